@@ -1,0 +1,30 @@
+import neostandard, { plugins, resolveIgnoresFromGitignore } from 'neostandard'
+
+const typeChecked = plugins['typescript-eslint'].configs.recommendedTypeChecked
+  .map((config) => ({ ...config, files: ['**/*.ts'] }))
+
+export default [
+  ...neostandard({ ts: true, ignores: [...resolveIgnoresFromGitignore(), '**/dist/**'] }),
+  ...typeChecked,
+  {
+    files: ['**/*.ts'],
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      '@stylistic/max-len': ['error', { code: 120, ignoreUrls: true, ignoreStrings: true, ignoreTemplateLiterals: true, ignoreRegExpLiterals: true }],
+      '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/no-explicit-any': 'error',
+      '@typescript-eslint/no-non-null-assertion': 'error',
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_' }],
+      '@typescript-eslint/require-await': 'off'
+    }
+  },
+  {
+    files: ['**/*.test.ts', 'test/**', '**/testing/**'],
+    rules: {
+      '@typescript-eslint/no-floating-promises': 'off',
+      '@typescript-eslint/no-unsafe-assignment': 'off',
+      '@typescript-eslint/no-unsafe-member-access': 'off',
+      '@typescript-eslint/no-unsafe-argument': 'off'
+    }
+  }
+]

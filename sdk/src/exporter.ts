@@ -1,0 +1,66 @@
+import type { Static, TObject, TProperties } from '@sinclair/typebox'
+import type { Context } from './context.ts'
+import type { GameFields, MediaKind } from './metadata.ts'
+import { type Plugin, type PluginDefinition, createPlugin } from './plugin.ts'
+
+export interface ExportPlatform {
+  readonly slug: string
+  readonly fs_slug: string
+  /** The name to show: the owner's own, else the canonical one. */
+  readonly name: string
+}
+
+/** One ROM to export. Text is not escaped. */
+export interface ExportGame extends Required<Pick<GameFields, 'genres' | 'franchises' | 'companies' | 'developers' |
+  'publishers' | 'regions' | 'languages'>> {
+  readonly rom_id: number
+  /** Relative to the platform folder, forward slashes, no leading `./`. */
+  readonly path: string
+  /** File or folder name, with extension. */
+  readonly fs_name: string
+  readonly fs_name_no_tags: string
+  /** Display name; the file name without tags when nothing better is known. */
+  readonly name: string
+  readonly summary: string | null
+  readonly tags: readonly string[]
+  readonly player_count: string | null
+  /** Milliseconds since 1970-01-01 UTC. */
+  readonly first_release_date: number | null
+  /** 0 to 100. */
+  readonly average_rating: number | null
+  /** The media the host has put on disk, by kind: paths relative to the platform folder, no leading `./`. */
+  readonly media: Readonly<Partial<Record<MediaKind, string>>>
+}
+
+export interface ExportResult {
+  /** The whole new file. Equal to the existing text when nothing changed. */
+  text: string
+  /** ROMs the format cannot hold, and why. */
+  skipped: { rom_id: number, reason: string }[]
+}
+
+/** A frontend's file format: turns games, and the text already there, into text. The host does every disk write. */
+export interface ExporterDefinition<Config extends TProperties = TProperties>
+  extends PluginDefinition<Static<TObject<Config>>> {
+  /** Schema of the section `scan.<key>` of the configuration, apart from its `export` switch. */
+  config?: TObject<Config>
+  /** The file written into every platform folder. */
+  fileName: string
+  /** The last part of `POST /api/export/<route>`; default the key. */
+  route?: string
+  /** The media to put beside the ROMs: kind → folder in the platform folder. Exporters share equal folders. */
+  media: Readonly<Partial<Record<MediaKind, string>>>
+
+  /** @throws Error when `existing` is there but cannot be understood: the host then leaves the file alone. */
+  render(platform: ExportPlatform, games: readonly ExportGame[], existing: string | null,
+    ctx: Context<Static<TObject<Config>>>): Promise<ExportResult>
+}
+
+export type Exporter = Plugin<'exporter', ExporterDefinition>
+
+/** Declares a frontend format. */
+export function defineExporter<Config extends TProperties = TProperties> (
+  definition: ExporterDefinition<Config>
+): Plugin<'exporter', ExporterDefinition<Config>> {
+  return createPlugin('exporter', definition)
+}

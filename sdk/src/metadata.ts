@@ -1,0 +1,129 @@
+import { type Static, Type } from '@sinclair/typebox'
+
+/** Every kind of picture, film or document a game can have; `cover` is the front of the box. */
+export const MEDIA_KINDS = [
+  'cover', 'bezel', 'box2d', 'box2d_back', 'box2d_side', 'box3d', 'miximage', 'miximage_v2', 'physical', 'screenshot',
+  'title_screen', 'marquee', 'logo', 'fanart', 'video', 'video_normalized', 'manual'
+] as const
+export type MediaKind = typeof MEDIA_KINDS[number]
+
+export const MediaSchema = Type.Object({
+  kind: Type.Union(MEDIA_KINDS.map((kind) => Type.Literal(kind))),
+  url: Type.String({
+    description: '`https://…`, or `file://<path>` with a path relative to the library for files already there'
+  })
+})
+/** One piece of artwork a provider offers. Several of one kind are listed best first. */
+export interface Media { kind: MediaKind, url: string }
+
+/** A provider's identifier of a game or platform. */
+export type ProviderId = number | string
+
+/** The fields every provider may fill. Absent means "not known"; an empty value never overwrites another's. */
+export const GameFieldsSchema = Type.Partial(Type.Object({
+  name: Type.String({ maxLength: 350 }),
+  slug: Type.String(),
+  summary: Type.String(),
+  sort_name: Type.String({ maxLength: 500 }),
+  alternative_names: Type.Array(Type.String()),
+  genres: Type.Array(Type.String()),
+  franchises: Type.Array(Type.String()),
+  collections: Type.Array(Type.String()),
+  companies: Type.Array(Type.String()),
+  developers: Type.Array(Type.String()),
+  publishers: Type.Array(Type.String()),
+  game_modes: Type.Array(Type.String()),
+  age_ratings: Type.Array(Type.String()),
+  regions: Type.Array(Type.String()),
+  languages: Type.Array(Type.String()),
+  player_count: Type.String({ description: '`1`, `1-4`, …; `1` counts as not known' }),
+  first_release_date: Type.Integer({ description: 'Milliseconds since 1970-01-01 UTC' }),
+  average_rating: Type.Number({ minimum: 0, maximum: 100 }),
+  youtube_video_id: Type.String()
+}))
+export type GameFields = Static<typeof GameFieldsSchema>
+
+/** What a provider knows about one ROM. */
+export interface Match<Metadata = unknown> extends GameFields {
+  /** The provider's own id of the game. */
+  id: ProviderId
+  /** How sure the match is, 0 to 1; absent means certain (by id or hash). */
+  score?: number
+  /** The same game at other providers, by their key; they are asked by this id. */
+  ids?: Record<string, ProviderId>
+  media?: Media[]
+  /** The provider's raw record under its own schema; stored and shown as `<key>_metadata`. */
+  metadata?: Metadata
+}
+
+export interface Hashes {
+  /** Lower-case hex, 8 digits; empty when not known. */
+  readonly crc_hash: string
+  /** Lower-case hex, 32 digits; empty when not known. */
+  readonly md5_hash: string
+  /** Lower-case hex, 40 digits; empty when not known. */
+  readonly sha1_hash: string
+}
+
+export interface ArchiveMember extends Hashes {
+  readonly name: string
+  /** Bytes. */
+  readonly size: number
+}
+
+export interface RomFile extends Hashes {
+  readonly file_name: string
+  /** The folder, relative to the library. */
+  readonly file_path: string
+  readonly file_size_bytes: number
+  readonly is_top_level: boolean
+  /** The SHA-1 a CHD version 5 keeps of its contents; null for other files. */
+  readonly chd_sha1_hash: string | null
+  readonly archive_members: readonly ArchiveMember[] | null
+  readonly category: string | null
+}
+
+export interface RomPlatform {
+  /** Canonical slug, such as `snes`. */
+  readonly slug: string
+  /** Folder name, as found on disk. */
+  readonly fs_slug: string
+  readonly name: string
+  /** The folder, relative to the library. */
+  readonly fs_path: string
+  /** This provider's own id of the platform, from its `platforms` table; null when it has none. */
+  readonly provider_id: ProviderId | null
+}
+
+/** A ROM as a provider sees it. */
+export interface Rom extends Hashes {
+  readonly fs_name: string
+  readonly fs_name_no_ext: string
+  readonly fs_name_no_tags: string
+  readonly fs_extension: string
+  /** The folder the ROM lies in, relative to the library. */
+  readonly fs_path: string
+  readonly regions: readonly string[]
+  readonly languages: readonly string[]
+  readonly revision: string | null
+  readonly tags: readonly string[]
+  readonly ra_hash: string | null
+  /** A serial found in the name, such as `SLUS-00594`; null when there is none. */
+  readonly serial: string | null
+  readonly files: readonly RomFile[]
+  readonly platform: RomPlatform
+  /** The codes of the ROM's own regions, most preferred first: `us`, `eu`, `jp`, … */
+  readonly region_codes: readonly string[]
+}
+
+/** The schema of a match's common part, to which a provider's `metadata` schema is added. */
+export const MatchSchema = Type.Intersect([
+  GameFieldsSchema,
+  Type.Object({
+    id: Type.Union([Type.Integer(), Type.String({ minLength: 1 })]),
+    score: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+    ids: Type.Optional(Type.Record(Type.String(), Type.Union([Type.Integer(), Type.String()]))),
+    media: Type.Optional(Type.Array(MediaSchema)),
+    metadata: Type.Optional(Type.Unknown())
+  })
+])

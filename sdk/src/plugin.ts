@@ -1,0 +1,49 @@
+import type { TObject, TProperties } from '@sinclair/typebox'
+import type { Context } from './context.ts'
+
+/** The version of this contract. A plugin names the range it was written for in its package.json. */
+export const SDK_VERSION = '1.0.0'
+
+export type PluginKind = 'provider' | 'channel' | 'exporter'
+
+/** What all three kinds of plugin share. */
+export interface PluginDefinition<Config = unknown> {
+  /** Lower-case letters and digits; equal to the `key` in the package's manifest and, in this repository, the folder. */
+  key: string
+  /** Display name. */
+  name: string
+  /**
+   * Schema of the configuration. `writeOnly: true` marks a secret; `env: 'NAME'` names the environment variable that
+   * sets the property. A property that is required and not set makes the plugin `disabled`, never an error. A boolean
+   * property `enabled` switches the plugin.
+   */
+  config?: TObject<TProperties>
+  /** Called once before first use. A throw makes the plugin `failed`; the server goes on. */
+  setup?(ctx: Context<Config>): Promise<void>
+  /** Called when the server stops. */
+  close?(): Promise<void>
+}
+
+/** What the host passes when it registers a plugin. */
+export interface HostOptions {
+  context: Context
+  accept (kind: PluginKind, definition: unknown): void
+}
+
+interface HostInstance { addHook (name: 'onClose', hook: () => Promise<void>): unknown }
+
+/** A plugin as exported: its definition and, at the same time, a Fastify plugin that the host registers. */
+export type Plugin<Kind extends PluginKind, Definition> =
+  ((instance: HostInstance, options: HostOptions) => Promise<void>) & { readonly kind: Kind, readonly definition: Definition }
+
+export function createPlugin<Kind extends PluginKind, Definition extends PluginDefinition<never>> (
+  kind: Kind, definition: Definition
+): Plugin<Kind, Definition> {
+  async function plugin (instance: HostInstance, options: HostOptions) {
+    await definition.setup?.(options.context as Context<never>)
+    const close = definition.close?.bind(definition)
+    if (close !== undefined) instance.addHook('onClose', close)
+    options.accept(kind, definition)
+  }
+  return Object.assign(plugin, { kind, definition })
+}
