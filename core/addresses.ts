@@ -1,0 +1,149 @@
+import type { LookupAddress, LookupOptions } from 'node:dns'
+import { lookup } from 'node:dns/promises'
+import { isIP, type LookupFunction } from 'node:net'
+import ipaddr from 'ipaddr.js'
+import { buildConnector } from 'undici'
+
+/** The address lies in a network that outgoing requests may not reach. Trying again does not help. */
+export class AddressRefusedError extends Error {
+  override readonly name = 'AddressRefusedError'
+}
+
+/** All addresses of a name, as `dns.promises.lookup(name, { all: true })` gives them. */
+export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>
+
+export interface AddressRules {
+  /** Exact `host:port` pairs an administrator configured; these may lie in the local network. */
+  trustedOrigins?: readonly string[]
+  /** Lets every address through: for tests and for networks without anything to protect. */
+  allowPrivate?: boolean
+  /** Replaces the system's resolver. */
+  resolve?: Resolve
+}
+
+const CONNECT_TIMEOUT_MS = 10_000
+
+/** Node's 250 ms give up on IPv4 too early where IPv6 is broken and the line is slow. */
+const FAMILY_ATTEMPT_TIMEOUT_MS = 1_000
+
+const GLOBAL_IPV6 = ipaddr.parseCIDR('2000::/3')
+const NAT64 = ipaddr.parseCIDR('64:ff9b::/96')
+
+/** Names that mean "here" or "this network": RFC 6761, 6762, 8375, 9476 and what routers hand out. */
+const LOCAL_SUFFIXES = ['localhost', 'localdomain', 'local', 'internal', 'intranet', 'private', 'corp', 'home', 'lan',
+  'home.arpa']
+
+/**
+ * Whether an address belongs to one machine in the public internet, after the IANA special-purpose registries.
+ * IPv4 inside IPv6 (`::ffff:0:0/96`, and `64:ff9b::/96` of RFC 6052) counts as the IPv4 address it carries; older
+ * wrappings such as 6to4 and Teredo are never global. Anything but a plain address is not global.
+ */
+export function isGlobalAddress (address: string): boolean {
+  if (isIP(address) === 0 || address.includes('%')) return false
+  const parsed = ipaddr.parse(address)
+  if (parsed instanceof ipaddr.IPv4) return parsed.range() === 'unicast'
+  if (parsed.isIPv4MappedAddress()) return parsed.toIPv4Address().range() === 'unicast'
+  if (parsed.match(NAT64)) return new ipaddr.IPv4(parsed.toByteArray().slice(12)).range() === 'unicast'
+  return parsed.range() === 'unicast' && parsed.match(GLOBAL_IPV6)
+}
+
+/**
+ * Whether a host, as written in a URL, can be public by its looks: what it resolves to is checked when connecting.
+ * IPv6 addresses may stand in brackets. Numbers that are no plain address (`2130706433`, `0x7f.1`, `0177.0.0.1`) and
+ * names without a dot are refused.
+ */
+export function isGlobalHost (host: string): boolean {
+  if (/[\s\p{C}/\\?#@%]/u.test(host)) return false
+  const bare = host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host
+  if (isIP(bare) !== 0) return isGlobalAddress(bare)
+  if (host.includes(':') || !URL.canParse(`http://${host}/`)) return false
+  const name = new URL(`http://${host}/`).hostname.replace(/\.$/, '')
+  return isIP(name) === 0 && isGlobalName(name)
+}
+
+function isGlobalName (name: string): boolean {
+  const labels = name.split('.')
+  if (labels.length < 2 || name.length > 253) return false
+  if (labels.some((label) => label === '' || label.length > 63)) return false
+  return !LOCAL_SUFFIXES.some((suffix) => name === suffix || name.endsWith(`.${suffix}`))
+}
+
+/** The exact `host:port` of a URL, as it stands in `trustedOrigins`. @throws TypeError when `url` is no URL. */
+export function originOf (url: string | URL): string {
+  const { hostname, port, protocol } = new URL(url)
+  return joinOrigin(hostname, port, protocol)
+}
+
+function joinOrigin (hostname: string, port: string, protocol: string): string {
+  const host = isIP(hostname) === 6 ? `[${hostname}]` : hostname
+  return `${host.toLowerCase()}:${port === '' ? (protocol === 'https:' ? '443' : '80') : port}`
+}
+
+/** @throws AddressRefusedError when the scheme is not http or https, or the host is local and not trusted. */
+export function checkUrl (url: URL, rules: AddressRules = {}): void {
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw new AddressRefusedError(`The address '${url.protocol}//${url.host}' is refused: use http or https`)
+  }
+  if (!isTrusted(originOf(url), rules) && !isGlobalHost(url.hostname)) throw refusal(originOf(url))
+}
+
+function isTrusted (origin: string, { allowPrivate = false, trustedOrigins = [] }: AddressRules): boolean {
+  return allowPrivate || trustedOrigins.some((trusted) => trusted.toLowerCase() === origin)
+}
+
+function refusal (origin: string, address?: string): AddressRefusedError {
+  const found = address === undefined ? '' : `, which is '${address}',`
+  return new AddressRefusedError(`The address '${origin}'${found} is not in the public internet and is refused: ` +
+    'use a public address, or let an administrator configure exactly this host and port')
+}
+
+/**
+ * The `connect` option of an undici Agent. A name is resolved once, inside the connection, and refused with
+ * AddressRefusedError when any of its addresses is not global; the connection goes to the addresses that were checked.
+ */
+export function createConnector (rules: AddressRules = {}): buildConnector.connector {
+  const { resolve = resolveName } = rules
+  const options = {
+    timeout: CONNECT_TIMEOUT_MS,
+    autoSelectFamilyAttemptTimeout: FAMILY_ATTEMPT_TIMEOUT_MS,
+    allowH2: false
+  }
+  const connectAnywhere = buildConnector({ ...options, lookup: createLookup(resolve, () => true) })
+  const connectGlobal = buildConnector({ ...options, lookup: createLookup(resolve, isGlobalAddress) })
+  return (target, callback) => {
+    const hostname = target.hostname.replace(/^\[|\]$/g, '')
+    const origin = joinOrigin(hostname, target.port, target.protocol)
+    if (isTrusted(origin, rules)) return connectAnywhere(target, callback)
+    // Addresses are never looked up, so they are checked here.
+    if (isIP(hostname) !== 0 && !isGlobalAddress(hostname)) return callback(refusal(origin), null)
+    connectGlobal(target, callback)
+  }
+}
+
+/**
+ * A `lookup` for node:net which fails with AddressRefusedError when `isAllowed` turns down any answer: one good
+ * answer among bad ones is how a name is moved inside after it was checked.
+ */
+export function createLookup (resolve: Resolve, isAllowed: (address: string) => boolean): LookupFunction {
+  return (hostname, options, callback) => {
+    resolve(hostname).then((answers) => {
+      const bad = answers.find(({ address }) => !isAllowed(address))
+      if (bad !== undefined) throw refusal(hostname, bad.address)
+      return pickAnswers(hostname, answers, options)
+    }).then((answers) => {
+      if (options.all === true) callback(null, answers)
+      else callback(null, answers[0].address, answers[0].family)
+    }, (err: Error) => callback(err, ''))
+  }
+}
+
+function pickAnswers (hostname: string, answers: readonly LookupAddress[], { family }: LookupOptions) {
+  const wanted = family === 4 || family === 'IPv4' ? 4 : family === 6 || family === 'IPv6' ? 6 : null
+  const [first, ...rest] = answers.filter((answer) => wanted === null || answer.family === wanted)
+  if (first === undefined) throw new Error(`The name '${hostname}' has no address; check its spelling`)
+  return [first, ...rest] satisfies [LookupAddress, ...LookupAddress[]]
+}
+
+function resolveName (hostname: string): Promise<LookupAddress[]> {
+  return lookup(hostname, { all: true })
+}

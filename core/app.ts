@@ -1,0 +1,84 @@
+import cookie from '@fastify/cookie'
+import helmet from '@fastify/helmet'
+import multipart from '@fastify/multipart'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import fastify, { LogController, type FastifyBaseLogger, type FastifyPluginCallback } from 'fastify'
+import type { Logger } from 'pino'
+import auth from './auth.ts'
+import { type Config, basePath } from './config.ts'
+import database, { type Entities } from './database.ts'
+import errorHandler from './error-handler.ts'
+import jobs from './jobs.ts'
+import loader from './loader.ts'
+import openapi from './openapi.ts'
+import type { PluginPackage } from './plugin-packages.ts'
+import { createPluginServices } from './plugin-services.ts'
+import { type Secrets, createSecrets } from './secrets.ts'
+import sockets from './sockets.ts'
+import type { App } from './typebox.ts'
+import { createValidatorCompiler } from './validation.ts'
+import { VERSION } from './version.ts'
+import workers, { type Role } from './workers.ts'
+
+export interface AppOptions {
+  config: Config
+  role: Role
+  databaseUrl: string
+  logger: Logger
+  features: { entities: Entities, plugins: FastifyPluginCallback<FeatureOptions>[] }
+  /** Which of the web workers this is, from 1; 0 for any other process. */
+  workerNumber?: number
+  /** In place of those found on disk. */
+  packages?: PluginPackage[]
+}
+
+declare module 'fastify' {
+  interface FastifyInstance { secrets: Secrets }
+}
+
+/** What every feature is handed. */
+export interface FeatureOptions { config: Config, role: Role }
+
+const JSON_MAX_BYTES = 1024 * 1024
+const URL_PART_MAX = 4_096
+
+/** Registers everything in order. Nothing listens yet. */
+export async function buildApp (options: AppOptions): Promise<App> {
+  const { config, role, databaseUrl: url } = options
+  const works = role === 'worker'
+  const prefix = basePath(config)
+  const secrets = createSecrets(config.auth.secret_key)
+  const app = fastify({
+    loggerInstance: options.logger as FastifyBaseLogger,
+    logController: new LogController({ disableRequestLogging: !['debug', 'trace'].includes(config.server.log_level) }),
+    bodyLimit: JSON_MAX_BYTES,
+    trustProxy: config.server.trusted_proxies.length > 0 ? [...config.server.trusted_proxies] : false,
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: URL_PART_MAX },
+    genReqId: () => crypto.randomUUID(),
+    pluginTimeout: 15_000,
+    rewriteUrl: ({ url: path = '/' }) => prefix !== '' && path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : path
+  }).withTypeProvider<TypeBoxTypeProvider>()
+
+  app.decorate('secrets', secrets)
+  app.setValidatorCompiler(createValidatorCompiler() as never)
+  await app.register(errorHandler)
+  await app.register(cookie)
+  await app.register(helmet, {
+    contentSecurityPolicy: { directives: { defaultSrc: ["'self'"], frameAncestors: ["'none'"], upgradeInsecureRequests: null } },
+    referrerPolicy: { policy: 'same-origin' },
+    strictTransportSecurity: config.server.base_url.startsWith('https:')
+  })
+  await app.register(multipart, { limits: { parts: 120, files: 20, fields: 100, fieldSize: 64 * 1024 } })
+  await app.register(database, { url, poolSize: config.database.pool_size, entities: options.features.entities })
+  await app.register(workers, { url, role })
+  await app.register(auth, { config, secrets })
+  await app.register(sockets, { config, accepts: role === 'web', workerNumber: options.workerNumber ?? 0 })
+  await app.register(jobs, { url, works })
+  await app.register(loader, {
+    config, works, createServices: createPluginServices(app, config),
+    ...(options.packages === undefined ? {} : { packages: options.packages })
+  })
+  await app.register(openapi, { config, version: VERSION })
+  for (const feature of options.features.plugins) await app.register(feature, { config, role })
+  return app as unknown as App
+}

@@ -1,0 +1,176 @@
+import { randomBytes } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import '@fastify/cookie'
+import type { FastifyRequest, RouteOptions } from 'fastify'
+import fp from 'fastify-plugin'
+import type { Config } from './config.ts'
+import { ApiError } from './errors.ts'
+import { type Scope, scopesOfRole } from './scopes.ts'
+import { type Secrets, isEqualSecret } from './secrets.ts'
+
+/** Who is calling, by which credential, and what that credential allows. */
+export interface Caller {
+  id: number
+  username: string
+  role: 'admin' | 'user'
+  scopes: ReadonlySet<Scope>
+  credential: 'session' | 'basic' | 'token'
+  /** The login session, when that is the credential. */
+  session_id: number | null
+}
+
+/** What a request or a socket handshake shows of itself. */
+export interface Presented {
+  authorization: string | undefined
+  cookies: Readonly<Record<string, string | undefined>>
+  /** The peer's address. */
+  address: string
+}
+
+/** One way to prove who is calling. The first that recognises the request decides alone. */
+export interface AuthScheme {
+  name: string
+  /** Schemes are tried in this order, lowest first. */
+  order: number
+  /** Whether a socket of the main endpoint may be opened by it. */
+  opensSockets: boolean
+  /** The caller, or null when no live credential of this kind was presented. */
+  authenticate (presented: Presented): Promise<Caller | null>
+}
+
+export interface RouteAccess {
+  /** The caller needs all of these. */
+  scopes?: readonly Scope[]
+  /** Anyone may call. */
+  public?: boolean
+  /** Anyone may call while DISABLE_DOWNLOAD_ENDPOINT_AUTH is set. */
+  download?: boolean
+  /** Answers without the CSRF pair although it changes something. */
+  csrfExempt?: boolean
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig extends RouteAccess {}
+  interface FastifyRequest { caller: Caller | null }
+  interface FastifyInstance {
+    auth: {
+      addScheme (scheme: AuthScheme): void
+      /** Who opens a socket; null for a guest. */
+      identifyHandshake (handshake: IncomingMessage): Promise<Caller | null>
+    }
+  }
+}
+
+export const CSRF_COOKIE = 'svc_csrftoken'
+const CSRF_HEADER = 'x-csrftoken'
+const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
+
+/** The caller of a route that declares scopes; such a route never runs without one. */
+export function callerOf (request: FastifyRequest): Caller {
+  if (request.caller === null) throw new ApiError('NOT_AUTHENTICATED')
+  return request.caller
+}
+
+/** Scopes a token grants now: those it names that its owner still holds. */
+export function narrowScopes (role: 'admin' | 'user', named: readonly string[]): ReadonlySet<Scope> {
+  return new Set(scopesOfRole(role).filter((scope) => named.includes(scope)))
+}
+
+function checkDeclared (route: RouteOptions): void {
+  const access = route.config
+  if (access?.public === true || access?.scopes !== undefined) return
+  throw new Error(`Route ${String(route.method)} ${route.url} declares no scopes; add config.scopes, or config.public ` +
+    'if anyone may call it')
+}
+
+/** Whom a CSRF value belongs to: a login session, or nobody yet. */
+const bindingOf = (caller: Caller | null) => caller?.session_id === null || caller === null ? 'anonymous' : `session:${caller.session_id}`
+
+function createCsrf (secrets: Secrets) {
+  const signatureOf = (nonce: string, caller: Caller | null) => secrets.sign('csrf', `${nonce}.${bindingOf(caller)}`)
+  return {
+    issue (caller: Caller | null): string {
+      const nonce = randomBytes(16).toString('base64url')
+      return `${nonce}.${signatureOf(nonce, caller)}`
+    },
+    isValid (value: string | undefined, caller: Caller | null): boolean {
+      const [nonce, signature] = (value ?? '').split('.')
+      return nonce !== undefined && signature !== undefined && isEqualSecret(signature, signatureOf(nonce, caller))
+    }
+  }
+}
+
+export function isSecureRequest (request: FastifyRequest, config: Config): boolean {
+  return config.auth.secure_cookie || request.protocol === 'https'
+}
+
+export default fp<{ config: Config, secrets: Secrets }>(async (app, { config, secrets }) => {
+  const schemes: AuthScheme[] = []
+  const csrf = createCsrf(secrets)
+  const cookiePath = `${new URL(config.server.base_url).pathname.replace(/\/+$/, '')}/`
+
+  async function authenticate (presented: Presented, tried: AuthScheme[]): Promise<Caller | null> {
+    for (const scheme of tried) {
+      const caller = await scheme.authenticate(presented)
+      if (caller !== null) return caller
+    }
+    return null
+  }
+
+  function needsCsrf (request: FastifyRequest): boolean {
+    if (config.auth.disable_csrf_protection || SAFE_METHODS.has(request.method)) return false
+    if (request.routeOptions.config.csrfExempt === true) return false
+    // A browser sends cookies by itself; a header credential has to be put there by a program that knows it.
+    return request.caller === null ? request.headers.authorization === undefined : request.caller.credential === 'session'
+  }
+
+  app.decorateRequest('caller', null)
+  app.decorate('auth', {
+    addScheme (scheme: AuthScheme) {
+      schemes.push(scheme)
+      schemes.sort((a, b) => a.order - b.order)
+    },
+    identifyHandshake (handshake: IncomingMessage) {
+      const presented = {
+        authorization: undefined,
+        cookies: app.parseCookie(handshake.headers.cookie ?? ''),
+        address: handshake.socket.remoteAddress ?? ''
+      }
+      return authenticate(presented, schemes.filter((scheme) => scheme.opensSockets))
+    }
+  })
+
+  const routes: RouteOptions[] = []
+  app.addHook('onRoute', (route) => { routes.push(route) })
+  // Only now, since plugins may still add to the options of their own routes.
+  app.addHook('onReady', async () => { routes.forEach(checkDeclared) })
+
+  app.addHook('onRequest', async (request, reply) => {
+    const access = request.routeOptions.config
+    if (request.is404) return
+    const { authorization } = request.headers
+    request.caller = await authenticate({ authorization, cookies: request.cookies, address: request.ip }, schemes)
+    if (needsCsrf(request)) {
+      const cookie = request.cookies[CSRF_COOKIE]
+      const header = request.headers[CSRF_HEADER]
+      const matches = typeof header === 'string' && cookie !== undefined && isEqualSecret(header, cookie)
+      if (!matches || !csrf.isValid(cookie, request.caller)) {
+        return reply.code(403).type('text/plain').send('CSRF token missing or invalid; repeat with the value of the ' +
+          `cookie ${CSRF_COOKIE} in the header ${CSRF_HEADER}`)
+      }
+    }
+    const isOpen = access.public === true || (access.download === true && config.auth.disable_download_endpoint_auth)
+    if (isOpen) return
+    if (request.caller === null) throw new ApiError('NOT_AUTHENTICATED')
+    const missing = (access.scopes ?? []).filter((scope) => request.caller?.scopes.has(scope) !== true)
+    if (missing.length > 0) throw new ApiError('FORBIDDEN')
+  })
+
+  app.addHook('onSend', async (request, reply) => {
+    if (request.headers.authorization !== undefined && request.caller?.credential !== 'session') return
+    if (csrf.isValid(request.cookies[CSRF_COOKIE], request.caller)) return
+    reply.setCookie(CSRF_COOKIE, csrf.issue(request.caller), {
+      path: cookiePath, sameSite: 'lax', secure: isSecureRequest(request, config)
+    })
+  })
+}, { name: 'auth-core', fastify: '5.x', dependencies: ['database', '@fastify/cookie'] })

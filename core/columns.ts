@@ -1,0 +1,14 @@
+import { p } from '@mikro-orm/core'
+
+/** Column types every entity uses alike. Times keep milliseconds, so that what a client sends back compares equal. */
+export const columns = {
+  id: () => p.integer().primary(),
+  bytes: () => p.bigint('number').default(0),
+  /** Text without a length limit of the database. */
+  text: () => p.text(),
+  texts: () => p.array().columnType('text[]').default([]),
+  time: () => p.datetime(3),
+  createdAt: () => p.datetime(3).onCreate(() => new Date()).defaultRaw('now()'),
+  updatedAt: () => p.datetime(3).onCreate(() => new Date()).onUpdate(() => new Date()).defaultRaw('now()'),
+  flag: (value = false) => p.boolean().default(value)
+}

@@ -1,0 +1,191 @@
+import { MEDIA_KINDS } from '@svc/plugin-sdk'
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { StringEnum } from './typebox.ts'
+
+/** A boolean that is off unless set. */
+const Switch = (env: string, description: string) => Type.Boolean({ default: false, env, description })
+const Names = (description: string, defaults: string[] = []) =>
+  Type.Array(Type.String({ minLength: 1 }), { default: defaults, description })
+const Section = <P extends Record<string, TSchema>>(properties: P, description?: string) =>
+  Type.Object(properties, { default: {}, description })
+
+const ServerSchema = Section({
+  host: Type.String({ default: '0.0.0.0', env: 'SVC_HOST', description: 'Address to listen on' }),
+  port: Type.Integer({ default: 8080, minimum: 0, maximum: 65535, env: 'SVC_PORT', description: 'Port to listen on' }),
+  base_url: Type.String({
+    default: 'http://0.0.0.0',
+    pattern: '^https?://[^\\s?#]+$',
+    env: 'SVC_BASE_URL',
+    description: 'The address people use; links are absolute only when it names a real host. Its path is the prefix ' +
+      'under which everything is served'
+  }),
+  workers: Type.Integer({
+    default: 4, minimum: 1, maximum: 64, env: 'WEB_SERVER_CONCURRENCY', description: 'Number of web workers'
+  }),
+  log_level: StringEnum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
+    { default: 'info', env: 'SVC_LOG_LEVEL', description: 'The least important log lines to print' }),
+  trusted_proxies: Type.Array(Type.String(), {
+    default: [],
+    env: 'SVC_TRUSTED_PROXIES',
+    description: 'Addresses or networks whose X-Forwarded-* headers are believed, such as 172.16.0.0/12'
+  }),
+  cors_allowed_origins: Type.Array(Type.String(), {
+    default: [], env: 'SVC_CORS_ALLOWED_ORIGINS', description: 'Origins of other sites that may call the API; exact match'
+  }),
+  redis_url: Type.Optional(Type.String({
+    pattern: '^rediss?://', writeOnly: true, env: 'SVC_REDIS_URL', description: 'Carries socket events between workers'
+  }))
+}, 'The HTTP server')
+
+const AuthSchema = Section({
+  secret_key: Type.Optional(Type.String({
+    minLength: 16,
+    writeOnly: true,
+    env: 'SVC_AUTH_SECRET_KEY',
+    description: 'Signs and seals; without it one is made once and kept in secret.key in the data directory'
+  })),
+  admin_username: Type.Optional(Type.String({
+    minLength: 3, maxLength: 255, env: 'SVC_ADMIN_USERNAME', description: 'First administrator, made while there is none'
+  })),
+  admin_password: Type.Optional(Type.String({
+    minLength: 6, maxLength: 255, writeOnly: true, env: 'SVC_ADMIN_PASSWORD', description: 'Password of that administrator'
+  })),
+  session_max_age_seconds: Type.Integer({
+    default: 1209600, minimum: 60, env: 'SESSION_MAX_AGE_SECONDS', description: 'Seconds a login lasts without use'
+  }),
+  secure_cookie: Switch('SVC_SESSION_SECURE_COOKIE', 'Marks cookies Secure even when the request did not come over TLS'),
+  disable_csrf_protection: Switch('DISABLE_CSRF_PROTECTION', 'Switches the CSRF check off'),
+  disable_userpass_login: Switch('DISABLE_USERPASS_LOGIN', 'Tells login pages not to offer a password form'),
+  disable_setup_wizard: Switch('DISABLE_SETUP_WIZARD', 'Tells clients not to offer the setup wizard'),
+  disable_download_endpoint_auth: Switch('DISABLE_DOWNLOAD_ENDPOINT_AUTH',
+    'Serves ROM details and downloads without credentials'),
+  token_prefixes: Type.Array(Type.String({ pattern: '^[a-z0-9]+_$' }), {
+    default: [], env: 'SVC_TOKEN_PREFIXES', description: 'Further prefixes of client API tokens, such as rmm_'
+  })
+}, 'Sign-in')
+
+const ExcludeSchema = Section({
+  platforms: Names('Platform folders left out, names or patterns (*, ?, [...])'),
+  roms: Section({
+    single_file: Section({
+      extensions: Names('Extensions of files that are not ROMs'),
+      names: Names('Names or patterns of files that are not ROMs')
+    }),
+    multi_file: Section({
+      names: Names('Names or patterns of folders that are not ROMs'),
+      parts: Section({
+        extensions: Names('Extensions left out inside ROM folders'),
+        names: Names('Names or patterns left out inside ROM folders')
+      })
+    })
+  })
+}, 'What the scan leaves out')
+
+const FilesystemSchema = Section({
+  roms_folder: Type.String({ default: 'roms', pattern: '^[^/\\\\]+$', description: 'Name of the folder that holds ROMs' }),
+  firmware_folder: Type.String({
+    default: 'bios', pattern: '^[^/\\\\]+$', description: 'Name of the folder that holds firmware'
+  }),
+  skip_hash_calculation: Type.Boolean({ default: false, description: 'Reads no file contents; hash lookups find nothing' }),
+  structure: Section({
+    default: Type.Optional(StringEnum(['roms/{platform}/{game}', '{platform}/roms/{game}'],
+      { description: 'Folder structure; without it it is detected' })),
+    firmware: Type.Optional(StringEnum(['bios/{platform}', '{platform}/bios'],
+      { description: 'Where firmware lies; without it as the structure says' }))
+  })
+}, 'How the library is laid out')
+
+const METADATA_PRIORITY = ['igdb', 'moby', 'ss', 'ra', 'launchbox', 'gamelist', 'hasheous', 'tgdb', 'flashpoint', 'hltb']
+const ARTWORK_PRIORITY = ['sgdb', 'igdb', 'moby', 'ss', 'libretro', 'ra', 'launchbox', 'gamelist', 'hasheous', 'tgdb',
+  'flashpoint', 'hltb']
+
+const ScanSchema = Type.Object({
+  priority: Section({
+    metadata: Names('Sources of text, most trusted first; others follow', METADATA_PRIORITY),
+    artwork: Names('Sources of artwork, most trusted first; others follow', ARTWORK_PRIORITY),
+    cover: Type.Optional(Names('Overrides artwork for covers')),
+    screenshot: Type.Optional(Names('Overrides artwork for screenshots')),
+    manual: Type.Optional(Names('Overrides artwork for manuals')),
+    region: Names('Region codes, most wanted first', ['us', 'wor', 'ss', 'eu', 'jp']),
+    region_mode: StringEnum(['prefer_rom_tags', 'prefer_config'],
+      { default: 'prefer_rom_tags', description: "Whether a ROM's own regions go before the list" }),
+    language: Names('Language codes, most wanted first', ['en'])
+  }),
+  media: Type.Array(StringEnum(MEDIA_KINDS), {
+    default: ['box2d', 'screenshot', 'manual'], description: 'Media kept besides the cover'
+  }),
+  workers: Type.Integer({
+    default: 16, minimum: 1, maximum: 256, env: 'SCAN_WORKERS', description: 'ROMs identified at once'
+  }),
+  hash_threads: Type.Integer({
+    default: 0, minimum: 0, maximum: 64, env: 'SVC_HASH_THREADS', description: 'Threads that hash; 0 means one per core'
+  }),
+  timeout_seconds: Type.Integer({
+    default: 14400, minimum: 1, env: 'SCAN_TIMEOUT', description: 'Seconds a scan may take'
+  }),
+  archive_timeout_seconds: Type.Integer({
+    default: 60, minimum: 1, env: 'SEVEN_ZIP_TIMEOUT', description: 'Seconds one archive may take'
+  })
+}, { default: {}, additionalProperties: Type.Object({}), description: 'Scans; a section per exporter with its `export` switch' })
+
+const TasksSchema = Section({
+  timeout_seconds: Type.Integer({ default: 300, minimum: 1, env: 'TASK_TIMEOUT', description: 'Seconds a task may take' }),
+  result_ttl_seconds: Type.Integer({
+    default: 86400, minimum: 1, env: 'TASK_RESULT_TTL', description: 'Seconds a finished task stays listed'
+  }),
+  scheduled_rescan: Switch('ENABLE_SCHEDULED_RESCAN', 'Scans the library on a schedule'),
+  scheduled_rescan_cron: Type.String({
+    default: '0 3 * * *', pattern: '^\\S+( \\S+){4}$', env: 'SCHEDULED_RESCAN_CRON', description: 'When, in UTC'
+  }),
+  cleanup_orphaned_resources: Switch('ENABLE_SCHEDULED_CLEANUP_ORPHANED_RESOURCES',
+    'Deletes artwork of ROMs that are gone on a schedule'),
+  cleanup_orphaned_resources_cron: Type.String({
+    default: '0 5 * * *',
+    pattern: '^\\S+( \\S+){4}$',
+    env: 'SCHEDULED_CLEANUP_ORPHANED_RESOURCES_CRON',
+    description: 'When, in UTC'
+  })
+}, 'Background tasks')
+
+/** Every setting of the server: the file `config.yml` has this shape, and `env` names the variable of a setting. */
+export const ConfigSchema = Type.Object({
+  data_dir: Type.String({ default: './data', env: 'SVC_DATA_DIR', description: 'Everything the server keeps' }),
+  library_dir: Type.Optional(Type.String({
+    env: 'SVC_LIBRARY_DIR', description: 'The library; without it `library` in the data directory'
+  })),
+  server: ServerSchema,
+  database: Section({
+    url: Type.Optional(Type.String({
+      pattern: '^postgres(ql)?://',
+      writeOnly: true,
+      env: 'SVC_DATABASE_URL',
+      description: 'PostgreSQL 15 or later to use in place of the embedded one'
+    })),
+    pool_size: Type.Integer({
+      default: 5, minimum: 1, maximum: 100, env: 'SVC_DATABASE_POOL_SIZE', description: 'Connections per process'
+    })
+  }, 'The database'),
+  auth: AuthSchema,
+  exclude: ExcludeSchema,
+  system: Section({
+    platforms: Type.Record(Type.String(), Type.String({ minLength: 1 }), {
+      default: {}, description: 'Folder → platform it is read as'
+    }),
+    versions: Type.Record(Type.String(), Type.String({ minLength: 1 }), {
+      default: {}, description: 'Folder → platform it is a version of'
+    })
+  }, 'Platform bindings'),
+  filesystem: FilesystemSchema,
+  scan: ScanSchema,
+  tasks: TasksSchema,
+  plugins: Type.Record(Type.String(), Type.Object({}, { additionalProperties: true }), {
+    default: {}, description: 'Settings of each plugin under its key'
+  })
+})
+
+type Loaded = Static<typeof ConfigSchema>
+/** The effective configuration. Paths are absolute; the secret key is always there. */
+export type Config = Omit<Loaded, 'library_dir' | 'auth'> & {
+  library_dir: string
+  auth: Loaded['auth'] & { secret_key: string }
+}

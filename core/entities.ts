@@ -1,0 +1,29 @@
+import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
+import { columns } from './columns.ts'
+
+/** A process that can do work, and when it last said so. */
+export const Worker = defineEntity({
+  name: 'Worker',
+  tableName: 'workers',
+  properties: {
+    id: columns.text().primary(),
+    role: columns.text(),
+    started_at: columns.createdAt(),
+    seen_at: columns.createdAt()
+  }
+})
+export type Worker = InferEntity<typeof Worker>
+
+/** What a plugin keeps across restarts. */
+export const PluginCacheEntry = defineEntity({
+  name: 'PluginCacheEntry',
+  tableName: 'plugin_cache',
+  primaryKeys: ['plugin', 'key'],
+  properties: {
+    plugin: columns.text().primary(),
+    key: columns.text().primary(),
+    value: p.json<unknown>(),
+    expires_at: columns.time().nullable()
+  }
+})
+export type PluginCacheEntry = InferEntity<typeof PluginCacheEntry>

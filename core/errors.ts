@@ -1,0 +1,60 @@
+/** Every failure a client can cause or meet, with its status. A code that is retired is never used again. */
+const TABLE = {
+  NOT_AUTHENTICATED: [401, 'Not authenticated'],
+  BAD_CREDENTIALS: [401, 'Incorrect username or password'],
+  FORBIDDEN: [403, 'Forbidden'],
+  INSUFFICIENT_PERMISSIONS: [403, 'Insufficient permissions'],
+  NOT_FOUND: [404, 'Not found'],
+  BAD_REQUEST: [400, 'Bad request'],
+  CONFLICT: [409, 'Conflict'],
+  TOO_LARGE: [413, 'The request is larger than allowed'],
+  INVALID: [422, 'Invalid value'],
+  TOO_MANY_REQUESTS: [429, 'Too many requests; try again later'],
+  NO_FREE_SPACE: [507, 'Less than 1 GiB is free on the server'],
+  UNAVAILABLE: [503, 'Service unavailable'],
+  EXPORT_FAILED: [500, 'No file could be written'],
+  CONFIG_NOT_WRITABLE: [500, 'Config file is not writable. Check config.yml permissions']
+} as const satisfies Record<string, readonly [number, string]>
+
+export type ErrorCode = keyof typeof TABLE
+
+/** One line of a 422 answer. */
+export interface Violation { loc: (string | number)[], msg: string, type: string, input?: unknown }
+
+/** An expected failure. Anything else that is thrown is a bug and becomes a 500. */
+export class ApiError extends Error {
+  readonly code: ErrorCode
+  readonly statusCode: number
+  readonly violations: Violation[] | null
+  readonly retryAfterSeconds: number | null
+
+  constructor (code: ErrorCode, message?: string, extra: {
+    violations?: Violation[], retryAfterSeconds?: number, cause?: unknown
+  } = {}) {
+    super(message ?? TABLE[code][1], { cause: extra.cause })
+    this.code = code
+    this.statusCode = TABLE[code][0]
+    this.violations = extra.violations ?? null
+    this.retryAfterSeconds = extra.retryAfterSeconds ?? null
+  }
+}
+
+export const notFound = (message: string) => new ApiError('NOT_FOUND', message)
+export const badRequest = (message: string) => new ApiError('BAD_REQUEST', message)
+export const conflict = (message: string) => new ApiError('CONFLICT', message)
+export const forbidden = (message?: string) => new ApiError('FORBIDDEN', message)
+
+/** A 422 that names one field. */
+export function invalid (loc: (string | number)[], msg: string, input?: unknown, type = 'value_error'): ApiError {
+  return new ApiError('INVALID', msg, { violations: [{ loc, msg, type, input }] })
+}
+
+/** A start that cannot go on; the message says what is wrong and what to do. Ends the process with `exitCode`. */
+export class StartError extends Error {
+  readonly exitCode: number
+
+  constructor (message: string, options: ErrorOptions & { exitCode?: number } = {}) {
+    super(message, options)
+    this.exitCode = options.exitCode ?? 1
+  }
+}

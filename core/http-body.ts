@@ -1,0 +1,145 @@
+import { randomBytes } from 'node:crypto'
+import { open, rename, rm } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
+import { pipeline, Readable } from 'node:stream'
+import type { Transform } from 'node:stream'
+import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib'
+
+/** The body of an answer on its way in, with what its headers say about it. */
+export interface IncomingBody {
+  readonly stream: Readable
+  /** Bytes on the wire according to `Content-Length`, or null. */
+  readonly length: number | null
+  /** The `Content-Encoding`, lower case, or an empty string. */
+  readonly encoding: string
+}
+
+/** The answer could not be written to this machine's disk. The service is not at fault. */
+export class FileWriteError extends Error {
+  override readonly name = 'FileWriteError'
+}
+
+/** The body is too large or not packed as its headers say. The message goes on from the name of the request. */
+export class BadBodyError extends Error {
+  override readonly name = 'BadBodyError'
+}
+
+const DECODERS = new Map<string, (first: Buffer) => Transform>([
+  ['gzip', () => createGunzip()],
+  ['x-gzip', () => createGunzip()],
+  ['br', () => createBrotliDecompress()],
+  // Some servers send raw deflate under this name: a zlib header (RFC 1950) has 8 in its low four bits.
+  ['deflate', (first) => ((first[0] ?? 0) & 0x0f) === 8 ? createInflate() : createInflateRaw()]
+])
+
+export const ACCEPT_ENCODING = 'gzip, deflate, br'
+
+/** @throws BadBodyError when the body is larger than `maxBytes`, packed or unpacked, or not packed as it says. */
+export async function readBody (body: IncomingBody, maxBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  for await (const chunk of openBody(body, maxBytes)) chunks.push(chunk)
+  return Buffer.concat(chunks)
+}
+
+/** The beginning of a body, for an error message. */
+export async function readStart (body: IncomingBody, bytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of openBody({ ...body, length: null }, Infinity)) {
+    chunks.push(chunk)
+    length += chunk.length
+    if (length >= bytes) break
+  }
+  return Buffer.concat(chunks).subarray(0, bytes)
+}
+
+/**
+ * Writes a body beside `path` and renames it when complete, so that `path` is never half a file.
+ *
+ * @returns the bytes written
+ * @throws BadBodyError as readBody does · FileWriteError when the disk is full or the folder missing
+ */
+export async function writeBody (body: IncomingBody, path: string, maxBytes: number): Promise<number> {
+  const partial = `${path}.${randomBytes(6).toString('hex')}.part`
+  try {
+    const bytes = await writeNew(body, partial, maxBytes)
+    if (bytes === 0) throw new BadBodyError('answered with an empty file')
+    await onDisk(path, () => rename(partial, path))
+    return bytes
+  } catch (err) {
+    body.stream.destroy()
+    await rm(partial, { force: true })
+    throw err
+  }
+}
+
+/** Opened with `wx`: fails rather than following a link somebody placed there. */
+async function writeNew (body: IncomingBody, path: string, maxBytes: number): Promise<number> {
+  const file = await onDisk(path, () => open(path, 'wx'))
+  try {
+    return await writeChunks(body, file, path, maxBytes)
+  } finally {
+    await file.close()
+  }
+}
+
+async function writeChunks (body: IncomingBody, file: FileHandle, path: string, maxBytes: number): Promise<number> {
+  let bytes = 0
+  for await (const chunk of openBody(body, maxBytes)) {
+    await onDisk(path, () => file.writeFile(chunk))
+    bytes += chunk.length
+  }
+  return bytes
+}
+
+async function onDisk<T> (path: string, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write()
+  } catch (err) {
+    const reason = err instanceof Error ? err.message : String(err)
+    throw new FileWriteError(`Cannot write '${path}': ${reason}`, { cause: err })
+  }
+}
+
+async function * openBody ({ stream, length, encoding }: IncomingBody, maxBytes: number): AsyncGenerator<Buffer> {
+  if (length !== null && length > maxBytes) {
+    stream.destroy()
+    throw tooLarge(maxBytes)
+  }
+  const packed = limit(stream, maxBytes)
+  if (encoding === '' || encoding === 'identity') yield * packed
+  else yield * limit(unpack(packed, encoding), maxBytes)
+}
+
+async function * limit (chunks: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
+  let bytes = 0
+  for await (const chunk of chunks) {
+    bytes += chunk.length
+    if (bytes > maxBytes) throw tooLarge(maxBytes)
+    yield chunk
+  }
+}
+
+function tooLarge (maxBytes: number): BadBodyError {
+  return new BadBodyError(`answered with more than the ${maxBytes.toLocaleString('en')} bytes allowed`)
+}
+
+/** An empty body is empty however it claims to be packed: HEAD, 204 and careless servers. */
+async function * unpack (packed: AsyncGenerator<Buffer>, encoding: string): AsyncGenerator<Buffer> {
+  const createDecoder = DECODERS.get(encoding)
+  const first = await packed.next()
+  if (first.done === true) return
+  if (createDecoder === undefined) {
+    await packed.return(undefined)
+    throw new BadBodyError(`answered with the encoding '${encoding}', which was not asked for`)
+  }
+  const decoder = createDecoder(first.value)
+  // The decoder is destroyed with the error of any stage, and reading it below throws that error.
+  pipeline(Readable.from(prepend(first.value, packed)), decoder, () => {})
+  yield * decoder
+}
+
+async function * prepend (first: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  yield first
+  yield * rest
+}

@@ -1,0 +1,133 @@
+import { promisify } from 'node:util'
+import { gunzip, gzip } from 'node:zlib'
+import type { Cache, Logger } from '@svc/plugin-sdk'
+
+/** An answer as it is kept: everything a caller sees, and when it was given. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly bytes: Uint8Array
+}
+
+interface Kept {
+  readonly answer: Answer
+  /** Milliseconds since 1970. */
+  readonly keptAt: number
+}
+
+export interface AnswerCache {
+  /** The answer to the same request when it is younger than `maxAgeMs`, or null. */
+  get (key: string, maxAgeMs: number): Promise<Answer | null>
+  set (key: string, answer: Answer, maxAgeMs: number): Promise<void>
+}
+
+export interface AnswerCacheOptions {
+  log: Logger
+  /** Where answers outlive a restart. */
+  store?: Cache
+  now: () => number
+  /** Bytes of bodies kept in memory; default 32 MiB. */
+  maxBytes?: number
+}
+
+const DEFAULT_MAX_BYTES = 32 * 1024 * 1024
+
+/** Larger answers are kept in memory only: a store of JSON values is no place for them. */
+const STORED_MAX_BYTES = 8 * 1024 * 1024
+
+/** What an entry costs besides its body, so that a million empty answers do not count as nothing. */
+const ENTRY_BYTES = 1024
+
+export function createAnswerCache ({ log, store, now, maxBytes = DEFAULT_MAX_BYTES }: AnswerCacheOptions): AnswerCache {
+  const memory = createMemory(maxBytes)
+
+  return {
+    async get (key, maxAgeMs) {
+      const isFresh = (kept: Kept | null) => kept !== null && now() - kept.keptAt < maxAgeMs ? kept.answer : null
+      const remembered = isFresh(memory.get(key))
+      if (remembered !== null || store === undefined) return remembered
+      const stored = await readStored(store, key, log)
+      if (stored !== null) memory.set(key, stored)
+      return isFresh(stored)
+    },
+
+    async set (key, answer, maxAgeMs) {
+      const kept = { answer, keptAt: now() }
+      memory.set(key, kept)
+      if (store === undefined || answer.bytes.byteLength > STORED_MAX_BYTES) return
+      try {
+        await store.set(key, await toStored(kept), maxAgeMs)
+      } catch (err) {
+        log.warn({ err }, 'answer not kept in the store')
+      }
+    }
+  }
+}
+
+/** Least recently used entries leave first. Maps iterate in the order of insertion. */
+function createMemory (maxBytes: number) {
+  const entries = new Map<string, Kept>()
+  let bytes = 0
+
+  function remove (key: string): Kept | null {
+    const kept = entries.get(key)
+    if (kept === undefined) return null
+    entries.delete(key)
+    bytes -= sizeOf(kept)
+    return kept
+  }
+
+  function set (key: string, kept: Kept): void {
+    remove(key)
+    if (sizeOf(kept) > maxBytes) return
+    entries.set(key, kept)
+    bytes += sizeOf(kept)
+    for (const oldest of entries.keys()) {
+      if (bytes <= maxBytes) return
+      remove(oldest)
+    }
+  }
+
+  function get (key: string): Kept | null {
+    const kept = remove(key)
+    if (kept !== null) set(key, kept)
+    return kept
+  }
+
+  return { get, set }
+}
+
+function sizeOf ({ answer }: Kept): number {
+  return answer.bytes.byteLength + ENTRY_BYTES
+}
+
+async function toStored ({ answer, keptAt }: Kept): Promise<object> {
+  const packed = await promisify(gzip)(answer.bytes)
+  return { status: answer.status, headers: answer.headers, kept_at: keptAt, gzip: packed.toString('base64') }
+}
+
+async function readStored (store: Cache, key: string, log: Logger): Promise<Kept | null> {
+  try {
+    return await fromStored(await store.get(key))
+  } catch (err) {
+    log.warn({ err }, 'answer not read from the store')
+    return null
+  }
+}
+
+async function fromStored (value: unknown): Promise<Kept | null> {
+  if (!isStored(value)) return null
+  const bytes = await promisify(gunzip)(Buffer.from(value.gzip, 'base64'), { maxOutputLength: STORED_MAX_BYTES })
+  return { answer: { status: value.status, headers: value.headers, bytes }, keptAt: value.kept_at }
+}
+
+interface Stored { status: number, headers: Record<string, string>, kept_at: number, gzip: string }
+
+function isStored (value: unknown): value is Stored {
+  return typeof value === 'object' && value !== null &&
+    'status' in value && typeof value.status === 'number' &&
+    'kept_at' in value && typeof value.kept_at === 'number' &&
+    'gzip' in value && typeof value.gzip === 'string' &&
+    'headers' in value && typeof value.headers === 'object' && value.headers !== null &&
+    Object.values(value.headers).every((header) => typeof header === 'string')
+}

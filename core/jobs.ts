@@ -1,0 +1,107 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import fp from 'fastify-plugin'
+import { PgBoss } from 'pg-boss'
+import { ApiError } from './errors.ts'
+
+export interface JobOptions {
+  /** Higher goes first; default 0. */
+  priority?: number
+  /** Seconds until the job may start. */
+  delaySeconds?: number
+}
+
+export interface QueueDefinition<Input extends object> {
+  /** Jobs of this queue that run at once in one worker. */
+  concurrency: number
+  /** Seconds one job may take before it counts as lost. */
+  timeoutSeconds: number
+  run (input: Input, signal: AbortSignal): Promise<object | null>
+}
+
+/** Durable jobs: kept in the database, done by the scan worker, whoever asked. */
+export interface Jobs {
+  define<Input extends object> (name: string, definition: QueueDefinition<Input>): void
+  /** @returns the job's id, a UUID. */
+  send (name: string, input: object, options?: JobOptions): Promise<string>
+  /**
+   * Has the scan worker do something and waits for the answer.
+   *
+   * @throws ApiError UNAVAILABLE when no worker answered within `timeoutMs`.
+   */
+  request (name: string, input: object, timeoutMs: number): Promise<unknown>
+  /** Runs a job whenever the cron line (five fields, UTC) says so. */
+  schedule (name: string, key: string, cron: string | null, input: object): Promise<void>
+}
+
+declare module 'fastify' {
+  interface FastifyInstance { jobs: Jobs }
+}
+
+interface JobsOptions { url: string, works: boolean }
+
+const POLL_MS = [20, 30, 50, 100, 200]
+
+export function createBoss (url: string, works: boolean): PgBoss {
+  return new PgBoss({
+    connectionString: url, max: works ? 4 : 2, migrate: works, createSchema: works, supervise: works, schedule: works,
+    useListenNotify: works, monitorVacuum: false, application_name: 'svc-jobs'
+  })
+}
+
+export default fp<JobsOptions>(async (app, { url, works }) => {
+  const boss = createBoss(url, works)
+  const queues = new Map<string, QueueDefinition<never>>()
+  boss.on('error', (err) => { app.log.error({ err }, 'job queue failed') })
+
+  async function startQueue (name: string, queue: QueueDefinition<never>): Promise<void> {
+    await boss.createQueue(name, {
+      notify: true, retryLimit: 0, expireInSeconds: Math.min(queue.timeoutSeconds + 60, 86_000),
+      deleteAfterSeconds: 86_400, retentionSeconds: 86_400 * 7
+    })
+    if (!works) return
+    await boss.work(name, {
+      batchSize: 1, localConcurrency: queue.concurrency, pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 5
+    }, async ([job]) => job === undefined ? null : await queue.run(job.data as never, job.signal))
+  }
+
+  app.decorate('jobs', {
+    define (name, definition) {
+      if (queues.has(name)) throw new Error(`Queue '${name}' is defined twice`)
+      queues.set(name, definition as QueueDefinition<never>)
+    },
+    async send (name, input, options = {}) {
+      const id = await boss.send(name, input, {
+        priority: options.priority ?? 0,
+        ...(options.delaySeconds === undefined ? {} : { startAfter: options.delaySeconds })
+      })
+      if (id === null) throw new ApiError('UNAVAILABLE', `A job could not be queued in '${name}'; try again`)
+      return id
+    },
+    async request (name, input, timeoutMs) {
+      const id = await boss.send(name, input)
+      const deadline = Date.now() + timeoutMs
+      for (let tries = 0; id !== null && Date.now() < deadline; tries++) {
+        await sleep(POLL_MS[Math.min(tries, POLL_MS.length - 1)])
+        const [job] = await boss.findJobs(name, { id })
+        if (job?.state === 'completed') return job.output
+        if (job?.state === 'failed') throw new ApiError('UNAVAILABLE', readFailure(job.output))
+      }
+      throw new ApiError('UNAVAILABLE', 'No scan worker answered in time. Check that one is running.')
+    },
+    async schedule (name, key, cron, input) {
+      if (cron === null) await boss.unschedule(name, key)
+      else await boss.schedule(name, cron, input, { key, tz: 'UTC' })
+    }
+  } satisfies Jobs)
+
+  app.addHook('onReady', async () => {
+    await boss.start()
+    for (const [name, queue] of queues) await startQueue(name, queue)
+  })
+  app.addHook('onClose', async () => { await boss.stop({ graceful: works, timeout: 8_000, close: true }) })
+}, { name: 'jobs', fastify: '5.x' })
+
+function readFailure (output: unknown): string {
+  const message = (output as { message?: unknown } | null)?.message
+  return typeof message === 'string' ? message : 'The job failed'
+}

@@ -1,0 +1,6 @@
+import { Migration20261121000000 } from './20261121000000-initial.ts'
+
+/** Every migration in the order they run. A released one is never changed. */
+export const MIGRATIONS = [
+  { name: '20261121000000-initial', class: Migration20261121000000 }
+]

@@ -1,0 +1,74 @@
+import { Value } from '@sinclair/typebox/value'
+import { type TSchema, Type } from '@sinclair/typebox'
+import { type Config, coerceText, describeType } from './config.ts'
+
+/** A plugin's configuration after its schema was applied. */
+export type PluginConfig =
+  { status: 'ready', value: Record<string, unknown>, secrets: string[], origins: string[] } |
+  { status: 'disabled' | 'failed', reason: string }
+
+type Environment = Record<string, string | undefined>
+
+const sectionOf = (parent: unknown, key: string): Record<string, unknown> => {
+  const section = typeof parent === 'object' && parent !== null ? (parent as Record<string, unknown>)[key] : undefined
+  return typeof section === 'object' && section !== null ? section as Record<string, unknown> : {}
+}
+
+/** Where a value is set, for messages. */
+const nameOf = (key: string, property: string, schema: TSchema, place: string) =>
+  typeof schema.env === 'string' ? schema.env : `${place}.${key}.${property} in config.yml`
+
+/** Exporters are configured where the frontends' settings always were: in `scan.<key>`. */
+const placeOf = (kind: string) => kind === 'exporter' ? 'scan' : 'plugins'
+
+function collect (kind: string, key: string, properties: Record<string, TSchema>, config: Config, env: Environment) {
+  const values: Record<string, unknown> = { ...sectionOf(config[placeOf(kind)], key) }
+  if (kind === 'exporter') delete values.export
+  for (const [property, schema] of Object.entries(properties)) {
+    const text = typeof schema.env === 'string' ? env[schema.env] : undefined
+    if (text !== undefined && text !== '') values[property] = coerceText(text, schema)
+  }
+  return values
+}
+
+/** The owner's addresses are trusted by exact host and port. */
+function findOrigins (values: Record<string, unknown>): string[] {
+  return Object.values(values).flatMap((value) =>
+    typeof value === 'string' && /^https?:\/\//.test(value) && URL.canParse(value) ? [new URL(value).origin] : [])
+}
+
+/** Applies a plugin's own schema to its section of the configuration and to its variables. */
+export function readPluginConfig (
+  kind: string, key: string, schema: TSchema | undefined, config: Config, env: Environment = process.env
+): PluginConfig {
+  const properties = (schema?.properties ?? {}) as Record<string, TSchema>
+  const values = collect(kind, key, properties, config, env)
+  if (values.enabled === false) {
+    return { status: 'disabled', reason: `switched off by ${nameOf(key, 'enabled', properties.enabled ?? {} as TSchema, placeOf(kind))}` }
+  }
+  const known = schema ?? Type.Object({})
+  const filled = Value.Default(known, values) as Record<string, unknown>
+  if (filled.enabled === false) {
+    const name = nameOf(key, 'enabled', properties.enabled ?? {} as TSchema, placeOf(kind))
+    return { status: 'disabled', reason: `off unless ${name} is true` }
+  }
+  const required = Array.isArray(schema?.required) ? schema.required as string[] : []
+  const missing = required.filter((property) => filled[property] === undefined)
+  if (missing.length > 0) {
+    const names = missing.map((property) => nameOf(key, property, properties[property] ?? {} as TSchema, placeOf(kind)))
+    return { status: 'disabled', reason: `set ${names.join(' and ')}` }
+  }
+  const [problem] = [...Value.Errors(known, filled)]
+  if (problem !== undefined) {
+    const property = problem.path.split('/')[1] ?? ''
+    const propertySchema = properties[property] ?? problem.schema
+    const shown = propertySchema.writeOnly === true ? 'the value given' : JSON.stringify(problem.value)
+    return {
+      status: 'failed',
+      reason: `${nameOf(key, property, propertySchema, placeOf(kind))}: ${shown} is not ${describeType(problem.schema)}`
+    }
+  }
+  const secrets = Object.entries(properties).filter(([, property]) => property.writeOnly === true)
+    .map(([name]) => filled[name]).filter((value) => typeof value === 'string')
+  return { status: 'ready', value: filled, secrets, origins: findOrigins(filled) }
+}

@@ -1,0 +1,103 @@
+import { createReadStream } from 'node:fs'
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Cache, Context, FileEntry, Files, HttpClient, Logger, Preferences } from '@svc/plugin-sdk'
+import type pg from 'pg'
+import type { Config } from './config.ts'
+import { resolveInside } from './library/safe-path.ts'
+
+const TEXT_MAX_BYTES = 64 * 1024 * 1024
+
+/** A plugin's own corner of the table `plugin_cache`. */
+export function createCache (pool: pg.Pool, plugin: string): Cache {
+  return {
+    async get (key) {
+      const { rows } = await pool.query<{ value: unknown }>(
+        'select value from plugin_cache where plugin = $1 and key = $2 and (expires_at is null or expires_at > now())',
+        [plugin, key])
+      return rows[0]?.value
+    },
+    async set (key, value, ttlMs) {
+      await pool.query(`insert into plugin_cache (plugin, key, value, expires_at)
+        values ($1, $2, $3::jsonb, now() + $4 * interval '1 millisecond')
+        on conflict (plugin, key) do update set value = excluded.value, expires_at = excluded.expires_at`,
+      [plugin, key, JSON.stringify(value ?? null), ttlMs ?? null])
+    },
+    async delete (key) {
+      await pool.query('delete from plugin_cache where plugin = $1 and key = $2', [plugin, key])
+    }
+  }
+}
+
+async function readBounded (path: string, maxBytes: number): Promise<string> {
+  const chunks: Buffer[] = []
+  let total = 0
+  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+    total += chunk.length
+    if (total > maxBytes) throw new Error(`The file is larger than ${maxBytes} bytes and is not read`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/** The library as plugins see it: to read, and nothing outside. */
+export function createFiles (libraryDir: string): Files {
+  async function open (path: string): Promise<string | null> {
+    try {
+      return await resolveInside(libraryDir, path)
+    } catch (err) {
+      if ((err as NodeJS.ErrnoException).code === 'ENOENT') return null
+      throw err
+    }
+  }
+  async function toEntry (folder: string, name: string): Promise<FileEntry[]> {
+    try {
+      const facts = await stat(join(folder, name))
+      if (facts.isDirectory()) return [{ name, kind: 'folder', size: 0 }]
+      return facts.isFile() ? [{ name, kind: 'file', size: facts.size }] : []
+    } catch {
+      // It vanished since the folder was listed, or is a broken link: not an entry.
+      return []
+    }
+  }
+  return {
+    async readText (path, maxBytes = TEXT_MAX_BYTES) {
+      const real = await open(path)
+      return real === null ? null : await readBounded(real, maxBytes)
+    },
+    async list (path) {
+      const real = await open(path)
+      if (real === null) return []
+      const names = (await readdir(real)).sort()
+      return (await Promise.all(names.map((name) => toEntry(real, name)))).flat()
+    },
+    exists: async (path) => await open(path) !== null
+  }
+}
+
+/** Runs `create` once per key and shares the promise; a rejection is not kept. */
+export function createMemo (): Context['memo'] {
+  const promises = new Map<string, Promise<unknown>>()
+  return async function memo<T> (key: string, create: () => Promise<T>): Promise<T> {
+    const known = promises.get(key)
+    if (known !== undefined) return await known as T
+    const made = create()
+    promises.set(key, made)
+    made.catch(() => { promises.delete(key) })
+    return await made
+  }
+}
+
+export function readPreferences (config: Config): Preferences {
+  return { regions: config.scan.priority.region, languages: config.scan.priority.language, media: config.scan.media }
+}
+
+/** What stays the same for a plugin as long as the process runs. */
+export interface PluginServices { config: unknown, http: HttpClient, log: Logger, cache: Cache, files: Files }
+
+/** What differs from call to call: a scan shares its memo among all ROMs. */
+export interface CallScope { signal: AbortSignal, memo: Context['memo'], preferences: Preferences }
+
+export function createContext (services: PluginServices, scope: CallScope): Context {
+  return { ...services, ...scope }
+}

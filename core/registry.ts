@@ -1,0 +1,40 @@
+import type { ChannelDefinition, Context, ExporterDefinition, PluginKind, ProviderDefinition } from '@svc/plugin-sdk'
+import type { CallScope } from './plugin-context.ts'
+
+export type PluginStatus = 'active' | 'disabled' | 'unsupported' | 'failed'
+
+/** What is known of a plugin, whether or not it could be loaded. */
+export interface PluginRecord {
+  kind: PluginKind | null
+  key: string
+  name: string
+  package: string
+  version: string | null
+  status: PluginStatus
+  /** Why it is not active; null when it is. */
+  reason: string | null
+  /** Whether it came with the server or was added by its owner. */
+  origin: 'built-in' | 'community'
+}
+
+/** An active plugin, ready to be called. */
+export interface Loaded<Definition> {
+  key: string
+  definition: Definition
+  context (scope: CallScope): Context
+}
+
+/** All plugins by kind and key. Only active ones can be called; the others are there with their reason. */
+export interface Registry {
+  providers: ReadonlyMap<string, Loaded<ProviderDefinition>>
+  channels: ReadonlyMap<string, Loaded<ChannelDefinition>>
+  exporters: ReadonlyMap<string, Loaded<ExporterDefinition>>
+  /** Every plugin that was found, in load order. */
+  records: readonly PluginRecord[]
+  /** Definitions of disabled plugins too: their schemas are part of the API document. */
+  definitions: readonly { kind: PluginKind, definition: ProviderDefinition | ChannelDefinition | ExporterDefinition }[]
+}
+
+declare module 'fastify' {
+  interface FastifyInstance { registry: Registry }
+}

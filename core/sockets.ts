@@ -1,0 +1,155 @@
+import type { IncomingMessage } from 'node:http'
+import { createAdapter } from '@socket.io/postgres-adapter'
+import type { TSchema } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import fp from 'fastify-plugin'
+import { Server, type Socket } from 'socket.io'
+import type { Caller } from './auth.ts'
+import { type Config, basePath } from './config.ts'
+import type { Scope } from './scopes.ts'
+
+/** Server to client: event → payload. Each feature adds its own. */
+// eslint-disable-next-line @typescript-eslint/no-empty-object-type
+export interface ServerEvents {}
+
+export interface ClientEvent<Payload> {
+  scopes: readonly Scope[]
+  schema: TSchema
+  /** Answers a sender that may not, or whose payload is wrong. */
+  refuse (socket: Socket, reason: string): void
+  handle (payload: Payload, caller: Caller, socket: Socket): Promise<void>
+}
+
+export interface Sockets {
+  /** To every socket when `room` is null. */
+  publish<Name extends keyof ServerEvents> (room: string | null, event: Name, payload: ServerEvents[Name]): void
+  /** Declares an event clients may send on the main endpoint. */
+  on<Payload> (event: string, definition: ClientEvent<Payload>): void
+  /** The endpoint's own HTTP side, for requests that another worker hands over. */
+  main: Server
+}
+
+declare module 'fastify' {
+  interface FastifyInstance { sockets: Sockets }
+}
+
+export const userRoom = (userId: number) => `user:${userId}`
+export const ADMIN_ROOM = 'admin'
+/** socket.io's own figures of the served dialect. */
+const PING_INTERVAL_MS = 25_000
+const PING_TIMEOUT_MS = 60_000
+const MESSAGE_MAX_BYTES = 1_000_000
+const EVENTS_PER_SECOND = 100
+
+export interface SocketsOptions {
+  config: Config
+  /** Whether clients connect here; the scan worker only publishes. */
+  accepts: boolean
+  /** Goes to the front of every session id, so that any worker can tell whose it is. */
+  workerNumber: number
+}
+
+/** Whether a page of this origin may open a socket: our own host, or one that the configuration names. */
+function isAllowedOrigin (request: IncomingMessage, config: Config): boolean {
+  const origin = request.headers.origin
+  if (origin === undefined || config.server.cors_allowed_origins.includes(origin)) return true
+  try {
+    return new URL(origin).host === request.headers.host || origin === new URL(config.server.base_url).origin
+  } catch {
+    return false
+  }
+}
+
+function describeErrors (schema: TSchema, payload: unknown): string {
+  const lines = [...Value.Errors(schema, payload)]
+    .map((error) => `${error.path.slice(1).replaceAll('/', '.') || 'payload'}: ${error.message}`)
+  return [...new Set(lines)].join('; ')
+}
+
+/** At most so many events per second from one socket; more are dropped with the connection. */
+function limitRate (socket: Socket): void {
+  let count = 0
+  let since = Date.now()
+  socket.onAny(() => {
+    const now = Date.now()
+    if (now - since >= 1_000) {
+      since = now
+      count = 0
+    }
+    if (++count > EVENTS_PER_SECOND) socket.disconnect(true)
+  })
+}
+
+export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber }) => {
+  const events = new Map<string, ClientEvent<never>>()
+  const io = new Server({
+    path: `${basePath(config)}/ws/socket.io`,
+    pingInterval: PING_INTERVAL_MS,
+    pingTimeout: PING_TIMEOUT_MS,
+    maxHttpBufferSize: MESSAGE_MAX_BYTES,
+    serveClient: false,
+    allowRequest: (request, answer) => { answer(null, isAllowedOrigin(request, config)) },
+    adapter: createAdapter(app.pg, { errorHandler: (err: Error) => { app.log.warn({ err }, 'socket adapter failed') } })
+  })
+
+  const identify = (socket: Socket) => app.auth.identifyHandshake(socket.request)
+
+  function listen (socket: Socket): void {
+    for (const [name, event] of events) {
+      socket.on(name, (payload: unknown) => {
+        void receive(name, event, payload, socket)
+      })
+    }
+  }
+
+  async function receive (name: string, event: ClientEvent<never>, payload: unknown, socket: Socket): Promise<void> {
+    try {
+      // Asked anew at each event: the session may have ended since the handshake.
+      const caller = await identify(socket)
+      if (caller === null || event.scopes.some((scope) => !caller.scopes.has(scope))) {
+        event.refuse(socket, 'You are not authorized to do this')
+        return
+      }
+      const given = payload === undefined || typeof payload === 'function' || payload === null ? {} : payload
+      if (!Value.Check(event.schema, given)) {
+        event.refuse(socket, describeErrors(event.schema, given))
+        return
+      }
+      await event.handle(given as never, caller, socket)
+    } catch (err) {
+      app.log.error({ err, event: name }, 'socket event failed')
+      event.refuse(socket, 'The server could not do this; see its log')
+    }
+  }
+
+  io.on('connection', (socket) => {
+    limitRate(socket)
+    listen(socket)
+    identify(socket).then(async (caller) => {
+      if (caller === null) return
+      await socket.join(userRoom(caller.id))
+      if (caller.role === 'admin') await socket.join(ADMIN_ROOM)
+    }).catch((err: unknown) => { app.log.warn({ err }, 'socket could not be identified') })
+  })
+
+  app.decorate('sockets', {
+    main: io,
+    publish (room, event, payload) {
+      if (room === null) io.emit(event as string, payload)
+      else io.to(room).emit(event as string, payload)
+    },
+    on (event, definition) {
+      if (events.has(event)) throw new Error(`Socket event '${event}' is declared twice`)
+      events.set(event, definition)
+    }
+  } satisfies Sockets)
+
+  app.addHook('onReady', async () => {
+    if (!accepts) return
+    io.attach(app.server)
+    let count = 0
+    io.engine.generateId = () => `${workerNumber}-${process.pid.toString(36)}-${(count++).toString(36)}-${crypto.randomUUID()}`
+  })
+  app.addHook('preClose', async () => { io.disconnectSockets(true) })
+  app.addHook('onClose', async () => { await io.close() })
+}, { name: 'sockets', fastify: '5.x', dependencies: ['database', 'auth-core'] })

@@ -1,0 +1,44 @@
+import type { FastifyBaseLogger, FastifyInstance, FastifyPluginAsync, RawReplyDefaultExpression,
+  RawRequestDefaultExpression, RawServerDefault } from 'fastify'
+import { Kind, type TSchema, type Static, Type, TypeRegistry } from '@sinclair/typebox'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+
+export type App = FastifyInstance<RawServerDefault, RawRequestDefaultExpression, RawReplyDefaultExpression,
+  FastifyBaseLogger, TypeBoxTypeProvider>
+
+/** A route module: inputs are typed by their schemas. */
+export type Routes = FastifyPluginAsync<Record<never, never>, RawServerDefault, TypeBoxTypeProvider>
+
+export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+
+TypeRegistry.Set<{ enum: readonly unknown[] }>('StringEnum', (schema, value) => schema.enum.includes(value))
+
+/** A union of literals from a list, shown as an `enum` in the API document. */
+export function StringEnum<const T extends readonly string[]> (values: T, options: object = {}) {
+  return Type.Unsafe<T[number]>({ [Kind]: 'StringEnum', type: 'string', enum: [...values], ...options })
+}
+
+/** ISO 8601 with offset, UTC. */
+export const DateTime = Type.String({ format: 'date-time' })
+
+export const IdParams = Type.Object({ id: Type.Integer({ minimum: 1 }) })
+export const ErrorSchema = Type.Object({ detail: Type.String() }, { $id: 'Error' })
+export const ValidationErrorSchema = Type.Object({
+  detail: Type.Array(Type.Object({
+    loc: Type.Array(Type.Union([Type.String(), Type.Integer()])),
+    msg: Type.String(),
+    type: Type.String(),
+    input: Type.Optional(Type.Unknown())
+  }))
+}, { $id: 'ValidationError' })
+
+export type { Static }
+
+/** A date as it stands on the wire: UTC with offset, six fraction digits only when there is a fraction. */
+export function formatDate (date: Date): string
+export function formatDate (date: Date | null): string | null
+export function formatDate (date: Date | null): string | null {
+  if (date === null) return null
+  const [seconds, fraction] = date.toISOString().slice(0, -1).split('.')
+  return fraction === undefined || fraction === '000' ? `${seconds}+00:00` : `${seconds}.${fraction}000+00:00`
+}

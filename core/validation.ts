@@ -1,0 +1,51 @@
+import { Ajv, type ErrorObject } from 'ajv'
+import addFormatsModule from 'ajv-formats'
+import type { FastifySchemaCompiler } from 'fastify'
+import type { TSchema } from '@sinclair/typebox'
+
+// The package's types describe its default export one level too deep under NodeNext.
+const addFormats = addFormatsModule as unknown as typeof addFormatsModule.default
+const TRUE_WORDS = new Set(['true', '1', 'yes', 'on'])
+const FALSE_WORDS = new Set(['false', '0', 'no', 'off'])
+
+function createAjv (coerces: boolean): Ajv {
+  const ajv = new Ajv({
+    coerceTypes: coerces ? 'array' : false, useDefaults: true, removeAdditional: false, allErrors: true,
+    strict: false, validateFormats: true
+  })
+  addFormats(ajv, ['date-time', 'uri', 'uuid', 'email'])
+  return ajv
+}
+
+/** The words clients use for booleans in queries, as the values they mean. */
+function readBooleanWords (schema: TSchema, input: unknown): void {
+  if (typeof input !== 'object' || input === null) return
+  const values = input as Record<string, unknown>
+  for (const [name, property] of Object.entries((schema.properties ?? {}) as Record<string, TSchema>)) {
+    const word = typeof values[name] === 'string' ? values[name].toLowerCase() : null
+    if (property.type !== 'boolean' || word === null) continue
+    if (TRUE_WORDS.has(word)) values[name] = true
+    else if (FALSE_WORDS.has(word)) values[name] = false
+  }
+}
+
+/**
+ * Queries, paths and headers are text and are read as their schema's types. Bodies are taken as they are: coercion
+ * would turn a null that means something into 0.
+ */
+export function createValidatorCompiler (): FastifySchemaCompiler<TSchema> {
+  const strict = createAjv(false)
+  const coercing = createAjv(true)
+  return ({ schema, httpPart }) => {
+    if (httpPart === 'body') return strict.compile(schema)
+    const validate = coercing.compile(schema)
+    function check (input: unknown): boolean {
+      readBooleanWords(schema, input)
+      const isValid = validate(input)
+      check.errors = validate.errors
+      return isValid
+    }
+    check.errors = null as ErrorObject[] | null | undefined
+    return check
+  }
+}

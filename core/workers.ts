@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import fp from 'fastify-plugin'
+import pg from 'pg'
+import { StartError } from './errors.ts'
+
+export type Role = 'web' | 'worker'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    workers: {
+      /** This process, unique among all that ever ran. */
+      id: string
+      /** Whether a process of that role is there and answering. */
+      isAlive (role: Role): Promise<boolean>
+      /** The ids of all processes that are there. */
+      listAlive (): Promise<string[]>
+    }
+  }
+}
+
+const BEAT_MS = 2_000
+/** A process that holds its lock but was silent for this long hangs. */
+const SILENT_SECONDS = 20
+/** First half of the advisory locks that live processes hold: any number that is ours alone. */
+const LOCK_CLASS = 736_413
+
+/**
+ * A process is alive while its own database session holds its advisory lock (gone the moment the process dies) and its
+ * row was touched lately (stale when it hangs).
+ */
+const ALIVE = `select w.id from workers w join pg_locks l on l.locktype = 'advisory' and l.classid = ${LOCK_CLASS}
+  and l.objid = (hashtext(w.id)::bigint & 4294967295)::oid and l.granted
+  and l.database = (select oid from pg_database where datname = current_database())
+  where w.seen_at > now() - interval '${SILENT_SECONDS} seconds'`
+
+export default fp<{ url: string, role: Role }>(async (app, { url, role }) => {
+  const id = `${hostname()}:${process.pid}:${randomUUID()}`
+  const session = new pg.Client({ connectionString: url, application_name: `svc-${role}` })
+  let isClosing = false
+  let timer: NodeJS.Timeout | undefined
+
+  session.on('error', (err) => {
+    if (isClosing) return
+    app.log.fatal({ err }, 'the database connection was lost; this process ends and is started again')
+    process.exit(75)
+  })
+
+  async function beat (): Promise<void> {
+    await session.query('update workers set seen_at = now() where id = $1', [id])
+  }
+
+  app.decorate('workers', {
+    id,
+    isAlive: async (wanted: Role) => {
+      const { rowCount } = await app.pg.query(`${ALIVE} and w.role = $1 limit 1`, [wanted])
+      return rowCount === 1
+    },
+    listAlive: async () => (await app.pg.query<{ id: string }>(ALIVE)).rows.map((row) => row.id)
+  })
+
+  app.addHook('onReady', async () => {
+    await session.connect()
+    const { rows } = await session.query<{ locked: boolean }>(
+      `select pg_try_advisory_lock(${LOCK_CLASS}, hashtext($1)) as locked`, [id])
+    if (rows[0]?.locked !== true) throw new StartError('Another process has the same identity; start again.')
+    await session.query("delete from workers where seen_at < now() - interval '1 day'")
+    await session.query('insert into workers (id, role) values ($1, $2)', [id, role])
+    timer = setInterval(() => {
+      beat().catch((err: unknown) => { app.log.error({ err }, 'the sign of life could not be written') })
+    }, BEAT_MS)
+  })
+
+  app.addHook('onClose', async () => {
+    isClosing = true
+    clearInterval(timer)
+    await session.query('delete from workers where id = $1', [id]).catch((err: unknown) => {
+      app.log.debug({ err }, 'the worker row stays; its lock is gone all the same')
+    })
+    await session.end()
+  })
+}, { name: 'workers', fastify: '5.x', dependencies: ['database'] })

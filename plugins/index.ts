@@ -1,0 +1,17 @@
+import type { AppOptions } from '../core/app.ts'
+import auth from './auth/index.ts'
+import { Session } from './auth/entities.ts'
+import { Firmware } from './firmware/entities.ts'
+import { Platform } from './platforms/entities.ts'
+import { Rom, RomFile, RomMatch, RomUser } from './roms/entities.ts'
+import { Task } from './tasks/entities.ts'
+import tokens from './tokens/index.ts'
+import { ClientToken } from './tokens/entities.ts'
+import users from './users/index.ts'
+import { User } from './users/entities.ts'
+
+/** The server's features in the order they register: adding one is one line in each list. */
+export const features: AppOptions['features'] = {
+  entities: [User, Session, ClientToken, Platform, Firmware, Rom, RomFile, RomMatch, RomUser, Task],
+  plugins: [users, auth, tokens]
+}

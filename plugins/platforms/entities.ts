@@ -1,0 +1,20 @@
+import { type InferEntity, defineEntity } from '@mikro-orm/core'
+import { columns } from '../../core/columns.ts'
+
+/** A platform folder of the library. Facts that follow from the slug are not stored but looked up. */
+export const Platform = defineEntity({
+  name: 'Platform',
+  tableName: 'platforms',
+  properties: {
+    id: columns.id(),
+    slug: columns.text().index(),
+    fs_slug: columns.text().unique(),
+    name: columns.text(),
+    custom_name: columns.text().nullable(),
+    description: columns.text().nullable(),
+    missing_from_fs: columns.flag(),
+    created_at: columns.createdAt(),
+    updated_at: columns.updatedAt()
+  }
+})
+export type Platform = InferEntity<typeof Platform>

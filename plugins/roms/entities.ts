@@ -1,0 +1,143 @@
+import type { ArchiveMember, MediaKind } from '@svc/plugin-sdk'
+import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
+import { columns } from '../../core/columns.ts'
+import { Platform } from '../platforms/entities.ts'
+import { User } from '../users/entities.ts'
+
+/** Where one piece of media came from, and where it lies in the resources folder once it was fetched. */
+export interface StoredMedia { url: string, path: string | null }
+
+export const Rom = defineEntity({
+  name: 'Rom',
+  tableName: 'roms',
+  uniques: [{ properties: ['platform', 'fs_name'] }],
+  indexes: [
+    { properties: ['name_sort_key', 'id'] },
+    { properties: ['platform', 'name_sort_key', 'id'] },
+    { properties: ['updated_at'] }
+  ],
+  properties: {
+    id: columns.id(),
+    platform: () => p.manyToOne(Platform).deleteRule('cascade').joinColumn('platform_id'),
+    fs_name: columns.text(),
+    fs_path: columns.text(),
+    fs_extension: columns.text().default(''),
+    fs_name_no_tags: columns.text(),
+    fs_name_no_ext: columns.text(),
+    fs_size_bytes: columns.bytes(),
+    is_folder: columns.flag(),
+    has_nested_single_file: columns.flag(),
+    has_multiple_files: columns.flag(),
+    has_soundtrack: columns.flag(),
+    name: columns.text().nullable(),
+    name_sort_key: columns.text().default(''),
+    slug: columns.text().nullable(),
+    summary: columns.text().nullable(),
+    alternative_names: columns.texts(),
+    youtube_video_id: columns.text().nullable(),
+    genres: columns.texts(),
+    franchises: columns.texts(),
+    collections: columns.texts(),
+    companies: columns.texts(),
+    developers: columns.texts(),
+    publishers: columns.texts(),
+    game_modes: columns.texts(),
+    age_ratings: columns.texts(),
+    player_count: columns.text().default('1'),
+    first_release_date: p.bigint('number').nullable(),
+    average_rating: p.float().nullable(),
+    revision: columns.text().nullable(),
+    version: columns.text().nullable(),
+    regions: columns.texts(),
+    languages: columns.texts(),
+    tags: columns.texts(),
+    crc_hash: columns.text().default('').index(),
+    md5_hash: columns.text().default('').index(),
+    sha1_hash: columns.text().default('').index(),
+    ra_hash: columns.text().nullable(),
+    url_cover: columns.text().nullable(),
+    path_cover_small: columns.text().nullable(),
+    path_cover_large: columns.text().nullable(),
+    url_screenshots: columns.texts(),
+    path_screenshots: columns.texts(),
+    url_manual: columns.text().nullable(),
+    path_manual: columns.text().nullable(),
+    media: p.json<Partial<Record<MediaKind, StoredMedia>>>().defaultRaw("'{}'::jsonb"),
+    is_identified: columns.flag(),
+    missing_from_fs: columns.flag(),
+    created_at: columns.createdAt(),
+    updated_at: columns.updatedAt()
+  }
+})
+export type Rom = InferEntity<typeof Rom>
+
+export const RomFile = defineEntity({
+  name: 'RomFile',
+  tableName: 'rom_files',
+  uniques: [{ properties: ['rom', 'file_path', 'file_name'] }],
+  properties: {
+    id: columns.id(),
+    rom: () => p.manyToOne(Rom).deleteRule('cascade').joinColumn('rom_id'),
+    file_name: columns.text(),
+    /** The folder, relative to the library. */
+    file_path: columns.text(),
+    file_size_bytes: columns.bytes(),
+    last_modified: columns.time(),
+    inode: columns.text().default(''),
+    is_top_level: columns.flag(true),
+    category: columns.text().nullable(),
+    crc_hash: columns.text().default('').index(),
+    md5_hash: columns.text().default('').index(),
+    sha1_hash: columns.text().default('').index(),
+    ra_hash: columns.text().nullable(),
+    chd_sha1_hash: columns.text().nullable(),
+    archive_members: p.json<ArchiveMember[] | null>().nullable(),
+    created_at: columns.createdAt(),
+    updated_at: columns.updatedAt()
+  }
+})
+export type RomFile = InferEntity<typeof RomFile>
+
+/** What one provider says about a ROM. */
+export const RomMatch = defineEntity({
+  name: 'RomMatch',
+  tableName: 'rom_matches',
+  primaryKeys: ['rom', 'provider'],
+  indexes: [{ properties: ['provider', 'provider_id'] }],
+  properties: {
+    rom: () => p.manyToOne(Rom).primary().deleteRule('cascade').joinColumn('rom_id'),
+    provider: columns.text().primary(),
+    /** The id as text, whatever its type on the wire. */
+    provider_id: columns.text(),
+    /** The whole match as the provider gave it, raw record included. */
+    match: p.json<Record<string, unknown>>(),
+    updated_at: columns.updatedAt()
+  }
+})
+export type RomMatch = InferEntity<typeof RomMatch>
+
+export const PLAY_STATUSES = ['incomplete', 'finished', 'completed_100', 'retired', 'never_playing'] as const
+
+/** One user's own marks on a ROM. */
+export const RomUser = defineEntity({
+  name: 'RomUser',
+  tableName: 'rom_users',
+  uniques: [{ properties: ['rom', 'user'] }],
+  properties: {
+    id: columns.id(),
+    rom: () => p.manyToOne(Rom).deleteRule('cascade').joinColumn('rom_id'),
+    user: () => p.manyToOne(User).deleteRule('cascade').joinColumn('user_id').index(),
+    last_played: columns.time().nullable(),
+    is_main_sibling: columns.flag(),
+    backlogged: columns.flag(),
+    now_playing: columns.flag(),
+    hidden: columns.flag(),
+    rating: p.integer().default(0),
+    difficulty: p.integer().default(0),
+    completion: p.integer().default(0),
+    status: p.enum(PLAY_STATUSES).nullable(),
+    created_at: columns.createdAt(),
+    updated_at: columns.updatedAt()
+  }
+})
+export type RomUser = InferEntity<typeof RomUser>

@@ -1,0 +1,41 @@
+import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
+import { columns } from '../../core/columns.ts'
+
+export const TASK_TYPES = ['scan', 'conversion', 'cleanup', 'update', 'sync', 'watcher', 'generic'] as const
+export const JOB_STATUSES = ['queued', 'started', 'deferred', 'scheduled', 'finished', 'failed', 'stopped',
+  'canceled'] as const
+
+/** One run of a task. The queue only carries its id; this row is the truth about it. */
+export const Task = defineEntity({
+  name: 'Task',
+  tableName: 'tasks',
+  indexes: [
+    { properties: ['status', 'created_at'] },
+    {
+      name: 'tasks_lock_unique',
+      expression: 'create unique index "tasks_lock_unique" on "tasks" ("lock") where status in (\'queued\', \'started\')'
+    }
+  ],
+  properties: {
+    id: p.uuid().primary(),
+    /** The name in the catalogue; null for a scan that a person asked for. */
+    task_key: columns.text().nullable(),
+    title: columns.text(),
+    type: p.enum(TASK_TYPES),
+    status: p.enum(JOB_STATUSES).default('queued'),
+    payload: p.json<Record<string, unknown>>().defaultRaw("'{}'::jsonb"),
+    meta: p.json<Record<string, unknown>>().defaultRaw("'{}'::jsonb"),
+    /** At most one waiting or running task has the same lock. */
+    lock: columns.text().nullable(),
+    cancel_requested: columns.flag(),
+    attempts: p.integer().default(0),
+    worker_id: columns.text().nullable(),
+    error: columns.text().nullable(),
+    user_id: p.integer().nullable(),
+    created_at: columns.createdAt(),
+    enqueued_at: columns.createdAt(),
+    started_at: columns.time().nullable(),
+    ended_at: columns.time().nullable()
+  }
+})
+export type Task = InferEntity<typeof Task>

@@ -1,0 +1,52 @@
+import { Type } from '@sinclair/typebox'
+import { callerOf } from '../../core/auth.ts'
+import type { Routes } from '../../core/typebox.ts'
+import { ClientTokenCreateSchema, ClientTokenSchema, CreateTokenSchema, toTokenView } from './schemas.ts'
+
+const tags = ['client-tokens']
+const TokenParams = Type.Object({ token_id: Type.Integer({ minimum: 1 }) })
+
+const routes: Routes = async (app) => {
+  app.post('/api/client-tokens', {
+    schema: {
+      operationId: 'createClientToken', tags, summary: 'Create a token', body: CreateTokenSchema,
+      response: { 201: ClientTokenCreateSchema }
+    },
+    config: { scopes: ['me.write'] }
+  }, async (request, reply) => {
+    const { token, raw } = await app.tokens.create(request.em, callerOf(request), request.body)
+    return reply.code(201).send({ ...toTokenView(token), raw_token: raw })
+  })
+
+  app.get('/api/client-tokens', {
+    schema: {
+      operationId: 'listClientTokens', tags, summary: 'Your tokens, newest first',
+      response: { 200: Type.Array(ClientTokenSchema) }
+    },
+    config: { scopes: ['me.read'] }
+  }, async (request) => (await app.tokens.list(request.em, callerOf(request))).map(toTokenView))
+
+  app.delete('/api/client-tokens/:token_id', {
+    schema: {
+      operationId: 'deleteClientToken', tags, summary: 'Revoke a token', params: TokenParams,
+      response: { 200: Type.Null() }
+    },
+    config: { scopes: ['me.write'] }
+  }, async (request) => {
+    await app.tokens.delete(request.em, callerOf(request), request.params.token_id)
+    return null
+  })
+
+  app.put('/api/client-tokens/:token_id/regenerate', {
+    schema: {
+      operationId: 'regenerateClientToken', tags, summary: 'Replace the secret of a token', params: TokenParams,
+      response: { 200: ClientTokenCreateSchema }
+    },
+    config: { scopes: ['me.write'] }
+  }, async (request) => {
+    const { token, raw } = await app.tokens.regenerate(request.em, callerOf(request), request.params.token_id)
+    return { ...toTokenView(token), raw_token: raw }
+  })
+}
+
+export default routes

@@ -1,0 +1,53 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { migrate } from '../core/database.ts'
+import { startEmbeddedPostgres } from '../core/embedded-postgres.ts'
+import { createBoss } from '../core/jobs.ts'
+import { SERVER_DIR } from '../core/plugin-packages.ts'
+import { features } from '../plugins/index.ts'
+
+/**
+ * Runs the suite on one embedded database server. Every test file makes its own database from a migrated template, so
+ * that files run side by side.
+ */
+const folder = mkdtempSync(join(tmpdir(), 'svc-test-'))
+const server = await startEmbeddedPostgres({
+  dataDir: join(folder, 'db'),
+  log: () => {},
+  // Nothing here has to survive a power cut.
+  settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '200' }
+})
+
+async function createTemplate (): Promise<void> {
+  const client = new pg.Client({ connectionString: server.url })
+  await client.connect()
+  await client.query('create database svc_template')
+  await client.end()
+  const url = new URL(server.url)
+  url.pathname = '/svc_template'
+  await migrate({ url: url.href, poolSize: 1, entities: features.entities })
+  const boss = createBoss(url.href, true)
+  await boss.start()
+  await boss.stop({ graceful: false, close: true })
+}
+
+function runTap (args: string[]): Promise<number> {
+  const tap = join(SERVER_DIR, 'node_modules', 'tap', 'dist', 'esm', 'run.mjs')
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, [tap, ...args], {
+      stdio: 'inherit', cwd: SERVER_DIR, env: { ...process.env, SVC_TEST_DATABASE_URL: server.url }
+    })
+    child.on('exit', (code) => { resolve(code ?? 1) })
+  })
+}
+
+try {
+  await createTemplate()
+  process.exitCode = await runTap(process.argv.slice(2))
+} finally {
+  await server.stop()
+  rmSync(folder, { recursive: true, force: true })
+}

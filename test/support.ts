@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import pg from 'pg'
+import { type AppOptions, buildApp } from '../core/app.ts'
+import { type Config, loadConfig } from '../core/config.ts'
+import type { App } from '../core/typebox.ts'
+import { features } from '../plugins/index.ts'
+
+interface Test { testdir (content?: object): string, teardown (work: () => Promise<unknown>): void }
+
+/** The database server that the test run started, with a migrated template. */
+export function testServerUrl (): string {
+  const url = process.env.SVC_TEST_DATABASE_URL
+  if (url === undefined) throw new Error('No test database: run the tests with npm test -- <file>')
+  return url
+}
+
+async function administer (sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: testServerUrl() })
+  await client.connect()
+  try {
+    await client.query(sql)
+  } finally {
+    await client.end()
+  }
+}
+
+/** An own database, made from the migrated template (or empty), gone after the test. */
+export async function createTestDatabase (t: Test, template = 'svc_template'): Promise<string> {
+  const name = `t_${randomUUID().replaceAll('-', '')}`
+  await administer(`create database ${name} template ${template}`)
+  t.teardown(() => administer(`drop database if exists ${name} with (force)`))
+  const url = new URL(testServerUrl())
+  url.pathname = `/${name}`
+  return url.href
+}
+
+export interface TestAppOptions {
+  /** Variables in place of the real environment. */
+  env?: Record<string, string>
+  packages?: AppOptions['packages']
+  /** Content of the library folder, as `t.testdir` takes it. */
+  library?: object
+  /** Whether a scan worker runs beside the web worker; default false. */
+  worker?: boolean
+  databaseUrl?: string
+}
+
+export interface TestApp {
+  app: App
+  /** The worker's app when there is one. */
+  worker: App | null
+  config: Config
+  databaseUrl: string
+  libraryDir: string
+  /** Headers of an administrator. */
+  admin: { authorization: string }
+  /** Makes a user and returns the headers to call as that user. */
+  createUser (username: string, role?: 'admin' | 'user'): Promise<{ authorization: string }>
+}
+
+const basic = (username: string, password: string) =>
+  ({ authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` })
+
+/** The real server, ready to be injected or listened to, on its own database and folders. */
+export async function buildTestApp (t: Test, options: TestAppOptions = {}): Promise<TestApp> {
+  const folder = t.testdir({ data: {}, library: options.library ?? {} })
+  mkdirSync(join(folder, 'data'), { recursive: true })
+  const databaseUrl = options.databaseUrl ?? await createTestDatabase(t)
+  const libraryDir = join(folder, 'library')
+  const { config } = loadConfig({
+    SVC_DATA_DIR: join(folder, 'data'), SVC_LIBRARY_DIR: libraryDir, SVC_LOG_LEVEL: process.env.SVC_LOG_LEVEL ?? 'silent',
+    SVC_AUTH_SECRET_KEY: 'a key for tests only', ...options.env
+  })
+  const logger = pino({ level: config.server.log_level })
+  const build = (role: 'web' | 'worker') => buildApp({
+    config, role, databaseUrl, logger, features, workerNumber: role === 'web' ? 1 : 0,
+    ...(options.packages === undefined ? {} : { packages: options.packages })
+  })
+  const worker = options.worker === true ? await build('worker') : null
+  if (worker !== null) {
+    t.teardown(() => worker.close())
+    await worker.ready()
+  }
+  const app = await build('web')
+  t.teardown(() => app.close())
+  await app.ready()
+
+  async function createUser (username: string, role: 'admin' | 'user' = 'user') {
+    await app.users.create({ username, password: 'password', email: '', role })
+    return basic(username, 'password')
+  }
+  return { app, worker, config, databaseUrl, libraryDir, createUser, admin: await createUser('admin', 'admin') }
+}
