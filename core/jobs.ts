@@ -8,6 +8,8 @@ export interface JobOptions {
   priority?: number
   /** Seconds until the job may start. */
   delaySeconds?: number
+  /** The job's id; one that is there already is replaced. A UUID. */
+  id?: string
 }
 
 export interface QueueDefinition<Input extends object> {
@@ -70,8 +72,10 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
       queues.set(name, definition as QueueDefinition<never>)
     },
     async send (name, input, options = {}) {
+      if (options.id !== undefined) await boss.deleteJob(name, options.id)
       const id = await boss.send(name, input, {
         priority: options.priority ?? 0,
+        ...(options.id === undefined ? {} : { id: options.id }),
         ...(options.delaySeconds === undefined ? {} : { startAfter: options.delaySeconds })
       })
       if (id === null) throw new ApiError('UNAVAILABLE', `A job could not be queued in '${name}'; try again`)

@@ -1,9 +1,10 @@
 import { createReadStream } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Cache, Context, FileEntry, Files, HttpClient, Logger, Preferences } from '@svc/plugin-sdk'
+import type { Cache, Context, FileEntry, Files, Logger, Preferences } from '@svc/plugin-sdk'
 import type pg from 'pg'
 import type { Config } from './config.ts'
+import type { OutgoingClient } from './http.ts'
 import { resolveInside } from './library/safe-path.ts'
 
 const TEXT_MAX_BYTES = 64 * 1024 * 1024
@@ -93,11 +94,11 @@ export function readPreferences (config: Config): Preferences {
 }
 
 /** What stays the same for a plugin as long as the process runs. */
-export interface PluginServices { config: unknown, http: HttpClient, log: Logger, cache: Cache, files: Files }
+export interface PluginServices { config: unknown, http: OutgoingClient, log: Logger, cache: Cache, files: Files }
 
 /** What differs from call to call: a scan shares its memo among all ROMs. */
 export interface CallScope { signal: AbortSignal, memo: Context['memo'], preferences: Preferences }
 
 export function createContext (services: PluginServices, scope: CallScope): Context {
-  return { ...services, ...scope }
+  return { ...services, ...scope, http: services.http.withSignal(scope.signal) }
 }

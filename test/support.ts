@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import pg from 'pg'
+import type { Test as TapTest } from 'tap'
 import { type AppOptions, buildApp } from '../core/app.ts'
 import { type Config, loadConfig } from '../core/config.ts'
 import type { App } from '../core/typebox.ts'
 import { features } from '../plugins/index.ts'
 
-interface Test { testdir (content?: object): string, teardown (work: () => Promise<unknown>): void }
+type Test = Pick<TapTest, 'testdir' | 'teardown'>
 
 /** The database server that the test run started, with a migrated template. */
 export function testServerUrl (): string {
@@ -42,7 +42,7 @@ export interface TestAppOptions {
   env?: Record<string, string>
   packages?: AppOptions['packages']
   /** Content of the library folder, as `t.testdir` takes it. */
-  library?: object
+  library?: Parameters<TapTest['testdir']>[0]
   /** Whether a scan worker runs beside the web worker; default false. */
   worker?: boolean
   databaseUrl?: string
@@ -66,9 +66,8 @@ const basic = (username: string, password: string) =>
 
 /** The real server, ready to be injected or listened to, on its own database and folders. */
 export async function buildTestApp (t: Test, options: TestAppOptions = {}): Promise<TestApp> {
-  const folder = t.testdir({ data: {}, library: options.library ?? {} })
-  mkdirSync(join(folder, 'data'), { recursive: true })
   const databaseUrl = options.databaseUrl ?? await createTestDatabase(t)
+  const folder = t.testdir({ data: {}, library: options.library ?? {} })
   const libraryDir = join(folder, 'library')
   const { config } = loadConfig({
     SVC_DATA_DIR: join(folder, 'data'), SVC_LIBRARY_DIR: libraryDir, SVC_LOG_LEVEL: process.env.SVC_LOG_LEVEL ?? 'silent',
@@ -80,12 +79,12 @@ export async function buildTestApp (t: Test, options: TestAppOptions = {}): Prom
     ...(options.packages === undefined ? {} : { packages: options.packages })
   })
   const worker = options.worker === true ? await build('worker') : null
-  if (worker !== null) {
-    t.teardown(() => worker.close())
-    await worker.ready()
-  }
   const app = await build('web')
-  t.teardown(() => app.close())
+  t.teardown(async () => {
+    await app.close()
+    await worker?.close()
+  })
+  await worker?.ready()
   await app.ready()
 
   async function createUser (username: string, role: 'admin' | 'user' = 'user') {

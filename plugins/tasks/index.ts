@@ -1,0 +1,31 @@
+import fp from 'fastify-plugin'
+import type { FeatureOptions } from '../../core/app.ts'
+import routes from './routes.ts'
+import { createTasks } from './service.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance { tasks: ReturnType<typeof createTasks> }
+}
+
+/** How often a worker looks for tasks that another one left behind. */
+const RECOVER_MS = 30_000
+
+export default fp<FeatureOptions>(async (app, { config, role }) => {
+  app.decorate('tasks', createTasks(app, config))
+  await app.register(routes)
+
+  if (role !== 'worker') return
+  let timer: NodeJS.Timeout | undefined
+  app.addHook('onReady', async () => {
+    await app.tasks.recover()
+    await app.tasks.schedule()
+    timer = setInterval(() => {
+      app.tasks.recover().catch((err: unknown) => { app.log.warn({ err }, 'lost tasks could not be looked for') })
+    }, RECOVER_MS)
+  })
+  // Before the queue waits for its jobs to end.
+  app.addHook('preClose', async () => {
+    clearInterval(timer)
+    app.tasks.stopAll()
+  })
+}, { name: 'tasks', dependencies: ['database', 'auth-core', 'jobs', 'workers'] })

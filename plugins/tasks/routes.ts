@@ -1,0 +1,48 @@
+import { Type } from '@sinclair/typebox'
+import { callerOf } from '../../core/auth.ts'
+import type { Routes } from '../../core/typebox.ts'
+import { TaskExecutionSchema, TaskGroupsSchema, TaskStatusSchema, toTaskExecution, toTaskStatus } from './schemas.ts'
+
+const tags = ['tasks']
+const scopes = ['tasks.run'] as const
+
+const routes: Routes = async (app) => {
+  app.get('/api/tasks', {
+    schema: { operationId: 'listTasks', tags, summary: 'The task catalogue', response: { 200: TaskGroupsSchema } },
+    config: { scopes }
+  }, async () => app.tasks.list())
+
+  app.get('/api/tasks/status', {
+    schema: {
+      operationId: 'listTaskRuns', tags, summary: 'Running, waiting and lately ended tasks, newest first',
+      response: { 200: Type.Array(TaskStatusSchema) }
+    },
+    config: { scopes }
+  }, async (request) => (await app.tasks.listRuns(request.em)).map(toTaskStatus))
+
+  app.get('/api/tasks/:task_id', {
+    schema: {
+      operationId: 'getTaskRun', tags, summary: 'One task', params: Type.Object({ task_id: Type.String() }),
+      response: { 200: TaskStatusSchema }
+    },
+    config: { scopes }
+  }, async (request) => toTaskStatus(await app.tasks.get(request.em, request.params.task_id)))
+
+  app.post('/api/tasks/run/:task_name', {
+    schema: {
+      operationId: 'runTask',
+      tags,
+      summary: 'Queue a task by its name',
+      params: Type.Object({ task_name: Type.String() }),
+      body: Type.Union([Type.Object({}, { additionalProperties: true }), Type.Null()]),
+      response: { 200: TaskExecutionSchema }
+    },
+    preValidation: async (request) => { request.body ??= null },
+    config: { scopes }
+  }, async (request) => {
+    const task = await app.tasks.run(request.params.task_name, request.body ?? {}, callerOf(request).id)
+    return toTaskExecution(task)
+  })
+}
+
+export default routes

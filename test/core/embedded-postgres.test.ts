@@ -1,0 +1,358 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { chmod, chown, cp, lstat, mkdir, mkdtemp, readFile, readdir, readlink, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { createRequire } from 'node:module'
+import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import t from 'tap'
+import type { Test } from 'tap'
+import { locateBinaries } from '../../core/embedded-postgres-binaries.ts'
+import { startEmbeddedPostgres } from '../../core/embedded-postgres.ts'
+import type { EmbeddedPostgresOptions } from '../../core/embedded-postgres.ts'
+
+const MODULE_URL = new URL('../../core/embedded-postgres.ts', import.meta.url).href
+const NEEDS_ROOT = process.platform === 'linux' && process.getuid?.() === 0 ? false : 'needs root on Linux'
+const NEEDS_SIGNALS = process.platform === 'win32' ? 'Windows has no signals' : false
+const PLATFORM = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
+
+async function start (t: Test, dataDir: string, options: Partial<EmbeddedPostgresOptions> = {}) {
+  const server = await startEmbeddedPostgres({ dataDir, log: () => undefined, ...options })
+  t.teardown(() => server.stop())
+  return server
+}
+
+async function connect (t: Test, connectionString: string) {
+  const client = new pg.Client({ connectionString })
+  client.on('error', () => undefined)
+  t.teardown(() => client.end())
+  await client.connect()
+  return client
+}
+
+async function ask (t: Test, url: string, sql: string): Promise<unknown[]> {
+  const client = await connect(t, url)
+  const { rows } = await client.query<unknown[]>({ text: sql, rowMode: 'array' })
+  await client.end()
+  return rows.flat()
+}
+
+async function until (isTrue: () => Promise<boolean>) {
+  const deadline = Date.now() + 10_000
+  while (!await isTrue()) {
+    if (Date.now() > deadline) throw new Error(`Not within ten seconds: ${String(isTrue)}`)
+    await sleep(10)
+  }
+}
+
+/** tap removes a testdir before it runs a teardown that was registered later than it, and after an earlier one. */
+function testFolder (t: Test, content: Parameters<Test['testdir']>[0] = {}): string {
+  t.teardown(() => undefined)
+  return t.testdir(content)
+}
+
+/** The cluster of the first test, which the others start again: quicker than one for each. */
+const shared = join(testFolder(t), 'deep', 'folder "of" $HOME', 'db')
+
+/** Another program that starts a server on `dataDir`, and prints its process id when it is ready. */
+function spawnSupervisor (t: Test, folder: string, dataDir: string) {
+  const script = join(folder, 'supervisor.mjs')
+  const child = spawn(process.execPath, ['--no-warnings', script, MODULE_URL, dataDir], {
+    stdio: ['ignore', 'pipe', 'inherit']
+  })
+  t.teardown(() => child.kill('SIGKILL'))
+  return child
+}
+
+const SUPERVISOR = `
+  const [url, dataDir] = process.argv.slice(2)
+  const { startEmbeddedPostgres } = await import(url)
+  const server = await startEmbeddedPostgres({ dataDir, log: () => undefined })
+  console.log(JSON.stringify({ pid: server.pid, url: server.url }))
+`
+
+/** A process that has ended may stay listed (state Z) until its parent asks for the exit code. */
+async function isAlive (pid: number): Promise<boolean> {
+  const ps = spawn('ps', ['-o', 'stat=', '-p', String(pid)], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const [states] = await Promise.all([text(ps.stdout), once(ps, 'close')])
+  return /^[^Z\s]/.test(states.trim())
+}
+
+t.test('a restart serves the data, the role and the password of the first start', async (t) => {
+  const lines: string[] = []
+  const first = await start(t, shared, { log: (line) => lines.push(line) })
+  t.match(first.url, /^postgres:\/\/svc:[\w-]{32}@127\.0\.0\.1:\d+\/svc$/)
+  t.ok(lines.some((line) => line.includes('ready to accept connections')), 'its log is forwarded')
+  t.notOk(lines.some((line) => /^(ERROR|FATAL)/.test(line)), 'a first start logs no error')
+  await ask(t, first.url, "CREATE TABLE words AS SELECT 'Ärger' AS name")
+  await Promise.all([first.stop(), first.stop()])
+  t.strictSame(await first.exited, { code: 0, signal: null })
+  await first.stop()
+
+  const second = await start(t, shared)
+  t.strictSame(await ask(t, second.url, 'SELECT name FROM words'), ['Ärger'])
+  t.equal(new URL(second.url).password, new URL(first.url).password)
+  t.strictSame(await readdir(dirname(shared)), ['db'], 'nothing is left beside the cluster')
+  if (process.platform !== 'win32') t.equal((await stat(join(shared, 'svc.password'))).mode & 0o777, 0o600)
+})
+
+t.test('a cluster is UTF-8, sorts alike on every machine and keeps what it commits', async (t) => {
+  const { url } = await start(t, shared, { settings: { work_mem: '5MB', jit: 'on' } })
+  const show = async (name: string) => (await ask(t, url, `SHOW ${name}`))[0]
+  t.equal(await show('server_encoding'), 'UTF8')
+  t.strictSame(await ask(t, url, "SELECT datlocprovider, datlocale FROM pg_database WHERE datname = 'svc'"),
+    ['b', 'C.UTF-8'])
+  t.equal(await show('fsync'), 'on')
+  t.equal(await show('synchronous_commit'), 'on')
+  t.equal(await show('listen_addresses'), '127.0.0.1')
+  t.equal(await show('unix_socket_directories'), '')
+  t.equal(await show('work_mem'), '5MB')
+  t.equal(await show('jit'), 'on', 'a given setting replaces a default')
+})
+
+t.test('a connection needs the password', async (t) => {
+  const { url } = await start(t, shared)
+  await t.rejects(ask(t, url.replace(/svc:[^@]*@/, 'svc:guessed@'), 'SELECT 1'), { code: '28P01' })
+})
+
+t.test('a copied cluster runs beside its original', { skip: NEEDS_ROOT }, async (t) => {
+  const copy = join(testFolder(t), 'copy')
+  await cp(shared, copy, { recursive: true })
+  t.equal((await stat(join(copy, 'base'))).uid, 0, 'like a backup that root restored')
+  const first = await start(t, shared)
+  await cp(join(shared, 'postmaster.pid'), join(copy, 'postmaster.pid'))
+  const second = await start(t, copy)
+  t.strictSame(await ask(t, first.url, 'SELECT 1'), [1])
+  t.strictSame(await ask(t, second.url, 'SELECT 1'), [1])
+  t.not(new URL(first.url).port, new URL(second.url).port)
+  t.not((await stat(join(copy, 'base'))).uid, 0)
+})
+
+t.test('a port in use ends the start with the reason from the log', async (t) => {
+  const squatter = createServer().listen(0, '127.0.0.1')
+  await once(squatter, 'listening')
+  t.teardown(() => squatter.close())
+  const { port } = squatter.address() as AddressInfo
+  await t.rejects(start(t, shared, { port }), { message: /could not bind IPv4 address "127.0.0.1"/ })
+  await t.rejects(start(t, shared, { settings: { work_mem: 'plenty' } }), {
+    message: /did not start in .*db \(exit code 1\)[^]*invalid value for parameter "work_mem": "plenty"/
+  })
+})
+
+t.test('what was committed survives kill -9, even while a backend works on', { skip: NEEDS_SIGNALS }, async (t) => {
+  const first = await start(t, shared)
+  await ask(t, first.url, 'CREATE TABLE games AS SELECT 1 AS id')
+  const busy = await connect(t, first.url)
+  const backend = await busy.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+  const work = t.rejects(busy.query("DO 'BEGIN LOOP PERFORM 1; END LOOP; END'"))
+  await until(async () => {
+    const states = await ask(t, first.url, "SELECT 1 FROM pg_stat_activity WHERE query LIKE 'DO %' AND state = 'active'")
+    return states.length === 1
+  })
+  await ask(t, first.url, 'INSERT INTO games VALUES (2)')
+  process.kill(first.pid, 'SIGKILL')
+  t.strictSame(await first.exited, { code: null, signal: 'SIGKILL' })
+  const orphan = backend.rows[0]?.pid ?? 0
+  t.ok(await isAlive(orphan), 'the backend has not noticed')
+
+  const second = await start(t, shared)
+  await work
+  t.notOk(await isAlive(orphan))
+  t.strictSame(await ask(t, second.url, 'SELECT id FROM games ORDER BY id'), [1, 2])
+})
+
+t.test('a lock file that names an unrelated process is no obstacle', { skip: NEEDS_SIGNALS }, async (t) => {
+  const first = await start(t, shared)
+  process.kill(first.pid, 'SIGKILL')
+  await first.exited
+  const { uid, gid } = await stat(shared)
+  const unrelated = spawn('sleep', ['60'], { uid, gid, stdio: 'ignore' })
+  t.teardown(() => unrelated.kill('SIGKILL'))
+  const lock = join(shared, 'postmaster.pid')
+  await writeFile(lock, (await readFile(lock, 'utf8')).replace(/^\d+/, String(unrelated.pid)))
+
+  const second = await start(t, shared)
+  t.strictSame(await ask(t, second.url, 'SELECT 1'), [1])
+  t.equal(unrelated.exitCode ?? unrelated.signalCode, null, 'the unrelated process lives')
+})
+
+t.test('a lock file that names a process long gone is no obstacle', { skip: NEEDS_SIGNALS }, async (t) => {
+  const first = await start(t, shared)
+  process.kill(first.pid, 'SIGKILL')
+  await first.exited
+  t.match(await readFile(join(shared, 'postmaster.pid'), 'utf8'), new RegExp(`^${first.pid}\n`))
+  t.strictSame(await ask(t, (await start(t, shared)).url, 'SELECT 1'), [1])
+})
+
+t.test('a server that svc did not start keeps its folder', { skip: NEEDS_ROOT }, async (t) => {
+  await (await start(t, shared)).stop()
+  const { postgres } = await locateBinaries()
+  const { uid, gid } = await stat(shared)
+  const foreign = spawn(postgres, ['-D', '/proc/self/cwd', '-c', 'listen_addresses=127.0.0.1',
+    '-c', `port=${await findFreePort()}`, '-c', 'unix_socket_directories='], { cwd: shared, uid, gid, stdio: 'ignore' })
+  t.teardown(() => foreign.kill('SIGQUIT'))
+  await until(async () => (await readdir(shared)).includes('postmaster.pid'))
+  await t.rejects(start(t, shared), { message: `svc did not start (process ${foreign.pid}) uses ${shared}` })
+  t.equal(foreign.exitCode, null)
+})
+
+t.test('the server of a killed supervisor is replaced without loss', { skip: NEEDS_SIGNALS }, async (t) => {
+  const supervisor = spawnSupervisor(t, testFolder(t, { 'supervisor.mjs': SUPERVISOR }), shared)
+  const [line] = await once(supervisor.stdout, 'data') as [Buffer]
+  const orphan = JSON.parse(line.toString()) as { pid: number, url: string }
+  await ask(t, orphan.url, 'CREATE TABLE platforms AS SELECT 1 AS id')
+  supervisor.kill('SIGKILL')
+  await once(supervisor, 'exit')
+  t.ok(await isAlive(orphan.pid), 'it outlives its supervisor')
+
+  const lines: string[] = []
+  const server = await start(t, shared, { log: (line) => lines.push(line) })
+  t.match(lines[0], `left behind (${orphan.pid}`)
+  t.ok(lines.some((line) => line.includes('database system was shut down at')), 'it was ended gently')
+  t.strictSame(await ask(t, server.url, 'SELECT id FROM platforms'), [1])
+})
+
+t.test('a first start killed half way is made up for', { skip: NEEDS_SIGNALS }, async (t) => {
+  const folder = testFolder(t, { 'supervisor.mjs': SUPERVISOR, disk: {}, link: t.fixture('symlink', 'disk') })
+  const dataDir = join(folder, 'link')
+  const supervisor = spawnSupervisor(t, folder, dataDir)
+  const findStaging = async () => (await readdir(folder)).find((name) => name.startsWith('disk.unfinished-'))
+  await until(async () => {
+    const staging = await findStaging()
+    return staging !== undefined && existsSync(join(folder, staging, 'cluster', 'PG_VERSION'))
+  })
+  supervisor.kill('SIGKILL')
+  await once(supervisor, 'exit')
+  t.ok(await findStaging())
+
+  const server = await start(t, dataDir)
+  t.strictSame(await ask(t, server.url, 'SELECT 1'), [1])
+  t.notOk(await findStaging())
+  t.ok(existsSync(join(folder, 'disk', 'PG_VERSION')), 'a link to an empty folder is followed')
+})
+
+t.test('a cluster of another major version is left alone', async (t) => {
+  const dataDir = testFolder(t, { PG_VERSION: '16\n' })
+  if (NEEDS_ROOT === false) await chown(dataDir, 65534, 65534)
+  const error = await startEmbeddedPostgres({ dataDir, log: () => undefined }).catch((err: unknown) => err)
+  for (const word of [dataDir, 'PostgreSQL 16', 'PostgreSQL 18', 'pg_dump', 'SVC_DATABASE_URL']) {
+    t.match(error, { message: word })
+  }
+  t.strictSame(await readdir(dataDir), ['PG_VERSION'])
+})
+
+t.test('a folder with something else in it is left alone', async (t) => {
+  const dataDir = testFolder(t, { 'holiday.jpg': '' })
+  await t.rejects(start(t, dataDir), { message: /is not empty and holds no PostgreSQL cluster .*"holiday.jpg"/ })
+  t.strictSame(await readdir(dataDir), ['holiday.jpg'])
+})
+
+t.test('a cluster without its password says where it belongs', async (t) => {
+  const password = join(shared, 'svc.password')
+  t.teardown(() => rename(`${password}.away`, password))
+  await rename(password, `${password}.away`)
+  await t.rejects(start(t, shared), { message: password })
+})
+
+t.test('a platform without a package is told so', async (t) => {
+  const folder = testFolder(t)
+  const { resolve } = createRequire(join(folder, 'index.js'))
+  const binaries = { resolvePackage: () => resolve('@embedded-postgres/none') }
+  const error = await start(t, join(folder, 'db'), { binaries }).catch((err: unknown) => err)
+  for (const word of [`${process.platform}-${process.arch}`, `@embedded-postgres/${PLATFORM}`, 'SVC_DATABASE_URL']) {
+    t.match(error, { message: word })
+  }
+  t.strictSame(await readdir(folder), [])
+})
+
+/** The shape of a binary package whose install script did not run. */
+const PACKAGE = {
+  'package.json': '{ "version": "18.4.0-beta.17" }',
+  dist: { 'index.js': '' },
+  native: {
+    bin: { postgres: 'program', initdb: 'program' },
+    lib: { 'libpq.so.5.18': 'library', 'libpq.a': 'archive', pgxs: { 'Makefile.port': '' } },
+    'pg-symlinks.json': '[{ "source": "native/lib/libpq.so.5.18", "target": "native/lib/libpq.so.5" }]'
+  }
+}
+
+t.test('library links that an install script should have made are made', { skip: NEEDS_SIGNALS }, async (t) => {
+  const root = testFolder(t, PACKAGE)
+  const source = { resolvePackage: () => join(root, 'dist', 'index.js') }
+  t.equal((await locateBinaries(undefined, source)).major, '18')
+  t.equal(await readlink(join(root, 'native', 'lib', 'libpq.so.5')), 'libpq.so.5.18')
+  await locateBinaries(undefined, source)
+})
+
+t.test('a copy is refused where others than root could replace it', { skip: NEEDS_ROOT }, async (t) => {
+  const folder = await publicFolder(t)
+  const source = await privatePackage(t, join(folder, 'copies'))
+  const account = { uid: 65534, gid: 65534 }
+  await mkdir(source.copyDir)
+  await chmod(source.copyDir, 0o777)
+  await t.rejects(locateBinaries(account, source), { message: /copies can be changed by others than root/ })
+  await chmod(source.copyDir, 0o755)
+  await chown(source.copyDir, 65534, 65534)
+  await t.rejects(locateBinaries(account, source), { message: /copies can be changed by others than root/ })
+})
+
+t.test('a copy is completed where it differs, and leaves out what only builds need', { skip: NEEDS_ROOT }, async (t) => {
+  const source = await privatePackage(t, join(await publicFolder(t), 'copies'))
+  const account = { uid: 65534, gid: 65534 }
+  const { postgres } = await locateBinaries(account, source)
+  const lib = join(dirname(dirname(postgres)), 'lib')
+  t.strictSame((await readdir(lib)).sort(), ['libpq.so.5', 'libpq.so.5.18'])
+  await writeFile(join(lib, 'libpq.so.5.18'), '')
+  t.equal((await locateBinaries(account, source)).postgres, postgres)
+  t.equal(await readFile(join(lib, 'libpq.so.5'), 'utf8'), 'library')
+  t.equal((await lstat(lib)).mode & 0o777, 0o755)
+})
+
+t.test('root can keep server and data in a folder that is closed to others', { skip: NEEDS_ROOT }, async (t) => {
+  const folder = testFolder(t, { private: {} })
+  const home = join(folder, 'private')
+  await chmod(home, 0o700)
+  const installed = dirname(dirname(createRequire(MODULE_URL).resolve(`@embedded-postgres/${PLATFORM}`)))
+  await once(spawn('cp', ['-r', '-l', await realpath(installed), join(home, 'package')]), 'close')
+  await rm(join(home, 'package', 'native', 'lib', 'libpq.so.5'))
+  const binaries = {
+    resolvePackage: () => join(home, 'package', 'dist', 'index.js'),
+    copyDir: join(await publicFolder(t), 'copies')
+  }
+  const dataDir = join(home, 'data', 'db')
+  const first = await start(t, dataDir, { binaries })
+  t.match(await readlink(`/proc/${first.pid}/exe`), binaries.copyDir)
+  t.not((await stat(`/proc/${first.pid}`)).uid, 0)
+  await ask(t, first.url, 'CREATE TABLE games AS SELECT 1 AS id')
+  process.kill(first.pid, 'SIGKILL')
+  await first.exited
+  const second = await start(t, dataDir, { binaries })
+  t.strictSame(await ask(t, second.url, 'SELECT id FROM games'), [1])
+})
+
+async function findFreePort (): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address() as AddressInfo
+  probe.close()
+  await once(probe, 'close')
+  return port
+}
+
+async function publicFolder (t: Test): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-test-'))
+  t.teardown(() => rm(folder, { recursive: true }))
+  await chmod(folder, 0o755)
+  return folder
+}
+
+async function privatePackage (t: Test, copyDir: string) {
+  const root = testFolder(t, PACKAGE)
+  await chmod(root, 0o700)
+  return { resolvePackage: () => join(root, 'dist', 'index.js'), copyDir }
+}
