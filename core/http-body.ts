@@ -97,7 +97,7 @@ async function onDisk<T> (path: string, write: () => Promise<T>): Promise<T> {
     return await write()
   } catch (err) {
     const reason = err instanceof Error ? err.message : String(err)
-    throw new FileWriteError(`Cannot write '${path}': ${reason}`, { cause: err })
+    throw new FileWriteError(`Cannot write '${path}': ${reason}; check the folder and the space left`, { cause: err })
   }
 }
 

@@ -54,7 +54,11 @@ export interface Download {
   path: string
 }
 
-/** @throws besides what HttpClient says, AddressRefusedError for an address that may not be reached. */
+/**
+ * @throws besides what HttpClient says: AddressRefusedError for an address that may not be reached · the reason of the
+ * signal that ended the work · TypeError for a mistake of the caller, such as an incomplete URL. An answer that is too
+ * large or wrongly packed is a ServiceDownError. Callers that ask the same at once get the same `bytes`.
+ */
 export interface DownloadingClient extends HttpClient {
   /**
    * Streams an answer to a file; at most 64 MiB and two minutes unless said otherwise. A failure leaves no file.
@@ -157,7 +161,8 @@ function createSender (options: HttpClientOptions, dispatcher: Dispatcher): Send
 
     async download (url, given, signal) {
       const request = prepareRequest(url, given, { userAgent, mask })
-      return send(request, createFileReader(given), { timeoutMs: DOWNLOAD_TIMEOUT_MS, ...given }, signal)
+      const timeoutMs = given.timeoutMs ?? DOWNLOAD_TIMEOUT_MS
+      return send(request, createFileReader(given), { ...given, timeoutMs }, signal)
     }
   }
 }

@@ -1,5 +1,6 @@
 import { Value } from '@sinclair/typebox/value'
 import { type TSchema, Type } from '@sinclair/typebox'
+import { originOf } from './addresses.ts'
 import { type Config, coerceText, describeType } from './config.ts'
 
 /** A plugin's configuration after its schema was applied. */
@@ -34,7 +35,7 @@ function collect (kind: string, key: string, properties: Record<string, TSchema>
 /** The owner's addresses are trusted by exact host and port. */
 function findOrigins (values: Record<string, unknown>): string[] {
   return Object.values(values).flatMap((value) =>
-    typeof value === 'string' && /^https?:\/\//.test(value) && URL.canParse(value) ? [new URL(value).origin] : [])
+    typeof value === 'string' && /^https?:\/\//.test(value) && URL.canParse(value) ? [originOf(value)] : [])
 }
 
 /** Applies a plugin's own schema to its section of the configuration and to its variables. */

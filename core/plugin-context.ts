@@ -8,6 +8,7 @@ import type { OutgoingClient } from './http.ts'
 import { resolveInside } from './library/safe-path.ts'
 
 const TEXT_MAX_BYTES = 64 * 1024 * 1024
+const ABSENT = new Set(['ENOENT', 'ENOTDIR'])
 
 /** A plugin's own corner of the table `plugin_cache`. */
 export function createCache (pool: pg.Pool, plugin: string): Cache {
@@ -43,11 +44,13 @@ async function readBounded (path: string, maxBytes: number): Promise<string> {
 
 /** The library as plugins see it: to read, and nothing outside. */
 export function createFiles (libraryDir: string): Files {
-  async function open (path: string): Promise<string | null> {
+  /** Where a path really leads and what is there; null when nothing is. */
+  async function find (path: string): Promise<{ real: string, isFolder: boolean } | null> {
+    const real = await resolveInside(libraryDir, path)
     try {
-      return await resolveInside(libraryDir, path)
+      return { real, isFolder: (await stat(real)).isDirectory() }
     } catch (err) {
-      if ((err as NodeJS.ErrnoException).code === 'ENOENT') return null
+      if (ABSENT.has((err as NodeJS.ErrnoException).code ?? '')) return null
       throw err
     }
   }
@@ -63,16 +66,16 @@ export function createFiles (libraryDir: string): Files {
   }
   return {
     async readText (path, maxBytes = TEXT_MAX_BYTES) {
-      const real = await open(path)
-      return real === null ? null : await readBounded(real, maxBytes)
+      const found = await find(path)
+      return found === null || found.isFolder ? null : await readBounded(found.real, maxBytes)
     },
     async list (path) {
-      const real = await open(path)
-      if (real === null) return []
-      const names = (await readdir(real)).sort()
-      return (await Promise.all(names.map((name) => toEntry(real, name)))).flat()
+      const found = await find(path)
+      if (found === null || !found.isFolder) return []
+      const names = (await readdir(found.real)).sort()
+      return (await Promise.all(names.map((name) => toEntry(found.real, name)))).flat()
     },
-    exists: async (path) => await open(path) !== null
+    exists: async (path) => await find(path) !== null
   }
 }
 

@@ -20,9 +20,10 @@ export interface OutgoingNotification {
   readonly created_at: string
 }
 
-/** A kind of way out of the inbox. A channel delivers one notification or throws; queueing and retries are the host's. */
-export interface ChannelDefinition<Settings extends TProperties = TProperties, Config extends TProperties = TProperties>
-  extends PluginDefinition<Static<TObject<Config>>> {
+/** A way out of the inbox. A channel delivers one notification or throws; queueing and retries are the host's. */
+export interface ChannelDefinition<
+  Settings extends TProperties = TProperties, Config extends TProperties = TProperties
+> extends PluginDefinition<Config> {
   config?: TObject<Config>
   /** Schema of one channel's settings. `writeOnly: true` marks a secret: sealed at rest and never returned. */
   settings: TObject<Settings>

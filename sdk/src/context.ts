@@ -11,7 +11,7 @@ export interface Context<Config = unknown> {
   readonly preferences: Preferences
   /**
    * Runs `create` once per key for the length of one scan (or of one call outside a scan) and shares the promise:
-   * for listings and files that every ROM of a platform needs. A rejection is not kept.
+   * for listings and files that every ROM of a platform needs. Keys are the plugin's own; a rejection is not kept.
    */
   memo<T>(key: string, create: () => Promise<T>): Promise<T>
 }
@@ -22,7 +22,7 @@ export interface Preferences {
   readonly regions: readonly string[]
   /** Language codes, most wanted first: `en`, `fr`, … */
   readonly languages: readonly string[]
-  /** The media kinds to fetch besides cover and screenshot. */
+  /** The media kinds to keep besides the cover. */
   readonly media: readonly string[]
 }
 

@@ -41,7 +41,7 @@ export interface ExportResult {
 
 /** A frontend's file format: turns games, and the text already there, into text. The host does every disk write. */
 export interface ExporterDefinition<Config extends TProperties = TProperties>
-  extends PluginDefinition<Static<TObject<Config>>> {
+  extends PluginDefinition<Config> {
   /** Schema of the section `scan.<key>` of the configuration, apart from its `export` switch. */
   config?: TObject<Config>
   /** The file written into every platform folder. */

@@ -44,7 +44,7 @@ export const GameFieldsSchema = Type.Partial(Type.Object({
 export type GameFields = Static<typeof GameFieldsSchema>
 
 /** What a provider knows about one ROM. */
-export interface Match<Metadata = unknown> extends GameFields {
+export interface Match<Metadata = Record<string, unknown>> extends GameFields {
   /** The provider's own id of the game. */
   id: ProviderId
   /** How sure the match is, 0 to 1; absent means certain (by id or hash). */

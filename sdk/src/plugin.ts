@@ -1,4 +1,4 @@
-import type { TObject, TProperties } from '@sinclair/typebox'
+import type { Static, TObject, TProperties } from '@sinclair/typebox'
 import type { Context } from './context.ts'
 
 /** The version of this contract. A plugin names the range it was written for in its package.json. */
@@ -7,8 +7,8 @@ export const SDK_VERSION = '1.0.0'
 export type PluginKind = 'provider' | 'channel' | 'exporter'
 
 /** What all three kinds of plugin share. */
-export interface PluginDefinition<Config = unknown> {
-  /** Lower-case letters and digits; equal to the `key` in the package's manifest and, in this repository, the folder. */
+export interface PluginDefinition<Config extends TProperties = TProperties> {
+  /** Lower-case letters, digits and `-`; equal to the `key` in the package's manifest and, here, the folder's name. */
   key: string
   /** Display name. */
   name: string
@@ -17,9 +17,9 @@ export interface PluginDefinition<Config = unknown> {
    * sets the property. A property that is required and not set makes the plugin `disabled`, never an error. A boolean
    * property `enabled` switches the plugin.
    */
-  config?: TObject<TProperties>
+  config?: TObject<Config>
   /** Called once before first use. A throw makes the plugin `failed`; the server goes on. */
-  setup?(ctx: Context<Config>): Promise<void>
+  setup?(ctx: Context<Static<TObject<Config>>>): Promise<void>
   /** Called when the server stops. */
   close?(): Promise<void>
 }
@@ -33,10 +33,19 @@ export interface HostOptions {
 interface HostInstance { addHook (name: 'onClose', hook: () => Promise<void>): unknown }
 
 /** A plugin as exported: its definition and, at the same time, a Fastify plugin that the host registers. */
-export type Plugin<Kind extends PluginKind, Definition> =
-  ((instance: HostInstance, options: HostOptions) => Promise<void>) & { readonly kind: Kind, readonly definition: Definition }
+export interface Plugin<Kind extends PluginKind, Definition> {
+  (instance: HostInstance, options: HostOptions): Promise<void>
+  readonly kind: Kind
+  readonly definition: Definition
+}
 
-export function createPlugin<Kind extends PluginKind, Definition extends PluginDefinition<never>> (
+/** The part of every definition that registering needs. */
+interface Lifecycle {
+  setup?(ctx: Context<never>): Promise<void>
+  close?(): Promise<void>
+}
+
+export function createPlugin<Kind extends PluginKind, Definition extends Lifecycle> (
   kind: Kind, definition: Definition
 ): Plugin<Kind, Definition> {
   async function plugin (instance: HostInstance, options: HostOptions) {

@@ -10,14 +10,15 @@ export interface SearchQuery {
 }
 
 /** A metadata source. Methods other than `identify` are capabilities; a missing one means "cannot". */
-export interface ProviderDefinition<Config extends TProperties = TProperties, Metadata extends TProperties = TProperties>
-  extends PluginDefinition<Static<TObject<Config>>> {
+export interface ProviderDefinition<
+  Config extends TProperties = TProperties, Metadata extends TProperties = TProperties
+> extends PluginDefinition<Config> {
   config?: TObject<Config>
   /** Whether ids are numbers or text: the type of `<key>_id` in every answer of the server. */
   id: 'integer' | 'string'
   /** Schema of the raw record kept as `<key>_metadata`. */
   metadata?: TObject<Metadata>
-  /** How fast the host may call: calls at once (default 4), calls per second, milliseconds per call (default 60,000). */
+  /** How fast the host may call: at once (default 4), per second, and milliseconds per call (default 60,000). */
   limits?: { concurrency?: number, perSecond?: number, timeoutMs?: number }
   /** Canonical platform slug → the source's own id. Platforms not listed are never asked. Absent: all platforms. */
   platforms?: Readonly<Record<string, ProviderId>>
@@ -29,14 +30,14 @@ export interface ProviderDefinition<Config extends TProperties = TProperties, Me
   identifies?: boolean
   /** True when matching needs hashes: the source is also asked by a scan of type `hashes`. */
   usesHashes?: boolean
-  /** What `GET /api/heartbeat` calls the flag of this source, when that is not `<KEY>_API_ENABLED`. */
-  heartbeatFlag?: string
+  /** What `GET /api/heartbeat` calls the flag of this source; default `<KEY>_API_ENABLED`, null for no flag. */
+  heartbeatFlag?: string | null
 
   /** The game this ROM is, or null when the source does not know it. */
   identify(rom: Rom, ctx: Context<Static<TObject<Config>>>): Promise<Match<Static<TObject<Metadata>>> | null>
   /** The game with this id, or null. `rom` is there when the id belongs to a ROM. */
   getById?(id: ProviderId, rom: Rom | null, ctx: Context<Static<TObject<Config>>>):
-    Promise<Match<Static<TObject<Metadata>>> | null>
+  Promise<Match<Static<TObject<Metadata>>> | null>
   /** Games a person may choose from, best first. */
   search?(query: SearchQuery, ctx: Context<Static<TObject<Config>>>): Promise<Match<Static<TObject<Metadata>>>[]>
   /** Whether the source answers. */

@@ -1,0 +1,70 @@
+import { availableParallelism } from 'node:os'
+import { ThreadPool, toError } from './pool.ts'
+import type { Job } from './protocol.ts'
+import { DEFAULT_LIMITS } from './limits.ts'
+import type { ArchiveLimits, Exclusions, FileHashes, GroupHashes, MemberChoice } from './types.ts'
+
+export type { ArchiveLimits, Exclusions, FileHashes, GroupHashes, MemberChoice } from './types.ts'
+
+export interface HasherOptions {
+  /** Default: one for each core. */
+  threads?: number
+  /** Members of archives that count for nothing. */
+  excluded?: Exclusions
+  /** Those left out keep their defaults: 100,000 entries, 64 GiB, ratio 1,000 beyond 10 MiB, 60 s and 1 s per 4 MiB. */
+  limits?: Partial<ArchiveLimits>
+}
+
+export interface HashOptions {
+  signal?: AbortSignal
+  /** Default `all`; files in a folder are hashed with `largest`. */
+  members?: MemberChoice
+}
+
+/** A path as a string, or as the bytes of a name that is not valid UTF-8. Links are to be resolved before. */
+export type HashPath = string | Uint8Array
+
+export interface Hasher {
+  /**
+   * CRC32, MD5 and SHA-1 of a file in one reading: of its bytes, of the content of a single .gz, .bz2 or .xz (empty
+   * strings when that is broken), or of an archive's members (of its own bytes, when they cannot be read).
+   * Rejects with the error of the file system (`ENOENT`, `EACCES`, `ELOOP` for a link, …), with the signal's reason,
+   * or with an error of its own when the thread that read the file died.
+   */
+  hashFile (path: HashPath, options?: HashOptions): Promise<FileHashes>
+  /**
+   * The files of a folder, each by itself and all as one in the order given; of an archive only the largest member
+   * counts. Each file is read once. Files that fail leave their error in the result; rejects as `hashFile` otherwise.
+   */
+  hashGroup (paths: readonly HashPath[], options?: { signal?: AbortSignal }): Promise<GroupHashes>
+  /** Ends the threads; what is not finished is rejected. */
+  close (): Promise<void>
+}
+
+/** Hashes files in worker threads, which are started when first needed and replaced when they die. */
+export function createHasher (options: HasherOptions = {}): Hasher {
+  const { threads = availableParallelism(), excluded = {}, limits = {} } = options
+  const pool = new ThreadPool(threads)
+  const settings = { excluded, limits: { ...DEFAULT_LIMITS, ...limits } }
+  return {
+    async hashFile (path, { signal, members = 'all' } = {}) {
+      const job: Job = { kind: 'file', files: [{ path: toPortable(path) }], settings: { ...settings, members } }
+      const result = await pool.run(job, signal)
+      if (result.kind !== 'file') throw new TypeError('a file was asked for and a group was answered')
+      return result.hashes
+    },
+    async hashGroup (paths, { signal } = {}) {
+      const files = paths.map((path) => ({ path: toPortable(path) }))
+      const job: Job = { kind: 'group', files, settings: { ...settings, members: 'largest' } }
+      const result = await pool.run(job, signal)
+      if (result.kind !== 'group') throw new TypeError('a group was asked for and a file was answered')
+      return { files: result.files.map((one) => 'error' in one ? toError(one.error) : one), combined: result.combined }
+    },
+    close: () => pool.close()
+  }
+}
+
+/** A Buffer is often a view of a larger one, all of which would be copied to the thread. */
+function toPortable (path: HashPath): HashPath {
+  return typeof path === 'string' ? path : Uint8Array.from(path)
+}

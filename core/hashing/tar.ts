@@ -1,0 +1,70 @@
+import { once } from 'node:events'
+import { extract, type Extract, type Header } from 'tar-stream'
+import type { Archive, Entry, Listing } from './archive.ts'
+import { ArchiveError, type Budget } from './limits.ts'
+
+type Pieces = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
+
+/** Accepts tars from before the format had a name; every header's checksum is still checked. */
+const TAR_OPTIONS = { allowUnknownFormat: true, highWaterMark: 1024 ** 2 }
+
+/**
+ * Reads a tar, of which each call of `open` gives the bytes from the start. Members come as they are stored.
+ * @throws ArchiveError (when entries are read) on anything that is not a whole tar.
+ */
+export function openTar (open: () => Pieces, budget: Budget): Archive {
+  return {
+    async list () {
+      const members: Listing[] = []
+      for await (const { index, name, size } of readTar(open(), budget)) members.push({ index, name, size })
+      return members
+    },
+    async * entries (wanted) {
+      let left = wanted?.size ?? Infinity
+      for await (const entry of readTar(open(), budget)) {
+        if (wanted && !wanted.has(entry.index)) continue
+        yield entry
+        if (--left === 0) return
+      }
+    }
+  }
+}
+
+async function * readTar (bytes: Pieces, budget: Budget): AsyncGenerator<Entry> {
+  const tar = extract(TAR_OPTIONS)
+  const feeding = feed(bytes, tar)
+  let index = 0
+  for await (const entry of tar) {
+    budget.addEntries()
+    const { name, size } = entry.header
+    if (isRegularFile(entry.header)) yield { index: index++, name, size, crc: null, content: () => toPieces(entry) }
+    entry.resume()
+  }
+  await feeding
+}
+
+async function feed (bytes: Pieces, tar: Extract): Promise<void> {
+  const closed = once(tar, 'close')
+  try {
+    for await (const piece of bytes) {
+      if (!tar.write(piece)) await Promise.race([once(tar, 'drain'), closed])
+      if (tar.destroyed) return
+    }
+    tar.end(null)
+  } catch (error) {
+    tar.destroy(error instanceof Error ? error : new ArchiveError(String(error)))
+  }
+}
+
+/** @throws ArchiveError for what would give wrong content: sparse files and kinds that came later. */
+function isRegularFile ({ name, type, pax }: Header): boolean {
+  const isSparse = typeof pax === 'object' && pax !== null && Object.keys(pax).some((key) => key.startsWith('GNU.sparse'))
+  if (isSparse || !type) throw new ArchiveError(`member '${name}' is of a kind that is not known`)
+  return (type === 'file' || type === 'contiguous-file') && !name.endsWith('/')
+}
+
+async function * toPieces (entry: AsyncIterable<unknown>): AsyncGenerator<Uint8Array> {
+  for await (const piece of entry) {
+    if (piece instanceof Uint8Array) yield piece
+  }
+}

@@ -1,0 +1,56 @@
+import { pipeline, Readable } from 'node:stream'
+import { ReadableStream } from 'node:stream/web'
+import { createGunzip } from 'node:zlib'
+import xzDecompress from 'xz-decompress'
+import { unpackBzip2 } from './bzip2.ts'
+import { ArchiveError, CancelledError, type Budget } from './limits.ts'
+import { readPieces, type Source } from './source.ts'
+
+export type Compression = 'gz' | 'bz2' | 'xz'
+
+const CHUNK_BYTES = 256 * 1024
+
+const UNPACKERS: Record<Compression, (source: Source) => AsyncIterable<Uint8Array> | Iterable<Uint8Array>> = {
+  gz: unpackGzip,
+  bz2: unpackBzip2,
+  xz: unpackXz
+}
+
+/** The content of a compressed file in pieces. @throws ArchiveError when it is broken or goes beyond the budget. */
+export async function * unpack (compression: Compression, source: Source, budget: Budget): AsyncGenerator<Uint8Array> {
+  budget.restart()
+  try {
+    for await (const piece of UNPACKERS[compression](source)) {
+      budget.addBytes(piece.length)
+      yield piece
+    }
+  } catch (error) {
+    throw asArchiveError(error)
+  }
+}
+
+/** The same for a file that is not compressed. */
+export function * readAll (source: Source, budget: Budget): Generator<Uint8Array> {
+  budget.restart()
+  for (const piece of readPieces(source)) {
+    budget.addBytes(piece.length)
+    yield piece
+  }
+}
+
+/** What a library says of broken data is a finding about the file; a failing disk or a cancelled job is not. */
+export function asArchiveError (error: unknown): Error {
+  if (error instanceof ArchiveError || error instanceof CancelledError) return error
+  if (error instanceof Error && 'syscall' in error) return error
+  return new ArchiveError(error instanceof Error ? error.message : String(error), { cause: error })
+}
+
+function unpackGzip (source: Source): Readable {
+  return pipeline(Readable.from(readPieces(source)), createGunzip({ chunkSize: CHUNK_BYTES }), () => {
+    // Reading the returned stream throws the same error.
+  })
+}
+
+function unpackXz (source: Source): AsyncIterable<Uint8Array> {
+  return new xzDecompress.XzReadableStream(ReadableStream.from(readPieces(source)))
+}

@@ -1,0 +1,81 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { hashFile, hashGroup } from './hash-file.ts'
+import { CancelledError, type Watch } from './limits.ts'
+import {
+  BATCH_MS, CANCELLED, DEADLINE, FILE, IDLE, JOB, releaseMemory, type ErrorFields, type Job, type JobResult, type ThreadSettings
+} from './protocol.ts'
+
+const settings = workerData as ThreadSettings
+const state = new Int32Array(settings.shared)
+const memoryOwner = new Int32Array(settings.memoryOwner)
+const MEMORY_WAIT_MS = 100
+
+parentPort?.on('message', (jobs: Job[]) => {
+  runBatch(jobs).then((results) => parentPort?.postMessage(results), (error: unknown) => {
+    throw error
+  })
+})
+
+/** Answers as many jobs as there is time for; the pool sends the others again, perhaps to an idle thread. */
+async function runBatch (jobs: readonly Job[]): Promise<JobResult[]> {
+  const started = performance.now()
+  const results: JobResult[] = []
+  for (const [index, job] of jobs.entries()) {
+    Atomics.store(state, DEADLINE, 0)
+    Atomics.store(state, FILE, 0)
+    Atomics.store(state, JOB, index)
+    results.push(await runJob(job, watchJob(index)))
+    releaseMemory(memoryOwner, settings.number)
+    if (performance.now() - started > BATCH_MS) break
+  }
+  Atomics.store(state, JOB, IDLE)
+  return results
+}
+
+function watchJob (index: number): Watch {
+  const isCancelled = () => Atomics.load(state, CANCELLED + index) === 1
+  return {
+    isCancelled,
+    setDeadline (at) {
+      Atomics.store(state, DEADLINE, Math.ceil(at / 1000))
+    },
+    reserveMemory () {
+      for (;;) {
+        const owner = Atomics.compareExchange(memoryOwner, 0, 0, settings.number)
+        if (owner === 0 || owner === settings.number) return
+        if (isCancelled()) throw new CancelledError('hashing was cancelled')
+        Atomics.wait(memoryOwner, 0, owner, MEMORY_WAIT_MS)
+      }
+    }
+  }
+}
+
+async function runJob ({ kind, files, settings }: Job, watch: Watch): Promise<JobResult> {
+  try {
+    const [file] = files
+    if (kind === 'file' && file) return { kind, hashes: await hashFile(file, settings, watch) }
+    const group = await hashGroup(files, settings, watch, (index) => {
+      Atomics.store(state, DEADLINE, 0)
+      Atomics.store(state, FILE, index)
+    })
+    return {
+      kind: 'group',
+      files: group.files.map((one) => one instanceof Error ? { error: toFields(one) } : one),
+      combined: group.combined
+    }
+  } catch (error) {
+    return { kind: 'error', error: toFields(error) }
+  }
+}
+
+function toFields (error: unknown): ErrorFields {
+  if (!(error instanceof Error)) return { message: String(error) }
+  const { message, code, errno, syscall, path } = error as NodeJS.ErrnoException
+  return {
+    message,
+    ...(code !== undefined && { code }),
+    ...(errno !== undefined && { errno }),
+    ...(syscall !== undefined && { syscall }),
+    ...(path !== undefined && { path })
+  }
+}

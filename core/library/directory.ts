@@ -1,0 +1,122 @@
+import { isUtf8 } from 'node:buffer'
+import type { Dirent } from 'node:fs'
+import { readdir, realpath, stat } from 'node:fs/promises'
+import { errorCode } from './fs-error.ts'
+
+/** Something in the library that was left out, and why, in words for a person. */
+export interface Problem {
+  /** Relative to the library, with forward slashes; bytes that are no UTF-8 as `\xNN`. */
+  path: string
+  reason: string
+}
+
+/** One name in a folder. A name that is not valid UTF-8 has a printable form in its place. */
+export interface DirectoryItem {
+  name: string
+  kind: 'file' | 'folder' | 'link' | 'other'
+  isValid: boolean
+}
+
+/** The library, or a whole platform of it, cannot be read: nothing may be taken for missing because of that. */
+export class LibraryUnreadableError extends Error {
+  override readonly name = 'LibraryUnreadableError'
+  readonly path: string
+
+  constructor (path: string, reason: string, remedy: string, options?: ErrorOptions) {
+    super(`Cannot read the library folder ${JSON.stringify(path)}: ${reason}. ${remedy}`, options)
+    this.path = path
+  }
+}
+
+export const INVALID_NAME_REASON = 'the name is not valid UTF-8; rename it'
+
+/** The names in a folder in the order of their bytes, which is PostgreSQL's order under the collation "C". */
+export async function readDirectory (path: string): Promise<DirectoryItem[]> {
+  const dirents = await readdir(path, { withFileTypes: true, encoding: 'buffer' })
+  return dirents
+    .map((dirent) => ({ dirent, bytes: dirent.name.toString('latin1') }))
+    .sort((a, b) => a.bytes < b.bytes ? -1 : 1)
+    .map(({ dirent, bytes }) => toItem(dirent, bytes))
+}
+
+/**
+ * {@link readDirectory} for a folder that must be readable.
+ *
+ * @throws {LibraryUnreadableError}
+ */
+export async function readLibraryDirectory (path: string): Promise<DirectoryItem[]> {
+  try {
+    return await readDirectory(path)
+  } catch (err) {
+    throw unreadable(path, err)
+  }
+}
+
+/**
+ * The path without symbolic links of a folder that must be there.
+ *
+ * @throws {LibraryUnreadableError}
+ */
+export async function realLibraryDirectory (path: string): Promise<string> {
+  try {
+    return await realpath(path)
+  } catch (err) {
+    throw unreadable(path, err)
+  }
+}
+
+/**
+ * Whether there is a folder, or a link to one.
+ *
+ * @throws {LibraryUnreadableError} when that cannot be found out
+ */
+export async function isFolder (path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory()
+  } catch (err) {
+    if (['ENOENT', 'ENOTDIR', 'ELOOP'].includes(errorCode(err))) return false
+    throw unreadable(path, err)
+  }
+}
+
+/** An error of the file system in words. */
+export function reasonOf (err: unknown): string {
+  switch (errorCode(err)) {
+    case 'EACCES':
+    case 'EPERM': return 'no permission to read it'
+    case 'ENOENT': return 'it does not exist'
+    case 'ENOTDIR': return 'it is not a folder'
+    case 'ELOOP': return 'symbolic links lead in a circle'
+    case 'ENAMETOOLONG': return 'the path is too long for the system'
+    default: return `it cannot be read (${err instanceof Error ? err.message : String(err)})`
+  }
+}
+
+function unreadable (path: string, cause: unknown): LibraryUnreadableError {
+  return new LibraryUnreadableError(path, reasonOf(cause), remedyOf(cause), { cause })
+}
+
+function remedyOf (err: unknown): string {
+  switch (errorCode(err)) {
+    case 'EACCES':
+    case 'EPERM': return "Give the server's user permission to read and enter it"
+    case 'ENOENT':
+    case 'ENOTDIR': return 'Create the folder, mount its disk, or correct SVC_LIBRARY_DIR (library_dir in config.yml)'
+    default: return 'Check the disk or share it lies on, then scan again'
+  }
+}
+
+function toItem (dirent: Dirent<Buffer>, bytes: string): DirectoryItem {
+  const isValid = isUtf8(dirent.name)
+  return { name: isValid ? dirent.name.toString() : escapeBytes(bytes), kind: kindOf(dirent), isValid }
+}
+
+function kindOf (dirent: Dirent<Buffer>): DirectoryItem['kind'] {
+  if (dirent.isFile()) return 'file'
+  if (dirent.isDirectory()) return 'folder'
+  return dirent.isSymbolicLink() ? 'link' : 'other'
+}
+
+function escapeBytes (bytes: string): string {
+  return bytes.replace(/[^ -~]/g, (byte) => `\\x${byte.charCodeAt(0).toString(16).padStart(2, '0')}`)
+}

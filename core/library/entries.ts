@@ -1,0 +1,101 @@
+import { join } from 'node:path'
+import { type DirectoryItem, LibraryUnreadableError, readLibraryDirectory, realLibraryDirectory } from './directory.ts'
+import type { ExclusionRules } from './exclusions.ts'
+import { isInside, safeRelativePath } from './safe-path.ts'
+import {
+  type EntryFile, type EntryProblem, type Place, type Walk, mapInBatches, readFile, readFolder, resolveItem
+} from './walk.ts'
+
+export type { EntryFile, EntryProblem } from './walk.ts'
+
+/** A file or folder directly in a platform's ROM folder. */
+export interface Entry {
+  fs_name: string
+  kind: 'file' | 'folder'
+  /** A folder's own files first, then those of its folders; in the order of the bytes of their names. */
+  files: EntryFile[]
+  /** What of this entry was left out. With any, a file that is missing here may still be on disk. */
+  problems: EntryProblem[]
+}
+
+export interface EntryListing {
+  /**
+   * The first step throws a LibraryUnreadableError when the platform's folder is not there or cannot be read, and a
+   * PathRefusedError when its name leaves the library; any step throws the signal's reason once it is aborted.
+   */
+  entries: AsyncGenerator<Entry, void, undefined>
+  /** Grows while the entries are read: theirs, and those of entries that could not be read at all. */
+  problems: EntryProblem[]
+}
+
+export interface ListOptions {
+  libraryDir: string
+  /** The platform's ROM folder, relative to the library. */
+  folder: string
+  rules: ExclusionRules
+  /** Further libraries that symbolic links may lead into. */
+  otherRoots?: readonly string[]
+  signal?: AbortSignal
+}
+
+interface Platform extends Place, Pick<Walk, 'roots' | 'platformRoot' | 'rules' | 'signal'> {}
+
+const CONCURRENT_ENTRIES = 64
+
+/**
+ * The entries of one platform, in the order of the bytes of their names. They are read while they are asked for,
+ * a few ahead. A symbolic link counts as what it leads to when that lies in a library, or in the folder that the
+ * platform's folder itself is a link to.
+ */
+export function listEntries (options: ListOptions): EntryListing {
+  const problems: EntryProblem[] = []
+  return { problems, entries: readEntries(options, problems) }
+}
+
+async function * readEntries (options: ListOptions, problems: EntryProblem[]): AsyncGenerator<Entry, void, undefined> {
+  const platform = await openPlatform(options)
+  const items = await readLibraryDirectory(join(options.libraryDir, platform.path))
+  const reads = mapInBatches(items, CONCURRENT_ENTRIES, (item) => readEntry(platform, item), options.signal)
+  for await (const entry of reads) {
+    for (const problem of entry.problems) problems.push(problem)
+    if (entry.files.length > 0) yield entry
+    options.signal?.throwIfAborted()
+  }
+}
+
+async function openPlatform ({ libraryDir, folder, rules, signal, otherRoots = [] }: ListOptions): Promise<Platform> {
+  signal?.throwIfAborted()
+  const path = safeRelativePath(folder)
+  const libraryRoot = await realLibraryDirectory(libraryDir)
+  const real = await realLibraryDirectory(join(libraryDir, path))
+  if (isInside(real, libraryRoot)) {
+    throw new LibraryUnreadableError(join(libraryDir, path), 'it leads to the library itself or to a folder above it',
+      'Let the link lead to a folder that holds only this platform')
+  }
+  const others = await Promise.all(otherRoots.map(realLibraryDirectory))
+  return { real, path, roots: [libraryRoot, real, ...others], platformRoot: real, rules, signal }
+}
+
+/** An entry without files is none: excluded, unreadable or empty, which its problems tell apart. */
+async function readEntry (platform: Platform, item: DirectoryItem): Promise<Entry> {
+  const entry: Entry = { fs_name: item.name, kind: 'file', files: [], problems: [] }
+  const walk: Walk = { ...platform, fsName: item.name, problems: entry.problems, visited: new Set() }
+  const found = isLeftOut(platform.rules, item) ? null : await resolveItem(walk, platform, item)
+  if (found?.kind === 'file') {
+    const file = await readFile(walk, found, platform.path, [])
+    if (file !== null) entry.files.push(file)
+  } else if (found !== null) {
+    entry.kind = 'folder'
+    await readFolder(walk, { ...found, below: [] }, entry.files)
+    if (entry.files.length === 0 && entry.problems.length === 0) {
+      entry.problems.push({ fs_name: item.name, path: found.path, reason: 'empty folder: no file in it belongs to a game' })
+    }
+  }
+  entry.problems.sort((a, b) => a.path < b.path ? -1 : 1)
+  return entry
+}
+
+/** A link is left out as a file or as a folder, before it is followed: media folders often lie on another disk. */
+function isLeftOut (rules: ExclusionRules, { name, kind }: DirectoryItem): boolean {
+  return (kind !== 'folder' && rules.isExcludedSingle(name)) || (kind !== 'file' && rules.isExcludedMulti(name))
+}

@@ -1,0 +1,95 @@
+import { type Pattern, compilePattern } from './pattern.ts'
+
+/** The `exclude` section of config.yml: names may be patterns (`*`, `?`, `[...]`). */
+export interface Exclusions {
+  platforms: readonly string[]
+  roms: {
+    single_file: { extensions: readonly string[], names: readonly string[] }
+    multi_file: {
+      names: readonly string[]
+      parts: { extensions: readonly string[], names: readonly string[] }
+    }
+  }
+}
+
+/** Says of a name whether the library leaves it out. Folders compare without case, files with case. */
+export interface ExclusionRules {
+  isExcludedPlatform: (name: string) => boolean
+  /** A file directly in a platform's folder. */
+  isExcludedSingle: (name: string) => boolean
+  /** A folder directly in a platform's folder. */
+  isExcludedMulti: (name: string) => boolean
+  /** A file inside a ROM's folder. */
+  isExcludedPart: (name: string) => boolean
+  /** A folder inside a ROM's folder; only what other systems leave behind, never an `assets` of the game. */
+  isExcludedPartFolder: (name: string) => boolean
+}
+
+export const DEFAULT_EXCLUDED_EXTENSIONS: readonly string[] =
+  ['db', 'ini', 'tmp', 'bak', 'lock', 'log', 'cache', 'crdownload', 'assembling']
+
+export const DEFAULT_EXCLUDED_FILES: readonly string[] = [
+  '.DS_Store', '.localized', '.Trashes', '.stfolder', '@SynoResource', '*:Zone.Identifier', 'gamelist.xml',
+  'metadata.pegasus.txt'
+]
+
+export const DEFAULT_EXCLUDED_FOLDERS: readonly string[] = [
+  '@eaDir', 'assets', '__MACOSX', '#recycle', '$RECYCLE.BIN', '.Trash-*', '.stfolder', '.Spotlight-V100',
+  '.fseventsd', '.DocumentRevisions-V100', 'System Volume Information'
+]
+
+/** Folders that exporters and scrapers write beside the ROMs of a platform; never a ROM there. */
+export const MEDIA_FOLDERS: readonly string[] = [
+  '3dboxes', 'assets', 'backcovers', 'backgrounds', 'bezels', 'boxes', 'cartridges', 'covers', 'custom', 'fanart',
+  'images', 'logos', 'manuals', 'marquees', 'media', 'miximages', 'miximages_v2', 'physical', 'physicalmedia',
+  'screenshots', 'thumbnails', 'titlescreens', 'videos'
+]
+
+/** Files that exporters and frontends write beside the ROMs of a platform. */
+export const FRONTEND_FILES: readonly string[] = [
+  'gamelist.xml', 'gamelist.xml.old', 'gamelist.xml.bak', 'metadata.pegasus.txt', '*.metadata.pegasus.txt',
+  'metadata.txt', 'noload.txt'
+]
+
+/** The built-in rules together with the configured ones. */
+export function createExclusions (settings: Exclusions): ExclusionRules {
+  const { single_file: single, multi_file: multi } = settings.roms
+  // A PC game keeps its settings in .ini files: they are no ROMs, yet they are part of one.
+  const partExtensions = DEFAULT_EXCLUDED_EXTENSIONS.filter((extension) => extension !== 'ini')
+  const isSingleExtension = matchExtensions([...DEFAULT_EXCLUDED_EXTENSIONS, ...single.extensions])
+  const isSingleName = matchNames([...DEFAULT_EXCLUDED_FILES, ...FRONTEND_FILES, ...single.names])
+  const isPartExtension = matchExtensions([...partExtensions, ...multi.parts.extensions])
+  const isPartName = matchNames([...DEFAULT_EXCLUDED_FILES, ...multi.parts.names])
+  return {
+    isExcludedPlatform: matchFolders([...DEFAULT_EXCLUDED_FOLDERS, ...settings.platforms]),
+    isExcludedSingle: (name) => isSingleName(name) || isSingleExtension(name),
+    isExcludedMulti: matchFolders([...DEFAULT_EXCLUDED_FOLDERS, ...MEDIA_FOLDERS, ...multi.names]),
+    isExcludedPart: (name) => isPartName(name) || isPartExtension(name),
+    isExcludedPartFolder: matchFolders(DEFAULT_EXCLUDED_FOLDERS.filter((folder) => folder !== 'assets'))
+  }
+}
+
+type Predicate = (name: string) => boolean
+
+function matchNames (names: readonly string[]): Predicate {
+  const exact = new Set(names)
+  const patterns = names.filter((name) => /[*?[]/.test(name)).map((name): Pattern => compilePattern(name))
+  return (name) => exact.has(name) || patterns.some((pattern) => pattern(name))
+}
+
+function matchFolders (names: readonly string[]): Predicate {
+  const matches = matchNames(names.map((name) => name.toLowerCase()))
+  return (name) => matches(name.toLowerCase())
+}
+
+function matchExtensions (extensions: readonly string[]): Predicate {
+  const endings = new Set(extensions.map((extension) => extension.trim().replace(/^\.+/, '').toLowerCase()))
+  endings.delete('')
+  return (name) => {
+    const lower = name.toLowerCase()
+    for (let dot = lower.indexOf('.'); dot !== -1; dot = lower.indexOf('.', dot + 1)) {
+      if (endings.has(lower.slice(dot + 1))) return true
+    }
+    return false
+  }
+}

@@ -1,0 +1,244 @@
+/** What a file or folder name says about a game. */
+export interface ParsedName {
+  fs_name_no_ext: string
+  fs_name_no_tags: string
+  /** Without the first dot, as written: `zip`, `tar.gz`; `''` when there is none. */
+  fs_extension: string
+  /** Full names, in the order they stand in the name. */
+  regions: string[]
+  languages: string[]
+  revision: string | null
+  version: string | null
+  tags: string[]
+  /** `(igdb-1234)` gives `{ igdb: 1234 }`; any word counts, so a provider looks for its own key. */
+  provider_tags: Record<string, number>
+  /** A Switch id of 14 or 16 digits or a PlayStation serial such as `SLUS-00594`; null when there is none. */
+  serial: string | null
+}
+
+const REGIONS: readonly (readonly [code: string, name: string, priorityCode: string | null])[] = [
+  ['A', 'Australia', 'au'],
+  ['AS', 'Asia', 'asi'],
+  ['B', 'Brazil', 'br'],
+  ['C', 'Canada', 'ca'],
+  ['CH', 'China', 'cn'],
+  ['E', 'Europe', 'eu'],
+  ['F', 'France', 'fr'],
+  ['FN', 'Finland', 'fi'],
+  ['G', 'Germany', 'de'],
+  ['GR', 'Greece', 'gr'],
+  ['H', 'Holland', 'nl'],
+  ['HK', 'Hong Kong', 'hk'],
+  ['I', 'Italy', 'it'],
+  ['J', 'Japan', 'jp'],
+  ['K', 'Korea', 'kr'],
+  ['NL', 'Netherlands', 'nl'],
+  ['NO', 'Norway', 'no'],
+  ['PD', 'Public Domain', null],
+  ['R', 'Russia', 'ru'],
+  ['S', 'Spain', 'sp'],
+  ['SW', 'Sweden', 'se'],
+  ['T', 'Taiwan', 'tw'],
+  ['U', 'USA', 'us'],
+  ['UK', 'England', 'uk'],
+  ['UNK', 'Unknown', null],
+  ['UNL', 'Unlicensed', null],
+  ['W', 'World', 'wor']
+]
+
+const LANGUAGES: readonly (readonly [code: string, name: string])[] = [
+  ['Ar', 'Arabic'],
+  ['Da', 'Danish'],
+  ['De', 'German'],
+  ['El', 'Greek'],
+  ['En', 'English'],
+  ['Es', 'Spanish'],
+  ['Fi', 'Finnish'],
+  ['Fr', 'French'],
+  ['It', 'Italian'],
+  ['Ja', 'Japanese'],
+  ['Ko', 'Korean'],
+  ['Nl', 'Dutch'],
+  ['No', 'Norwegian'],
+  ['Pl', 'Polish'],
+  ['Pt', 'Portuguese'],
+  ['Ru', 'Russian'],
+  ['Sr', 'Serbian'],
+  ['Sv', 'Swedish'],
+  ['Zh', 'Chinese'],
+  ['nolang', 'No Language']
+]
+
+const REGION_BY_CODE = new Map(REGIONS.map(([code, name]) => [code, name]))
+const LANGUAGE_BY_CODE = new Map(LANGUAGES.map(([code, name]) => [code, name]))
+const REGION_BY_WORD = byWord(REGIONS)
+const LANGUAGE_BY_WORD = byWord(LANGUAGES)
+const PRIORITY_CODES = new Map(REGIONS.map(([, name, priorityCode]) => [name, priorityCode]))
+
+// Every expression below is linear: no two neighbouring repetitions can match the same character.
+const TAG_GROUP = /\(([^()]*)\)|\[([^[\]]*)\]/g
+const VERSION_TAG = /^(?:version|ver|v)(?:[\s._-]+([^\s._-].*)|(\d.*))$/is
+const REGION_TAG = /^reg[\s|-]+([^\s|-].*)$/is
+const REVISION_TAG = /^rev[\s|-]+([^\s|-].*)$/is
+const PROVIDER_TAG = /^([a-z][a-z0-9]*)-(\d{1,15})$/i
+const EXTENSION_PART = /^[\p{L}\p{N}_]+$/u
+const LOWER_CASE_PART = /^[a-z]+$/
+// A folder called `S.T.A.L.K.E.R` or `Game v1.2` has no extension, one called `Game.m3u` has.
+const FOLDER_EXTENSION = /^(?=\d*[a-z])[a-z\d]{1,8}$/
+const SWITCH_PRODUCT_ID = /(?<![\da-f])0100[\da-f]{12}(?![\da-f])/i
+const SWITCH_TITLE_ID = /(?<!\d)70\d{12}(?!\d)/
+const OPL_SERIAL = /(?<![A-Z\d])([A-Z]{4})_(\d{3})\.(\d{2})\./i
+const SONY_SERIAL = /(?<![A-Z\d])(?!IGDB|MOBY|SSFR|HLTB)[A-Z]{4}-\d{5}(?!\d)/
+const CLOSING = new Map([[')', '('], [']', '[']])
+
+const SORT_ARTICLE = /^(?:the|an?|le|la|les|el|los|las|il|lo|gli|der|die|das|het)\s+(?=\S)/
+const COMPARED_ARTICLE = /^(?:the|a|and)\s+(?=\S)/
+const SORT_DIGITS = 12
+const MAX_SORT_KEY_LENGTH = 500
+
+/**
+ * Reads the extension, the tags and the ids out of a name; any string is accepted.
+ * A folder's name only has an extension when it looks like one (lower case letters and digits, at most 8).
+ */
+export function parseName (fsName: string, { isFolder = false } = {}): ParsedName {
+  const extension = isFolder ? folderExtension(fsName) : fileExtension(fsName)
+  const withoutExtension = (extension === '' ? fsName : fsName.slice(0, -extension.length - 1)).trim()
+  const stem = withoutExtension === '' ? fsName : withoutExtension
+  return {
+    fs_name_no_ext: stem,
+    fs_name_no_tags: withoutTrailingTags(stem),
+    fs_extension: extension,
+    ...parseTags(fsName),
+    serial: findSerial(fsName)
+  }
+}
+
+/** The codes of the region priority setting for region names; regions without a code are left out. */
+export function regionCodes (regions: readonly string[]): string[] {
+  const codes = new Set<string>()
+  for (const region of regions) {
+    const code = PRIORITY_CODES.get(region)
+    if (code) codes.add(code)
+  }
+  return [...codes]
+}
+
+/** The key that lists are sorted by: lower case, no leading article, numbers in numeric order. */
+export function nameSortKey (name: string): string {
+  const key = name.trim().toLowerCase().replace(SORT_ARTICLE, '')
+    .replace(/\d+/g, (digits) => digits.padStart(SORT_DIGITS, '0'))
+  return cut(key, MAX_SORT_KEY_LENGTH)
+}
+
+/** The key that the siblings of a ROM are sorted by. */
+export function sortComparator (name: string): string {
+  return name.trim().toLowerCase().replace(COMPARED_ARTICLE, '').trim()
+}
+
+function byWord (table: readonly (readonly [code: string, name: string, ...rest: unknown[]])[]): Map<string, string> {
+  return new Map(table.flatMap(([code, name]) => [[code.toLowerCase(), name], [name.toLowerCase(), name]]))
+}
+
+function fileExtension (name: string): string {
+  const parts = name.split('.')
+  // A leading dot hides a file; what follows it is the name.
+  const lowest = parts[0] === '' ? 2 : 1
+  let first = parts.length - 1
+  if (first < lowest || !EXTENSION_PART.test(parts[first] ?? '')) return ''
+  while (first > lowest && LOWER_CASE_PART.test(parts[first - 1] ?? '')) first--
+  return parts.slice(first).join('.')
+}
+
+function folderExtension (name: string): string {
+  const dot = name.lastIndexOf('.')
+  const extension = name.slice(dot + 1)
+  return dot > 0 && FOLDER_EXTENSION.test(extension) ? extension : ''
+}
+
+/** A name that is nothing but tags stays as it is, so that there is something to search for. */
+function withoutTrailingTags (stem: string): string {
+  let end = stem.length
+  for (;;) {
+    const start = trailingGroupStart(stem, end)
+    if (start === -1) break
+    end = stem.slice(0, start).trimEnd().length
+  }
+  return end === 0 ? stem : stem.slice(0, end)
+}
+
+/** Where the bracketed group that ends at `end` starts; -1 when there is none or it is not balanced. */
+function trailingGroupStart (text: string, end: number): number {
+  const close = text.charAt(end - 1)
+  const open = CLOSING.get(close)
+  if (open === undefined) return -1
+  let depth = 0
+  for (let i = end - 1; i >= 0; i--) {
+    const character = text.charAt(i)
+    if (character === close) depth++
+    else if (character === open && --depth === 0) return i
+  }
+  return -1
+}
+
+type ParsedTags = Pick<ParsedName, 'regions' | 'languages' | 'revision' | 'version' | 'tags' | 'provider_tags'>
+
+function parseTags (name: string): ParsedTags {
+  const parsed: ParsedTags = {
+    regions: [], languages: [], revision: null, version: null, tags: [], provider_tags: {}
+  }
+  for (const [, round, square] of name.matchAll(TAG_GROUP)) {
+    if (round !== undefined) addProviderTag(parsed.provider_tags, round.trim())
+    for (const part of (round ?? square ?? '').split(',')) {
+      const tag = part.trim()
+      if (tag !== '') addTag(parsed, tag)
+    }
+  }
+  return parsed
+}
+
+function addProviderTag (tags: Record<string, number>, text: string): void {
+  const [, key, digits] = PROVIDER_TAG.exec(text) ?? []
+  if (key !== undefined && !Object.hasOwn(tags, key.toLowerCase())) tags[key.toLowerCase()] = Number(digits)
+}
+
+function addTag (parsed: ParsedTags, tag: string): void {
+  const word = tag.toLowerCase()
+  const region = REGION_BY_CODE.get(tag)
+  const language = LANGUAGE_BY_CODE.get(tag)
+  // Exact case comes first: `Nl` is Dutch and `NL` the Netherlands; then a region wins over a language.
+  if (region !== undefined) return addOnce(parsed.regions, region)
+  if (language !== undefined) return addOnce(parsed.languages, language)
+  const regionWord = REGION_BY_WORD.get(word)
+  if (regionWord !== undefined) return addOnce(parsed.regions, regionWord)
+  const languageWord = LANGUAGE_BY_WORD.get(word)
+  if (languageWord !== undefined) return addOnce(parsed.languages, languageWord)
+  addPrefixedTag(parsed, tag)
+}
+
+function addPrefixedTag (parsed: ParsedTags, tag: string): void {
+  const [, spacedVersion, version = spacedVersion] = VERSION_TAG.exec(tag) ?? []
+  const region = REGION_TAG.exec(tag)?.[1]
+  const revision = REVISION_TAG.exec(tag)?.[1]
+  if (version !== undefined) parsed.version = version
+  else if (region !== undefined) addOnce(parsed.regions, REGION_BY_WORD.get(region.toLowerCase()) ?? region)
+  else if (revision !== undefined) parsed.revision = revision
+  else addOnce(parsed.tags, tag)
+}
+
+function addOnce (list: string[], value: string): void {
+  if (!list.includes(value)) list.push(value)
+}
+
+function findSerial (name: string): string | null {
+  const switchId = SWITCH_PRODUCT_ID.exec(name) ?? SWITCH_TITLE_ID.exec(name)
+  if (switchId !== null) return switchId[0].toUpperCase()
+  const [, letters, major, minor] = OPL_SERIAL.exec(name) ?? []
+  if (letters !== undefined) return `${letters.toUpperCase()}-${major ?? ''}${minor ?? ''}`
+  return SONY_SERIAL.exec(name)?.[0] ?? null
+}
+
+/** The first `length` characters, never half of a surrogate pair. */
+function cut (text: string, length: number): string {
+  const head = text.slice(0, length)
+  return text.length > length && /[\ud800-\udbff]$/.test(head) ? head.slice(0, -1) : head
+}

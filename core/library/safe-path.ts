@@ -1,0 +1,156 @@
+import { constants, type BigIntStats } from 'node:fs'
+import { type FileHandle, lstat, open, readlink, realpath } from 'node:fs/promises'
+import { basename, dirname, join, relative, resolve, sep } from 'node:path'
+import { errorCode } from './fs-error.ts'
+
+/** A name or path from outside that must not be used; the message quotes it. */
+export class PathRefusedError extends Error {
+  override readonly name = 'PathRefusedError'
+  readonly value: string
+
+  constructor (value: string, reason: string, options?: ErrorOptions) {
+    super(`The path ${quote(value)} is refused: ${reason}`, options)
+    this.value = value
+  }
+}
+
+// The limit of a name on ext4, XFS, btrfs, ZFS and APFS.
+const MAX_NAME_BYTES = 255
+const CONTROL_CHARACTERS = /[\0-\x1f\x7f-\x9f]/ // eslint-disable-line no-control-regex
+const DRIVE_LETTER = /^[a-z]:/i
+const DRIVE_PATH = /^[a-z]:[\\/]/i
+
+/**
+ * A file name as a client sent it, fit to stand alone in a folder. Nothing is repaired: a bad name is refused.
+ *
+ * @throws {PathRefusedError}
+ */
+export function safeName (name: string): string {
+  const reason = refusalOfName(name)
+  if (reason !== null) throw new PathRefusedError(name, reason)
+  return name
+}
+
+/**
+ * A relative path as stored data or a client gave it, with forward slashes and without empty parts and `.`.
+ * Characters that a name on disk may hold, such as a line feed, stay allowed here.
+ *
+ * @throws {PathRefusedError}
+ */
+export function safeRelativePath (path: string): string {
+  if (path.includes('\0')) throw new PathRefusedError(path, 'it holds a NUL character')
+  if (/^[\\/]/.test(path) || DRIVE_PATH.test(path)) throw new PathRefusedError(path, 'it is not relative')
+  if (path.split(/[\\/]/).includes('..')) throw new PathRefusedError(path, 'it leaves its folder through ".."')
+  const separator = sep === '\\' ? /[\\/]/ : '/'
+  return path.split(separator).filter((part) => part !== '' && part !== '.').join('/')
+}
+
+/**
+ * The absolute path, free of symbolic links, of something inside a folder; the last parts need not exist yet.
+ *
+ * @throws {PathRefusedError} when it would lie outside the folder, itself or through a symbolic link
+ */
+export async function resolveInside (base: string, relativePath: string): Promise<string> {
+  const root = await realpath(base)
+  const target = resolve(root, safeRelativePath(relativePath))
+  if (!isInside(root, target)) throw new PathRefusedError(relativePath, 'it lies outside its folder')
+  const real = await resolveExisting(target, relativePath)
+  if (!isInside(root, real)) throw new PathRefusedError(relativePath, 'a symbolic link leads out of its folder')
+  return real
+}
+
+/**
+ * Opens a regular file inside a folder for reading; the caller closes the handle.
+ * That the file lies inside is checked again on the open file, so a link swapped in meanwhile gains nothing.
+ *
+ * @throws {PathRefusedError} when it lies outside the folder or is no regular file
+ * @throws the error of the file system when it is missing or unreadable
+ */
+export async function openInside (base: string, relativePath: string): Promise<FileHandle> {
+  const root = await realpath(base)
+  const path = await resolveInside(root, relativePath)
+  // Without O_NONBLOCK, opening a named pipe would wait for someone to write to it.
+  const handle = await open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0))
+  try {
+    const stats = await handle.stat({ bigint: true })
+    if (!stats.isFile()) throw new PathRefusedError(relativePath, 'it is not a regular file')
+    const openedInside = await isDescriptorInside(root, handle.fd) ?? await isWalkedTo(root, path, stats)
+    if (!openedInside) throw new PathRefusedError(relativePath, 'it was moved out of its folder while it was opened')
+    return handle
+  } catch (err) {
+    await handle.close()
+    throw err
+  }
+}
+
+/** Whether a path is a folder or lies in it; both absolute and without symbolic links. */
+export function isInside (folder: string, path: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep)
+}
+
+/**
+ * Whether the way from a folder to a file holds no symbolic link and ends at just that file: the check where the
+ * system does not tell the path of an open file.
+ */
+export async function isWalkedTo (root: string, path: string, opened: BigIntStats): Promise<boolean> {
+  const parts = relative(root, path).split(sep)
+  let at = root
+  for (const part of parts) {
+    at = join(at, part)
+    if ((await lstat(at)).isSymbolicLink()) return false
+  }
+  const found = await lstat(path, { bigint: true })
+  return found.ino === opened.ino && found.dev === opened.dev
+}
+
+/** Null where there is no /proc to ask. */
+async function isDescriptorInside (root: string, descriptor: number): Promise<boolean | null> {
+  if (process.platform !== 'linux') return null
+  try {
+    return isInside(root, await readlink(`/proc/self/fd/${descriptor}`))
+  } catch (err) {
+    if (errorCode(err) === 'ENOENT') return null
+    throw err
+  }
+}
+
+async function resolveExisting (target: string, value: string): Promise<string> {
+  try {
+    return await realpath(target)
+  } catch (err) {
+    if (errorCode(err) === 'ENOENT') return await resolveMissing(target, value)
+    if (!['ELOOP', 'ENAMETOOLONG', 'ENOTDIR'].includes(errorCode(err))) throw err
+    throw new PathRefusedError(value, 'no such file can exist', { cause: err })
+  }
+}
+
+/** A dangling link counts as present: writing to it would create a file wherever it points. */
+async function resolveMissing (target: string, value: string): Promise<string> {
+  if (await isPresent(target)) throw new PathRefusedError(value, 'it is a symbolic link to nothing')
+  return join(await resolveExisting(dirname(target), value), basename(target))
+}
+
+async function isPresent (path: string): Promise<boolean> {
+  try {
+    await lstat(path)
+    return true
+  } catch (err) {
+    if (errorCode(err) === 'ENOENT') return false
+    throw err
+  }
+}
+
+function refusalOfName (name: string): string | null {
+  if (name === '') return 'it is empty'
+  if (name === '.' || name === '..') return 'it names a folder, not a file'
+  if (CONTROL_CHARACTERS.test(name)) return 'it holds a control character'
+  if (/[\\/]/.test(name)) return 'it holds a slash or a backslash; send the name alone'
+  if (DRIVE_LETTER.test(name)) return 'it starts with a drive letter'
+  if (!name.isWellFormed()) return 'it is not valid Unicode'
+  if (Buffer.byteLength(name) > MAX_NAME_BYTES) return `it is longer than ${MAX_NAME_BYTES} bytes`
+  return null
+}
+
+function quote (value: string): string {
+  return JSON.stringify(value.length > 300 ? `${value.slice(0, 300)}…` : value)
+}

@@ -1,0 +1,130 @@
+import { join } from 'node:path'
+import {
+  type Problem, INVALID_NAME_REASON, LibraryUnreadableError, isFolder, readLibraryDirectory, realLibraryDirectory,
+  reasonOf
+} from './directory.ts'
+import type { ExclusionRules } from './exclusions.ts'
+import { safeRelativePath } from './safe-path.ts'
+
+/** The `filesystem` section of config.yml, as far as it says how the library is laid out. */
+export interface FilesystemSettings {
+  roms_folder: string
+  firmware_folder: string
+  structure: {
+    default?: 'roms/{platform}/{game}' | '{platform}/roms/{game}'
+    firmware?: 'bios/{platform}' | '{platform}/bios'
+  }
+}
+
+/** A: one folder with all platforms, `roms/snes`. B: one folder in each platform, `snes/roms`. */
+export type StructureKind = 'A' | 'B'
+
+export interface Structure {
+  kind: StructureKind
+  romsFolder: string
+  firmwareKind: StructureKind
+  firmwareFolder: string
+}
+
+export interface PlatformFolders {
+  /** Folder names in the order of their bytes. */
+  platforms: string[]
+  problems: Problem[]
+}
+
+/**
+ * How the library is laid out: as configured, else as it is found; null when it holds no ROM folder yet.
+ *
+ * @throws {LibraryUnreadableError}
+ */
+export async function detectStructure (
+  libraryDir: string, settings: FilesystemSettings, rules: ExclusionRules
+): Promise<Structure | null> {
+  const configured = settings.structure.default
+  const romsFolder = configured === undefined ? settings.roms_folder : 'roms'
+  const kind = configured === undefined ? await detectKind(libraryDir, romsFolder, rules) : kindOf(configured)
+  if (kind === null) return null
+  const firmware = settings.structure.firmware
+  return {
+    kind,
+    romsFolder,
+    firmwareKind: firmware === undefined ? kind : kindOf(firmware),
+    firmwareFolder: firmware === undefined ? settings.firmware_folder : 'bios'
+  }
+}
+
+/**
+ * The platforms of the library, links to folders included, without the excluded ones.
+ *
+ * @throws {LibraryUnreadableError}
+ */
+export async function listPlatformFolders (
+  libraryDir: string, structure: Structure, rules: ExclusionRules
+): Promise<PlatformFolders> {
+  if (structure.kind === 'A') return await listFolders(libraryDir, structure.romsFolder, rules)
+  const { platforms, problems } = await listFolders(libraryDir, '', rules)
+  const withRoms: string[] = []
+  for (const name of platforms) {
+    if (await holdsFolder(libraryDir, `${name}/${structure.romsFolder}`, problems)) withRoms.push(name)
+  }
+  return { platforms: withRoms, problems }
+}
+
+/** The folder of a platform's ROMs, relative to the library. */
+export function romsPath (structure: Structure, fsSlug: string): string {
+  return structure.kind === 'A' ? `${structure.romsFolder}/${fsSlug}` : `${fsSlug}/${structure.romsFolder}`
+}
+
+/** The folder of a platform's firmware, relative to the library. */
+export function firmwarePath (structure: Structure, fsSlug: string): string {
+  const { firmwareKind, firmwareFolder } = structure
+  return firmwareKind === 'A' ? `${firmwareFolder}/${fsSlug}` : `${fsSlug}/${firmwareFolder}`
+}
+
+/**
+ * The path without symbolic links of a platform's ROM folder: the base to open its files under.
+ *
+ * @throws {PathRefusedError} when the platform's name is no plain name
+ * @throws {LibraryUnreadableError}
+ */
+export async function platformRoot (libraryDir: string, structure: Structure, fsSlug: string): Promise<string> {
+  return await realLibraryDirectory(join(libraryDir, safeRelativePath(romsPath(structure, fsSlug))))
+}
+
+function kindOf (template: string): StructureKind {
+  return template.startsWith('{platform}') ? 'B' : 'A'
+}
+
+async function detectKind (
+  libraryDir: string, romsFolder: string, rules: ExclusionRules
+): Promise<StructureKind | null> {
+  const { platforms, problems } = await listFolders(libraryDir, '', rules)
+  if (await isFolder(join(libraryDir, romsFolder))) return 'A'
+  for (const name of platforms) {
+    if (await holdsFolder(libraryDir, `${name}/${romsFolder}`, problems)) return 'B'
+  }
+  return null
+}
+
+async function listFolders (libraryDir: string, folder: string, rules: ExclusionRules): Promise<PlatformFolders> {
+  const platforms: string[] = []
+  const problems: Problem[] = []
+  for (const { name, kind, isValid } of await readLibraryDirectory(join(libraryDir, folder))) {
+    if (rules.isExcludedPlatform(name) || (kind !== 'folder' && kind !== 'link')) continue
+    const path = folder === '' ? name : `${folder}/${name}`
+    if (!isValid) problems.push({ path, reason: INVALID_NAME_REASON })
+    else if (kind === 'folder' || await holdsFolder(libraryDir, path, problems)) platforms.push(name)
+  }
+  return { platforms, problems }
+}
+
+/** One folder that cannot be looked into, `lost+found` for instance, does not hide the others. */
+async function holdsFolder (libraryDir: string, path: string, problems: Problem[]): Promise<boolean> {
+  try {
+    return await isFolder(join(libraryDir, path))
+  } catch (err) {
+    if (!(err instanceof LibraryUnreadableError)) throw err
+    problems.push({ path, reason: reasonOf(err.cause) })
+    return false
+  }
+}

@@ -1,0 +1,98 @@
+import { posix } from 'node:path'
+import type { ExportGame, Logger, MediaKind } from '@svc/plugin-sdk'
+import { normalizePath } from './path.ts'
+
+/** The folders ES-DE looks into, which serve the readers of the XML as well. */
+export const MEDIA_FOLDERS = {
+  cover: 'covers',
+  box2d_back: 'backcovers',
+  box3d: '3dboxes',
+  screenshot: 'screenshots',
+  title_screen: 'titlescreens',
+  logo: 'marquees',
+  marquee: 'marquees',
+  fanart: 'fanart',
+  physical: 'physicalmedia',
+  miximage: 'miximages',
+  miximage_v2: 'miximages_v2',
+  bezel: 'bezels',
+  video: 'videos',
+  video_normalized: 'videos',
+  manual: 'manuals'
+} as const satisfies Partial<Record<MediaKind, string>>
+
+export const THUMBNAIL_KINDS = ['box2d', 'box3d', 'miximage', 'miximage_v2', 'physical'] as const
+export const IMAGE_KINDS = ['screenshot', 'title_screen', 'miximage', 'miximage_v2', 'box2d'] as const
+
+/** The kinds that may fill `thumbnail` and `image`, most wanted first. */
+export interface MediaChoice {
+  readonly thumbnail: readonly MediaKind[]
+  readonly image: readonly MediaKind[]
+}
+
+/** Reads `scan.gamelist.media`; a kind that is not allowed is logged and gives the default. */
+export function chooseMedia (config: { thumbnail?: string, image?: string }, log: Pick<Logger, 'warn'>): MediaChoice {
+  const thumbnail = chooseKind('thumbnail', config.thumbnail ?? 'box2d', THUMBNAIL_KINDS, log)
+  const image = chooseKind('image', config.image ?? 'screenshot', IMAGE_KINDS, log)
+  return { thumbnail: [...fileKinds(thumbnail), 'cover'], image: [...fileKinds(image), 'screenshot'] }
+}
+
+function chooseKind<Kind extends MediaKind> (
+  key: string, value: string, allowed: readonly [Kind, ...Kind[]], log: Pick<Logger, 'warn'>
+): Kind {
+  const kind = allowed.find((name) => name === value)
+  if (kind !== undefined) return kind
+  const setting = `scan.gamelist.media.${key}`
+  log.warn({ setting, value, used: allowed[0], allowed }, 'unknown media kind in the configuration: set an allowed one')
+  return allowed[0]
+}
+
+/** The front of the box is put on disk once, as the cover. */
+function fileKinds (kind: MediaKind): MediaKind[] {
+  return kind === 'box2d' ? ['box2d', 'cover'] : [kind]
+}
+
+/** Every media element this exporter writes, in the order of the file, with the kinds that may fill it. */
+function mediaElements (choice: MediaChoice): [string, readonly MediaKind[]][] {
+  return [
+    ['image', choice.image],
+    ['thumbnail', choice.thumbnail],
+    ['marquee', ['logo', 'marquee']],
+    ['video', ['video', 'video_normalized']],
+    ['fanart', ['fanart']],
+    ['titleshot', ['title_screen']],
+    ['boxback', ['box2d_back']],
+    ['cartridge', ['physical']],
+    ['bezel', ['bezel']],
+    ['mix', ['miximage', 'miximage_v2']],
+    ['manual', ['manual']]
+  ]
+}
+
+const MEDIA_ELEMENTS = new Set(mediaElements({ thumbnail: [], image: [] }).map(([name]) => name))
+const FOLDERS = new Set<string>(Object.values(MEDIA_FOLDERS))
+
+/** The media elements of a game with the path of each, relative to the platform folder; those without are left out. */
+export function listMedia (game: ExportGame, choice: MediaChoice): { name: string, path: string }[] {
+  return mediaElements(choice).flatMap(([name, kinds]) => {
+    const kind = kinds.find((candidate) => game.media[candidate] !== undefined)
+    const path = kind === undefined ? undefined : game.media[kind]
+    return path === undefined ? [] : [{ name, path }]
+  })
+}
+
+/**
+ * Whether an element of an old entry names a file the server itself put there for this ROM: such a reference goes when
+ * the file is no longer offered, while a picture of the user's own scraper stays.
+ */
+export function isOwnMedia (element: string, value: string, romPath: string): boolean {
+  const file = MEDIA_ELEMENTS.has(element) ? normalizePath(value) : null
+  if (file === null) return false
+  const slash = file.indexOf('/')
+  const name = withoutExtension(file.slice(slash + 1))
+  return FOLDERS.has(file.slice(0, Math.max(slash, 0))) && (name === withoutExtension(romPath) || name === romPath)
+}
+
+function withoutExtension (path: string): string {
+  return path.slice(0, path.length - posix.extname(path).length)
+}

@@ -1,0 +1,73 @@
+import type { ExportGame, ExportPlatform } from '@svc/plugin-sdk'
+import { listAssets } from './media.ts'
+import { findPegasusName } from './platforms.ts'
+import { cleanLine, encodeText } from './text.ts'
+
+/** A key with its values, each as it stands after the colon. */
+export interface Field {
+  readonly key: string
+  readonly values: readonly string[]
+}
+
+/** The header of a platform's file. */
+export function listCollectionFields (platform: ExportPlatform, launch: string | null): Field[] {
+  const { name, shortname } = findPegasusName(platform)
+  return keepFilled([
+    ['collection', [name]],
+    ['shortname', [shortname]],
+    ['launch', [launch]]
+  ])
+}
+
+/** The lines of a game in the order of the file; what is not known has none. */
+export function listGameFields (game: ExportGame): Field[] {
+  const title = cleanLine(game.name) || game.fs_name
+  const sortTitle = cleanLine(game.fs_name_no_tags)
+  return keepFilled([
+    ['game', [title]],
+    ['file', [`./${game.path}`]],
+    ['sort-by', sortTitle === title ? [] : [sortTitle]],
+    ['developer', [game.developers[0] ?? game.companies[0]]],
+    ['publisher', [game.publishers[0] ?? game.companies[1]]],
+    ['genre', game.genres],
+    ['tag', game.tags],
+    ['players', [formatPlayers(game.player_count)]],
+    ['description', [encodeText(game.summary ?? '')]],
+    ['release', [formatDate(game.first_release_date)]],
+    ['rating', [formatRating(game.average_rating)]],
+    ...listAssets(game).map(({ key, path }): [string, string[]] => [key, [`./${path}`]]),
+    ['x-region', [game.regions.join(', ')]],
+    ['x-language', [game.languages.join(', ')]],
+    ['x-svc-id', [String(game.rom_id)]]
+  ])
+}
+
+/** One line per value. */
+export function writeField ({ key, values }: Field): string[] {
+  return values.map((value) => `${key}: ${value}`)
+}
+
+function keepFilled (fields: [string, readonly (string | null | undefined)[]][]): Field[] {
+  return fields
+    .map(([key, values]) => ({ key, values: values.map((value) => cleanLine(value ?? '')).filter((value) => value !== '') }))
+    .filter(({ values }) => values.length > 0)
+}
+
+/** Pegasus reads `2` and `1-4` and passes over anything else. */
+function formatPlayers (count: string | null): string | null {
+  const compact = (count ?? '').replace(/\s/g, '')
+  return /^\d+(-\d+)?$/.test(compact) ? compact : null
+}
+
+/** `YYYY-MM-DD`; null for a moment outside the years 1 to 9999, which the format cannot hold. */
+function formatDate (milliseconds: number | null): string | null {
+  const date = new Date(milliseconds ?? Number.NaN)
+  const year = date.getUTCFullYear()
+  return year >= 1 && year <= 9999 ? date.toISOString().slice(0, 10) : null
+}
+
+/** 0 to 100 as a whole percentage. */
+function formatRating (rating: number | null): string | null {
+  if (rating === null || !Number.isFinite(rating)) return null
+  return `${Math.round(Math.min(Math.max(rating, 0), 100))}%`
+}

@@ -1,0 +1,62 @@
+import { posix } from 'node:path'
+import type { ExportGame, MediaKind } from '@svc/plugin-sdk'
+import { normalizePath } from './path.ts'
+
+/** The same folders as gamelist.xml's, so that both exports share one copy of each file. */
+export const MEDIA_FOLDERS = {
+  cover: 'covers',
+  box2d_back: 'backcovers',
+  box3d: '3dboxes',
+  screenshot: 'screenshots',
+  title_screen: 'titlescreens',
+  logo: 'marquees',
+  marquee: 'marquees',
+  fanart: 'fanart',
+  physical: 'physicalmedia',
+  bezel: 'bezels',
+  video: 'videos',
+  video_normalized: 'videos'
+} as const satisfies Partial<Record<MediaKind, string>>
+
+/** Asset key → the kinds that may fill it. Pegasus reads `box` as the whole sleeve; the cover is the nearest to it. */
+const ASSETS: readonly [string, readonly MediaKind[]][] = [
+  ['assets.box_front', ['cover']],
+  ['assets.box', ['cover']],
+  ['assets.box_back', ['box2d_back']],
+  ['assets.box_full', ['box3d']],
+  ['assets.screenshot', ['screenshot']],
+  ['assets.titlescreen', ['title_screen']],
+  ['assets.video', ['video', 'video_normalized']],
+  ['assets.logo', ['logo']],
+  ['assets.marquee', ['marquee']],
+  ['assets.cartridge', ['physical']],
+  ['assets.background', ['fanart']],
+  ['assets.bezel', ['bezel']]
+]
+
+const ASSET_KEYS = new Set(ASSETS.map(([key]) => key))
+const FOLDERS = new Set<string>(Object.values(MEDIA_FOLDERS))
+
+/** The assets of a game with the path of each, relative to the file; kinds without a file are left out. */
+export function listAssets (game: ExportGame): { key: string, path: string }[] {
+  return ASSETS.flatMap(([key, kinds]) => {
+    const kind = kinds.find((candidate) => game.media[candidate] !== undefined)
+    const path = kind === undefined ? undefined : game.media[kind]
+    // A logo and a marquee share one file name; what is on disk is then the logo.
+    const isLogo = kind === 'marquee' && path === game.media.logo
+    return path === undefined || isLogo || /[\r\n]|\s$/.test(path) ? [] : [{ key, path }]
+  })
+}
+
+/** Whether an old asset is a file the server itself put there for this ROM, rather than the user's own. */
+export function isOwnAsset (key: string, value: string, romPath: string): boolean {
+  const file = ASSET_KEYS.has(key) ? normalizePath(value) : null
+  if (file === null) return false
+  const slash = file.indexOf('/')
+  const name = withoutExtension(file.slice(slash + 1))
+  return FOLDERS.has(file.slice(0, Math.max(slash, 0))) && (name === withoutExtension(romPath) || name === romPath)
+}
+
+function withoutExtension (path: string): string {
+  return path.slice(0, path.length - posix.extname(path).length)
+}

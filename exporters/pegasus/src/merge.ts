@@ -1,0 +1,138 @@
+import { type LineEdits, createLineEdits } from './edits.ts'
+import { type Field, writeField } from './fields.ts'
+import { isOwnAsset } from './media.ts'
+import { type Block, type Property, lastLine, parseMetadata } from './parse.ts'
+import { normalizePath } from './path.ts'
+import { decodeText } from './text.ts'
+
+/** What a ROM's game shall hold. */
+export interface Entry {
+  /** Relative to the platform folder, no leading `./`. */
+  readonly path: string
+  readonly fields: readonly Field[]
+}
+
+/** A whole new file. */
+export function writeMetadata (collection: readonly Field[], entries: readonly Entry[]): string {
+  return [...collection.flatMap(writeField), ...entries.flatMap(writeGame), ''].join('\n')
+}
+
+/** Puts the entries into the text of a metadata file, line by line; lines that are not ours stay as they are. */
+export function mergeMetadata (text: string, collection: readonly Field[], entries: readonly Entry[]): string {
+  const edits = createLineEdits(text)
+  const blocks = parseMetadata(edits.lines)
+  const games = blocks.filter(({ kind }) => kind === 'game')
+  const owners = findOwners(games)
+  const byPath = new Map(entries.map((entry) => [entry.path, entry]))
+  for (const game of games) {
+    const path = listFiles(game).find((file) => byPath.has(file) && owners.get(file) === game)
+    const entry = path === undefined ? undefined : byPath.get(path)
+    if (entry !== undefined) updateGame(edits, game, entry)
+  }
+  const own = findCollection(blocks, collection)
+  if (own === undefined) insertCollection(edits, blocks, collection)
+  else updateCollection(edits, own, collection)
+  const added = entries.filter(({ path }) => !owners.has(path))
+  edits.insertAfter(findEnd(edits.lines, blocks, own), added.flatMap(writeGame))
+  return edits.apply()
+}
+
+function writeGame ({ fields }: Entry): string[] {
+  return ['', ...fields.flatMap(writeField)]
+}
+
+/** Pegasus gives a file to the first game that names it. */
+function findOwners (games: readonly Block[]): Map<string, Block> {
+  const owners = new Map<string, Block>()
+  for (const game of games) {
+    for (const file of listFiles(game)) {
+      if (!owners.has(file)) owners.set(file, game)
+    }
+  }
+  return owners
+}
+
+function listFiles ({ properties }: Block): string[] {
+  return properties.filter(({ key }) => key === 'file').flatMap(({ values }) => values)
+    .map(normalizePath).filter((path) => path !== null)
+}
+
+function updateGame (edits: LineEdits, game: Block, { path, fields }: Entry) {
+  const missing: Field[] = []
+  for (const field of fields) {
+    const old = game.properties.filter(({ key }) => key === field.key)
+    if (old.length === 0) missing.push(field)
+    else if (field.key === 'tag') addTags(edits, old, field)
+    // The game was found by its files, and may have others besides this ROM's.
+    else if (field.key !== 'file' && !isEqual(old, field)) replaceProperties(edits, old, field)
+  }
+  const written = new Set(fields.map(({ key }) => key))
+  game.properties
+    .filter(({ key, values }) => !written.has(key) && values.every((value) => isOwnAsset(key, value, path)))
+    .forEach((property) => { removeProperty(edits, property) })
+  edits.insertAfter(findBlockEnd(game), missing.flatMap(writeField))
+}
+
+/** Tags of the user's own are not told from ours, so that none is ever taken away. */
+function addTags (edits: LineEdits, old: readonly Property[], { key, values }: Field) {
+  const known = new Set(old.flatMap((property) => property.values))
+  const added = values.filter((value) => !known.has(value))
+  edits.insertAfter(Math.max(...old.map(lastLine)), writeField({ key, values: added }))
+}
+
+function isEqual (old: readonly Property[], { key, values }: Field): boolean {
+  const before = old.flatMap((property) => property.values)
+  if (key === 'description') return decodeText(before) === decodeText(values)
+  return before.length === values.length && before.every((value, index) => value === values[index])
+}
+
+function replaceProperties (edits: LineEdits, [first, ...repeats]: readonly Property[], field: Field) {
+  if (first === undefined) return
+  removeProperty(edits, first)
+  edits.replace(first.line, writeField(field))
+  for (const repeat of repeats) removeProperty(edits, repeat)
+}
+
+function removeProperty (edits: LineEdits, { line, more }: Property) {
+  for (const index of [line, ...more]) edits.remove(index)
+}
+
+function findCollection (blocks: readonly Block[], fields: readonly Field[]): Block | undefined {
+  const collections = blocks.filter(({ kind }) => kind === 'collection')
+  const shortname = fields.find(({ key }) => key === 'shortname')?.values[0]
+  return collections.find(({ properties }) =>
+    properties.some(({ key, values }) => key === 'shortname' && values[0]?.toLowerCase() === shortname)) ?? collections[0]
+}
+
+/** A collection that is there keeps what it says, as other files may name it too; only missing lines are added. */
+function updateCollection (edits: LineEdits, { properties }: Block, fields: readonly Field[]) {
+  const missing = fields.filter(({ key }) => !properties.some((property) => property.key === key))
+  const anchor = properties.find(({ key }) => key === 'shortname') ?? properties[0]
+  if (anchor !== undefined) edits.insertAfter(lastLine(anchor), missing.flatMap(writeField))
+}
+
+/** Games join the collections before them, so ours goes before the first, with the comments on that one left to it. */
+function insertCollection (edits: LineEdits, blocks: readonly Block[], fields: readonly Field[]) {
+  const lines = fields.flatMap(writeField)
+  const first = blocks.find(({ kind }) => kind === 'game')?.properties[0]
+  if (first === undefined) return edits.insertAfter(findTextEnd(edits.lines), ['', ...lines])
+  let line = first.line
+  while (edits.lines[line - 1]?.startsWith('#') === true) line--
+  edits.insertAfter(line - 1, [...lines, ''])
+}
+
+/** The line after which new games go: the last of our collection, so that they do not join a later one. */
+function findEnd (lines: readonly string[], blocks: readonly Block[], own: Block | undefined): number {
+  const start = own === undefined ? 0 : blocks.indexOf(own)
+  const next = blocks.findIndex(({ kind }, index) => index > start && kind === 'collection')
+  const last = blocks.slice(0, next === -1 ? blocks.length : next).at(-1)
+  return last === undefined || last.kind === 'start' ? findTextEnd(lines) : findBlockEnd(last)
+}
+
+function findBlockEnd ({ properties }: Block): number {
+  return Math.max(...properties.map(lastLine))
+}
+
+function findTextEnd (lines: readonly string[]): number {
+  return lines.findLastIndex((line) => line.trim() !== '')
+}

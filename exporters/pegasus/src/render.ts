@@ -1,0 +1,34 @@
+import type { ExportGame, ExportPlatform, ExportResult } from '@svc/plugin-sdk'
+import { listCollectionFields, listGameFields } from './fields.ts'
+import { type Entry, mergeMetadata, writeMetadata } from './merge.ts'
+
+/**
+ * The whole text of a platform's metadata.pegasus.txt.
+ *
+ * @param existing the text already there; null and white space alone mean none.
+ * @param launch the command for a collection that has none.
+ */
+export function renderPegasus (
+  platform: ExportPlatform, games: readonly ExportGame[], existing: string | null, launch: string | null
+): ExportResult {
+  const entries = new Map<string, Entry>()
+  const skipped: ExportResult['skipped'] = []
+  for (const game of games) {
+    const reason = findObstacle(game, entries)
+    if (reason !== null) skipped.push({ rom_id: game.rom_id, reason })
+    else entries.set(game.path, { path: game.path, fields: listGameFields(game) })
+  }
+  const collection = listCollectionFields(platform, launch)
+  const isNew = existing === null || existing.trim() === ''
+  const list = [...entries.values()]
+  return { text: isNew ? writeMetadata(collection, list) : mergeMetadata(existing, collection, list), skipped }
+}
+
+function findObstacle ({ path, fs_name: fileName }: ExportGame, entries: ReadonlyMap<string, Entry>): string | null {
+  const remedy = 'which this format cannot hold. Rename the file and scan again.'
+  if (/^[\s\u0085]|[\s\u0085]$/.test(fileName)) return `The name "${fileName}" begins or ends with a space, ${remedy}`
+  if (/[\0\r\n]|\p{Cs}/u.test(path)) {
+    return `The path ${JSON.stringify(path)} has a line break or a character that is no text, ${remedy}`
+  }
+  return entries.has(path) ? `Another ROM of the platform has the path "${path}".` : null
+}

@@ -1,0 +1,269 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import fc from 'fast-check'
+import t from 'tap'
+import type { ExportGame, ExportPlatform } from '@svc/plugin-sdk'
+import { testExporter } from '@svc/plugin-sdk/testing'
+import exporter from '../src/index.ts'
+import { renderPegasus } from '../src/render.ts'
+import { readGames } from './reader.ts'
+
+const NES: ExportPlatform = { slug: 'nes', fs_slug: 'nes', name: 'Famiclone' }
+const LAUNCH = 'retroarch -L core.so "{file.path}"'
+
+function createGame (fields: Partial<ExportGame> = {}): ExportGame {
+  const path = fields.path ?? 'Tide.nes'
+  return {
+    rom_id: 1,
+    path,
+    fs_name: path.slice(path.lastIndexOf('/') + 1),
+    fs_name_no_tags: 'Tide',
+    name: 'Tide',
+    summary: null,
+    tags: [],
+    player_count: null,
+    first_release_date: null,
+    average_rating: null,
+    genres: [],
+    franchises: [],
+    companies: [],
+    developers: [],
+    publishers: [],
+    regions: [],
+    languages: [],
+    media: {},
+    ...fields
+  }
+}
+
+const LANTERN = createGame({
+  rom_id: 2,
+  path: 'Hacks/Lantern Keeper (USA) (Rev 1).nes',
+  fs_name_no_tags: 'Lantern Keeper, The',
+  name: 'Lantern Keeper',
+  summary: 'A light & a rock.\r\nNo ship is lost in C:\\new.\n\nThe end.\n',
+  average_rating: 81.6,
+  first_release_date: Date.UTC(1987, 3, 12, 15, 30),
+  companies: ['Quay Soft', 'Harbor House'],
+  genres: ['Adventure', 'Puzzle'],
+  tags: ['Rev 1'],
+  regions: ['USA', 'Europe'],
+  languages: ['English'],
+  player_count: '1-2',
+  media: {
+    screenshot: 'screenshots/Hacks/Lantern Keeper (USA) (Rev 1).png',
+    cover: 'covers/Hacks/Lantern Keeper (USA) (Rev 1).png'
+  }
+})
+const GAMES = [LANTERN, createGame()]
+
+function render (games: readonly ExportGame[], existing: string | null = null, launch: string | null = null): string {
+  return renderPegasus(NES, games, existing, launch).text
+}
+
+async function readFixture (name: string): Promise<string> {
+  return readFile(new URL(`fixtures/${name}`, import.meta.url), 'utf8')
+}
+
+t.test('conforms', async (t) => testExporter(t, exporter, {
+  packageUrl: new URL('../package.json', import.meta.url),
+  config: { launch: { snes: LAUNCH } },
+  existing: {
+    text: await readFixture('edited.txt'),
+    keeps: ['# the quotes matter\n', 'x-shelf: left\n', 'collection: Favourites\n', 'assets.poster: ./mine/poster.png\n']
+  },
+  unparsable: null,
+  read: (text) => readGames(text).map(({ values }) => {
+    return { path: (values.file?.[0] ?? '').replace(/^\.\//, ''), name: values.game?.[0] ?? '' }
+  })
+}))
+
+t.test('the exporter names its file and one folder per kind of media', async (t) => {
+  t.match(exporter.definition, { key: 'pegasus', fileName: 'metadata.pegasus.txt' })
+  t.equal(exporter.definition.media.cover, 'covers')
+})
+
+t.test('a new file has the header and every known key in order', async (t) => {
+  t.equal(render(GAMES, null, LAUNCH), await readFixture('new.expected.txt'))
+})
+
+t.test('an edited file keeps every line that is not ours, in its place', async (t) => {
+  t.equal(render(GAMES, await readFixture('edited.txt'), LAUNCH), await readFixture('edited.expected.txt'))
+})
+
+t.test('a second export changes no byte', async (t) => {
+  for (const name of ['new.expected.txt', 'edited.expected.txt']) {
+    const text = await readFixture(name)
+    t.equal(render(GAMES, text, LAUNCH), text)
+    t.equal(render(GAMES.toReversed(), text, LAUNCH), text, 'whatever the order of the games')
+  }
+})
+
+t.test('an empty file is like none, and later games are put into a file without any', async (t) => {
+  for (const existing of ['', ' \n', '\uFEFF']) t.equal(render(GAMES, existing), render(GAMES))
+  t.equal(render(GAMES, render([])), render(GAMES))
+})
+
+t.test('a platform Pegasus has no name for goes by its own', async (t) => {
+  const platform = { slug: 'my-console', fs_slug: 'mine', name: 'My Console' }
+  t.equal(renderPegasus(platform, [], null, null).text, 'collection: My Console\nshortname: my-console\n')
+  t.match(renderPegasus({ ...platform, slug: 'constructor' }, [], null, null).text, /^shortname: constructor$/m)
+})
+
+t.test('a launch command is written where there is none and never changed', async (t) => {
+  t.equal(render([], 'collection: NES', LAUNCH), `collection: NES\nshortname: nes\nlaunch: ${LAUNCH}\n`)
+  const own = 'collection: NES\ncommand: mesen\nshortname: nes\n'
+  t.equal(render([], own, LAUNCH), own)
+})
+
+t.test('new games go into the collection with our short name, before the next one', async (t) => {
+  const text = render([createGame()], 'collection: A\nshortname: a\n\ncollection: B\nshortname: NES\n\n# C\ncollection: C\n')
+  t.strictSame(readGames(text).map(({ collections }) => collections), [['A', 'B']])
+  t.match(text, 'x-svc-id: 1\n\n# C\ncollection: C\n')
+})
+
+t.test('without our short name the first collection takes the games', async (t) => {
+  const text = render([createGame()], 'collection: A\n\ncollection: B\nshortname: b\n')
+  t.strictSame(readGames(text).map(({ collections }) => collections), [['A']])
+  t.match(text, /^collection: A\nshortname: nes\n/)
+})
+
+t.test('games without a collection get ours before them', async (t) => {
+  const text = render([createGame()], '# by me\n\n# best\ngame: Other\nfile: o.nes\n')
+  t.match(text, /^# by me\n\ncollection: Nintendo Entertainment System\nshortname: nes\n\n# best\ngame: Other\n/)
+  t.equal(readGames(text).length, 2)
+  t.equal(render([createGame()], text), text)
+  t.match(render([createGame()], '\uFEFFgame: Other\nfile: o.nes'), /^\uFEFFcollection: /)
+})
+
+t.test('a file of comments keeps them and gets the rest after them', async (t) => {
+  t.equal(render(GAMES, '# mine\n\n'), `# mine\n\n${render(GAMES)}\n`)
+})
+
+t.test('a game is found by its whole path, however it is written', async (t) => {
+  for (const file of ['./a/Tide.nes', 'a/Tide.nes', './/a/./Tide.nes', 'b/../a/Tide.nes']) {
+    t.equal(readGames(render([createGame({ path: 'a/Tide.nes' })], `game: Old\nfile: ${file}\n`)).length, 1, file)
+  }
+  for (const file of ['Tide.nes', 'A/Tide.nes', '/a/Tide.nes', '../a/Tide.nes', 'a:a/Tide.nes']) {
+    t.equal(readGames(render([createGame({ path: 'a/Tide.nes' })], `game: Old\nfile: ${file}\n`)).length, 2, file)
+  }
+})
+
+t.test('a game of several files takes the data of the first, and none is added for the others', async (t) => {
+  const discs = [createGame({ path: '2.nes', name: 'Disc 2' }), createGame({ path: '1.nes', name: 'Disc 1' })]
+  const text = render(discs, 'game: Both\nfiles:\n  1.nes\n  2.nes\n\ngame: Again\nfile: 2.nes\n')
+  t.strictSame(readGames(text).map(({ values }) => values.game), [['Disc 1'], ['Again']])
+  t.match(text, 'files:\n  1.nes\n  2.nes\n')
+})
+
+t.test('a value the library does not know stays as the user wrote it', async (t) => {
+  const own = 'collection: A\nshortname: nes\n\ngame: Tide\nfile: Tide.nes\nsummary: Mine.\nplayers: 3\nx-svc-id: 1\n'
+  t.equal(render([createGame()], own), own)
+})
+
+t.test('tags of the user are kept beside ours', async (t) => {
+  const text = render([createGame({ tags: ['Beta', 'Rev 1'] })], 'game: T\nfile: Tide.nes\ntags: mine\n  Beta\nplayers: 1\n')
+  t.match(text, 'tags: mine\n  Beta\ntag: Rev 1\nplayers: 1\n')
+})
+
+t.test('an asset the server no longer offers goes, one of the user\'s own stays', async (t) => {
+  const text = render([createGame()], 'game: T\nfile: Tide.nes\nassets.screenshots: screenshots/Tide.png\n' +
+    'assets.logo: ./wheels/Tide.png\nassets.video: https://video.example/videos/Tide.mp4\n')
+  t.notMatch(text, 'screenshots')
+  const folder = 'game: T\nfile: Tide v1.2\nassets.box: ./covers/Tide v1.2.png\n'
+  t.notMatch(render([createGame({ path: 'Tide v1.2' })], folder), 'assets')
+  t.match(text, 'assets.logo: ./wheels/Tide.png\nassets.video: https://video.example/videos/Tide.mp4\n')
+})
+
+t.test('a file with Windows line ends keeps them', async (t) => {
+  const text = render(GAMES).replaceAll('\n', '\r\n')
+  t.equal(render(GAMES, text), text)
+  t.notMatch(render([...GAMES, createGame({ path: 'b.nes' })], text), /[^\r]\n/)
+})
+
+t.test('dates, ratings and players outside what the format holds are left out or bounded', async (t) => {
+  const read = (fields: Partial<ExportGame>) => readGames(render([createGame(fields)]))[0]?.values ?? {}
+  t.strictSame(read({ first_release_date: Date.UTC(995, 0, 2) }).release, ['0995-01-02'])
+  t.strictSame(read({ first_release_date: 9e15 }).release, undefined)
+  t.strictSame(read({ average_rating: 140 }).rating, ['100%'])
+  t.strictSame(read({ average_rating: Number.NaN }).rating, undefined)
+  t.strictSame(read({ player_count: '1 - 4' }).players, ['1-4'])
+  t.strictSame(read({ player_count: 'many' }).players, undefined)
+})
+
+t.test('a marquee is written when it is another file than the logo', async (t) => {
+  const read = (media: ExportGame['media']) => readGames(render([createGame({ media })]))[0]?.values['assets.marquee']
+  t.strictSame(read({ logo: 'marquees/T.png', marquee: 'marquees/T.png' }), undefined)
+  t.strictSame(read({ logo: 'marquees/T.png', marquee: 'marquees/T.jpg' }), ['./marquees/T.jpg'])
+  t.strictSame(read({ marquee: 'marquees/T.png' }), ['./marquees/T.png'])
+})
+
+t.test('a ROM the format cannot hold and a second one with the same path are skipped', async (t) => {
+  const games = [' a.nes', 'a.nes ', 'b\u00a0', 'c\nd.nes', 'Tide.nes', 'Tide.nes']
+    .map((path, index) => createGame({ path, rom_id: index }))
+  const { text, skipped } = renderPegasus(NES, games, null, null)
+  t.strictSame(skipped.map((skip) => skip.rom_id), [0, 1, 2, 3, 5])
+  t.match(skipped[0]?.reason, /" a.nes" begins or ends with a space.*Rename/)
+  t.match(skipped[3]?.reason, /"c\\nd.nes" has a line break/)
+  t.equal(readGames(text).length, 1)
+})
+
+const anyText = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc.string({ unit: fc.constantFrom('\\', 'n', '\n', '\r', '.', ' ', ':', '#', 'a'), maxLength: 12 })
+)
+const anyName = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 })
+  .filter((name) => name === name.trim() && !/[\0\r\n/]/.test(name) && name !== '.' && name !== '..')
+const anyPath = fc.array(anyName, { minLength: 1, maxLength: 3 }).map((names) => names.join('/'))
+const anyGenres = fc.array(anyText, { maxLength: 3 })
+const anyGame = fc.record({ path: anyPath, name: anyText, summary: anyText, genres: anyGenres, tags: anyGenres })
+  .map((fields) => createGame({ ...fields, media: { cover: `covers/${fields.path}.png` } }))
+const anyGames = fc.uniqueArray(anyGame, { selector: ({ path }) => path, maxLength: 5 })
+
+function oneLine (text: string): string {
+  return text.toWellFormed().replaceAll('\0', '').replace(/[\r\n]+/g, ' ').trim()
+}
+
+/** A backslash that ends a line is given a space, which is the one thing a description does not get back. */
+function shown (text: string): string {
+  return text.toWellFormed().replaceAll('\0', '').replace(/\r\n?/g, '\n').trim().replace(/\\\n/g, '\\ \n')
+}
+
+t.test('whatever the titles, texts and paths hold, a reader gets them back', async () => {
+  fc.assert(fc.property(anyGames, (games) => {
+    const text = render(games)
+    const read = readGames(text)
+    assert.deepEqual(read.map(({ values }) => values.file), games.map(({ path }) => [`./${path}`]))
+    for (const [index, { path, name, fs_name: fileName, summary, genres }] of games.entries()) {
+      const game = read[index]
+      assert.deepEqual(game?.values.game, [oneLine(name) || fileName])
+      assert.deepEqual(game.values.genre ?? [], genres.map(oneLine).filter((genre) => genre !== ''))
+      assert.deepEqual(game.values['assets.box'], [`./covers/${path}.png`])
+      assert.equal(game.description, shown(summary ?? ''))
+    }
+    assert.equal(render(games, text), text)
+  }))
+})
+
+const userLines = fc.array(fc.constantFrom(
+  '# a comment', 'x-mine: 1', '  continued', '', 'nonsense', 'assets.poster: p.png', 'launch: mine', 'workdir: /tmp',
+  'tag: my'
+), { maxLength: 5 })
+const places = fc.array(fc.tuple(fc.nat(), userLines), { maxLength: 6 })
+
+function isSubsequence (part: readonly string[], whole: readonly string[]): boolean {
+  let at = 0
+  for (const line of whole) if (line === part[at]) at++
+  return at === part.length
+}
+
+t.test('whatever users add to a file of ours is there, in order, after the next export', async () => {
+  fc.assert(fc.property(anyGames, anyGames, places, (before, after, added) => {
+    const lines = render(before).split('\n')
+    for (const [place, extra] of added) lines.splice(place % lines.length, 0, ...extra)
+    const text = render(after, lines.join('\n'))
+    const marks = /^(# a|x-mine|nonsense|assets\.poster|launch|workdir|tag: my)/
+    assert.ok(isSubsequence(lines.filter((line) => marks.test(line)), text.split('\n')))
+    assert.equal(render(after, text), text)
+  }))
+})

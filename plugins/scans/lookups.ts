@@ -1,0 +1,60 @@
+import type { ProviderDefinition, ProviderId } from '@svc/plugin-sdk'
+import type { Loaded } from '../../core/registry.ts'
+import type { Lookup } from './identify.ts'
+import type { ScanType } from './schemas.ts'
+
+/** What decides which providers are asked about a ROM. */
+export interface LookupSubject {
+  isNew: boolean
+  platform_slug: string
+  /** Ids that stand in the file name, by the provider's tag. */
+  provider_tags: Record<string, number>
+  /** Stored ids by provider key. */
+  stored: ReadonlyMap<string, ProviderId>
+}
+
+type Providers = ReadonlyMap<string, Loaded<ProviderDefinition>>
+
+/** Whether a provider can know anything of a platform. */
+function knowsPlatform (definition: ProviderDefinition, slug: string): boolean {
+  return definition.platforms === undefined || definition.platforms[slug] !== undefined
+}
+
+function tagOf (definition: ProviderDefinition, subject: LookupSubject): ProviderId | null {
+  return definition.tag === undefined ? null : subject.provider_tags[definition.tag] ?? null
+}
+
+function isAsked (type: ScanType, definition: ProviderDefinition, subject: LookupSubject): boolean {
+  if (subject.isNew || type === 'complete') return true
+  const isStored = subject.stored.has(definition.key)
+  if (type === 'update') return isStored
+  if (type === 'unmatched') return !isStored
+  if (type === 'hashes') return definition.usesHashes === true
+  return false
+}
+
+/** The lookups a scan of this type makes for a ROM. */
+export function planLookups (
+  type: ScanType, selected: readonly string[], providers: Providers, subject: LookupSubject
+): Lookup[] {
+  return selected.flatMap((key) => {
+    const definition = providers.get(key)?.definition
+    if (definition === undefined || !knowsPlatform(definition, subject.platform_slug)) return []
+    if (!isAsked(type, definition, subject)) return []
+    if (type === 'update' && !subject.isNew) {
+      // A source that cannot be asked by id is asked as at first.
+      return [{ provider: key, knownId: subject.stored.get(key) ?? null, searches: definition.getById === undefined }]
+    }
+    return [{ provider: key, knownId: tagOf(definition, subject), searches: true }]
+  })
+}
+
+/** Whether a scan of this type takes a ROM that is known already. */
+export function takesKnown (type: ScanType, selected: readonly string[], known: {
+  is_identified: boolean, providers: readonly string[]
+}): boolean {
+  if (type === 'complete' || type === 'hashes') return true
+  if (type === 'update') return known.is_identified && selected.some((key) => known.providers.includes(key))
+  if (type === 'unmatched') return selected.some((key) => !known.providers.includes(key))
+  return false
+}

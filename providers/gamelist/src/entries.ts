@@ -1,0 +1,53 @@
+import { posix } from 'node:path'
+import { type XmlElement, parseXml, xmlChildren, xmlText } from '@svc/plugin-sdk'
+import { normalizeEntryPath } from './paths.ts'
+
+/** One `game` or `folder` of a gamelist.xml. */
+export interface Entry {
+  /** Relative to the platform folder, without leading `./`; only the file name where the file has an absolute path. */
+  readonly path: string
+  readonly isFolder: boolean
+  /** The trimmed text of the children by element name; empty ones are left out, of repeated ones the first counts. */
+  readonly text: ReadonlyMap<string, string>
+}
+
+/** The entries of a file by path and by file name; of equal ones the last counts. */
+export interface Gamelist {
+  readonly byPath: ReadonlyMap<string, Entry>
+  readonly byName: ReadonlyMap<string, Entry>
+}
+
+/**
+ * The entries of a gamelist.xml, wherever they stand in it; those without a path in the platform folder are left out.
+ * ES-DE's second root element `alternativeEmulator` is accepted.
+ *
+ * @throws XmlError for text that is not well-formed, has a DOCTYPE or is over a limit.
+ */
+export function parseGamelist (xml: string, source: string): Gamelist {
+  const byPath = new Map<string, Entry>()
+  const byName = new Map<string, Entry>()
+  for (const element of findEntries(parseXml(xml, { source }))) {
+    const entry = toEntry(element)
+    if (entry === null) continue
+    byPath.set(entry.path, entry)
+    byName.set(posix.basename(entry.path), entry)
+  }
+  return { byPath, byName }
+}
+
+function * findEntries (elements: readonly XmlElement[]): Generator<XmlElement> {
+  for (const element of elements) {
+    if (element.name === 'game' || element.name === 'folder') yield element
+    yield * findEntries(xmlChildren(element))
+  }
+}
+
+function toEntry (element: XmlElement): Entry | null {
+  const text = new Map<string, string>()
+  for (const child of xmlChildren(element)) {
+    const value = xmlText(child)
+    if (value !== '' && !text.has(child.name)) text.set(child.name, value)
+  }
+  const path = normalizeEntryPath(text.get('path') ?? '')
+  return path === null ? null : { path, isFolder: element.name === 'folder', text }
+}

@@ -1,0 +1,47 @@
+import { posix } from 'node:path'
+import type { Context, Rom, RomPlatform } from '@svc/plugin-sdk'
+import { type Entry, type Gamelist, parseGamelist } from './entries.ts'
+import { MEDIA } from './media.ts'
+import { resolveMediaPath } from './paths.ts'
+
+const MAX_BYTES = 64 * 1024 * 1024
+const NO_ENTRIES: Gamelist = { byPath: new Map(), byName: new Map() }
+
+/** The platform's gamelist.xml, read once per scan; no entries when there is none or it cannot be read. */
+export function loadGamelist (platform: RomPlatform, ctx: Context): Promise<Gamelist> {
+  const file = posix.join(platform.fs_path, 'gamelist.xml')
+  return ctx.memo(`gamelist ${file}`, () => readGamelist(file, platform, ctx))
+}
+
+/** The entry of a ROM: the one with its path in the platform folder, else one with its file or folder name. */
+export function findEntry (rom: Rom, { byPath, byName }: Gamelist): Entry | null {
+  const path = posix.relative(rom.platform.fs_path, posix.join(rom.fs_path, rom.fs_name))
+  return byPath.get(path) ?? byName.get(rom.fs_name) ?? null
+}
+
+async function readGamelist (file: string, platform: RomPlatform, ctx: Context): Promise<Gamelist> {
+  try {
+    const text = await ctx.files.readText(file, MAX_BYTES)
+    if (text === null) return NO_ENTRIES
+    const gamelist = parseGamelist(text, file)
+    warnOfOutsidePaths(gamelist, file, platform, ctx)
+    return gamelist
+  } catch (err) {
+    ctx.signal.throwIfAborted()
+    ctx.log.warn({ err, file }, 'gamelist.xml cannot be read, nothing is taken from it')
+    return NO_ENTRIES
+  }
+}
+
+function warnOfOutsidePaths ({ byPath }: Gamelist, file: string, platform: RomPlatform, ctx: Context): void {
+  const refused: string[] = []
+  for (const { text } of byPath.values()) {
+    for (const { element } of MEDIA) {
+      const path = text.get(element)
+      if (path !== undefined && resolveMediaPath(platform.fs_path, path) === null) refused.push(path)
+    }
+  }
+  if (refused.length === 0) return
+  ctx.log.warn({ file, count: refused.length, first: refused[0] },
+    'media outside the library are ignored, write their paths relative to the platform folder')
+}

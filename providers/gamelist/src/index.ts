@@ -1,0 +1,23 @@
+import { defineProvider } from '@svc/plugin-sdk'
+import { findEntry, loadGamelist } from './gamelist.ts'
+import { toMatch } from './map.ts'
+import { findMedia } from './media.ts'
+import { GamelistMetadataSchema } from './metadata.ts'
+
+export default defineProvider({
+  key: 'gamelist',
+  name: 'gamelist.xml',
+  id: 'string',
+  metadata: GamelistMetadataSchema,
+  limits: { concurrency: 8 },
+
+  async identify (rom, ctx) {
+    const entry = findEntry(rom, await loadGamelist(rom.platform, ctx))
+    return entry === null ? null : toMatch(entry, rom.platform, await findMedia(entry, rom.platform, ctx))
+  },
+
+  async heartbeat ({ signal }) {
+    signal.throwIfAborted()
+    return true
+  }
+})

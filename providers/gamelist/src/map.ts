@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto'
+import type { GameFields, Match, Media, RomPlatform } from '@svc/plugin-sdk'
+import type { Entry } from './entries.ts'
+import { MEDIA, type MediaKey } from './media.ts'
+import type { GamelistMetadata } from './metadata.ts'
+
+const NAME_LENGTH = 350
+const SORT_NAME_LENGTH = 500
+const SORT_DIGITS = 12
+const DAY_MS = 24 * 60 * 60 * 1000
+
+/** The match of an entry. Its id is a hash of the platform and the entry's path, the same in every scan. */
+export function toMatch (
+  entry: Entry, platform: RomPlatform, urls: ReadonlyMap<MediaKey, string>
+): Match<GamelistMetadata> {
+  return {
+    id: createHash('sha1').update(`${platform.slug}/${entry.path}`).digest('hex'),
+    ...toFields(entry.text),
+    media: toMedia(urls),
+    metadata: toMetadata(entry.text, urls)
+  }
+}
+
+function toFields (text: Entry['text']): GameFields {
+  const rating = toRating(text.get('rating'))
+  const players = toPlayerCount(text.get('players'))
+  return omitUnknown({
+    name: cut(text.get('name'), NAME_LENGTH),
+    sort_name: cut(toSortKey(text.get('sortname')), SORT_NAME_LENGTH),
+    summary: text.get('desc'),
+    regions: toList(text.get('region')),
+    languages: toList(text.get('lang')),
+    companies: toCompanies(text),
+    developers: toList(text.get('developer')),
+    publishers: toList(text.get('publisher')),
+    franchises: toList(text.get('family')),
+    genres: toList(text.get('genre')),
+    player_count: players === '1' ? undefined : players,
+    first_release_date: toTime(text.get('releasedate')),
+    average_rating: rating === undefined ? undefined : Math.round(rating * 10_000) / 100
+  })
+}
+
+function toMetadata (text: Entry['text'], urls: ReadonlyMap<MediaKey, string>): GamelistMetadata {
+  const released = text.get('releasedate')
+  const metadata: GamelistMetadata = omitUnknown({
+    rating: toRating(text.get('rating')),
+    first_release_date: toTime(released) === undefined ? undefined : released,
+    sort_name: text.get('sortname'),
+    player_count: toPlayerCount(text.get('players')),
+    md5_hash: toMd5(text.get('md5')),
+    companies: toCompanies(text),
+    franchises: toList(text.get('family')),
+    genres: toList(text.get('genre'))
+  })
+  for (const [key, url] of urls) metadata[`${key}_url`] = url
+  return metadata
+}
+
+function toMedia (urls: ReadonlyMap<MediaKey, string>): Media[] {
+  const media: Media[] = []
+  for (const { key, kind } of MEDIA) {
+    const url = urls.get(key)
+    if (url !== undefined && kind !== null) media.push({ kind, url })
+  }
+  const image = urls.get('image')
+  if (image !== undefined && !urls.has('box2d')) media.unshift({ kind: 'cover', url: image })
+  return media
+}
+
+function toCompanies (text: Entry['text']): string[] | undefined {
+  return toList(`${text.get('developer') ?? ''},${text.get('publisher') ?? ''}`)
+}
+
+/** Frontends write `unknown` where they know nothing. */
+function toList (text = ''): string[] | undefined {
+  const values = text.split(',').map((value) => value.trim()).filter((value) => value !== '' && value !== 'unknown')
+  return values.length === 0 ? undefined : [...new Set(values)]
+}
+
+/** 0 to 1. Frontends write 0 for "not rated". */
+function toRating (text = ''): number | undefined {
+  const rating = /^(?:\d+(?:\.\d*)?|\.\d+)$/.test(text) ? Number(text) : 0
+  return rating > 0 && rating <= 1 ? rating : undefined
+}
+
+/** Milliseconds since 1970-01-01 UTC; that day itself is what frontends write for "not known". */
+function toTime (text = ''): number | undefined {
+  const digits = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)$/.exec(text)
+  if (digits === null) return undefined
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = digits.slice(1).map(Number)
+  const time = Date.UTC(year, month - 1, day, hour, minute, second)
+  const isPossible = new Date(time).toISOString().replace(/[-:]|\.000Z/g, '') === text
+  return isPossible && Math.floor(time / DAY_MS) !== 0 ? time : undefined
+}
+
+function toPlayerCount (text = ''): string | undefined {
+  return /^\d/.test(text) ? text : undefined
+}
+
+function toMd5 (text = ''): string | undefined {
+  return /^[0-9a-f]{32}$/i.test(text) ? text.toLowerCase() : undefined
+}
+
+/** Numbers are padded so that text order is their order. */
+function toSortKey (text?: string): string | undefined {
+  return text?.toLowerCase().replace(/^(?:the|an|a)\s+/, '')
+    .replace(/\d+/g, (digits) => digits.padStart(SORT_DIGITS, '0'))
+}
+
+/** Never leaves half of a surrogate pair. */
+function cut (text: string | undefined, length: number): string | undefined {
+  return text?.slice(0, length).replace(/[\uD800-\uDBFF]$/, '')
+}
+
+function omitUnknown<Fields extends object> (fields: Fields): Fields {
+  const known = { ...fields }
+  for (const key of Object.keys(known) as (keyof Fields)[]) {
+    if (known[key] === undefined) delete known[key]
+  }
+  return known
+}

@@ -1,0 +1,96 @@
+import { posix } from 'node:path'
+import type { Context, FileEntry, MediaKind, RomPlatform } from '@svc/plugin-sdk'
+import type { Entry } from './entries.ts'
+import { resolveMediaPath } from './paths.ts'
+
+const PICTURE = /\.(?:png|jpe?g|webp|gif|bmp|avif)$/i
+const FILM = /\.(?:mp4|m4v|mkv|webm|avi|wmv|mov)$/i
+const DOCUMENT = /\.pdf$/i
+
+/**
+ * What an entry can carry: the key in `gamelist_metadata`, the element, the folder beside the ROMs that stands in for
+ * it, the files it may be, and the kind it is offered as. `image` is a cover only when there is no other, and
+ * `thumbnail` is a smaller copy of one of the rest.
+ */
+export const MEDIA = [
+  { key: 'box2d', element: 'cover', folder: 'covers', type: PICTURE, kind: 'cover' },
+  { key: 'image', element: 'image', folder: 'images', type: PICTURE, kind: null },
+  { key: 'screenshot', element: 'screenshot', folder: 'screenshots', type: PICTURE, kind: 'screenshot' },
+  { key: 'title_screen', element: 'title_screen', folder: 'titlescreens', type: PICTURE, kind: 'title_screen' },
+  { key: 'box2d_back', element: 'backcover', folder: 'backcovers', type: PICTURE, kind: 'box2d_back' },
+  { key: 'box3d', element: 'box3d', folder: '3dboxes', type: PICTURE, kind: 'box3d' },
+  { key: 'physical', element: 'physicalmedia', folder: 'physicalmedia', type: PICTURE, kind: 'physical' },
+  { key: 'miximage', element: 'miximage', folder: 'miximages', type: PICTURE, kind: 'miximage' },
+  { key: 'miximage_v2', element: 'miximage_v2', folder: 'miximages_v2', type: PICTURE, kind: 'miximage_v2' },
+  { key: 'marquee', element: 'marquee', folder: 'marquees', type: PICTURE, kind: 'marquee' },
+  { key: 'fanart', element: 'fanart', folder: 'fanart', type: PICTURE, kind: 'fanart' },
+  { key: 'thumbnail', element: 'thumbnail', folder: 'thumbnails', type: PICTURE, kind: null },
+  { key: 'video', element: 'video', folder: 'videos', type: FILM, kind: 'video' },
+  { key: 'manual', element: 'manual', folder: 'manuals', type: DOCUMENT, kind: 'manual' }
+] as const satisfies readonly {
+  key: string, element: string, folder: string, type: RegExp, kind: MediaKind | null
+}[]
+export type MediaKey = typeof MEDIA[number]['key']
+type Medium = typeof MEDIA[number]
+
+/** The files of a folder that hold something, by name and by name without the last extension, in name order. */
+interface FolderIndex {
+  readonly names: ReadonlySet<string>
+  readonly byStem: ReadonlyMap<string, readonly string[]>
+}
+
+/** The media of an entry that are really there, by key, as `file://<path relative to the library>`. */
+export async function findMedia (entry: Entry, platform: RomPlatform, ctx: Context): Promise<Map<MediaKey, string>> {
+  const urls = new Map<MediaKey, string>()
+  for (const medium of MEDIA) {
+    const path = await findNamed(medium, entry, platform, ctx) ?? await findBeside(medium, entry, platform, ctx)
+    if (path !== null) urls.set(medium.key, `file://${path}`)
+  }
+  return urls
+}
+
+async function findNamed ({ element, type }: Medium, entry: Entry, platform: RomPlatform, ctx: Context) {
+  const text = entry.text.get(element)
+  const path = text === undefined ? null : resolveMediaPath(platform.fs_path, text)
+  if (path === null || !type.test(path)) return null
+  const { dir, base } = posix.parse(path)
+  const { names } = await indexFolder(dir, ctx)
+  return names.has(base) ? path : null
+}
+
+/** ES-DE repeats the ROMs' subfolders in its media folders and names a folder's media by the whole folder name. */
+async function findBeside ({ folder, type }: Medium, entry: Entry, platform: RomPlatform, ctx: Context) {
+  const { base, name: stem, dir } = posix.parse(entry.path)
+  for (const place of new Set([posix.join(platform.fs_path, folder, dir), posix.join(platform.fs_path, folder)])) {
+    const { byStem } = await indexFolder(place, ctx)
+    for (const name of entry.isFolder ? [base] : [stem, base]) {
+      const file = byStem.get(name)?.find((candidate) => type.test(candidate))
+      if (file !== undefined) return posix.join(place, file)
+    }
+  }
+  return null
+}
+
+function indexFolder (path: string, ctx: Context): Promise<FolderIndex> {
+  return ctx.memo(`folder ${path}`, async () => {
+    try {
+      return createFolderIndex(await ctx.files.list(path))
+    } catch (err) {
+      ctx.signal.throwIfAborted()
+      ctx.log.warn({ err, folder: path }, 'folder cannot be listed, no media are taken from it')
+      return createFolderIndex([])
+    }
+  })
+}
+
+function createFolderIndex (entries: readonly FileEntry[]): FolderIndex {
+  const names = new Set<string>()
+  const byStem = new Map<string, string[]>()
+  for (const { name, kind, size } of entries) {
+    if (kind !== 'file' || size === 0) continue
+    names.add(name)
+    const stem = posix.parse(name).name
+    byStem.set(stem, [...byStem.get(stem) ?? [], name])
+  }
+  return { names, byStem }
+}

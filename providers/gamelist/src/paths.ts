@@ -1,0 +1,30 @@
+import { posix } from 'node:path'
+
+const ABSOLUTE = /^(?:\/|~\/|[a-z]:\/)/i
+
+/** The library path of a path written relative to one of its folders; null when absolute or leaving the library. */
+export function resolveMediaPath (folder: string, text: string): string | null {
+  const path = toForwardSlashes(text)
+  if (ABSOLUTE.test(path)) return null
+  const resolved = posix.join(folder, path)
+  return isOutside(resolved) ? null : resolved
+}
+
+/**
+ * The path of an entry relative to the platform folder. Of an absolute path, which the original EmulationStation
+ * writes, only the file name is left; null for a path that leaves the folder or names none.
+ */
+export function normalizeEntryPath (text: string): string | null {
+  const path = toForwardSlashes(text)
+  const relative = ABSOLUTE.test(path) ? posix.basename(path) : posix.normalize(path).replace(/\/+$/, '')
+  return relative === '' || relative === '.' || isOutside(relative) ? null : relative
+}
+
+/** Frontends on Windows write backslashes. */
+function toForwardSlashes (path: string): string {
+  return path.replaceAll('\\', '/')
+}
+
+function isOutside (path: string): boolean {
+  return path === '..' || path.startsWith('../')
+}

@@ -1,0 +1,258 @@
+import { readFileSync } from 'node:fs'
+import fc from 'fast-check'
+import t from 'tap'
+import { createXmlElement, renderXml } from '@svc/plugin-sdk'
+import { createPluginContext, createRom, testProvider, type RomOverrides } from '@svc/plugin-sdk/testing'
+import provider from '../src/index.ts'
+import { parseGamelist } from '../src/entries.ts'
+
+const FOLDER = 'roms/snes'
+const FILE = `${FOLDER}/gamelist.xml`
+
+function readFixture (name: string): string {
+  return readFileSync(new URL(`fixtures/${name}`, import.meta.url), 'utf8')
+}
+
+/** A library with one gamelist.xml and other files, each holding something. */
+function createLibrary (xml: string, ...files: string[]): Record<string, string> {
+  return { [FILE]: xml, ...Object.fromEntries(files.map((file) => [file, 'x'])) }
+}
+
+function createContext (files: Record<string, string>) {
+  return createPluginContext(provider, { files })
+}
+
+function identify (rom: RomOverrides, ctx: ReturnType<typeof createContext>) {
+  return provider.definition.identify(createRom(rom), ctx)
+}
+
+function identifyIn (xml: string, rom: RomOverrides, ...files: string[]) {
+  return identify(rom, createContext(createLibrary(xml, ...files)))
+}
+
+function createGame (path: string, children: Record<string, string> = {}): string {
+  const texts = Object.entries({ path, ...children }).map(([name, text]) => createXmlElement(name, text))
+  return renderXml(createXmlElement('gameList', [createXmlElement('game', texts)]))
+}
+
+const ES_DE = readFixture('es-de.xml')
+const HARBOR = { fs_name: 'Chrono Harbor (USA).sfc' }
+
+t.test('conforms', (t) => testProvider(t, provider, {
+  packageUrl: new URL('../package.json', import.meta.url),
+  files: createLibrary(ES_DE, `${FOLDER}/art/harbor.png`),
+  known: { rom: HARBOR, name: 'Chrono Harbor' }
+}))
+
+t.test('an entry beside a second root element gives its texts, lists, date and rating', async (t) => {
+  const match = await identifyIn(ES_DE, HARBOR)
+  t.match(match, {
+    name: 'Chrono Harbor',
+    sort_name: 'chrono harbor 000000000001',
+    summary: 'Sail a chain of islands.\nTrade & explore.',
+    regions: ['us'],
+    languages: ['en', 'fr'],
+    companies: ['Harbor Works', 'Tidal', 'Example Corp'],
+    developers: ['Harbor Works'],
+    publishers: ['Tidal', 'Example Corp', 'Harbor Works'],
+    franchises: ['Chrono'],
+    genres: ['Role-Playing', 'Adventure'],
+    player_count: '1-2',
+    first_release_date: Date.UTC(1995, 2, 11),
+    average_rating: 85
+  })
+  t.same(match?.metadata, {
+    rating: 0.85,
+    first_release_date: '19950311T000000',
+    sort_name: 'The Chrono Harbor 1',
+    player_count: '1-2',
+    md5_hash: '0f343b0931126a20f133d67c2b018a3b',
+    companies: ['Harbor Works', 'Tidal', 'Example Corp'],
+    franchises: ['Chrono'],
+    genres: ['Role-Playing', 'Adventure']
+  })
+})
+
+t.test('media are those that are there, the cover before the image', async (t) => {
+  const art = `${FOLDER}/art`
+  const video = `${FOLDER}/videos/Chrono Harbor (USA).mp4`
+  const match = await identifyIn(ES_DE, HARBOR, `${art}/harbor.png`, `${art}/harbor-mix.png`, video)
+  t.same(match?.media, [{ kind: 'cover', url: `file://${art}/harbor.png` }, { kind: 'video', url: `file://${video}` }])
+  t.match(match?.metadata, {
+    box2d_url: `file://${art}/harbor.png`,
+    image_url: `file://${art}/harbor-mix.png`,
+    video_url: `file://${video}`
+  })
+})
+
+t.test('the image is the cover when there is no cover', async (t) => {
+  const match = await identifyIn(ES_DE, HARBOR, `${FOLDER}/art/harbor-mix.png`)
+  t.same(match?.media, [{ kind: 'cover', url: `file://${FOLDER}/art/harbor-mix.png` }])
+})
+
+t.test('media that no element names are found in the folders beside the ROMs', async (t) => {
+  const stem = 'Chrono Harbor (USA)'
+  const match = await identifyIn(ES_DE, HARBOR,
+    `${FOLDER}/covers/${stem}.jpg`, `${FOLDER}/covers/${stem}.png`, `${FOLDER}/covers/${stem}.txt`,
+    `${FOLDER}/3dboxes/${stem}.v2.png`, `${FOLDER}/manuals/${stem}.pdf`, `${FOLDER}/marquees/${stem}.sfc.png`)
+  t.same(match?.media, [
+    { kind: 'cover', url: `file://${FOLDER}/covers/${stem}.jpg` },
+    { kind: 'marquee', url: `file://${FOLDER}/marquees/${stem}.sfc.png` },
+    { kind: 'manual', url: `file://${FOLDER}/manuals/${stem}.pdf` }
+  ])
+})
+
+t.test('the media of a folder have its whole name, dots included', async (t) => {
+  const match = await identifyIn(ES_DE, { fs_name: 'Harbor Saga Vol. 2 (USA)' },
+    `${FOLDER}/covers/Harbor Saga Vol.png`, `${FOLDER}/covers/Harbor Saga Vol. 2 (USA).png`)
+  t.same(match?.media, [{ kind: 'cover', url: `file://${FOLDER}/covers/Harbor Saga Vol. 2 (USA).png` }])
+})
+
+t.test('the media of a ROM in a subfolder are looked for in the same subfolder first', async (t) => {
+  const match = await identifyIn(readFixture('paths.xml'), { fs_name: 'Twin.sfc', fs_path: `${FOLDER}/hacks` },
+    `${FOLDER}/covers/Twin.png`, `${FOLDER}/covers/hacks/Twin.png`, `${FOLDER}/fanart/Twin.png`)
+  t.same(match?.media, [
+    { kind: 'cover', url: `file://${FOLDER}/covers/hacks/Twin.png` },
+    { kind: 'fanart', url: `file://${FOLDER}/fanart/Twin.png` }
+  ])
+})
+
+t.test('an empty file is no medium', async (t) => {
+  const files = { [FILE]: ES_DE, [`${FOLDER}/covers/Chrono Harbor (USA).png`]: '' }
+  t.same((await identify(HARBOR, createContext(files)))?.media, [])
+})
+
+t.test('a folder that cannot be listed costs its media and one warning', async (t) => {
+  const context = createContext(createLibrary(ES_DE, `${FOLDER}/covers/Chrono Harbor (USA).png`))
+  const list = async (path: string) => {
+    if (path === `${FOLDER}/art`) throw new Error('ENOTDIR: not a directory')
+    return context.files.list(path)
+  }
+  const ctx = { ...context, files: { ...context.files, list } }
+  const matches = await Promise.all([identify(HARBOR, ctx), identify(HARBOR, ctx)])
+  for (const match of matches) {
+    t.same(match?.media, [{ kind: 'cover', url: `file://${FOLDER}/covers/Chrono Harbor (USA).png` }])
+  }
+  t.match(ctx.logs, [{ level: 'warn', fields: { folder: `${FOLDER}/art` } }])
+  t.equal(ctx.logs.length, 1)
+})
+
+t.test('paths that leave the library or are absolute are dropped, the rest of the entry counts', async (t) => {
+  const ctx = createContext(createLibrary(readFixture('paths.xml'), `${FOLDER}/Thief.sfc`, 'roms/media/thief.png'))
+  const match = await identify({ fs_name: 'Thief.sfc' }, ctx)
+  t.equal(match?.name, 'Thief')
+  t.same(match?.media, [{ kind: 'marquee', url: 'file://roms/media/thief.png' }])
+  t.match(ctx.logs, [{ level: 'warn', fields: { file: FILE, count: 3, first: '../../../etc/passwd.png' } }])
+  t.equal(ctx.logs.length, 1)
+})
+
+t.test('equal file names in two folders are told apart by their path', async (t) => {
+  const xml = readFixture('paths.xml')
+  const top = await identifyIn(xml, { fs_name: 'Twin.sfc' })
+  const hack = await identifyIn(xml, { fs_name: 'Twin.sfc', fs_path: `${FOLDER}/hacks` })
+  t.equal(top?.name, 'Twin of the top folder')
+  t.equal(hack?.name, 'Twin of the hacks')
+  t.not(top?.id, hack?.id)
+})
+
+t.test('a ROM that lies elsewhere is matched by its file name, in the same case', async (t) => {
+  const xml = readFixture('paths.xml')
+  t.match(await identifyIn(xml, { fs_name: 'Windows.sfc', fs_path: `${FOLDER}/moved` }), { name: 'Windows' })
+  t.match(await identifyIn(xml, { fs_name: 'Absolute.sfc' }), { name: 'Absolute' })
+  t.equal(await identifyIn(xml, { fs_name: 'absolute.sfc' }), null)
+  t.equal(await identifyIn(xml, { fs_name: 'Foreign.sfc' }), null, 'an entry of another platform folder')
+})
+
+t.test('of two entries with one path the later counts', async (t) => {
+  t.match(await identifyIn(readFixture('paths.xml'), { fs_name: 'Again.sfc' }), { name: 'Second' })
+})
+
+t.test('values that make no sense are dropped one by one', async (t) => {
+  const xml = readFixture('odd-values.xml')
+  const odd = await identifyIn(xml, { fs_name: 'Odd Values.sfc' })
+  const metadata = { player_count: '1', genres: ['Puzzle'] }
+  t.same({ ...odd, id: '' }, { id: '', name: 'Odd Values', genres: ['Puzzle'], media: [], metadata })
+  const unrated = await identifyIn(xml, { fs_name: 'Unrated.sfc' })
+  t.same({ ...unrated, id: '' }, { id: '', media: [], metadata: {} })
+})
+
+t.test('release dates that no calendar has are dropped', async (t) => {
+  const read = async (releasedate: string) =>
+    (await identifyIn(createGame('./a.sfc', { releasedate }), { fs_name: 'a.sfc' }))?.first_release_date
+  t.equal(await read('20000229T000000'), Date.UTC(2000, 1, 29))
+  t.equal(await read('19690720T201740'), Date.UTC(1969, 6, 20, 20, 17, 40))
+  for (const text of ['19000229T000000', '19951301T000000', '19950100T000000', '19950311T240000', '19700101T010000',
+    '00990101T000000', '19950311', 'not-a-date-time']) t.equal(await read(text), undefined, text)
+})
+
+t.test('ratings outside 0 to 1 and notations other than decimal are dropped', async (t) => {
+  const read = async (rating: string) =>
+    (await identifyIn(createGame('./a.sfc', { rating }), { fs_name: 'a.sfc' }))?.average_rating
+  t.equal(await read('1'), 100)
+  t.equal(await read('.333333'), 33.33)
+  for (const text of ['0', '0.000000', '1.1', '-0.5', '85', '0,85', '1e-1', '0x1', 'Infinity', 'NaN']) {
+    t.equal(await read(text), undefined, text)
+  }
+})
+
+t.test('a long name is cut, never inside a character', async (t) => {
+  const match = await identifyIn(createGame('./a.sfc', { name: `${'a'.repeat(349)}\u{1F3AE}` }), { fs_name: 'a.sfc' })
+  t.equal(match?.name, 'a'.repeat(349))
+})
+
+for (const name of ['bomb.xml', 'broken.xml']) {
+  t.test(`${name} gives no data and one warning, however many ROMs ask`, async (t) => {
+    const ctx = createContext(createLibrary(readFixture(name)))
+    const names = ['Chrono Harbor (USA).sfc', 'Other.sfc', 'Third.sfc']
+    const matches = await Promise.all(names.map((name) => identify({ fs_name: name }, ctx)))
+    t.same(matches, [null, null, null])
+    t.match(ctx.logs, [{ level: 'warn', fields: { err: { name: 'XmlError' }, file: FILE } }])
+    t.equal(ctx.logs.length, 1)
+  })
+}
+
+t.test('a file larger than 64 MiB gives no data and one warning', async (t) => {
+  const ctx = createContext(createLibrary(`<gameList>${' '.repeat(64 * 1024 * 1024)}</gameList>`))
+  t.equal(await identify({}, ctx), null)
+  t.match(ctx.logs, [{ level: 'warn', fields: { file: FILE } }])
+})
+
+t.test('a platform without gamelist.xml, or with an empty one, gives no data and no warning', async (t) => {
+  for (const files of [{}, createLibrary('')]) {
+    const ctx = createContext(files)
+    t.equal(await identify({}, ctx), null)
+    t.same(ctx.logs, [])
+  }
+})
+
+t.test('the id of an entry is the same in every scan and another on another platform', async (t) => {
+  const first = await identifyIn(ES_DE, HARBOR)
+  const second = await identifyIn(ES_DE, HARBOR)
+  const platform = { slug: 'sfam', fs_slug: 'snes' }
+  const elsewhere = await identifyIn(ES_DE, { ...HARBOR, platform })
+  t.match(first?.id, /^[0-9a-f]{40}$/)
+  t.equal(first?.id, second?.id)
+  t.not(first?.id, elsewhere?.id)
+})
+
+t.test('every path inside the platform folder comes back as it was written', async (t) => {
+  const part = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 })
+    .map((text) => text.replace(/[\\/\s]|\p{C}/gu, '_'))
+    .filter((text) => text !== '.' && text !== '..' && text !== '~' && !/^[a-z]:$/i.test(text))
+  fc.assert(fc.property(fc.array(part, { minLength: 1, maxLength: 3 }), (parts) => {
+    const path = parts.join('/')
+    const { byPath, byName } = parseGamelist(createGame(`./${path}`), FILE)
+    return byPath.has(path) && byName.has(parts.at(-1) ?? '')
+  }))
+  t.end()
+})
+
+t.test('no path of an entry or of its media reaches outside the library', async (t) => {
+  const part = fc.constantFrom('..', '.', 'a', 'covers', '', '~', 'C:', '..\\..')
+  const path = fc.array(part, { minLength: 1, maxLength: 8 }).map((parts) => `${parts.join('/')}/x.png`)
+  await fc.assert(fc.asyncProperty(path, path, async (cover, own) => {
+    const ctx = createContext(createLibrary(createGame(own, { cover }), 'x.png', 'a/x.png', `${FOLDER}/covers/x.png`))
+    const match = await identify({ fs_name: 'x.png' }, ctx)
+    for (const { url } of match?.media ?? []) t.match(url, /^file:\/\/(?:roms\/snes\/covers\/|a\/)?x\.png$/)
+  }))
+})

@@ -1,0 +1,93 @@
+import { type HttpResponse, HttpStatusError, RateLimitedError, ServiceDownError } from '@svc/plugin-sdk'
+import type { HasheousContext } from './config.ts'
+import type { LookupItem } from './hashes.ts'
+import { type Fields, isFields, readId } from './read.ts'
+
+const LOOKUP_TIMEOUT_MS = 120_000
+/** The server itself keeps what it knows of IGDB for seven days. */
+const PROXY_CACHE_MS = 7 * 24 * 60 * 60 * 1000
+
+const EXPANDED_COLUMNS = [
+  'age_ratings', 'alternative_names', 'collections', 'cover', 'dlcs', 'expanded_games', 'franchise', 'franchises',
+  'game_modes', 'genres', 'involved_companies', 'platforms', 'ports', 'remakes', 'screenshots', 'similar_games', 'videos'
+].join(', ')
+
+/** A game as Hasheous describes it. Only its id has been looked at. */
+export type Game = Fields & { readonly id: number }
+
+/** The game these files belong to, or null when none is known. @throws ServiceDownError when the answer is nonsense */
+export async function lookUp (items: readonly LookupItem[], ctx: HasheousContext): Promise<Game | null> {
+  const response = await ctx.http.request(toUrl(ctx, '/Lookup/ByHash'), {
+    method: 'POST',
+    query: { returnAllSources: true, returnFields: 'Signatures, Metadata, Attributes' },
+    headers: toHeaders(ctx),
+    json: items,
+    accept: [404],
+    timeoutMs: LOOKUP_TIMEOUT_MS,
+    retry: true
+  })
+  const game = readAnswer(response)
+  if (game === null || isGame(game)) return game
+  throw new ServiceDownError('Hasheous answered a lookup without the id of the game; try again later')
+}
+
+/**
+ * The record of a game at IGDB, or null when there is none or no application key is set. It only adds to a match that
+ * is already made, so a failure of the service is logged here and costs no more than these fields.
+ */
+export async function readIgdbGame (id: number, ctx: HasheousContext): Promise<Fields | null> {
+  if (!hasClientApiKey(ctx)) return null
+  try {
+    return readAnswer(await ctx.http.request(toUrl(ctx, '/MetadataProxy/IGDB/Game'), {
+      query: { Id: id, expandColumns: EXPANDED_COLUMNS },
+      headers: toHeaders(ctx),
+      accept: [404],
+      cacheMs: PROXY_CACHE_MS
+    }))
+  } catch (err) {
+    if (!isServiceError(err)) throw err
+    await warnOnce(err, ctx)
+    return null
+  }
+}
+
+/** Whether the server says it is well. */
+export async function checkHealth (ctx: HasheousContext): Promise<boolean> {
+  const { status } = await ctx.http.request(toUrl(ctx, '/HealthCheck'), { headers: toHeaders(ctx) })
+  return status >= 200 && status < 300
+}
+
+function readAnswer (response: HttpResponse): Fields | null {
+  if (response.status === 404) return null
+  const answer = response.json()
+  if (!isFields(answer)) throw new ServiceDownError('Hasheous answered with something that is no object; try again later')
+  return answer
+}
+
+function isGame (fields: Fields): fields is Game {
+  return typeof fields.id === 'number' && readId(fields, 'id') !== undefined
+}
+
+function toUrl ({ config }: HasheousContext, path: string): string {
+  return config.baseUrl.replace(/\/+$/, '') + path
+}
+
+function toHeaders ({ config }: HasheousContext): Record<string, string> {
+  const key = config.clientApiKey ?? ''
+  return { accept: 'application/json', ...key !== '' && { 'x-client-api-key': key } }
+}
+
+function hasClientApiKey ({ config }: HasheousContext): boolean {
+  return config.clientApiKey !== undefined && config.clientApiKey !== ''
+}
+
+function isServiceError (err: unknown): err is Error {
+  return err instanceof HttpStatusError || err instanceof ServiceDownError || err instanceof RateLimitedError
+}
+
+/** A refused key or a broken proxy is the same for every ROM of a scan. */
+async function warnOnce (err: Error, ctx: HasheousContext): Promise<void> {
+  await ctx.memo(`warned of ${err.name}`, async () => {
+    ctx.log.warn({ err }, 'no IGDB data from Hasheous; check HASHEOUS_CLIENT_API_KEY when the status is 401')
+  })
+}

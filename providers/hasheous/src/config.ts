@@ -1,0 +1,18 @@
+import { type Context, type Static, Type } from '@svc/plugin-sdk'
+
+export const ConfigSchema = Type.Object({
+  enabled: Type.Boolean({ default: false, env: 'HASHEOUS_API_ENABLED', description: 'Whether Hasheous is asked' }),
+  baseUrl: Type.String({
+    default: 'https://hasheous.org/api/v1',
+    pattern: '^https?://',
+    env: 'HASHEOUS_API_URL',
+    description: 'Address of the API; change it for a server of your own'
+  }),
+  clientApiKey: Type.Optional(Type.String({
+    env: 'HASHEOUS_CLIENT_API_KEY',
+    writeOnly: true,
+    description: 'Application key; only the texts and pictures of IGDB need it'
+  }))
+})
+
+export type HasheousContext = Context<Static<typeof ConfigSchema>>

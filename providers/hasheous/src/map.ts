@@ -1,0 +1,62 @@
+import type { Match, Media } from '@svc/plugin-sdk'
+import type { Game } from './api.ts'
+import { toIgdbFields, toIgdbMedia } from './igdb.ts'
+import type { Metadata } from './metadata.ts'
+import { type Fields, readFields, readId, readText, toFieldsList } from './read.ts'
+
+const NAME_LENGTH = 350
+
+/** The key of a provider by what Hasheous calls it, in lower case: the case differs between versions of Hasheous. */
+const PROVIDER_KEYS: ReadonlyMap<string, string> = new Map([
+  ['igdb', 'igdb'], ['thegamesdb', 'tgdb'], ['retroachievements', 'ra']
+])
+
+/** A match from the answer to a lookup and, when it is known, the game's record at IGDB. */
+export function toMatch (game: Game, igdbGame: Fields | null, baseUrl: string): Match<Metadata> {
+  const name = readText(game, 'name')?.slice(0, NAME_LENGTH)
+  const igdbMedia = igdbGame === null ? [] : toIgdbMedia(igdbGame)
+  return {
+    id: game.id,
+    ...name !== undefined && { name },
+    ...igdbGame !== null && toIgdbFields(igdbGame),
+    ids: readIds(game),
+    media: [...igdbMedia, ...toLogoMedia(game, baseUrl)],
+    metadata: toMetadata(game)
+  }
+}
+
+/** The same game at other providers. Old rows hold a slug instead of a number; those are left out. */
+export function readIds (game: Fields): Record<string, number> {
+  const ids: Record<string, number> = {}
+  for (const entry of toFieldsList(game.metadata)) {
+    const key = PROVIDER_KEYS.get((readText(entry, 'source') ?? '').toLowerCase())
+    const id = readId(entry, 'immutableId')
+    if (key !== undefined && id !== undefined) ids[key] ??= id
+  }
+  return ids
+}
+
+/** The logo, which stands in for a cover. Its link is relative to the server. */
+function toLogoMedia (game: Fields, baseUrl: string): Media[] {
+  const logo = toFieldsList(game.attributes).find((attribute) => attribute.attributeName === 'Logo')
+  const link = logo && readText(logo, 'link')
+  const url = link === undefined ? null : URL.parse(link, baseUrl)
+  if (url === null || (url.protocol !== 'https:' && url.origin !== URL.parse(baseUrl)?.origin)) return []
+  return [{ kind: 'cover', url: url.href }, { kind: 'logo', url: url.href }]
+}
+
+function toMetadata (game: Fields): Metadata {
+  const sources = new Set(Object.keys(readFields(game, 'signatures') ?? {}).map((source) => source.toLowerCase()))
+  return {
+    tosec_match: sources.has('tosec'),
+    mame_arcade_match: sources.has('mamearcade'),
+    mame_mess_match: sources.has('mamemess'),
+    nointro_match: sources.has('nointros'),
+    redump_match: sources.has('redump'),
+    mame_redump_match: sources.has('mameredump'),
+    whdload_match: sources.has('whdload'),
+    ra_match: sources.has('retroachievements'),
+    fbneo_match: sources.has('fbneo'),
+    puredos_match: sources.has('puredosdat')
+  }
+}

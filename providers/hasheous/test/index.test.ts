@@ -1,0 +1,264 @@
+import { type ArchiveMember, defineProvider, HttpStatusError, MatchSchema, type Rom, type RomFile, ServiceDownError }
+  from '@svc/plugin-sdk'
+import { Value } from '@sinclair/typebox/value'
+import { type PlannedResponse, createPluginContext, createRom, loadResponses, testProvider } from '@svc/plugin-sdk/testing'
+import fc from 'fast-check'
+import { test } from 'tap'
+import provider from '../src/index.ts'
+import { listLookupItems } from '../src/hashes.ts'
+import { toMatch } from '../src/map.ts'
+import { MetadataSchema } from '../src/metadata.ts'
+
+const { definition } = provider
+const BASE_URL = 'https://hasheous.org/api/v1'
+const FIXTURES = new URL('./fixtures', import.meta.url)
+const NO_HASHES = { md5_hash: '', sha1_hash: '', crc_hash: '' }
+const HASHES = {
+  md5_hash: '0f343b0931126a20f133d67c2b018a3b',
+  sha1_hash: '4b8c5e1a0d3f27960c1e55a9d0b7f6c2a1e3d4f5',
+  crc_hash: '9a1b2c3d'
+}
+const ROM = createSnesRom([{}])
+const LOOKUP = readAnswer('/Lookup/ByHash')
+const IGDB_GAME = readAnswer('/MetadataProxy/IGDB/Game')
+
+function readAnswer (path: string): object {
+  const planned = loadResponses(FIXTURES).find(({ url }) => url === BASE_URL + path)
+  return Object(planned?.json) as object
+}
+
+/** A context with the fixtures as answers, unless others are given. */
+function open (config: { baseUrl?: string, clientApiKey?: string } = {}, responses: PlannedResponse[] = []) {
+  return createPluginContext(provider, {
+    config: { enabled: true, ...config }, responses: [...responses, ...loadResponses(FIXTURES)]
+  })
+}
+
+/** A context that answers everything in one way. */
+function openWith (response: Omit<PlannedResponse, 'url'>) {
+  return createPluginContext(provider, { config: { enabled: true }, responses: [{ ...response, url: '*' }] })
+}
+
+function createSnesRom (files: Partial<RomFile>[], slug = 'snes'): Rom {
+  return createRom({ ...HASHES, platform: { slug, provider_id: 74 }, files })
+}
+
+function createMember (size: number, crc: string): ArchiveMember {
+  return { ...NO_HASHES, name: `${size}.bin`, size, crc_hash: crc }
+}
+
+// Hasheous is well when its health check answers 2xx, whatever the body. The suite takes such a body for an outage, so
+// the heartbeat is left to the tests below.
+const withoutHeartbeat = { ...definition, heartbeat: undefined }
+
+for (const clientApiKey of [undefined, 'app-key']) {
+  test(`conforms ${clientApiKey === undefined ? 'without' : 'with'} an application key`, async (t) => {
+    await testProvider(t, defineProvider(withoutHeartbeat), {
+      packageUrl: new URL('../package.json', import.meta.url),
+      config: { enabled: true, clientApiKey },
+      responses: FIXTURES,
+      known: { rom: HASHES, id: 51873, name: 'Chrono Harbor' }
+    })
+  })
+}
+
+test('a file is matched by its hashes and carries its ids at other providers', async (t) => {
+  const ctx = open()
+  t.same(await definition.identify(ROM, ctx), {
+    id: 51873,
+    name: 'Chrono Harbor',
+    ids: { igdb: 4711, ra: 319, tgdb: 2406 },
+    media: [
+      { kind: 'cover', url: 'https://hasheous.org/api/v1/images/c0ffee' },
+      { kind: 'logo', url: 'https://hasheous.org/api/v1/images/c0ffee' }
+    ],
+    metadata: {
+      tosec_match: false,
+      mame_arcade_match: false,
+      mame_mess_match: false,
+      nointro_match: true,
+      redump_match: false,
+      mame_redump_match: false,
+      whdload_match: false,
+      ra_match: true,
+      fbneo_match: false,
+      puredos_match: false
+    }
+  })
+  t.equal(ctx.requests.length, 1, 'the IGDB record is not asked for without an application key')
+  t.notOk('x-client-api-key' in (ctx.requests[0]?.headers ?? {}))
+})
+
+test('an answer of 404 is a game nobody knows, any other refusal is an error', async (t) => {
+  t.equal(await definition.identify(ROM, openWith({ status: 404 })), null)
+  await t.rejects(definition.identify(ROM, openWith({ status: 400 })), HttpStatusError)
+})
+
+test('an answer that is no game counts as the service being down, so that a known id is kept', async (t) => {
+  for (const json of [null, [], 'ok', {}, { id: 0, name: 'x' }, { id: '12', name: 'x' }]) {
+    await t.rejects(definition.identify(ROM, openWith({ json })), ServiceDownError)
+  }
+})
+
+test('a ROM without hashes is not asked for', async (t) => {
+  const ctx = open()
+  t.equal(await definition.identify(createSnesRom([NO_HASHES]), ctx), null)
+  t.equal(await definition.identify(createSnesRom([]), ctx), null)
+  t.equal(ctx.requests.length, 0)
+})
+
+test('only top-level files with contents are looked up', async (t) => {
+  const rom = createSnesRom([{ is_top_level: false }, { file_size_bytes: 0 }, { md5_hash: '', sha1_hash: '' }])
+  t.same(listLookupItems(rom), [{ crc: HASHES.crc_hash }])
+})
+
+test('a CHD is looked up by the SHA-1 of its contents alone', async (t) => {
+  t.same(listLookupItems(createSnesRom([{ chd_sha1_hash: 'a'.repeat(40) }])), [{ shA1: 'a'.repeat(40) }])
+})
+
+test('an archive is looked up by its largest member', async (t) => {
+  const members = [createMember(10, '00000010'), createMember(300, '00000300'), createMember(20, '00000020')]
+  t.same(listLookupItems(createSnesRom([{ archive_members: members }])), [{ crc: '00000300' }])
+  t.same(listLookupItems(createSnesRom([{ archive_members: [] }]))[0]?.crc, HASHES.crc_hash)
+})
+
+test('of a Dreamcast disc only bin, chd and cue files are looked up', async (t) => {
+  const files = ['disc.gdi', 'track01.BIN', 'track02.raw', 'disc.cue', 'disc.chd']
+    .map((name, index) => ({ ...NO_HASHES, file_name: name, crc_hash: String(index).padStart(8, '0') }))
+  t.same(listLookupItems(createSnesRom(files, 'dc')).map(({ crc }) => crc), ['00000001', '00000003', '00000004'])
+  t.equal(listLookupItems(createSnesRom(files, 'saturn')).length, 5)
+})
+
+test('no more than fifty files are looked up at once', async (t) => {
+  t.equal(listLookupItems(createSnesRom(Array.from({ length: 80 }, () => ({})))).length, 50)
+})
+
+test('the names of sources are compared without case', async (t) => {
+  const game = {
+    id: 1,
+    signatures: { NOINTROS: [], mameRedump: [], PureDOSDAT: [] },
+    metadata: [
+      { source: 'TheGamesDB', immutableId: '5' }, { source: 'igdb', immutableId: 'old-slug' },
+      { source: 'Igdb', immutableId: 9 }, { source: 'IGDB', immutableId: '10' }
+    ]
+  }
+  const match = toMatch(game, null, BASE_URL)
+  t.same(match.ids, { tgdb: 5, igdb: 9 })
+  t.match(match.metadata, { nointro_match: true, mame_redump_match: true, puredos_match: true, redump_match: false })
+})
+
+test('with an application key the record of IGDB fills the common fields and pictures', async (t) => {
+  const ctx = open({ clientApiKey: 'app-key' })
+  t.match(await definition.identify(ROM, ctx), {
+    id: 51873,
+    name: 'Chrono Harbor',
+    slug: 'chrono-harbor',
+    summary: /chain of islands/,
+    first_release_date: Date.UTC(1995, 2, 11),
+    average_rating: 81.4,
+    genres: ['Role-playing (RPG)'],
+    franchises: ['Chrono'],
+    companies: ['Harbor Works', 'Quay Publishing'],
+    developers: ['Harbor Works'],
+    publishers: ['Quay Publishing'],
+    age_ratings: ['M'],
+    youtube_video_id: 'AbCdEfGhIjK',
+    media: [
+      { kind: 'cover', url: 'https://images.igdb.com/igdb/image/upload/t_1080p/coharb1.jpg' },
+      { kind: 'screenshot', url: 'https://images.igdb.com/igdb/image/upload/t_720p/scharb1.jpg' },
+      { kind: 'cover', url: 'https://hasheous.org/api/v1/images/c0ffee' },
+      { kind: 'logo' }
+    ]
+  })
+  t.match(ctx.requests.map(({ headers }) => headers['x-client-api-key']), ['app-key', 'app-key'])
+  t.match(new URL(ctx.requests[1]?.url ?? '').searchParams.get('expandColumns'), /^age_ratings, .*, videos$/)
+})
+
+test('a match by hash survives a proxy that refuses the key, fails or knows nothing', async (t) => {
+  for (const answer of [{ status: 401 }, { status: 404 }, { status: 429 }, { json: [] }, { error: 'timeout' as const }]) {
+    const ctx = open({ clientApiKey: 'app-key' }, [{ url: `${BASE_URL}/MetadataProxy/*`, ...answer }])
+    t.match(await definition.identify(ROM, ctx), { id: 51873, slug: undefined, ids: { igdb: 4711 } })
+  }
+})
+
+test('a proxy that refuses is told of once in a scan', async (t) => {
+  const ctx = open({ clientApiKey: 'app-key' }, [{ url: `${BASE_URL}/MetadataProxy/*`, status: 401 }])
+  await definition.identify(ROM, ctx)
+  await definition.identify(ROM, ctx)
+  t.match(ctx.logs, [{ level: 'warn', message: /^no IGDB data/ }])
+  t.equal(ctx.logs.length, 1)
+})
+
+test('a cancelled call is not taken for a broken proxy', async (t) => {
+  const controller = new AbortController()
+  const ctx = createPluginContext(provider, {
+    config: { enabled: true, clientApiKey: 'app-key' },
+    signal: controller.signal,
+    intercept ({ url }) {
+      if (url.includes('/MetadataProxy/')) controller.abort(new Error('cancelled'))
+      return { url: '*', json: LOOKUP }
+    }
+  })
+  await t.rejects(definition.identify(ROM, ctx), { message: 'cancelled' })
+})
+
+test('dates without an offset are UTC, and the zero of a date type is no date', async (t) => {
+  const released = (date: unknown) =>
+    toMatch({ id: 1 }, { first_release_date: date }, BASE_URL).first_release_date
+  t.equal(released('1995-03-11T00:00:00'), Date.UTC(1995, 2, 11))
+  t.equal(released('1995-03-11T02:00:00+02:00'), Date.UTC(1995, 2, 11))
+  t.equal(released('1995-03-11'), Date.UTC(1995, 2, 11))
+  t.equal(released('0001-01-01T00:00:00'), undefined)
+  t.equal(released('soon'), undefined)
+})
+
+test('another server is asked at its own address and gives its own pictures', async (t) => {
+  const ctx = open({ baseUrl: 'http://nas:5198/api/v1/' }, [{ url: 'http://nas:5198/api/v1/Lookup/ByHash', json: LOOKUP }])
+  const match = await definition.identify(ROM, ctx)
+  t.match(match?.media, [{ url: 'http://nas:5198/api/v1/images/c0ffee' }])
+})
+
+test('a logo without link, or one that leads to another place unprotected, is no picture', async (t) => {
+  const media = (link: unknown) =>
+    toMatch({ id: 1, attributes: [{ attributeName: 'Logo', link }] }, null, BASE_URL).media?.length
+  t.equal(media('/api/v1/images/1'), 2)
+  t.equal(media(undefined), 0)
+  t.equal(media('http://elsewhere.example/logo.png'), 0)
+  t.equal(media('file:///etc/passwd'), 0)
+})
+
+test('whatever Hasheous sends, a match is valid', async (t) => {
+  const entry = fc.record({
+    name: fc.anything(),
+    source: fc.constantFrom('IGDB', 'TheGamesDb', 'x'),
+    immutableId: fc.anything(),
+    attributeName: fc.constant('Logo'),
+    link: fc.oneof(fc.webUrl(), fc.string()),
+    url: fc.string(),
+    company: fc.anything()
+  }, { requiredKeys: [] })
+  const value = fc.oneof(fc.jsonValue(), fc.array(entry), fc.dictionary(fc.string(), entry))
+  const record = (json: object) => fc.record(Object.fromEntries(Object.keys(json).map((key) => [key, value])))
+  fc.assert(fc.property(record(LOOKUP), record(IGDB_GAME), (game, igdbGame) => {
+    const match = toMatch({ ...game, id: 7 }, igdbGame, BASE_URL)
+    return Value.Check(MatchSchema, match) && Value.Check(MetadataSchema, match.metadata)
+  }))
+  t.pass('random answers gave valid matches')
+})
+
+test('the source is well when its health check says so', async (t) => {
+  const ctx = open()
+  t.equal(await definition.heartbeat?.(ctx), true)
+  t.equal(ctx.requests[0]?.url, `${BASE_URL}/HealthCheck`)
+})
+
+test('a health check that fails says why', async (t) => {
+  await t.rejects(Promise.resolve(definition.heartbeat?.(openWith({ status: 503 }))), ServiceDownError)
+  await t.rejects(Promise.resolve(definition.heartbeat?.(openWith({ status: 404 }))), HttpStatusError)
+  await t.rejects(Promise.resolve(definition.heartbeat?.(openWith({ error: 'timeout' }))), ServiceDownError)
+})
+
+test('platforms are those of the catalogue that Hasheous numbers', async (t) => {
+  t.equal(definition.platforms?.snes, 74)
+  t.notOk('scummvm' in (definition.platforms ?? {}))
+})

@@ -1,0 +1,53 @@
+import { CredentialsRefusedError, type HttpResponse, ServiceDownError } from '@svc/plugin-sdk'
+import type { IgdbContext } from './config.ts'
+import { type Fields, readInteger, readText, toFieldsList } from './read.ts'
+import { type Token, getToken, renewToken } from './token.ts'
+
+const API_URL = 'https://api.igdb.com/v4'
+
+/** A game as IGDB describes it. Only what is named here has been looked at. */
+export type Game = Fields & { readonly id: number, readonly name: string }
+
+/** The games a query finds; those without id or name are left out. Errors as {@link sendQuery}. */
+export async function listGames (ctx: IgdbContext, body: string): Promise<Game[]> {
+  return (await sendQuery(ctx, 'games', body)).filter(isGame)
+}
+
+/**
+ * Sends one query and gives the objects of the answer.
+ *
+ * @throws CredentialsRefusedError when not even a fresh token is accepted · ServiceDownError when the answer is no list
+ */
+export async function sendQuery (
+  ctx: IgdbContext, endpoint: 'games' | 'search', body: string
+): Promise<Fields[]> {
+  const token = await getToken(ctx)
+  let response = await post(ctx, endpoint, body, token)
+  if (response.status === 401) response = await post(ctx, endpoint, body, await renewToken(ctx, token))
+  if (response.status === 401) {
+    throw new CredentialsRefusedError(
+      `IGDB refused a fresh token of the client id '${ctx.config.clientId}'; check IGDB_CLIENT_ID`)
+  }
+  const answer = response.json()
+  if (!Array.isArray(answer)) throw new ServiceDownError(`IGDB answered /${endpoint} with something that is no list`)
+  return toFieldsList(answer)
+}
+
+function post ({ config, http }: IgdbContext, endpoint: string, body: string, token: Token): Promise<HttpResponse> {
+  return http.request(`${API_URL}/${endpoint}`, {
+    method: 'POST',
+    headers: {
+      accept: 'application/json',
+      'content-type': 'text/plain',
+      'client-id': config.clientId,
+      authorization: `Bearer ${token.access_token}`
+    },
+    body,
+    accept: [401],
+    retry: true
+  })
+}
+
+function isGame (fields: Fields): fields is Game {
+  return readInteger(fields, 'id') !== undefined && readText(fields, 'name') !== undefined
+}

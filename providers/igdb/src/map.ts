@@ -1,0 +1,145 @@
+import type { GameFields, Match, Media } from '@svc/plugin-sdk'
+import { toAgeRatings } from './age-ratings.ts'
+import type { Game } from './api.ts'
+import { imageUrl } from './image.ts'
+import type { Metadata, RelatedGame } from './metadata.ts'
+import { countPlayers, toMultiplayerModes } from './multiplayer.ts'
+import {
+  type Fields, readFields, readInteger, readNames, readNumber, readText, toFieldsList, unique
+} from './read.ts'
+
+const NAME_LENGTH = 350
+
+/** For whom a game is described. */
+export interface Viewpoint {
+  /** The localisation to prefer, such as `ja-JP`; null for the text shown everywhere. */
+  region: string | null
+  /** The platforms whose multiplayer modes count; null for all. */
+  platformIds: readonly number[] | null
+}
+
+export function toMatch (game: Game, viewpoint: Viewpoint, score?: number): Match<Metadata> {
+  const metadata = toMetadata(game, viewpoint.platformIds)
+  const localized = readLocalization(game, viewpoint.region)
+  return {
+    id: game.id,
+    ...score !== undefined && { score },
+    ...toFields(game, metadata),
+    name: (localized.name ?? game.name.trim()).slice(0, NAME_LENGTH),
+    media: toMedia(game, localized.coverUrl),
+    metadata
+  }
+}
+
+/** The record kept as `igdb_metadata`. */
+export function toMetadata (game: Game, platformIds: readonly number[] | null): Metadata {
+  const modes = toMultiplayerModes(game.multiplayer_modes)
+  return {
+    total_rating: formatRating(game, 'total_rating'),
+    aggregated_rating: formatRating(game, 'aggregated_rating'),
+    first_release_date: readInteger(game, 'first_release_date') ?? null,
+    youtube_video_id: readVideoId(game),
+    genres: readNames(game, 'genres'),
+    franchises: readFranchises(game),
+    alternative_names: readNames(game, 'alternative_names'),
+    collections: readNames(game, 'collections'),
+    companies: readCompanies(game),
+    game_modes: readNames(game, 'game_modes'),
+    age_ratings: toAgeRatings(game.age_ratings),
+    platforms: readPlatforms(game),
+    multiplayer_modes: modes,
+    player_count: countPlayers(modes, platformIds),
+    expansions: toRelatedGames(game.expansions, 'expansion'),
+    dlcs: toRelatedGames(game.dlcs, 'dlc'),
+    remasters: toRelatedGames(game.remasters, 'remaster'),
+    remakes: toRelatedGames(game.remakes, 'remake'),
+    expanded_games: toRelatedGames(game.expanded_games, 'expanded'),
+    ports: toRelatedGames(game.ports, 'port'),
+    similar_games: toRelatedGames(game.similar_games, 'similar')
+  }
+}
+
+function toFields (game: Game, metadata: Metadata): GameFields {
+  const released = metadata.first_release_date
+  const rating = readRating(game, 'total_rating')
+  const slug = readText(game, 'slug')
+  const summary = readText(game, 'summary')
+  return {
+    ...slug !== undefined && { slug },
+    ...summary !== undefined && { summary },
+    alternative_names: metadata.alternative_names,
+    genres: metadata.genres,
+    franchises: metadata.franchises,
+    collections: metadata.collections,
+    companies: metadata.companies,
+    developers: readCompanies(game, 'developer'),
+    publishers: readCompanies(game, 'publisher'),
+    game_modes: metadata.game_modes,
+    age_ratings: unique(metadata.age_ratings.map(({ rating }) => rating)),
+    player_count: metadata.player_count,
+    ...released !== null && { first_release_date: released * 1000 },
+    ...rating !== undefined && { average_rating: rating },
+    ...metadata.youtube_video_id !== null && { youtube_video_id: metadata.youtube_video_id }
+  }
+}
+
+function toMedia (game: Game, localizedCoverUrl: string | undefined): Media[] {
+  const cover = localizedCoverUrl ?? imageUrl(game.cover, '1080p')
+  const screenshots = toFieldsList(game.screenshots).map((image) => imageUrl(image, '720p'))
+  return [
+    ...unique([cover]).map((url): Media => ({ kind: 'cover', url })),
+    ...unique(screenshots).map((url): Media => ({ kind: 'screenshot', url }))
+  ]
+}
+
+function readLocalization (game: Game, region: string | null): { name?: string, coverUrl?: string } {
+  if (region === null) return {}
+  const localization = toFieldsList(game.game_localizations)
+    .find((entry) => readFields(entry, 'region')?.identifier === region)
+  if (localization === undefined) return {}
+  return { name: readText(localization, 'name'), coverUrl: imageUrl(localization.cover, '1080p') }
+}
+
+function readRating (game: Game, key: string): number | undefined {
+  const rating = readNumber(game, key)
+  return rating !== undefined && rating > 0 && rating <= 100 ? rating : undefined
+}
+
+function formatRating (game: Game, key: string): string | null {
+  return readRating(game, key)?.toFixed(2) ?? null
+}
+
+function readVideoId (game: Game): string | null {
+  return unique(toFieldsList(game.videos).map((video) => readText(video, 'video_id')))[0] ?? null
+}
+
+function readFranchises (game: Game): string[] {
+  const franchise = readFields(game, 'franchise')
+  return unique([franchise && readText(franchise, 'name'), ...readNames(game, 'franchises')])
+}
+
+function readCompanies (game: Game, role?: 'developer' | 'publisher'): string[] {
+  return unique(toFieldsList(game.involved_companies)
+    .filter((involved) => role === undefined || involved[role] === true)
+    .map((involved) => readFields(involved, 'company'))
+    .map((company) => company && readText(company, 'name')))
+}
+
+function readPlatforms (game: Game): Metadata['platforms'] {
+  return toFieldsList(game.platforms).flatMap((platform) => {
+    const id = readInteger(platform, 'id')
+    const name = readText(platform, 'name')
+    return id === undefined || name === undefined ? [] : [{ igdb_id: id, name }]
+  })
+}
+
+function toRelatedGames (value: unknown, type: string): RelatedGame[] {
+  return toFieldsList(value).flatMap((fields) => toRelatedGame(fields, type))
+}
+
+function toRelatedGame (fields: Fields, type: string): RelatedGame[] {
+  const id = readInteger(fields, 'id')
+  const name = readText(fields, 'name')
+  if (id === undefined || name === undefined) return []
+  return [{ id, name, slug: readText(fields, 'slug') ?? '', type, cover_url: imageUrl(fields.cover, '1080p') ?? '' }]
+}

@@ -1,0 +1,52 @@
+import { type Rom, type SearchQuery, compareTitles, normalizeTitle, toSearchTerm } from '@svc/plugin-sdk'
+import { type Game, listGames, sendQuery } from './api.ts'
+import type { IgdbContext } from './config.ts'
+import { type Candidate, findGame, listTitles } from './match.ts'
+import { idsQuery, listPlatformIds, nameQuery, searchQuery } from './query.ts'
+import { readFields, readInteger } from './read.ts'
+
+/**
+ * The game whose name is most like the file name. One search among own releases decides when it is unambiguous;
+ * otherwise everything on the platform is searched, by relevance and by contained text.
+ */
+export async function findGameOfRom (rom: Rom, ctx: IgdbContext): Promise<Candidate | null> {
+  const platformIds = listPlatformIds(rom.platform)
+  const term = normalizeTitle(toSearchTerm(rom.fs_name))
+  if (platformIds.length === 0 || term === '') return null
+  const releases = await listGames(ctx, searchQuery(term, platformIds, true))
+  const best = findGame(term, releases)
+  if (best?.isFinal === true) return best
+  return findGame(term, mergeGames(releases, await searchWidely(ctx, term, platformIds)))
+}
+
+/** Every game a search for the words of a person finds, those most like them first. */
+export async function searchGames ({ term, platform }: SearchQuery, ctx: IgdbContext): Promise<Candidate[]> {
+  const platformIds = listPlatformIds(platform)
+  const words = term.trim()
+  if (platformIds.length === 0 || words === '') return []
+  const games = await searchWidely(ctx, words, platformIds)
+  return games
+    .map((game) => ({ game, score: Math.max(...listTitles(game).map((title) => compareTitles(words, title))) }))
+    .toSorted((a, b) => b.score - a.score)
+}
+
+async function searchWidely (ctx: IgdbContext, term: string, platformIds: readonly number[]): Promise<Game[]> {
+  const [games, ids] = await Promise.all([
+    listGames(ctx, searchQuery(term, platformIds, false)),
+    listIdsByName(ctx, term, platformIds)
+  ])
+  const missing = ids.filter((id) => games.every((game) => game.id !== id))
+  return missing.length === 0 ? games : mergeGames(games, await listGames(ctx, idsQuery(missing)))
+}
+
+async function listIdsByName (ctx: IgdbContext, term: string, platformIds: readonly number[]): Promise<number[]> {
+  const body = nameQuery(term, platformIds)
+  if (body === null) return []
+  const found = await sendQuery(ctx, 'search', body)
+  const ids = found.map((entry) => readFields(entry, 'game')).map((game) => game && readInteger(game, 'id'))
+  return [...new Set(ids.filter((id) => id !== undefined))]
+}
+
+function mergeGames (first: readonly Game[], second: readonly Game[]): Game[] {
+  return [...new Map([...first, ...second].map((game) => [game.id, game])).values()]
+}

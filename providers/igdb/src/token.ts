@@ -1,0 +1,69 @@
+// Client credentials flow: https://dev.twitch.tv/docs/authentication/getting-tokens-oauth/
+import { CredentialsRefusedError, HttpStatusError, ServiceDownError } from '@svc/plugin-sdk'
+import type { IgdbContext } from './config.ts'
+import { isFields, readInteger, readText } from './read.ts'
+
+const TOKEN_URL = 'https://id.twitch.tv/oauth2/token'
+const TOKEN_TIMEOUT_MS = 10_000
+/** How long before its end a token is no longer used, so that none expires on the way. */
+const TOKEN_MARGIN_S = 10
+
+export interface Token {
+  access_token: string
+  /** Milliseconds since 1970-01-01 UTC. */
+  expires_at: number
+}
+
+/** The token of this client, from the cache when one is there. @throws CredentialsRefusedError */
+export async function getToken (ctx: IgdbContext): Promise<Token> {
+  return await readCachedToken(ctx) ?? ctx.memo('token', () => requestToken(ctx))
+}
+
+/** Another token than the one IGDB refused; callers at the same time share it. @throws CredentialsRefusedError */
+export async function renewToken (ctx: IgdbContext, refused: Token): Promise<Token> {
+  const cached = await readCachedToken(ctx)
+  if (cached !== null && cached.access_token !== refused.access_token) return cached
+  return ctx.memo(`token after ${refused.expires_at}`, () => requestToken(ctx))
+}
+
+async function readCachedToken (ctx: IgdbContext): Promise<Token | null> {
+  const cached = await ctx.cache.get(cacheKey(ctx))
+  if (!isFields(cached)) return null
+  const accessToken = readText(cached, 'access_token')
+  const expiresAt = readInteger(cached, 'expires_at')
+  if (accessToken === undefined || expiresAt === undefined) return null
+  return { access_token: accessToken, expires_at: expiresAt }
+}
+
+async function requestToken (ctx: IgdbContext): Promise<Token> {
+  const answer = await postCredentials(ctx)
+  const accessToken = isFields(answer) ? readText(answer, 'access_token') : undefined
+  const lifetime = isFields(answer) ? readInteger(answer, 'expires_in') : undefined
+  if (accessToken === undefined || lifetime === undefined) {
+    throw new ServiceDownError(`${TOKEN_URL} answered without access_token and expires_in; try again later`)
+  }
+  const ttlMs = (lifetime - TOKEN_MARGIN_S) * 1000
+  const token = { access_token: accessToken, expires_at: Date.now() + ttlMs }
+  if (ttlMs > 0) await ctx.cache.set(cacheKey(ctx), token, ttlMs)
+  return token
+}
+
+async function postCredentials ({ config, http }: IgdbContext): Promise<unknown> {
+  try {
+    return await http.json(TOKEN_URL, {
+      method: 'POST',
+      form: { client_id: config.clientId, client_secret: config.clientSecret, grant_type: 'client_credentials' },
+      timeoutMs: TOKEN_TIMEOUT_MS,
+      retry: true
+    })
+  } catch (err) {
+    if (!(err instanceof HttpStatusError) || err.status < 400) throw err
+    throw new CredentialsRefusedError(
+      `Twitch refused the client id '${config.clientId}' or its secret with status ${err.status}; ` +
+      'check IGDB_CLIENT_ID and IGDB_CLIENT_SECRET', { cause: err })
+  }
+}
+
+function cacheKey ({ config }: IgdbContext): string {
+  return `token of ${config.clientId}`
+}

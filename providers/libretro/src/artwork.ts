@@ -1,0 +1,40 @@
+import type { Context, Match } from '@svc/plugin-sdk'
+import { type ListingIndex, createListingIndex, findFile } from './find.ts'
+import { type ArtFolder, BOX_ART, fetchListing, isUnavailable } from './listing.ts'
+import { type Artwork, toMatch } from './map.ts'
+
+const NO_PICTURES = createListingIndex([])
+
+/**
+ * The box art for a name without extension, with the pictures of the other folders that could be found too; null
+ * without box art.
+ *
+ * @param system the platform's folder at the server; other values have no pictures.
+ */
+export async function findArtwork (
+  name: string, system: unknown, extraFolders: readonly ArtFolder[], ctx: Context
+): Promise<Match<never> | null> {
+  if (typeof system !== 'string') return null
+  const [cover, ...extras] = await Promise.all([
+    findPicture(name, system, BOX_ART, ctx),
+    ...extraFolders.map((folder) => findPicture(name, system, folder, ctx))
+  ])
+  return cover === null ? null : toMatch(system, cover, extras.filter((extra) => extra !== null))
+}
+
+async function findPicture (name: string, system: string, art: ArtFolder, ctx: Context): Promise<Artwork | null> {
+  const found = findFile(name, await loadListing(system, art.folder, ctx))
+  return found === null ? null : { ...art, ...found }
+}
+
+async function loadListing (system: string, folder: string, ctx: Context): Promise<ListingIndex> {
+  try {
+    return await ctx.memo(`listing ${system}/${folder}`,
+      async () => createListingIndex(await fetchListing(system, folder, ctx)))
+  } catch (err) {
+    ctx.signal.throwIfAborted()
+    if (!isUnavailable(err)) throw err
+    ctx.log.warn({ err, system, folder }, 'listing not available, going on without its pictures')
+    return NO_PICTURES
+  }
+}

@@ -1,0 +1,34 @@
+import { HttpStatusError, RateLimitedError, ServiceDownError, defineProvider, platformIds } from '@svc/plugin-sdk'
+import { findArtwork } from './artwork.ts'
+import { BASE_URL, EXTRA_ART } from './listing.ts'
+
+export default defineProvider({
+  key: 'libretro',
+  name: 'libretro thumbnails',
+  id: 'string',
+  identifies: false,
+  platforms: platformIds('libretro_slug'),
+  // The first ROM of a platform waits for up to four listings, each of which may take a minute and a retry.
+  limits: { concurrency: 4, timeoutMs: 180_000 },
+
+  async identify (rom, ctx) {
+    const wanted = EXTRA_ART.filter(({ kind }) => ctx.preferences.media.includes(kind))
+    return findArtwork(rom.fs_name_no_ext, rom.platform.provider_id, wanted, ctx)
+  },
+
+  async search ({ term, platform }, ctx) {
+    const match = await findArtwork(term, platform.provider_id, [], ctx)
+    return match === null ? [] : [match]
+  },
+
+  async heartbeat ({ http }) {
+    try {
+      await http.request(`${BASE_URL}/`, { method: 'HEAD', timeoutMs: 10_000, retry: false })
+      return true
+    } catch (error) {
+      if (error instanceof ServiceDownError) return false
+      if (error instanceof RateLimitedError || error instanceof HttpStatusError) return true
+      throw error
+    }
+  }
+})
