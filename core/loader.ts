@@ -80,17 +80,28 @@ async function importPlugin (pack: PluginPackage, manifest: Manifest): Promise<R
   return plugin
 }
 
-/** Registers with the host; a throw in `setup` or a setup that does not end is the plugin's failure alone. */
-function register (app: FastifyInstance, plugin: Registrable, context: Context): Promise<void> {
-  return new Promise((resolve, reject) => {
-    app.register(plugin as never, {
-      context,
-      accept: () => { resolve() }
-    } satisfies HostOptions as never).after((err: Error | null) => {
-      if (err === null || err === undefined) resolve()
-      else reject(new LoadError('failed', `its setup throws: ${err.message}`))
-    })
+/** How long a plugin's setup may take before it counts as hanging. */
+const SETUP_TIMEOUT_MS = 5_000
+
+function withinTime (work: Promise<void>, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => { reject(new LoadError('failed', `its setup did not end within ${ms / 1_000} s`)) }, ms)
   })
+  return Promise.race([work, late]).finally(() => { clearTimeout(timer) })
+}
+
+/** Registers with the host in a context of its own; a throw in `setup`, or one that hangs, is its failure alone. */
+async function register (app: FastifyInstance, plugin: Registrable, context: Context): Promise<void> {
+  let failure: LoadError | null = null
+  await app.register(async (instance) => {
+    try {
+      await withinTime(plugin(instance as never, { context, accept: () => {} }), SETUP_TIMEOUT_MS)
+    } catch (err) {
+      failure = err instanceof LoadError ? err : new LoadError('failed', `its setup throws: ${(err as Error).message}`)
+    }
+  })
+  if (failure !== null) throw failure as LoadError
 }
 
 function toRecord (pack: PluginPackage, manifest: Manifest | null, plugin: Registrable | null): PluginRecord {

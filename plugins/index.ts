@@ -2,8 +2,13 @@ import type { AppOptions } from '../core/app.ts'
 import auth from './auth/index.ts'
 import { Session } from './auth/entities.ts'
 import { Firmware } from './firmware/entities.ts'
+import platforms from './platforms/index.ts'
+import heartbeat from './heartbeat/index.ts'
 import { Platform } from './platforms/entities.ts'
+import plugins from './plugins/index.ts'
 import { Rom, RomFile, RomMatch, RomUser } from './roms/entities.ts'
+import scans from './scans/index.ts'
+import tasks from './tasks/index.ts'
 import { Task } from './tasks/entities.ts'
 import tokens from './tokens/index.ts'
 import { ClientToken } from './tokens/entities.ts'
@@ -13,5 +18,14 @@ import { User } from './users/entities.ts'
 /** The server's features in the order they register: adding one is one line in each list. */
 export const features: AppOptions['features'] = {
   entities: [User, Session, ClientToken, Platform, Firmware, Rom, RomFile, RomMatch, RomUser, Task],
-  plugins: [users, auth, tokens]
+  plugins: [
+    users,
+    auth,
+    tokens,
+    tasks,
+    platforms,
+    heartbeat,
+    plugins,
+    scans
+  ]
 }

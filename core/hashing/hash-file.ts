@@ -128,6 +128,7 @@ async function hashUnpacked (pieces: AsyncIterable<Uint8Array>, before: Digest |
 async function hashBytesOf (
   request: FileRequest, source: Source, watch: Watch, before: Digest | null
 ): Promise<Outcome> {
+  watch.setDeadline(0)
   const own = new Digest()
   const running = before?.copy() ?? null
   await digestSource(source, running ? [own, running] : [own], watch)

@@ -56,7 +56,9 @@ export async function openWithLibarchive (source: Source, budget: Budget): Promi
   }
 }
 
-function * readEntries ({ wasm, memory, packed, piece, size: packedBytes }: Loaded, budget: Budget): Generator<Entry> {
+function * readEntries (loaded: Loaded, budget: Budget): Generator<Entry> {
+  const { wasm, memory, packed, piece, size: packedBytes } = loaded
+  idle = null
   budget.restart()
   const archive = wasm.read_new()
   try {
@@ -64,7 +66,7 @@ function * readEntries ({ wasm, memory, packed, piece, size: packedBytes }: Load
     wasm.read_open_memory(archive, packed, packedBytes)
     for (let index = 0; ;) {
       const entry = nextEntry(wasm, archive)
-      if (entry === null) return
+      if (entry === null) break
       budget.addEntries()
       budget.check()
       const name = wasm.entry_pathname(entry)
@@ -77,12 +79,20 @@ function * readEntries ({ wasm, memory, packed, piece, size: packedBytes }: Load
   } finally {
     wasm.read_free(archive)
   }
+  if (packedBytes <= SMALL_ARCHIVE_BYTES) idle = loaded
 }
 
-/** Memory only ever grows, so every archive gets an instance of its own and leaves it to the garbage collector. */
+/** The instance of the last archive, when that was small and read without an error. */
+let idle: Loaded | null = null
+
 async function load (source: Source): Promise<Loaded> {
-  const wasm = await libarchiveWasm()
+  const wasm = idle?.wasm ?? await libarchiveWasm()
   const memory = wasm.module as WasmMemory
+  if (idle) {
+    memory._free(idle.packed)
+    memory._free(idle.piece)
+    idle = null
+  }
   const packed = memory._malloc(source.size)
   const piece = memory._malloc(PIECE_BYTES)
   if (packed === 0 || piece === 0) throw new ArchiveError('there is not enough memory to read it')

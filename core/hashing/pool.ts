@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { timeoutWarning } from './limits.ts'
 import {
-  BATCH_JOBS, CANCELLED, createSharedState, DEADLINE, FILE, IDLE, JOB, releaseMemory,
+  BATCH_JOBS, CANCELLED, createSharedState, DEADLINE, FILE, holdsMemory, IDLE, JOB, releaseMemory,
   type ErrorFields, type Job, type JobResult, type JobSuccess, type ThreadSettings
 } from './protocol.ts'
 
@@ -31,6 +31,7 @@ interface Thread {
 /** Runs jobs on a fixed number of threads, many small ones per message, in the order they came. */
 export class ThreadPool {
   readonly #size: number
+  readonly #script: URL
   readonly #threads = new Set<Thread>()
   readonly #bySignal = new Map<AbortSignal, Set<Task>>()
   readonly #memoryOwner = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
@@ -40,11 +41,12 @@ export class ThreadPool {
   #isDispatching = false
   #isClosed = false
 
-  constructor (size: number) {
+  constructor (size: number, script: URL = new URL('./worker.ts', import.meta.url)) {
     if (!Number.isInteger(size) || size < 1) {
       throw new RangeError(`threads is ${size}; give a whole number of at least 1`)
     }
     this.#size = size
+    this.#script = script
   }
 
   /** Rejects with the job's error, the signal's reason, or an error that tells of the end of its thread. */
@@ -149,7 +151,7 @@ export class ThreadPool {
     const state = createSharedState()
     const number = ++this.#started
     const workerData: ThreadSettings = { shared: state.buffer, memoryOwner: this.#memoryOwner.buffer, number }
-    const worker = new Worker(new URL('./worker.ts', import.meta.url), {
+    const worker = new Worker(this.#script, {
       workerData,
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB }
     })
@@ -175,6 +177,8 @@ export class ThreadPool {
     thread.batch = []
     thread.worker.unref()
     this.#queue.unshift(...batch.slice(results.length))
+    // The memory of a large archive is given back only with the thread that took it.
+    if (holdsMemory(this.#memoryOwner, thread.number)) this.#end(thread, null)
     for (const [index, result] of results.entries()) {
       batch[index]?.settle(result.kind === 'error' ? { error: toError(result.error) } : { result })
     }
@@ -213,9 +217,8 @@ export class ThreadPool {
     }
     this.#queue.unshift(...thread.batch.filter((task) => !task.isSettled))
     this.#scheduleDispatch()
-    thread.worker.terminate().then(() => releaseMemory(this.#memoryOwner, thread.number), () => {
-      // It had ended by itself.
-    })
+    const release = () => releaseMemory(this.#memoryOwner, thread.number)
+    thread.worker.terminate().then(release, release)
   }
 }
 

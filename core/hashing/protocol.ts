@@ -55,7 +55,10 @@ export function createSharedState (): Int32Array<SharedArrayBuffer> {
   return state
 }
 
-/** Does nothing when the memory is another thread's. */
+export function holdsMemory (memoryOwner: Int32Array, thread: number): boolean {
+  return Atomics.load(memoryOwner, 0) === thread
+}
+
 export function releaseMemory (memoryOwner: Int32Array, thread: number): void {
   if (Atomics.compareExchange(memoryOwner, 0, thread, 0) === thread) Atomics.notify(memoryOwner, 0)
 }

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { extract, type Extract, type Header } from 'tar-stream'
 import type { Archive, Entry, Listing } from './archive.ts'
 import { ArchiveError, type Budget } from './limits.ts'
@@ -32,22 +31,49 @@ export function openTar (open: () => Pieces, budget: Budget): Archive {
 
 async function * readTar (bytes: Pieces, budget: Budget): AsyncGenerator<Entry> {
   const tar = extract(TAR_OPTIONS)
-  const feeding = feed(bytes, tar)
+  const end = watchEnd(tar)
+  const feeding = feed(bytes, tar, end)
   let index = 0
-  for await (const entry of tar) {
-    budget.addEntries()
-    const { name, size } = entry.header
-    if (isRegularFile(entry.header)) yield { index: index++, name, size, crc: null, content: () => toPieces(entry) }
-    entry.resume()
+  try {
+    for await (const entry of tar) {
+      budget.addEntries()
+      const { name, size } = entry.header
+      if (isRegularFile(entry.header)) {
+        yield { index: index++, name, size, crc: null, content: () => readContent(entry, end) }
+      }
+      entry.resume()
+    }
+  } catch (error) {
+    throw await end.cause(error)
   }
   await feeding
 }
 
-async function feed (bytes: Pieces, tar: Extract): Promise<void> {
-  const closed = once(tar, 'close')
+interface End {
+  readonly closed: Promise<void>
+  /** What ended the tar early; a member's own stream only knows that it was destroyed. */
+  cause (error: unknown): Promise<unknown>
+}
+
+function watchEnd (tar: Extract): End {
+  let failure: unknown
+  tar.once('error', (error) => {
+    failure = error
+  })
+  const closed = new Promise<void>((resolve) => tar.once('close', resolve))
+  return {
+    closed,
+    async cause (error) {
+      if (tar.destroying) await closed
+      return failure ?? error
+    }
+  }
+}
+
+async function feed (bytes: Pieces, tar: Extract, { closed }: End): Promise<void> {
   try {
     for await (const piece of bytes) {
-      if (!tar.write(piece)) await Promise.race([once(tar, 'drain'), closed])
+      if (!tar.write(piece)) await Promise.race([closed, new Promise<void>((resolve) => tar.once('drain', resolve))])
       if (tar.destroyed) return
     }
     tar.end(null)
@@ -56,15 +82,19 @@ async function feed (bytes: Pieces, tar: Extract): Promise<void> {
   }
 }
 
+async function * readContent (entry: AsyncIterable<unknown>, end: End): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const piece of entry) {
+      if (piece instanceof Uint8Array) yield piece
+    }
+  } catch (error) {
+    throw await end.cause(error)
+  }
+}
+
 /** @throws ArchiveError for what would give wrong content: sparse files and kinds that came later. */
 function isRegularFile ({ name, type, pax }: Header): boolean {
   const isSparse = typeof pax === 'object' && pax !== null && Object.keys(pax).some((key) => key.startsWith('GNU.sparse'))
   if (isSparse || !type) throw new ArchiveError(`member '${name}' is of a kind that is not known`)
   return (type === 'file' || type === 'contiguous-file') && !name.endsWith('/')
-}
-
-async function * toPieces (entry: AsyncIterable<unknown>): AsyncGenerator<Uint8Array> {
-  for await (const piece of entry) {
-    if (piece instanceof Uint8Array) yield piece
-  }
 }

@@ -19,6 +19,7 @@ const UNPACKERS: Record<Compression, (source: Source) => AsyncIterable<Uint8Arra
 /** The content of a compressed file in pieces. @throws ArchiveError when it is broken or goes beyond the budget. */
 export async function * unpack (compression: Compression, source: Source, budget: Budget): AsyncGenerator<Uint8Array> {
   budget.restart()
+  if (source.size === 0) throw new ArchiveError('it is empty')
   try {
     for await (const piece of UNPACKERS[compression](source)) {
       budget.addBytes(piece.length)

@@ -2,7 +2,8 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { hashFile, hashGroup } from './hash-file.ts'
 import { CancelledError, type Watch } from './limits.ts'
 import {
-  BATCH_MS, CANCELLED, DEADLINE, FILE, IDLE, JOB, releaseMemory, type ErrorFields, type Job, type JobResult, type ThreadSettings
+  BATCH_MS, CANCELLED, DEADLINE, FILE, holdsMemory, IDLE, JOB,
+  type ErrorFields, type Job, type JobResult, type ThreadSettings
 } from './protocol.ts'
 
 const settings = workerData as ThreadSettings
@@ -25,8 +26,7 @@ async function runBatch (jobs: readonly Job[]): Promise<JobResult[]> {
     Atomics.store(state, FILE, 0)
     Atomics.store(state, JOB, index)
     results.push(await runJob(job, watchJob(index)))
-    releaseMemory(memoryOwner, settings.number)
-    if (performance.now() - started > BATCH_MS) break
+    if (performance.now() - started > BATCH_MS || holdsMemory(memoryOwner, settings.number)) break
   }
   Atomics.store(state, JOB, IDLE)
   return results

@@ -1,0 +1,96 @@
+import type { AddressInfo } from 'node:net'
+import type { Logger } from 'pino'
+import { features } from '../plugins/index.ts'
+import { buildApp } from './app.ts'
+import type { Config } from './config.ts'
+import { migrate } from './database.ts'
+import { StartError } from './errors.ts'
+import { createBoss } from './jobs.ts'
+import { forwardForeignSessions } from './socket-forward.ts'
+import type { App } from './typebox.ts'
+import type { Role } from './workers.ts'
+
+export interface RoleOptions {
+  config: Config
+  role: Role
+  databaseUrl: string
+  logger: Logger
+  /** From 1 among the web workers of one supervisor; 0 otherwise. */
+  workerNumber: number
+  /** A folder that only this user can read, where web workers of one machine reach each other. */
+  socketDir: string
+  /** In place of the configured one. */
+  port?: number
+}
+
+export interface RunningRole {
+  app: App
+  /** Where it listens; null for the scan worker. */
+  port: number | null
+  /** Takes nothing new, finishes what it has within a few seconds, gives tasks back. */
+  close (): Promise<void>
+}
+
+/** Requests that are still not answered then are cut off. */
+const FINISH_MS = 5_000
+
+/** What to say when nothing can listen there; the error itself when it is about something else. */
+export function explainListenError (err: unknown, host: string, port: number): unknown {
+  const { code } = err as NodeJS.ErrnoException
+  const place = `${host}:${port}`
+  if (code === 'EADDRINUSE') {
+    return new StartError(`Port ${port} on ${host} is in use by another program. Stop that program, or set SVC_PORT to ` +
+      'a free port.', { cause: err })
+  }
+  if (code === 'EACCES') {
+    return new StartError(`This user may not listen on ${place}. Set SVC_PORT to a port from 1024 up.`, { cause: err })
+  }
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAFNOSUPPORT') {
+    return new StartError(`SVC_HOST: "${host}" is no address of this machine. Set it to one, or to 0.0.0.0 for all.`,
+      { cause: err })
+  }
+  return err
+}
+
+/** Brings the server's tables and those of its job queue to the current schema; safe to run anywhere at any time. */
+export async function migrateDatabase (config: Config, url: string): Promise<string[]> {
+  const applied = await migrate({ url, poolSize: config.database.pool_size, entities: features.entities })
+  const boss = createBoss(url, true)
+  await boss.start()
+  await boss.stop({ graceful: false, close: true })
+  return applied
+}
+
+async function listen (app: App, host: string, port: number): Promise<number> {
+  try {
+    await app.listen({ host, port })
+  } catch (err) {
+    throw explainListenError(err, host, port)
+  }
+  return (app.server.address() as AddressInfo).port
+}
+
+async function close (app: App): Promise<void> {
+  const cut = setTimeout(() => { app.server.closeAllConnections() }, FINISH_MS)
+  await app.close()
+  clearTimeout(cut)
+}
+
+/**
+ * Runs one role in this process, on a database that is migrated already.
+ *
+ * @throws StartError when it cannot listen.
+ */
+export async function startRole (options: RoleOptions): Promise<RunningRole> {
+  const { config, role, databaseUrl, logger, workerNumber } = options
+  const app = await buildApp({ config, role, databaseUrl, logger, features, workerNumber })
+  try {
+    if (role === 'web') await forwardForeignSessions(app, options.socketDir, workerNumber)
+    await app.ready()
+    const port = role === 'web' ? await listen(app, config.server.host, options.port ?? config.server.port) : null
+    return { app, port, close: () => close(app) }
+  } catch (err) {
+    await app.close()
+    throw err
+  }
+}

@@ -1,0 +1,58 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { StringEnum } from './typebox.ts'
+
+const Nullable = <T extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>>(schema: T) =>
+  Type.Union([schema, Type.Null()])
+
+/** What the supervisor tells a process of its own. The database's address travels here, where nobody else reads it. */
+export const OrderSchema = Type.Union([
+  Type.Object({
+    type: Type.Literal('start'),
+    database_url: Type.String(),
+    /** Brings the database to the current schema first. */
+    migrate: Type.Boolean(),
+    /** From 1; 0 for the scan worker. */
+    worker_number: Type.Integer(),
+    /** Where web workers reach each other. */
+    socket_dir: Type.String(),
+    /** The one the first web worker got; null for the configured one. */
+    port: Nullable(Type.Integer())
+  }),
+  Type.Object({ type: Type.Literal('stop') })
+])
+export type Order = Static<typeof OrderSchema>
+export type StartOrder = Extract<Order, { type: 'start' }>
+
+const PluginRecordSchema = Type.Object({
+  kind: Type.Union([StringEnum(['provider', 'channel', 'exporter']), Type.Null()]),
+  key: Type.String(),
+  name: Type.String(),
+  package: Type.String(),
+  version: Nullable(Type.String()),
+  status: StringEnum(['active', 'disabled', 'unsupported', 'failed']),
+  reason: Nullable(Type.String()),
+  origin: StringEnum(['built-in', 'community'])
+})
+
+/** What a process tells its supervisor. */
+export const NewsSchema = Type.Union([
+  /** Sent every few seconds: the event loop turns. */
+  Type.Object({ type: Type.Literal('alive') }),
+  Type.Object({
+    type: Type.Literal('ready'),
+    port: Nullable(Type.Integer()),
+    has_admin: Type.Boolean(),
+    plugins: Type.Array(PluginRecordSchema)
+  }),
+  /** A start that can never work; the process ends. */
+  Type.Object({ type: Type.Literal('failed'), message: Type.String(), exit_code: Type.Integer() })
+])
+export type News = Static<typeof NewsSchema>
+export type ReadyNews = Extract<News, { type: 'ready' }>
+
+export const isOrder = (value: unknown): value is Order => Value.Check(OrderSchema, value)
+export const isNews = (value: unknown): value is News => Value.Check(NewsSchema, value)
+
+/** How often a process says that it is alive. */
+export const ALIVE_MS = 5_000

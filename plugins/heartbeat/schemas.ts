@@ -1,0 +1,63 @@
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { Nullable, StringEnum } from '../../core/typebox.ts'
+import { FIXED_FLAGS } from './flags.ts'
+
+export const HeartbeatSchema = Type.Object({
+  SYSTEM: Type.Object({
+    VERSION: Type.String({ description: 'The API level served, which companion apps compare' }),
+    SVC_VERSION: Type.String({ description: 'The release of this server' }),
+    SHOW_SETUP_WIZARD: Type.Boolean()
+  }),
+  METADATA_SOURCES: Type.Object(Object.fromEntries(FIXED_FLAGS.map((flag) => [flag, Type.Boolean()])), {
+    additionalProperties: Type.Boolean(), description: 'Further flags are those of the other providers that are there'
+  }),
+  FILESYSTEM: Type.Object({ FS_PLATFORMS: Type.Array(Type.String()) }),
+  EMULATION: Type.Object({ DISABLE_EMULATOR_JS: Type.Boolean(), DISABLE_RUFFLE_RS: Type.Boolean() }),
+  FRONTEND: Type.Object({
+    DISABLE_USERPASS_LOGIN: Type.Boolean(), DISABLE_LOGS_VIEWER: Type.Boolean(), YOUTUBE_BASE_URL: Type.String()
+  }),
+  OIDC: Type.Object({
+    ENABLED: Type.Boolean(), AUTOLOGIN: Type.Boolean(), PROVIDER: Type.String(), RP_INITIATED_LOGOUT: Type.Boolean()
+  }),
+  TASKS: Type.Object({
+    ENABLE_SCHEDULED_RESCAN: Type.Boolean(),
+    SCHEDULED_RESCAN_CRON: Type.String(),
+    ENABLE_SCHEDULED_UPDATE_SWITCH_TITLEDB: Type.Boolean(),
+    SCHEDULED_UPDATE_SWITCH_TITLEDB_CRON: Type.String(),
+    ENABLE_SCHEDULED_UPDATE_LAUNCHBOX_METADATA: Type.Boolean(),
+    SCHEDULED_UPDATE_LAUNCHBOX_METADATA_CRON: Type.String(),
+    ENABLE_SCHEDULED_CONVERT_IMAGES_TO_WEBP: Type.Boolean(),
+    SCHEDULED_CONVERT_IMAGES_TO_WEBP_CRON: Type.String()
+  })
+})
+export type Heartbeat = Static<typeof HeartbeatSchema>
+
+export const SourceParams = Type.Object({ source: Type.String({ description: "A provider's key, such as `igdb`" }) })
+
+export const LivenessSchema = Type.Object({ status: Type.Literal('ok') })
+
+const CheckSchema = Type.Object({
+  status: StringEnum(['ok', 'failed']),
+  reason: Nullable(Type.String({ description: 'What to look at; null when all is well' }))
+})
+export const ReadinessSchema = Type.Object({
+  status: StringEnum(['ok', 'failed']),
+  checks: Type.Object({ database: CheckSchema, worker: CheckSchema })
+})
+export type Check = Static<typeof CheckSchema>
+export type Readiness = Static<typeof ReadinessSchema>
+
+/** @param platform the schema of what `GET /api/platforms/supported` lists */
+export const createSetupLibrarySchema = (platform: TSchema) => Type.Object({
+  detected_structure: Nullable(StringEnum(['struct_a', 'struct_b'])),
+  existing_platforms: Type.Array(Type.Object({ fs_slug: Type.String(), rom_count: Type.Integer() })),
+  supported_platforms: Type.Array(platform)
+})
+
+const PLATFORMS_MAX = 1_000
+export const CreatePlatformsSchema = Type.Array(Type.String(), {
+  maxItems: PLATFORMS_MAX, description: 'Names of the folders to make'
+})
+export const CreatedPlatformsSchema = Type.Object({
+  success: Type.Boolean(), created_count: Type.Integer(), message: Type.String()
+})

@@ -1,0 +1,74 @@
+import type { Context } from '@svc/plugin-sdk'
+import type { FastifyInstance } from 'fastify'
+import type { Config } from '../../core/config.ts'
+import { badRequest } from '../../core/errors.ts'
+import { createMemo, readPreferences } from '../../core/plugin-context.ts'
+import { isKnownSource } from './flags.ts'
+import { createTimedMemo } from './timed-memo.ts'
+
+const QUEUE = 'provider-heartbeats'
+const CONCURRENCY = 4
+/** A source that takes longer counts as not answering. */
+const SOURCE_TIMEOUT_MS = 10_000
+const WORKER_TIMEOUT_MS = SOURCE_TIMEOUT_MS + 2_000
+/** Anyone may ask; the source is asked once in this time. */
+const KEEP_MS = 30_000
+
+export function createSources (app: FastifyInstance, config: Config) {
+  const asked = createTimedMemo<boolean>(KEEP_MS)
+  const answered = createTimedMemo<boolean>(KEEP_MS)
+
+  /** In the worker: whether the source answers. One without a heartbeat of its own does as long as it is active. */
+  async function ask (key: string): Promise<boolean> {
+    const provider = app.registry.providers.get(key)
+    if (provider === undefined) return false
+    const { definition } = provider
+    if (definition.heartbeat === undefined) return true
+    const signal = AbortSignal.timeout(SOURCE_TIMEOUT_MS)
+    const scope = { signal, memo: createMemo(), preferences: readPreferences(config) }
+    const ctx = provider.context(scope) as Context<Record<string, unknown>>
+    try {
+      return await Promise.race([definition.heartbeat(ctx), refuseWhen(signal)])
+    } catch (err) {
+      app.log.warn({ err, plugin: `provider/${key}` }, 'source does not answer')
+      return false
+    }
+  }
+
+  async function askWorker (key: string): Promise<boolean> {
+    if (!await app.workers.isAlive('worker')) return false
+    try {
+      const output = await app.jobs.request(QUEUE, { key }, WORKER_TIMEOUT_MS)
+      return typeof output === 'object' && output !== null && 'answers' in output && output.answers === true
+    } catch (err) {
+      app.log.warn({ err, plugin: `provider/${key}` }, 'source could not be asked')
+      return false
+    }
+  }
+
+  app.jobs.define<{ key: string }>(QUEUE, {
+    concurrency: CONCURRENCY,
+    timeoutSeconds: WORKER_TIMEOUT_MS / 1_000,
+    run: async ({ key }) => ({ answers: await answered(key, () => ask(key)) })
+  })
+
+  return {
+    /**
+     * Whether a metadata source answers; false for one that is not active, and on any failure.
+     *
+     * @throws ApiError BAD_REQUEST for a name that is no source's.
+     */
+    async isAnswering (key: string): Promise<boolean> {
+      if (!isKnownSource(app.registry, key)) throw badRequest('Invalid metadata source')
+      if (!app.registry.providers.has(key)) return false
+      return await asked(key, () => askWorker(key))
+    }
+  }
+}
+
+/** Rejects when the signal aborts, for work that does not heed it. */
+async function refuseWhen (signal: AbortSignal): Promise<never> {
+  return await new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => { reject(signal.reason as Error) }, { once: true })
+  })
+}

@@ -1,0 +1,15 @@
+/**
+ * Runs `create` at most once per key and period, however many ask, so that what a stranger asks for stays cheap.
+ * A rejection is not kept.
+ */
+export function createTimedMemo<T> (keepMs: number, now: () => number = Date.now) {
+  const kept = new Map<string, { value: Promise<T>, until: number }>()
+  return async function memo (key: string, create: () => Promise<T>): Promise<T> {
+    const known = kept.get(key)
+    if (known !== undefined && now() < known.until) return await known.value
+    const value = create()
+    kept.set(key, { value, until: now() + keepMs })
+    value.catch(() => { kept.delete(key) })
+    return await value
+  }
+}

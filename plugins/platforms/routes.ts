@@ -1,0 +1,88 @@
+import { Type } from '@sinclair/typebox'
+import { callerOf } from '../../core/auth.ts'
+import { IdParams, type Routes } from '../../core/typebox.ts'
+import {
+  CreatePlatformSchema, ListPlatformsQuery, type PlatformView, UpdatePlatformSchema, createPlatformSchema
+} from './schemas.ts'
+import { providersOf } from './views.ts'
+
+const tags = ['platforms']
+const PlatformSchema = Type.Unsafe<PlatformView>({ $ref: 'Platform#' })
+const PlatformsSchema = Type.Array(PlatformSchema)
+const reads = { scopes: ['platforms.read'] as const }
+const writes = { scopes: ['platforms.write'] as const }
+
+const routes: Routes = async (app) => {
+  app.addSchema(createPlatformSchema(providersOf(app.registry)))
+
+  app.post('/api/platforms', {
+    schema: {
+      operationId: 'createPlatform',
+      tags,
+      summary: 'Create a platform and its folder; either may be there already',
+      body: CreatePlatformSchema,
+      response: { 201: PlatformSchema }
+    },
+    config: writes
+  }, async (request, reply) => {
+    const platform = await app.platforms.create(request.em, callerOf(request), request.body.fs_slug)
+    return reply.code(201).send(platform)
+  })
+
+  app.get('/api/platforms', {
+    schema: {
+      operationId: 'listPlatforms', tags, summary: 'All platforms by name', querystring: ListPlatformsQuery,
+      response: { 200: PlatformsSchema }
+    },
+    config: reads
+  }, async (request) => app.platforms.list(request.em, callerOf(request), request.query.updated_after))
+
+  app.get('/api/platforms/identifiers', {
+    schema: {
+      operationId: 'listPlatformIds', tags, summary: 'The ids of all platforms', response: { 200: Type.Array(Type.Integer()) }
+    },
+    config: reads
+  }, async (request) => app.platforms.listIds(request.em, callerOf(request)))
+
+  app.get('/api/platforms/supported', {
+    schema: {
+      operationId: 'listSupportedPlatforms', tags, summary: 'Every platform that is known, with id -1 where none is stored',
+      response: { 200: PlatformsSchema }
+    },
+    config: reads
+  }, async (request) => app.platforms.listSupported(request.em, callerOf(request)))
+
+  app.get('/api/platforms/filesystem', {
+    schema: {
+      operationId: 'listPlatformFolders', tags, summary: 'Folders of the library that no scan has taken in yet',
+      response: { 200: PlatformsSchema }
+    },
+    config: reads
+  }, async (request) => app.platforms.listUnscanned(request.em))
+
+  app.get('/api/platforms/:id', {
+    schema: { operationId: 'getPlatform', tags, summary: 'One platform', params: IdParams, response: { 200: PlatformSchema } },
+    config: reads
+  }, async (request) => app.platforms.get(request.em, callerOf(request), request.params.id))
+
+  app.put('/api/platforms/:id', {
+    schema: {
+      operationId: 'updatePlatform', tags, summary: 'Name or describe a platform', params: IdParams,
+      body: UpdatePlatformSchema, response: { 200: PlatformSchema }
+    },
+    config: writes
+  }, async (request) => app.platforms.update(request.em, callerOf(request), request.params.id, request.body))
+
+  app.delete('/api/platforms/:id', {
+    schema: {
+      operationId: 'deletePlatform', tags, summary: 'Take a platform and its ROMs out of the library; its folder stays',
+      params: IdParams, response: { 200: Type.Null() }
+    },
+    config: writes
+  }, async (request) => {
+    await app.platforms.delete(request.em, callerOf(request), request.params.id)
+    return null
+  })
+}
+
+export default routes

@@ -1,0 +1,48 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { type RawBuilder, sql } from 'kysely'
+import { isRomVisible } from '../roms/visibility.ts'
+import type { FirmwareRow, PlatformRow } from './views.ts'
+import { type Viewer, isPlatformVisible } from './visibility.ts'
+
+const milliseconds = (column: string) => sql`(extract(epoch from ${sql.ref(column)}) * 1000)::float8`
+
+/** Platforms as a viewer sees them, by name, with the number and size of the ROMs that viewer sees. */
+export async function selectPlatforms (
+  em: EntityManager, viewer: Viewer, condition: RawBuilder<boolean> = sql`true`
+): Promise<PlatformRow[]> {
+  const { rows } = await sql<PlatformRow>`
+    select p.id, p.slug, p.fs_slug, p.name, p.custom_name, p.description, p.missing_from_fs,
+      ${milliseconds('p.created_at')} as created_at, ${milliseconds('p.updated_at')} as updated_at,
+      coalesce(c.rom_count, 0)::int as rom_count, coalesce(c.fs_size_bytes, 0)::float8 as fs_size_bytes
+    from platforms p left join lateral (
+      select count(*) as rom_count, sum(r.fs_size_bytes) as fs_size_bytes
+      from roms r where r.platform_id = p.id and ${isRomVisible(viewer)}
+    ) c on true
+    where ${isPlatformVisible(viewer)} and ${condition} order by p.name, p.id`.execute(em.getKysely())
+  return rows
+}
+
+/** The firmware of some platforms by platform, by file name. */
+export async function selectFirmware (em: EntityManager, platforms: readonly number[]): Promise<Map<number, FirmwareRow[]>> {
+  const { rows } = await sql<FirmwareRow>`
+    select id, platform_id, file_name, file_path, file_size_bytes::float8 as file_size_bytes, crc_hash, md5_hash,
+      sha1_hash, is_verified, missing_from_fs, ${milliseconds('created_at')} as created_at,
+      ${milliseconds('updated_at')} as updated_at
+    from firmware where platform_id = any(${platforms}::int[]) order by file_name`.execute(em.getKysely())
+  return Map.groupBy(rows, (row) => row.platform_id)
+}
+
+/** Inserts a folder's row or brings it up to date; `updated_at` moves only when something changed. */
+export async function upsertPlatform (
+  em: EntityManager, row: { fs_slug: string, slug: string, name: string }
+): Promise<{ id: number, isNew: boolean }> {
+  const { rows } = await sql<{ id: number, is_new: boolean }>`
+    insert into platforms as p (fs_slug, slug, name) values (${row.fs_slug}, ${row.slug}, ${row.name})
+    on conflict (fs_slug) do update set slug = excluded.slug, name = excluded.name, missing_from_fs = false,
+      updated_at = case when (p.slug, p.name, p.missing_from_fs) is distinct from (excluded.slug, excluded.name, false)
+        then now() else p.updated_at end
+    returning id, xmax = 0 as is_new`.execute(em.getKysely())
+  const [written] = rows
+  if (written === undefined) throw new Error(`Platform '${row.fs_slug}' was not written`)
+  return { id: written.id, isNew: written.is_new }
+}

@@ -1,0 +1,79 @@
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { DateTime, Nullable } from '../../core/typebox.ts'
+
+export const FirmwareSchema = Type.Object({
+  id: Type.Integer(),
+  file_name: Type.String(),
+  file_name_no_tags: Type.String(),
+  file_name_no_ext: Type.String(),
+  file_extension: Type.String(),
+  file_path: Type.String(),
+  file_size_bytes: Type.Integer(),
+  full_path: Type.String({ description: 'Relative to the library' }),
+  is_verified: Type.Boolean(),
+  crc_hash: Type.String(),
+  md5_hash: Type.String(),
+  sha1_hash: Type.String(),
+  missing_from_fs: Type.Boolean(),
+  created_at: DateTime,
+  updated_at: DateTime
+})
+export type FirmwareView = Static<typeof FirmwareSchema>
+
+/** Sources whose platform ids every answer has, with or without their plugin. */
+export const PLATFORM_ID_KEYS = ['igdb', 'sgdb', 'moby', 'launchbox', 'ss', 'ra', 'hasheous', 'tgdb', 'flashpoint'] as const
+export const PLATFORM_SLUG_KEYS = ['igdb', 'moby', 'hltb', 'libretro'] as const
+
+const PlatformFields = Type.Object({
+  id: Type.Integer({ description: '-1 for a platform that is not stored' }),
+  slug: Type.String(),
+  fs_slug: Type.String({ description: 'The folder' }),
+  rom_count: Type.Integer(),
+  name: Type.String(),
+  custom_name: Nullable(Type.String()),
+  description: Nullable(Type.String()),
+  category: Nullable(Type.String()),
+  generation: Nullable(Type.Integer()),
+  family_name: Nullable(Type.String()),
+  family_slug: Nullable(Type.String()),
+  url: Nullable(Type.String()),
+  url_logo: Nullable(Type.String()),
+  firmware: Type.Array(FirmwareSchema),
+  created_at: DateTime,
+  updated_at: DateTime,
+  fs_size_bytes: Type.Integer({ description: "Sum of the ROMs' sizes" }),
+  is_unidentified: Type.Boolean(),
+  is_identified: Type.Boolean(),
+  missing_from_fs: Type.Boolean(),
+  display_name: Type.String(),
+  firmware_count: Type.Integer()
+})
+export type PlatformView = Static<typeof PlatformFields> & Readonly<Record<string, unknown>>
+
+const ID = { integer: Type.Integer(), string: Type.String() }
+
+/** The answer's schema, with the id columns of the providers that are registered. */
+export function createPlatformSchema (providers: readonly { key: string, id: 'integer' | 'string' }[]) {
+  const columns: Record<string, TSchema> = {}
+  for (const key of PLATFORM_SLUG_KEYS) columns[`${key}_slug`] = Nullable(Type.String())
+  for (const key of PLATFORM_ID_KEYS) columns[`${key}_id`] = Nullable(Type.Integer())
+  for (const { key } of providers) {
+    columns[`${key}_id`] ??= Nullable(Type.Union([ID.integer, ID.string]))
+  }
+  return Type.Object({ ...PlatformFields.properties, ...columns }, { $id: 'Platform' })
+}
+
+export const CreatePlatformSchema = Type.Object({
+  fs_slug: Type.String({ minLength: 1, description: 'Name of the folder' })
+})
+
+const clears = 'null leaves it as it is, an empty text clears it'
+export const UpdatePlatformSchema = Type.Object({
+  custom_name: Type.Optional(Nullable(Type.String({ maxLength: 400, description: clears }))),
+  description: Type.Optional(Nullable(Type.String({ maxLength: 65_535, description: clears })))
+})
+export type UpdatePlatform = Static<typeof UpdatePlatformSchema>
+
+export const ListPlatformsQuery = Type.Object({
+  updated_after: Type.Optional(Type.String({ format: 'date-time', description: 'Only those changed later' }))
+})

@@ -1,0 +1,104 @@
+import { PLATFORMS } from '@svc/plugin-sdk'
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { FastifyInstance } from 'fastify'
+import { sql } from 'kysely'
+import type { Caller } from '../../core/auth.ts'
+import type { Config } from '../../core/config.ts'
+import { ApiError, notFound } from '../../core/errors.ts'
+import { Platform } from './entities.ts'
+import { createPlatformFolders } from './folders.ts'
+import { factsOf, resolvePlatform } from './resolve.ts'
+import { selectFirmware, selectPlatforms, upsertPlatform } from './rows.ts'
+import type { PlatformView, UpdatePlatform } from './schemas.ts'
+import { type PlatformRow, providersOf, toPlatformView, toSyntheticView } from './views.ts'
+import type { Viewer } from './visibility.ts'
+
+export function createPlatforms (app: FastifyInstance, config: Config) {
+  const folders = createPlatformFolders(config)
+  const providers = providersOf(app.registry)
+
+  async function toViews (em: EntityManager, rows: readonly PlatformRow[]): Promise<PlatformView[]> {
+    const firmware = await selectFirmware(em, rows.map((row) => row.id))
+    return rows.map((row) => toPlatformView(row, factsOf(row, config.system), firmware.get(row.id) ?? [], providers))
+  }
+
+  async function get (em: EntityManager, viewer: Viewer, id: number): Promise<PlatformView> {
+    const [view] = await toViews(em, await selectPlatforms(em, viewer, sql<boolean>`p.id = ${id}`))
+    if (view === undefined) throw notFound(`Platform with ID '${id}' not found`)
+    return view
+  }
+
+  /**
+   * The row of a folder, made or brought up to date with what the folder is read as. What people wrote into it stays.
+   */
+  async function ensure (em: EntityManager, fsSlug: string): Promise<{ platform: Platform, isNew: boolean }> {
+    const { slug, name } = resolvePlatform(fsSlug, config.system)
+    const { id, isNew } = await upsertPlatform(em, { fs_slug: fsSlug, slug, name })
+    return { platform: await em.findOneOrFail(Platform, { id }, { refresh: true }), isNew }
+  }
+
+  return {
+    get,
+    ensure,
+
+    /** What a folder is read as. */
+    resolve: (fsSlug: string) => resolvePlatform(fsSlug, config.system),
+
+    /** The facts of a stored platform; null for one nobody knows. */
+    facts: (platform: { slug: string, fs_slug: string }) => factsOf(platform, config.system),
+
+    async list (em: EntityManager, viewer: Viewer, updatedAfter: string | undefined): Promise<PlatformView[]> {
+      const condition = updatedAfter === undefined ? sql<boolean>`true` : sql<boolean>`p.updated_at > ${updatedAfter}::timestamptz`
+      return await toViews(em, await selectPlatforms(em, viewer, condition))
+    },
+
+    async listIds (em: EntityManager, viewer: Viewer): Promise<number[]> {
+      return (await selectPlatforms(em, viewer)).map((row) => row.id)
+    },
+
+    /** Every platform that is known, stored or not. */
+    async listSupported (em: EntityManager, viewer: Viewer): Promise<PlatformView[]> {
+      const stored = Map.groupBy(await toViews(em, await selectPlatforms(em, viewer)), (view) => view.slug)
+      const now = new Date()
+      return PLATFORMS.map((facts) => {
+        const views = stored.get(facts.slug) ?? []
+        return views.find((view) => view.fs_slug === facts.slug) ?? views[0] ??
+          toSyntheticView({ slug: facts.slug, fs_slug: facts.slug, name: facts.name }, facts, now, providers)
+      })
+    },
+
+    /** Folders that no scan has taken in yet. */
+    async listUnscanned (em: EntityManager): Promise<PlatformView[]> {
+      const known = new Set((await em.find(Platform, {}, { fields: ['fs_slug'] })).map((platform) => platform.fs_slug))
+      const now = new Date()
+      return (await folders.list()).filter((folder) => !known.has(folder)).map((folder) => {
+        const { facts, ...names } = resolvePlatform(folder, config.system)
+        return toSyntheticView({ ...names, fs_slug: folder }, facts, now, providers)
+      })
+    },
+
+    /** Makes the folder and the row of a platform; either may be there already. */
+    async create (em: EntityManager, viewer: Viewer, fsSlug: string): Promise<PlatformView> {
+      await folders.create(fsSlug)
+      const { platform } = await ensure(em, fsSlug)
+      return await get(em, viewer, platform.id)
+    },
+
+    async update (em: EntityManager, viewer: Viewer, id: number, input: UpdatePlatform): Promise<PlatformView> {
+      await get(em, viewer, id)
+      const platform = await em.findOneOrFail(Platform, { id })
+      const { custom_name: name, description } = input
+      if (name !== undefined && name !== null) platform.custom_name = name || null
+      if (description !== undefined && description !== null) platform.description = description || null
+      await em.flush()
+      return await get(em, viewer, id)
+    },
+
+    /** Takes a platform and its ROMs out of the database; its folder stays. */
+    async delete (em: EntityManager, caller: Caller, id: number): Promise<void> {
+      if (caller.role !== 'admin') throw new ApiError('INSUFFICIENT_PERMISSIONS')
+      await get(em, caller, id)
+      await em.nativeDelete(Platform, { id })
+    }
+  }
+}

@@ -1,0 +1,17 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { Nullable, StringEnum } from '../../core/typebox.ts'
+
+export const PluginSchema = Type.Object({
+  kind: Nullable(StringEnum(['provider', 'channel', 'exporter'])),
+  key: Type.String(),
+  name: Type.String(),
+  package: Type.String(),
+  version: Nullable(Type.String()),
+  status: StringEnum(['active', 'disabled', 'unsupported', 'failed']),
+  reason: Nullable(Type.String({ description: 'Why it is not active and what to do; null when it is' })),
+  origin: StringEnum(['built-in', 'community']),
+  seen_by: StringEnum(['worker', 'web'], {
+    description: 'Who reports it. Only the scan worker sets plugins up; the web server only reads their schemas'
+  })
+}, { description: 'Further properties may be added' })
+export type PluginView = Static<typeof PluginSchema>

@@ -1,0 +1,19 @@
+/** First and last byte, both included. */
+export interface ByteRange { start: number, end: number }
+
+const BYTES = /^\s*bytes\s*=(.*)$/is
+const SPEC = /^\s*(\d*)\s*-\s*(\d*)\s*$/
+
+/**
+ * The one range a `Range` header asks for. Null means that the whole is sent: other units, nonsense, and several ranges
+ * at once, which a server may ignore. See RFC 9110, section 14.
+ *
+ * @param size bytes of the whole
+ */
+export function parseByteRange (header: string, size: number): ByteRange | 'unsatisfiable' | null {
+  const [, first, last] = SPEC.exec(BYTES.exec(header)?.[1] ?? '') ?? []
+  if (first === undefined || last === undefined || (first === '' && last === '')) return null
+  const start = first === '' ? Math.max(0, size - Number(last)) : Number(first)
+  const end = first === '' || last === '' ? size - 1 : Math.min(Number(last), size - 1)
+  return start <= end ? { start, end } : 'unsatisfiable'
+}

@@ -1,0 +1,23 @@
+import fp from 'fastify-plugin'
+import type { FeatureOptions } from '../../core/app.ts'
+import { contentDisposition, sendFile } from './file-reply.ts'
+import { createFileStream } from './file-stream.ts'
+import { mediaTypeOf } from './media-types.ts'
+import routes from './routes.ts'
+import { createResources } from './service.ts'
+
+/** How every feature sends files. */
+const files = { send: sendFile, createStream: createFileStream, contentDisposition, mediaTypeOf }
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    files: typeof files
+    resources: ReturnType<typeof createResources>
+  }
+}
+
+export default fp<FeatureOptions>(async (app, { config }) => {
+  app.decorate('files', files)
+  app.decorate('resources', createResources(config))
+  await app.register(routes)
+}, { name: 'resources', dependencies: ['auth-core'] })

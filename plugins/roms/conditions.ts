@@ -1,0 +1,175 @@
+import { type RawBuilder, sql } from 'kysely'
+import { PLAY_STATUSES } from './entities.ts'
+import type { ListRomsQuery, ScopeQuery } from './list-query.ts'
+import type { Sources } from './sources.ts'
+
+/** A condition on `roms` aliased `r`, its platform `p` and the viewer's marks `u`. */
+export type Condition = RawBuilder<boolean>
+type Logic = 'any' | 'all' | 'none'
+
+const NOTHING = sql<boolean>`false`
+const HASH = /^(?:[\da-f]{8}|[\da-f]{32}|[\da-f]{40})$/i
+const FLAG_MARKS = ['now_playing', 'backlogged', 'hidden'] as const
+
+/** Platforms that a browser can emulate. */
+const PLAYABLE = ['3do', 'amiga', 'amiga-cd', 'amiga-cd32', 'arcade', 'neogeoaes', 'neogeomvs', 'atari2600', 'atari5200',
+  'atari7800', 'c-plus-4', 'cpet', 'c64', 'c128', 'colecovision', 'jaguar', 'lynx', 'dos', 'neo-geo-pocket',
+  'neo-geo-pocket-color', 'nes', 'famicom', 'fds', 'n64', '64dd', 'nds', 'nintendo-dsi', 'gb', 'gba', 'gbc', 'pc-fx',
+  'philips-cd-i', 'psx', 'psp', 'segacd', 'sega32', 'genesis', 'sms', 'gamegear', 'saturn', 'snes', 'sfam', 'tg16',
+  'vic-20', 'virtualboy', 'wonderswan', 'wonderswan-color', 'browser']
+
+export function every (conditions: readonly Condition[]): Condition {
+  return conditions.length === 0 ? sql<boolean>`true` : sql<boolean>`(${sql.join(conditions, sql` and `)})`
+}
+
+function some (conditions: readonly Condition[]): Condition {
+  return conditions.length === 0 ? NOTHING : sql<boolean>`(${sql.join(conditions, sql` or `)})`
+}
+
+const not = (condition: Condition): Condition => sql<boolean>`not coalesce(${condition}, false)`
+
+function combine (conditions: readonly Condition[], logic: Logic): Condition {
+  if (logic === 'all') return every(conditions)
+  return logic === 'none' ? not(some(conditions)) : some(conditions)
+}
+
+const readLogic = (word: string): Logic => word === 'all' || word === 'none' ? word : 'any'
+
+/** Matched by one of these sources. */
+export const isMatchedBy = (keys: readonly string[]): Condition => sql<boolean>`exists (
+  select 1 from rom_matches m where m.rom_id = r.id and m.provider = any(${keys}::text[]))`
+
+/** Another ROM of the platform is the same game. */
+export const hasSiblings = (keys: readonly string[]): Condition => sql<boolean>`exists (
+  select 1 from rom_matches m
+  join rom_matches n on n.provider = m.provider and n.provider_id = m.provider_id and n.rom_id <> m.rom_id
+  join roms s on s.id = n.rom_id and s.platform_id = r.platform_id
+  where m.rom_id = r.id and m.provider = any(${keys}::text[]))`
+
+const isVerified = sql<boolean>`exists (select 1 from rom_matches m where m.rom_id = r.id and m.provider = 'hasheous'
+  and jsonb_path_exists(m.match, '$.metadata.keyvalue() ? (@.key like_regex "_match$" && @.value == true)', '{}', true))`
+
+/** The hashes of a ROM or of one of its files, each in lower-case hex. */
+export interface HashQuery { crc_hash?: string, md5_hash?: string, sha1_hash?: string, ra_hash?: string }
+
+/** Any of the hashes is one of the ROM, or of one of its files. */
+export function hasHash (hashes: HashQuery): Condition {
+  const both = (column: 'crc_hash' | 'md5_hash' | 'sha1_hash' | 'ra_hash' | 'chd_sha1_hash', value: string) => sql<boolean>`
+    r.id in (select f.rom_id from rom_files f where ${sql.ref(`f.${column}`)} = ${value}
+      ${column === 'chd_sha1_hash' ? sql`` : sql`union all select o.id from roms o where ${sql.ref(`o.${column}`)} = ${value}`})`
+  const { crc_hash: crc, md5_hash: md5, sha1_hash: sha1, ra_hash: ra } = hashes
+  return some([
+    ...(crc === undefined ? [] : [both('crc_hash', crc)]),
+    ...(md5 === undefined ? [] : [both('md5_hash', md5)]),
+    ...(sha1 === undefined ? [] : [both('sha1_hash', sha1), both('chd_sha1_hash', sha1)]),
+    ...(ra === undefined ? [] : [both('ra_hash', ra)])
+  ])
+}
+
+function hashesOf (word: string): HashQuery {
+  const hash = word.toLowerCase()
+  if (hash.length === 8) return { crc_hash: hash }
+  return hash.length === 32 ? { md5_hash: hash, ra_hash: hash } : { sha1_hash: hash }
+}
+
+function matchesWord (word: string): Condition {
+  const pattern = `%${word.replaceAll(/[\\%_]/g, '\\$&')}%`
+  const named = sql<boolean>`(r.name ilike ${pattern} or r.fs_name ilike ${pattern})`
+  return HASH.test(word) ? some([named, hasHash(hashesOf(word))]) : named
+}
+
+/** Every word of one of the alternatives occurs; null when there is no word. */
+function matchesTerm (term: string): Condition | null {
+  const alternatives = term.replaceAll('\0', '').split('|').map((part) => part.split(/\s+/).filter(Boolean))
+    .filter((words) => words.length > 0)
+  return alternatives.length === 0 ? null : some(alternatives.map((words) => every(words.map(matchesWord))))
+}
+
+/** Which part of the library is looked at. */
+export function scopeConditions (query: ScopeQuery, term = ''): Condition[] {
+  const conditions: Condition[] = []
+  const platforms = query.platform_id === undefined ? query.platform_ids : [...query.platform_ids, query.platform_id]
+  if (platforms.length > 0) conditions.push(sql<boolean>`r.platform_id = any(${platforms}::bigint[])`)
+  const collections = [query.collection_id, query.virtual_collection_id, query.smart_collection_id]
+  if (collections.some((id) => id !== undefined)) conditions.push(NOTHING)
+  const matching = matchesTerm(term)
+  if (matching !== null) conditions.push(matching)
+  return conditions
+}
+
+const FLAGS = {
+  last_played: sql<boolean>`u.last_played is not null`,
+  playable: sql<boolean>`p.slug = any(${PLAYABLE}::text[])`,
+  missing: sql<boolean>`r.missing_from_fs`,
+  has_ra: isMatchedBy(['ra']),
+  verified: isVerified,
+  has_soundtrack: sql<boolean>`r.has_soundtrack`
+} as const
+
+function flagConditions (query: ListRomsQuery, sources: Sources): Condition[] {
+  const flags: Record<string, Condition> = {
+    ...FLAGS,
+    matched: isMatchedBy(sources.identifying),
+    duplicate: hasSiblings(sources.identifying),
+    favorite: NOTHING,
+    has_saves: NOTHING,
+    has_states: NOTHING
+  }
+  const values: Record<string, unknown> = query
+  return Object.entries(flags).flatMap(([name, condition]) => {
+    const wanted = values[name]
+    if (typeof wanted !== 'boolean') return []
+    return [wanted ? condition : not(condition)]
+  })
+}
+
+const LISTS = ['genres', 'franchises', 'collections', 'companies', 'age_ratings', 'regions', 'languages', 'tags'] as const
+
+function listConditions (query: ListRomsQuery): Condition[] {
+  return LISTS.flatMap((name) => {
+    const values = query[name].filter((value) => value !== '')
+    if (values.length === 0) return []
+    const column = sql.ref(`r.${name}`)
+    const logic = readLogic(query[`${name}_logic`])
+    if (logic === 'all') return [sql<boolean>`${column} @> ${values}::text[]`]
+    const overlaps = sql<boolean>`${column} && ${values}::text[]`
+    return [logic === 'none' ? not(overlaps) : overlaps]
+  })
+}
+
+function playerCountCondition (query: ListRomsQuery): Condition[] {
+  if (query.player_counts.length === 0) return []
+  const isOne = sql<boolean>`r.player_count = any(${query.player_counts}::text[])`
+  return [readLogic(query.player_counts_logic) === 'none' ? not(isOne) : isOne]
+}
+
+function statusConditions (query: ListRomsQuery): Condition[] {
+  const flags = FLAG_MARKS.filter((flag) => query.statuses.includes(flag))
+    .map((flag) => sql<boolean>`coalesce(${sql.ref(`u.${flag}`)}, false)`)
+  const statuses = PLAY_STATUSES.filter((status) => query.statuses.includes(status))
+    .map((status) => sql<boolean>`coalesce(u.status = ${status}, false)`)
+  const conditions = [...flags, ...statuses]
+  if (query.statuses.length === 0) return []
+  return [combine(conditions, readLogic(query.statuses_logic))]
+}
+
+function sourceConditions (query: ListRomsQuery, sources: Sources): Condition[] {
+  const keys = query.metadata_providers.filter((key) => sources.byKey.has(key))
+  if (keys.length === 0) return []
+  return [combine(keys.map((key) => isMatchedBy([key])), readLogic(query.metadata_providers_logic))]
+}
+
+/** Everything that narrows a list within its scope, but for what the viewer hid. */
+export function filterConditions (query: ListRomsQuery, sources: Sources): Condition[] {
+  return [
+    ...(query.updated_after === undefined ? [] : [sql<boolean>`r.updated_at > ${query.updated_after}::timestamptz`]),
+    ...flagConditions(query, sources),
+    ...listConditions(query),
+    ...playerCountCondition(query),
+    ...statusConditions(query),
+    ...sourceConditions(query, sources)
+  ]
+}
+
+/** The viewer has not hidden it. */
+export const isNotHidden = sql<boolean>`u.hidden is not true`

@@ -1,0 +1,110 @@
+import { type Static, Type } from '@sinclair/typebox'
+
+const LIMIT_MAX = 10_000
+const LIST_MAX = 1_000
+const TEXT_MAX = 1_000
+
+const Flag = (description: string) => Type.Optional(Type.Boolean({ description }))
+const Sidecar = (name: string) => Type.Boolean({ default: true, description: `Whether ${name} is filled` })
+const Texts = (description: string) => Type.Array(Type.String({ maxLength: TEXT_MAX }), { default: [], maxItems: LIST_MAX, description })
+const Ids = Type.Array(Type.Integer(), { default: [], maxItems: LIST_MAX })
+const Logic = Type.String({ default: 'any', description: '`any`, `all` or `none` of the values; anything else means any' })
+const Old = (name: string) => Type.Optional(Type.String({
+  maxLength: TEXT_MAX, deprecated: true, description: `One value of ${name}, as older apps send it`
+}))
+const NOT_YET = 'true matches nothing while there is no such feature, false filters nothing'
+const NO_ROWS = 'Matches nothing while there are no collections'
+
+export const ScopeQuery = Type.Object({
+  platform_ids: Ids,
+  platform_id: Type.Optional(Type.Integer({ deprecated: true, description: 'One value of platform_ids' })),
+  collection_id: Type.Optional(Type.Integer({ minimum: 1, description: NO_ROWS })),
+  virtual_collection_id: Type.Optional(Type.String({ description: NO_ROWS })),
+  smart_collection_id: Type.Optional(Type.Integer({ minimum: 1, description: NO_ROWS }))
+})
+export type ScopeQuery = Static<typeof ScopeQuery>
+
+export const ListRomsQuery = Type.Object({
+  limit: Type.Integer({ default: 50, minimum: 1, maximum: LIMIT_MAX }),
+  offset: Type.Integer({ default: 0, minimum: 0, maximum: 2 ** 31 - 1 }),
+  with_total: Sidecar('total'),
+  with_char_index: Sidecar('char_index'),
+  with_filter_values: Sidecar('filter_values'),
+  with_rom_id_index: Sidecar('rom_id_index'),
+  with_files: Type.Boolean({ default: false, description: "Fills every item's files" }),
+  order_by: Type.String({
+    default: '', description: 'A column of ROMs, `<source>_id`, or an own mark (then only marked ROMs are listed); else name'
+  }),
+  order_dir: Type.String({ default: 'asc', description: '`desc`; anything else sorts ascending' }),
+  search_term: Type.String({
+    default: '',
+    maxLength: TEXT_MAX,
+    description: 'Words that all occur in the name or file name, alternatives with `|`; a CRC-32, MD5 or SHA-1 finds its file'
+  }),
+  ...ScopeQuery.properties,
+  matched: Flag('Known to a metadata source'),
+  favorite: Flag(NOT_YET),
+  duplicate: Flag('Has siblings'),
+  last_played: Flag('You played it'),
+  playable: Flag('Its platform can be played in a browser'),
+  missing: Flag('Missing from disk'),
+  has_ra: Flag('Has a RetroAchievements id'),
+  has_saves: Flag(NOT_YET),
+  has_states: Flag(NOT_YET),
+  verified: Flag('Its hashes are in a database of known good dumps'),
+  has_soundtrack: Flag('Has soundtrack files'),
+  group_by_meta_id: Type.Boolean({ default: false, description: 'One ROM of every group of siblings' }),
+  updated_after: Type.Optional(Type.String({ format: 'date-time', description: 'Only those changed later' })),
+  genres: Texts('Any of, see genres_logic; the same for the lists that follow'),
+  franchises: Texts('Franchises'),
+  collections: Texts('Collections of the metadata sources'),
+  companies: Texts('Companies'),
+  age_ratings: Texts('Age ratings'),
+  regions: Texts('Regions of the file name'),
+  languages: Texts('Languages of the file name'),
+  tags: Texts('Other tags of the file name'),
+  player_counts: Texts('Player counts; exact'),
+  statuses: Texts('Your marks: incomplete, finished, completed_100, retired, never_playing, now_playing, backlogged, hidden'),
+  metadata_providers: Texts('Keys of sources that know it; unknown keys are ignored'),
+  genres_logic: Logic,
+  franchises_logic: Logic,
+  collections_logic: Logic,
+  companies_logic: Logic,
+  age_ratings_logic: Logic,
+  regions_logic: Logic,
+  languages_logic: Logic,
+  tags_logic: Logic,
+  player_counts_logic: Logic,
+  statuses_logic: Logic,
+  metadata_providers_logic: Logic,
+  selected_genre: Old('genres'),
+  selected_franchise: Old('franchises'),
+  selected_collection: Old('collections'),
+  selected_company: Old('companies'),
+  selected_age_rating: Old('age_ratings'),
+  selected_region: Old('regions'),
+  selected_language: Old('languages'),
+  selected_status: Old('statuses')
+})
+export type ListRomsQuery = Static<typeof ListRomsQuery>
+
+const OLD_NAMES = {
+  genres: 'selected_genre',
+  franchises: 'selected_franchise',
+  collections: 'selected_collection',
+  companies: 'selected_company',
+  age_ratings: 'selected_age_rating',
+  regions: 'selected_region',
+  languages: 'selected_language',
+  statuses: 'selected_status'
+} as const
+
+/** The query with what older apps sent under other names in its place. */
+export function withOldNames (query: ListRomsQuery): ListRomsQuery {
+  const renamed = { ...query }
+  for (const [name, old] of Object.entries(OLD_NAMES) as [keyof typeof OLD_NAMES, typeof OLD_NAMES[keyof typeof OLD_NAMES]][]) {
+    const value = query[old]
+    if (value !== undefined && value !== '') renamed[name] = [...query[name], value]
+  }
+  return renamed
+}

@@ -1,0 +1,54 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Source, Sources } from './sources.ts'
+
+export interface Order {
+  /** What follows `order by`; always total, since the id comes last. */
+  by: RawBuilder<unknown>
+  /** The character a row is found under in the index. */
+  character: RawBuilder<string>
+  /** Whether only rows with marks of the viewer are listed. */
+  needsMarks: boolean
+}
+
+const TEXT_COLUMNS = new Set(['fs_name', 'fs_path', 'fs_extension', 'fs_name_no_tags', 'fs_name_no_ext', 'slug', 'summary',
+  'revision', 'version', 'player_count', 'crc_hash', 'md5_hash', 'sha1_hash', 'ra_hash', 'url_cover', 'url_manual',
+  'path_cover_small', 'path_cover_large', 'path_manual', 'youtube_video_id'])
+const OTHER_COLUMNS = new Set(['id', 'platform_id', 'fs_size_bytes', 'created_at', 'updated_at', 'first_release_date',
+  'average_rating', 'is_identified', 'missing_from_fs', 'has_soundtrack', 'has_multiple_files',
+  'has_nested_single_file', 'alternative_names', 'genres', 'franchises', 'collections', 'companies', 'game_modes',
+  'age_ratings', 'regions', 'languages', 'tags'])
+const MARK_COLUMNS = new Set(['last_played', 'rating', 'difficulty', 'completion', 'status', 'backlogged', 'now_playing',
+  'hidden', 'is_main_sibling'])
+
+const NAME = sql.ref('r.name_sort_key')
+const NAME_CHARACTER = sql<string>`lower(left(${NAME}, 1))`
+
+/** A source's id as a value to sort by: a number where it is one. */
+function sourceId ({ key, id }: Source): RawBuilder<unknown> {
+  const value = id === 'string'
+    ? sql`m.provider_id`
+    : sql`case when m.provider_id ~ '^[0-9]{1,18}$' then m.provider_id::bigint end`
+  return sql`(select ${value} from rom_matches m where m.rom_id = r.id and m.provider = ${key})`
+}
+
+function valueOf (column: string, sources: Sources): { value: RawBuilder<unknown>, isText: boolean, needsMarks: boolean } | null {
+  const isText = TEXT_COLUMNS.has(column)
+  if (isText || OTHER_COLUMNS.has(column)) return { value: sql.ref(`r.${column}`), isText, needsMarks: false }
+  if (MARK_COLUMNS.has(column)) return { value: sql.ref(`u.${column}`), isText: false, needsMarks: true }
+  const source = column.endsWith('_id') ? sources.byKey.get(column.slice(0, -3)) : undefined
+  return source === undefined ? null : { value: sourceId(source), isText: false, needsMarks: false }
+}
+
+/** The order a client asks for by name; a name that is not in the lists above means by name. */
+export function readOrder (orderBy: string, orderDir: string, sources: Sources): Order {
+  const direction = orderDir.toLowerCase() === 'desc' ? sql`desc` : sql`asc`
+  const found = valueOf(orderBy.toLowerCase(), sources)
+  if (found === null) {
+    return { by: sql`${NAME} ${direction}, r.id ${direction}`, character: NAME_CHARACTER, needsMarks: false }
+  }
+  return {
+    by: sql`${found.value} ${direction} nulls last, ${NAME}, r.id`,
+    character: found.isText ? sql<string>`left(${found.value}, 1)` : NAME_CHARACTER,
+    needsMarks: found.needsMarks
+  }
+}

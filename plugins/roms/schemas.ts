@@ -1,0 +1,242 @@
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { DateTime, Nullable, StringEnum } from '../../core/typebox.ts'
+import { ROM_FILE_CATEGORIES } from '../../core/library/categories.ts'
+import { PLAY_STATUSES } from './entities.ts'
+import { KNOWN_METADATA, type Sources } from './sources.ts'
+
+const Texts = Type.Array(Type.String())
+const Count = Type.Integer({ minimum: 0 })
+
+export const RomUserSchema = Type.Object({
+  id: Type.Integer({ description: '-1 when the caller has no marks on this ROM' }),
+  user_id: Type.Integer(),
+  rom_id: Type.Integer(),
+  created_at: DateTime,
+  updated_at: DateTime,
+  last_played: Nullable(DateTime),
+  is_main_sibling: Type.Boolean(),
+  backlogged: Type.Boolean(),
+  now_playing: Type.Boolean(),
+  hidden: Type.Boolean(),
+  rating: Type.Integer(),
+  difficulty: Type.Integer(),
+  completion: Type.Integer(),
+  status: Nullable(StringEnum(PLAY_STATUSES))
+})
+export type RomUserView = Static<typeof RomUserSchema>
+
+const ArchiveMemberSchema = Type.Object({
+  name: Type.String(), size: Type.Integer(), crc_hash: Type.String(), md5_hash: Type.String(), sha1_hash: Type.String()
+})
+
+const TrackMetaSchema = Type.Object({
+  title: Nullable(Type.String()),
+  artist: Nullable(Type.String()),
+  album: Nullable(Type.String()),
+  genre: Nullable(Type.String()),
+  year: Nullable(Type.Integer()),
+  track: Nullable(Type.Integer()),
+  disc: Nullable(Type.Integer()),
+  duration_seconds: Nullable(Type.Number()),
+  has_embedded_cover: Type.Boolean(),
+  cover_path: Nullable(Type.String())
+})
+
+export const RomFileSchema = Type.Object({
+  id: Type.Integer(),
+  rom_id: Type.Integer(),
+  file_name: Type.String(),
+  file_path: Type.String({ description: 'The folder, relative to the library' }),
+  full_path: Type.String(),
+  file_size_bytes: Type.Integer(),
+  is_top_level: Type.Boolean(),
+  created_at: DateTime,
+  updated_at: DateTime,
+  last_modified: DateTime,
+  crc_hash: Nullable(Type.String()),
+  md5_hash: Nullable(Type.String()),
+  sha1_hash: Nullable(Type.String()),
+  ra_hash: Nullable(Type.String()),
+  chd_sha1_hash: Nullable(Type.String()),
+  archive_members: Nullable(Type.Array(ArchiveMemberSchema)),
+  category: Nullable(StringEnum(ROM_FILE_CATEGORIES)),
+  track_meta: Nullable(TrackMetaSchema)
+})
+export type RomFileView = Static<typeof RomFileSchema>
+
+const SiblingSchema = Type.Object({
+  id: Type.Integer(),
+  name: Nullable(Type.String()),
+  fs_name_no_tags: Type.String(),
+  fs_name_no_ext: Type.String(),
+  is_main_sibling: Type.Boolean(),
+  sort_comparator: Type.String()
+})
+export type SiblingView = Static<typeof SiblingSchema>
+
+const MetadatumSchema = Type.Object({
+  rom_id: Type.Integer(),
+  genres: Texts,
+  franchises: Texts,
+  collections: Texts,
+  companies: Texts,
+  game_modes: Texts,
+  age_ratings: Texts,
+  player_count: Type.String(),
+  first_release_date: Nullable(Type.Integer({ description: 'Milliseconds since 1970' })),
+  average_rating: Nullable(Type.Number({ description: '0 to 100' }))
+})
+
+const Free = Nullable(Type.Object({}, { additionalProperties: true }))
+
+/** What does not depend on the providers that are installed. */
+const RomFields = Type.Object({
+  id: Type.Integer(),
+  platform_id: Type.Integer(),
+  platform_slug: Type.String(),
+  platform_fs_slug: Type.String(),
+  platform_custom_name: Nullable(Type.String()),
+  platform_display_name: Type.String(),
+  fs_name: Type.String(),
+  fs_name_no_tags: Type.String(),
+  fs_name_no_ext: Type.String(),
+  fs_extension: Type.String(),
+  fs_path: Type.String({ description: 'The folder the ROM lies in, relative to the library' }),
+  fs_size_bytes: Count,
+  name: Nullable(Type.String()),
+  name_sort_key: Nullable(Type.String()),
+  slug: Nullable(Type.String()),
+  summary: Nullable(Type.String()),
+  alternative_names: Texts,
+  youtube_video_id: Nullable(Type.String()),
+  metadatum: MetadatumSchema,
+  manual_metadata: Free,
+  path_cover_small: Nullable(Type.String()),
+  path_cover_large: Nullable(Type.String()),
+  url_cover: Nullable(Type.String()),
+  has_manual: Type.Boolean(),
+  has_soundtrack: Type.Boolean(),
+  path_manual: Nullable(Type.String({ description: 'Relative to the resources folder' })),
+  url_manual: Nullable(Type.String()),
+  path_video: Nullable(Type.String({ description: 'Relative to the resources folder' })),
+  is_identifying: Type.Boolean({ description: 'True only in events of a scan' }),
+  is_unidentified: Type.Boolean(),
+  is_identified: Type.Boolean(),
+  revision: Nullable(Type.String()),
+  regions: Texts,
+  languages: Texts,
+  tags: Texts,
+  crc_hash: Nullable(Type.String()),
+  md5_hash: Nullable(Type.String()),
+  sha1_hash: Nullable(Type.String()),
+  ra_hash: Nullable(Type.String()),
+  has_simple_single_file: Type.Boolean(),
+  has_nested_single_file: Type.Boolean(),
+  has_multiple_files: Type.Boolean(),
+  full_path: Type.String(),
+  created_at: DateTime,
+  updated_at: DateTime,
+  missing_from_fs: Type.Boolean(),
+  has_notes: Type.Boolean(),
+  rom_user: RomUserSchema,
+  merged_screenshots: Type.Array(Type.String({ description: 'Below the server; add the base URL' })),
+  merged_ra_metadata: Free,
+  files: Type.Array(RomFileSchema),
+  sibling_roms: Type.Array(SiblingSchema)
+})
+
+const SimpleFields = Type.Object({ screenshot_path: Nullable(Type.String()) })
+const Empty = Type.Array(Type.Object({}, { additionalProperties: true }))
+const DetailedFields = Type.Object({
+  user_saves: Empty,
+  user_states: Empty,
+  all_user_saves: Empty,
+  all_user_states: Empty,
+  user_screenshots: Empty,
+  all_user_screenshots: Empty,
+  user_collections: Empty,
+  all_user_notes: Empty
+})
+
+/** `<key>_id` and `<key>_metadata` of every source come on top, as the document shows. */
+type WithSources<Fields> = Fields & Readonly<Record<string, unknown>>
+export type RomView = WithSources<Static<typeof RomFields>>
+export type SimpleRomView = WithSources<Static<typeof RomFields> & Static<typeof SimpleFields>>
+export type DetailedRomView = WithSources<Static<typeof RomFields> & Static<typeof DetailedFields>>
+
+export const RomFiltersSchema = Type.Object({
+  genres: Texts,
+  franchises: Texts,
+  collections: Texts,
+  companies: Texts,
+  game_modes: Texts,
+  age_ratings: Texts,
+  player_counts: Texts,
+  regions: Texts,
+  languages: Texts,
+  tags: Texts,
+  platforms: Type.Array(Type.Integer())
+})
+export type RomFilters = Static<typeof RomFiltersSchema>
+
+function sourceFields ({ all }: Sources): Record<string, TSchema> {
+  const fields: Record<string, TSchema> = {}
+  for (const { key, id, metadata } of all) {
+    fields[`${key}_id`] = Nullable(id === 'integer' ? Type.Integer() : Type.String())
+    if (metadata !== null) fields[`${key}_metadata`] = Nullable(Type.Partial(metadata))
+    else if (KNOWN_METADATA.includes(key)) fields[`${key}_metadata`] = Free
+  }
+  return fields
+}
+
+/** The schemas of ROMs with the fields of the providers that are registered. */
+export function createRomSchemas (sources: Sources) {
+  const fields = { ...RomFields.properties, ...sourceFields(sources) }
+  return [
+    Type.Object({ ...fields, ...SimpleFields.properties }, { $id: 'SimpleRom' }),
+    Type.Object({ ...fields, ...DetailedFields.properties }, { $id: 'DetailedRom' })
+  ]
+}
+
+export const SimpleRomSchema = Type.Unsafe<SimpleRomView>({ $ref: 'SimpleRom#' })
+export const DetailedRomSchema = Type.Unsafe<DetailedRomView>({ $ref: 'DetailedRom#' })
+
+export const RomPageSchema = Type.Object({
+  items: Type.Array(SimpleRomSchema),
+  total: Nullable(Count),
+  limit: Type.Integer(),
+  offset: Type.Integer(),
+  char_index: Type.Record(Type.String(), Count, {
+    description: 'First character of the sort value → offset of its first row'
+  }),
+  rom_id_index: Type.Array(Type.Integer(), { description: 'The ids of all matching ROMs in order' }),
+  filter_values: RomFiltersSchema
+})
+export type RomPage = Static<typeof RomPageSchema>
+
+const Mark = Type.Optional(Type.Boolean())
+const Points = (maximum: number) => Type.Optional(Type.Integer({ minimum: 0, maximum }))
+const MarkFields = {
+  is_main_sibling: Mark,
+  backlogged: Mark,
+  now_playing: Mark,
+  hidden: Mark,
+  rating: Points(10),
+  difficulty: Points(10),
+  completion: Points(100),
+  status: Type.Optional(Nullable(StringEnum(PLAY_STATUSES)))
+}
+const MarksSchema = Type.Object(MarkFields)
+export type Marks = Static<typeof MarksSchema>
+
+/** The marks alone, or as older apps wrap them. */
+export const RomPropsSchema = Type.Object({
+  ...MarkFields,
+  data: Type.Optional(MarksSchema),
+  update_last_played: Mark,
+  remove_last_played: Mark
+})
+export const RomPropsQuery = Type.Object({
+  update_last_played: Type.Boolean({ default: false, description: 'Sets last_played to now' }),
+  remove_last_played: Type.Boolean({ default: false, description: 'Clears last_played' })
+})

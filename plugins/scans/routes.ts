@@ -1,0 +1,25 @@
+import { callerOf } from '../../core/auth.ts'
+import type { Routes } from '../../core/typebox.ts'
+import { TaskExecutionSchema, toTaskExecution } from '../tasks/schemas.ts'
+import { createScanPayloadSchema } from './schemas.ts'
+
+const routes: Routes = async (app) => {
+  const providers = app.registry.definitions.filter(({ kind }) => kind === 'provider').map(({ definition }) => definition.key)
+
+  app.post('/api/tasks/scan', {
+    schema: {
+      operationId: 'startScan',
+      tags: ['tasks'],
+      summary: 'Queue a scan; without a body a quick one of the whole library',
+      body: createScanPayloadSchema(providers),
+      response: { 202: TaskExecutionSchema }
+    },
+    preValidation: async (request) => { request.body ??= {} as never },
+    config: { scopes: ['tasks.run'] }
+  }, async (request, reply) => {
+    const task = await app.scans.request(request.body, callerOf(request).id)
+    return reply.code(202).send(toTaskExecution(task))
+  })
+}
+
+export default routes

@@ -1,0 +1,18 @@
+import type { TestRunner } from '../testing/index.ts'
+
+/** Runs a suite and tells which of its tests failed, and with what. */
+export async function runSuite (suite: (runner: TestRunner) => Promise<void>) {
+  const passed: string[] = []
+  const failed = new Map<string, string>()
+  await suite({
+    async test (name, fn) {
+      try {
+        await fn()
+        passed.push(name)
+      } catch (err) {
+        failed.set(name, err instanceof Error ? err.message : String(err))
+      }
+    }
+  })
+  return { passed, failed }
+}

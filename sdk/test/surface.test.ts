@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs'
+import t from 'tap'
+import * as sdk from '../src/index.ts'
+import * as testing from '../testing/index.ts'
+
+// Removing or renaming one of these is a new major version of the SDK; adding one is a line here and in CHANGELOG.md.
+const VALUES = [
+  'CredentialsRefusedError', 'DeliveryRefusedError', 'GameFieldsSchema', 'HttpStatusError', 'InvalidSettingsError',
+  'MEDIA_KINDS', 'ManifestSchema', 'MatchSchema', 'MediaSchema', 'PLATFORMS', 'RateLimitedError', 'SDK_VERSION',
+  'ServiceDownError', 'Type', 'XmlError', 'compareTitles', 'createXmlElement', 'defineChannel', 'defineExporter',
+  'defineProvider', 'findBestTitle', 'normalizeTitle', 'parseXml', 'parseXmlFragment', 'platformIds', 'readXmlRecords',
+  'renderXml', 'toSearchTerm', 'xmlChildren', 'xmlText'
+]
+const TYPES = [
+  'ArchiveMember', 'BestTitle', 'BestTitleOptions', 'Cache', 'Channel', 'ChannelDefinition', 'Context', 'ExportGame',
+  'ExportPlatform', 'ExportResult', 'Exporter', 'ExporterDefinition', 'FileEntry', 'Files', 'GameFields', 'Hashes',
+  'HostOptions', 'HttpClient', 'HttpResponse', 'Logger', 'Manifest', 'Match', 'Media', 'MediaKind', 'NotificationLevel',
+  'OutgoingNotification', 'PlatformFacts', 'Plugin', 'PluginDefinition', 'PluginKind', 'Preferences', 'Provider', 'ProviderDefinition',
+  'ProviderId', 'RequestOptions', 'Rom', 'RomFile', 'RomPlatform', 'SearchQuery', 'Static', 'TitleOptions', 'XmlComment',
+  'XmlElement', 'XmlInstruction', 'XmlNode', 'XmlOptions', 'XmlText'
+]
+const TESTING_VALUES = [
+  'createContext', 'createExportGame', 'createNotification', 'createPluginContext', 'createRom', 'loadResponses',
+  'testChannel', 'testExporter', 'testProvider'
+]
+const TESTING_TYPES = [
+  'ChannelSuite', 'ConfigOf', 'ContextOptions', 'ExporterSuite', 'KnownRom', 'LogLine', 'PlannedResponse',
+  'ProviderSuite', 'RecordedRequest', 'Responses', 'RomOverrides', 'SuiteContext', 'TestContext', 'TestRunner'
+]
+
+/** Every name that an index file re-exports, read from its text: types leave no trace at run time. */
+function exportedNames (file: string): string[] {
+  const text = readFileSync(new URL(file, import.meta.url), 'utf8')
+  return [...text.matchAll(/^export (?:type )?\{([^}]*)\}/gm)]
+    .flatMap((match) => (match[1] ?? '').split(','))
+    .map((name) => name.replace(/^\s*(?:type )?/, '').trim())
+    .filter((name) => name !== '')
+    .sort()
+}
+
+t.test('the public surface is the one that is written down', async (t) => {
+  t.same(Object.keys(sdk).sort(), VALUES)
+  t.same(exportedNames('../src/index.ts'), [...VALUES, ...TYPES].sort())
+})
+
+t.test('the surface of the test kit is the one that is written down', async (t) => {
+  t.same(Object.keys(testing).sort(), TESTING_VALUES)
+  t.same(exportedNames('../testing/index.ts'), [...TESTING_VALUES, ...TESTING_TYPES].sort())
+})
+
+t.test('the version of the contract is that of the package, and the changelog knows it', async (t) => {
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+  t.equal(sdk.SDK_VERSION, version)
+  t.match(readFileSync(new URL('../CHANGELOG.md', import.meta.url), 'utf8'), `## ${version}`)
+})
+
+t.test('the README names every value that is exported', async (t) => {
+  const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
+  for (const name of [...VALUES, ...TESTING_VALUES]) t.ok(readme.includes(name), name)
+})

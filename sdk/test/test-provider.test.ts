@@ -1,0 +1,308 @@
+import t from 'tap'
+import {
+  CredentialsRefusedError, HttpStatusError, type Match, type Provider, type ProviderDefinition, ServiceDownError, Type,
+  defineProvider
+} from '../src/index.ts'
+import { type PlannedResponse, type ProviderSuite, testProvider } from '../testing/index.ts'
+import { runSuite } from './support.ts'
+
+const BASE = 'https://games.example'
+const KEY = 'not-a-real-key'
+const responses: PlannedResponse[] = [
+  { url: `${BASE}/search`, query: { name: 'Chrono Harbor' }, json: { id: 11 } },
+  { url: `${BASE}/search`, json: { id: null } },
+  { url: `${BASE}/games/11`, json: { id: 11, name: 'Chrono Harbor', cover: `${BASE}/11.png` } }
+]
+const suite: ProviderSuite = {
+  config: { apiKey: KEY }, responses, known: { rom: { fs_name: 'Chrono Harbor (USA).sfc' }, id: 11, name: 'Chrono Harbor' }
+}
+
+function field (value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
+}
+
+const goodProvider = defineProvider({
+  key: 'demo',
+  name: 'Demo',
+  id: 'integer',
+  config: Type.Object({
+    apiKey: Type.String({ minLength: 1, env: 'DEMO_API_KEY', writeOnly: true, description: 'Key of your account' })
+  }),
+  metadata: Type.Object({ cover: Type.Optional(Type.String()) }),
+  platforms: { snes: 2 },
+
+  async identify (rom, { http, config }): Promise<Match<{ cover?: string }> | null> {
+    const headers = { 'x-key': config.apiKey }
+    const found = await http.json(`${BASE}/search`, { query: { name: rom.fs_name_no_tags }, headers })
+    const id = field(found, 'id')
+    if (!Number.isSafeInteger(id)) return null
+    const game = await http.json(`${BASE}/games/${String(id)}`, { headers })
+    const name = field(game, 'name')
+    const cover = field(game, 'cover')
+    if (typeof name !== 'string') throw new ServiceDownError('a game without a name')
+    const match: Match<{ cover?: string }> = { id: Number(id), name, metadata: {} }
+    if (typeof cover === 'string' && cover.startsWith('https://')) {
+      match.media = [{ kind: 'cover', url: cover }]
+      match.metadata = { cover }
+    }
+    return match
+  }
+})
+const { definition: good }: Provider = goodProvider
+
+function failuresOf (changes: Partial<ProviderDefinition>, options: Partial<ProviderSuite> = {}) {
+  const provider: Provider = defineProvider({ ...good, ...changes })
+  return runSuite((runner) => testProvider(runner, provider, { ...suite, ...options }))
+}
+
+/** `identify` of the good provider, and then something done to its match. */
+function changeMatch (change: (match: Match) => unknown): Partial<ProviderDefinition> {
+  return {
+    async identify (rom, ctx) {
+      const match = await good.identify(rom, ctx)
+      return match === null ? null : change(match) as Match
+    }
+  }
+}
+
+t.test('a good provider passes', async (t) => {
+  const { passed, failed } = await failuresOf({})
+  t.strictSame([...failed], [])
+  t.ok(passed.length >= 9)
+})
+
+t.test('a good provider with every method passes', async (t) => {
+  const { failed } = await failuresOf({
+    tag: 'demo',
+    async getById (id, _rom, { http }) {
+      const game = await http.json(`${BASE}/games/${id}`)
+      const name = field(game, 'name')
+      return typeof name === 'string' ? { id: Number(id), name } : null
+    },
+    async search ({ term }, { http }) {
+      const id = field(await http.json(`${BASE}/search`, { query: { name: term } }), 'id')
+      return typeof id === 'number' && Number.isInteger(id) ? [{ id }] : []
+    },
+    async heartbeat ({ http }) {
+      return (await http.request(`${BASE}/search`, { accept: [401, 404] })).status < 300
+    },
+    async refresh ({ http, cache }) { await cache.set('index', await http.json(`${BASE}/search`)) }
+  })
+  t.strictSame([...failed], [])
+})
+
+t.test('a definition that the host cannot use fails', async (t) => {
+  const properties = (schema: object) => ({ config: Type.Object({ x: schema as ReturnType<typeof Type.String> }) })
+  const bad: [Partial<ProviderDefinition>, RegExp][] = [
+    [{ key: 'Demo' }, /the key "Demo" must fit/],
+    [{ name: ' ' }, /display name/],
+    [{ tag: 'demo' }, /getById is needed/],
+    [{ platforms: { supernintendo: 2 } }, /"supernintendo" is no canonical slug/],
+    [{ limits: { concurrency: 0 } }, /limits\.concurrency must be a number above 0/],
+    [properties(Type.Optional(Type.String())), /config\.x needs a description/],
+    [properties(Type.Optional(Type.String({ description: 'x', env: 'demo_x' }))), /must be UPPER_CASE/],
+    [{ config: Type.Object({ clientSecret: Type.Optional(Type.String({ description: 'x' })) }) }, /mark it writeOnly/],
+    [{
+      config: Type.Object({
+        a: Type.Optional(Type.String({ description: 'a', env: 'DEMO_X' })),
+        b: Type.Optional(Type.String({ description: 'b', env: 'DEMO_X' }))
+      })
+    }, /already that of another property/]
+  ]
+  for (const [changes, message] of bad) {
+    const { failed } = await failuresOf(changes)
+    t.match(failed.get('the definition can be used by the host'), message)
+  }
+})
+
+t.test('a match that is wrong fails', async (t) => {
+  const bad: [Partial<ProviderDefinition>, RegExp][] = [
+    [changeMatch(() => null), /the known ROM was not found/],
+    [changeMatch(() => undefined), /null, not undefined/],
+    [changeMatch((match) => ({ ...match, id: 12 })), /the id of the match/],
+    [changeMatch((match) => ({ ...match, id: 'x' })), /the id "x" is no integer/],
+    [changeMatch((match) => ({ ...match, name: 'Another' })), /the name of the match/],
+    [changeMatch((match) => ({ ...match, name: 7 })), /\/name must be string; it is 7/],
+    [changeMatch((match) => ({ ...match, summery: 'x' })), /"summery" is no field of a match/],
+    [changeMatch((match) => ({ ...match, average_rating: 101 })), /average_rating must be <= 100/],
+    [changeMatch((match) => ({ ...match, first_release_date: new Date(0) })), /must stay the same when it becomes JSON/],
+    [changeMatch((match) => ({ ...match, metadata: { cover: 7 } })), /metadata does not fit its schema/],
+    [changeMatch((match) => ({ ...match, ids: { igdb: 4 } })), /links must have "igdb"/],
+    [changeMatch((match) => ({ ...match, media: [{ kind: 'cover', url: '//games.example/11.png' }] })), /absolute https/],
+    [changeMatch((match) => ({ ...match, media: [{ kind: 'cover', url: 'file:///etc/passwd' }] })), /relative to the library/],
+    [changeMatch((match) => ({ ...match, media: [{ kind: 'cover', url: `${BASE}/?key=${KEY}` }] })), /shows a writeOnly value/]
+  ]
+  for (const [changes, message] of bad) {
+    const { failed } = await failuresOf(changes)
+    t.match(failed.get('a known ROM gives a match that fits the schemas'), message)
+  }
+})
+
+t.test('a provider that throws for, or guesses, an unknown ROM fails', async (t) => {
+  const name = 'an unknown ROM gives null'
+  const identify = (otherwise: () => Match): Partial<ProviderDefinition> => ({
+    identify: async (rom, ctx) => await good.identify(rom, ctx) ?? otherwise()
+  })
+  t.match((await failuresOf(identify(() => ({ id: 1 })))).failed.get(name), /Zyzzogeton.* must not be found/)
+  t.match((await failuresOf(identify(() => { throw new Error('not found') }))).failed.get(name), /identify threw Error: not found/)
+})
+
+t.test('a request that was not planned fails, even when it is swallowed', async (t) => {
+  const { failed } = await failuresOf({
+    async identify (rom, ctx) {
+      await ctx.http.json(`${BASE}/telemetry`).catch(() => null)
+      return good.identify(rom, ctx)
+    }
+  })
+  t.match(failed.get('a known ROM gives a match that fits the schemas'), /No response is planned for GET .*\/telemetry/)
+})
+
+t.test('a provider that answers after an abort, or hides its reason, fails', async (t) => {
+  const name = 'identify ends with the reason of an aborted signal'
+  const swallow = await failuresOf({ identify: (rom, ctx) => good.identify(rom, ctx).catch(() => null) })
+  t.match(swallow.failed.get(name), /was aborted before it began and still gave null/)
+  const wrap = await failuresOf({
+    identify: async (rom, ctx) => {
+      try {
+        return await good.identify(rom, ctx)
+      } catch (err) {
+        throw new ServiceDownError('demo', { cause: err })
+      }
+    }
+  })
+  t.match(wrap.failed.get(name), /must reject with the signal's reason, not ServiceDownError: demo/)
+})
+
+t.test('a provider for which an outage is a surprise fails', async (t) => {
+  const name = 'identify takes an outage as an outage'
+  const trusting = await failuresOf({
+    async identify (rom, { http }) {
+      const found = await http.json(`${BASE}/search`, { query: { name: rom.fs_name_no_tags } }) as { id: number | null }
+      if (found.id === null) return null
+      const game = await http.json(`${BASE}/games/${found.id}`) as { name: string }
+      return { id: 11, name: game.name.trim() }
+    }
+  })
+  t.match(trusting.failed.get(name), /answered with JSON null from request 1 on, must throw one of .* threw TypeError/)
+  t.match(trusting.failed.get('identify takes no value of the wrong type'), /answered with name = null, .* TypeError/)
+
+  const inventing = await failuresOf({
+    identify: (rom, ctx) => good.identify(rom, ctx).catch((err: unknown) => {
+      ctx.signal.throwIfAborted()
+      if (err instanceof Error) return { id: 1, name: rom.fs_name }
+      throw err
+    })
+  })
+  t.match(inventing.failed.get(name), /status 500 from request 1 on, must find nothing or throw, not give \{"id":1/)
+
+  const telling = await failuresOf({
+    identify: (rom, ctx) => good.identify(rom, ctx).catch((err: unknown) => {
+      if (!(err instanceof ServiceDownError)) throw err
+      throw new ServiceDownError(`${err.message} for ${KEY}`, { cause: err })
+    })
+  })
+  t.match(telling.failed.get(name), /an error message shows a writeOnly value/)
+})
+
+t.test('errors of the SDK are how an outage is told', async (t) => {
+  const { failed } = await failuresOf({
+    identify: (rom, ctx) => good.identify(rom, ctx).catch((err: unknown) => {
+      if (err instanceof HttpStatusError && err.status === 401) throw new CredentialsRefusedError('the key is not accepted')
+      throw err
+    })
+  })
+  t.strictSame([...failed], [])
+})
+
+t.test('a value of the wrong type that is passed on fails', async (t) => {
+  const { failed } = await failuresOf(changeMatch((match) => match))
+  t.strictSame([...failed], [])
+  const careless = await failuresOf({
+    async identify (rom, ctx) {
+      const match = await good.identify(rom, ctx)
+      if (match === null) return null
+      const game = await ctx.http.json(`${BASE}/games/11`) as { cover: string }
+      return { ...match, metadata: { cover: game.cover } }
+    }
+  })
+  t.match(careless.failed.get('identify takes no value of the wrong type'), /cover = null, gave a result that is not allowed/)
+})
+
+t.test('a provider that mixes up calls in parallel fails', async (t) => {
+  let last: Match | null = null
+  const { failed } = await failuresOf({
+    async identify (rom, ctx) {
+      last = null
+      const match = await good.identify(rom, ctx)
+      last = match ?? last
+      await ctx.http.json(`${BASE}/search`)
+      await ctx.http.json(`${BASE}/search`)
+      return last
+    }
+  })
+  t.ok(failed.has('two ROMs at once do not disturb each other'))
+})
+
+t.test('a provider that goes past its context fails', async (t) => {
+  const name = 'nothing but the context is used'
+  const environment = await failuresOf({
+    identify: async (rom, ctx) => process.env.DEMO_API_KEY === 'x' ? null : good.identify(rom, ctx)
+  })
+  t.match(environment.failed.get(name), /process\.env\.DEMO_API_KEY/)
+  const network = await failuresOf({
+    async identify (rom, ctx) {
+      await fetch('data:text/plain,x').catch(() => null)
+      return good.identify(rom, ctx)
+    }
+  })
+  t.match(network.failed.get(name), /fetch\(\)/)
+  t.type(process.env.PATH, 'string')
+})
+
+t.test('a provider that changes the ROM it was given fails', async (t) => {
+  const { failed } = await failuresOf({
+    async identify (rom, ctx) {
+      Object.assign(rom, { fs_name: 'x' })
+      return good.identify(rom, ctx)
+    }
+  })
+  t.match(failed.get('a known ROM gives a match that fits the schemas'), /read only property/)
+})
+
+t.test('a provider that reads files must take damaged ones', async (t) => {
+  const files = { 'roms/snes/games.json': '{"Chrono Harbor":11}' }
+  const reads = (parse: (text: string) => unknown): Partial<ProviderDefinition> => ({
+    async identify (rom, { files: library }) {
+      const text = await library.readText('roms/snes/games.json')
+      const id = field(parse(text ?? '{}'), rom.fs_name_no_tags)
+      return typeof id === 'number' ? { id, name: rom.fs_name_no_tags } : null
+    }
+  })
+  const careless = await failuresOf(reads((text) => JSON.parse(text)), { files })
+  t.match(careless.failed.get('damaged files are taken as such'), /threw SyntaxError/)
+  const careful = await failuresOf(reads((text) => {
+    try {
+      return JSON.parse(text)
+    } catch {
+      return {}
+    }
+  }), { files })
+  t.strictSame([...careful.failed], [])
+})
+
+t.test('prepare brings an index into place before anything is tried', async (t) => {
+  const { failed } = await failuresOf({
+    async refresh ({ http, cache }) {
+      const id = field(await http.json(`${BASE}/games/11`), 'id')
+      if (typeof id !== 'number') throw new ServiceDownError('no index')
+      await cache.set('index', { 'Chrono Harbor': id })
+    },
+    async identify (rom, { cache }) {
+      const id = field(await cache.get('index'), rom.fs_name_no_tags)
+      return typeof id === 'number' ? { id, name: rom.fs_name_no_tags } : null
+    }
+  }, {
+    prepare: async (ctx) => { await ctx.cache.set('index', { 'Chrono Harbor': 11 }) }
+  })
+  t.strictSame([...failed], [])
+})

@@ -1,0 +1,116 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { compareTitles, findBestTitle, normalizeTitle, toSearchTerm } from '../src/titles.ts'
+
+t.test('a search term is the file name without its extension and the tags at its end', async (t) => {
+  const terms: [string, string][] = [
+    ['Chrono Harbor (USA) [!].sfc', 'Chrono Harbor'],
+    ['Chrono Harbor (USA).tar.gz', 'Chrono Harbor'],
+    ['Chrono Harbor (Demo) II (Europe) (Rev 1).7z', 'Chrono Harbor (Demo) II'],
+    ['Harbor, The (USA) (En,Fr).zip', 'Harbor, The'],
+    ['Harbor (Disc 1 (of 2)).chd', 'Harbor'],
+    ['Dr. Harbor', 'Dr. Harbor'],
+    ['Harbor [b1](Beta)', 'Harbor'],
+    ['Harbor (unclosed.zip', 'Harbor (unclosed'],
+    ['Harbor closed).zip', 'Harbor closed)'],
+    ['(Demo).zip', '(Demo)'],
+    ['.hidden', '.hidden'],
+    ['', '']
+  ]
+  for (const [name, term] of terms) t.equal(toSearchTerm(name), term, name)
+})
+
+t.test('titles are normalised to words in lower case', async (t) => {
+  const titles: [string, string][] = [
+    ['The Harbor', 'harbor'],
+    ['An  Harbor_Saga', 'harbor saga'],
+    ['Theatre of A War', 'theatre of a war'],
+    ['Harbor, The', 'harbor'],
+    ['Harbor, The: Part Two', 'harbor part two'],
+    ['Harbor, Therefore', 'harbor therefore'],
+    ['Pokémon: Ruby & Sapphire!', 'pokemon ruby sapphire'],
+    ['Cafe\u0301 Harbor', 'cafe harbor'],
+    ['港の物語', '港の物語'],
+    ['¡!', '']
+  ]
+  for (const [title, normalized] of titles) t.equal(normalizeTitle(title), normalized, title)
+  t.equal(normalizeTitle('The Harbor, A', { keepArticles: true }), 'the harbor a')
+  t.equal(normalizeTitle('The  Harbor: Part-Two', { keepPunctuation: true }), 'harbor: part-two')
+  t.equal(normalizeTitle('The Harbor  (Two)', { keepPunctuation: true, keepArticles: true }), 'the harbor  (two)')
+})
+
+t.test('the published scores are met', async (t) => {
+  const vectors: [string, string, number][] = [
+    ['metal gear solid portable ops', 'metal gear solid portable ops plus', 0.9928],
+    ['007 quantum of solace', 'quantum of solace', 0.8385],
+    ['ecco the tides of time', 'ecco the dolphin', 0.8448],
+    ['final fantasy vi', 'final fantasy vii', 0.9988],
+    ['mega man x', 'mega man x2', 0.9972],
+    ['tetris', 'dr mario', 0.5278]
+  ]
+  for (const [a, b, score] of vectors) t.equal(Number(compareTitles(a, b).toFixed(4)), score, `${a} / ${b}`)
+})
+
+t.test('titles are compared as they are read, not as they are written', async (t) => {
+  t.equal(compareTitles('The Harbor: Part_Two', 'harbor part two'), 1)
+  t.equal(compareTitles('!!!', '???'), 0)
+  t.equal(compareTitles('!!!', '!!!'), 1)
+  t.equal(compareTitles('abc', 'xyz'), 0)
+  t.equal(compareTitles('', 'harbor'), 0)
+})
+
+t.test('a similarity is between 0 and 1, and 1 for a title and itself', async () => {
+  fc.assert(fc.property(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'grapheme' }), (a, b) => {
+    const score = compareTitles(a, b)
+    return score >= 0 && score <= 1 && compareTitles(a, a) === 1
+  }))
+})
+
+t.test('a search term is a part of the file name and empty only for a blank one', async () => {
+  fc.assert(fc.property(fc.string(), (name) => {
+    const term = toSearchTerm(name)
+    return name.includes(term) && (term !== '' || name.trim() === '')
+  }))
+})
+
+t.test('tags at the end never change the search term', async () => {
+  const tag = fc.constantFrom(' (USA)', ' [!]', '(Disc 1 (of 2))', ' [b1]')
+  fc.assert(fc.property(fc.array(tag), fc.constantFrom('sfc', 'zip', 'tar.gz'), (tags, extension) =>
+    toSearchTerm(`Chrono Harbor${tags.join('')}.${extension}`) === 'Chrono Harbor'))
+})
+
+t.test('a hostile title is compared in little time', async (t) => {
+  const start = performance.now()
+  compareTitles('a'.repeat(1_000_000), `${'a'.repeat(999_999)}b`)
+  compareTitles(', '.repeat(200_000), ',  '.repeat(200_000))
+  toSearchTerm(`${'a.'.repeat(2000)}!`)
+  toSearchTerm('('.repeat(4000) + ')'.repeat(4000))
+  t.ok(performance.now() - start < 2000)
+})
+
+t.test('the best title above the threshold is found, the first one on a tie', async (t) => {
+  t.same(findBestTitle('Chrono Harbor', ['Other', 'Chrono Harbour', 'chrono harbor', 'Chrono Harbor'], { threshold: 0.75 }),
+    { title: 'chrono harbor', index: 2, score: 1 })
+  t.equal(findBestTitle('Chrono Harbor', ['Tetris', 'Dr. Mario'], { threshold: 0.75 }), null)
+  t.equal(findBestTitle('Chrono Harbor', [], { threshold: 0 }), null)
+  t.match(findBestTitle('abcd', ['abcx', 'abcy'], { threshold: 0 }), { index: 0 })
+})
+
+t.test('with split a candidate is compared by its last part', async (t) => {
+  const titles = ['Harbor Saga: Tides of Time', 'Harbor Saga - ']
+  t.equal(findBestTitle('Tides of Time', titles, { threshold: 0.98 }), null)
+  t.match(findBestTitle('Tides of Time', titles, { threshold: 0.98, split: true }), { index: 0, score: 1 })
+  t.match(findBestTitle('Harbor Saga', titles, { threshold: 0.98, split: true }), { index: 1, score: 1 })
+})
+
+t.test('a neighbouring sequel is passed over', async (t) => {
+  const find = (term: string, ...titles: string[]) => findBestTitle(term, titles, { threshold: 0.75 })?.title ?? null
+  t.equal(find('Final Fantasy VI', 'Final Fantasy VII', 'Final Fantasy 6'), 'Final Fantasy 6')
+  t.equal(find('Final Fantasy VI', 'Final Fantasy VII'), null)
+  t.equal(find('Mega Man X', 'Mega Man X2'), null)
+  t.equal(find('Mega Man X2', 'Mega Man X3', 'Mega Man X'), null)
+  t.equal(find('Harbor 02', 'Harbor II'), 'Harbor II')
+  t.equal(find('Harbor XXIX', 'Harbor 29'), 'Harbor 29')
+  t.equal(find('Harbor', 'Harbor 2'), 'Harbor 2', 'one number alone says nothing')
+  t.equal(find('Harbor Mix', 'Harbor Mid'), 'Harbor Mid', 'a word is no number')
+})

@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict'
+import { GameFieldsSchema, type Match, MatchSchema, type ProviderId, type Rom } from '../src/metadata.ts'
+import type { Preferences } from '../src/context.ts'
+import type { Provider, ProviderDefinition } from '../src/provider.ts'
+import { type Call, type Caller, checkAbort, checkBrokenFiles, checkFaults, checkWrongShapes, createCaller } from './calls.ts'
+import { type SuiteContext, createPluginContext } from './context.ts'
+import { checkDefinition, checkNoSecrets, checkProviderDefinition, secretValues } from './definition.ts'
+import { checkIsolation } from './isolation.ts'
+import { checkPackage } from './package.ts'
+import type { Responses } from './responses.ts'
+import type { TestRunner } from './runner.ts'
+import { type RomOverrides, createRom } from './samples.ts'
+import { checkSchema } from './schema.ts'
+import { deepFreeze, withoutUndefined } from './values.ts'
+
+export interface KnownRom {
+  /** A ROM that the planned responses know. `provider_id` of the platform is taken from the provider's table. */
+  rom: RomOverrides
+  /** The id the match must have. Without it `getById` is not tried. */
+  id?: ProviderId
+  /** The name the match must have. */
+  name?: string
+}
+
+export interface ProviderSuite {
+  /** The package's folder or package.json; with it README, CHANGELOG and manifest are checked too. */
+  packageUrl?: URL | string
+  /** The configuration, such as a key; defaults are filled in. */
+  config?: unknown
+  responses?: Responses
+  /** The library, for a provider that reads files: path → text. */
+  files?: Readonly<Record<string, string>>
+  preferences?: Partial<Preferences>
+  known: KnownRom
+  /** A ROM the planned responses do not know; default: the known one under another name, with other hashes. */
+  unknown?: RomOverrides
+  /** What to search for; default the known ROM's name. */
+  term?: string
+  /** Brings a fresh context into the state in which it is used, such as by `refresh`. */
+  prepare?: (ctx: SuiteContext) => Promise<void>
+}
+
+const UNKNOWN_NAME = 'Zyzzogeton Unheard Of (World).bin'
+const MATCH_KEYS = new Set([...Object.keys(GameFieldsSchema.properties), 'id', 'score', 'ids', 'media', 'metadata'])
+
+/**
+ * The conformance suite of providers: every provider's own test calls it.
+ *
+ * @example
+ * t.test('conforms', (t) => testProvider(t, provider, { responses, known: { rom: { sha1_hash: '…' }, id: 12 } }))
+ */
+export async function testProvider (t: TestRunner, provider: Provider, suite: ProviderSuite) {
+  const { definition } = provider
+  const { packageUrl } = suite
+  const caller = createCaller(provider, suite)
+  const secrets = secretValues(definition.config, createPluginContext(provider, { config: suite.config }).config)
+  const checkText = (text: string) => { checkNoSecrets(secrets, text, 'an error message') }
+  const known = completeRom(definition, suite.known.rom)
+  const unknown = completeRom(definition, suite.unknown ?? hideRom(suite.known.rom))
+  const identify = createIdentify(definition, known, secrets)
+  const calls = [identify, ...createOtherCalls(definition, known, suite, secrets)]
+
+  await t.test('the definition can be used by the host', async () => {
+    checkDefinition(provider, 'provider')
+    checkProviderDefinition(definition)
+  })
+  if (packageUrl !== undefined) {
+    await t.test('the package can be published', async () => { await checkPackage(provider, packageUrl) })
+  }
+  await t.test('a known ROM gives a match that fits the schemas', async () => {
+    checkKnown((await caller.succeed(identify)).result, suite.known)
+  })
+  await t.test('an unknown ROM gives null', async () => {
+    const { result } = await caller.succeed(createIdentify(definition, unknown, secrets))
+    assert.equal(result, null, `${unknown.fs_name} must not be found`)
+  })
+  await t.test('two ROMs at once do not disturb each other', async () => {
+    await checkParallel(caller, identify, createIdentify(definition, unknown, secrets))
+  })
+  await t.test('nothing but the context is used', async () => {
+    await checkIsolation(() => caller.succeed(identify))
+  })
+  for (const call of calls) await testCall(t, caller, call, checkText)
+  const { files } = suite
+  if (files !== undefined) {
+    await t.test('damaged files are taken as such', () => checkBrokenFiles(caller, identify, files))
+  }
+  await definition.close?.()
+}
+
+async function testCall (t: TestRunner, caller: Caller, call: Call, checkText: (text: string) => void) {
+  await t.test(`${call.name} gives what it may give`, async () => { await caller.succeed(call) })
+  await t.test(`${call.name} ends with the reason of an aborted signal`, () => checkAbort(caller, call))
+  await t.test(`${call.name} takes an outage as an outage`, () => checkFaults(caller, call, checkText))
+  await t.test(`${call.name} takes no value of the wrong type`, () => checkWrongShapes(caller, call, checkText))
+}
+
+function completeRom (definition: ProviderDefinition, overrides: RomOverrides): Rom {
+  const rom = createRom(overrides)
+  const providerId = rom.platform.provider_id ?? definition.platforms?.[rom.platform.slug] ?? null
+  return deepFreeze({ ...rom, platform: { ...rom.platform, provider_id: providerId } })
+}
+
+/** The same ROM, as nobody knows it. */
+function hideRom ({ platform }: RomOverrides): RomOverrides {
+  return {
+    fs_name: UNKNOWN_NAME,
+    crc_hash: 'ffffffff',
+    md5_hash: 'f'.repeat(32),
+    sha1_hash: 'f'.repeat(40),
+    ...(platform === undefined ? {} : { platform })
+  }
+}
+
+function createIdentify (definition: ProviderDefinition, rom: Rom, secrets: readonly string[]): Call {
+  return {
+    name: 'identify',
+    run: async (ctx) => definition.identify(rom, ctx),
+    check: (result) => { checkMatchOrNull(definition, result, secrets) }
+  }
+}
+
+function createOtherCalls (
+  definition: ProviderDefinition, rom: Rom, suite: ProviderSuite, secrets: readonly string[]
+): Call[] {
+  const { known: { id }, term = rom.fs_name_no_tags } = suite
+  const calls: Call[] = []
+  if (definition.getById !== undefined && id !== undefined) {
+    calls.push({
+      name: 'getById',
+      run: async (ctx) => definition.getById?.(id, rom, ctx),
+      check: (result) => { checkMatchOrNull(definition, result, secrets) }
+    })
+  }
+  if (definition.search !== undefined) {
+    calls.push({
+      name: 'search',
+      run: async (ctx) => definition.search?.({ term, platform: rom.platform }, ctx),
+      check: (result) => {
+        assert.ok(Array.isArray(result), `search must give a list, not ${typeof result}`)
+        for (const match of result as unknown[]) checkMatch(definition, match, secrets)
+      }
+    })
+  }
+  if (definition.heartbeat !== undefined) {
+    calls.push({
+      name: 'heartbeat',
+      run: async (ctx) => definition.heartbeat?.(ctx),
+      check: (result) => { assert.equal(typeof result, 'boolean', 'heartbeat must give true or false') },
+      // A source that refuses, or shows a page, is there.
+      emptyAfter: ['status 500', 'a time-out']
+    })
+  }
+  if (definition.refresh !== undefined) {
+    calls.push({ name: 'refresh', run: async (ctx) => definition.refresh?.(ctx), check: () => undefined })
+  }
+  return calls
+}
+
+function checkMatchOrNull (definition: ProviderDefinition, result: unknown, secrets: readonly string[]) {
+  assert.notEqual(result, undefined, 'nothing found is null, not undefined')
+  if (result !== null) checkMatch(definition, result, secrets)
+}
+
+function checkMatch (definition: ProviderDefinition, match: unknown, secrets: readonly string[]) {
+  assert.ok(typeof match === 'object' && match !== null, `a match is an object, not ${JSON.stringify(match)}`)
+  const json: unknown = JSON.parse(JSON.stringify(match))
+  assert.deepEqual(json, withoutUndefined(match), 'a match must stay the same when it becomes JSON and back')
+  checkNoSecrets(secrets, JSON.stringify(match), 'the match')
+  checkSchema(MatchSchema, json, 'the match')
+  const { id, ids = {}, media = [], metadata } = json as Match
+  for (const key of Object.keys(match)) {
+    assert.ok(MATCH_KEYS.has(key), `"${key}" is no field of a match; the raw record belongs in metadata`)
+  }
+  assert.equal(typeof id === 'string' ? 'string' : 'integer', definition.id, `the id ${JSON.stringify(id)} is no ${definition.id}`)
+  for (const key of Object.keys(ids)) {
+    assert.ok(definition.links?.includes(key), `ids.${key} is there, so links must have "${key}"`)
+  }
+  for (const { url } of media) checkMediaUrl(url)
+  if (metadata === undefined) return
+  assert.ok(definition.metadata !== undefined, 'there is metadata, so the definition needs a schema for it')
+  checkSchema(definition.metadata, metadata, 'metadata')
+}
+
+function checkMediaUrl (url: string) {
+  if (url.startsWith('file://')) {
+    const path = url.slice('file://'.length)
+    const leaves = path === '' || path.startsWith('/') || path.split('/').includes('..')
+    assert.ok(!leaves, `the media "${url}" must be file:// and a path relative to the library`)
+    return
+  }
+  const protocol = URL.canParse(url) ? new URL(url).protocol : null
+  assert.ok(protocol === 'https:' || protocol === 'http:', `the media "${url}" must be an absolute https:// or file:// URL`)
+}
+
+function checkKnown (result: unknown, { id, name }: KnownRom) {
+  assert.ok(typeof result === 'object' && result !== null, 'the known ROM was not found')
+  if (id !== undefined) assert.equal(Reflect.get(result, 'id'), id, 'the id of the match')
+  if (name !== undefined) assert.equal(Reflect.get(result, 'name'), name, 'the name of the match')
+}
+
+async function checkParallel (caller: Caller, known: Call, unknown: Call) {
+  const both: Call = {
+    name: 'identify',
+    run: (ctx) => Promise.all([known.run(ctx), unknown.run(ctx), known.run(ctx)]),
+    check: () => undefined
+  }
+  const { result } = await caller.succeed(both)
+  const [first, nothing, second] = result as unknown[]
+  known.check(first)
+  assert.equal(nothing, null, 'the unknown ROM must stay unknown beside a known one')
+  assert.deepEqual(second, first, 'the same ROM must give the same match')
+  assert.deepEqual(first, (await caller.succeed(known)).result, 'alone or beside another, a ROM must give the same match')
+}

@@ -1,0 +1,122 @@
+import { readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { isDeepStrictEqual } from 'node:util'
+
+/** What a test answers to a request. Requests that fit none of the planned responses fail the test. */
+export interface PlannedResponse {
+  /** Default: any method. */
+  method?: string
+  /**
+   * The whole address, in which `*` stands for any characters; its query, like `query`, names the parameters that
+   * must be there, others may be too. Or anything with `test(url)`, such as a RegExp or a URLPattern.
+   */
+  url: string | { test (url: string): boolean }
+  /** Parameters the address must have. */
+  query?: Readonly<Record<string, string | number | boolean>>
+  /** What the body must contain (text), be (an object: the JSON or form that is sent) or fit (RegExp, function). */
+  body?: string | RegExp | ((body: string) => boolean) | object
+  /** Default 200. */
+  status?: number
+  headers?: Readonly<Record<string, string>>
+  /** The body of the answer: at most one of the next four. */
+  json?: unknown
+  text?: string
+  bytes?: Uint8Array
+  /** In a fixture folder: the file beside this one that holds the body. */
+  file?: string
+  /** Breaks the connection, or lets the time run out, instead of answering. */
+  error?: 'connection' | 'timeout'
+  /** How often it answers; default without limit. The next one that fits answers after that. */
+  times?: number
+}
+
+/** Planned responses, or the folder (path or file URL) whose `*.json` files hold one or a list each. */
+export type Responses = readonly PlannedResponse[] | string | URL
+
+/** A request as a plugin made it. */
+export interface RecordedRequest {
+  readonly method: string
+  /** With the query. */
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  /** Text as sent; JSON and forms are rendered, bytes are read as UTF-8. */
+  readonly body: string
+}
+
+/**
+ * Reads planned responses from a folder, in name order; lists are returned as they are.
+ *
+ * @throws Error for a file that is not JSON or a response without `url`.
+ */
+export function loadResponses (responses: Responses): PlannedResponse[] {
+  if (typeof responses !== 'string' && !(responses instanceof URL)) return [...responses]
+  const folder = responses instanceof URL || responses.startsWith('file:') ? fileURLToPath(responses) : responses
+  const names = readdirSync(folder).filter((name) => name.endsWith('.json')).sort()
+  return names.flatMap((name) => readFixture(folder, name))
+}
+
+function readFixture (folder: string, name: string): PlannedResponse[] {
+  const path = join(folder, name)
+  const parsed = parseJson(path)
+  return (Array.isArray(parsed) ? parsed : [parsed]).map((entry: unknown) => {
+    if (!isPlanned(entry)) throw new Error(`${path}: a planned response needs a text "url"; add one`)
+    return entry.file === undefined ? entry : { ...entry, bytes: readFileSync(join(folder, entry.file)) }
+  })
+}
+
+function parseJson (path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'))
+  } catch (err) {
+    throw new Error(`${path} is not JSON; fixtures that are not responses need another extension`, { cause: err })
+  }
+}
+
+function isPlanned (entry: unknown): entry is PlannedResponse {
+  return typeof entry === 'object' && entry !== null && 'url' in entry && typeof entry.url === 'string'
+}
+
+/** Whether a planned response is meant for a request. */
+export function fitsRequest (planned: PlannedResponse, request: RecordedRequest): boolean {
+  if (planned.method !== undefined && planned.method.toUpperCase() !== request.method) return false
+  return fitsAddress(planned, request.url) && fitsBody(planned.body, request.body)
+}
+
+function fitsAddress ({ url, query = {} }: PlannedResponse, requested: string): boolean {
+  const { searchParams, href } = new URL(requested)
+  const wanted = Object.entries(query).map(([name, value]): [string, string] => [name, String(value)])
+  if (typeof url !== 'string') {
+    if (!url.test(requested)) return false
+  } else {
+    const [address = '', search = ''] = url.split('?')
+    wanted.push(...new URLSearchParams(search))
+    if (!wildcard(address).test(withoutQuery(href))) return false
+  }
+  return wanted.every(([name, value]) => searchParams.getAll(name).includes(value))
+}
+
+function withoutQuery (url: string): string {
+  return url.replace(/[?#].*$/s, '')
+}
+
+function wildcard (address: string): RegExp {
+  const normal = address.includes('*') || !URL.canParse(address) ? address : withoutQuery(new URL(address).href)
+  return new RegExp(`^${normal.split('*').map((part) => part.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&')).join('.*')}$`, 's')
+}
+
+function fitsBody (wanted: PlannedResponse['body'], body: string): boolean {
+  if (wanted === undefined) return true
+  if (typeof wanted === 'string') return body.includes(wanted)
+  if (wanted instanceof RegExp) return wanted.test(body)
+  if (typeof wanted === 'function') return Boolean((wanted as (body: string) => boolean)(body))
+  return isDeepStrictEqual(parseBody(body), wanted)
+}
+
+function parseBody (body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return Object.fromEntries(new URLSearchParams(body))
+  }
+}
