@@ -9,6 +9,8 @@ import type { Config } from './config.ts'
 import { type PluginServices, createContext, createMemo, readPreferences } from './plugin-context.ts'
 import { readPluginConfig } from './plugin-config.ts'
 import { type PluginPackage, linkSdk, listPluginPackages } from './plugin-packages.ts'
+import type { Pace } from './http-pace.ts'
+import type { WantedServices } from './plugin-services.ts'
 import type { Loaded, PluginRecord, Registry } from './registry.ts'
 
 type Definition = ProviderDefinition | ChannelDefinition | ExporterDefinition
@@ -20,8 +22,8 @@ export interface LoaderOptions {
   packages?: PluginPackage[]
   /** Whether plugins are set up to work here; else only their schemas and status are wanted. */
   works: boolean
-  /** What a plugin is handed; `secrets` are masked in its logs, `origins` may be private addresses. */
-  createServices (kind: PluginKind, key: string, config: unknown, secrets: string[], origins: string[]): PluginServices
+  /** What a plugin is handed. */
+  createServices (kind: PluginKind, key: string, wanted: WantedServices): PluginServices
 }
 
 class LoadError extends Error {
@@ -104,6 +106,12 @@ async function register (app: FastifyInstance, plugin: Registrable, context: Con
   if (failure !== null) throw failure as LoadError
 }
 
+/** A channel's limits are about deliveries, which the host paces by itself. */
+function paceOf ({ kind, definition }: Exported): Pace {
+  const limits = kind === 'provider' ? (definition as ProviderDefinition).limits : undefined
+  return { concurrency: limits?.concurrency, perSecond: limits?.perSecond }
+}
+
 function toRecord (pack: PluginPackage, manifest: Manifest | null, plugin: Registrable | null): PluginRecord {
   const key = manifest?.key ?? pack.name
   return {
@@ -130,7 +138,8 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
       const settings = readPluginConfig(kind, key, plugin.definition.config, config)
       if (settings.status !== 'failed') definitions.push({ kind, definition: plugin.definition })
       if (settings.status !== 'ready') throw new LoadError(settings.status, settings.reason)
-      const services = options.createServices(kind, key, settings.value, settings.secrets, settings.origins)
+      const { value, secrets, origins } = settings
+      const services = options.createServices(kind, key, { config: value, secrets, origins, pace: paceOf(plugin) })
       const startScope = { signal: AbortSignal.timeout(10_000), memo: createMemo(), preferences: readPreferences(config) }
       if (works) await register(app, plugin, createContext(services, startScope))
       const loaded: Loaded<Definition> = {

@@ -3,8 +3,10 @@ import { type IncomingHttpHeaders, type IncomingMessage, type Server as HttpServ
   request as sendRequest } from 'node:http'
 import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
-import type { Server as Engine } from 'engine.io'
+import type { Server as SocketServer } from 'socket.io'
 import type { App } from './typebox.ts'
+
+type Engine = SocketServer['engine']
 
 /**
  * A socket session lives in one web worker, and long polling sends its requests to whichever worker is free. The session
@@ -103,7 +105,7 @@ function writeHead (socket: Duplex, reply: IncomingMessage): void {
   socket.write(`${lines.join('\r\n')}\r\n\r\n`)
 }
 
-function join2 (one: Duplex, other: Duplex): void {
+function joinStreams (one: Duplex, other: Duplex): void {
   one.pipe(other)
   other.pipe(one)
   one.on('error', () => { other.destroy() }).on('close', () => { other.destroy() })
@@ -121,7 +123,7 @@ function forwardUpgrade (request: IncomingMessage, socket: Duplex, head: Buffer,
     writeHead(socket, reply)
     socket.write(first)
     upstream.write(head)
-    join2(socket, upstream)
+    joinStreams(socket, upstream)
   })
   forwarded.on('response', (reply) => {
     reply.resume()
@@ -191,7 +193,7 @@ export async function forwardForeignSessions (app: App, folder: string, workerNu
   }
 
   app.addHook('onReady', async () => {
-    server = createOwnerServer(app.sockets.main.engine as unknown as Engine, path)
+    server = createOwnerServer(app.sockets.main.engine, path)
     if (process.platform !== 'win32') rmSync(socketPath, { force: true })
     await listen(server, socketPath)
     intercept(app.server, 'request', (request: IncomingMessage, response: ServerResponse) => {
@@ -207,6 +209,8 @@ export async function forwardForeignSessions (app: App, folder: string, workerNu
   })
   app.addHook('preClose', async () => {
     server?.close()
+  })
+  app.addHook('onClose', async () => {
     server?.closeAllConnections()
   })
 }

@@ -151,5 +151,8 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
     io.engine.generateId = () => `${workerNumber}-${process.pid.toString(36)}-${(count++).toString(36)}-${crypto.randomUUID()}`
   })
   app.addHook('preClose', async () => { io.disconnectSockets(true) })
-  app.addHook('onClose', async () => { await io.close() })
+  app.addHook('onClose', async () => {
+    if (accepts) await io.close()
+    else await io.of('/').adapter.close()
+  })
 }, { name: 'sockets', fastify: '5.x', dependencies: ['database', 'auth-core'] })

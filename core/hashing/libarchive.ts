@@ -12,12 +12,15 @@ export const MAX_ARCHIVE_BYTES = 512 * 1024 ** 2
 
 /** Larger ones are read one at a time, whatever the number of threads. */
 const SMALL_ARCHIVE_BYTES = 32 * 1024 ** 2
+/** An instance's memory never shrinks; one that has grown beyond this is not used again. */
+const KEPT_MEMORY_BYTES = 64 * 1024 ** 2
 const PIECE_BYTES = 1024 ** 2
 const FILE_TYPE_MASK = 0o170000
 const REGULAR_FILE = 0o100000
 
 interface WasmMemory {
   _malloc (bytes: number): number
+  _free (address: number): void
   /** Replaced when the memory grows. */
   readonly HEAP8: Int8Array<ArrayBuffer>
 }
@@ -79,10 +82,10 @@ function * readEntries (loaded: Loaded, budget: Budget): Generator<Entry> {
   } finally {
     wasm.read_free(archive)
   }
-  if (packedBytes <= SMALL_ARCHIVE_BYTES) idle = loaded
+  if (memory.HEAP8.length <= KEPT_MEMORY_BYTES) idle = loaded
 }
 
-/** The instance of the last archive, when that was small and read without an error. */
+/** The last archive's instance, ready for the next one; null while one is read, or after an error. */
 let idle: Loaded | null = null
 
 async function load (source: Source): Promise<Loaded> {

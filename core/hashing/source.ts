@@ -2,6 +2,8 @@ import { readSync } from 'node:fs'
 import { ArchiveError } from './limits.ts'
 
 const CHUNK_BYTES = 256 * 1024
+/** Asked for at the end of a file, in case it has grown. */
+const LEAST_BYTES = 1024
 
 /** A file open for reading; it is closed by whoever opened it. */
 export interface Source {
@@ -14,9 +16,10 @@ export interface Source {
  * The bytes from `start` to `end`, in pieces that are new each time. Reading is synchronous: nothing can still be
  * reading from the descriptor once it is closed and perhaps given to another file.
  */
-export function * readPieces ({ fd }: Source, start = 0, end = Infinity): Generator<Buffer> {
+export function * readPieces ({ fd, size }: Source, start = 0, end = Infinity): Generator<Buffer> {
   for (let position = start; position < end;) {
-    const piece = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, end - position))
+    const expected = Math.max(size - position, LEAST_BYTES)
+    const piece = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, end - position, expected))
     const read = readSync(fd, piece, 0, piece.length, position)
     if (read === 0) return
     position += read

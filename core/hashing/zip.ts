@@ -6,6 +6,7 @@ import { ArchiveError, type Budget } from './limits.ts'
 import { readPieces, type Source } from './source.ts'
 
 const CHUNK_BYTES = 256 * 1024
+const LEAST_BYTES = 1024
 const STORED = 0
 const DEFLATED = 8
 const FILE_TYPE_MASK = 0o170000
@@ -97,7 +98,7 @@ function toEntry (zip: ZipFile, { index, name, size, zipped }: ZipMember, budget
 async function openMember (zip: ZipFile, entry: ZipEntry): Promise<Readable> {
   const raw = await zip.openReadStreamPromise(entry, { decodeFileData: false })
   if (entry.compressionMethod === STORED) return raw
-  return pipeline(raw, createInflateRaw({ chunkSize: CHUNK_BYTES }), () => {
+  return pipeline(raw, createInflateRaw({ chunkSize: Math.max(LEAST_BYTES, Math.min(CHUNK_BYTES, entry.uncompressedSize)) }), () => {
     // Reading the returned stream throws the same error.
   })
 }

@@ -7,7 +7,7 @@ import type { CallScope } from '../../core/plugin-context.ts'
 import type { Loaded } from '../../core/registry.ts'
 
 /** A provider, its line of waiting calls, and whether it can be asked at all for the rest of this scan. */
-interface Lane { provider: Loaded<ProviderDefinition>, queue: PQueue, refused: string | null }
+interface Lane { provider: Loaded<ProviderDefinition>, queue: PQueue, refused: string | null, failuresInARow: number }
 
 /** How a ROM is looked up at one provider. */
 export interface Lookup {
@@ -30,10 +30,12 @@ const DEFAULT_CONCURRENCY = 4
 const DEFAULT_TIMEOUT_MS = 60_000
 /** A provider that asks for a longer pause is left alone for the rest of the scan. */
 const LONGEST_PAUSE_MS = 15 * 60_000
+/** A provider that failed this often without an answer in between is down. */
+const FAILURES_IN_A_ROW_MAX = 8
 
 function createLane (provider: Loaded<ProviderDefinition>): Lane {
   const { concurrency = DEFAULT_CONCURRENCY } = provider.definition.limits ?? {}
-  return { provider, queue: new PQueue({ concurrency }), refused: null }
+  return { provider, queue: new PQueue({ concurrency }), refused: null, failuresInARow: 0 }
 }
 
 /** Text PostgreSQL cannot hold, from wherever it came. */
@@ -65,6 +67,9 @@ export function createIdentifier (
   /** Slows a provider down, or drops it, after what it answered. */
   function react (lane: Lane, err: unknown): void {
     if (err instanceof CredentialsRefusedError) lane.refused = err.message
+    if (++lane.failuresInARow >= FAILURES_IN_A_ROW_MAX) {
+      lane.refused ??= `it failed ${lane.failuresInARow} times in a row, at last with: ${(err as Error).message}`
+    }
     if (!(err instanceof RateLimitedError) || lane.queue.isPaused) return
     const pause = err.retryAfterMs ?? 5_000
     if (pause > LONGEST_PAUSE_MS) {
@@ -93,7 +98,10 @@ export function createIdentifier (
     if (lane.refused !== null) return
     const { key } = lane.provider
     try {
-      const match = await lane.queue.add(() => call(lane, rom, lookup, hint), { signal: scope.signal })
+      const match = await lane.queue.add(() => lane.refused === null ? call(lane, rom, lookup, hint) : undefined,
+        { signal: scope.signal })
+      if (match === undefined) return
+      lane.failuresInARow = 0
       if (match === null) found.misses.add(key)
       else found.matches.set(key, match)
     } catch (err) {

@@ -24,7 +24,7 @@ export interface XmlOptions {
   maxDepth?: number
   /** Characters of text in one element, and of one attribute or comment; default 1 MiB. */
   maxText?: number
-  /** Elements, texts and comments held at once; default 4,000,000. */
+  /** Elements, texts and comments held at once; default 3,000,000. */
   maxNodes?: number
 }
 
@@ -206,7 +206,7 @@ type Refuse = (problem: string, remedy: string) => never
 function buildTree (
   parser: SaxesParser<ParserOptions>, options: XmlOptions, refuse: Refuse, onRecord?: (record: XmlElement) => void
 ): XmlNode[] {
-  const { maxDepth = 32, maxText = 1024 * 1024, maxNodes = 4_000_000 } = options
+  const { maxDepth = 32, maxText = 1024 * 1024, maxNodes = 3_000_000 } = options
   const top: XmlNode[] = []
   const open: { element: XmlElement, text: number }[] = []
   let nodes = 0

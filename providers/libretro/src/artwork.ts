@@ -33,7 +33,8 @@ async function loadListing (system: string, folder: string, ctx: Context): Promi
       async () => createListingIndex(await fetchListing(system, folder, ctx)))
   } catch (err) {
     ctx.signal.throwIfAborted()
-    if (!isUnavailable(err)) throw err
+    // Without the box art nothing is known of the ROM, which must not read as "no such picture".
+    if (!isUnavailable(err) || folder === BOX_ART.folder) throw err
     ctx.log.warn({ err, system, folder }, 'listing not available, going on without its pictures')
     return NO_PICTURES
   }

@@ -148,16 +148,25 @@ t.test('lists are kept for a day, and their absence for an hour', async (t) => {
   }
 })
 
-t.test('a server that refuses or fails costs the pictures of that ROM only', async (t) => {
+t.test('without the box art listing the ROM is not "not known": the failure is told', async (t) => {
   for (const failure of [{ status: 403 }, { status: 408 }, { status: 429 }, { status: 500 }, { status: 503 },
     { error: 'connection' }, { error: 'timeout' }] as const) {
     const ctx = createContext({
       responses: [{ url: `${SYSTEM}/*`, times: 1, ...failure }, ...RESPONSES], preferences: COVER_ONLY, t
     })
-    t.equal(await definition.identify(createGameBoyRom('Chrono Harbor (USA).gb'), ctx), null)
-    t.match(ctx.logs, [{ level: 'warn', fields: { system: 'Nintendo - Game Boy', folder: 'Named_Boxarts' } }])
+    await t.rejects(async () => await definition.identify(createGameBoyRom('Chrono Harbor (USA).gb'), ctx))
     t.match(await definition.identify(createGameBoyRom('Chrono Harbor (USA).gb'), ctx), { score: 1 }, 'nothing of it is kept')
   }
+})
+
+t.test('a listing of other pictures that fails costs those pictures only', async (t) => {
+  const ctx = createContext({
+    responses: [{ url: `${SYSTEM}/Named_Snaps/*`, times: 1, status: 500 }, ...RESPONSES],
+    preferences: { ...COVER_ONLY, media: ['screenshot'] },
+    t
+  })
+  t.match(await definition.identify(createGameBoyRom('Chrono Harbor (USA).gb'), ctx), { score: 1 })
+  t.match(ctx.logs, [{ level: 'warn', fields: { system: 'Nintendo - Game Boy', folder: 'Named_Snaps' } }])
 })
 
 t.test('a kept list that is no list of names is fetched anew', async (t) => {

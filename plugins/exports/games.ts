@@ -1,0 +1,115 @@
+import type { ExportGame, MediaKind } from '@svc/plugin-sdk'
+import type pg from 'pg'
+import { safeRelativePath } from '../../core/library/safe-path.ts'
+import type { Rom } from '../roms/entities.ts'
+import { toReason } from './fs-reason.ts'
+import type { SkippedRom } from './schemas.ts'
+
+type RomRow = Pick<Rom, 'id' | 'fs_name' | 'fs_path' | 'fs_name_no_tags' | 'is_folder' | 'genres' | 'franchises' |
+  'companies' | 'developers' | 'publishers' | 'regions' | 'languages' | 'tags' | 'player_count' | 'path_screenshots' |
+  'media'> & Record<'name' | 'summary' | 'path_cover_large' | 'path_manual' | 'nested_path', string | null> &
+  Record<'first_release_date' | 'average_rating', number | null>
+
+/** A game before its media are in place. */
+export interface GameDraft {
+  game: Omit<ExportGame, 'media'>
+  /** Where its media go below each media folder, without extension. */
+  stem: string
+  /** Media in the resources folder by kind: paths relative to it. */
+  sources: ReadonlyMap<MediaKind, string>
+}
+
+export interface GamePage { drafts: GameDraft[], skipped: SkippedRom[] }
+
+const PAGE_ROMS = 1_000
+/** What a ROM's player count says when nobody knows it. */
+const UNKNOWN_PLAYERS = '1'
+
+/** `nested_path` is the only file directly in a ROM's folder: it is what a frontend starts. */
+const SELECT_PAGE = `select r.id, r.fs_name, r.fs_path, r.fs_name_no_tags, r.is_folder, r.name, r.summary, r.genres,
+    r.franchises, r.companies, r.developers, r.publishers, r.regions, r.languages, r.tags, r.player_count,
+    r.first_release_date::float8 as first_release_date, r.average_rating, r.path_cover_large, r.path_screenshots,
+    r.path_manual, r.media, nested.path as nested_path
+  from roms r left join lateral (
+    select min(f.file_path || '/' || f.file_name) as path from rom_files f
+    where r.has_nested_single_file and f.rom_id = r.id and f.is_top_level having count(*) = 1
+  ) nested on true
+  where r.platform_id = $1 and not r.missing_from_fs and r.fs_name > $2
+  order by r.fs_name limit ${PAGE_ROMS}`
+
+/**
+ * The ROMs of a platform that are on disk, by file name, one query per 1,000.
+ *
+ * @param folder the platform's ROM folder, relative to the library
+ */
+export async function * readGames (
+  pool: pg.Pool, platformId: number, folder: string
+): AsyncGenerator<GamePage, void, undefined> {
+  let last = ''
+  for (;;) {
+    const { rows } = await pool.query<RomRow>(SELECT_PAGE, [platformId, last])
+    const page: GamePage = { drafts: [], skipped: [] }
+    for (const row of rows) addRow(page, row, folder)
+    yield page
+    const final = rows.at(-1)
+    if (final === undefined || rows.length < PAGE_ROMS) return
+    last = final.fs_name
+  }
+}
+
+function addRow (page: GamePage, row: RomRow, folder: string): void {
+  try {
+    page.drafts.push(toDraft(row, folder))
+  } catch (err) {
+    page.skipped.push({ rom_id: row.id, reason: toReason(err) })
+  }
+}
+
+/** @throws PathRefusedError when the stored path leaves the platform's folder. */
+function toDraft (row: RomRow, folder: string): GameDraft {
+  const path = safeRelativePath(toRelative(row.nested_path ?? `${row.fs_path}/${row.fs_name}`, folder))
+  const isFolder = row.is_folder && row.nested_path === null
+  return { game: toGame(row, path), stem: isFolder ? path : dropExtension(path), sources: listSources(row) }
+}
+
+function toGame (row: RomRow, path: string): GameDraft['game'] {
+  const { genres, franchises, companies, developers, publishers, regions, languages, tags } = row
+  return {
+    rom_id: row.id,
+    path,
+    fs_name: row.fs_name,
+    fs_name_no_tags: row.fs_name_no_tags,
+    name: row.name === null || row.name === '' ? row.fs_name_no_tags : row.name,
+    summary: row.summary,
+    player_count: row.player_count === UNKNOWN_PLAYERS ? null : row.player_count,
+    first_release_date: row.first_release_date,
+    average_rating: row.average_rating,
+    genres,
+    franchises,
+    companies,
+    developers,
+    publishers,
+    regions,
+    languages,
+    tags
+  }
+}
+
+/** The part below the platform's folder; of a path from a time when the library was laid out otherwise, the name. */
+function toRelative (path: string, folder: string): string {
+  return path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : path.slice(path.lastIndexOf('/') + 1)
+}
+
+function dropExtension (path: string): string {
+  const dot = path.lastIndexOf('.')
+  return dot > path.lastIndexOf('/') + 1 ? path.slice(0, dot) : path
+}
+
+function listSources (row: RomRow): Map<MediaKind, string> {
+  const others = Object.entries(row.media).map(([kind, stored]) => [kind as MediaKind, stored?.path] as const)
+  const columns = [
+    ['cover', row.path_cover_large], ['screenshot', row.path_screenshots[0]], ['manual', row.path_manual]
+  ] as const
+  return new Map([...others, ...columns].filter((entry): entry is [MediaKind, string] =>
+    entry[1] !== null && entry[1] !== undefined && entry[1] !== ''))
+}

@@ -1,0 +1,175 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { ArchiveMember, MediaKind } from '@svc/plugin-sdk'
+import { type RawBuilder, sql } from 'kysely'
+import type { Viewer } from '../platforms/visibility.ts'
+import type { Condition } from './conditions.ts'
+import type { RomFile, RomUser, StoredMedia } from './entities.ts'
+import { isRomVisible } from './visibility.ts'
+
+/** A ROM with its platform and the viewer's marks. Times are milliseconds since 1970. */
+export interface RomRow {
+  id: number
+  platform_id: number
+  platform_slug: string
+  platform_fs_slug: string
+  platform_name: string
+  platform_custom_name: string | null
+  fs_name: string
+  fs_name_no_tags: string
+  fs_name_no_ext: string
+  fs_extension: string
+  fs_path: string
+  fs_size_bytes: number
+  is_folder: boolean
+  has_nested_single_file: boolean
+  has_multiple_files: boolean
+  has_soundtrack: boolean
+  name: string | null
+  name_sort_key: string
+  slug: string | null
+  summary: string | null
+  alternative_names: string[]
+  youtube_video_id: string | null
+  genres: string[]
+  franchises: string[]
+  collections: string[]
+  companies: string[]
+  game_modes: string[]
+  age_ratings: string[]
+  player_count: string
+  first_release_date: number | null
+  average_rating: number | null
+  revision: string | null
+  regions: string[]
+  languages: string[]
+  tags: string[]
+  crc_hash: string
+  md5_hash: string
+  sha1_hash: string
+  ra_hash: string | null
+  url_cover: string | null
+  path_cover_small: string | null
+  path_cover_large: string | null
+  path_screenshots: string[]
+  url_manual: string | null
+  path_manual: string | null
+  media: Partial<Record<MediaKind, StoredMedia>>
+  is_identified: boolean
+  missing_from_fs: boolean
+  created_at: number
+  updated_at: number
+  marks: MarksRow | null
+}
+
+export interface MarksRow extends Pick<RomUser, 'id' | 'is_main_sibling' | 'backlogged' | 'now_playing' | 'hidden' |
+  'rating' | 'difficulty' | 'completion'> {
+  rom_id: number
+  user_id: number
+  status: NonNullable<RomUser['status']> | null
+  last_played: number | null
+  created_at: number
+  updated_at: number
+}
+
+export interface FileRow extends Pick<RomFile, 'id' | 'file_name' | 'file_path' | 'file_size_bytes' | 'is_top_level' |
+  'crc_hash' | 'md5_hash' | 'sha1_hash'> {
+  rom_id: number
+  category: string | null
+  ra_hash: string | null
+  chd_sha1_hash: string | null
+  archive_members: ArchiveMember[] | null
+  created_at: number
+  updated_at: number
+  last_modified: number
+}
+
+export interface MatchRow { rom_id: number, provider: string, provider_id: string, metadata: Record<string, unknown> | null }
+
+export interface SiblingRow {
+  /** The ROM whose sibling this is. */
+  of: number
+  id: number
+  name: string | null
+  fs_name_no_tags: string
+  fs_name_no_ext: string
+  is_main_sibling: boolean
+}
+
+const milliseconds = (column: string) => sql`(extract(epoch from ${sql.ref(column)}) * 1000)::float8`
+
+const MARK_COLUMNS = sql`u.id, u.rom_id, u.user_id, u.is_main_sibling, u.backlogged, u.now_playing, u.hidden, u.rating,
+  u.difficulty, u.completion, u.status, ${milliseconds('u.last_played')} as last_played,
+  ${milliseconds('u.created_at')} as created_at, ${milliseconds('u.updated_at')} as updated_at`
+
+const ROM_COLUMNS = sql`r.id, r.platform_id, p.slug as platform_slug, p.fs_slug as platform_fs_slug,
+  p.name as platform_name, p.custom_name as platform_custom_name, r.fs_name, r.fs_name_no_tags, r.fs_name_no_ext,
+  r.fs_extension, r.fs_path, r.fs_size_bytes::float8 as fs_size_bytes, r.is_folder, r.has_nested_single_file,
+  r.has_multiple_files, r.has_soundtrack, r.name, r.name_sort_key, r.slug, r.summary, r.alternative_names,
+  r.youtube_video_id, r.genres, r.franchises, r.collections, r.companies, r.game_modes, r.age_ratings, r.player_count,
+  r.first_release_date::float8 as first_release_date, r.average_rating, r.revision, r.regions, r.languages, r.tags,
+  r.crc_hash, r.md5_hash, r.sha1_hash, r.ra_hash, r.url_cover, r.path_cover_small, r.path_cover_large,
+  r.path_screenshots, r.url_manual, r.path_manual, r.media, r.is_identified, r.missing_from_fs,
+  ${milliseconds('r.created_at')} as created_at, ${milliseconds('r.updated_at')} as updated_at,
+  case when u.id is not null then to_jsonb((select marks from (select ${MARK_COLUMNS}) marks)) end as marks`
+
+const FILE_COLUMNS = sql`f.id, f.rom_id, f.file_name, f.file_path, f.file_size_bytes::float8 as file_size_bytes,
+  f.is_top_level, f.category, f.crc_hash, f.md5_hash, f.sha1_hash, f.ra_hash, f.chd_sha1_hash, f.archive_members,
+  ${milliseconds('f.created_at')} as created_at, ${milliseconds('f.updated_at')} as updated_at,
+  ${milliseconds('f.last_modified')} as last_modified`
+
+/** ROMs `r`, their platforms `p` and the marks `u` of one user, which nobody has when that is null. */
+export function romTables (userId: number | null): RawBuilder<unknown> {
+  return sql`roms r join platforms p on p.id = r.platform_id
+    left join rom_users u on u.rom_id = r.id and u.user_id = ${userId ?? -1}`
+}
+
+/** @param tail what follows the condition: an order, a limit. */
+export async function selectRoms (
+  em: EntityManager, userId: number | null, condition: Condition, tail: RawBuilder<unknown> = sql``
+): Promise<RomRow[]> {
+  const { rows } = await sql<RomRow>`
+    select ${ROM_COLUMNS} from ${romTables(userId)} where ${condition} ${tail}`.execute(em.getKysely())
+  return rows
+}
+
+/** What the sources say, of all these ROMs at once. */
+export async function selectMatches (em: EntityManager, romIds: readonly number[]): Promise<Map<number, MatchRow[]>> {
+  const { rows } = await sql<MatchRow>`
+    select m.rom_id, m.provider, m.provider_id, m.match -> 'metadata' as metadata
+    from rom_matches m where m.rom_id = any(${romIds}::int[])`.execute(em.getKysely())
+  return Map.groupBy(rows, (row) => row.rom_id)
+}
+
+/** Other ROMs of the same platform that one of the sources takes for the same game, of all these ROMs at once. */
+export async function selectSiblings (
+  em: EntityManager, viewer: Viewer, romIds: readonly number[], keys: readonly string[]
+): Promise<Map<number, SiblingRow[]>> {
+  const { rows } = await sql<SiblingRow>`
+    select distinct a.rom_id as of, r.id, r.name, r.fs_name_no_tags, r.fs_name_no_ext,
+      coalesce(u.is_main_sibling, false) as is_main_sibling
+    from rom_matches a
+    join roms o on o.id = a.rom_id
+    join rom_matches b on b.provider = a.provider and b.provider_id = a.provider_id and b.rom_id <> a.rom_id
+    join roms r on r.id = b.rom_id and r.platform_id = o.platform_id
+    join platforms p on p.id = r.platform_id
+    left join rom_users u on u.rom_id = r.id and u.user_id = ${viewer?.id ?? -1}
+    where a.rom_id = any(${romIds}::int[]) and a.provider = any(${keys}::text[]) and ${isRomVisible(viewer)}
+    `.execute(em.getKysely())
+  return Map.groupBy(rows, (row) => row.of)
+}
+
+/** The files of all these ROMs at once, by name. */
+export async function selectFiles (em: EntityManager, romIds: readonly number[]): Promise<Map<number, FileRow[]>> {
+  const { rows } = await sql<FileRow>`
+    select ${FILE_COLUMNS} from rom_files f where f.rom_id = any(${romIds}::int[])
+    order by f.file_name, f.file_path`.execute(em.getKysely())
+  return Map.groupBy(rows, (row) => row.rom_id)
+}
+
+/** A file with the id given; null when it does not exist or its ROM is not visible. */
+export async function selectFile (em: EntityManager, viewer: Viewer, fileId: number): Promise<FileRow | null> {
+  const { rows } = await sql<FileRow>`
+    select ${FILE_COLUMNS} from ${romTables(viewer?.id ?? null)} join rom_files f on f.rom_id = r.id
+    where f.id = ${fileId} and ${isRomVisible(viewer)}`.execute(em.getKysely())
+  return rows[0] ?? null
+}

@@ -1,0 +1,175 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { FastifyInstance } from 'fastify'
+import { type RawBuilder, sql } from 'kysely'
+import type { Caller } from '../../core/auth.ts'
+import type { Config } from '../../core/config.ts'
+import { badRequest, notFound } from '../../core/errors.ts'
+import type { Viewer } from '../platforms/visibility.ts'
+import {
+  type Condition, type HashQuery, every, filterConditions, hasHash, isNotHidden, scopeConditions
+} from './conditions.ts'
+import { noFilterValues, selectFilterValues } from './filter-values.ts'
+import { isRepresentative } from './grouping.ts'
+import { type ListRomsQuery, type ScopeQuery, withOldNames } from './list-query.ts'
+import { type MarksChange, writeMarks } from './marks.ts'
+import { readOrder } from './order.ts'
+import { selectPageIndex } from './page-index.ts'
+import { type RomRow, romTables, selectFile, selectFiles, selectMatches, selectRoms, selectSiblings } from './rows.ts'
+import type { DetailedRomView, RomFileView, RomFilters, RomPage, RomUserView, RomView, SimpleRomView } from './schemas.ts'
+import { type Sources, createSources } from './sources.ts'
+import { toFileView, toRomView } from './views.ts'
+import { isRomVisible } from './visibility.ts'
+
+const toSimple = (view: RomView): SimpleRomView => ({ ...view, screenshot_path: null })
+
+const toDetailed = (view: RomView): DetailedRomView => ({
+  ...view,
+  user_saves: [],
+  user_states: [],
+  all_user_saves: [],
+  all_user_states: [],
+  user_screenshots: [],
+  all_user_screenshots: [],
+  user_collections: [],
+  all_user_notes: []
+})
+
+const BY_NAME = sql`order by r.name_sort_key, r.id`
+const FIRST = sql`order by r.id limit 1`
+
+/** The first ROM by any of the ids given, which are keyed by source. */
+function hasSourceId (ids: Readonly<Record<string, number | string>>): Condition {
+  const pairs = Object.entries(ids).map(([key, id]) => sql<boolean>`(m.provider = ${key} and m.provider_id = ${String(id)})`)
+  return sql<boolean>`exists (select 1 from rom_matches m where m.rom_id = r.id and (${sql.join(pairs, sql` or `)}))`
+}
+
+export function createRoms (app: FastifyInstance, config: Config) {
+  const sources: Sources = createSources(app.registry)
+  const userOf = (viewer: Viewer) => viewer?.id ?? null
+
+  async function toViews (
+    em: EntityManager, viewer: Viewer, rows: readonly RomRow[], withFiles: boolean
+  ): Promise<RomView[]> {
+    const ids = rows.map((row) => row.id)
+    if (ids.length === 0) return []
+    const [matches, siblings, files] = await Promise.all([
+      selectMatches(em, ids),
+      selectSiblings(em, viewer, ids, sources.identifying),
+      withFiles ? selectFiles(em, ids) : null
+    ])
+    return rows.map((row) => toRomView(row, {
+      matches: matches.get(row.id) ?? [], siblings: siblings.get(row.id) ?? [], files: files?.get(row.id) ?? []
+    }, sources))
+  }
+
+  async function find (em: EntityManager, viewer: Viewer, condition: Condition, tail: RawBuilder<unknown>): Promise<RomView | null> {
+    const rows = await selectRoms(em, userOf(viewer), every([isRomVisible(viewer), condition]), tail)
+    return (await toViews(em, viewer, rows, true))[0] ?? null
+  }
+
+  async function get (em: EntityManager, viewer: Viewer, id: number): Promise<RomView> {
+    const view = await find(em, viewer, sql<boolean>`r.id = ${id}`, sql``)
+    if (view === null) throw notFound(`ROM with ID '${id}' not found`)
+    return view
+  }
+
+  /** The whole condition of a list; what the viewer hid goes after the groups are made. */
+  function listCondition (viewer: Viewer, query: ListRomsQuery, needsMarks: boolean): Condition {
+    const narrowed = every([
+      isRomVisible(viewer),
+      ...scopeConditions(query, query.search_term),
+      ...filterConditions(query, sources),
+      ...(needsMarks ? [sql<boolean>`u.id is not null`] : [])
+    ])
+    const shown = query.statuses.includes('hidden') ? [] : [isNotHidden]
+    if (!query.group_by_meta_id) return every([narrowed, ...shown])
+    const tables = romTables(userOf(viewer))
+    return every([isRepresentative(tables, narrowed, sources.identifying, config.scan.priority.region), ...shown])
+  }
+
+  return {
+    sources,
+
+    async list (em: EntityManager, viewer: Viewer, input: ListRomsQuery): Promise<RomPage> {
+      const query = withOldNames(input)
+      const { limit, offset } = query
+      const order = readOrder(query.order_by, query.order_dir, sources)
+      const condition = listCondition(viewer, query, order.needsMarks)
+      const scope = every([isRomVisible(viewer), isNotHidden, ...scopeConditions(query, query.search_term)])
+      const [rows, index, filterValues] = await Promise.all([
+        selectRoms(em, userOf(viewer), condition, sql`order by ${order.by} limit ${limit} offset ${offset}`),
+        selectPageIndex(em, userOf(viewer), condition, order, {
+          total: query.with_total, characters: query.with_char_index, ids: query.with_rom_id_index
+        }),
+        query.with_filter_values ? selectFilterValues(em, userOf(viewer), scope) : noFilterValues()
+      ])
+      const items = (await toViews(em, viewer, rows, query.with_files)).map(toSimple)
+      return { items, ...index, limit, offset, filter_values: filterValues }
+    },
+
+    /** The visible ROMs a viewer has not hidden, by name. */
+    async listIds (em: EntityManager, viewer: Viewer): Promise<number[]> {
+      const { rows } = await sql<{ id: number }>`select r.id from ${romTables(userOf(viewer))}
+        where ${every([isRomVisible(viewer), isNotHidden])} ${BY_NAME}`.execute(em.getKysely())
+      return rows.map((row) => row.id)
+    },
+
+    async pickRandom (em: EntityManager, viewer: Viewer, query: ScopeQuery): Promise<SimpleRomView | null> {
+      const picked = sql<boolean>`r.id = (select r.id from ${romTables(userOf(viewer))}
+        where ${every([isRomVisible(viewer), isNotHidden, ...scopeConditions(query)])} order by random() limit 1)`
+      const view = await find(em, viewer, picked, sql``)
+      return view === null ? null : toSimple({ ...view, files: [] })
+    },
+
+    listFilterValues: (em: EntityManager, viewer: Viewer): Promise<RomFilters> =>
+      selectFilterValues(em, userOf(viewer), every([isRomVisible(viewer), isNotHidden])),
+
+    getSimple: async (em: EntityManager, viewer: Viewer, id: number): Promise<SimpleRomView> => toSimple(await get(em, viewer, id)),
+
+    getDetailed: async (em: EntityManager, viewer: Viewer, id: number): Promise<DetailedRomView> => toDetailed(await get(em, viewer, id)),
+
+    /** @param ids by source key */
+    async findBySource (
+      em: EntityManager, viewer: Viewer, ids: Readonly<Record<string, number | string>>
+    ): Promise<DetailedRomView> {
+      if (Object.keys(ids).length === 0) throw badRequest('Give at least one id, such as igdb_id')
+      const view = await find(em, viewer, hasSourceId(ids), FIRST)
+      if (view === null) throw notFound('No ROM has any of these ids')
+      return toDetailed(view)
+    },
+
+    async findByHash (em: EntityManager, viewer: Viewer, hashes: HashQuery): Promise<DetailedRomView> {
+      const given = Object.entries(hashes).filter(([, hash]) => hash !== '').map(([name, hash]) => [name, hash.toLowerCase()])
+      if (given.length === 0) throw badRequest('Give at least one of crc_hash, md5_hash, sha1_hash, ra_hash')
+      const view = await find(em, viewer, hasHash(Object.fromEntries(given) as HashQuery), FIRST)
+      if (view === null) throw notFound('No ROM has any of these hashes')
+      return toDetailed(view)
+    },
+
+    async getFile (em: EntityManager, viewer: Viewer, fileId: number): Promise<RomFileView> {
+      const row = await selectFile(em, viewer, fileId)
+      if (row === null) throw notFound('File not found')
+      return toFileView(row)
+    },
+
+    async mark (em: EntityManager, caller: Caller, id: number, change: MarksChange): Promise<RomUserView> {
+      const rom = await get(em, caller, id)
+      await writeMarks(em, caller.id, id, rom.sibling_roms.map((sibling) => sibling.id), change)
+      return (await get(em, caller, id)).rom_user
+    },
+
+    /**
+     * ROMs in the order of the ids, as lists show them; ids without a row are left out. For the server's own events:
+     * visibility is the concern of whoever sends them.
+     *
+     * @param userId whose marks are shown; null for nobody's
+     */
+    async views (ids: readonly number[], userId: number | null): Promise<SimpleRomView[]> {
+      const em = app.orm.em.fork()
+      const viewer: Viewer = userId === null ? null : { id: userId, role: 'admin' }
+      const rows = await selectRoms(em, userId, sql<boolean>`r.id = any(${ids}::int[])`)
+      const views = new Map((await toViews(em, viewer, rows, true)).map((view) => [view.id, toSimple(view)]))
+      return ids.flatMap((id) => views.get(id) ?? [])
+    }
+  }
+}

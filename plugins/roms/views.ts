@@ -1,0 +1,185 @@
+import { sortComparator } from '../../core/library/names.ts'
+import { formatDate } from '../../core/typebox.ts'
+import type { FileRow, MarksRow, MatchRow, RomRow, SiblingRow } from './rows.ts'
+import type { RomFileView, RomUserView, RomView, SiblingView } from './schemas.ts'
+import { ROM_FILE_CATEGORIES } from '../../core/library/categories.ts'
+import { KNOWN_METADATA, type Source, type Sources } from './sources.ts'
+
+const RESOURCES = '/assets/romm/resources'
+
+/** What belongs to a ROM, fetched for many at once. */
+export interface RomParts {
+  matches: readonly MatchRow[]
+  siblings: readonly SiblingRow[]
+  files: readonly FileRow[]
+}
+
+const isoDate = (milliseconds: number) => formatDate(new Date(milliseconds))
+const isoDateOrNull = (milliseconds: number | null) => milliseconds === null ? null : isoDate(milliseconds)
+
+export function toMarksView (row: MarksRow): RomUserView {
+  return {
+    ...row,
+    last_played: isoDateOrNull(row.last_played),
+    created_at: isoDate(row.created_at),
+    updated_at: isoDate(row.updated_at)
+  }
+}
+
+/** The marks of a caller who has made none. */
+function noMarks (rom: RomRow): RomUserView {
+  return {
+    id: -1,
+    user_id: -1,
+    rom_id: -1,
+    created_at: isoDate(rom.created_at),
+    updated_at: isoDate(rom.created_at),
+    last_played: null,
+    is_main_sibling: false,
+    backlogged: false,
+    now_playing: false,
+    hidden: false,
+    rating: 0,
+    difficulty: 0,
+    completion: 0,
+    status: null
+  }
+}
+
+export function toFileView (row: FileRow): RomFileView {
+  const category = ROM_FILE_CATEGORIES.find((known) => known === row.category) ?? null
+  return {
+    ...row,
+    full_path: `${row.file_path}/${row.file_name}`,
+    category: category ?? (row.is_top_level ? 'game' : null),
+    created_at: isoDate(row.created_at),
+    updated_at: isoDate(row.updated_at),
+    last_modified: isoDate(row.last_modified),
+    track_meta: null
+  }
+}
+
+function toSiblingViews (rows: readonly SiblingRow[]): SiblingView[] {
+  return rows
+    .map(({ of: _of, ...row }) => ({ ...row, sort_comparator: sortComparator(row.name ?? row.fs_name_no_tags) }))
+    .sort((a, b) => a.sort_comparator === b.sort_comparator ? a.id - b.id : a.sort_comparator < b.sort_comparator ? -1 : 1)
+}
+
+const readId = (source: Source, id: string) => source.id === 'integer' ? Number(id) : id
+
+/** `<key>_id` and `<key>_metadata` of every source; null where it does not know the ROM. */
+function toSourceFields (matches: readonly MatchRow[], sources: Sources): Record<string, unknown> {
+  const byProvider = new Map(matches.map((match) => [match.provider, match]))
+  const fields: Record<string, unknown> = {}
+  for (const source of sources.all) {
+    const match = byProvider.get(source.key)
+    fields[`${source.key}_id`] = match === undefined ? null : readId(source, match.provider_id)
+    if (source.metadata === null && !KNOWN_METADATA.includes(source.key)) continue
+    fields[`${source.key}_metadata`] = match?.metadata ?? null
+  }
+  return fields
+}
+
+const resource = (path: string, version: string) => `${RESOURCES}/${path}?ts=${version}`
+
+/** Badge paths as addresses; everything else as the source gave it. */
+function toAchievements (metadata: Record<string, unknown> | null): Record<string, unknown> | null {
+  if (metadata === null || !Array.isArray(metadata.achievements)) return metadata
+  const achievements = (metadata.achievements as unknown[]).map((entry) => {
+    if (typeof entry !== 'object' || entry === null) return entry
+    return Object.fromEntries(Object.entries(entry).map(([name, value]: [string, unknown]) =>
+      [name, /^badge_path/.test(name) && typeof value === 'string' && value !== '' ? `${RESOURCES}/${value}` : value]))
+  })
+  return { ...metadata, achievements }
+}
+
+function toMetadatum (row: RomRow): RomView['metadatum'] {
+  return {
+    rom_id: row.id,
+    genres: row.genres.toSorted(),
+    franchises: row.franchises.toSorted(),
+    collections: row.collections.toSorted(),
+    companies: row.companies.toSorted(),
+    game_modes: row.game_modes.toSorted(),
+    age_ratings: row.age_ratings.toSorted(),
+    player_count: row.player_count,
+    first_release_date: row.first_release_date,
+    average_rating: row.average_rating
+  }
+}
+
+function toArtwork (row: RomRow) {
+  const version = isoDate(row.updated_at)
+  const cover = (path: string | null) => path === null || path === '' ? '' : resource(path, version)
+  return {
+    path_cover_small: cover(row.path_cover_small),
+    path_cover_large: cover(row.path_cover_large),
+    url_cover: row.url_cover,
+    has_manual: row.path_manual !== null && row.path_manual !== '',
+    path_manual: row.path_manual,
+    url_manual: row.url_manual,
+    path_video: row.media.video?.path ?? row.media.video_normalized?.path ?? null,
+    merged_screenshots: row.path_screenshots.map((path) => resource(path, version))
+  }
+}
+
+/** The columns that go out as they are. */
+function toFields (row: RomRow) {
+  return {
+    id: row.id,
+    platform_id: row.platform_id,
+    platform_slug: row.platform_slug,
+    platform_fs_slug: row.platform_fs_slug,
+    platform_custom_name: row.platform_custom_name,
+    fs_name: row.fs_name,
+    fs_name_no_tags: row.fs_name_no_tags,
+    fs_name_no_ext: row.fs_name_no_ext,
+    fs_extension: row.fs_extension,
+    fs_path: row.fs_path,
+    fs_size_bytes: row.fs_size_bytes,
+    name: row.name,
+    name_sort_key: row.name_sort_key,
+    slug: row.slug,
+    summary: row.summary,
+    youtube_video_id: row.youtube_video_id,
+    has_soundtrack: row.has_soundtrack,
+    is_identified: row.is_identified,
+    revision: row.revision,
+    regions: row.regions,
+    languages: row.languages,
+    tags: row.tags,
+    crc_hash: row.crc_hash,
+    md5_hash: row.md5_hash,
+    sha1_hash: row.sha1_hash,
+    ra_hash: row.ra_hash,
+    has_nested_single_file: row.has_nested_single_file,
+    has_multiple_files: row.has_multiple_files,
+    missing_from_fs: row.missing_from_fs
+  }
+}
+
+/** A ROM as clients get it in every list, event and detail; those add their own fields. */
+export function toRomView (row: RomRow, parts: RomParts, sources: Sources): RomView {
+  const { platform_name: platformName, marks } = row
+  const achievements = parts.matches.find((match) => match.provider === 'ra')?.metadata ?? null
+  return {
+    ...toFields(row),
+    ...toSourceFields(parts.matches, sources),
+    ...toArtwork(row),
+    platform_display_name: row.platform_custom_name ?? platformName,
+    alternative_names: row.alternative_names.toSorted(),
+    metadatum: toMetadatum(row),
+    manual_metadata: null,
+    is_identifying: false,
+    is_unidentified: !row.is_identified,
+    has_simple_single_file: !row.has_nested_single_file && !row.has_multiple_files,
+    full_path: `${row.fs_path}/${row.fs_name}`,
+    created_at: isoDate(row.created_at),
+    updated_at: isoDate(row.updated_at),
+    has_notes: false,
+    rom_user: marks === null ? noMarks(row) : toMarksView(marks),
+    merged_ra_metadata: toAchievements(achievements),
+    files: parts.files.map(toFileView),
+    sibling_roms: toSiblingViews(parts.siblings)
+  }
+}
