@@ -14,7 +14,14 @@ export default [
       '@typescript-eslint/consistent-type-imports': 'error',
       '@typescript-eslint/no-explicit-any': 'error',
       '@typescript-eslint/no-non-null-assertion': 'error',
-      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_' }],
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
+      // A schema or entity and the type made from it share one name.
+      '@typescript-eslint/no-redeclare': 'off',
+      '@stylistic/object-property-newline': 'off',
+      // Marks a promise that is left alone on purpose.
+      'no-void': ['error', { allowAsStatement: true }],
+      // Services are objects made by functions; nothing in them uses `this`.
+      '@typescript-eslint/unbound-method': 'off',
       '@typescript-eslint/require-await': 'off'
     }
   },
@@ -23,6 +30,8 @@ export default [
     rules: {
       '@typescript-eslint/no-floating-promises': 'off',
       '@typescript-eslint/no-unsafe-assignment': 'off',
+      '@typescript-eslint/no-unsafe-call': 'off',
+      '@typescript-eslint/no-unsafe-return': 'off',
       '@typescript-eslint/no-unsafe-member-access': 'off',
       '@typescript-eslint/no-unsafe-argument': 'off'
     }

@@ -48,8 +48,9 @@ export async function buildApp (options: AppOptions): Promise<App> {
   const works = role === 'worker'
   const prefix = basePath(config)
   const secrets = createSecrets(config.auth.secret_key)
-  const app = fastify({
-    loggerInstance: options.logger as FastifyBaseLogger,
+  const logger: FastifyBaseLogger = options.logger
+  const app: App = fastify({
+    loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: !['debug', 'trace'].includes(config.server.log_level) }),
     bodyLimit: JSON_MAX_BYTES,
     trustProxy: config.server.trusted_proxies.length > 0 ? [...config.server.trusted_proxies] : false,
@@ -80,5 +81,5 @@ export async function buildApp (options: AppOptions): Promise<App> {
   })
   await app.register(openapi, { config, version: VERSION })
   for (const feature of options.features.plugins) await app.register(feature, { config, role })
-  return app as unknown as App
+  return app
 }

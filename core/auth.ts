@@ -50,6 +50,7 @@ export interface RouteAccess {
 }
 
 declare module 'fastify' {
+  // eslint-disable-next-line @typescript-eslint/no-empty-object-type
   interface FastifyContextConfig extends RouteAccess {}
   interface FastifyRequest { caller: Caller | null }
   interface FastifyInstance {

@@ -185,7 +185,8 @@ function deepFreeze<T> (value: T): T {
 export function renderConfig (config: Config): string {
   return listSettings(ConfigSchema).map(({ path, schema, env }) => {
     const value = getAt(config, path)
-    const shown = schema.writeOnly === true ? (value === undefined ? '(not set)' : '********')
+    const shown = schema.writeOnly === true
+      ? (value === undefined ? '(not set)' : '********')
       : value === undefined ? '(not set)' : JSON.stringify(path[0] === 'plugins' ? maskPlugins(value) : value)
     return `${path.join('.')} = ${shown}${env === undefined ? '' : `   # ${env}`}`
   }).join('\n')

@@ -69,7 +69,7 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
   app.decorate('jobs', {
     define (name, definition) {
       if (queues.has(name)) throw new Error(`Queue '${name}' is defined twice`)
-      queues.set(name, definition as QueueDefinition<never>)
+      queues.set(name, definition)
     },
     async send (name, input, options = {}) {
       if (options.id !== undefined) await boss.deleteJob(name, options.id)
@@ -82,9 +82,9 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
       return id
     },
     async request (name, input, timeoutMs) {
-      const id = await boss.send(name, input)
+      const id = await this.send(name, input)
       const deadline = Date.now() + timeoutMs
-      for (let tries = 0; id !== null && Date.now() < deadline; tries++) {
+      for (let tries = 0; Date.now() < deadline; tries++) {
         await sleep(POLL_MS[Math.min(tries, POLL_MS.length - 1)])
         const [job] = await boss.findJobs(name, { id })
         if (job?.state === 'completed') return job.output

@@ -94,7 +94,7 @@ export default fp<{ config: Config, version: string }>(async (app, { config, ver
           description: [operation.description, note].filter(Boolean).join('\n\n'),
           security: isPublic ? [] : SECURITY.map((name) => ({ [name]: scopes })),
           response: { ...commonResponses(operation, isPublic), ...operation.response }
-        } as never
+        }
       }
     },
     transformObject: (document) => {
@@ -106,14 +106,15 @@ export default fp<{ config: Config, version: string }>(async (app, { config, ver
 
   /** Every plugin's own schemas, so that forms and clients can be made from the document. */
   function pluginSchemas (): Record<string, unknown> {
-    return Object.fromEntries(app.registry.definitions.flatMap(({ kind, definition }) => {
+    const named: [string, unknown][] = app.registry.definitions.flatMap(({ kind, definition }): [string, unknown][] => {
       const name = `${kind}_${definition.key}`
       return [
         [`${name}_config`, definition.config],
         [`${name}_metadata`, 'metadata' in definition ? definition.metadata : undefined],
         [`${name}_settings`, 'settings' in definition ? definition.settings : undefined]
-      ].filter(([, schema]) => schema !== undefined)
-    }))
+      ]
+    })
+    return Object.fromEntries(named.filter(([, schema]) => schema !== undefined))
   }
 
   await app.register(async (docs) => {

@@ -1,5 +1,5 @@
 import { Value } from '@sinclair/typebox/value'
-import { type TSchema, Type } from '@sinclair/typebox'
+import { type TSchema, Type, TypeGuard } from '@sinclair/typebox'
 import { originOf } from './addresses.ts'
 import { type Config, coerceText, describeType } from './config.ts'
 
@@ -23,7 +23,7 @@ const nameOf = (key: string, property: string, schema: TSchema, place: string) =
 const placeOf = (kind: string) => kind === 'exporter' ? 'scan' : 'plugins'
 
 function collect (kind: string, key: string, properties: Record<string, TSchema>, config: Config, env: Environment) {
-  const values: Record<string, unknown> = { ...sectionOf(config[placeOf(kind)], key) }
+  const values = structuredClone(sectionOf(config[placeOf(kind)], key))
   if (kind === 'exporter') delete values.export
   for (const [property, schema] of Object.entries(properties)) {
     const text = typeof schema.env === 'string' ? env[schema.env] : undefined
@@ -42,7 +42,10 @@ function findOrigins (values: Record<string, unknown>): string[] {
 export function readPluginConfig (
   kind: string, key: string, schema: TSchema | undefined, config: Config, env: Environment = process.env
 ): PluginConfig {
-  const properties = (schema?.properties ?? {}) as Record<string, TSchema>
+  if (schema !== undefined && !TypeGuard.IsObject(schema)) {
+    return { status: 'failed', reason: 'its config is no schema that Type.Object of @svc/plugin-sdk made' }
+  }
+  const properties: Record<string, TSchema> = schema?.properties ?? {}
   const values = collect(kind, key, properties, config, env)
   if (values.enabled === false) {
     return { status: 'disabled', reason: `switched off by ${nameOf(key, 'enabled', properties.enabled ?? {} as TSchema, placeOf(kind))}` }
@@ -53,7 +56,7 @@ export function readPluginConfig (
     const name = nameOf(key, 'enabled', properties.enabled ?? {} as TSchema, placeOf(kind))
     return { status: 'disabled', reason: `off unless ${name} is true` }
   }
-  const required = Array.isArray(schema?.required) ? schema.required as string[] : []
+  const required = Array.isArray(schema?.required) ? schema.required : []
   const missing = required.filter((property) => filled[property] === undefined)
   if (missing.length > 0) {
     const names = missing.map((property) => nameOf(key, property, properties[property] ?? {} as TSchema, placeOf(kind)))

@@ -74,16 +74,28 @@ function listBuiltIn (serverDir: string): PluginPackage[] {
 function listCommunity (pluginsDir: string): PluginPackage[] {
   const file = join(pluginsDir, 'package.json')
   if (!existsSync(file)) return []
-  const json = JSON.parse(readFileSync(file, 'utf8')) as { dependencies?: Record<string, string> }
-  return Object.keys(json.dependencies ?? {}).map((name) => {
+  const absent = { version: null, manifest: undefined, entry: null, origin: 'community' as const }
+  const names = readDependencies(file)
+  if (names instanceof Error) {
+    return [{ ...absent, folder: pluginsDir, name: file, problem: `it cannot be read: ${names.message}. Correct or delete it` }]
+  }
+  return names.map((name) => {
     const folder = join(pluginsDir, 'node_modules', name)
     return existsSync(folder)
       ? readPackage(folder, 'community')
-      : {
-          folder, name, version: null, manifest: undefined, entry: null, origin: 'community' as const,
-          problem: `it is not installed; run svc plugins add ${name}`
-        }
+      : { ...absent, folder, name, problem: `it is not installed; run svc plugins add ${name}` }
   })
+}
+
+/** The names a package.json depends on, or why that cannot be told. */
+function readDependencies (file: string): string[] | Error {
+  try {
+    const json: unknown = JSON.parse(readFileSync(file, 'utf8'))
+    const { dependencies } = (json ?? {}) as { dependencies?: unknown }
+    return typeof dependencies === 'object' && dependencies !== null ? Object.keys(dependencies) : []
+  } catch (err) {
+    return err as Error
+  }
 }
 
 /** Everything that may be a plugin: our own first, by folder name, then the owner's in the order they were added. */
@@ -100,9 +112,17 @@ export function linkSdk (dataDir: string, serverDir = SERVER_DIR): void {
   if (!existsSync(modules)) return
   const sdk = dirname(createRequire(join(serverDir, 'package.json')).resolve('@svc/plugin-sdk/package.json'))
   const link = join(modules, '@svc', 'plugin-sdk')
-  const current = lstatSync(link, { throwIfNoEntry: false })
-  if (current?.isSymbolicLink() === true && readlinkSync(link) === sdk) return
+  if (isLinkTo(link, sdk)) return
   rmSync(link, { recursive: true, force: true })
   mkdirSync(dirname(link), { recursive: true })
-  symlinkSync(sdk, link, 'junction')
+  try {
+    symlinkSync(sdk, link, 'junction')
+  } catch (err) {
+    // All processes of the server start at once: another one may just have made it.
+    if (!isLinkTo(link, sdk)) throw err
+  }
+}
+
+function isLinkTo (link: string, target: string): boolean {
+  return lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink() === true && readlinkSync(link) === target
 }

@@ -25,7 +25,9 @@ export function createPluginServices (app: FastifyInstance, config: Config) {
     const { config: pluginConfig, secrets, origins, pace } = wanted
     const log: Logger = app.log.child({ plugin: `${kind}/${key}` })
     const cache = createCache(app.pg, `${kind}/${key}`)
-    const http = createHttpClient({ name: key, userAgent: USER_AGENT, log, secrets, trustedOrigins: origins, store: cache })
+    const http = createHttpClient({
+      name: key, userAgent: USER_AGENT, log, secrets, trustedOrigins: origins, store: cache
+    })
     app.addHook('onClose', async () => { await http.close() })
     return { config: pluginConfig, http: paceClient(http, pace), log, cache, files }
   }

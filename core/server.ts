@@ -4,9 +4,9 @@ import { features } from '../plugins/index.ts'
 import { buildApp } from './app.ts'
 import type { Config } from './config.ts'
 import { migrate } from './database.ts'
-import { StartError } from './errors.ts'
 import { createBoss } from './jobs.ts'
 import { forwardForeignSessions } from './socket-forward.ts'
+import { explainListenError } from './supervisor-port.ts'
 import type { App } from './typebox.ts'
 import type { Role } from './workers.ts'
 
@@ -33,24 +33,6 @@ export interface RunningRole {
 
 /** Requests that are still not answered then are cut off. */
 const FINISH_MS = 5_000
-
-/** What to say when nothing can listen there; the error itself when it is about something else. */
-export function explainListenError (err: unknown, host: string, port: number): unknown {
-  const { code } = err as NodeJS.ErrnoException
-  const place = `${host}:${port}`
-  if (code === 'EADDRINUSE') {
-    return new StartError(`Port ${port} on ${host} is in use by another program. Stop that program, or set SVC_PORT to ` +
-      'a free port.', { cause: err })
-  }
-  if (code === 'EACCES') {
-    return new StartError(`This user may not listen on ${place}. Set SVC_PORT to a port from 1024 up.`, { cause: err })
-  }
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAFNOSUPPORT') {
-    return new StartError(`SVC_HOST: "${host}" is no address of this machine. Set it to one, or to 0.0.0.0 for all.`,
-      { cause: err })
-  }
-  return err
-}
 
 /** Brings the server's tables and those of its job queue to the current schema; safe to run anywhere at any time. */
 export async function migrateDatabase (config: Config, url: string): Promise<string[]> {

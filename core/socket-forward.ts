@@ -1,6 +1,8 @@
 import { rmSync } from 'node:fs'
-import { type IncomingHttpHeaders, type IncomingMessage, type Server as HttpServer, type ServerResponse, createServer,
-  request as sendRequest } from 'node:http'
+import {
+  type IncomingHttpHeaders, type IncomingMessage, type Server as HttpServer, type ServerResponse, createServer,
+  request as sendRequest
+} from 'node:http'
 import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import type { Server as SocketServer } from 'socket.io'
@@ -138,17 +140,17 @@ function forwardUpgrade (request: IncomingMessage, socket: Duplex, head: Buffer,
 function createOwnerServer (engine: Engine, path: string): HttpServer {
   const adopt = (request: IncomingMessage) => {
     const address = request.headers[CLIENT_HEADER]
-    // eslint-disable-next-line @typescript-eslint/no-dynamic-delete
+
     delete request.headers[CLIENT_HEADER]
     Object.defineProperty(request.socket, 'remoteAddress', { value: address, configurable: true })
     return readOwner(request.url ?? '', path) !== null
   }
   const server = createServer((request, response) => {
-    if (adopt(request)) engine.handleRequest(request as never, response)
+    if (adopt(request)) engine.handleRequest(request, response)
     else answer(response, 404, UNKNOWN_SESSION)
   })
   server.on('upgrade', (request, socket, head) => {
-    if (adopt(request)) engine.handleUpgrade(request as never, socket, head)
+    if (adopt(request)) engine.handleUpgrade(request, socket, head)
     else socket.destroy()
   })
   return server

@@ -135,8 +135,8 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
   app.decorate('sockets', {
     main: io,
     publish (room, event, payload) {
-      if (room === null) io.emit(event as string, payload)
-      else io.to(room).emit(event as string, payload)
+      if (room === null) io.emit(event, payload)
+      else io.to(room).emit(event, payload)
     },
     on (event, definition) {
       if (events.has(event)) throw new Error(`Socket event '${event}' is declared twice`)

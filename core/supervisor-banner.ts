@@ -54,10 +54,12 @@ export function renderBanner ({ config, port, isEmbedded, hasAdmin, plugins }: B
     `  library   ${config.library_dir}`,
     `  database  ${isEmbedded ? 'embedded' : 'the one SVC_DATABASE_URL names'}`,
     ...describePlugins(plugins),
-    ...(hasAdmin ? [] : [
-      '  There is no administrator yet. Make one with',
+    ...(hasAdmin
+      ? []
+      : [
+          '  There is no administrator yet. Make one with',
       `            ${commandLine(config, 'user', 'add', 'NAME', '--admin')}`,
       '            or set SVC_ADMIN_USERNAME and SVC_ADMIN_PASSWORD and start again.'
-    ])
+        ])
   ].join('\n')
 }

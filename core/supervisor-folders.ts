@@ -1,11 +1,11 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Config } from './config.ts'
 import { StartError } from './errors.ts'
 import { ownerSocket } from './socket-forward.ts'
-import { runDir } from './supervisor-lock.ts'
+import { createRunDir, runDir } from './supervisor-run-dir.ts'
 
 /** The length of a local socket's path, less one: 104 bytes on macOS, 108 on Linux (`man 7 unix`). */
 const SOCKET_PATH_MAX_BYTES = 103
@@ -16,23 +16,13 @@ const SOCKET_PATH_MAX_BYTES = 103
  * @throws StartError naming the folder that cannot be made.
  */
 export function createLayout (config: Config): void {
+  createRunDir(config.data_dir)
   const roms = join(config.library_dir, config.filesystem.roms_folder)
   try {
-    mkdirSync(config.data_dir, { recursive: true })
-    if (!isThere(config.library_dir)) mkdirSync(roms, { recursive: true })
+    if (!existsSync(config.library_dir)) mkdirSync(roms, { recursive: true })
   } catch (err) {
-    throw new StartError(`A folder cannot be made: ${(err as Error).message}. Give this user the right to write there, ` +
-      'or set SVC_DATA_DIR or SVC_LIBRARY_DIR to another folder.', { cause: err })
-  }
-}
-
-function isThere (folder: string): boolean {
-  try {
-    readdirSync(folder)
-    return true
-  } catch (err) {
-    if ((err as NodeJS.ErrnoException).code === 'ENOENT') return false
-    throw err
+    throw new StartError(`The library folder cannot be made: ${(err as Error).message}. Give this user the right to ` +
+      'write there, or set SVC_LIBRARY_DIR to another folder.', { cause: err })
   }
 }
 
@@ -49,8 +39,7 @@ export interface SocketFolder { path: string, remove (): void }
 
 /** A folder only for this user in which web workers reach each other; in the system's one for short-lived files at need. */
 export async function openSocketFolder (config: Config): Promise<SocketFolder> {
-  const folder = runDir(config.data_dir)
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const folder = createRunDir(config.data_dir)
   const longest = ownerSocket(folder, '9999-zzzzzzz')
   const fits = process.platform === 'win32' || Buffer.byteLength(longest) <= SOCKET_PATH_MAX_BYTES
   if (fits && await canListen(ownerSocket(folder, `0-${process.pid.toString(36)}`))) return { path: folder, remove: () => {} }

@@ -1,7 +1,7 @@
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { StartError } from './errors.ts'
+import { createRunDir } from './supervisor-run-dir.ts'
 
 /**
  * The lock on a data directory is SQLite's lock on a file in it: the operating system holds it for the process and
@@ -15,17 +15,13 @@ const BUSY = 5
 
 export interface DataLock { release (): void }
 
-export const runDir = (dataDir: string) => join(dataDir, 'run')
-
 function open (dataDir: string): DatabaseSync {
-  const folder = runDir(dataDir)
-  const file = join(folder, LOCK_FILE)
+  const file = join(createRunDir(dataDir), LOCK_FILE)
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
     return new DatabaseSync(file)
   } catch (err) {
-    throw new StartError(`${file} cannot be opened: ${(err as Error).message}. Give this user the data directory ` +
-      `${dataDir}, or set SVC_DATA_DIR to another.`, { cause: err })
+    throw new StartError(`${file} cannot be opened: ${(err as Error).message}. Give this user the right to write there, ` +
+      'or set SVC_DATA_DIR to another folder.', { cause: err })
   }
 }
 

@@ -2,7 +2,8 @@ import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import { isDataDirLocked, runDir } from './supervisor-lock.ts'
+import { isDataDirLocked } from './supervisor-lock.ts'
+import { runDir } from './supervisor-run-dir.ts'
 
 /** What the running server tells other commands on the same machine; the file is for its owner only. */
 const ServerStateSchema = Type.Object({

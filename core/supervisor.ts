@@ -1,18 +1,16 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import cluster from 'node:cluster'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
 import { StartError } from './errors.ts'
-import { explainListenError } from './listen-errors.ts'
 import { SERVER_DIR } from './plugin-packages.ts'
-import { type BannerFacts, listenUrl, renderBanner } from './supervisor-banner.ts'
+import { listenUrl, renderBanner } from './supervisor-banner.ts'
 import { type Database, openDatabase } from './supervisor-database.ts'
-import { clearOldSockets, createLayout, openSocketFolder } from './supervisor-folders.ts'
-import { lockDataDir } from './supervisor-lock.ts'
-import type { ReadyNews, StartOrder } from './supervisor-messages.ts'
+import { type SocketFolder, clearOldSockets, createLayout, openSocketFolder } from './supervisor-folders.ts'
+import { type DataLock, lockDataDir } from './supervisor-lock.ts'
+import type { ReadyNews } from './supervisor-messages.ts'
+import { checkPort } from './supervisor-port.ts'
 import { type Slot, createSlot } from './supervisor-slot.ts'
 import { readLastState, removeServerState, writeServerState } from './supervisor-state.ts'
 
@@ -34,30 +32,19 @@ const FIRST_FAILURES_MAX = 5
 /** The banner does not wait longer for the scan worker, which knows most about plugins. */
 const BANNER_WAIT_MS = 10_000
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+/** EX_TEMPFAIL of sysexits.h: it may work later. */
 const TEMPORARY = 75
 
-function claim (config: Config) {
-  const lock = lockDataDir(config.data_dir)
-  if (lock !== null) return lock
-  const state = readLastState(config.data_dir)
-  const who = state === null ? '' : ` (process ${state.pid}, since ${state.started_at})`
-  const remedy = state === null ? 'Stop it' : `Stop it with kill ${state.pid}`
-  throw new StartError(`svc is already running on ${config.data_dir}${who}. ${remedy}, or set SVC_DATA_DIR to another ` +
-    'folder.', { exitCode: TEMPORARY })
-}
+interface End { code: number, failure: StartError | null }
 
-/** Fails early, before a database is made for nothing. */
-async function checkPort ({ host, port }: Config['server']): Promise<void> {
-  const probe = createServer()
-  try {
-    await new Promise<void>((resolve, reject) => {
-      probe.once('error', reject)
-      probe.listen({ host, port }, resolve)
-    })
-  } catch (err) {
-    throw explainListenError(err, host, port)
-  }
-  await new Promise((resolve) => probe.close(resolve))
+function claimDataDir ({ data_dir: dataDir }: Config): DataLock {
+  const lock = lockDataDir(dataDir)
+  if (lock !== null) return lock
+  const state = readLastState(dataDir)
+  const who = state === null ? '' : ` (process ${state.pid}, since ${state.started_at})`
+  const remedy = state === null ? 'Stop it' : `Stop it with: kill ${state.pid}`
+  throw new StartError(`svc is already running on ${dataDir}${who}. ${remedy}, or set SVC_DATA_DIR to another folder.`,
+    { exitCode: TEMPORARY })
 }
 
 function forkWeb (): ChildProcess {
@@ -65,36 +52,191 @@ function forkWeb (): ChildProcess {
   return cluster.fork().process
 }
 
-const forkWorker = () => fork(ENTRY, ['worker'], { execArgv: NODE_FLAGS })
+const forkWorker = (): ChildProcess => fork(ENTRY, ['worker'], { execArgv: NODE_FLAGS })
+
+/** One run of the server: its processes, its database, its end. */
+class Run {
+  readonly #options: SuperviseOptions
+  readonly #startedAt = new Date().toISOString()
+  readonly #end = Promise.withResolvers<End>()
+  readonly #firstWeb: Slot
+  /** Places not filled yet: one after the other, so that the first requests find a processor. */
+  readonly #waiting: { slot: Slot, number: number }[] = []
+  readonly #slots: { slot: Slot, number: number }[] = []
+  #database: Database | null = null
+  #socketFolder: SocketFolder | null = null
+  #ready: ReadyNews | null = null
+  #isStopping = false
+  #stoppedAt = 0
+  #bannerTimer: NodeJS.Timeout | undefined
+
+  constructor (options: SuperviseOptions) {
+    this.#options = options
+    this.#firstWeb = this.#addSlot('web worker 1', 1, forkWeb, (news) => { this.#open(news) }, (failures) => {
+      if (this.#ready === null && failures >= FIRST_FAILURES_MAX) {
+        this.#fail(`The web worker ended ${failures} times while starting; the log above says why.`)
+      }
+    })
+    const next = () => { this.#fillNext() }
+    const worker = this.#addSlot('scan worker', 0, forkWorker, (news) => {
+      this.#announce(news)
+      next()
+    }, next)
+    this.#waiting.push({ slot: worker, number: 0 })
+    for (let number = 2; number <= options.config.server.workers; number++) {
+      this.#waiting.push({ slot: this.#addSlot(`web worker ${number}`, number, forkWeb, next, next), number })
+    }
+  }
+
+  #addSlot (name: string, number: number, forkOne: () => ChildProcess, onReady: (news: ReadyNews) => void,
+    onLost: (failures: number) => void): Slot {
+    const slot = createSlot({
+      name,
+      fork: forkOne,
+      log: this.#options.log,
+      onReady,
+      onLost,
+      onHopeless: (message, exitCode) => { this.#fail(message, exitCode) }
+    })
+    this.#slots.push({ slot, number })
+    return slot
+  }
+
+  #fail (message: string, exitCode = 1): void {
+    this.#end.resolve({ code: exitCode, failure: new StartError(message, { exitCode }) })
+  }
+
+  /** @returns the exit code; nothing of this run is left then. */
+  async finish (): Promise<number> {
+    const listener = (signal: NodeJS.Signals) => { this.#receive(signal) }
+    for (const signal of STOP_SIGNALS) process.on(signal, listener)
+    try {
+      // Its modules load while the database starts.
+      this.#firstWeb.fill()
+      await this.#startDatabase()
+      if (!this.#isStopping) this.#order(this.#firstWeb, 1)
+      const { code, failure } = await this.#end.promise
+      if (failure !== null) throw failure
+      return code
+    } finally {
+      await this.#shutDown()
+      for (const signal of STOP_SIGNALS) process.off(signal, listener)
+    }
+  }
+
+  async #startDatabase (): Promise<void> {
+    const { config, log } = this.#options
+    this.#socketFolder = await openSocketFolder(config)
+    this.#database = await openDatabase(config, log, {
+      onLost: () => { for (const { slot } of this.#slots) slot.pause() },
+      onRestored: () => {
+        this.#writeState()
+        for (const { slot, number } of this.#slots) {
+          if (!this.#waiting.some((waiting) => waiting.slot === slot)) this.#order(slot, number)
+        }
+      },
+      onHopeless: (reason) => { this.#fail(`The embedded database cannot run: ${reason}`) }
+    })
+    this.#writeState()
+  }
+
+  #order (slot: Slot, number: number): void {
+    if (this.#isStopping || this.#database === null) return
+    slot.order({
+      type: 'start',
+      database_url: this.#database.url,
+      migrate: this.#ready === null,
+      worker_number: number,
+      socket_dir: this.#socketFolder?.path ?? '',
+      port: this.#ready?.port ?? null
+    })
+  }
+
+  #fillNext (): void {
+    const next = this.#waiting.shift()
+    if (next !== undefined) this.#order(next.slot, next.number)
+  }
+
+  /** The first web worker listens: the rest may come. */
+  #open (news: ReadyNews): void {
+    if (this.#ready !== null) return
+    this.#ready = news
+    this.#writeState()
+    // A web worker that takes the place of the first one finds the database migrated and the port chosen.
+    this.#order(this.#firstWeb, 1)
+    this.#bannerTimer = setTimeout(() => { this.#announce(news) }, BANNER_WAIT_MS)
+    this.#fillNext()
+  }
+
+  #announce (news: ReadyNews): void {
+    if (this.#bannerTimer === undefined) return
+    clearTimeout(this.#bannerTimer)
+    this.#bannerTimer = undefined
+    const { config, announce } = this.#options
+    announce(renderBanner({
+      config,
+      port: this.#ready?.port ?? config.server.port,
+      isEmbedded: this.#database?.isEmbedded ?? false,
+      hasAdmin: news.has_admin,
+      plugins: news.plugins
+    }))
+  }
+
+  #writeState (): void {
+    const { config } = this.#options
+    const port = this.#ready?.port ?? null
+    writeServerState(config.data_dir, {
+      pid: process.pid,
+      started_at: this.#startedAt,
+      port,
+      url: port === null ? null : listenUrl(config, port),
+      database_url: this.#database?.url ?? ''
+    })
+  }
+
+  #receive (signal: NodeJS.Signals): void {
+    const { log } = this.#options
+    const now = performance.now()
+    if (this.#stoppedAt === 0) {
+      this.#stoppedAt = now
+      this.#isStopping = true
+      log.info({ signal }, 'svc stops: running requests are finished, running tasks are put back')
+      this.#end.resolve({ code: 0, failure: null })
+    } else if (now - this.#stoppedAt > SAME_SIGNAL_MS) {
+      log.warn({ signal }, 'svc ends at once')
+      for (const { slot } of this.#slots) slot.kill()
+      this.#database?.kill()
+      process.exit(1)
+    }
+  }
+
+  async #shutDown (): Promise<void> {
+    this.#isStopping = true
+    clearTimeout(this.#bannerTimer)
+    const kill = setTimeout(() => { for (const { slot } of this.#slots) slot.kill() }, DRAIN_MS)
+    await Promise.all(this.#slots.map(({ slot }) => slot.stop()))
+    clearTimeout(kill)
+    await this.#database?.stop()
+    this.#socketFolder?.remove()
+    removeServerState(this.#options.config.data_dir)
+  }
+}
 
 /**
  * Runs the whole server on this machine until it is told to stop.
  *
  * @returns the exit code
- * @throws StartError when it cannot start; nothing is left running then.
+ * @throws StartError when it cannot start or go on; nothing is left running then.
  */
-export async function supervise ({ config, log, announce }: SuperviseOptions): Promise<number> {
+export async function supervise (options: SuperviseOptions): Promise<number> {
+  const { config } = options
   createLayout(config)
-  const lock = claim(config)
-  const { promise: ended, resolve: endWith } = Promise.withResolvers<{ code: number, failure: StartError | null }>()
-  const hopeless = (message: string, exitCode = 1) => { endWith({ code: exitCode, failure: new StartError(message, { exitCode }) }) }
-  const startedAt = new Date().toISOString()
-  let database: Database | null = null
-  let port: number | null = null
-  let isStopping = false
-  let socketDir = ''
-  let firstReady: ReadyNews | null = null
-  let workerReady: (news: ReadyNews) => void = () => {}
-  const workerIsReady = new Promise<ReadyNews>((resolve) => { workerReady = resolve })
-
-  const slots: Slot[] = []
-  const webSlots = Array.from({ length: config.server.workers }, (_, index) => addSlot(`web ${index + 1}`, forkWeb, onWebReady, onFirstLost))
-  const workerSlot = addSlot('scan worker', forkWorker, (news) => { workerReady(news) })
-
-  function addSlot (name: string, forkOne: () => ChildProcess, onReady: (news: ReadyNews) => void, onLost?: (failures: number) => void) {
-    const slot = createSlot({ name, fork: forkOne, log, onReady, onHopeless: hopeless, ...(onLost === undefined ? {} : { onLost }) })
-    slots.push(slot)
-    return slot
+  const lock = claimDataDir(config)
+  try {
+    clearOldSockets(config)
+    await checkPort(config.server)
+    return await new Run(options).finish()
+  } finally {
+    lock.release()
   }
-  return 0
 }

@@ -1,5 +1,7 @@
-import type { FastifyBaseLogger, FastifyInstance, FastifyPluginAsync, RawReplyDefaultExpression,
-  RawRequestDefaultExpression, RawServerDefault } from 'fastify'
+import type {
+  FastifyBaseLogger, FastifyInstance, FastifyPluginAsync, RawReplyDefaultExpression,
+  RawRequestDefaultExpression, RawServerDefault
+} from 'fastify'
 import { Kind, type TSchema, type Static, Type, TypeRegistry } from '@sinclair/typebox'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 

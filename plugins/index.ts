@@ -1,11 +1,14 @@
 import type { AppOptions } from '../core/app.ts'
 import auth from './auth/index.ts'
 import { Session } from './auth/entities.ts'
+import exports from './exports/index.ts'
 import { Firmware } from './firmware/entities.ts'
 import heartbeat from './heartbeat/index.ts'
 import platforms from './platforms/index.ts'
 import { Platform } from './platforms/entities.ts'
 import plugins from './plugins/index.ts'
+import resources from './resources/index.ts'
+import roms from './roms/index.ts'
 import { Rom, RomFile, RomMatch, RomUser } from './roms/entities.ts'
 import scans from './scans/index.ts'
 import tasks from './tasks/index.ts'
@@ -24,8 +27,11 @@ export const features: AppOptions['features'] = {
     tokens,
     tasks,
     platforms,
+    resources,
+    roms,
     heartbeat,
     plugins,
+    exports,
     scans
   ]
 }

@@ -153,6 +153,6 @@ export function compareNames (a: string, b: string): number {
 function isExcluded (path: string, { names = [], extensions = [] }: Exclusions): boolean {
   const name = path.slice(path.lastIndexOf('/') + 1)
   const lower = name.toLowerCase()
-  return names.some((rule) => typeof rule === 'string' ? rule === name : rule.test(name)) ||
+  return names.some((rule) => typeof rule === 'string' ? rule === name : name.search(rule) !== -1) ||
     extensions.some((extension) => lower.endsWith(`.${extension.toLowerCase()}`))
 }

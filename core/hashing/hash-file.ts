@@ -16,7 +16,7 @@ const OPEN_FLAGS = O_RDONLY | (O_NOFOLLOW ?? 0) | (O_NONBLOCK ?? 0)
 
 export type Path = string | Uint8Array
 
-/** One file to hash; with `raw`, by its own bytes whatever it is, for the reason given. */
+/** One file to hash; with `raw`, its content is not looked at again, for the reason given. */
 export interface FileRequest {
   path: Path
   raw?: string
@@ -89,6 +89,7 @@ async function hashSource (
   request: FileRequest, source: Source, settings: HashSettings, watch: Watch, before: Digest | null
 ): Promise<Outcome> {
   const format = formatOf(request.path)
+  if (request.raw !== undefined && format.kind === 'compressed') return withoutContent(request.raw)
   if (request.raw !== undefined || format.kind === 'plain') return hashBytesOf(request, source, watch, before)
   const budget = new Budget(source.size, settings.limits, watch)
   try {
@@ -99,11 +100,12 @@ async function hashSource (
     const failure = asArchiveError(error)
     if (!(failure instanceof ArchiveError)) throw failure
     if (format.kind === 'archive') return hashBytesOf({ ...request, raw: failure.message }, source, watch, before)
-    return {
-      hashes: { ...EMPTY_HASHES, chd_sha1_hash: null, archive_members: null, warning: failure.message },
-      running: null
-    }
+    return withoutContent(failure.message)
   }
+}
+
+function withoutContent (warning: string): Outcome {
+  return { hashes: { ...EMPTY_HASHES, chd_sha1_hash: null, archive_members: null, warning }, running: null }
 }
 
 async function hashArchive (archive: Archive, settings: HashSettings, before: Digest | null): Promise<Outcome> {

@@ -98,7 +98,8 @@ function toEntry (zip: ZipFile, { index, name, size, zipped }: ZipMember, budget
 async function openMember (zip: ZipFile, entry: ZipEntry): Promise<Readable> {
   const raw = await zip.openReadStreamPromise(entry, { decodeFileData: false })
   if (entry.compressionMethod === STORED) return raw
-  return pipeline(raw, createInflateRaw({ chunkSize: Math.max(LEAST_BYTES, Math.min(CHUNK_BYTES, entry.uncompressedSize)) }), () => {
+  const chunkSize = Math.max(LEAST_BYTES, Math.min(CHUNK_BYTES, entry.uncompressedSize))
+  return pipeline(raw, createInflateRaw({ chunkSize }), () => {
     // Reading the returned stream throws the same error.
   })
 }

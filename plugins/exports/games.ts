@@ -1,7 +1,7 @@
 import type { ExportGame, MediaKind } from '@svc/plugin-sdk'
 import type pg from 'pg'
 import { safeRelativePath } from '../../core/library/safe-path.ts'
-import type { Rom } from '../roms/entities.ts'
+import type { Rom, StoredMedia } from '../roms/entities.ts'
 import { toReason } from './fs-reason.ts'
 import type { SkippedRom } from './schemas.ts'
 
@@ -106,7 +106,8 @@ function dropExtension (path: string): string {
 }
 
 function listSources (row: RomRow): Map<MediaKind, string> {
-  const others = Object.entries(row.media).map(([kind, stored]) => [kind as MediaKind, stored?.path] as const)
+  const others = (Object.entries(row.media) as [MediaKind, StoredMedia][])
+    .map(([kind, { path }]) => [kind, path] as const)
   const columns = [
     ['cover', row.path_cover_large], ['screenshot', row.path_screenshots[0]], ['manual', row.path_manual]
   ] as const

@@ -35,7 +35,9 @@ export async function openMediaFolder (root: string, path: string): Promise<Medi
  * @param replaces whether a file of that name may be there and goes
  * @returns false when one is there that must stay
  */
-export async function putFile (folder: MediaFolder, name: string, content: Content, replaces: boolean): Promise<boolean> {
+export async function putFile (
+  folder: MediaFolder, name: string, content: Content, replaces: boolean
+): Promise<boolean> {
   const target = join(folder.real, name)
   if (!folder.exists) await mkdir(folder.real, { recursive: true })
   folder.exists = true

@@ -41,7 +41,7 @@ export type ExportedFile = Static<typeof ExportedFileSchema>
 export const FailedExportSchema = Type.Object({
   exporter: Type.String(),
   platform: Type.String(),
-  path: Type.String({ description: 'The file that was not written' }),
+  path: Type.String({ description: 'The file that was not written; the library when that cannot be read' }),
   reason: Type.String()
 })
 export type FailedExport = Static<typeof FailedExportSchema>

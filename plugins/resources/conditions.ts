@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import fresh from 'fresh'
 
 /** What the answer says of the file as it is now. */
 export interface Validators {
@@ -8,22 +7,30 @@ export interface Validators {
   lastModified: string
 }
 
-/** Whether `If-Match` or `If-Unmodified-Since` name another state of the file. See RFC 9110, section 13.1. */
+const WEAK = /^W\//
+const tagsOf = (header: string) => header.split(',').map((tag) => tag.trim())
+
+/** Whether `If-Match` or `If-Unmodified-Since` name another state of the file. See RFC 9110, section 13. */
 export function isPreconditionFailed (headers: IncomingHttpHeaders, current: Validators): boolean {
   const match = headers['if-match']
-  if (match !== undefined) return match.trim() !== '*' && !match.split(',').some((tag) => tag.trim() === current.etag)
+  if (match !== undefined) return match.trim() !== '*' && !tagsOf(match).includes(current.etag)
   const since = Date.parse(headers['if-unmodified-since'] ?? '')
   return !Number.isNaN(since) && Date.parse(current.lastModified) > since
 }
 
-/** Whether the client's copy is still good. */
+/** Whether the client's copy is still good; its tag says so alone when it sends one. */
 export function isFresh (headers: IncomingHttpHeaders, current: Validators): boolean {
-  return fresh(headers, { etag: current.etag, 'last-modified': current.lastModified })
+  const match = headers['if-none-match']
+  if (match !== undefined) {
+    return match.trim() === '*' || tagsOf(match).some((tag) => tag.replace(WEAK, '') === current.etag)
+  }
+  const since = Date.parse(headers['if-modified-since'] ?? '')
+  return !Number.isNaN(since) && Date.parse(current.lastModified) <= since
 }
 
 /** Whether a range continues what the client already has: without `If-Range` it says so by asking. */
 export function isSameForRange (headers: IncomingHttpHeaders, current: Validators): boolean {
   const condition = headers['if-range']
-  if (condition === undefined || Array.isArray(condition)) return condition === undefined
+  if (typeof condition !== 'string') return condition === undefined
   return condition.trim() === current.etag || condition.trim() === current.lastModified
 }

@@ -1,4 +1,4 @@
-import { type ArchiveMember, defineProvider, HttpStatusError, MatchSchema, type Rom, type RomFile, ServiceDownError }
+import { type ArchiveMember, HttpStatusError, MatchSchema, type Rom, type RomFile, ServiceDownError }
   from '@svc/plugin-sdk'
 import { Value } from '@sinclair/typebox/value'
 import { type PlannedResponse, createPluginContext, createRom, loadResponses, testProvider } from '@svc/plugin-sdk/testing'
@@ -47,13 +47,9 @@ function createMember (size: number, crc: string): ArchiveMember {
   return { ...NO_HASHES, name: `${size}.bin`, size, crc_hash: crc }
 }
 
-// Hasheous is well when its health check answers 2xx, whatever the body. The suite takes such a body for an outage, so
-// the heartbeat is left to the tests below.
-const withoutHeartbeat = { ...definition, heartbeat: undefined }
-
 for (const clientApiKey of [undefined, 'app-key']) {
   test(`conforms ${clientApiKey === undefined ? 'without' : 'with'} an application key`, async (t) => {
-    await testProvider(t, defineProvider(withoutHeartbeat), {
+    await testProvider(t, provider, {
       packageUrl: new URL('../package.json', import.meta.url),
       config: { enabled: true, clientApiKey },
       responses: FIXTURES,

@@ -1,0 +1,99 @@
+import { Format, Presets, SingleBar } from 'cli-progress'
+
+/** What is known of a scan while it runs. */
+export interface ScanState {
+  status: string
+  error: string | null
+  /** Counters by name, such as `scanned_roms`; empty before the first report. */
+  stats: Readonly<Record<string, number>>
+  /** Files that were left out. */
+  problem_count: number
+}
+
+/** Shows how a scan goes on. */
+export interface ScanView {
+  queued (taskId: string): void
+  update (state: ScanState): void
+  end (state: ScanState): void
+}
+
+type Write = (text: string) => void
+
+/** A plain line tells of progress at most this often. */
+const LINE_MS = 2_000
+
+const count = (state: ScanState, name: string) => state.stats[name] ?? 0
+const plural = (amount: number, noun: string) => `${amount} ${noun}${amount === 1 ? '' : 's'}`
+
+/** The outcome in a sentence. */
+export function summarise (state: ScanState): string {
+  const found = [
+    `${plural(count(state, 'scanned_roms'), 'ROM')} on ${plural(count(state, 'scanned_platforms'), 'platform')}`,
+    `${count(state, 'new_roms')} new`,
+    `${count(state, 'identified_roms')} identified`
+  ]
+  if (count(state, 'failed_lookups') > 0) found.push(`${plural(count(state, 'failed_lookups'), 'lookup')} failed`)
+  if (state.problem_count > 0) found.push(`${state.problem_count} left out, see the log of the server`)
+  const reason = state.error === null ? '' : ` ${state.error}`
+  return state.status === 'finished'
+    ? `Scan finished: ${found.join(', ')}.`
+    : `Scan ${state.status}:${reason === '' ? '' : `${reason};`} so far ${found.join(', ')}.`
+}
+
+/** One JSON object per line. */
+export function createJsonView (write: Write): ScanView {
+  const line = (event: string, fields: object) => { write(`${JSON.stringify({ event, ...fields })}\n`) }
+  return {
+    queued: (taskId) => { line('queued', { task_id: taskId }) },
+    update: (state) => { line('progress', state) },
+    end: (state) => { line('end', state) }
+  }
+}
+
+/** Lines for logs and pipes. */
+export function createLineView (write: Write, now: () => number = Date.now): ScanView {
+  let shownAt = -Infinity
+  return {
+    queued: (taskId) => { write(`Scan ${taskId} is queued.\n`) },
+    update (state) {
+      if (now() - shownAt < LINE_MS) return
+      shownAt = now()
+      write(`Scan ${state.status}: ${count(state, 'scanned_roms')}/${count(state, 'total_roms')} ROMs, platform ` +
+        `${count(state, 'scanned_platforms')}/${count(state, 'total_platforms')}, ` +
+        `${count(state, 'identified_roms')} identified.\n`)
+    },
+    end: (state) => { write(`${summarise(state)}\n`) }
+  }
+}
+
+const formatSeconds = (seconds: number) =>
+  Number.isFinite(seconds) ? Format.TimeFormat(Math.round(seconds), { autopadding: false }, 1) : '?'
+
+/** A bar for people who watch. */
+export function createBarView (write: Write): ScanView {
+  const bar = new SingleBar({
+    format: 'platform {platforms} [{bar}] {value}/{total} ROMs, {identified} identified, {rate}/s, {left} left',
+    hideCursor: true,
+    clearOnComplete: true
+  }, Presets.legacy)
+  const startedAt = performance.now()
+  bar.start(0, 0, { platforms: '-', identified: 0, rate: 0, left: '?' })
+  return {
+    queued: () => {},
+    update (state) {
+      const scanned = count(state, 'scanned_roms')
+      const rate = scanned / Math.max(0.001, (performance.now() - startedAt) / 1_000)
+      bar.setTotal(count(state, 'total_roms'))
+      bar.update(scanned, {
+        platforms: `${count(state, 'scanned_platforms')}/${count(state, 'total_platforms')}`,
+        identified: count(state, 'identified_roms'),
+        rate: Math.round(rate),
+        left: formatSeconds((count(state, 'total_roms') - scanned) / rate)
+      })
+    },
+    end (state) {
+      bar.stop()
+      write(`${summarise(state)}\n`)
+    }
+  }
+}

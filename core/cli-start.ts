@@ -1,0 +1,11 @@
+import { loadConfig } from './config.ts'
+import { createLogger } from './log.ts'
+import { supervise } from './supervisor.ts'
+
+/** `svc start`. */
+export async function start (): Promise<number> {
+  const { config, warnings } = loadConfig()
+  const log = createLogger(config, 'svc')
+  for (const warning of warnings) log.warn(warning)
+  return await supervise({ config, log, announce: (text) => { process.stdout.write(`${text}\n`) } })
+}

@@ -1,0 +1,15 @@
+import fp from 'fastify-plugin'
+import type { FeatureOptions } from '../../core/app.ts'
+import { defineExportJob } from './jobs.ts'
+import routes from './routes.ts'
+import { createExports } from './service.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance { exports: ReturnType<typeof createExports> }
+}
+
+export default fp<FeatureOptions>(async (app, { config }) => {
+  app.decorate('exports', createExports(app, config))
+  defineExportJob(app)
+  await app.register(routes)
+}, { name: 'exports', dependencies: ['database', 'auth-core', 'jobs', 'workers', 'loader'] })

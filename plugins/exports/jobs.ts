@@ -1,0 +1,27 @@
+import type { FastifyInstance } from 'fastify'
+import { EXPORT_QUEUE } from './service.ts'
+
+interface ExportJob {
+  exporter: string
+  /** Null means all. */
+  platform_ids: number[] | null
+}
+
+const CONCURRENCY = 2
+const TIMEOUT_SECONDS = 60 * 60
+
+/** Exports asked for over HTTP: exporters are plugins, and those run in the scan worker. */
+export function defineExportJob (app: FastifyInstance): void {
+  const closing = new AbortController()
+  app.jobs.define<ExportJob>(EXPORT_QUEUE, {
+    concurrency: CONCURRENCY,
+    timeoutSeconds: TIMEOUT_SECONDS,
+    run: ({ exporter, platform_ids: platformIds }, signal) => app.exports.exportPlatforms({
+      exporters: [exporter], platformIds, signal: AbortSignal.any([signal, closing.signal])
+    })
+  })
+  // Before the queue waits for its jobs to end.
+  app.addHook('preClose', async () => {
+    closing.abort(new Error('The scan worker is shutting down. Export again.'))
+  })
+}

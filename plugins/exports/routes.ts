@@ -1,0 +1,49 @@
+import type { ExporterDefinition } from '@svc/plugin-sdk'
+import { ErrorSchema, type Routes } from '../../core/typebox.ts'
+import { ExportBodySchema, ExportOutcomeSchema, ExportQuerySchema } from './schemas.ts'
+
+const ROUTE = /^[a-z0-9][a-z0-9-]*$/
+
+const toPascalCase = (key: string) =>
+  key.split('-').map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join('')
+
+function createRoute ({ key, name, fileName }: ExporterDefinition, route: string): Routes {
+  return async (app) => {
+    app.post(`/api/export/${route}`, {
+      schema: {
+        operationId: `export${toPascalCase(key)}`,
+        tags: ['exports'],
+        summary: `Write ${fileName} into the platform folders`,
+        description: `${name}: brings ${fileName} and the media of each platform up to date and keeps what others wrote ` +
+          'there. The answer comes when it is done, at most 10 minutes later; a longer export goes on without an answer.',
+        body: ExportBodySchema,
+        querystring: ExportQuerySchema,
+        response: { 200: ExportOutcomeSchema, 404: ErrorSchema, 500: ErrorSchema, 503: ErrorSchema }
+      },
+      preValidation: async (request) => { request.body ??= null },
+      config: { scopes: ['roms.read'] }
+    }, async (request) => {
+      const { platform_ids: ids = [] } = request.query
+      const platformIds = await app.exports.findPlatforms(request.em, request.body?.platforms ?? [], ids)
+      return await app.exports.request(key, platformIds)
+    })
+  }
+}
+
+/** One route per active exporter. */
+const routes: Routes = async (app) => {
+  const taken = new Map<string, string>()
+  for (const { key, definition } of app.exports.listExporters()) {
+    const route = definition.route ?? key
+    const owner = taken.get(route)
+    if (owner === undefined && ROUTE.test(route)) {
+      taken.set(route, key)
+      await app.register(createRoute(definition, route))
+    } else {
+      const reason = owner === undefined ? 'only lower-case letters, digits and "-" are allowed' : `'${owner}' has it`
+      app.log.warn({ exporter: key, route, reason }, 'exporter without a route; it still runs after scans')
+    }
+  }
+}
+
+export default routes

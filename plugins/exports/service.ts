@@ -1,0 +1,171 @@
+import { join } from 'node:path'
+import { Value } from '@sinclair/typebox/value'
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { FastifyInstance } from 'fastify'
+import { type Config, readConfigFile } from '../../core/config.ts'
+import { ApiError, notFound } from '../../core/errors.ts'
+import { createExclusions } from '../../core/library/exclusions.ts'
+import { type Structure, detectStructure } from '../../core/library/structure.ts'
+import { createCache } from '../../core/plugin-context.ts'
+import { Platform } from '../platforms/entities.ts'
+import { toReason } from './fs-reason.ts'
+import {
+  type LoadedExporter, type PlatformRow, type PlatformServices, exportPlatform, findObstacle, listMediaFolders
+} from './platform-export.ts'
+import { withPlatformLock } from './platform-lock.ts'
+import { type ExportOutcome, ExportOutcomeSchema } from './schemas.ts'
+
+export const EXPORT_QUEUE = 'exports'
+/** How long a caller waits. The export itself goes on. */
+const ANSWER_TIMEOUT_MS = 10 * 60_000
+const SHOWN_REASONS = 3
+
+export interface ExportOptions {
+  /** Keys of active exporters; none means all. */
+  exporters?: readonly string[]
+  /** None means all that are on disk. */
+  platformIds?: readonly number[] | null
+  signal: AbortSignal
+}
+
+const toRow = ({ id, slug, fs_slug: fsSlug, name, custom_name: customName }: Platform): PlatformRow => ({
+  id, slug, fs_slug: fsSlug, name: customName === null || customName === undefined || customName === '' ? name : customName
+})
+
+export function createExports (app: FastifyInstance, config: Config) {
+  const cache = createCache(app.pg, 'exports')
+  const log = app.log.child({ feature: 'exports' })
+  const exporters = new Map([...app.registry.exporters].filter(([key, exporter]) => {
+    const reason = findObstacle(exporter)
+    if (reason !== null) log.warn({ exporter: key, reason }, 'exporter left out')
+    return reason === null
+  }))
+
+  function pickExporters (keys: readonly string[]): LoadedExporter[] {
+    return keys.map((key) => {
+      const exporter = exporters.get(key)
+      if (exporter === undefined) throw new Error(`The exporter '${key}' is not active here; see the plugins' status`)
+      return exporter
+    })
+  }
+
+  async function listPlatforms (ids: readonly number[] | null): Promise<PlatformRow[]> {
+    const where = ids === null ? { missing_from_fs: false } : { id: { $in: [...ids] } }
+    const rows = await app.orm.em.fork().find(Platform, where, { orderBy: { fs_slug: 'asc' } })
+    return rows.map(toRow)
+  }
+
+  /** @throws LibraryUnreadableError, or an Error when nothing of a library is there. */
+  async function findStructure (): Promise<Structure> {
+    const structure = await detectStructure(config.library_dir, config.filesystem, createExclusions(config.exclude))
+    if (structure !== null) return structure
+    throw new Error(`The library ${JSON.stringify(config.library_dir)} holds no folder of ROMs; mount its disk or ` +
+      'correct SVC_LIBRARY_DIR (library_dir in config.yml)')
+  }
+
+  /** The outcome when the library as a whole cannot be read. */
+  function failAll (platforms: readonly PlatformRow[], wanted: readonly LoadedExporter[], err: unknown): ExportOutcome {
+    const place = { path: config.library_dir, reason: toReason(err) }
+    const errors = platforms.flatMap(({ slug }) =>
+      wanted.map(({ key }) => ({ exporter: key, platform: slug, ...place })))
+    log.error({ err }, 'export failed: the library cannot be read')
+    return { files: [], errors }
+  }
+
+  function logOutcome ({ files, errors }: ExportOutcome): void {
+    for (const { path, games, written, media_errors: failed } of files) {
+      if (failed.length > 0) log.warn({ path, failed: failed.slice(0, SHOWN_REASONS) }, 'media were left out of an export')
+      log.info({ path, games, written }, 'exported')
+    }
+    for (const error of errors) log.warn(error, 'export failed')
+  }
+
+  /** The file's word counts as it is now, so that switching an export on needs no restart. */
+  function isSwitchedOn (key: string): boolean {
+    let scan: unknown
+    try {
+      scan = readConfigFile(join(config.data_dir, 'config.yml')).scan
+    } catch (err) {
+      log.warn({ err }, 'config.yml cannot be read; its state at the start counts')
+      scan = config.scan
+    }
+    const section = (scan as Record<string, { export?: unknown } | undefined> | undefined)?.[key]
+    if (section?.export === undefined || typeof section.export === 'boolean') return section?.export === true
+    log.warn({ setting: `scan.${key}.export`, value: section.export }, 'neither true nor false, so nothing is exported')
+    return false
+  }
+
+  /**
+   * Writes the files of exporters for platforms, one platform after the other. Runs plugins: only for the scan worker.
+   * What goes wrong with a platform is in the outcome.
+   *
+   * @throws Error when an exporter is not active.
+   * @throws the signal's reason once it is aborted.
+   */
+  async function exportPlatforms ({ exporters: keys, platformIds, signal }: ExportOptions): Promise<ExportOutcome> {
+    const wanted = pickExporters(keys ?? [...exporters.keys()])
+    const platforms = await listPlatforms(platformIds ?? null)
+    const outcome: ExportOutcome = { files: [], errors: [] }
+    if (platforms.length === 0 || wanted.length === 0) return outcome
+    let services: PlatformServices
+    try {
+      services = { config, pool: app.pg, cache, structure: await findStructure() }
+    } catch (err) {
+      return failAll(platforms, wanted, err)
+    }
+    const folders = listMediaFolders(wanted, exporters.values())
+    for (const platform of platforms) {
+      const { files, errors } = await withPlatformLock(app.pg, platform.id, signal, (held) =>
+        exportPlatform(services, platform, wanted, folders, held))
+      logOutcome({ files, errors })
+      outcome.files.push(...files)
+      outcome.errors.push(...errors)
+    }
+    return outcome
+  }
+
+  return {
+    exportPlatforms,
+    listExporters: () => [...exporters.values()],
+
+    /** What a scan does at its end: exports what it scanned, with each exporter whose `scan.<key>.export` is true. */
+    async exportAfterScan (platformIds: readonly number[], signal: AbortSignal): Promise<ExportOutcome> {
+      const keys = [...exporters.keys()].filter(isSwitchedOn)
+      if (keys.length === 0 || platformIds.length === 0) return { files: [], errors: [] }
+      return await exportPlatforms({ exporters: keys, platformIds, signal })
+    },
+
+    /**
+     * The ids of platforms by slug, folder name and id; null when none is named, which means all.
+     *
+     * @throws ApiError NOT_FOUND naming the first that there is not.
+     */
+    async findPlatforms (em: EntityManager, names: readonly string[], ids: readonly number[]): Promise<number[] | null> {
+      if (names.length === 0 && ids.length === 0) return null
+      const rows = await em.find(Platform, {
+        $or: [{ slug: { $in: [...names] } }, { fs_slug: { $in: [...names] } }, { id: { $in: [...ids] } }]
+      })
+      const unknown = names.find((name) => !rows.some((row) => row.slug === name || row.fs_slug === name))
+      if (unknown !== undefined) throw notFound(`Platform '${unknown}' not found`)
+      const unknownId = ids.find((id) => !rows.some((row) => row.id === id))
+      if (unknownId !== undefined) throw notFound(`Platform with ID '${unknownId}' not found`)
+      return rows.map(({ id }) => id)
+    },
+
+    /**
+     * Has the scan worker export and waits for the outcome.
+     *
+     * @throws ApiError UNAVAILABLE without a worker; EXPORT_FAILED when nothing of what was wanted could be written.
+     */
+    async request (exporter: string, platformIds: readonly number[] | null): Promise<ExportOutcome> {
+      if (!await app.workers.isAlive('worker')) {
+        throw new ApiError('UNAVAILABLE', 'No scan worker is running, and exports are its work. Start svc worker.')
+      }
+      const outcome = await app.jobs.request(EXPORT_QUEUE, { exporter, platform_ids: platformIds }, ANSWER_TIMEOUT_MS)
+      if (!Value.Check(ExportOutcomeSchema, outcome)) throw new Error('The scan worker answered with no export outcome')
+      if (outcome.files.length > 0 || outcome.errors.length === 0) return outcome
+      const reasons = outcome.errors.slice(0, SHOWN_REASONS).map(({ path, reason }) => `${path}: ${reason}`)
+      throw new ApiError('EXPORT_FAILED', `No file could be written. ${reasons.join(' ')}`)
+    }
+  }
+}

@@ -1,0 +1,112 @@
+import { Type } from '@sinclair/typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { RouteAccess } from '../../core/auth.ts'
+import { callerOf } from '../../core/auth.ts'
+import { badRequest } from '../../core/errors.ts'
+import type { Routes } from '../../core/typebox.ts'
+import { type Download, readIdList } from './downloads.ts'
+
+const tags = ['roms']
+const open: RouteAccess = { scopes: ['roms.read'], download: true }
+const CACHE_CONTROL = 'private, no-cache'
+const TRUE_WORDS = new Set(['true', '1', 'yes', 'on'])
+const Bytes = Type.Unsafe<unknown>({ type: 'string', format: 'binary' })
+const Id = Type.Integer({ minimum: 1 })
+
+const ContentParams = Type.Object({ id: Id, file_name: Type.String({ description: 'Names the zip; selects no file' }) })
+const ContentQuery = Type.Object({
+  file_ids: Type.String({ default: '', description: 'Ids of the files wanted, with commas between them; else all' }),
+  hidden_folder: Type.String({ default: '', description: '`true` puts everything below `.hidden/`' })
+})
+const FileContentParams = Type.Object({ file_id: Id, file_name: Type.String({ description: 'Any' }) })
+const ManyQuery = Type.Object({
+  rom_ids: Type.Optional(Type.String({ description: 'Ids with commas between them' })),
+  platform_id: Type.Optional(Type.Integer({ description: 'All ROMs of a platform; wins over rom_ids' })),
+  collection_id: Type.Optional(Type.Integer({ description: 'Holds nothing while there are no collections' })),
+  smart_collection_id: Type.Optional(Type.Integer({ description: 'Holds nothing while there are no collections' })),
+  virtual_collection_id: Type.Optional(Type.String({ description: 'Holds nothing while there are no collections' })),
+  filename: Type.String({ default: '', maxLength: 255, description: 'Name of the zip' })
+})
+
+const routes: Routes = async (app) => {
+  /** A reply that leaves the stream to the server, which gives it up when the client goes away. */
+  async function sendDownload (request: FastifyRequest, reply: FastifyReply, download: Download): Promise<FastifyReply> {
+    if (download.kind === 'file') {
+      const { handle, type, disposition } = download
+      return await app.files.send(request, reply, { handle, type, disposition, cacheControl: CACHE_CONTROL })
+    }
+    reply.headers({
+      'content-type': 'application/zip',
+      'content-disposition': app.files.contentDisposition('attachment', download.fileName),
+      'cache-control': CACHE_CONTROL,
+      'x-content-type-options': 'nosniff'
+    })
+    if (request.method === 'HEAD') return reply.send()
+    const { size, stream } = download.open()
+    return reply.header('content-length', size).send(stream)
+  }
+
+  app.get('/api/roms/download', {
+    schema: {
+      operationId: 'downloadRoms', tags, summary: 'A zip of several ROMs', querystring: ManyQuery, response: { 200: Bytes }
+    },
+    config: { scopes: ['roms.read'] },
+    exposeHeadRoute: false
+  }, async (request, reply) => {
+    const { platform_id: platformId, rom_ids: romIds, filename } = request.query
+    const { collection_id: plain, smart_collection_id: smart, virtual_collection_id: virtual } = request.query
+    const isCollection = plain !== undefined || smart !== undefined || virtual !== undefined
+    if (platformId === undefined && !isCollection && (romIds ?? '') === '') {
+      throw badRequest('Say what to download: rom_ids or platform_id')
+    }
+    const selector = platformId === undefined
+      ? { romIds: isCollection ? [] : readIdList('rom_ids', romIds ?? '') }
+      : { platformId }
+    return await sendDownload(request, reply, await app.downloads.openMany(request.em, callerOf(request), selector, filename))
+  })
+
+  for (const method of ['HEAD', 'GET'] as const) {
+    app.route({
+      method,
+      url: '/api/roms/:id/content/:file_name',
+      exposeHeadRoute: false,
+      schema: {
+        operationId: method === 'GET' ? 'getRomContent' : 'headRomContent',
+        tags,
+        summary: 'The file of a ROM, or a zip of its files',
+        params: ContentParams,
+        querystring: ContentQuery,
+        response: { 200: Bytes, 206: Bytes }
+      },
+      config: open,
+      handler: async (request, reply) => {
+        const { id, file_name: name } = request.params
+        const download = await app.downloads.openRom(request.em, request.caller, id, name, {
+          fileIds: readIdList('file_ids', request.query.file_ids),
+          isHidden: TRUE_WORDS.has(request.query.hidden_folder.toLowerCase())
+        })
+        return await sendDownload(request, reply, download)
+      }
+    })
+
+    app.route({
+      method,
+      url: '/api/roms/:file_id/files/content/:file_name',
+      exposeHeadRoute: false,
+      schema: {
+        operationId: method === 'GET' ? 'getRomFileContent' : 'headRomFileContent',
+        tags,
+        summary: 'One file by its own id',
+        params: FileContentParams,
+        response: { 200: Bytes, 206: Bytes }
+      },
+      config: open,
+      handler: async (request, reply) => {
+        const download = await app.downloads.openFile(request.em, request.caller, request.params.file_id)
+        return await sendDownload(request, reply, download)
+      }
+    })
+  }
+}
+
+export default routes

@@ -1,0 +1,20 @@
+import fp from 'fastify-plugin'
+import type { FeatureOptions } from '../../core/app.ts'
+import downloadRoutes from './download-routes.ts'
+import { createDownloads } from './downloads.ts'
+import routes from './routes.ts'
+import { createRoms } from './service.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    roms: ReturnType<typeof createRoms>
+    downloads: ReturnType<typeof createDownloads>
+  }
+}
+
+export default fp<FeatureOptions>(async (app, { config }) => {
+  app.decorate('roms', createRoms(app, config))
+  app.decorate('downloads', createDownloads(app, config))
+  await app.register(routes)
+  await app.register(downloadRoutes)
+}, { name: 'roms', dependencies: ['database', 'auth-core', 'loader', 'platforms', 'resources'] })

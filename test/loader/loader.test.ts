@@ -1,0 +1,214 @@
+import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { RateLimitedError } from '@svc/plugin-sdk'
+import fastify from 'fastify'
+import t, { type Test } from 'tap'
+import ts from 'typescript'
+import { loadConfig } from '../../core/config.ts'
+import loader from '../../core/loader.ts'
+import { type PluginPackage, SERVER_DIR, linkSdk, listPluginPackages } from '../../core/plugin-packages.ts'
+import type { PluginServices } from '../../core/plugin-context.ts'
+import { createMemoryServices } from './memory-services.ts'
+import { installFixtures } from './install.ts'
+
+const START_TIMEOUT_MS = 300
+
+interface Options { works?: boolean, createServices?: () => PluginServices, env?: Record<string, string> }
+
+async function load (t: Pick<Test, 'teardown'>, dataDir: string, packages: PluginPackage[], options: Options = {}) {
+  const { config } = loadConfig({
+    SVC_DATA_DIR: dataDir, SVC_AUTH_SECRET_KEY: 'a key for tests only', ...options.env
+  })
+  const app = fastify()
+  t.teardown(() => app.close())
+  await app.register(loader, {
+    config, packages, works: options.works ?? true, startTimeoutMs: START_TIMEOUT_MS,
+    createServices: options.createServices ?? (() => createMemoryServices())
+  })
+  await app.ready()
+  return app
+}
+
+/** The fixtures as packages an owner installed; nothing that came with the server. */
+const listInstalled = (dataDir: string) => listPluginPackages(dataDir, join(dataDir, 'no-server'))
+
+const BROKEN: { fixture: string, status: string, reason: RegExp, env?: Record<string, string> }[] = [
+  { fixture: 'no-default-export', status: 'failed', reason: /default export is not what defineProvider/ },
+  { fixture: 'plain-object', status: 'failed', reason: /default export is not what defineProvider/ },
+  { fixture: 'wrong-kind', status: 'failed', reason: /package\.json says channel, its code is a provider/ },
+  { fixture: 'key-differs', status: 'failed', reason: /says key 'key-differs', its code 'another-key'/ },
+  { fixture: 'no-identify', status: 'failed', reason: /lacks the function 'identify', which every provider has/ },
+  { fixture: 'sdk-unsupported', status: 'unsupported', reason: /needs SDK \^2, this server has 1\..*install a release/ },
+  { fixture: 'sdk-not-a-range', status: 'unsupported', reason: /needs SDK latest and greatest/ },
+  { fixture: 'missing-config', status: 'disabled', reason: /^set SVC_TEST_UNSET_API_KEY$/ },
+  { fixture: 'plain-schema', status: 'failed', reason: /config is no schema that Type\.Object of @svc\/plugin-sdk made/ },
+  { fixture: 'throws-in-setup', status: 'failed', reason: /^its setup throws: no index at \/index\?key=\*+$/ },
+  { fixture: 'hangs-in-setup', status: 'failed', reason: /^its setup does not end within 0\.3 seconds$/ },
+  { fixture: 'hangs-on-import', status: 'failed', reason: /^loading it does not end within 0\.3 seconds$/ },
+  { fixture: 'throws-on-import', status: 'failed', reason: /^it throws while loading: cannot start on this day of the week$/ },
+  { fixture: 'throws-a-string', status: 'failed', reason: /^it throws while loading: a plain text$/ },
+  { fixture: 'missing-dependency', status: 'failed', reason: /own dependency 'a-package-nobody-installed' is missing; reinstall svc-provider-missing-dependency/ },
+  { fixture: 'missing-file', status: 'failed', reason: /its file '.*lost\.js' is missing/ },
+  { fixture: 'no-manifest', status: 'failed', reason: /no "svc" key, so it is no plugin/ },
+  { fixture: 'invalid-key', status: 'failed', reason: /"svc\.key" in its package\.json is "Invalid Key"/ },
+  { fixture: 'extra-manifest-key', status: 'failed', reason: /"svc\.port" in its package\.json is 80/ },
+  { fixture: 'entry-missing', status: 'failed', reason: /the file its package\.json exports does not exist; build it first/ },
+  { fixture: 'broken-json', status: 'failed', reason: /its package\.json cannot be read: / }
+]
+
+for (const { fixture, status, reason } of BROKEN) {
+  t.test(`the plugin ${fixture} is ${status} and says why, its neighbour is active`, async (t) => {
+    const dataDir = installFixtures(t, [fixture, 'good-provider'])
+    const { registry } = await load(t, dataDir, listInstalled(dataDir))
+    const [broken, good] = registry.records
+    t.equal(broken?.status, status)
+    t.match(broken?.reason, reason)
+    t.match(good, { key: 'good-provider', status: 'active', reason: null, origin: 'community', version: '1.0.0' })
+    t.same([...registry.providers.keys()], ['good-provider'])
+  })
+}
+
+t.test('every fixture is either tried here or good', async (t) => {
+  const { readdirSync } = await import('node:fs')
+  const tried = new Set([...BROKEN.map(({ fixture }) => fixture), 'invalid-config', 'duplicate-key', 'closes',
+    'throws-in-close', 'good-provider', 'good-channel', 'good-exporter'])
+  t.same(readdirSync(new URL('fixtures/', import.meta.url)).filter((name) => !tried.has(name)), [])
+})
+
+t.test('a provider, a channel and an exporter are registered each under its kind', async (t) => {
+  const dataDir = installFixtures(t, ['good-provider', 'good-channel', 'good-exporter'])
+  const { registry } = await load(t, dataDir, listInstalled(dataDir))
+  t.same([...registry.providers.keys()], ['good-provider'])
+  t.same([...registry.channels.keys()], ['good-channel'])
+  t.same([...registry.exporters.keys()], ['good-exporter'])
+  t.same(registry.definitions.map(({ kind }) => kind), ['provider', 'channel', 'exporter'])
+})
+
+t.test('of two plugins with one key the first wins and the second names it', async (t) => {
+  const dataDir = installFixtures(t, ['good-provider', 'duplicate-key'])
+  const { registry } = await load(t, dataDir, listInstalled(dataDir))
+  t.same(registry.records.map(({ status }) => status), ['active', 'failed'])
+  t.equal(registry.records[1]?.reason, "the provider 'good-provider' is already there, from svc-provider-good-provider")
+  t.equal(registry.definitions.length, 1)
+})
+
+t.test('wrong settings fail the plugin with the key, the value and what is allowed', async (t) => {
+  const dataDir = installFixtures(t, ['invalid-config'])
+  const write = (settings: string) => {
+    writeFileSync(join(dataDir, 'config.yml'), `plugins:\n  invalid-config:\n    ${settings}\n`)
+  }
+  write('retries: 9')
+  const [wrong] = (await load(t, dataDir, listInstalled(dataDir))).registry.records
+  t.equal(wrong?.status, 'failed')
+  t.match(wrong?.reason, /^SVC_TEST_RETRIES: 9 is not a whole number from 0 to 5$/)
+
+  write('{ retries: 1, password: x }')
+  const [secret] = (await load(t, dataDir, listInstalled(dataDir))).registry.records
+  t.match(secret?.reason, /^plugins\.invalid-config\.password in config\.yml: the value given is not a text at least 3/)
+
+  write('{ retries: 1, enabled: false }')
+  const [off] = (await load(t, dataDir, listInstalled(dataDir))).registry.records
+  t.equal(off?.status, 'disabled')
+  t.match(off?.reason, /switched off by plugins\.invalid-config\.enabled in config\.yml/)
+})
+
+t.test('many plugins that hang cost no more time than one', async (t) => {
+  const dataDir = installFixtures(t, ['hangs-in-setup', 'hangs-on-import', 'good-provider'])
+  const before = performance.now()
+  const packages = listInstalled(dataDir)
+  const { registry } = await load(t, dataDir, [...packages, ...packages.slice(0, 2)])
+  t.ok(performance.now() - before < START_TIMEOUT_MS * 4, 'two limits, one for loading and one for setting up')
+  t.ok(registry.providers.has('good-provider'))
+})
+
+t.test('a web server reads what a plugin is but does not set it up', async (t) => {
+  const dataDir = installFixtures(t, ['throws-in-setup', 'hangs-in-setup'])
+  const { registry } = await load(t, dataDir, listInstalled(dataDir), { works: false })
+  t.same(registry.records.map(({ status }) => status), ['active', 'active'])
+})
+
+t.test('a plugin is closed with the server, before the services it was handed', async (t) => {
+  const dataDir = installFixtures(t, ['closes', 'throws-in-close'])
+  const packages = listInstalled(dataDir)
+  const { seen } = await import(pathToFileURL(packages[0]?.entry ?? '').href) as { seen: string[] }
+  const { config } = loadConfig({ SVC_DATA_DIR: dataDir, SVC_AUTH_SECRET_KEY: 'a key for tests only' })
+  const app = fastify()
+  await app.register(loader, {
+    config, packages, works: true,
+    createServices: () => {
+      app.addHook('onClose', async () => { seen.push('services closed') })
+      return createMemoryServices()
+    }
+  })
+  await app.ready()
+  t.same(seen, ['setup'])
+  await app.close()
+  t.same(seen, ['setup', 'close', 'services closed', 'services closed'])
+})
+
+t.test('a plugins folder whose package.json is broken costs no plugin that came with the server', async (t) => {
+  const dataDir = installFixtures(t, ['good-provider'])
+  writeFileSync(join(dataDir, 'plugins', 'package.json'), '{ "dependencies": ')
+  const [broken, ...others] = listInstalled(dataDir)
+  t.match(broken?.problem, /cannot be read: .*Correct or delete it/)
+  t.same(others, [])
+})
+
+t.test('a package that is named but not there is told with the command that installs it', async (t) => {
+  const dataDir = installFixtures(t, ['good-provider'])
+  rmSync(join(dataDir, 'plugins', 'node_modules', 'svc-provider-good-provider'))
+  const { registry } = await load(t, dataDir, listInstalled(dataDir))
+  t.match(registry.records[0], {
+    status: 'failed', reason: 'it is not installed; run svc plugins add svc-provider-good-provider'
+  })
+})
+
+/** What `npm run build` of a package makes of its sources. */
+function build (folder: string): void {
+  mkdirSync(join(folder, 'dist'), { recursive: true })
+  for (const name of ['index', 'map']) {
+    const source = readFileSync(join(folder, 'src', `${name}.ts`), 'utf8')
+    const { outputText } = ts.transpileModule(source, {
+      compilerOptions: {
+        module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2023, rewriteRelativeImportExtensions: true,
+        verbatimModuleSyntax: true
+      }
+    })
+    writeFileSync(join(folder, 'dist', `${name}.js`), outputText)
+  }
+  rmSync(join(folder, 'src'), { recursive: true })
+}
+
+t.test('a built community package loads like our own and throws the errors of this server', async (t) => {
+  const dataDir = t.testdir({ plugins: { 'package.json': '{ "dependencies": { "svc-provider-minimal": "^1.0.0" } }' } })
+  const folder = join(dataDir, 'plugins', 'node_modules', 'svc-provider-minimal')
+  mkdirSync(folder, { recursive: true })
+  for (const part of ['package.json', 'src']) {
+    cpSync(join(SERVER_DIR, 'examples', 'provider-minimal', part), join(folder, part), { recursive: true })
+  }
+  build(folder)
+  writeFileSync(join(folder, 'dist', 'errors.js'), "export { RateLimitedError } from '@svc/plugin-sdk'\n")
+
+  const { registry } = await load(t, dataDir, listInstalled(dataDir))
+  t.match(registry.records[0], { key: 'minimal', status: 'active', origin: 'community', package: 'svc-provider-minimal' })
+  const { RateLimitedError: theirs } =
+    await import(pathToFileURL(join(folder, 'dist', 'errors.js')).href) as { RateLimitedError: unknown }
+  t.equal(theirs, RateLimitedError)
+})
+
+t.test('another copy of the SDK in the plugins folder gives way to the one of this server', async (t) => {
+  const dataDir = t.testdir({ plugins: { node_modules: { '@svc': { 'plugin-sdk': { 'package.json': '{}' } } } } })
+  const link = join(dataDir, 'plugins', 'node_modules', '@svc', 'plugin-sdk')
+  for (let start = 0; start < 2; start++) {
+    linkSdk(dataDir)
+    t.equal(realpathSync(link), join(SERVER_DIR, 'sdk'))
+  }
+})
+
+t.test('a data directory without plugins is left as it is', async (t) => {
+  const dataDir = t.testdir({})
+  linkSdk(dataDir)
+  t.notOk(existsSync(join(dataDir, 'plugins')))
+  t.same(listInstalled(dataDir), [])
+})
