@@ -46,6 +46,8 @@ export interface TestAppOptions {
   /** Whether a scan worker runs beside the web worker; default false. */
   worker?: boolean
   databaseUrl?: string
+  /** Leaves the database without an administrator; `admin` is then of no use. */
+  withoutAdmin?: boolean
 }
 
 export interface TestApp {
@@ -91,5 +93,6 @@ export async function buildTestApp (t: Test, options: TestAppOptions = {}): Prom
     await app.users.create({ username, password: 'password', email: '', role })
     return basic(username, 'password')
   }
-  return { app, worker, config, databaseUrl, libraryDir, createUser, admin: await createUser('admin', 'admin') }
+  const admin = options.withoutAdmin === true ? basic('admin', '') : await createUser('admin', 'admin')
+  return { app, worker, config, databaseUrl, libraryDir, createUser, admin }
 }

@@ -21,9 +21,11 @@ export function sessionCookie (config: Config, request: FastifyRequest) {
 
 const createRoutes = (config: Config): Routes => async (app) => {
   async function openSession (request: FastifyRequest, reply: FastifyReply, name: string, password: string) {
-    const token = await app.sessions.signIn(request.em, name, password, request)
+    const { token, caller } = await app.sessions.signIn(request.em, name, password, request)
     const former = request.caller?.session_id
     if (former !== undefined && former !== null) await app.sessions.signOut(request.em, former)
+    // From here on the answer is this caller's: a CSRF token of the new session goes out with it.
+    request.caller = caller
     reply.setCookie(SESSION_COOKIE, token, sessionCookie(config, request))
     return null
   }
@@ -31,6 +33,7 @@ const createRoutes = (config: Config): Routes => async (app) => {
   async function closeSession (request: FastifyRequest, reply: FastifyReply) {
     const session = request.caller?.session_id
     if (session !== undefined && session !== null) await app.sessions.signOut(request.em, session)
+    request.caller = null
     reply.clearCookie(SESSION_COOKIE, { path: `${basePath(config)}/` })
     return null
   }

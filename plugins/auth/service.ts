@@ -88,12 +88,13 @@ export function createAuth (app: FastifyInstance, config: Config) {
     schemes,
 
     /** @throws ApiError BAD_CREDENTIALS, the same for an unknown name, a wrong password and a disabled account. */
-    async signIn (em: EntityManager, username: string, password: string, request: FastifyRequest): Promise<string> {
+    async signIn (em: EntityManager, username: string, password: string, request: FastifyRequest):
+    Promise<{ token: string, caller: Caller }> {
       const user = await checkPassword(username, password, request.ip)
       if (user === null) throw new ApiError('BAD_CREDENTIALS')
       const token = randomBytes(32).toString('base64url')
       const now = new Date()
-      em.create(Session, {
+      const session = em.create(Session, {
         token_hash: sha256(token),
         user: em.getReference(User, user.id),
         user_agent: String(request.headers['user-agent'] ?? '').slice(0, 500),
@@ -102,7 +103,7 @@ export function createAuth (app: FastifyInstance, config: Config) {
       })
       await em.flush()
       await em.nativeUpdate(User, { id: user.id }, { last_login: now, last_active: now })
-      return token
+      return { token, caller: toCaller(user, 'session', session.id) }
     },
 
     async signOut (em: EntityManager, sessionId: number): Promise<void> {
