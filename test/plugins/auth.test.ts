@@ -7,7 +7,8 @@ const cookieHeader = (cookies: Cookies) => Object.entries(cookies).map(([name, v
 
 /** What a browser keeps of an answer. */
 function readCookies (reply: { cookies: unknown[] }): Cookies {
-  return Object.fromEntries((reply.cookies as { name: string, value: string }[]).map(({ name, value }) => [name, value]))
+  const cookies = reply.cookies as { name: string, value: string }[]
+  return Object.fromEntries(cookies.map(({ name, value }) => [name, value]))
 }
 
 async function signIn ({ app, admin }: TestApp): Promise<Cookies> {
