@@ -18,6 +18,8 @@ export function describeWriteError (err: unknown, folder: string): string {
     case 'ENOSPC': return `The disk that holds ${place} is full. Free some space and export again.`
     case 'EDQUOT': return `The quota of the disk that holds ${place} is used up. Free some space and export again.`
     case 'ENAMETOOLONG': return `The name is too long for the disk that holds ${place}. Shorten the ROM's name and scan again.`
+    case 'ENOTDIR':
+    case 'EEXIST': return `${place} is no folder, or one above it is none. Rename what is in the way and export again.`
     default: return toReason(err)
   }
 }

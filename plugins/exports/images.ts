@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
-import sharp from 'sharp'
+import sharp, { type Sharp } from 'sharp'
 
 /** Decoded pixels a picture may have; more is a bomb, not a cover. */
 const PIXELS_MAX = 50_000_000
@@ -31,10 +31,15 @@ export async function readImageType (handle: FileHandle): Promise<ImageType | nu
  *
  * @throws Error when it cannot be decoded or has more than 50 million pixels.
  */
-export async function convertImage (path: string): Promise<{ extension: '.png' | '.jpg', bytes: Buffer }> {
-  const image = sharp(path, { limitInputPixels: PIXELS_MAX }).autoOrient()
-  const { isOpaque } = await image.clone().stats()
-  return isOpaque
-    ? { extension: '.jpg', bytes: await image.jpeg({ quality: JPEG_QUALITY }).toBuffer() }
-    : { extension: '.png', bytes: await image.png().toBuffer() }
+export async function convertImage (content: Buffer): Promise<{ extension: '.png' | '.jpg', bytes: Buffer }> {
+  const image = sharp(content, { limitInputPixels: PIXELS_MAX }).autoOrient()
+  return await isTransparent(image)
+    ? { extension: '.png', bytes: await image.png().toBuffer() }
+    : { extension: '.jpg', bytes: await image.jpeg({ quality: JPEG_QUALITY }).toBuffer() }
+}
+
+/** Many pictures have an alpha channel and no transparent pixel; only those with one are looked through. */
+async function isTransparent (image: Sharp): Promise<boolean> {
+  const { hasAlpha } = await image.metadata()
+  return hasAlpha && !(await image.clone().stats()).isOpaque
 }

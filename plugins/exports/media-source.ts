@@ -47,7 +47,8 @@ async function readImage (resourcesDir: string, path: string): Promise<{ content
     const type = await readImageType(handle)
     if (type === null) throw new Error(`The file ${JSON.stringify(path)} is no picture`)
     if (type !== 'other') return { content: { file }, extension: `.${type}` }
-    const { extension, bytes } = await convertImage(file)
+    // Not by its path: sharp would take a file it has seen before for unchanged.
+    const { extension, bytes } = await convertImage(await handle.readFile())
     return { content: { bytes }, extension }
   } finally {
     await handle.close()

@@ -140,7 +140,9 @@ export function createExports (app: FastifyInstance, config: Config) {
      *
      * @throws ApiError NOT_FOUND naming the first that there is not.
      */
-    async findPlatforms (em: EntityManager, names: readonly string[], ids: readonly number[]): Promise<number[] | null> {
+    async findPlatforms (
+      em: EntityManager, names: readonly string[], ids: readonly number[]
+    ): Promise<number[] | null> {
       if (names.length === 0 && ids.length === 0) return null
       const rows = await em.find(Platform, {
         $or: [{ slug: { $in: [...names] } }, { fs_slug: { $in: [...names] } }, { id: { $in: [...ids] } }]

@@ -1,0 +1,50 @@
+import { SaxesParser } from 'saxes'
+
+/** What a frontend needs to show and start a game. Paths are relative to the file they stand in. */
+export interface Game {
+  path: string
+  name: string
+  media: string[]
+}
+
+const MEDIA_ELEMENTS = new Set(['image', 'thumbnail', 'marquee', 'video', 'fanart', 'titleshot', 'boxback', 'cartridge',
+  'bezel', 'mix', 'manual'])
+
+/** @throws Error when the text is not well-formed. */
+export function readGamelist (text: string): Game[] {
+  const games: Game[] = []
+  let game: Game | null = null
+  let content = ''
+  const parser = new SaxesParser()
+  parser.on('error', (err) => { throw err })
+  parser.on('opentag', ({ name }) => {
+    if (name === 'game') game = { path: '', name: '', media: [] }
+    content = ''
+  })
+  parser.on('text', (value) => { content += value })
+  parser.on('closetag', ({ name }) => {
+    if (game === null) return
+    if (name === 'path' || name === 'name') game[name] = content
+    else if (MEDIA_ELEMENTS.has(name)) game.media.push(content)
+    else if (name === 'game') {
+      games.push(game)
+      game = null
+    }
+  })
+  parser.write(text).close()
+  return games
+}
+
+/** Several lines of one key and lines that continue another are all the format has: https://pegasus-frontend.org/docs */
+export function readPegasus (text: string): Game[] {
+  const games: Game[] = []
+  for (const line of text.split(/\r?\n/)) {
+    const [, key = '', value = ''] = /^([^\s#:][^:]*):\s*(.*)$/.exec(line) ?? []
+    const game = games.at(-1)
+    if (key === 'game') games.push({ path: '', name: value, media: [] })
+    else if (game === undefined) continue
+    else if (key === 'file' && game.path === '') game.path = value
+    else if (key.startsWith('assets.')) game.media.push(value)
+  }
+  return games
+}

@@ -1,0 +1,269 @@
+import { link, mkdir, readFile, readdir, stat, writeFile } from 'node:fs/promises'
+import { parseXml, xmlChildren, xmlText } from '@svc/plugin-sdk'
+import t from 'tap'
+import { buildExportApp, createPicture } from './exports-library.ts'
+
+/** The games of a gamelist.xml by path, each a record of its elements. */
+function readGamelist (text: string): Map<string, Record<string, string>> {
+  const games = parseXml(text).flatMap((root) => xmlChildren(root, 'game')).map((game) =>
+    Object.fromEntries(xmlChildren(game).map((element) => [element.name, xmlText(element)])))
+  return new Map(games.map((game) => [game.path ?? '', game]))
+}
+
+t.test('both exports name their files, and every ROM on disk is in them', async (t) => {
+  const { addPlatform, addRom, call, snes } = await buildExportApp(t)
+  const id = await addPlatform('snes', { custom_name: 'My SNES' })
+  const first = await addRom(id, {
+    fs_name: 'Alpha & Omega (USA).sfc', name: 'Alpha & Omega', summary: 'Two\nlines', genres: ['Puzzle', 'Action'],
+    developers: ['Dev'], publishers: ['Pub'], regions: ['USA'], languages: ['English'], tags: ['Proto'],
+    player_count: '1-2', first_release_date: Date.UTC(1994, 4, 6), average_rating: 81.5
+  })
+  await addRom(id, { fs_name: 'Beta.sfc' })
+  await addRom(id, { fs_name: 'Gone.sfc', missing_from_fs: true })
+
+  const { status, body } = await call('gamelist-xml', { body: { platforms: ['snes'] } })
+  t.equal(status, 200)
+  t.same(body, {
+    files: [{
+      exporter: 'gamelist', platform: 'snes', path: snes('gamelist.xml'), written: true, games: 2, media_files: 0,
+      skipped: [], media_errors: []
+    }],
+    errors: []
+  })
+  const games = readGamelist(await readFile(snes('gamelist.xml'), 'utf8'))
+  t.same([...games.keys()], ['./Alpha & Omega (USA).sfc', './Beta.sfc'])
+  t.match(games.get('./Alpha & Omega (USA).sfc'), {
+    name: 'Alpha & Omega', desc: 'Two\nlines', genre: 'Puzzle', developer: 'Dev', publisher: 'Pub', players: '1-2',
+    releasedate: '19940506T000000', lang: 'English', region: 'USA'
+  })
+  t.notHas(games.get('./Beta.sfc'), 'players', 'a player count nobody knows is not stated')
+
+  const pegasus = await call('pegasus')
+  t.equal(pegasus.body.files[0].path, snes('metadata.pegasus.txt'))
+  const text = await readFile(snes('metadata.pegasus.txt'), 'utf8')
+  t.match(text, /^file: \.\/Alpha & Omega \(USA\)\.sfc$/m)
+  t.match(text, new RegExp(`^x-svc-id: ${first}$`, 'm'))
+  t.notMatch(text, /Gone/)
+})
+
+t.test('a second export writes nothing', async (t) => {
+  const { addPlatform, addRom, addResource, call, snes } = await buildExportApp(t)
+  const cover = await addResource('roms/1/1/cover/big.webp', await createPicture('webp'))
+  await addRom(await addPlatform('snes'), { fs_name: 'Alpha.sfc', path_cover_large: cover })
+  await call('gamelist-xml')
+  await call('pegasus')
+  const paths = ['gamelist.xml', 'metadata.pegasus.txt', 'covers', 'covers/Alpha.jpg', '.']
+  const states = () => Promise.all(paths.map(async (path) => {
+    const { ino, mtimeMs } = await stat(snes(path))
+    return [path, ino, mtimeMs]
+  }))
+  const before = await states()
+  for (const route of ['gamelist-xml', 'pegasus']) {
+    const { body } = await call(route)
+    t.equal(body.files[0].written, false)
+    t.equal(body.files[0].games, 1)
+  }
+  t.same(await states(), before)
+  t.notOk((await readdir(snes())).some((name) => name.endsWith('.bak')))
+})
+
+t.test('what the owner wrote stays, and the file as it was is kept beside', async (t) => {
+  const { addPlatform, addRom, call, snes } = await buildExportApp(t)
+  await addRom(await addPlatform('snes'), { fs_name: 'Alpha.sfc', name: 'Alpha', summary: 'New' })
+  const gamelist = '<?xml version="1.0"?>\n<gameList>\n  <!-- mine -->\n  <game>\n    <path>./Alpha.sfc</path>\n' +
+    '    <desc>Old</desc>\n    <favorite>true</favorite>\n  </game>\n  <game><path>./Other.sfc</path></game>\n</gameList>\n'
+  const pegasus = 'collection: Mine\nlaunch: run {file.path}\n\n# note\ngame: Alpha\nfile: Alpha.sfc\nx-mine: 1\n'
+  await writeFile(snes('gamelist.xml'), gamelist, { mode: 0o640 })
+  await writeFile(snes('metadata.pegasus.txt'), pegasus)
+  t.equal((await call('gamelist-xml')).status, 200)
+  t.equal((await call('pegasus')).status, 200)
+
+  const written = await readFile(snes('gamelist.xml'), 'utf8')
+  t.match(written, '<!-- mine -->')
+  const games = readGamelist(written)
+  t.match(games.get('./Alpha.sfc'), { desc: 'New', favorite: 'true' })
+  t.ok(games.has('./Other.sfc'))
+  t.equal((await stat(snes('gamelist.xml'))).mode & 0o777, 0o640)
+  t.equal(await readFile(snes('gamelist.xml.bak'), 'utf8'), gamelist)
+
+  const metadata = await readFile(snes('metadata.pegasus.txt'), 'utf8')
+  for (const line of ['collection: Mine', 'launch: run {file.path}', '# note', 'x-mine: 1', 'description: New']) {
+    t.ok(metadata.split('\n').includes(line), line)
+  }
+  t.equal(await readFile(snes('metadata.pegasus.txt.bak'), 'utf8'), pegasus)
+  t.notOk((await readdir(snes())).some((name) => name.endsWith('.tmp')))
+})
+
+t.test('a file that cannot be understood is left alone and the other platforms go on', async (t) => {
+  const { addPlatform, addRom, call, snes, libraryDir } = await buildExportApp(t, {
+    library: { roms: { nes: {}, snes: {} } }
+  })
+  await addRom(await addPlatform('snes'), { fs_name: 'Alpha.sfc' })
+  await addRom(await addPlatform('nes'), { fs_name: 'Beta.nes' })
+  await writeFile(snes('gamelist.xml'), '<gameList><game></gameList>')
+  const { status, body } = await call('gamelist-xml')
+  t.equal(status, 200)
+  t.match(body.files, [{ platform: 'nes', written: true }])
+  t.match(body.errors, [{ exporter: 'gamelist', platform: 'snes', path: snes('gamelist.xml'), reason: /cannot be read/ }])
+  t.equal(await readFile(snes('gamelist.xml'), 'utf8'), '<gameList><game></gameList>')
+  t.ok(readGamelist(await readFile(`${libraryDir}/roms/nes/gamelist.xml`, 'utf8')).has('./Beta.nes'))
+
+  const alone = await call('gamelist-xml', { body: { platforms: ['snes'] } })
+  t.equal(alone.status, 500)
+  t.match(alone.body.detail, /No file could be written.*snes\/gamelist\.xml: .*cannot be read/s)
+
+  await writeFile(snes('gamelist.xml'), Buffer.from('<gameList>\xff</gameList>', 'latin1'))
+  t.match((await call('gamelist-xml', { body: { platforms: ['snes'] } })).body.detail, /not valid UTF-8/)
+})
+
+t.test('platforms are named by slug, folder or id; none means all that are on disk', async (t) => {
+  const { addPlatform, addRom, call, libraryDir } = await buildExportApp(t, {
+    library: { roms: { nes: {}, 'super-nes': {}, away: {} } }
+  })
+  const nes = await addPlatform('nes')
+  const snes = await addPlatform('super-nes', { slug: 'snes' })
+  await addPlatform('away', { missing_from_fs: true })
+  await addRom(snes, { fs_name: 'Alpha.sfc' })
+  const exported = async (options: { body?: object, query?: string }) =>
+    (await call('gamelist-xml', options)).body.files.map((file: { path: string }) => file.path)
+  const [nesFile, snesFile] = ['nes', 'super-nes'].map((folder) => `${libraryDir}/roms/${folder}/gamelist.xml`)
+
+  t.same(await exported({}), [nesFile, snesFile])
+  t.same(await exported({ body: {} }), [nesFile, snesFile])
+  t.same(await exported({ body: { platforms: [] } }), [nesFile, snesFile])
+  t.same(await exported({ body: { platforms: ['snes'] } }), [snesFile])
+  t.same(await exported({ body: { platforms: ['super-nes'] } }), [snesFile])
+  t.same(await exported({ query: `?platform_ids=${nes}&local_export=true` }), [nesFile])
+  t.same(await exported({ query: `?platform_ids=${nes}&platform_ids=${snes}` }), [nesFile, snesFile])
+  t.same(await exported({ body: { platforms: ['nes'] }, query: `?platform_ids=${snes}` }), [nesFile, snesFile])
+
+  const unknown = await call('pegasus', { body: { platforms: ['nes', 'atlantis'] } })
+  t.equal(unknown.status, 404)
+  t.match(unknown.body.detail, /atlantis/)
+  t.equal((await call('pegasus', { query: '?platform_ids=999' })).status, 404)
+  t.equal((await call('pegasus', { body: { platforms: 'snes' } })).status, 422)
+  t.equal((await call('pegasus', { query: '?platform_ids=x' })).status, 422)
+})
+
+t.test('exports need a credential with roms.read and an exporter that is active', async (t) => {
+  const { app, addPlatform, createUser, call } = await buildExportApp(t)
+  await addPlatform('snes')
+  t.equal((await call('gamelist-xml', { headers: { authorization: 'Bearer svc_none' } })).status, 401)
+  t.equal((await call('gamelist-xml', { headers: await createUser('alice') })).status, 200)
+  t.equal((await call('atlantis')).status, 404)
+  const token = await app.inject({
+    method: 'POST', url: '/api/client-tokens', headers: await createUser('bob'),
+    payload: { name: 't', scopes: ['me.read'] }
+  })
+  t.equal(token.statusCode, 201)
+  t.equal((await call('gamelist-xml', { headers: { authorization: `Bearer ${token.json().raw_token}` } })).status, 403)
+})
+
+t.test('without a scan worker nothing is exported and the answer says so', async (t) => {
+  const { addPlatform, call, worker, snes } = await buildExportApp(t)
+  await addPlatform('snes')
+  await worker.close()
+  const { status, body } = await call('gamelist-xml')
+  t.equal(status, 503)
+  t.match(body.detail, /worker/)
+  t.same(await readdir(snes()), [])
+})
+
+t.test('games in folders keep their folder, and so do their media', async (t) => {
+  const { addPlatform, addRom, addResource, call, app, snes } = await buildExportApp(t)
+  const id = await addPlatform('snes')
+  const cover = await addResource('roms/1/1/cover/big.png', await createPicture('png'))
+  const nested = await addRom(id, {
+    fs_name: 'Metroid', is_folder: true, has_nested_single_file: true, path_cover_large: cover
+  })
+  await addRom(id, { fs_name: 'Quest v1.2', is_folder: true, has_multiple_files: true, path_cover_large: cover })
+  await addRom(id, { fs_name: 'Deep.sfc', fs_path: 'roms/snes/Hacks/New', path_cover_large: cover })
+  await app.pg.query(`insert into rom_files (rom_id, file_name, file_path, last_modified)
+    values ($1, 'Metroid (USA).sfc', 'roms/snes/Metroid', now())`, [nested])
+  t.equal((await call('gamelist-xml')).body.files[0].games, 3)
+  const games = readGamelist(await readFile(snes('gamelist.xml'), 'utf8'))
+  t.equal(games.get('./Metroid/Metroid (USA).sfc')?.thumbnail, './covers/Metroid/Metroid (USA).png')
+  t.equal(games.get('./Quest v1.2')?.thumbnail, './covers/Quest v1.2.png')
+  t.equal(games.get('./Hacks/New/Deep.sfc')?.thumbnail, './covers/Hacks/New/Deep.png')
+  await stat(snes('covers/Hacks/New/Deep.png'))
+})
+
+t.test('in structure B the files lie in the ROM folder of each platform', async (t) => {
+  const { addPlatform, addRom, call, libraryDir } = await buildExportApp(t, { library: { snes: { roms: {} } } })
+  await addRom(await addPlatform('snes'), { fs_name: 'Alpha.sfc', fs_path: 'snes/roms' })
+  t.equal((await call('gamelist-xml')).body.files[0].path, `${libraryDir}/snes/roms/gamelist.xml`)
+  t.ok(readGamelist(await readFile(`${libraryDir}/snes/roms/gamelist.xml`, 'utf8')).has('./Alpha.sfc'))
+})
+
+t.test('more ROMs than one page holds are all exported, in the order of their names', async (t) => {
+  const { app, addPlatform, call, snes } = await buildExportApp(t)
+  const id = await addPlatform('snes')
+  await app.pg.query(`insert into roms (platform_id, fs_name, fs_path, fs_name_no_tags, fs_name_no_ext)
+    select $1, 'Game ' || lpad(n::text, 5, '0') || '.sfc', 'roms/snes', 'Game ' || n, 'Game ' || n
+    from generate_series(1, 2500) n`, [id])
+  t.equal((await call('gamelist-xml')).body.files[0].games, 2500)
+  const paths = [...readGamelist(await readFile(snes('gamelist.xml'), 'utf8')).keys()]
+  t.equal(paths.length, 2500)
+  t.same(paths, paths.toSorted())
+})
+
+t.test('exports of one platform at the same time lose nothing', async (t) => {
+  const { addPlatform, addRom, call, worker, snes } = await buildExportApp(t)
+  const id = await addPlatform('snes')
+  await addRom(id, { fs_name: 'Alpha.sfc' })
+  const { signal } = new AbortController()
+  const [first, second, third] = await Promise.all([
+    call('gamelist-xml'), call('gamelist-xml'), worker.exports.exportPlatforms({ platformIds: [id], signal })
+  ])
+  t.match([first, second], [{ status: 200, body: { errors: [] } }, { status: 200, body: { errors: [] } }])
+  t.equal(third.files.length, 2)
+  const written = [first.body.files[0], second.body.files[0], third.files[0]].filter((file) => file.written)
+  t.equal(written.length, 1, 'one writes, the others find it done')
+  t.equal(readGamelist(await readFile(snes('gamelist.xml'), 'utf8')).size, 1)
+})
+
+t.test('a scan exports what is switched on, without a restart', async (t) => {
+  const { addPlatform, addRom, worker, config, snes } = await buildExportApp(t)
+  const id = await addPlatform('snes')
+  const other = await addPlatform('nes')
+  await addRom(id, { fs_name: 'Alpha.sfc' })
+  const run = () => worker.exports.exportAfterScan([id], new AbortController().signal)
+  t.same(await run(), { files: [], errors: [] })
+  await writeFile(`${config.data_dir}/config.yml`, 'scan:\n  pegasus:\n    export: true\n  gamelist:\n    export: "yes"\n')
+  t.match(await run(), { files: [{ exporter: 'pegasus', written: true }], errors: [] })
+  t.same(await readdir(snes()), ['metadata.pegasus.txt'])
+  await writeFile(`${config.data_dir}/config.yml`, 'scan: {gamelist: {export: true}, pegasus: {export: true}}\n')
+  t.same((await run()).files.map((file) => file.exporter), ['gamelist', 'pegasus'])
+  const failed = await worker.exports.exportAfterScan([other], new AbortController().signal)
+  t.match(failed.errors[0], { platform: 'nes', reason: /does not exist/ })
+})
+
+t.test('an export that is stopped throws the reason and leaves no half of a file', async (t) => {
+  const { addPlatform, addRom, worker, snes } = await buildExportApp(t)
+  const id = await addPlatform('snes')
+  await addRom(id, { fs_name: 'Alpha.sfc' })
+  const reason = new Error('stopped by the test')
+  await t.rejects(worker.exports.exportPlatforms({ platformIds: [id], signal: AbortSignal.abort(reason) }), reason)
+  t.same(await readdir(snes()), [])
+})
+
+t.test('a file that a frontend writes meanwhile is not overwritten', async (t) => {
+  const { replaceTextFile, readTextFile } = await import('../../plugins/exports/text-file.ts')
+  const folder = t.testdir({ 'gamelist.xml': 'old' })
+  const file = await readTextFile(folder, 'gamelist.xml')
+  await writeFile(`${folder}/gamelist.xml`, 'played')
+  await t.rejects(replaceTextFile(file, 'new'), /Another program changed the file/)
+  t.equal(await readFile(`${folder}/gamelist.xml`, 'utf8'), 'played')
+  t.same(await readdir(folder), ['gamelist.xml'])
+})
+
+t.test('a backup that is the file itself is replaced', async (t) => {
+  const { replaceTextFile, readTextFile } = await import('../../plugins/exports/text-file.ts')
+  const folder = t.testdir({ 'gamelist.xml': 'old' })
+  await link(`${folder}/gamelist.xml`, `${folder}/gamelist.xml.bak`)
+  await replaceTextFile(await readTextFile(folder, 'gamelist.xml'), 'new')
+  t.same((await readdir(folder)).sort(), ['gamelist.xml', 'gamelist.xml.bak'])
+  t.equal(await readFile(`${folder}/gamelist.xml.bak`, 'utf8'), 'old')
+  await mkdir(`${folder}/sub`)
+  t.equal((await readTextFile(folder, 'sub/none.txt')).text, null)
+})
