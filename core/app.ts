@@ -55,13 +55,14 @@ export async function buildApp (options: AppOptions): Promise<App> {
     bodyLimit: JSON_MAX_BYTES,
     trustProxy: config.server.trusted_proxies.length > 0 ? [...config.server.trusted_proxies] : false,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: URL_PART_MAX },
+    // For every context: setting it on the root would be undone by the first schema a plugin adds.
+    schemaController: { compilersFactory: { buildValidator: createValidatorCompiler as never } },
     genReqId: () => crypto.randomUUID(),
     pluginTimeout: 15_000,
     rewriteUrl: ({ url: path = '/' }) => prefix !== '' && path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : path
   }).withTypeProvider<TypeBoxTypeProvider>()
 
   app.decorate('secrets', secrets)
-  app.setValidatorCompiler(createValidatorCompiler() as never)
   await app.register(errorHandler)
   await app.register(cookie)
   await app.register(helmet, {

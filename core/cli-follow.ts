@@ -10,7 +10,9 @@ const ENDED = new Set(['finished', 'failed', 'stopped', 'canceled'])
  *
  * @returns the last state; null when `signal` ended the watching first
  */
-export async function followScan (read: () => Promise<ScanState>, view: ScanView, signal: AbortSignal): Promise<ScanState | null> {
+export async function followScan (
+  read: () => Promise<ScanState>, view: ScanView, signal: AbortSignal
+): Promise<ScanState | null> {
   let shown: ScanState | null = null
   while (!signal.aborted) {
     const state = await read()

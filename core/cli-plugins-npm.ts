@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { delimiter, join, resolve } from 'node:path'
+import { basename, delimiter, join, resolve } from 'node:path'
 import { describePlugin, inspectPlugins } from './cli-plugins.ts'
 import { loadConfig } from './config.ts'
 import { StartError } from './errors.ts'
@@ -39,19 +39,21 @@ function findNpm (): [string, ...string[]] {
 /** @throws StartError when npm is missing or fails; npm has printed why. */
 async function runNpm (folder: string, args: string[]): Promise<void> {
   const [program, ...first] = findNpm()
-  const code = await new Promise<number>((resolveCode, reject) => {
+  const code = await new Promise<number>((_resolve, reject) => {
     const child = spawn(program, [...first, ...args], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] })
     child.once('error', (err) => {
-      reject(new StartError(`npm cannot be run: ${err.message}. Install Node.js with npm from https://nodejs.org.`, { cause: err }))
+      reject(new StartError(`npm cannot be run: ${err.message}. Install Node.js with npm.`, { cause: err }))
     })
-    child.once('exit', (exitCode) => { resolveCode(exitCode ?? 1) })
+    child.once('exit', (exitCode) => { _resolve(exitCode ?? 1) })
   })
   if (code !== 0) throw new StartError(`npm ended with code ${code}; its messages above say why. Nothing was changed.`)
 }
 
 /** `./folder` means the folder seen from here, although npm runs elsewhere. */
 function readSpec (spec: string): string {
-  if (spec.startsWith('-')) throw new StartError(`'${spec}' is no package name. Give a name, a folder or a tarball.`, { exitCode: 2 })
+  if (spec.startsWith('-')) {
+    throw new StartError(`'${spec}' is no package name. Give a name, a folder or a tarball.`, { exitCode: 2 })
+  }
   return existsSync(spec) ? resolve(spec) : spec
 }
 
@@ -60,7 +62,7 @@ export function findAdded (before: Dependencies, after: Dependencies, spec: stri
   const names = Object.keys(after)
   return names.find((name) => before[name] !== after[name]) ??
     names.find((name) => spec === name || spec.startsWith(`${name}@`)) ??
-    names.find((name) => after[name]?.startsWith('file:') === true && resolve('/', after[name].slice(5)).endsWith(spec.split(/[\\/]/).at(-1) ?? spec))
+    names.find((name) => after[name]?.startsWith('file:') === true && basename(after[name]) === basename(spec))
 }
 
 function sayRestart (dataDir: string): void {

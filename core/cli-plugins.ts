@@ -32,7 +32,9 @@ export async function inspectPlugins (config: Config): Promise<PluginRecord[]> {
       works: true,
       createServices (_kind, key, pluginConfig, secrets, origins) {
         const cache = createMemoryCache()
-        const http = createHttpClient({ name: key, userAgent: USER_AGENT, log, secrets, trustedOrigins: origins, store: cache })
+        const http = createHttpClient({
+          name: key, userAgent: USER_AGENT, log, secrets, trustedOrigins: origins, store: cache
+        })
         app.addHook('onClose', async () => { await http.close() })
         return { config: pluginConfig, http, log, cache, files: createFiles(config.library_dir) }
       }
@@ -45,7 +47,8 @@ export async function inspectPlugins (config: Config): Promise<PluginRecord[]> {
 
 /** Columns as wide as their widest cell; the last is not padded. */
 export function renderTable (rows: readonly (readonly string[])[]): string {
-  const widths = rows.reduce<number[]>((most, row) => row.map((cell, index) => Math.max(most[index] ?? 0, cell.length)), [])
+  const widths = rows.reduce<number[]>(
+    (most, row) => row.map((cell, index) => Math.max(most[index] ?? 0, cell.length)), [])
   return rows.map((row) => row.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join('  ').trimEnd()).join('\n')
 }
 

@@ -1,10 +1,9 @@
-import { enableCompileCache } from 'node:module'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import type { ExportOptions } from './cli-export.ts'
 import type { ScanOptions } from './cli-scan.ts'
 import type { UserOptions } from './cli-user.ts'
-import { createRunDir } from './supervisor-run-dir.ts'
+import { useCompiledCode } from './supervisor-compiled.ts'
 
 const SCAN_TYPES = ['new_platforms', 'quick', 'update', 'unmatched', 'complete', 'hashes']
 
@@ -21,13 +20,6 @@ The password is asked for, or read from standard input or from SVC_NEW_PASSWORD:
 
 const collectIds = (value: string, ids: number[] = []) => [...ids, readId(value)]
 
-/** Compiled code is kept between starts, in the data directory where no other user can plant any. */
-function keepCompiledCode (dataDir: string): void {
-  const folder = join(createRunDir(resolve(dataDir)), 'compiled')
-  process.env.NODE_COMPILE_CACHE = folder
-  enableCompileCache(folder)
-}
-
 function addServerCommands (program: Command): void {
   program.command('start').description('run the whole server: database, web workers and the scan worker')
     .addHelpText('after', START_HELP)
@@ -39,7 +31,7 @@ function addServerCommands (program: Command): void {
   program.command('migrate').description('bring the database to the schema of this release, then end')
     .action(async () => { await (await import('./cli-migrate.ts')).migrate() })
   program.command('config').description('print every setting with its value and its variable; secrets are masked')
-    .action(async () => { await (await import('./cli-config.ts')).printConfig() })
+    .action(async () => { (await import('./cli-config.ts')).printConfig() })
 }
 
 function addLibraryCommands (program: Command): void {
@@ -93,7 +85,7 @@ export function createProgram (version: string): Command {
     .hook('preAction', () => {
       const { dataDir } = program.opts<{ dataDir?: string }>()
       if (dataDir !== undefined) process.env.SVC_DATA_DIR = dataDir
-      keepCompiledCode(process.env.SVC_DATA_DIR || './data')
+      useCompiledCode(resolve(process.env.SVC_DATA_DIR || './data'))
     })
   addServerCommands(program)
   addLibraryCommands(program)

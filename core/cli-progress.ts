@@ -1,4 +1,6 @@
-import { Format, Presets, SingleBar } from 'cli-progress'
+import progress from 'cli-progress'
+
+const { Format, Presets, SingleBar } = progress
 
 /** What is known of a scan while it runs. */
 export interface ScanState {

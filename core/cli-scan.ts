@@ -62,7 +62,7 @@ async function follow (app: App, task: Task, view: ScanView): Promise<number> {
   const read = async () => toScanState(await app.tasks.get(app.orm.em.fork(), task.id))
   const last = await followScan(read, view, leave.signal)
   if (last !== null) return last.status === 'finished' ? 0 : 1
-  process.stderr.write(`\nsvc: the scan goes on in the server; POST /api/tasks/scan/stop or the app stops it (${task.id})\n`)
+  process.stderr.write(`\nsvc: stopped watching; the scan ${task.id} goes on in the server\n`)
   return INTERRUPTED
 }
 

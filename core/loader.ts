@@ -3,12 +3,14 @@ import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from './config.ts'
 import { createMask } from './http-mask.ts'
+import type { Pace } from './http-pace.ts'
 import { type PluginServices, createContext, createMemo, readPreferences } from './plugin-context.ts'
 import { readPluginConfig } from './plugin-config.ts'
 import {
   type Definition, type Exported, type ImportedPlugin, LoadError, importPlugin, limitTime, messageOf, readManifest
 } from './plugin-import.ts'
 import { type PluginPackage, linkSdk, listPluginPackages } from './plugin-packages.ts'
+import type { WantedServices } from './plugin-services.ts'
 import type { Loaded, PluginRecord, Registry } from './registry.ts'
 
 export interface LoaderOptions {
@@ -18,8 +20,8 @@ export interface LoaderOptions {
   works: boolean
   /** Milliseconds all plugins together may take to load, again to set up, and again to close. */
   startTimeoutMs?: number
-  /** What a plugin is handed; `secrets` are masked in its logs, `origins` may be private addresses. */
-  createServices (kind: PluginKind, key: string, config: unknown, secrets: string[], origins: string[]): PluginServices
+  /** What a plugin is handed. */
+  createServices (kind: PluginKind, key: string, wanted: WantedServices): PluginServices
 }
 
 /** Loading and setting up, one after the other, must fit into the limit of the application's own start. */
@@ -47,6 +49,12 @@ function toRecord ({ pack, manifest, plugin, failure, mask }: Candidate): Plugin
     reason: failure === null ? null : mask(failure.message),
     origin: pack.origin
   }
+}
+
+/** A channel's limits are about deliveries, which the host paces by itself. */
+function paceOf (definition: Definition): Pace {
+  const limits = 'identify' in definition ? definition.limits : undefined
+  return { concurrency: limits?.concurrency, perSecond: limits?.perSecond }
 }
 
 /** A step of one plugin: what goes wrong there is its failure alone. */
@@ -101,7 +109,9 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
     const { value, secrets, origins } = settings
     const mask = createMask(secrets)
     candidate.mask = (text) => mask.text(text)
-    candidate.services = options.createServices(kind, definition.key, value, secrets, origins)
+    candidate.services = options.createServices(kind, definition.key, {
+      config: value, secrets, origins, pace: paceOf(definition)
+    })
   }
 
   async function setUp ({ pack, plugin, services }: Candidate): Promise<void> {

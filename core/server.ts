@@ -19,7 +19,7 @@ export interface RoleOptions {
   workerNumber: number
   /** A folder that only this user can read, where web workers of one machine reach each other. */
   socketDir: string
-  /** In place of the configured one. */
+  /** In place of the configured one, which may be 0 for any. */
   port?: number
 }
 

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import {
-  type IncomingHttpHeaders, type IncomingMessage, type Server as HttpServer, type ServerResponse, createServer,
+  Agent, type IncomingHttpHeaders, type IncomingMessage, type Server as HttpServer, type ServerResponse, createServer,
   request as sendRequest
 } from 'node:http'
 import { join } from 'node:path'
@@ -11,9 +11,9 @@ import type { App } from './typebox.ts'
 type Engine = SocketServer['engine']
 
 /**
- * A socket session lives in one web worker, and long polling sends its requests to whichever worker is free. The session
- * id begins with its owner's worker number and process number (core/sockets.ts), so that any other worker can hand the
- * request over to the owner, on a local socket named after both.
+ * A socket session lives in one web worker, and long polling sends its requests to whichever worker is free. The
+ * session id begins with its owner's worker number and process number (core/sockets.ts), so that any other worker can
+ * hand the request over to the owner, on a local socket named after both.
  */
 const SESSION_OWNER = /^(\d{1,4})-([0-9a-z]{1,8})-/
 /** The client's own address, between two workers only. */
@@ -23,6 +23,8 @@ const BODY_MAX_BYTES = 1_000_000
 /** https://www.rfc-editor.org/rfc/rfc9110#section-7.6.1 */
 const HOP_BY_HOP = ['connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'proxy-connection', 'te',
   'trailer', 'transfer-encoding', 'upgrade']
+/** How long a connection between two workers is kept without use. */
+const KEEP_ALIVE_MS = 60_000
 /** What engine.io itself answers for a session that is gone; the client then opens a new one. */
 const UNKNOWN_SESSION = JSON.stringify({ code: 1, message: 'Session ID unknown' })
 const TOO_LARGE = JSON.stringify({ detail: `The request is larger than ${BODY_MAX_BYTES} bytes` })
@@ -51,8 +53,9 @@ export function endToEndHeaders (headers: IncomingHttpHeaders): IncomingHttpHead
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !dropped.has(name)))
 }
 
-function toOwner (request: IncomingMessage, socketPath: string, extra: Record<string, string> = {}) {
+function toOwner (request: IncomingMessage, socketPath: string, agent: Agent | false, extra: Record<string, string> = {}) {
   return sendRequest({
+    agent,
     socketPath,
     method: request.method ?? 'GET',
     path: request.url ?? '/',
@@ -60,9 +63,7 @@ function toOwner (request: IncomingMessage, socketPath: string, extra: Record<st
       ...endToEndHeaders(request.headers),
       ...extra,
       [CLIENT_HEADER]: request.socket.remoteAddress ?? ''
-    },
-    // One connection per request: the owner takes the client's address for that of the whole connection.
-    agent: false
+    }
   })
 }
 
@@ -75,12 +76,14 @@ function answer (response: ServerResponse, status: number, body: string): void {
 }
 
 /** Hands one polling request over and pipes the answer back. */
-function forwardRequest (request: IncomingMessage, response: ServerResponse, socketPath: string): void {
+function forwardRequest (
+  request: IncomingMessage, response: ServerResponse, socketPath: string, agent: Agent
+): void {
   if (Number(request.headers['content-length'] ?? 0) > BODY_MAX_BYTES) {
     answer(response, 413, TOO_LARGE)
     return
   }
-  const forwarded = toOwner(request, socketPath)
+  const forwarded = toOwner(request, socketPath, agent)
   let size = 0
   request.on('data', (chunk: Buffer) => {
     size += chunk.length
@@ -116,7 +119,7 @@ function joinStreams (one: Duplex, other: Duplex): void {
 
 /** Hands a WebSocket over: both sides talk through this worker from then on. */
 function forwardUpgrade (request: IncomingMessage, socket: Duplex, head: Buffer, socketPath: string): void {
-  const forwarded = toOwner(request, socketPath, { connection: 'Upgrade', upgrade: 'websocket' })
+  const forwarded = toOwner(request, socketPath, false, { connection: 'Upgrade', upgrade: 'websocket' })
   const refuse = () => {
     socket.end(`HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: ${UNKNOWN_SESSION.length}\r\n\r\n` +
       UNKNOWN_SESSION)
@@ -145,7 +148,7 @@ function createOwnerServer (engine: Engine, path: string): HttpServer {
     Object.defineProperty(request.socket, 'remoteAddress', { value: address, configurable: true })
     return readOwner(request.url ?? '', path) !== null
   }
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
     if (adopt(request)) engine.handleRequest(request, response)
     else answer(response, 404, UNKNOWN_SESSION)
   })
@@ -159,7 +162,8 @@ function createOwnerServer (engine: Engine, path: string): HttpServer {
 function listen (server: HttpServer, path: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
-    server.listen(path, () => {
+    // Exclusive: in a cluster the primary would otherwise listen and pass connections on.
+    server.listen({ path, exclusive: true }, () => {
       server.off('error', reject)
       resolve()
     })
@@ -188,6 +192,8 @@ export async function forwardForeignSessions (app: App, folder: string, workerNu
   const socketPath = ownerSocket(folder, own)
   const path = app.sockets.main.path()
   let server: HttpServer | null = null
+  // Kept open: an owner that closes after its answer would make the last write to it fail, and the answer be lost.
+  const agent = new Agent({ keepAlive: true })
 
   const foreignOwner = (request: IncomingMessage) => {
     const owner = readOwner(request.url ?? '', path)
@@ -200,7 +206,7 @@ export async function forwardForeignSessions (app: App, folder: string, workerNu
     await listen(server, socketPath)
     intercept(app.server, 'request', (request: IncomingMessage, response: ServerResponse) => {
       const target = foreignOwner(request)
-      if (target !== null) forwardRequest(request, response, target)
+      if (target !== null) forwardRequest(request, response, target, agent)
       return target !== null
     })
     intercept(app.server, 'upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
@@ -214,5 +220,6 @@ export async function forwardForeignSessions (app: App, folder: string, workerNu
   })
   app.addHook('onClose', async () => {
     server?.closeAllConnections()
+    agent.destroy()
   })
 }

@@ -1,4 +1,3 @@
-import { flushCompileCache } from 'node:module'
 import { type Config, loadConfig } from './config.ts'
 import { StartError } from './errors.ts'
 import { createLogger } from './log.ts'
@@ -35,16 +34,14 @@ async function start (order: StartOrder, settings: Config): Promise<void> {
     logger: log,
     workerNumber: order.worker_number,
     socketDir: order.socket_dir,
-    ...(order.port === null ? {} : { port: order.port })
+    port: order.port
   })
   if (isStopping) return
   await report({
     type: 'ready',
-    port: running.port,
     has_admin: await running.app.users.hasAdmin(),
     plugins: [...running.app.registry.records]
   })
-  flushCompileCache()
 }
 
 async function fail (err: unknown): Promise<void> {

@@ -22,7 +22,7 @@ export interface DatabaseEvents {
   onHopeless (reason: string): void
 }
 
-/** Connections of one process besides the ORM's: half as many again for LISTEN, two to six for its identity and jobs. */
+/** Connections of one process for its identity, its jobs and LISTEN, besides its two pools. */
 const EXTRA_CONNECTIONS = 8
 /** For commands, backups and people. */
 const SPARE_CONNECTIONS = 15

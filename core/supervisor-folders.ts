@@ -37,7 +37,7 @@ function canListen (path: string): Promise<boolean> {
 
 export interface SocketFolder { path: string, remove (): void }
 
-/** A folder only for this user in which web workers reach each other; in the system's one for short-lived files at need. */
+/** A folder only for this user in which web workers reach each other; the system's temporary one where need be. */
 export async function openSocketFolder (config: Config): Promise<SocketFolder> {
   const folder = createRunDir(config.data_dir)
   const longest = ownerSocket(folder, '9999-zzzzzzz')

@@ -45,7 +45,7 @@ function attempt (database: DatabaseSync, sql: string): boolean {
 export function lockDataDir (dataDir: string): DataLock | null {
   const database = open(dataDir)
   database.exec(`pragma busy_timeout = ${WAIT_MS}`)
-  if (attempt(database, 'begin exclusive')) return { release: () => { database.close() } }
+  if (attempt(database, 'pragma journal_mode = memory; begin exclusive')) return { release: () => { database.close() } }
   database.close()
   return null
 }

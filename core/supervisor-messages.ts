@@ -1,9 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import { StringEnum } from './typebox.ts'
-
-const Nullable = <T extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>>(schema: T) =>
-  Type.Union([schema, Type.Null()])
+import { Nullable, StringEnum } from './typebox.ts'
 
 /** What the supervisor tells a process of its own. The database's address travels here, where nobody else reads it. */
 export const OrderSchema = Type.Union([
@@ -16,8 +13,7 @@ export const OrderSchema = Type.Union([
     worker_number: Type.Integer(),
     /** Where web workers reach each other. */
     socket_dir: Type.String(),
-    /** The one the first web worker got; null for the configured one. */
-    port: Nullable(Type.Integer())
+    port: Type.Integer()
   }),
   Type.Object({ type: Type.Literal('stop') })
 ])
@@ -25,7 +21,7 @@ export type Order = Static<typeof OrderSchema>
 export type StartOrder = Extract<Order, { type: 'start' }>
 
 const PluginRecordSchema = Type.Object({
-  kind: Type.Union([StringEnum(['provider', 'channel', 'exporter']), Type.Null()]),
+  kind: Nullable(StringEnum(['provider', 'channel', 'exporter'])),
   key: Type.String(),
   name: Type.String(),
   package: Type.String(),
@@ -41,7 +37,6 @@ export const NewsSchema = Type.Union([
   Type.Object({ type: Type.Literal('alive') }),
   Type.Object({
     type: Type.Literal('ready'),
-    port: Nullable(Type.Integer()),
     has_admin: Type.Boolean(),
     plugins: Type.Array(PluginRecordSchema)
   }),

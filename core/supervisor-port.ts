@@ -1,4 +1,4 @@
-import { createServer } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import type { Config } from './config.ts'
 import { StartError } from './errors.ts'
 
@@ -22,9 +22,10 @@ export function explainListenError (err: unknown, host: string, port: number): u
 /**
  * Fails early, before a database is made for nothing.
  *
+ * @returns the port, or a free one in place of 0: web workers that start later must find the same
  * @throws StartError when nobody can listen there.
  */
-export async function checkPort ({ host, port }: Config['server']): Promise<void> {
+export async function checkPort ({ host, port }: Config['server']): Promise<number> {
   const probe = createServer()
   try {
     await new Promise<void>((resolve, reject) => {
@@ -34,5 +35,7 @@ export async function checkPort ({ host, port }: Config['server']): Promise<void
   } catch (err) {
     throw explainListenError(err, host, port)
   }
+  const { port: found } = probe.address() as AddressInfo
   await new Promise((resolve) => probe.close(resolve))
+  return found
 }

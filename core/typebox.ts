@@ -2,7 +2,7 @@ import type {
   FastifyBaseLogger, FastifyInstance, FastifyPluginAsync, RawReplyDefaultExpression,
   RawRequestDefaultExpression, RawServerDefault
 } from 'fastify'
-import { Kind, type TSchema, type Static, Type, TypeRegistry } from '@sinclair/typebox'
+import { Kind, type StringOptions, type TSchema, type Static, Type, TypeRegistry } from '@sinclair/typebox'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 
 export type App = FastifyInstance<RawServerDefault, RawRequestDefaultExpression, RawReplyDefaultExpression,
@@ -23,7 +23,13 @@ export function StringEnum<const T extends readonly string[]> (values: T, option
 /** ISO 8601 with offset, UTC. */
 export const DateTime = Type.String({ format: 'date-time' })
 
-export const IdParams = Type.Object({ id: Type.Integer({ minimum: 1 }) })
+/** The largest id a column holds; one beyond would be the database's error instead of ours. */
+export const ID_MAX = 2_147_483_647
+export const Id = Type.Integer({ minimum: 1, maximum: ID_MAX })
+export const IdParams = Type.Object({ id: Id })
+/** Text that may go to the database, which refuses NUL. */
+export const StoredText = (options: StringOptions = {}) => Type.String({ pattern: '^[^\\u0000]*$', ...options })
+
 export const ErrorSchema = Type.Object({ detail: Type.String() }, { $id: 'Error' })
 export const ValidationErrorSchema = Type.Object({
   detail: Type.Array(Type.Object({

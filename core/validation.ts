@@ -1,10 +1,8 @@
 import { Ajv, type ErrorObject } from 'ajv'
-import addFormatsModule from 'ajv-formats'
+import ajvFormats from 'ajv-formats'
 import type { FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from '@sinclair/typebox'
 
-// The package's types describe its default export one level too deep under NodeNext.
-const addFormats = addFormatsModule as unknown as typeof addFormatsModule.default
 const TRUE_WORDS = new Set(['true', '1', 'yes', 'on'])
 const FALSE_WORDS = new Set(['false', '0', 'no', 'off'])
 
@@ -13,7 +11,7 @@ function createAjv (coerces: boolean): Ajv {
     coerceTypes: coerces ? 'array' : false, useDefaults: true, removeAdditional: false, allErrors: true,
     strict: false, validateFormats: true
   })
-  addFormats(ajv, ['date-time', 'uri', 'uuid', 'email'])
+  ajvFormats.default(ajv, ['date-time', 'uri', 'uuid', 'email'])
   return ajv
 }
 

@@ -31,7 +31,7 @@ export const features: AppOptions['features'] = {
     roms,
     heartbeat,
     plugins,
-    exports,
-    scans
+    scans,
+    exports
   ]
 }

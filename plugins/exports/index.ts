@@ -12,4 +12,5 @@ export default fp<FeatureOptions>(async (app, { config }) => {
   app.decorate('exports', createExports(app, config))
   defineExportJob(app)
   await app.register(routes)
-}, { name: 'exports', dependencies: ['database', 'auth-core', 'jobs', 'workers', 'loader'] })
+  app.scans.addAfterScan(async (platformIds, signal) => { await app.exports.exportAfterScan(platformIds, signal) })
+}, { name: 'exports', dependencies: ['database', 'auth-core', 'jobs', 'workers', 'loader', 'scans'] })

@@ -45,7 +45,9 @@ export function resolvePlatform (fsSlug: string, bindings: PlatformBindings): Re
 }
 
 /** The facts of a stored platform: those of its folder while that still is this platform, else those of its slug. */
-export function factsOf (platform: { slug: string, fs_slug: string }, bindings: PlatformBindings): PlatformFacts | null {
+export function factsOf (
+  platform: { slug: string, fs_slug: string }, bindings: PlatformBindings
+): PlatformFacts | null {
   const resolved = resolvePlatform(platform.fs_slug, bindings)
   return resolved.slug === platform.slug ? resolved.facts : BY_SLUG.get(platform.slug) ?? null
 }

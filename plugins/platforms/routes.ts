@@ -2,7 +2,8 @@ import { Type } from '@sinclair/typebox'
 import { callerOf } from '../../core/auth.ts'
 import { IdParams, type Routes } from '../../core/typebox.ts'
 import {
-  CreatePlatformSchema, ListPlatformsQuery, type PlatformView, UpdatePlatformSchema, createPlatformSchema
+  CreatePlatformSchema, ListPlatformsQuery, type PlatformView, UpdatePlatformSchema,
+  createPlatformSchema
 } from './schemas.ts'
 import { providersOf } from './views.ts'
 

@@ -23,7 +23,9 @@ export async function selectPlatforms (
 }
 
 /** The firmware of some platforms by platform, by file name. */
-export async function selectFirmware (em: EntityManager, platforms: readonly number[]): Promise<Map<number, FirmwareRow[]>> {
+export async function selectFirmware (
+  em: EntityManager, platforms: readonly number[]
+): Promise<Map<number, FirmwareRow[]>> {
   const { rows } = await sql<FirmwareRow>`
     select id, platform_id, file_name, file_path, file_size_bytes::float8 as file_size_bytes, crc_hash, md5_hash,
       sha1_hash, is_verified, missing_from_fs, ${milliseconds('created_at')} as created_at,

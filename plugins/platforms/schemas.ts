@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
-import { DateTime, Nullable } from '../../core/typebox.ts'
+import { DateTime, Nullable, StoredText } from '../../core/typebox.ts'
 
 export const FirmwareSchema = Type.Object({
   id: Type.Integer(),
@@ -69,8 +69,8 @@ export const CreatePlatformSchema = Type.Object({
 
 const clears = 'null leaves it as it is, an empty text clears it'
 export const UpdatePlatformSchema = Type.Object({
-  custom_name: Type.Optional(Nullable(Type.String({ maxLength: 400, description: clears }))),
-  description: Type.Optional(Nullable(Type.String({ maxLength: 65_535, description: clears })))
+  custom_name: Type.Optional(Nullable(StoredText({ maxLength: 400, description: clears }))),
+  description: Type.Optional(Nullable(StoredText({ maxLength: 65_535, description: clears })))
 })
 export type UpdatePlatform = Static<typeof UpdatePlatformSchema>
 

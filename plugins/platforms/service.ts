@@ -12,6 +12,7 @@ import { selectFirmware, selectPlatforms, upsertPlatform } from './rows.ts'
 import type { PlatformView, UpdatePlatform } from './schemas.ts'
 import { type PlatformRow, providersOf, toPlatformView, toSyntheticView } from './views.ts'
 import type { Viewer } from './visibility.ts'
+import { isChangedAfter } from './changes.ts'
 
 export function createPlatforms (app: FastifyInstance, config: Config) {
   const folders = createPlatformFolders(config)
@@ -48,7 +49,7 @@ export function createPlatforms (app: FastifyInstance, config: Config) {
     facts: (platform: { slug: string, fs_slug: string }) => factsOf(platform, config.system),
 
     async list (em: EntityManager, viewer: Viewer, updatedAfter: string | undefined): Promise<PlatformView[]> {
-      const condition = updatedAfter === undefined ? sql<boolean>`true` : sql<boolean>`p.updated_at > ${updatedAfter}::timestamptz`
+      const condition = updatedAfter === undefined ? sql<boolean>`true` : isChangedAfter('p.updated_at', updatedAfter)
       return await toViews(em, await selectPlatforms(em, viewer, condition))
     },
 

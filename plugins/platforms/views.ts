@@ -73,7 +73,8 @@ function sourceColumns (providers: readonly ProviderDefinition[], facts: Platfor
 }
 
 export function toPlatformView (
-  row: PlatformRow, facts: PlatformFacts | null, firmware: readonly FirmwareRow[], providers: readonly ProviderDefinition[]
+  row: PlatformRow, facts: PlatformFacts | null, firmware: readonly FirmwareRow[],
+  providers: readonly ProviderDefinition[]
 ): PlatformView {
   const columns = sourceColumns(providers, facts)
   const isIdentified = IDENTIFYING.some((key) => columns[`${key}_id`] !== null)

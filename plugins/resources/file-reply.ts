@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
-import { create as createContentDisposition } from 'content-disposition'
+import { encodeExtended } from 'content-disposition'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { parseByteRange } from './byte-range.ts'
 import { type Validators, isFresh, isPreconditionFailed, isSameForRange } from './conditions.ts'
@@ -20,9 +20,14 @@ const CONTENT_SECURITY_POLICY = "sandbox; default-src 'none'"
 // eslint-disable-next-line no-control-regex
 const NEVER_IN_NAMES = /[\0-\x1f\x7f-\x9f/\\]/g
 
-/** The value of a `Content-Disposition` header, by RFC 6266 and RFC 8187; no control character and no slash passes. */
+/**
+ * The value of a `Content-Disposition` header, by RFC 6266 and RFC 8187; no control character and no slash passes.
+ * Always with both forms of the name: apps look for either.
+ */
 export function contentDisposition (type: 'attachment' | 'inline', fileName: string): string {
-  return createContentDisposition(fileName.replace(NEVER_IN_NAMES, '_').toWellFormed(), { type })
+  const name = fileName.replace(NEVER_IN_NAMES, '_').toWellFormed()
+  const ascii = name.replaceAll(/[^ -~]/gu, '?').replaceAll('"', '\\"')
+  return `${type}; filename="${ascii}"; filename*=${encodeExtended(name)}`
 }
 
 async function describe (handle: FileHandle): Promise<Validators & { size: number }> {

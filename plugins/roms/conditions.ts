@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
+import { isChangedAfter } from '../platforms/changes.ts'
 import { PLAY_STATUSES } from './entities.ts'
 import type { ListRomsQuery, ScopeQuery } from './list-query.ts'
 import type { Sources } from './sources.ts'
@@ -36,38 +37,38 @@ function combine (conditions: readonly Condition[], logic: Logic): Condition {
 const readLogic = (word: string): Logic => word === 'all' || word === 'none' ? word : 'any'
 
 /** Matched by one of these sources. */
-export const isMatchedBy = (keys: readonly string[]): Condition => sql<boolean>`exists (
+const isMatchedBy = (keys: readonly string[]): Condition => sql<boolean>`exists (
   select 1 from rom_matches m where m.rom_id = r.id and m.provider = any(${keys}::text[]))`
 
-/** Another ROM of the platform is the same game. */
-export const hasSiblings = (keys: readonly string[]): Condition => sql<boolean>`exists (
-  select 1 from rom_matches m
-  join rom_matches n on n.provider = m.provider and n.provider_id = m.provider_id and n.rom_id <> m.rom_id
-  join roms s on s.id = n.rom_id and s.platform_id = r.platform_id
-  where m.rom_id = r.id and m.provider = any(${keys}::text[]))`
+/** Another ROM of the platform is the same game. All groups are made once: looking for each ROM's own is slow. */
+const hasSiblings = (keys: readonly string[]): Condition => sql<boolean>`r.id in (
+  select unnest(array_agg(o.id)) from rom_matches m join roms o on o.id = m.rom_id
+  where m.provider = any(${keys}::text[]) group by o.platform_id, m.provider, m.provider_id having count(*) > 1)`
 
 const isVerified = sql<boolean>`exists (select 1 from rom_matches m where m.rom_id = r.id and m.provider = 'hasheous'
   and jsonb_path_exists(m.match, '$.metadata.keyvalue() ? (@.key like_regex "_match$" && @.value == true)', '{}', true))`
 
-/** The hashes of a ROM or of one of its files, each in lower-case hex. */
+/** Hashes in hex; an empty one is none. */
 export interface HashQuery { crc_hash?: string, md5_hash?: string, sha1_hash?: string, ra_hash?: string }
+
+const fileHas = (column: string, hash: string): Condition => sql<boolean>`r.id in (
+  select f.rom_id from rom_files f where ${sql.ref(`f.${column}`)} = ${hash})`
 
 /** Any of the hashes is one of the ROM, or of one of its files. */
 export function hasHash (hashes: HashQuery): Condition {
-  const both = (column: 'crc_hash' | 'md5_hash' | 'sha1_hash' | 'ra_hash' | 'chd_sha1_hash', value: string) => sql<boolean>`
-    r.id in (select f.rom_id from rom_files f where ${sql.ref(`f.${column}`)} = ${value}
-      ${column === 'chd_sha1_hash' ? sql`` : sql`union all select o.id from roms o where ${sql.ref(`o.${column}`)} = ${value}`})`
-  const { crc_hash: crc, md5_hash: md5, sha1_hash: sha1, ra_hash: ra } = hashes
-  return some([
-    ...(crc === undefined ? [] : [both('crc_hash', crc)]),
-    ...(md5 === undefined ? [] : [both('md5_hash', md5)]),
-    ...(sha1 === undefined ? [] : [both('sha1_hash', sha1), both('chd_sha1_hash', sha1)]),
-    ...(ra === undefined ? [] : [both('ra_hash', ra)])
-  ])
+  const given = (['crc_hash', 'md5_hash', 'sha1_hash', 'ra_hash'] as const).flatMap((name) => {
+    const hash = (hashes[name] ?? '').toLowerCase()
+    return hash === '' ? [] : [{ name, hash }]
+  })
+  return some(given.flatMap(({ name, hash }) => [
+    // As a list of ids and not by the column: each half is then found by its own index.
+    sql<boolean>`r.id in (select o.id from roms o where ${sql.ref(`o.${name}`)} = ${hash})`,
+    fileHas(name, hash),
+    ...(name === 'sha1_hash' ? [fileHas('chd_sha1_hash', hash)] : [])
+  ]))
 }
 
-function hashesOf (word: string): HashQuery {
-  const hash = word.toLowerCase()
+function hashesOf (hash: string): HashQuery {
   if (hash.length === 8) return { crc_hash: hash }
   return hash.length === 32 ? { md5_hash: hash, ra_hash: hash } : { sha1_hash: hash }
 }
@@ -80,7 +81,7 @@ function matchesWord (word: string): Condition {
 
 /** Every word of one of the alternatives occurs; null when there is no word. */
 function matchesTerm (term: string): Condition | null {
-  const alternatives = term.replaceAll('\0', '').split('|').map((part) => part.split(/\s+/).filter(Boolean))
+  const alternatives = term.split('|').map((part) => part.split(/\s+/).filter(Boolean))
     .filter((words) => words.length > 0)
   return alternatives.length === 0 ? null : some(alternatives.map((words) => every(words.map(matchesWord))))
 }
@@ -89,7 +90,7 @@ function matchesTerm (term: string): Condition | null {
 export function scopeConditions (query: ScopeQuery, term = ''): Condition[] {
   const conditions: Condition[] = []
   const platforms = query.platform_id === undefined ? query.platform_ids : [...query.platform_ids, query.platform_id]
-  if (platforms.length > 0) conditions.push(sql<boolean>`r.platform_id = any(${platforms}::bigint[])`)
+  if (platforms.length > 0) conditions.push(sql<boolean>`r.platform_id = any(${platforms}::int[])`)
   const collections = [query.collection_id, query.virtual_collection_id, query.smart_collection_id]
   if (collections.some((id) => id !== undefined)) conditions.push(NOTHING)
   const matching = matchesTerm(term)
@@ -162,7 +163,7 @@ function sourceConditions (query: ListRomsQuery, sources: Sources): Condition[] 
 /** Everything that narrows a list within its scope, but for what the viewer hid. */
 export function filterConditions (query: ListRomsQuery, sources: Sources): Condition[] {
   return [
-    ...(query.updated_after === undefined ? [] : [sql<boolean>`r.updated_at > ${query.updated_after}::timestamptz`]),
+    ...(query.updated_after === undefined ? [] : [isChangedAfter('r.updated_at', query.updated_after)]),
     ...flagConditions(query, sources),
     ...listConditions(query),
     ...playerCountCondition(query),

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import { Id } from '../../core/typebox.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { RouteAccess } from '../../core/auth.ts'
 import { callerOf } from '../../core/auth.ts'
@@ -11,7 +12,6 @@ const open: RouteAccess = { scopes: ['roms.read'], download: true }
 const CACHE_CONTROL = 'private, no-cache'
 const TRUE_WORDS = new Set(['true', '1', 'yes', 'on'])
 const Bytes = Type.Unsafe<unknown>({ type: 'string', format: 'binary' })
-const Id = Type.Integer({ minimum: 1 })
 
 const ContentParams = Type.Object({ id: Id, file_name: Type.String({ description: 'Names the zip; selects no file' }) })
 const ContentQuery = Type.Object({
@@ -19,18 +19,19 @@ const ContentQuery = Type.Object({
   hidden_folder: Type.String({ default: '', description: '`true` puts everything below `.hidden/`' })
 })
 const FileContentParams = Type.Object({ file_id: Id, file_name: Type.String({ description: 'Any' }) })
+const NO_COLLECTIONS = 'Holds nothing while there are no collections'
 const ManyQuery = Type.Object({
   rom_ids: Type.Optional(Type.String({ description: 'Ids with commas between them' })),
-  platform_id: Type.Optional(Type.Integer({ description: 'All ROMs of a platform; wins over rom_ids' })),
-  collection_id: Type.Optional(Type.Integer({ description: 'Holds nothing while there are no collections' })),
-  smart_collection_id: Type.Optional(Type.Integer({ description: 'Holds nothing while there are no collections' })),
-  virtual_collection_id: Type.Optional(Type.String({ description: 'Holds nothing while there are no collections' })),
+  platform_id: Type.Optional(Id),
+  collection_id: Type.Optional(Type.Integer({ description: NO_COLLECTIONS })),
+  smart_collection_id: Type.Optional(Type.Integer({ description: NO_COLLECTIONS })),
+  virtual_collection_id: Type.Optional(Type.String({ description: NO_COLLECTIONS })),
   filename: Type.String({ default: '', maxLength: 255, description: 'Name of the zip' })
 })
 
 const routes: Routes = async (app) => {
   /** A reply that leaves the stream to the server, which gives it up when the client goes away. */
-  async function sendDownload (request: FastifyRequest, reply: FastifyReply, download: Download): Promise<FastifyReply> {
+  async function sendDownload (request: FastifyRequest, reply: FastifyReply, download: Download) {
     if (download.kind === 'file') {
       const { handle, type, disposition } = download
       return await app.files.send(request, reply, { handle, type, disposition, cacheControl: CACHE_CONTROL })
@@ -62,7 +63,8 @@ const routes: Routes = async (app) => {
     const selector = platformId === undefined
       ? { romIds: isCollection ? [] : readIdList('rom_ids', romIds ?? '') }
       : { platformId }
-    return await sendDownload(request, reply, await app.downloads.openMany(request.em, callerOf(request), selector, filename))
+    const download = await app.downloads.openMany(request.em, callerOf(request), selector, filename)
+    return await sendDownload(request, reply, download)
   })
 
   for (const method of ['HEAD', 'GET'] as const) {

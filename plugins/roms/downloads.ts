@@ -40,10 +40,10 @@ function createPlaylist (entries: readonly ZipEntry[]): string {
   return (cues.length > 0 ? cues : names).join('\n')
 }
 
-async function mapInBatches<In, Out> (items: readonly In[], size: number, map: (item: In) => Promise<Out>): Promise<Out[]> {
+async function mapInBatches<In, Out> (items: readonly In[], map: (item: In) => Promise<Out>): Promise<Out[]> {
   const results: Out[] = []
-  for (let start = 0; start < items.length; start += size) {
-    results.push(...await Promise.all(items.slice(start, start + size).map(map)))
+  for (let start = 0; start < items.length; start += CONCURRENT_STATS) {
+    results.push(...await Promise.all(items.slice(start, start + CONCURRENT_STATS).map(map)))
   }
   return results
 }
@@ -76,14 +76,19 @@ export function createDownloads (app: FastifyInstance, config: Config) {
 
   async function toAttachment (stored: StoredFile): Promise<Download> {
     return {
-      kind: 'file', handle: await open(stored), type: BINARY, disposition: { type: 'attachment', fileName: stored.file_name }
+      kind: 'file',
+      handle: await open(stored),
+      type: BINARY,
+      disposition: { type: 'attachment', fileName: stored.file_name }
     }
   }
 
-  async function toFolderZip (rom: RomPlace, files: readonly FileRow[], name: string, isHidden: boolean): Promise<Download> {
+  async function toFolderZip (
+    rom: RomPlace, files: readonly FileRow[], name: string, isHidden: boolean
+  ): Promise<Download> {
     const folder = `${rom.fs_path}/${rom.fs_name}/`
     const prefix = isHidden ? '.hidden/' : ''
-    const entries = await mapInBatches(files, CONCURRENT_STATS, (file) => {
+    const entries = await mapInBatches(files, (file) => {
       const path = `${file.file_path}/${file.file_name}`
       return toEntry(toStored(rom, file), path.startsWith(folder) ? prefix + path.slice(folder.length) : file.file_name)
     })
@@ -100,16 +105,18 @@ export function createDownloads (app: FastifyInstance, config: Config) {
      * @param name names the zip, never a file
      */
     async openRom (
-      em: EntityManager, viewer: Viewer, romId: number, name: string, options: { fileIds: readonly number[], isHidden: boolean }
+      em: EntityManager, viewer: Viewer, romId: number, name: string,
+      options: { fileIds: readonly number[], isHidden: boolean }
     ): Promise<Download> {
       const [rom] = await selectPlaces(em, viewer, sql<boolean>`r.id = ${romId}`)
       if (rom === undefined) throw notFound(`ROM with ID '${romId}' not found`)
       const all = (await selectFiles(em, [romId])).get(romId) ?? []
-      const { fileIds } = options
+      const { fileIds, isHidden } = options
       const files = fileIds.length === 0 ? all : all.filter((file) => fileIds.includes(file.id))
       const [first] = files
       if (first === undefined) throw notFound(`ROM with ID '${romId}' has no file to download`)
-      return files.length === 1 ? await toAttachment(toStored(rom, first)) : await toFolderZip(rom, files, name, options.isHidden)
+      if (files.length === 1) return await toAttachment(toStored(rom, first))
+      return await toFolderZip(rom, files, name, isHidden)
     },
 
     /** One file by its own id; what a browser can show is shown. */
@@ -130,7 +137,8 @@ export function createDownloads (app: FastifyInstance, config: Config) {
      * @param selector a platform's id, or ROM ids
      */
     async openMany (
-      em: EntityManager, viewer: Viewer, selector: { platformId: number } | { romIds: readonly number[] }, fileName: string
+      em: EntityManager, viewer: Viewer, selector: { platformId: number } | { romIds: readonly number[] },
+      fileName: string
     ): Promise<Download> {
       const condition = 'platformId' in selector
         ? sql<boolean>`r.platform_id = ${selector.platformId}`
@@ -140,7 +148,8 @@ export function createDownloads (app: FastifyInstance, config: Config) {
       const files = await selectFiles(em, roms.map((rom) => rom.id))
       const stored = roms.flatMap((rom) => (files.get(rom.id) ?? []).map((file) => toStored(rom, file)))
       if (stored.length === 0) throw notFound('None of these ROMs has a file to download')
-      const entries = await mapInBatches(stored, CONCURRENT_STATS, (file) => toEntry(file, `${file.file_path}/${file.file_name}`))
+      const pathOf = (file: StoredFile) => `${file.file_path}/${file.file_name}`
+      const entries = await mapInBatches(stored, (file) => toEntry(file, pathOf(file)))
       const checksum = crc32(roms.map((rom) => rom.id).sort((a, b) => a - b).join(',')).toString(16).padStart(8, '0')
       return {
         kind: 'zip',

@@ -12,10 +12,11 @@ function rankRegions (priority: readonly string[]): string[] {
   return priority.flatMap((code) => REGIONS.filter((name) => regionCodes([name])[0] === code))
 }
 
-/** The id of the first source that knows a ROM; the ROM itself when none does. */
-const groupKey = (keys: readonly string[]): RawBuilder<string> => sql<string>`coalesce((
-  select m.provider || ' ' || m.provider_id from rom_matches m where m.rom_id = r.id and m.provider = any(${keys}::text[])
-  order by array_position(${keys}::text[], m.provider) limit 1), 'rom ' || r.id)`
+/** For every ROM that a source knows the id the first of these sources gives it. */
+const groupKeys = (keys: readonly string[]): RawBuilder<unknown> => sql`(
+  select distinct on (m.rom_id) m.rom_id, m.provider || ' ' || m.provider_id as id
+  from rom_matches m where m.provider = any(${keys}::text[])
+  order by m.rom_id, array_position(${keys}::text[], m.provider))`
 
 /**
  * One ROM of every group of the same game on a platform: the viewer's main one, else a finished game before a demo or
@@ -28,8 +29,8 @@ export function isRepresentative (
 ): Condition {
   return sql<boolean>`r.id in (select g.id from (
     select r.id, row_number() over (
-      partition by r.platform_id, ${groupKey(keys)}
+      partition by r.platform_id, coalesce(k.id, 'rom ' || r.id)
       order by coalesce(u.is_main_sibling, false) desc, r.fs_name ~* ${PRE_RELEASE},
         array_position(${rankRegions(regionPriority)}::text[], r.regions[1]) nulls last, r.fs_name_no_ext, r.id
-    ) as rank from ${from} where ${condition}) g where g.rank = 1)`
+    ) as rank from ${from} left join ${groupKeys(keys)} k on k.rom_id = r.id where ${condition}) g where g.rank = 1)`
 }

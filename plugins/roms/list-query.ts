@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { Id, StoredText } from '../../core/typebox.ts'
 
 const LIMIT_MAX = 10_000
 const LIST_MAX = 1_000
@@ -6,10 +7,11 @@ const TEXT_MAX = 1_000
 
 const Flag = (description: string) => Type.Optional(Type.Boolean({ description }))
 const Sidecar = (name: string) => Type.Boolean({ default: true, description: `Whether ${name} is filled` })
-const Texts = (description: string) => Type.Array(Type.String({ maxLength: TEXT_MAX }), { default: [], maxItems: LIST_MAX, description })
-const Ids = Type.Array(Type.Integer(), { default: [], maxItems: LIST_MAX })
+const Texts = (description: string) =>
+  Type.Array(StoredText({ maxLength: TEXT_MAX }), { default: [], maxItems: LIST_MAX, description })
+const Ids = Type.Array(Id, { default: [], maxItems: LIST_MAX })
 const Logic = Type.String({ default: 'any', description: '`any`, `all` or `none` of the values; anything else means any' })
-const Old = (name: string) => Type.Optional(Type.String({
+const Old = (name: string) => Type.Optional(StoredText({
   maxLength: TEXT_MAX, deprecated: true, description: `One value of ${name}, as older apps send it`
 }))
 const NOT_YET = 'true matches nothing while there is no such feature, false filters nothing'
@@ -17,7 +19,7 @@ const NO_ROWS = 'Matches nothing while there are no collections'
 
 export const ScopeQuery = Type.Object({
   platform_ids: Ids,
-  platform_id: Type.Optional(Type.Integer({ deprecated: true, description: 'One value of platform_ids' })),
+  platform_id: Type.Optional(Id),
   collection_id: Type.Optional(Type.Integer({ minimum: 1, description: NO_ROWS })),
   virtual_collection_id: Type.Optional(Type.String({ description: NO_ROWS })),
   smart_collection_id: Type.Optional(Type.Integer({ minimum: 1, description: NO_ROWS }))
@@ -36,7 +38,7 @@ export const ListRomsQuery = Type.Object({
     default: '', description: 'A column of ROMs, `<source>_id`, or an own mark (then only marked ROMs are listed); else name'
   }),
   order_dir: Type.String({ default: 'asc', description: '`desc`; anything else sorts ascending' }),
-  search_term: Type.String({
+  search_term: StoredText({
     default: '',
     maxLength: TEXT_MAX,
     description: 'Words that all occur in the name or file name, alternatives with `|`; a CRC-32, MD5 or SHA-1 finds its file'
@@ -102,8 +104,8 @@ const OLD_NAMES = {
 /** The query with what older apps sent under other names in its place. */
 export function withOldNames (query: ListRomsQuery): ListRomsQuery {
   const renamed = { ...query }
-  for (const [name, old] of Object.entries(OLD_NAMES) as [keyof typeof OLD_NAMES, typeof OLD_NAMES[keyof typeof OLD_NAMES]][]) {
-    const value = query[old]
+  for (const name of Object.keys(OLD_NAMES) as (keyof typeof OLD_NAMES)[]) {
+    const value = query[OLD_NAMES[name]]
     if (value !== undefined && value !== '') renamed[name] = [...query[name], value]
   }
   return renamed

@@ -31,7 +31,9 @@ function sourceId ({ key, id }: Source): RawBuilder<unknown> {
   return sql`(select ${value} from rom_matches m where m.rom_id = r.id and m.provider = ${key})`
 }
 
-function valueOf (column: string, sources: Sources): { value: RawBuilder<unknown>, isText: boolean, needsMarks: boolean } | null {
+interface SortValue { value: RawBuilder<unknown>, isText: boolean, needsMarks: boolean }
+
+function valueOf (column: string, sources: Sources): SortValue | null {
   const isText = TEXT_COLUMNS.has(column)
   if (isText || OTHER_COLUMNS.has(column)) return { value: sql.ref(`r.${column}`), isText, needsMarks: false }
   if (MARK_COLUMNS.has(column)) return { value: sql.ref(`u.${column}`), isText: false, needsMarks: true }

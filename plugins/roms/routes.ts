@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import type { RouteAccess } from '../../core/auth.ts'
 import { callerOf } from '../../core/auth.ts'
-import { IdParams, Nullable, type Routes } from '../../core/typebox.ts'
+import { Id, StoredText, Nullable, type Routes } from '../../core/typebox.ts'
 import { ListRomsQuery, ScopeQuery } from './list-query.ts'
 import {
   DetailedRomSchema, RomFileSchema, RomFiltersSchema, RomPageSchema, RomPropsQuery, RomPropsSchema, RomUserSchema,
@@ -11,8 +11,9 @@ import {
 const tags = ['roms']
 const reads: RouteAccess = { scopes: ['roms.read'] }
 const readsOpen: RouteAccess = { scopes: ['roms.read'], download: true }
-const FileParams = Type.Object({ file_id: Type.Integer({ minimum: 1 }) })
-const Hash = Type.String({ default: '', maxLength: 64 })
+const RomParams = Type.Object({ id: Id })
+const FileParams = Type.Object({ file_id: Id })
+const Hash = StoredText({ default: '', maxLength: 64 })
 const HashQuery = Type.Object({ crc_hash: Hash, md5_hash: Hash, sha1_hash: Hash, ra_hash: Hash })
 
 /**
@@ -25,7 +26,7 @@ const routes: Routes = async (app) => {
   const { sources } = app.roms
   createRomSchemas(sources).forEach((schema) => { app.addSchema(schema) })
   const SourceQuery = Type.Object(Object.fromEntries(sources.all.map(({ key, id }) =>
-    [`${key}_id`, Type.Optional(id === 'integer' ? Type.Integer() : Type.String())])))
+    [`${key}_id`, Type.Optional(id === 'integer' ? Type.Integer() : StoredText())])))
 
   app.get('/api/roms', {
     schema: {
@@ -85,20 +86,20 @@ const routes: Routes = async (app) => {
   }, async (request) => app.roms.listFilterValues(request.em, callerOf(request)))
 
   app.get('/api/roms/:id', {
-    schema: { operationId: 'getRom', tags, summary: 'One ROM', params: IdParams, response: { 200: DetailedRomSchema } },
+    schema: { operationId: 'getRom', tags, summary: 'One ROM', params: RomParams, response: { 200: DetailedRomSchema } },
     config: readsOpen,
     serializerCompiler: asBuilt
   }, async (request) => app.roms.getDetailed(request.em, request.caller, request.params.id))
 
   app.get('/api/roms/:id/simple', {
-    schema: { operationId: 'getSimpleRom', tags, summary: 'One ROM as lists show it', params: IdParams, response: { 200: SimpleRomSchema } },
+    schema: { operationId: 'getSimpleRom', tags, summary: 'One ROM as lists show it', params: RomParams, response: { 200: SimpleRomSchema } },
     config: readsOpen,
     serializerCompiler: asBuilt
   }, async (request) => app.roms.getSimple(request.em, request.caller, request.params.id))
 
   app.put('/api/roms/:id/props', {
     schema: {
-      operationId: 'updateRomProps', tags, summary: 'Set your own marks on a ROM', params: IdParams,
+      operationId: 'updateRomProps', tags, summary: 'Set your own marks on a ROM', params: RomParams,
       querystring: RomPropsQuery, body: RomPropsSchema, response: { 200: RomUserSchema }
     },
     config: { scopes: ['roms.user.write'] }

@@ -83,7 +83,12 @@ export interface FileRow extends Pick<RomFile, 'id' | 'file_name' | 'file_path' 
   last_modified: number
 }
 
-export interface MatchRow { rom_id: number, provider: string, provider_id: string, metadata: Record<string, unknown> | null }
+export interface MatchRow {
+  rom_id: number
+  provider: string
+  provider_id: string
+  metadata: Record<string, unknown> | null
+}
 
 export interface SiblingRow {
   /** The ROM whose sibling this is. */

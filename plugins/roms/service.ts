@@ -62,7 +62,16 @@ export function createRoms (app: FastifyInstance, config: Config) {
     }, sources))
   }
 
-  async function find (em: EntityManager, viewer: Viewer, condition: Condition, tail: RawBuilder<unknown>): Promise<RomView | null> {
+  /** The rows in the order of the ids; ids without a row are left out. */
+  async function selectByIds (em: EntityManager, viewer: Viewer, ids: readonly number[]): Promise<RomRow[]> {
+    const rows = await selectRoms(em, userOf(viewer), sql<boolean>`r.id = any(${ids}::int[])`)
+    const byId = new Map(rows.map((row) => [row.id, row]))
+    return ids.flatMap((id) => byId.get(id) ?? [])
+  }
+
+  async function find (
+    em: EntityManager, viewer: Viewer, condition: Condition, tail: RawBuilder<unknown>
+  ): Promise<RomView | null> {
     const rows = await selectRoms(em, userOf(viewer), every([isRomVisible(viewer), condition]), tail)
     return (await toViews(em, viewer, rows, true))[0] ?? null
   }
@@ -96,12 +105,15 @@ export function createRoms (app: FastifyInstance, config: Config) {
       const order = readOrder(query.order_by, query.order_dir, sources)
       const condition = listCondition(viewer, query, order.needsMarks)
       const scope = every([isRomVisible(viewer), isNotHidden, ...scopeConditions(query, query.search_term)])
+      const indexing = selectPageIndex(em, userOf(viewer), condition, order, {
+        total: query.with_total, characters: query.with_char_index, ids: query.with_rom_id_index
+      })
+      // The index of all ids holds the page: filtering and sorting once is enough.
+      const reading = query.with_rom_id_index
+        ? indexing.then(({ rom_id_index: ids }) => selectByIds(em, viewer, ids.slice(offset, offset + limit)))
+        : selectRoms(em, userOf(viewer), condition, sql`order by ${order.by} limit ${limit} offset ${offset}`)
       const [rows, index, filterValues] = await Promise.all([
-        selectRoms(em, userOf(viewer), condition, sql`order by ${order.by} limit ${limit} offset ${offset}`),
-        selectPageIndex(em, userOf(viewer), condition, order, {
-          total: query.with_total, characters: query.with_char_index, ids: query.with_rom_id_index
-        }),
-        query.with_filter_values ? selectFilterValues(em, userOf(viewer), scope) : noFilterValues()
+        reading, indexing, query.with_filter_values ? selectFilterValues(em, userOf(viewer), scope) : noFilterValues()
       ])
       const items = (await toViews(em, viewer, rows, query.with_files)).map(toSimple)
       return { items, ...index, limit, offset, filter_values: filterValues }
@@ -124,9 +136,11 @@ export function createRoms (app: FastifyInstance, config: Config) {
     listFilterValues: (em: EntityManager, viewer: Viewer): Promise<RomFilters> =>
       selectFilterValues(em, userOf(viewer), every([isRomVisible(viewer), isNotHidden])),
 
-    getSimple: async (em: EntityManager, viewer: Viewer, id: number): Promise<SimpleRomView> => toSimple(await get(em, viewer, id)),
+    getSimple: async (em: EntityManager, viewer: Viewer, id: number): Promise<SimpleRomView> =>
+      toSimple(await get(em, viewer, id)),
 
-    getDetailed: async (em: EntityManager, viewer: Viewer, id: number): Promise<DetailedRomView> => toDetailed(await get(em, viewer, id)),
+    getDetailed: async (em: EntityManager, viewer: Viewer, id: number): Promise<DetailedRomView> =>
+      toDetailed(await get(em, viewer, id)),
 
     /** @param ids by source key */
     async findBySource (
@@ -139,9 +153,10 @@ export function createRoms (app: FastifyInstance, config: Config) {
     },
 
     async findByHash (em: EntityManager, viewer: Viewer, hashes: HashQuery): Promise<DetailedRomView> {
-      const given = Object.entries(hashes).filter(([, hash]) => hash !== '').map(([name, hash]) => [name, hash.toLowerCase()])
-      if (given.length === 0) throw badRequest('Give at least one of crc_hash, md5_hash, sha1_hash, ra_hash')
-      const view = await find(em, viewer, hasHash(Object.fromEntries(given) as HashQuery), FIRST)
+      if (Object.values(hashes).every((hash) => hash === '')) {
+        throw badRequest('Give at least one of crc_hash, md5_hash, sha1_hash, ra_hash')
+      }
+      const view = await find(em, viewer, hasHash(hashes), FIRST)
       if (view === null) throw notFound('No ROM has any of these hashes')
       return toDetailed(view)
     },
@@ -167,9 +182,7 @@ export function createRoms (app: FastifyInstance, config: Config) {
     async views (ids: readonly number[], userId: number | null): Promise<SimpleRomView[]> {
       const em = app.orm.em.fork()
       const viewer: Viewer = userId === null ? null : { id: userId, role: 'admin' }
-      const rows = await selectRoms(em, userId, sql<boolean>`r.id = any(${ids}::int[])`)
-      const views = new Map((await toViews(em, viewer, rows, true)).map((view) => [view.id, toSimple(view)]))
-      return ids.flatMap((id) => views.get(id) ?? [])
+      return (await toViews(em, viewer, await selectByIds(em, viewer, ids), true)).map(toSimple)
     }
   }
 }

@@ -17,7 +17,7 @@ export interface StoredFile {
 
 const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP', 'ENAMETOOLONG'])
 
-/** `roms/snes` and `snes/roms`: a folder of the library's own layout, and nothing deeper, may be a link to elsewhere. */
+/** `roms/snes` or `snes/roms`: only a folder of the library's own layout may be a link to elsewhere. */
 function isPlatformFolder (path: string, fsSlug: string): boolean {
   const parts = path.split('/')
   return parts.length === 2 && parts.includes(fsSlug)

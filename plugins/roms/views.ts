@@ -59,10 +59,12 @@ export function toFileView (row: FileRow): RomFileView {
   }
 }
 
+const compareTexts = (a: string, b: string) => a === b ? 0 : a < b ? -1 : 1
+
 function toSiblingViews (rows: readonly SiblingRow[]): SiblingView[] {
   return rows
     .map(({ of: _of, ...row }) => ({ ...row, sort_comparator: sortComparator(row.name ?? row.fs_name_no_tags) }))
-    .sort((a, b) => a.sort_comparator === b.sort_comparator ? a.id - b.id : a.sort_comparator < b.sort_comparator ? -1 : 1)
+    .sort((a, b) => compareTexts(a.sort_comparator, b.sort_comparator) || a.id - b.id)
 }
 
 const readId = (source: Source, id: string) => source.id === 'integer' ? Number(id) : id

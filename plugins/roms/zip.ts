@@ -42,7 +42,8 @@ export function createZip (entries: readonly ZipEntry[], createStream: CreateStr
     const handle = await open()
     const { size: found } = await handle.stat()
     const stream = createStream(handle, 0, size)
-    if (output.destroyed || found !== size) {
+    if (output.destroyed) stream.destroy()
+    if (found !== size) {
       stream.destroy()
       throw new Error(`A file of ${size} bytes has ${found} now; it was changed while the zip was sent`)
     }

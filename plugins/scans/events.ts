@@ -1,7 +1,9 @@
-import type { FastifyInstance } from 'fastify'
-import { ApiError } from '../../core/errors.ts'
 import { Type } from '@sinclair/typebox'
-import { type ScanPayload, type ScanStats, createScanPayloadSchema } from './schemas.ts'
+import type { FastifyInstance } from 'fastify'
+import type { Socket } from 'socket.io'
+import { ApiError } from '../../core/errors.ts'
+import { readPayload } from './payload.ts'
+import { type ScanStats, createScanPayloadSchema } from './schemas.ts'
 
 export interface ScanningPlatform {
   id: number
@@ -24,26 +26,35 @@ declare module '../../core/sockets.ts' {
   }
 }
 
-/** The events by which clients start and stop scans. */
+/** The events by which clients start and stop scans. Refusals go to the asking socket alone. */
 export function listenForScans (app: FastifyInstance): void {
   const scopes = ['tasks.run'] as const
-  app.sockets.on<ScanPayload>('scan', {
+  const schema = createScanPayloadSchema([...app.registry.providers.keys()])
+  const refuse = (socket: Socket, reason: string) => { socket.emit('scan:done_ko', reason) }
+
+  // The payload is checked below: most of its keys have defaults, which the general check does not know.
+  app.sockets.on('scan', {
     scopes,
-    schema: createScanPayloadSchema([...app.registry.providers.keys()]),
-    refuse: (socket, reason) => { socket.emit('scan:done_ko', reason) },
-    async handle (payload, caller, socket) {
+    schema: Type.Unknown(),
+    refuse,
+    async handle (given, caller, socket) {
+      const read = readPayload(schema, given)
+      if ('problem' in read) {
+        refuse(socket, read.problem)
+        return
+      }
       try {
-        await app.scans.request(payload, caller.id)
+        await app.scans.request(read.payload, caller.id)
       } catch (err) {
         if (!(err instanceof ApiError)) throw err
-        socket.emit('scan:done_ko', err.message)
+        refuse(socket, err.message)
       }
     }
   })
   app.sockets.on('scan:stop', {
     scopes,
-    schema: Type.Any(),
-    refuse: (socket, reason) => { socket.emit('scan:done_ko', reason) },
+    schema: Type.Unknown(),
+    refuse,
     async handle () { await app.scans.stop() }
   })
 }

@@ -1,51 +1,70 @@
 import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { EntityManager } from '@mikro-orm/postgresql'
-import type { Hasher } from '../../core/hashing/hasher.ts'
-import { readDirectory } from '../../core/library/directory.ts'
+import { INVALID_NAME_REASON, LibraryUnreadableError, readLibraryDirectory, reasonOf } from '../../core/library/directory.ts'
 import { errorCode } from '../../core/library/fs-error.ts'
 import { Firmware } from '../firmware/entities.ts'
 import { isKnownFirmware } from '../firmware/verify.ts'
 import { Platform } from '../platforms/entities.ts'
-import type { ScannedPlatform } from './identification.ts'
-import type { Progress } from './progress.ts'
-import type { ScanType } from './schemas.ts'
+import type { PlatformScanServices } from './platform-services.ts'
+import type { ScannedPlatform } from './sdk-rom.ts'
 
 export interface FirmwareScan {
   em: EntityManager
-  libraryDir: string
   /** The platform's firmware folder, relative to the library. */
   folder: string
-  isExcluded (name: string): boolean
-  type: ScanType
-  hasher: Hasher
-  progress: Progress
-  signal: AbortSignal
+  services: Pick<PlatformScanServices, 'libraryDir' | 'rules' | 'type' | 'hasher' | 'progress' | 'signal'>
 }
 
 interface Found { name: string, path: string, size: number }
+type Complain = (name: string, reason: string) => void
 
 /** Files directly in the folder; a platform without one has no firmware. */
-async function listFiles ({ libraryDir, folder, isExcluded }: FirmwareScan): Promise<Found[]> {
+async function listFiles ({ folder, services }: FirmwareScan, complain: Complain): Promise<Found[]> {
+  const { libraryDir, rules } = services
+  const found: Found[] = []
+  for (const { name, kind, isValid } of await listItems(join(libraryDir, folder))) {
+    if (kind !== 'file' || rules.isExcludedSingle(name)) continue
+    if (!isValid) {
+      complain(name, INVALID_NAME_REASON)
+      continue
+    }
+    const path = join(libraryDir, folder, name)
+    try {
+      found.push({ name, path, size: (await lstat(path)).size })
+    } catch (err) {
+      complain(name, reasonOf(err))
+    }
+  }
+  return found
+}
+
+async function listItems (path: string) {
   try {
-    const items = await readDirectory(join(libraryDir, folder))
-    const files = items.filter((item) => item.kind === 'file' && item.isValid && !isExcluded(item.name))
-    return await Promise.all(files.map(async ({ name }) => {
-      const path = join(libraryDir, folder, name)
-      return { name, path, size: (await lstat(path)).size }
-    }))
+    return await readLibraryDirectory(path)
   } catch (err) {
-    if (errorCode(err) === 'ENOENT' || errorCode(err) === 'ENOTDIR') return []
+    const cause = err instanceof LibraryUnreadableError ? errorCode(err.cause) : ''
+    if (cause === 'ENOENT' || cause === 'ENOTDIR') return []
     throw err
   }
 }
 
-/** Hashes what is new or changed in a platform's firmware folder. @returns how many files were new. */
+/**
+ * Hashes what is new or changed in a platform's firmware folder.
+ *
+ * @returns how many files were new
+ * @throws LibraryUnreadableError when the folder is there and cannot be read
+ */
 export async function scanFirmware (platform: ScannedPlatform, scan: FirmwareScan): Promise<number> {
-  const { em, folder, type, hasher, progress, signal } = scan
+  const { em, folder } = scan
+  const { type, hasher, progress, signal } = scan.services
+  const complain: Complain = (name, reason) => {
+    progress.problem({ platform: platform.fs_slug, path: `${folder}/${name}`, reason })
+  }
+  const files = await listFiles(scan, complain)
   const rows = new Map((await em.find(Firmware, { platform: platform.id })).map((row) => [row.file_name, row]))
   let added = 0
-  for (const file of await listFiles(scan)) {
+  for (const file of files) {
     signal.throwIfAborted()
     const row = rows.get(file.name)
     rows.delete(file.name)
@@ -70,7 +89,8 @@ export async function scanFirmware (platform: ScannedPlatform, scan: FirmwareSca
       }
     } catch (err) {
       signal.throwIfAborted()
-      progress.problem({ platform: platform.fs_slug, path: `${folder}/${file.name}`, reason: (err as Error).message })
+      complain(file.name, `not hashed: ${err instanceof Error ? err.message : String(err)}`)
+      if (row !== undefined) row.missing_from_fs = false
     }
   }
   for (const row of rows.values()) row.missing_from_fs = true

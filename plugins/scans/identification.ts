@@ -1,126 +1,99 @@
-import type { Match, ProviderDefinition, Rom as SdkRom, RomFile, RomPlatform } from '@svc/plugin-sdk'
-import PQueue from 'p-queue'
+import type { Match, ProviderId } from '@svc/plugin-sdk'
 import type { FastifyInstance } from 'fastify'
+import PQueue from 'p-queue'
 import type { Config } from '../../core/config.ts'
-import { parseName, regionCodes } from '../../core/library/names.ts'
-import { Rom, RomFile as RomFileEntity } from '../roms/entities.ts'
-import { createBatcher } from './batcher.ts'
+import { parseName } from '../../core/library/names.ts'
+import { Rom, RomFile } from '../roms/entities.ts'
+import type { Announcer } from './announcer.ts'
 import type { Artwork } from './artwork.ts'
+import { createBatcher } from './batcher.ts'
 import type { createIdentifier } from './identify.ts'
 import { type LookupSubject, planLookups } from './lookups.ts'
+import type { MatchStore, MatchWrite } from './match-store.ts'
 import { type MergeBase, type Priorities, mergeMatches } from './merge.ts'
+import { isOwnCover, ownCoverOf } from './own-cover.ts'
 import type { Progress } from './progress.ts'
-import type { MatchWrite, RomStore } from './rom-store.ts'
 import type { ScanType } from './schemas.ts'
+import { type ScannedPlatform, toSdkRom } from './sdk-rom.ts'
+import { writeInHalves } from './transaction.ts'
 
 /** A ROM that is due for a lookup. */
-export interface DueRom { id: number, isNew: boolean }
-
-/** The platform of the ROMs at hand, as the scan knows it. */
-export interface ScannedPlatform { id: number, slug: string, fs_slug: string, name: string, fs_path: string }
+export interface DueRom {
+  id: number
+  fs_name: string
+  /** Added by this scan. */
+  isNew: boolean
+  /** Looked up by this scan already, before its worker went down: only what follows is left. */
+  isSettled: boolean
+}
 
 export interface IdentificationServices {
   app: FastifyInstance
   config: Config
   type: ScanType
-  store: RomStore
+  store: MatchStore
   artwork: Artwork
   identifier: ReturnType<typeof createIdentifier>
   priorities: Priorities
   progress: Progress
+  announcer: Announcer
   signal: AbortSignal
-  /** Tells clients about ROMs. */
-  announce (ids: readonly number[], flags: { is_new: boolean, is_identifying: boolean }): Promise<void>
 }
+
+/** A ROM after its lookups; `write` is null when nothing about it changed. */
+interface Outcome { rom: Rom, isNew: boolean, platform: ScannedPlatform, isIdentified: boolean, write: MatchWrite | null }
+interface Subject { due: DueRom, rom: Rom, files: RomFile[], stored: ReadonlyMap<string, Match>, platform: ScannedPlatform }
 
 /** Lookups of this many ROMs are written together, or after this many milliseconds. */
-const WRITE_MAX = 100
-const WRITE_DELAY_MS = 150
+const WRITE_MAX = 200
+const WRITE_DELAY_MS = 100
 /** The ROMs whose rows and files are read together before they are looked up. */
 const LOAD_MAX = 200
-
-function toSdkFile (file: RomFileEntity): RomFile {
-  return {
-    file_name: file.file_name,
-    file_path: file.file_path,
-    file_size_bytes: file.file_size_bytes,
-    is_top_level: file.is_top_level,
-    chd_sha1_hash: file.chd_sha1_hash ?? null,
-    archive_members: file.archive_members ?? null,
-    category: file.category ?? null,
-    crc_hash: file.crc_hash,
-    md5_hash: file.md5_hash,
-    sha1_hash: file.sha1_hash
-  }
-}
-
-function toSdkRom (rom: Rom, files: RomFileEntity[], platform: ScannedPlatform, config: Config): (definition: ProviderDefinition) => SdkRom {
-  const parsed = parseName(rom.fs_name, { isFolder: rom.is_folder })
-  const own = regionCodes(rom.regions)
-  const wanted = config.scan.priority.region
-  const rank = (code: string) => wanted.includes(code) ? wanted.indexOf(code) : wanted.length
-  const codes = config.scan.priority.region_mode === 'prefer_config' ? [] : own.toSorted((a, b) => rank(a) - rank(b))
-  return (definition) => {
-    const romPlatform: RomPlatform = {
-      slug: platform.slug, fs_slug: platform.fs_slug, name: platform.name, fs_path: platform.fs_path,
-      provider_id: definition.platforms?.[platform.slug] ?? null
-    }
-    return {
-      fs_name: rom.fs_name,
-      fs_name_no_ext: rom.fs_name_no_ext,
-      fs_name_no_tags: rom.fs_name_no_tags,
-      fs_extension: rom.fs_extension,
-      fs_path: rom.fs_path,
-      regions: rom.regions,
-      languages: rom.languages,
-      revision: rom.revision ?? null,
-      tags: rom.tags,
-      crc_hash: rom.crc_hash,
-      md5_hash: rom.md5_hash,
-      sha1_hash: rom.sha1_hash,
-      ra_hash: rom.ra_hash ?? null,
-      serial: parsed.serial,
-      files: files.map(toSdkFile),
-      platform: romPlatform,
-      region_codes: codes
-    }
-  }
-}
 
 /** Values of a ROM that was matched before are kept, except by a scan that starts from scratch. */
 function toMergeBase (rom: Rom, isFresh: boolean): MergeBase {
   const parsed = parseName(rom.fs_name, { isFolder: rom.is_folder })
-  const { name, summary, url_screenshots: screenshots, url_manual: manual, media } = rom
-  const cover = rom.path_cover_large === null || rom.path_cover_large === undefined ? null : rom.url_cover
+  const { name, summary, url_screenshots: screenshots, url_manual: manual, media, url_cover: cover } = rom
+  const ownCover = ownCoverOf(rom)
+  const isCoverKept = typeof rom.path_cover_large === 'string' && cover !== ownCover
   return {
     fs_name_no_tags: rom.fs_name_no_tags,
     regions: parsed.regions,
     languages: parsed.languages,
-    kept: isFresh ? {} : {
-      name: name ?? null, summary: summary ?? null, url_cover: cover ?? null, url_screenshots: screenshots,
-      url_manual: manual ?? null, media
-    }
+    own_cover: ownCover,
+    kept: isFresh
+      ? {}
+      : {
+          name: name ?? null, summary: summary ?? null, url_cover: isCoverKept ? cover ?? null : null,
+          url_screenshots: screenshots, url_manual: manual ?? null, media
+        }
   }
+}
+
+function linkedIds (stored: ReadonlyMap<string, Match>): Map<string, ProviderId> {
+  return new Map([...stored.values()].flatMap((match) => Object.entries(match.ids ?? {})))
 }
 
 /** Looks ROMs up, merges what comes back, writes it and has the artwork fetched. Many ROMs are under way at once. */
 export function createIdentification (services: IdentificationServices) {
-  const { app, config, type, store, artwork, identifier, priorities, progress, signal } = services
+  const { app, config, type, store, artwork, identifier, priorities, progress, announcer, signal } = services
   const { providers } = app.registry
   const pipeline = new PQueue({ concurrency: config.scan.workers })
-  const writer = createBatcher<MatchWrite>((writes) => store.writeMatches(writes), { max: WRITE_MAX, delayMs: WRITE_DELAY_MS })
-  const fetches = new Set<Promise<unknown>>()
+  const writer = createBatcher(writeOutcomes, { max: WRITE_MAX, delayMs: WRITE_DELAY_MS })
+  const fetches = new Set<Promise<void>>()
 
-  const counts = (key: string) => providers.get(key)?.definition.identifies !== false
-  const isIdentified = (matches: ReadonlyMap<string, Match>) => [...matches.keys()].some(counts)
+  const isIdentified = (matches: ReadonlyMap<string, Match>) =>
+    [...matches.keys()].some((key) => providers.get(key)?.definition.identifies !== false)
 
   /** Which stored matches stay, beside those just found. */
-  function combine (stored: ReadonlyMap<string, Match>, found: ReadonlyMap<string, Match>, misses: ReadonlySet<string>, isFresh: boolean) {
+  function combine (
+    stored: ReadonlyMap<string, Match>, found: ReadonlyMap<string, Match>, misses: ReadonlySet<string>
+  ) {
     const all = new Map<string, Match>()
     const dropped: string[] = []
     for (const [key, match] of stored) {
       const isUnselected = type === 'complete' && !identifier.keys.includes(key)
-      const isRefuted = misses.has(key) && (isFresh || type === 'hashes')
+      const isRefuted = misses.has(key) && (type === 'complete' || type === 'hashes')
       if (isUnselected || isRefuted) dropped.push(key)
       else all.set(key, match)
     }
@@ -128,82 +101,126 @@ export function createIdentification (services: IdentificationServices) {
     return { all, dropped }
   }
 
-  function fetchArtwork (rom: Rom, platformId: number, merged: MatchWrite['merged']): void {
-    if (type === 'hashes') return
-    const urlsChanged = rom.url_screenshots.join('\n') !== merged.url_screenshots.join('\n')
-    const fetch = artwork.fetch({
-      id: rom.id,
-      platform_id: platformId,
-      url_cover: merged.url_cover,
-      path_cover_large: rom.url_cover === merged.url_cover ? rom.path_cover_large : null,
-      path_cover_small: rom.url_cover === merged.url_cover ? rom.path_cover_small : null,
-      url_screenshots: merged.url_screenshots,
-      path_screenshots: urlsChanged ? [] : rom.path_screenshots,
-      url_manual: merged.url_manual,
-      path_manual: rom.url_manual === merged.url_manual ? rom.path_manual : null,
-      media: merged.media
-    }).then(() => services.announce([rom.id], { is_new: false, is_identifying: false }))
-    fetches.add(fetch)
-    // Failures were logged where they happened; a stop is seen by whoever waits for the queue.
-    fetch.catch(() => {}).finally(() => { fetches.delete(fetch) })
-  }
-
-  async function identifyOne (rom: Rom, files: RomFileEntity[], stored: ReadonlyMap<string, Match>, isNew: boolean, platform: ScannedPlatform) {
+  async function lookUp ({ due, rom, files, stored, platform }: Subject): Promise<Outcome> {
+    const { isNew, isSettled } = due
     const isFresh = isNew || type === 'complete'
     const subject: LookupSubject = {
       isNew,
+      isSettled,
       platform_slug: platform.slug,
       provider_tags: parseName(rom.fs_name, { isFolder: rom.is_folder }).provider_tags,
-      stored: new Map([...stored].map(([key, match]) => [key, match.id]))
+      stored: new Map([...stored].map(([key, match]) => [key, match.id])),
+      linked: linkedIds(stored)
     }
     const lookups = planLookups(type, identifier.keys, providers, subject)
     const found = await identifier.identify(toSdkRom(rom, files, platform, config), lookups)
-    const { all, dropped } = combine(stored, found.matches, found.misses, isFresh)
     progress.add({ failed_lookups: found.failures })
-    if (found.matches.size === 0 && dropped.length === 0 && !isFresh) return
-    const merged = { ...mergeMatches(all, toMergeBase(rom, isFresh), priorities), is_identified: isIdentified(all) }
-    await writer.add({ rom_id: rom.id, matches: found.matches, dropped, merged })
-    if (merged.is_identified) progress.add({ identified_roms: 1 })
-    fetchArtwork(rom, platform.id, merged)
-    await services.announce([rom.id], { is_new: isNew, is_identifying: false })
+    const { all, dropped } = combine(stored, found.matches, found.misses)
+    if (found.matches.size === 0 && dropped.length === 0 && !isFresh) {
+      return { rom, isNew, platform, isIdentified: isIdentified(all), write: null }
+    }
+    const merged = {
+      ...mergeMatches(all, toMergeBase(rom, isFresh), priorities), is_identified: isIdentified(all)
+    }
+    const write = { rom_id: rom.id, matches: found.matches, dropped, merged }
+    return { rom, isNew, platform, isIdentified: merged.is_identified, write }
   }
 
-  async function load (due: readonly DueRom[]) {
-    const ids = due.map((rom) => rom.id)
-    const em = app.orm.em.fork()
-    const [roms, files, matches] = await Promise.all([
-      em.find(Rom, { id: ids }), app.orm.em.fork().find(RomFileEntity, { rom: ids }), store.listMatches(ids)
-    ])
-    return { roms, files: Map.groupBy(files, (file) => file.rom.id), matches }
+  function refuse ({ rom, platform }: Pick<Outcome, 'rom' | 'platform'>, err: unknown): void {
+    const message = err instanceof Error ? err.message : String(err)
+    progress.problem({
+      platform: platform.fs_slug, path: `${rom.fs_path}/${rom.fs_name}`, reason: `its metadata was not stored: ${message}`
+    })
   }
+
+  async function writeOutcomes (outcomes: readonly Outcome[]): Promise<void> {
+    const refused = new Set<Outcome>()
+    const changed = outcomes.filter((outcome) => outcome.write !== null)
+    await writeInHalves(changed, async (some) => {
+      await store.writeMatches(some.flatMap(({ write }) => write ?? []))
+      return []
+    }, (outcome, err) => {
+      refused.add(outcome)
+      refuse(outcome, err)
+    })
+    const stored = outcomes.filter((outcome) => !refused.has(outcome))
+    progress.add({ identified_roms: stored.filter((outcome) => outcome.isIdentified).length })
+    for (const outcome of stored) fetchArtwork(outcome)
+    for (const isNew of [true, false]) {
+      const ids = stored.filter((outcome) => outcome.isNew === isNew).map(({ rom }) => rom.id)
+      await announcer.roms(ids, { is_new: isNew, is_identifying: false })
+    }
+  }
+
+  function fetchArtwork ({ rom, platform, write }: Outcome): void {
+    if (type === 'hashes' || write === null) return
+    const { merged } = write
+    const isSameCover = rom.url_cover === merged.url_cover
+    const isSameList = rom.url_screenshots.join('\n') === merged.url_screenshots.join('\n')
+    const fetch = artwork.fetch({
+      id: rom.id,
+      platform_id: platform.id,
+      url_cover: merged.url_cover,
+      path_cover_large: isSameCover ? rom.path_cover_large : null,
+      path_cover_small: isSameCover ? rom.path_cover_small : null,
+      url_screenshots: merged.url_screenshots,
+      path_screenshots: isSameList ? rom.path_screenshots : [],
+      url_manual: merged.url_manual,
+      path_manual: rom.url_manual === merged.url_manual ? rom.path_manual : null,
+      media: merged.media
+    }).then(async (isFetched) => {
+      if (isFetched) await announcer.roms([rom.id], { is_new: false, is_identifying: false })
+    }).catch((err: unknown) => {
+      if (!signal.aborted) app.log.warn({ err, rom: rom.id }, 'artwork was not stored')
+    }).finally(() => { fetches.delete(fetch) })
+    fetches.add(fetch)
+  }
+
+  async function load (due: readonly DueRom[], platform: ScannedPlatform): Promise<Subject[]> {
+    const ids = due.map((rom) => rom.id)
+    const [roms, files, matches] = await Promise.all([
+      app.orm.em.fork().find(Rom, { id: ids }), app.orm.em.fork().find(RomFile, { rom: ids }), store.listMatches(ids)
+    ])
+    const filesOf = Map.groupBy(files, (file) => file.rom.id)
+    const romOf = new Map(roms.map((rom) => [rom.id, rom]))
+    return due.flatMap((one) => {
+      const rom = romOf.get(one.id)
+      return rom === undefined
+        ? []
+        : [{ due: one, rom, platform, files: filesOf.get(rom.id) ?? [], stored: matches.get(rom.id) ?? new Map<string, Match>() }]
+    })
+  }
+
+  function queue (subject: Subject): void {
+    pipeline.add(async () => {
+      const outcome = await lookUp(subject)
+      // Waited for by finish(): the next lookup must not wait until a batch is full.
+      writer.add(outcome).catch((err: unknown) => { refuse(outcome, err) })
+    }, { signal }).catch((err: unknown) => {
+      if (!signal.aborted) refuse(subject, err)
+    })
+  }
+
+  /** Without a provider there is still something to forget, or a picture to take. */
+  const isWorthwhile = ({ fs_name: name }: DueRom) =>
+    identifier.keys.length > 0 || type === 'complete' || isOwnCover(name)
 
   return {
     /** Queues lookups; waits while too many are under way, so that the disk never runs far ahead of the providers. */
     async add (due: readonly DueRom[], platform: ScannedPlatform): Promise<void> {
-      if (identifier.keys.length === 0) return
-      for (let start = 0; start < due.length; start += LOAD_MAX) {
+      const wanted = due.filter(isWorthwhile)
+      for (let start = 0; start < wanted.length; start += LOAD_MAX) {
         await pipeline.onSizeLessThan(LOAD_MAX)
         signal.throwIfAborted()
-        const part = due.slice(start, start + LOAD_MAX)
-        const isNew = new Map(part.map((rom) => [rom.id, rom.isNew]))
-        const { roms, files, matches } = await load(part)
-        for (const rom of roms) {
-          pipeline.add(() => identifyOne(rom, files.get(rom.id) ?? [], matches.get(rom.id) ?? new Map(),
-            isNew.get(rom.id) === true, platform), { signal }).catch((err: unknown) => {
-            if (!signal.aborted) {
-              progress.problem({ platform: platform.fs_slug, path: rom.fs_name, reason: `not identified: ${(err as Error).message}` })
-            }
-          })
-        }
+        for (const subject of await load(wanted.slice(start, start + LOAD_MAX), platform)) queue(subject)
       }
     },
 
-    /** Waits until everything queued is looked up, written and fetched. */
+    /** Waits until everything queued is looked up, written and fetched, or, after a stop, until what was found is kept. */
     async finish (): Promise<void> {
       await pipeline.onIdle()
       await writer.flush()
-      await Promise.allSettled([...fetches])
-      signal.throwIfAborted()
+      await Promise.all([...fetches])
     }
   }
 }

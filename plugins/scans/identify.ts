@@ -1,18 +1,14 @@
-import { CredentialsRefusedError, type Match, MatchSchema, type ProviderDefinition, type ProviderId, RateLimitedError,
-  type Rom } from '@svc/plugin-sdk'
-import { Value } from '@sinclair/typebox/value'
+import type { Match, ProviderDefinition, ProviderId, Rom } from '@svc/plugin-sdk'
 import type { Logger } from 'pino'
-import PQueue from 'p-queue'
 import type { CallScope } from '../../core/plugin-context.ts'
 import type { Loaded } from '../../core/registry.ts'
-
-/** A provider, its line of waiting calls, and whether it can be asked at all for the rest of this scan. */
-interface Lane { provider: Loaded<ProviderDefinition>, queue: PQueue, refused: string | null, failuresInARow: number }
+import { type Lane, checkMatch, createLane } from './lane.ts'
+import { limitTime } from './limit-time.ts'
 
 /** How a ROM is looked up at one provider. */
 export interface Lookup {
   provider: string
-  /** An id that is known beforehand: a file-name tag, or the stored one. */
+  /** An id that is known beforehand: a file-name tag, the stored one, or one another provider's match brought. */
   knownId: ProviderId | null
   /** Whether the provider may search when the known id leads nowhere, or there is none. */
   searches: boolean
@@ -26,30 +22,7 @@ export interface Identification {
   failures: number
 }
 
-const DEFAULT_CONCURRENCY = 4
 const DEFAULT_TIMEOUT_MS = 60_000
-/** A provider that asks for a longer pause is left alone for the rest of the scan. */
-const LONGEST_PAUSE_MS = 15 * 60_000
-/** A provider that failed this often without an answer in between is down. */
-const FAILURES_IN_A_ROW_MAX = 8
-
-function createLane (provider: Loaded<ProviderDefinition>): Lane {
-  const { concurrency = DEFAULT_CONCURRENCY } = provider.definition.limits ?? {}
-  return { provider, queue: new PQueue({ concurrency }), refused: null, failuresInARow: 0 }
-}
-
-/** Text PostgreSQL cannot hold, from wherever it came. */
-function dropNulls<T> (value: T): T {
-  return JSON.parse(JSON.stringify(value).replaceAll('\\u0000', '')) as T
-}
-
-function checkMatch (match: Match, key: string): Match {
-  if (!Value.Check(MatchSchema, match)) {
-    const [problem] = [...Value.Errors(MatchSchema, match)]
-    throw new Error(`Provider '${key}' returned a match whose ${problem?.path.slice(1) || 'shape'} is wrong: ${problem?.message}`)
-  }
-  return dropNulls(match)
-}
 
 /**
  * Asks providers about ROMs. Each provider has its own queue, so that a slow one delays nobody else; all providers of
@@ -59,55 +32,42 @@ export function createIdentifier (
   providers: ReadonlyMap<string, Loaded<ProviderDefinition>>, selected: readonly string[], scope: CallScope, log: Logger
 ) {
   const lanes = new Map<string, Lane>()
+  const failures = new Map<string, { count: number, first: string }>()
   for (const key of selected) {
     const provider = providers.get(key)
-    if (provider !== undefined) lanes.set(key, createLane(provider))
-  }
-
-  /** Slows a provider down, or drops it, after what it answered. */
-  function react (lane: Lane, err: unknown): void {
-    if (err instanceof CredentialsRefusedError) lane.refused = err.message
-    if (++lane.failuresInARow >= FAILURES_IN_A_ROW_MAX) {
-      lane.refused ??= `it failed ${lane.failuresInARow} times in a row, at last with: ${(err as Error).message}`
-    }
-    if (!(err instanceof RateLimitedError) || lane.queue.isPaused) return
-    const pause = err.retryAfterMs ?? 5_000
-    if (pause > LONGEST_PAUSE_MS) {
-      lane.refused = `it asks for a pause of ${Math.round(pause / 1000)} s`
-      return
-    }
-    lane.queue.pause()
-    setTimeout(() => { lane.queue.start() }, pause).unref()
+    if (provider !== undefined) lanes.set(key, createLane(provider, scope.signal))
   }
 
   async function call (lane: Lane, rom: Rom, lookup: Lookup, hint: ProviderId | null): Promise<Match | null> {
     const { definition, context, key } = lane.provider
-    const timeout = AbortSignal.timeout(definition.limits?.timeoutMs ?? DEFAULT_TIMEOUT_MS)
-    const signal = AbortSignal.any([scope.signal, timeout])
-    const ctx = context({ ...scope, signal }) as never
-    const id = hint ?? lookup.knownId
-    const work = async () => {
-      const known = id === null || definition.getById === undefined ? null : await definition.getById(id, rom, ctx)
-      return known ?? (lookup.searches ? await definition.identify(rom, ctx) : null)
-    }
-    const match = await untilAborted(work(), signal)
-    return match === null || match === undefined ? null : checkMatch(match, key)
+    const match = await limitTime(key, definition.limits?.timeoutMs ?? DEFAULT_TIMEOUT_MS, scope.signal, async (signal) => {
+      const ctx = context({ ...scope, signal }) as never
+      const ids = new Set([lookup.knownId, hint])
+      for (const id of ids) {
+        const found = id === null ? null : await definition.getById?.(id, rom, ctx)
+        if (found !== null && found !== undefined) return found
+      }
+      return lookup.searches ? await definition.identify(rom, ctx) : null
+    })
+    return match === null || match === undefined ? null : checkMatch(match, lane.provider)
+  }
+
+  function noteFailure (key: string, message: string): void {
+    const known = failures.get(key)
+    failures.set(key, { count: (known?.count ?? 0) + 1, first: known?.first ?? message })
   }
 
   async function ask (lane: Lane, rom: Rom, lookup: Lookup, found: Identification, hint: ProviderId | null): Promise<void> {
-    if (lane.refused !== null) return
     const { key } = lane.provider
     try {
-      const match = await lane.queue.add(() => lane.refused === null ? call(lane, rom, lookup, hint) : undefined,
-        { signal: scope.signal })
+      const match = await lane.ask(() => call(lane, rom, lookup, hint))
       if (match === undefined) return
-      lane.failuresInARow = 0
       if (match === null) found.misses.add(key)
       else found.matches.set(key, match)
     } catch (err) {
       scope.signal.throwIfAborted()
-      react(lane, err)
       found.failures++
+      noteFailure(key, err instanceof Error ? err.message : String(err))
       log.warn({ err, provider: key, rom: rom.fs_name }, 'provider failed')
     }
   }
@@ -127,8 +87,13 @@ export function createIdentifier (
     /** The keys that can be asked. */
     keys: [...lanes.keys()],
 
-    /** Why a provider stopped being asked, by key. */
-    refusals: () => new Map([...lanes].flatMap(([key, { refused }]) => refused === null ? [] : [[key, refused] as const])),
+    /** What went wrong with providers so far, in words. */
+    complaints: () => [...lanes].flatMap(([key, lane]) => {
+      const reason = lane.refused()
+      const failed = failures.get(key)
+      const often = failed === undefined ? '' : `provider ${key} failed ${failed.count} times, at first with: ${failed.first}`
+      return [reason === null ? '' : `provider ${key} was not asked any more: ${reason}`, often].filter(Boolean)
+    }),
 
     async identify (toRom: (lane: ProviderDefinition) => Rom, lookups: readonly Lookup[]): Promise<Identification> {
       const found: Identification = { matches: new Map(), misses: new Set(), failures: 0 }
@@ -155,21 +120,5 @@ export function createIdentifier (
       await Promise.all(lookups.map(run))
       return found
     }
-  }
-}
-
-/** A plugin that ignores its signal must not hold the scan: its answer is no longer waited for. */
-async function untilAborted<T> (work: Promise<T>, signal: AbortSignal): Promise<T> {
-  let onAbort = () => {}
-  const aborted = new Promise<never>((_resolve, reject) => {
-    onAbort = () => { reject(signal.reason as Error) }
-    if (signal.aborted) onAbort()
-    else signal.addEventListener('abort', onAbort, { once: true })
-  })
-  work.catch(() => {})
-  try {
-    return await Promise.race([work, aborted])
-  } finally {
-    signal.removeEventListener('abort', onAbort)
   }
 }

@@ -1,7 +1,14 @@
 import { Type } from '@sinclair/typebox'
+import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { FeatureOptions } from '../../core/app.ts'
+import type { Config } from '../../core/config.ts'
+import { ApiError } from '../../core/errors.ts'
+import type { TaskDefinition } from '../tasks/definitions.ts'
+import { defineCleanupMissing } from './cleanup-missing.ts'
+import { defineCleanupResources } from './cleanup-resources.ts'
 import { listenForScans } from './events.ts'
+import { defineRefreshes } from './refresh.ts'
 import routes from './routes.ts'
 import { createScans } from './service.ts'
 
@@ -9,13 +16,8 @@ declare module 'fastify' {
   interface FastifyInstance { scans: ReturnType<typeof createScans> }
 }
 
-export default fp<FeatureOptions>(async (app, { config }) => {
-  const scans = createScans(app, config)
-  app.decorate('scans', scans)
-  listenForScans(app)
-  await app.register(routes)
-
-  app.tasks.define({
+function defineRescan (app: FastifyInstance, config: Config): TaskDefinition {
+  return {
     name: 'scan_library',
     title: 'Scheduled rescan',
     description: 'Quick scan of all platforms with every enabled source',
@@ -28,9 +30,25 @@ export default fp<FeatureOptions>(async (app, { config }) => {
     isSingle: true,
     arguments: Type.Object({}, { additionalProperties: false }),
     async run () {
-      await scans.request({
-        type: 'quick', platforms: [], platform_fs_slugs: [], roms_ids: [], launchbox_remote_enabled: true
-      }, null)
+      try {
+        await app.scans.request({
+          type: 'quick', platforms: [], platform_fs_slugs: [], roms_ids: [], launchbox_remote_enabled: true
+        }, null)
+      } catch (err) {
+        if (!(err instanceof ApiError) || err.code !== 'CONFLICT') throw err
+        app.log.info('no scheduled rescan: a scan is already in progress')
+      }
     }
-  })
-}, { name: 'scans', dependencies: ['tasks', 'platforms', 'sockets', 'loader'] })
+  }
+}
+
+export default fp<FeatureOptions>(async (app, { config }) => {
+  app.decorate('scans', createScans(app, config))
+  listenForScans(app)
+  await app.register(routes)
+  const definitions = [
+    defineRescan(app, config), defineCleanupResources(app, config), defineCleanupMissing(app, config),
+    ...defineRefreshes(app, config)
+  ]
+  for (const definition of definitions) app.tasks.define(definition)
+}, { name: 'scans', dependencies: ['tasks', 'platforms', 'roms', 'sockets', 'loader'] })

@@ -11,6 +11,10 @@ export interface LookupSubject {
   provider_tags: Record<string, number>
   /** Stored ids by provider key. */
   stored: ReadonlyMap<string, ProviderId>
+  /** Ids that stored matches of other providers bring, by provider key. */
+  linked: ReadonlyMap<string, ProviderId>
+  /** Already looked up by this scan, before its worker went down. */
+  isSettled: boolean
 }
 
 type Providers = ReadonlyMap<string, Loaded<ProviderDefinition>>
@@ -37,6 +41,7 @@ function isAsked (type: ScanType, definition: ProviderDefinition, subject: Looku
 export function planLookups (
   type: ScanType, selected: readonly string[], providers: Providers, subject: LookupSubject
 ): Lookup[] {
+  if (subject.isSettled) return []
   return selected.flatMap((key) => {
     const definition = providers.get(key)?.definition
     if (definition === undefined || !knowsPlatform(definition, subject.platform_slug)) return []
@@ -45,7 +50,9 @@ export function planLookups (
       // A source that cannot be asked by id is asked as at first.
       return [{ provider: key, knownId: subject.stored.get(key) ?? null, searches: definition.getById === undefined }]
     }
-    return [{ provider: key, knownId: tagOf(definition, subject), searches: true }]
+    // A scan from scratch trusts nothing that is stored.
+    const linked = type === 'complete' ? null : subject.linked.get(key) ?? null
+    return [{ provider: key, knownId: tagOf(definition, subject) ?? linked, searches: true }]
   })
 }
 

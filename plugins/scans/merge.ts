@@ -3,7 +3,7 @@ import type { Config } from '../../core/config.ts'
 import { nameSortKey } from '../../core/library/names.ts'
 import type { Rom, StoredMedia } from '../roms/entities.ts'
 
-/** The order in which sources are believed, by field group. Sources that are not listed follow in load order. */
+/** The order in which sources are believed, by field group. Those the configuration leaves out follow in load order. */
 export interface Priorities {
   metadata: readonly string[]
   cover: readonly string[]
@@ -25,14 +25,21 @@ export interface MergeBase {
   fs_name_no_tags: string
   regions: string[]
   languages: string[]
+  /** What serves as cover when no source has one. */
+  own_cover: string | null
   /** Values that are kept when set: those of a ROM that was matched before. */
   kept: Partial<Pick<Rom, 'name' | 'summary' | 'url_cover' | 'url_screenshots' | 'url_manual' | 'media'>>
 }
 
-export function readPriorities (config: Config): Priorities {
+/** @param keys the providers there are, in load order */
+export function readPriorities (config: Config, keys: readonly string[]): Priorities {
   const { metadata, artwork, cover, screenshot, manual } = config.scan.priority
+  const complete = (order: readonly string[]) => [...new Set([...order, ...keys])]
   return {
-    metadata, cover: cover ?? artwork, screenshot: screenshot ?? artwork, manual: manual ?? artwork,
+    metadata: complete(metadata),
+    cover: complete(cover ?? artwork),
+    screenshot: complete(screenshot ?? artwork),
+    manual: complete(manual ?? artwork),
     media: config.scan.media
   }
 }
@@ -42,7 +49,7 @@ function sortMatches (matches: Matches, order: readonly string[]): Match[] {
     const index = order.indexOf(key)
     return index === -1 ? order.length : index
   }
-  return [...matches].sort(([a], [b]) => rank(a) - rank(b)).map(([, match]) => match)
+  return [...matches].sort(([a], [b]) => rank(a) - rank(b) || (a < b ? -1 : 1)).map(([, match]) => match)
 }
 
 const isEmpty = (value: unknown) => value === undefined || value === null || value === '' ||
@@ -65,9 +72,12 @@ function averageRating (matches: Match[]): number | null {
   return ratings.length === 0 ? null : ratings.reduce((sum, rating) => sum + rating, 0) / ratings.length
 }
 
+/** Anything else, such as `javascript:`, would reach clients as an address to open. */
+const FETCHABLE = /^(?:https?|file):\/\//i
+
 function mediaOf (matches: Match[], kind: MediaKind): Media[] {
   for (const match of matches) {
-    const found = (match.media ?? []).filter((media) => media.kind === kind)
+    const found = (match.media ?? []).filter((media) => media.kind === kind && FETCHABLE.test(media.url))
     if (found.length > 0) return found
   }
   return []
@@ -123,7 +133,7 @@ export function mergeMatches (matches: Matches, base: MergeBase, priorities: Pri
     average_rating: averageRating(ordered),
     regions: tidy(pick(ordered, 'regions') ?? base.regions),
     languages: tidy(pick(ordered, 'languages') ?? base.languages),
-    url_cover: isEmpty(base.kept.url_cover) ? cover?.url ?? null : base.kept.url_cover ?? null,
+    url_cover: isEmpty(base.kept.url_cover) ? cover?.url ?? base.own_cover : base.kept.url_cover ?? null,
     url_screenshots: isEmpty(base.kept.url_screenshots) ? tidy(screenshots) : base.kept.url_screenshots ?? [],
     url_manual: isEmpty(base.kept.url_manual) ? manual?.url ?? null : base.kept.url_manual ?? null,
     media: pickMedia(matches, priorities, base.kept.media)

@@ -1,14 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
+import { toStorable } from './database-json.ts'
 import { type ScanProblem, type ScanStats, createStats } from './schemas.ts'
 
 /** Stats go out at most this often. */
-const STATS_MS = 150
+const STATS_MS = 250
 /** The job row, which clients poll, is written at most this often. */
 const REPORT_MS = 1_000
-/** Events per ROM: a burst at once, then so many per second; what is over is in the stats alone. */
-const ROM_BURST = 200
-const ROM_PER_SECOND = 40
 /** How many problems are kept with the task; all of them are logged. */
 const PROBLEMS_MAX = 200
 
@@ -19,8 +17,6 @@ export interface Progress {
   /** Adds to the totals. */
   add (amounts: Partial<ScanStats>): void
   problem (problem: ScanProblem): void
-  /** How many of `wanted` events about single ROMs may go out now. */
-  grant (wanted: number): number
   /** Sends what is still unsent. */
   flush (): Promise<void>
   close (): void
@@ -34,10 +30,14 @@ export function createProgress (
   let problemCount = 0
   let isStale = false
   let reportedAt = 0
-  let tokens = ROM_BURST
-  let refilledAt = Date.now()
+  let reports: Promise<void> = Promise.resolve()
 
-  const meta = () => ({ scan_stats: { ...stats }, problems, problem_count: problemCount })
+  /** One after the other: an older total must never overwrite a newer one. */
+  function write (): Promise<void> {
+    reports = reports.catch(() => { /* told to whoever asked for that one */ })
+      .then(() => report(toStorable({ scan_stats: stats, problems, problem_count: problemCount })))
+    return reports
+  }
 
   async function send (): Promise<void> {
     if (!isStale) return
@@ -45,7 +45,7 @@ export function createProgress (
     app.sockets.publish(null, 'scan:update_stats', { ...stats })
     if (Date.now() - reportedAt < REPORT_MS) return
     reportedAt = Date.now()
-    await report(meta())
+    await write()
   }
 
   const timer = setInterval(() => {
@@ -63,14 +63,6 @@ export function createProgress (
       log.warn(problem, 'left out of the scan')
       problemCount++
       if (problems.length < PROBLEMS_MAX) problems.push(problem)
-    },
-    grant (wanted) {
-      const now = Date.now()
-      tokens = Math.min(ROM_BURST, tokens + (now - refilledAt) / 1_000 * ROM_PER_SECOND)
-      refilledAt = now
-      const granted = Math.min(wanted, Math.floor(tokens))
-      tokens -= granted
-      return granted
     },
     async flush () {
       isStale = true

@@ -1,7 +1,8 @@
-import type { ArchiveMember, Match, ProviderId } from '@svc/plugin-sdk'
+import type { ArchiveMember } from '@svc/plugin-sdk'
 import type pg from 'pg'
 import type { Rom } from '../roms/entities.ts'
-import type { MergedFields } from './merge.ts'
+import { toDatabaseJson } from './database-json.ts'
+import { transaction } from './transaction.ts'
 
 /** What the scan has to know of every ROM row of a platform. */
 export interface KnownRom {
@@ -9,9 +10,13 @@ export interface KnownRom {
   fs_name: string
   missing_from_fs: boolean
   is_identified: boolean
+  /** Whether this very scan added it, before its worker went down. */
+  is_fresh: boolean
   /** Keys of the providers that matched it. */
   providers: string[]
 }
+
+export type KnownHashes = Pick<Rom, 'id' | 'fs_size_bytes' | 'crc_hash' | 'md5_hash' | 'sha1_hash'>
 
 /** A file as it is stored; `last_modified` in milliseconds. */
 export interface StoredFile {
@@ -51,6 +56,7 @@ export interface FileRow {
   archive_members: ArchiveMember[] | null
 }
 
+export interface RomWrite { row: RomRow, files: readonly FileRow[] }
 export interface WrittenRom { id: number, fs_name: string, newFiles: number }
 
 const ROM_COLUMNS = `id int, fs_name text, fs_path text, fs_extension text, fs_name_no_tags text, fs_name_no_ext text,
@@ -71,6 +77,10 @@ const INSERT_ROMS = `insert into roms (platform_id, fs_name, fs_path, fs_extensi
 
 const UPDATE_ROMS = `update roms set fs_name = r.fs_name, fs_path = r.fs_path, fs_extension = r.fs_extension,
     fs_name_no_tags = r.fs_name_no_tags, fs_name_no_ext = r.fs_name_no_ext, fs_size_bytes = r.fs_size_bytes,
+    name = case when roms.name = roms.fs_name_no_tags and not roms.is_identified then r.fs_name_no_tags
+      else roms.name end,
+    name_sort_key = case when roms.name = roms.fs_name_no_tags and not roms.is_identified then r.name_sort_key
+      else roms.name_sort_key end,
     is_folder = r.is_folder, has_nested_single_file = r.has_nested_single_file,
     has_multiple_files = r.has_multiple_files, has_soundtrack = r.has_soundtrack, crc_hash = r.crc_hash,
     md5_hash = r.md5_hash, sha1_hash = r.sha1_hash, missing_from_fs = false, updated_at = now(),
@@ -98,62 +108,34 @@ const UPSERT_FILES = `insert into rom_files (rom_id, file_name, file_path, file_
     updated_at = now()
   returning rom_id, xmax = 0 as is_new`
 
+/** A file that was renamed or moved within its ROM keeps its row: the same content, the old name gone, the new one new. */
+const RENAME_FILES = `with wanted as (
+    select * from jsonb_to_recordset($2::jsonb) as f(rom_id int, file_path text, file_name text, sha1_hash text)
+    where sha1_hash <> ''
+  ), added as (
+    select w.*, row_number() over (partition by rom_id, sha1_hash order by file_path, file_name) as n from wanted w
+    where not exists (select 1 from rom_files o
+      where o.rom_id = w.rom_id and o.file_path = w.file_path and o.file_name = w.file_name)
+  ), gone as (
+    select o.id, o.rom_id, o.sha1_hash, row_number() over (partition by rom_id, sha1_hash order by id) as n
+    from rom_files o where o.rom_id = any($1::int[]) and not exists (select 1 from wanted w
+      where o.rom_id = w.rom_id and o.file_path = w.file_path and o.file_name = w.file_name)
+  )
+  update rom_files set file_path = added.file_path, file_name = added.file_name
+  from added join gone using (rom_id, sha1_hash, n) where rom_files.id = gone.id`
+
 const DELETE_FILES = `delete from rom_files where rom_id = any($1::int[]) and not exists (
   select 1 from jsonb_to_recordset($2::jsonb) as f(rom_id int, file_path text, file_name text)
   where f.rom_id = rom_files.rom_id and f.file_path = rom_files.file_path and f.file_name = rom_files.file_name)`
 
-const MERGED = ['name', 'name_sort_key', 'slug', 'summary', 'alternative_names', 'youtube_video_id', 'genres', 'franchises',
-  'collections', 'companies', 'developers', 'publishers', 'game_modes', 'age_ratings', 'player_count',
-  'first_release_date', 'average_rating', 'regions', 'languages', 'url_cover', 'url_screenshots', 'url_manual', 'media',
-  'is_identified'] as const satisfies readonly (keyof MergedFields | 'is_identified')[]
-const TEXT_LISTS = new Set<string>(['alternative_names', 'genres', 'franchises', 'collections', 'companies', 'developers',
-  'publishers', 'game_modes', 'age_ratings', 'regions', 'languages', 'url_screenshots'])
-const OTHER_TYPES: Record<string, string> = {
-  first_release_date: 'bigint', average_rating: 'real', media: 'jsonb', is_identified: 'boolean'
-}
-const typeOf = (column: string) => TEXT_LISTS.has(column) ? 'text[]' : OTHER_TYPES[column] ?? 'text'
-
-const UPDATE_MERGED = `update roms set ${MERGED.map((column) => `${column} = m.${column}`).join(', ')},
-    path_cover_small = case when roms.url_cover is distinct from m.url_cover then null else path_cover_small end,
-    path_cover_large = case when roms.url_cover is distinct from m.url_cover then null else path_cover_large end,
-    path_screenshots = case when roms.url_screenshots is distinct from m.url_screenshots then '{}' else path_screenshots end,
-    path_manual = case when roms.url_manual is distinct from m.url_manual then null else path_manual end,
-    updated_at = now()
-  from jsonb_to_recordset($1::jsonb) as m(id int, ${MERGED.map((column) => `${column} ${typeOf(column)}`).join(', ')})
-  where roms.id = m.id`
-
-/** One ROM's outcome of a lookup round. */
-export interface MatchWrite {
-  rom_id: number
-  matches: ReadonlyMap<string, Match>
-  /** Providers whose stored match is dropped. */
-  dropped: readonly string[]
-  merged: MergedFields & { is_identified: boolean }
-}
-
-const toJson = (rows: readonly unknown[]) => JSON.stringify(rows)
-
 export function createRomStore (pool: pg.Pool) {
-  async function transaction<T> (work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-    const client = await pool.connect()
-    try {
-      await client.query('begin')
-      const result = await work(client)
-      await client.query('commit')
-      return result
-    } catch (err) {
-      await client.query('rollback')
-      throw err
-    } finally {
-      client.release()
-    }
-  }
-
   return {
-    async listKnown (platformId: number): Promise<KnownRom[]> {
+    async listKnown (platformId: number, begunAt: Date): Promise<KnownRom[]> {
       const { rows } = await pool.query<KnownRom>(`select r.id, r.fs_name, r.missing_from_fs, r.is_identified,
+          r.created_at >= $2 as is_fresh,
           coalesce(array_agg(m.provider) filter (where m.provider is not null), '{}') as providers
-        from roms r left join rom_matches m on m.rom_id = r.id where r.platform_id = $1 group by r.id`, [platformId])
+        from roms r left join rom_matches m on m.rom_id = r.id where r.platform_id = $1 group by r.id`,
+      [platformId, begunAt])
       return rows
     },
 
@@ -165,19 +147,18 @@ export function createRomStore (pool: pg.Pool) {
       return Map.groupBy(rows, (file) => file.rom_id)
     },
 
-    /** A missing row of this platform that is surely the same ROM, by all three hashes; null unless exactly one. */
-    async findMoved (platformId: number, row: RomRow, missing: readonly number[]): Promise<number | null> {
-      if (row.sha1_hash === '' || missing.length === 0) return null
-      const { rows } = await pool.query<{ id: number }>(`select id from roms where platform_id = $1 and id = any($2::int[])
-        and sha1_hash = $3 and md5_hash = $4 and crc_hash = $5 limit 2`,
-      [platformId, missing, row.sha1_hash, row.md5_hash, row.crc_hash])
-      return rows.length === 1 ? rows[0]?.id ?? null : null
+    /** The hashes of some ROMs that have all three. */
+    async listHashes (romIds: readonly number[]): Promise<KnownHashes[]> {
+      const { rows } = await pool.query<KnownHashes>(`select id, fs_size_bytes::float8 as fs_size_bytes, crc_hash,
+          md5_hash, sha1_hash from roms
+        where id = any($1::int[]) and crc_hash <> '' and md5_hash <> '' and sha1_hash <> ''`, [romIds])
+      return rows
     },
 
     /** Writes rows with their files in one transaction; files of theirs that are not named are deleted. */
-    async write (platformId: number, roms: readonly { row: RomRow, files: readonly FileRow[] }[]): Promise<WrittenRom[]> {
-      return await transaction(async (client) => {
-        const rows = toJson(roms.map((rom) => rom.row))
+    async write (platformId: number, roms: readonly RomWrite[]): Promise<WrittenRom[]> {
+      return await transaction(pool, async (client) => {
+        const rows = toDatabaseJson(roms.map((rom) => rom.row))
         const inserted = roms.some(({ row }) => row.id === null)
           ? (await client.query<{ id: number, fs_name: string }>(INSERT_ROMS, [platformId, rows])).rows
           : []
@@ -185,9 +166,12 @@ export function createRomStore (pool: pg.Pool) {
           ? (await client.query<{ id: number, fs_name: string }>(UPDATE_ROMS, [rows])).rows
           : []
         const ids = new Map([...inserted, ...updated].map(({ id, fs_name: name }) => [name, id]))
-        const files = toJson(roms.flatMap(({ row, files }) => files.map((file) => ({ ...file, rom_id: ids.get(row.fs_name) }))))
+        const files = toDatabaseJson(roms.flatMap((rom) =>
+          rom.files.map((file) => ({ ...file, rom_id: ids.get(rom.row.fs_name) }))))
+        const updatedIds = updated.map(({ id }) => id)
+        if (updated.length > 0) await client.query(RENAME_FILES, [updatedIds, files])
         const { rows: written } = await client.query<{ rom_id: number, is_new: boolean }>(UPSERT_FILES, [files])
-        if (updated.length > 0) await client.query(DELETE_FILES, [updated.map(({ id }) => id), files])
+        if (updated.length > 0) await client.query(DELETE_FILES, [updatedIds, files])
         const counts = Map.groupBy(written.filter((file) => file.is_new), (file) => file.rom_id)
         return [...ids].map(([name, id]) => ({ id, fs_name: name, newFiles: counts.get(id)?.length ?? 0 }))
       })
@@ -197,39 +181,6 @@ export function createRomStore (pool: pg.Pool) {
       if (ids.length === 0) return
       await pool.query(`update roms set missing_from_fs = $2, updated_at = now()
         where id = any($1::int[]) and missing_from_fs <> $2`, [ids, isMissing])
-    },
-
-    /** The stored matches of some ROMs. */
-    async listMatches (romIds: readonly number[]): Promise<Map<number, Map<string, Match>>> {
-      const { rows } = await pool.query<{ rom_id: number, provider: string, match: Match }>(
-        'select rom_id, provider, match from rom_matches where rom_id = any($1::int[])', [romIds])
-      const byRom = new Map<number, Map<string, Match>>()
-      for (const { rom_id: id, provider, match } of rows) {
-        const matches = byRom.get(id) ?? new Map<string, Match>()
-        byRom.set(id, matches.set(provider, match))
-      }
-      return byRom
-    },
-
-    /** Stores matches and what was merged from them, many ROMs in one transaction. */
-    async writeMatches (writes: readonly MatchWrite[]): Promise<void> {
-      await transaction(async (client) => {
-        const dropped = writes.flatMap((write) => write.dropped.map((provider) => ({ rom_id: write.rom_id, provider })))
-        if (dropped.length > 0) {
-          await client.query(`delete from rom_matches m using jsonb_to_recordset($1::jsonb) as d(rom_id int, provider text)
-            where m.rom_id = d.rom_id and m.provider = d.provider`, [toJson(dropped)])
-        }
-        const matches = writes.flatMap((write) => [...write.matches].map(([provider, match]) => ({
-          rom_id: write.rom_id, provider, provider_id: String(match.id satisfies ProviderId), match
-        })))
-        if (matches.length > 0) {
-          await client.query(`insert into rom_matches (rom_id, provider, provider_id, match)
-            select * from jsonb_to_recordset($1::jsonb) as m(rom_id int, provider text, provider_id text, match jsonb)
-            on conflict (rom_id, provider) do update set provider_id = excluded.provider_id, match = excluded.match,
-              updated_at = now()`, [toJson(matches)])
-        }
-        await client.query(UPDATE_MERGED, [toJson(writes.map((write) => ({ id: write.rom_id, ...write.merged })))])
-      })
     }
   }
 }

@@ -2,9 +2,9 @@ import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config.ts'
 import { ApiError } from '../../core/errors.ts'
 import type { Task } from '../tasks/entities.ts'
-import type { TaskRun } from '../tasks/service.ts'
-import type { ScanPayload, ScanType } from './schemas.ts'
+import type { TaskRun } from '../tasks/definitions.ts'
 import { type AfterScan, runScan } from './scan.ts'
+import { type ScanPayload, type ScanStats, type ScanType, createStats } from './schemas.ts'
 
 const SCAN_QUEUE = 'scan'
 const LIBRARY_LOCK = 'scan:library'
@@ -16,43 +16,24 @@ const TITLES: Record<ScanType, string> = {
   complete: 'Complete Scan', hashes: 'Hashes Scan'
 }
 
-export const NO_WORKER = 'No scan worker is running'
+const NO_WORKER = 'No scan worker is running. Start one with svc worker, or the whole server with svc start.'
 
 export function createScans (app: FastifyInstance, config: Config) {
   const after: AfterScan[] = []
 
-  function fail (message: string): void {
-    app.sockets.publish(null, 'scan:done_ko', message)
-  }
-
   app.tasks.addRunner(SCAN_QUEUE, {
+    concurrency: 1,
+    timeoutName: 'SCAN_TIMEOUT',
     timeoutSeconds: config.scan.timeout_seconds,
-    async run (run) {
-      try {
-        const { stats } = await runScan(app, config, run as TaskRun<ScanPayload & Record<string, unknown>>, after)
-        app.sockets.publish(null, 'scan:done', stats)
-      } catch (err) {
-        await end(run, err)
-      }
-    },
-    async onLost () {
-      fail('The scan was given up: its worker died too often. See the log of the server.')
-    }
-  }, 1)
+    run: (run) => runScan(app, config, run as TaskRun<ScanPayload & Record<string, unknown>>, after)
+  })
 
-  /** A stopped scan ends with what it reached; one whose worker goes down is taken up by the next. */
-  async function end (run: TaskRun, err: unknown): Promise<never> {
-    const reason = run.signal.aborted ? run.signal.reason as Error : null
-    if (reason?.name === 'TaskStopped') {
-      const task = await app.tasks.get(app.orm.em.fork(), run.id)
-      app.sockets.publish(null, 'scan:done', task.meta.scan_stats as never)
-    } else if (reason?.name === 'TimeoutError') {
-      fail(`The scan took longer than ${config.scan.timeout_seconds} s and was ended; raise SCAN_TIMEOUT`)
-    } else if (reason === null) {
-      fail(err instanceof Error ? err.message : String(err))
-    }
-    throw err
-  }
+  // Only now may the next scan be asked for: while the row says that this one runs, it would be refused.
+  app.tasks.onEnd(({ type, task_key: key, status, error, meta }) => {
+    if (type !== 'scan' || typeof key === 'string') return
+    if (status === 'failed') app.sockets.publish(null, 'scan:done_ko', error ?? 'The scan failed; see the log of the server')
+    else app.sockets.publish(null, 'scan:done', (meta.scan_stats ?? createStats()) as ScanStats)
+  })
 
   return {
     /** Adds something to do with the scanned platforms before the scan is done. */

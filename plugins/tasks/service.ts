@@ -1,162 +1,31 @@
 import { randomUUID } from 'node:crypto'
 import { UniqueConstraintViolationException } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/postgresql'
-import type { TObject } from '@sinclair/typebox'
-import { Value } from '@sinclair/typebox/value'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config.ts'
-import { ApiError, badRequest, conflict, notFound } from '../../core/errors.ts'
+import { conflict, notFound } from '../../core/errors.ts'
+import { createCatalogue } from './catalogue.ts'
+import type { Runner, StartOptions } from './definitions.ts'
 import { Task } from './entities.ts'
-import type { TaskInfo } from './schemas.ts'
+import { createRuns } from './runs.ts'
 
-/** What a task sees of its own run. */
-export interface TaskRun<Payload = Record<string, unknown>> {
-  id: string
-  payload: Payload
-  /** 1 for the first try; more when a worker died at it. */
-  attempt: number
-  /** Aborted when a person stops the task, its time is up or the worker shuts down. */
-  signal: AbortSignal
-  /** Replaces what `GET /api/tasks/{id}` shows as meta. */
-  report (meta: Record<string, unknown>): Promise<void>
-}
+export type { TaskDefinition, TaskRun } from './definitions.ts'
 
-/** An entry of the task catalogue. */
-export interface TaskDefinition {
-  name: string
-  title: string
-  description: string
-  type: Task['type']
-  group: 'scheduled' | 'manual' | 'watcher'
-  enabled: boolean
-  /** Whether a person may start it. */
-  manual_run: boolean
-  /** Five fields, UTC; empty when it has no schedule. */
-  cron_string: string
-  destructive: boolean
-  /** Whether it may wait or run only once at a time. */
-  isSingle: boolean
-  arguments: TObject
-  run (run: TaskRun): Promise<void>
-}
-
-/** Something a worker can do with rows of one queue. */
-export interface Runner {
-  timeoutSeconds: number
-  run (run: TaskRun): Promise<void>
-  /** Told when a run is given up after its worker died too often. */
-  onLost? (task: Task): Promise<void>
-}
-
-export interface StartOptions {
-  queue: string
-  title: string
-  type: Task['type']
-  task_key?: string | null
-  payload: Record<string, unknown>
-  /** At most one waiting or running task may hold it. */
-  lock?: string | null
-  lockedMessage: string
-  priority?: number
-  user_id?: number | null
-}
-
+/** The queue of everything in the catalogue; other tasks are in the queue of their type. */
 const TASK_QUEUE = 'tasks'
-const SCHEDULE_QUEUE = 'schedules'
-/** How long a stop may go unnoticed. */
-const CANCEL_POLL_MS = 400
-/** A task whose worker died this often is given up. */
-const ATTEMPTS_MAX = 3
 const CONCURRENCY = 2
+/** Ended tasks are kept this long at least, though they are listed for less. */
+const KEPT_SECONDS = 7 * 86_400
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** The reason a signal carries when a person stopped the task. */
-export class TaskStopped extends Error {
-  override readonly name = 'TaskStopped'
-}
-
-/** The reason a signal carries when this process is going down; the task is taken up again by another. */
-class WorkerClosing extends Error {
-  override readonly name = 'WorkerClosing'
-}
+const queueOf = (task: Task) => task.task_key === null || task.task_key === undefined ? task.type : TASK_QUEUE
+const priorityOf = (task: Task) => typeof task.payload.priority === 'number' ? task.payload.priority : 0
 
 export function createTasks (app: FastifyInstance, config: Config) {
-  const catalogue = new Map<string, TaskDefinition>()
-  const runners = new Map<string, Runner>()
-  const closing = new AbortController()
+  const runs = createRuns(app)
   const fork = () => app.orm.em.fork()
 
-  async function claim (id: string): Promise<Task | null> {
-    const em = fork()
-    const claimed = await em.nativeUpdate(Task, { id, status: 'queued' }, {
-      status: 'started', started_at: new Date(), worker_id: app.workers.id
-    })
-    if (claimed === 0) return null
-    await em.execute('update tasks set attempts = attempts + 1 where id = ?', [id])
-    return await em.findOne(Task, { id })
-  }
-
-  async function end (id: string, status: Task['status'], error: string | null): Promise<void> {
-    await fork().nativeUpdate(Task, { id }, { status, error, ended_at: new Date() })
-  }
-
-  function watchForStop (id: string, controller: AbortController): NodeJS.Timeout {
-    return setInterval(() => {
-      fork().count(Task, { id, cancel_requested: true }).then((count) => {
-        if (count > 0) controller.abort(new TaskStopped('The task was stopped'))
-      }).catch((err: unknown) => { app.log.warn({ err, task: id }, 'a task could not be asked whether it was stopped') })
-    }, CANCEL_POLL_MS)
-  }
-
-  async function execute (runner: Runner, id: string): Promise<void> {
-    const task = await claim(id)
-    if (task === null) return
-    const stop = new AbortController()
-    const signal = AbortSignal.any([stop.signal, closing.signal, AbortSignal.timeout(runner.timeoutSeconds * 1_000)])
-    const timer = watchForStop(id, stop)
-    try {
-      await runner.run({
-        id, payload: task.payload, attempt: task.attempts, signal,
-        report: async (meta) => { await fork().nativeUpdate(Task, { id }, { meta }) }
-      })
-      await end(id, stop.signal.aborted ? 'stopped' : 'finished', null)
-    } catch (err) {
-      if (closing.signal.aborted) {
-        await fork().nativeUpdate(Task, { id }, { status: 'queued', worker_id: null })
-      } else if (stop.signal.aborted) {
-        await end(id, 'stopped', null)
-      } else {
-        app.log.error({ err, task: id, title: task.title }, 'task failed')
-        await end(id, 'failed', err instanceof Error ? err.message : String(err))
-      }
-    } finally {
-      clearInterval(timer)
-    }
-  }
-
-  /** Queues what a dead worker had begun, and what was written down but never reached the queue. */
-  async function recover (): Promise<void> {
-    const em = fork()
-    const alive = await app.workers.listAlive()
-    const begun = await em.find(Task, { status: 'started', worker_id: { $nin: [...alive, app.workers.id] } })
-    for (const task of begun) {
-      if (task.attempts >= ATTEMPTS_MAX) {
-        await end(task.id, 'failed', `Given up after ${task.attempts} workers died at it; see the log of the server`)
-        await runners.get(queueOf(task))?.onLost?.(task)
-      } else {
-        await em.nativeUpdate(Task, { id: task.id, status: 'started' }, { status: 'queued', worker_id: null })
-      }
-    }
-    for (const task of await em.find(Task, { status: 'queued' }, { orderBy: { created_at: 'asc' } })) {
-      await app.jobs.send(queueOf(task), { task_id: task.id }, { id: task.id, priority: readPriority(task) })
-    }
-    await em.nativeDelete(Task, {
-      ended_at: { $lt: new Date(Date.now() - Math.max(config.tasks.result_ttl_seconds, 7 * 86_400) * 1_000) }
-    })
-  }
-
-  const queueOf = (task: Task) => task.task_key === null || task.task_key === undefined ? task.type : TASK_QUEUE
-  const readPriority = (task: Task) => typeof task.payload.priority === 'number' ? task.payload.priority : 0
-
+  /** Queues a task; the lock is the database's, so that of many at once exactly one is taken. */
   async function start (options: StartOptions): Promise<Task> {
     const em = fork()
     const task = em.create(Task, {
@@ -173,101 +42,64 @@ export function createTasks (app: FastifyInstance, config: Config) {
     return task
   }
 
-  function addRunner (queue: string, runner: Runner, concurrency: number): void {
-    runners.set(queue, runner)
+  function addRunner (queue: string, runner: Runner): void {
     app.jobs.define<{ task_id: string }>(queue, {
-      concurrency,
+      concurrency: runner.concurrency,
       timeoutSeconds: runner.timeoutSeconds,
       run: async ({ task_id: id }) => {
-        await execute(runner, id)
+        await runs.execute(runner, id)
         return null
       }
     })
   }
 
-  function startDefined (definition: TaskDefinition, args: Record<string, unknown>, userId: number | null) {
-    return start({
-      queue: TASK_QUEUE,
-      title: definition.title,
-      type: definition.type,
-      task_key: definition.name,
-      payload: args,
-      lock: definition.isSingle ? `task:${definition.name}` : null,
-      lockedMessage: `${definition.title} is already queued or running`,
-      user_id: userId
-    })
-  }
-
-  const toInfo = ({ name, type, title, description, enabled, manual_run: manual, cron_string: cron, destructive }:
-  TaskDefinition): TaskInfo => ({
-    name, type, title, description, enabled, manual_run: manual, cron_string: cron, destructive
-  })
-
+  const catalogue = createCatalogue(app, (definition, args, userId) => start({
+    queue: TASK_QUEUE,
+    title: definition.title,
+    type: definition.type,
+    task_key: definition.name,
+    payload: args,
+    lock: definition.isSingle ? `task:${definition.name}` : null,
+    lockedMessage: `${definition.title} is already queued or running`,
+    user_id: userId
+  }))
+  const timeoutOf = (task: Task) => Math.max(config.tasks.timeout_seconds, catalogue.find(task.task_key)?.timeoutSeconds ?? 0)
   addRunner(TASK_QUEUE, {
-    timeoutSeconds: config.tasks.timeout_seconds,
+    concurrency: CONCURRENCY,
+    timeoutName: 'TASK_TIMEOUT',
+    timeoutSeconds: Math.max(config.tasks.timeout_seconds, 86_400),
+    timeoutOf,
     run: async (run) => {
       const task = await fork().findOneOrFail(Task, { id: run.id })
-      const definition = catalogue.get(task.task_key ?? '')
+      const definition = catalogue.find(task.task_key)
       if (definition === undefined) throw new Error(`There is no task '${task.task_key}' in this release`)
       await definition.run(run)
-    }
-  }, CONCURRENCY)
-
-  app.jobs.define<{ name: string }>(SCHEDULE_QUEUE, {
-    concurrency: 1,
-    timeoutSeconds: 60,
-    run: async ({ name }) => {
-      const definition = catalogue.get(name)
-      // Switched off since it was scheduled, or still at it from last time: both are no reason to run.
-      if (definition?.enabled !== true) return null
-      await startDefined(definition, {}, null).catch((err: unknown) => {
-        if (!(err instanceof ApiError)) throw err
-        app.log.info({ task: name, reason: err.message }, 'scheduled task skipped')
-      })
-      return null
     }
   })
 
   return {
-    /** Adds an entry to the catalogue. */
-    define (definition: TaskDefinition): void {
-      if (catalogue.has(definition.name)) throw new Error(`Task '${definition.name}' is defined twice`)
-      catalogue.set(definition.name, definition)
-    },
     addRunner,
     start,
-    recover,
-    stopAll: () => { closing.abort(new WorkerClosing('The worker is shutting down')) },
+    onEnd: runs.onEnd,
+    stopAll: runs.close,
+    define: catalogue.define,
+    schedule: catalogue.schedule,
+    list: catalogue.list,
+    run: catalogue.run,
 
-    async schedule (): Promise<void> {
-      for (const { name, cron_string: cron, enabled, group } of catalogue.values()) {
-        if (group === 'scheduled') await app.jobs.schedule(SCHEDULE_QUEUE, name, enabled ? cron : null, { name })
+    /** Takes up what dead workers left behind and what was written down but never reached the queue. */
+    async recover (): Promise<void> {
+      await runs.release()
+      const em = fork()
+      for (const task of await em.find(Task, { status: 'queued' }, { orderBy: { created_at: 'asc' } })) {
+        await app.jobs.send(queueOf(task), { task_id: task.id }, { id: task.id, priority: priorityOf(task) })
       }
-    },
-
-    list () {
-      const ofGroup = (group: TaskDefinition['group']) =>
-        [...catalogue.values()].filter((definition) => definition.group === group).map(toInfo)
-      return { scheduled: ofGroup('scheduled'), manual: ofGroup('manual'), watcher: ofGroup('watcher') }
-    },
-
-    /** @throws ApiError NOT_FOUND, BAD_REQUEST, CONFLICT, INVALID or UNAVAILABLE. */
-    async run (name: string, args: Record<string, unknown>, userId: number): Promise<Task> {
-      const definition = catalogue.get(name)
-      if (definition === undefined || definition.group === 'watcher') {
-        const names = [...catalogue.values()].filter((entry) => entry.group !== 'watcher').map((entry) => entry.name)
-        throw notFound(`Task '${name}' not found. There are: ${names.join(', ')}`)
-      }
-      if (!definition.manual_run) throw badRequest(`Task '${name}' cannot be run`)
-      checkArguments(definition, args)
-      if (!await app.workers.isAlive('worker')) {
-        throw new ApiError('UNAVAILABLE', 'No scan worker is running; tasks wait for one. Start svc worker.')
-      }
-      return await startDefined(definition, args, userId)
+      const seconds = Math.max(config.tasks.result_ttl_seconds, KEPT_SECONDS)
+      await em.nativeDelete(Task, { ended_at: { $lt: new Date(Date.now() - seconds * 1_000) } })
     },
 
     async get (em: EntityManager, id: string): Promise<Task> {
-      const task = /^[0-9a-f-]{36}$/i.test(id) ? await em.findOne(Task, { id: id.toLowerCase() }) : null
+      const task = UUID.test(id) ? await em.findOne(Task, { id: id.toLowerCase() }) : null
       if (task === null) throw notFound(`Task with ID '${id}' not found`)
       return task
     },
@@ -295,14 +127,4 @@ export function createTasks (app: FastifyInstance, config: Config) {
       return dropped + asked
     }
   }
-}
-
-function checkArguments (definition: TaskDefinition, args: Record<string, unknown>): void {
-  const errors = [...Value.Errors(definition.arguments, args)]
-  if (errors.length === 0) return
-  throw new ApiError('INVALID', 'Invalid arguments', {
-    violations: errors.map((error) => ({
-      type: 'value_error', loc: ['body', ...error.path.split('/').slice(1)], msg: error.message, input: error.value
-    }))
-  })
 }

@@ -1,10 +1,10 @@
 import { Type } from '@sinclair/typebox'
 import { callerOf } from '../../core/auth.ts'
-import type { Routes } from '../../core/typebox.ts'
+import { Id, type Routes } from '../../core/typebox.ts'
 import { ClientTokenCreateSchema, ClientTokenSchema, CreateTokenSchema, toTokenView } from './schemas.ts'
 
 const tags = ['client-tokens']
-const TokenParams = Type.Object({ token_id: Type.Integer({ minimum: 1 }) })
+const TokenParams = Type.Object({ token_id: Id })
 
 const routes: Routes = async (app) => {
   app.post('/api/client-tokens', {

@@ -1,4 +1,5 @@
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Test as TapTest } from 'tap'
@@ -11,9 +12,10 @@ function readName (fixture: string): string {
   return /"name": "([^"]+)"/.exec(text)?.[1] ?? fixture
 }
 
-/** A data directory with these fixtures installed as npm would, in the order given. */
-export function installFixtures (t: Pick<TapTest, 'testdir'>, fixtures: readonly string[]): string {
-  const dataDir = t.testdir({})
+/** A data directory with these fixtures installed as npm would, apart from the test's own folder. */
+export function installFixtures (t: Pick<TapTest, 'teardown'>, fixtures: readonly string[]): string {
+  const dataDir = mkdtempSync(join(tmpdir(), 'svc-plugins-'))
+  t.teardown(() => { rmSync(dataDir, { recursive: true, force: true }) })
   const dependencies: Record<string, string> = {}
   for (const fixture of fixtures) {
     const name = readName(fixture)

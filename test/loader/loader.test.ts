@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { RateLimitedError } from '@svc/plugin-sdk'
@@ -8,23 +8,21 @@ import ts from 'typescript'
 import { loadConfig } from '../../core/config.ts'
 import loader from '../../core/loader.ts'
 import { type PluginPackage, SERVER_DIR, linkSdk, listPluginPackages } from '../../core/plugin-packages.ts'
-import type { PluginServices } from '../../core/plugin-context.ts'
 import { createMemoryServices } from './memory-services.ts'
 import { installFixtures } from './install.ts'
 
 const START_TIMEOUT_MS = 300
 
-interface Options { works?: boolean, createServices?: () => PluginServices, env?: Record<string, string> }
-
-async function load (t: Pick<Test, 'teardown'>, dataDir: string, packages: PluginPackage[], options: Options = {}) {
-  const { config } = loadConfig({
-    SVC_DATA_DIR: dataDir, SVC_AUTH_SECRET_KEY: 'a key for tests only', ...options.env
-  })
+async function load (t: Pick<Test, 'teardown'>, dataDir: string, packages: PluginPackage[], works = true) {
+  const { config } = loadConfig({ SVC_DATA_DIR: dataDir, SVC_AUTH_SECRET_KEY: 'a key for tests only' })
   const app = fastify()
   t.teardown(() => app.close())
   await app.register(loader, {
-    config, packages, works: options.works ?? true, startTimeoutMs: START_TIMEOUT_MS,
-    createServices: options.createServices ?? (() => createMemoryServices())
+    config,
+    packages,
+    works,
+    startTimeoutMs: START_TIMEOUT_MS,
+    createServices: (_kind, _key, { config: values }) => createMemoryServices(values, dataDir)
   })
   await app.ready()
   return app
@@ -33,7 +31,7 @@ async function load (t: Pick<Test, 'teardown'>, dataDir: string, packages: Plugi
 /** The fixtures as packages an owner installed; nothing that came with the server. */
 const listInstalled = (dataDir: string) => listPluginPackages(dataDir, join(dataDir, 'no-server'))
 
-const BROKEN: { fixture: string, status: string, reason: RegExp, env?: Record<string, string> }[] = [
+const BROKEN: { fixture: string, status: string, reason: RegExp }[] = [
   { fixture: 'no-default-export', status: 'failed', reason: /default export is not what defineProvider/ },
   { fixture: 'plain-object', status: 'failed', reason: /default export is not what defineProvider/ },
   { fixture: 'wrong-kind', status: 'failed', reason: /package\.json says channel, its code is a provider/ },
@@ -69,8 +67,7 @@ for (const { fixture, status, reason } of BROKEN) {
   })
 }
 
-t.test('every fixture is either tried here or good', async (t) => {
-  const { readdirSync } = await import('node:fs')
+t.test('every fixture is tried here', async (t) => {
   const tried = new Set([...BROKEN.map(({ fixture }) => fixture), 'invalid-config', 'duplicate-key', 'closes',
     'throws-in-close', 'good-provider', 'good-channel', 'good-exporter'])
   t.same(readdirSync(new URL('fixtures/', import.meta.url)).filter((name) => !tried.has(name)), [])
@@ -124,7 +121,7 @@ t.test('many plugins that hang cost no more time than one', async (t) => {
 
 t.test('a web server reads what a plugin is but does not set it up', async (t) => {
   const dataDir = installFixtures(t, ['throws-in-setup', 'hangs-in-setup'])
-  const { registry } = await load(t, dataDir, listInstalled(dataDir), { works: false })
+  const { registry } = await load(t, dataDir, listInstalled(dataDir), false)
   t.same(registry.records.map(({ status }) => status), ['active', 'active'])
 })
 
@@ -135,10 +132,12 @@ t.test('a plugin is closed with the server, before the services it was handed', 
   const { config } = loadConfig({ SVC_DATA_DIR: dataDir, SVC_AUTH_SECRET_KEY: 'a key for tests only' })
   const app = fastify()
   await app.register(loader, {
-    config, packages, works: true,
-    createServices: () => {
+    config,
+    packages,
+    works: true,
+    createServices: (_kind, _key, { config: values }) => {
       app.addHook('onClose', async () => { seen.push('services closed') })
-      return createMemoryServices()
+      return createMemoryServices(values, dataDir)
     }
   })
   await app.ready()

@@ -1,19 +1,17 @@
-import type { PluginServices } from '../../core/plugin-context.ts'
+import type { Cache, Logger } from '@svc/plugin-sdk'
+import { createHttpClient } from '../../core/http.ts'
+import { type PluginServices, createFiles } from '../../core/plugin-context.ts'
 
-/** Services of a plugin that keep nothing and reach nothing. */
-export function createMemoryServices (): PluginServices {
+const log: Logger = { debug () {}, info () {}, warn () {}, error () {} }
+
+/** What a server hands to a plugin, with a cache that is forgotten. */
+export function createMemoryServices (config: unknown, libraryDir: string): PluginServices {
   const kept = new Map<string, unknown>()
-  const refuse = async () => { throw new Error('Nothing goes out from here') }
-  const http = { request: refuse, json: refuse, text: refuse, close: async () => {}, withSignal: () => http }
-  return {
-    config: {},
-    http,
-    log: { debug () {}, info () {}, warn () {}, error () {} },
-    cache: {
-      get: async (key) => kept.get(key),
-      async set (key, value) { kept.set(key, value) },
-      async delete (key) { kept.delete(key) }
-    },
-    files: { readText: async () => null, list: async () => [], exists: async () => false }
+  const cache: Cache = {
+    get: async (key) => kept.get(key),
+    async set (key, value) { kept.set(key, value) },
+    async delete (key) { kept.delete(key) }
   }
+  const http = createHttpClient({ name: 'test', userAgent: 'Svc/test', log, secrets: [], trustedOrigins: [], store: cache })
+  return { config, http, log, cache, files: createFiles(libraryDir) }
 }

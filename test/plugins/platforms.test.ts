@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import pg from 'pg'
 import t from 'tap'
 import { Platform } from '../../plugins/platforms/entities.ts'
 import { Firmware } from '../../plugins/firmware/entities.ts'
 import { Rom } from '../../plugins/roms/entities.ts'
 import { type TestApp, buildTestApp } from '../support.ts'
+import { countQueries } from './roms-support.ts'
 
 type View = Record<string, unknown> & { id: number, fs_slug: string }
 
@@ -87,18 +87,13 @@ t.test('only platforms changed strictly after a time are listed when it is given
 
 t.test('the list takes as many queries for twenty platforms as for one', async (t) => {
   const test = await buildTestApp(t)
-  // eslint-disable-next-line @typescript-eslint/unbound-method
-  const sent = t.capture(pg.Client.prototype, 'query', pg.Client.prototype.query)
-  const count = async () => {
-    sent()
+  const count = () => countQueries(test, async () => {
     t.equal((await test.app.inject({ url: '/api/platforms', headers: test.admin })).statusCode, 200)
-    return sent().filter(({ args }) => /from (platforms|firmware|roms)/.test(JSON.stringify(args))).length
-  }
+  })
   await addPlatform(test, 'gb')
   const one = await count()
   for (let i = 0; i < 20; i++) await addPlatform(test, `custom-${i}`)
   t.equal(await count(), one)
-  t.equal(one, 2)
 })
 
 t.test('every known platform is listed once, the stored ones as they are', async (t) => {

@@ -1,0 +1,142 @@
+import { mkdir, open, readdir, rename, rm } from 'node:fs/promises'
+import { basename, dirname, extname, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import sharp from 'sharp'
+import type { DownloadingClient } from '../../core/http.ts'
+import { errorCode } from '../../core/library/fs-error.ts'
+import { openInside } from '../../core/library/safe-path.ts'
+
+/** Decoded pixels a picture may have; more is a bomb, not a cover. */
+const PIXELS_MAX = 50_000_000
+const LIBRARY_SCHEME = 'file://'
+/** A small cover is 20 % of the large one when that is at least this high, else 40 %. */
+const TALL_COVER_PIXELS = 1_000
+const IMAGE_EXTENSIONS: Record<string, string> = { jpeg: 'jpg', png: 'png', webp: 'webp', gif: 'gif', heif: 'avif' }
+const HEAD_BYTES = 1_024
+
+interface Services { http: DownloadingClient, libraryDir: string, resourcesDir: string }
+
+const acceptsImage = (type: string) => type.startsWith('image/') || type === '' || type === 'application/octet-stream'
+const acceptsDocument = (type: string) => ['application/pdf', 'application/force-download', 'application/octet-stream', '']
+  .includes(type)
+const acceptsFilm = (type: string) => type.startsWith('video/') || type === 'application/octet-stream'
+
+const openImage = (file: string) => sharp(file, { limitInputPixels: PIXELS_MAX })
+
+/** The extension and height that fit the content; a file that is no picture is refused, whatever it was called. */
+async function readImage (file: string): Promise<{ extension: string, height: number }> {
+  const { format, height } = await openImage(file).metadata()
+  const extension = IMAGE_EXTENSIONS[format]
+  if (extension === undefined) throw new Error(`it is ${format}, not a picture that browsers show`)
+  return { extension, height }
+}
+
+async function readHead (file: string): Promise<Buffer> {
+  const handle = await open(file)
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0)
+    return buffer.subarray(0, bytesRead)
+  } finally {
+    await handle.close()
+  }
+}
+
+/** See ISO 32000-2, annex I: the header lies within the first 1,024 bytes. */
+async function checkDocument (file: string): Promise<void> {
+  if (!(await readHead(file)).includes('%PDF-')) throw new Error('it is no PDF document')
+}
+
+/** An ISO base media file names its brand after `ftyp`; Matroska and WebM start with the EBML header. */
+async function checkFilm (file: string): Promise<void> {
+  const head = await readHead(file)
+  if (head.toString('latin1', 4, 8) !== 'ftyp' && head.toString('hex', 0, 4) !== '1a45dfa3') throw new Error('it is no film')
+}
+
+/** Brings pictures, documents and films into the resources folder. Nothing half-written is ever under its final name. */
+export function createArtworkFiles ({ http, libraryDir, resourcesDir }: Services, signal: AbortSignal) {
+  async function copyFromLibrary (path: string, target: string): Promise<void> {
+    const source = await openInside(libraryDir, path)
+    const copy = await open(target, 'w')
+    await pipeline(source.createReadStream(), copy.createWriteStream(), { signal })
+  }
+
+  /** Replaces `<stem>.*`, so that a picture of another format leaves no twin behind. */
+  async function settle (part: string, path: string): Promise<string> {
+    const target = join(resourcesDir, path)
+    await rename(part, target)
+    const stem = basename(path, extname(path))
+    const twins = (await readdir(dirname(target))).filter((name) =>
+      name !== basename(path) && basename(name, extname(name)) === stem && !name.endsWith('.part'))
+    for (const twin of twins) await rm(join(dirname(target), twin), { force: true })
+    return path
+  }
+
+  /** Fetches to a temporary name, which is gone at the end unless `take` moved it. */
+  async function bring<T> (
+    url: string, stem: string, acceptType: (type: string) => boolean, take: (part: string) => Promise<T>
+  ): Promise<T> {
+    const part = join(resourcesDir, `${stem}.part`)
+    await mkdir(dirname(part), { recursive: true })
+    try {
+      if (url.startsWith(LIBRARY_SCHEME)) await copyFromLibrary(url.slice(LIBRARY_SCHEME.length), part)
+      else await http.download(url, { toFile: part, acceptType, signal })
+      return await take(part)
+    } finally {
+      await rm(part, { force: true })
+    }
+  }
+
+  async function makeSmall (part: string, small: string, extension: string, height: number): Promise<string> {
+    const smallPart = join(resourcesDir, `${small}.part`)
+    const scale = height >= TALL_COVER_PIXELS ? 0.2 : 0.4
+    const format = extension === 'jpg' ? 'jpeg' : extension as 'png' | 'webp' | 'gif' | 'avif'
+    try {
+      await openImage(part).resize({ height: Math.max(1, Math.round(height * scale)) }).toFormat(format).toFile(smallPart)
+      return smallPart
+    } catch (err) {
+      await rm(smallPart, { force: true })
+      throw err
+    }
+  }
+
+  return {
+    /** @param stem path in the resources folder, without extension @returns the path with it */
+    bringImage: (url: string, stem: string): Promise<string> => bring(url, stem, acceptsImage, async (part) => {
+      const { extension } = await readImage(part)
+      return await settle(part, `${stem}.${extension}`)
+    }),
+
+    /** A cover and its small copy: both or none. */
+    bringCover: (url: string, folder: string) => bring(url, `${folder}/big`, acceptsImage, async (part) => {
+      const { extension, height } = await readImage(part)
+      const smallPart = await makeSmall(part, `${folder}/small`, extension, height)
+      const small = await settle(smallPart, `${folder}/small.${extension}`)
+      return { large: await settle(part, `${folder}/big.${extension}`), small }
+    }),
+
+    bringDocument: (url: string, path: string): Promise<string> => bring(url, path, acceptsDocument, async (part) => {
+      await checkDocument(part)
+      return await settle(part, path)
+    }),
+
+    bringFilm: (url: string, path: string): Promise<string> => bring(url, path, acceptsFilm, async (part) => {
+      await checkFilm(part)
+      return await settle(part, path)
+    }),
+
+    /** Whether a path that is stored still leads to a file. */
+    async isThere (path: string | null | undefined): Promise<boolean> {
+      if (path === null || path === undefined || path === '') return false
+      try {
+        await (await open(join(resourcesDir, path))).close()
+        return true
+      } catch (err) {
+        if (['ENOENT', 'ENOTDIR'].includes(errorCode(err))) return false
+        throw err
+      }
+    },
+
+    /** Deletes all files of one ROM. */
+    drop: (folder: string): Promise<void> => rm(join(resourcesDir, folder), { recursive: true, force: true })
+  }
+}

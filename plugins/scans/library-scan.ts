@@ -1,0 +1,96 @@
+import { join } from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import type { Config } from '../../core/config.ts'
+import { LibraryUnreadableError, readLibraryDirectory } from '../../core/library/directory.ts'
+import { PathRefusedError } from '../../core/library/safe-path.ts'
+import { type Structure, firmwarePath, romsPath } from '../../core/library/structure.ts'
+import { Platform } from '../platforms/entities.ts'
+import { Rom } from '../roms/entities.ts'
+import { scanFirmware } from './firmware-scan.ts'
+import { type Library, chooseFolders } from './library.ts'
+import { scanPlatform } from './platform-scan.ts'
+import type { PlatformScanServices } from './platform-services.ts'
+import type { ScanPayload } from './schemas.ts'
+import type { ScannedPlatform } from './sdk-rom.ts'
+
+/** A platform that one of these sources knows counts as identified. */
+const IDENTIFYING_IDS = ['igdb_id', 'moby_id', 'ss_id', 'launchbox_id', 'ra_id', 'hasheous_id'] as const
+
+/** Scans platform folders: those a payload asks for, else all. */
+export function createLibraryScan (app: FastifyInstance, config: Config, services: PlatformScanServices) {
+  const { progress, rules, signal, begunAt } = services
+
+  async function countTotals (structure: Structure, folders: string[]): Promise<void> {
+    let total = 0
+    for (const folder of folders) {
+      // A folder that cannot be read is reported when its turn comes.
+      const items = await readLibraryDirectory(join(config.library_dir, romsPath(structure, folder))).catch(() => [])
+      total += items.filter(({ kind, name }) =>
+        kind === 'folder' ? !rules.isExcludedMulti(name) : !rules.isExcludedSingle(name)).length
+    }
+    progress.add({ total_platforms: folders.length, total_roms: total })
+  }
+
+  /** Something about one folder that is wrong costs that folder alone. */
+  async function attempt (folder: string, path: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+    } catch (err) {
+      signal.throwIfAborted()
+      if (!(err instanceof LibraryUnreadableError) && !(err instanceof PathRefusedError)) throw err
+      progress.problem({ platform: folder, path, reason: err.message })
+    }
+  }
+
+  async function scanFolder (folder: string, structure: Structure): Promise<number> {
+    const em = app.orm.em.fork()
+    const { platform: row, isNew } = await app.platforms.ensure(em, folder)
+    const platform: ScannedPlatform = {
+      id: row.id, slug: row.slug, fs_slug: row.fs_slug, name: row.custom_name ?? row.name, fs_path: romsPath(structure, folder)
+    }
+    const facts = app.platforms.facts(row)
+    const isIdentified = IDENTIFYING_IDS.some((id) => facts?.[id] !== undefined && facts[id] !== null)
+    progress.add({
+      scanned_platforms: 1,
+      new_platforms: isNew || row.created_at >= begunAt ? 1 : 0,
+      identified_platforms: isIdentified ? 1 : 0
+    })
+    let added = 0
+    const firmwareFolder = firmwarePath(structure, folder)
+    await attempt(folder, firmwareFolder, async () => {
+      added = await scanFirmware(platform, { em: app.orm.em.fork(), folder: firmwareFolder, services })
+    })
+    app.sockets.publish(null, 'scan:scanning_platform', {
+      id: row.id, name: row.name, display_name: platform.name, slug: row.slug, fs_slug: row.fs_slug,
+      is_identified: isIdentified, new_firmware_count: added
+    })
+    await attempt(folder, platform.fs_path, () => scanPlatform(platform, services))
+    return row.id
+  }
+
+  /** A platform folder that is gone takes its ROMs along: rows stay, marked. */
+  async function markPlatforms (known: readonly Platform[], { folders, unclear }: Library): Promise<void> {
+    const em = app.orm.em.fork()
+    const present = new Set(folders)
+    const there = known.filter((platform) => present.has(platform.fs_slug)).map((platform) => platform.id)
+    const gone = known.filter(({ fs_slug: folder }) => !present.has(folder) && !unclear.has(folder)).map((platform) => platform.id)
+    await em.nativeUpdate(Platform, { id: there, missing_from_fs: true }, { missing_from_fs: false })
+    await em.nativeUpdate(Platform, { id: gone, missing_from_fs: false }, { missing_from_fs: true })
+    await em.nativeUpdate(Rom, { platform: gone, missing_from_fs: false }, { missing_from_fs: true, updated_at: new Date() })
+  }
+
+  /** @returns the ids of the scanned platforms */
+  return async function scanLibrary (payload: ScanPayload, library: Library, known: readonly Platform[]): Promise<number[]> {
+    const old = new Set(known.filter((platform) => platform.created_at < begunAt).map((platform) => platform.fs_slug))
+    const chosen = chooseFolders(payload, library.folders, known)
+      .filter((folder) => payload.type !== 'new_platforms' || !old.has(folder))
+    await countTotals(library.structure, chosen)
+    const ids: number[] = []
+    for (const folder of chosen) {
+      signal.throwIfAborted()
+      ids.push(await scanFolder(folder, library.structure))
+    }
+    await markPlatforms(known, library)
+    return ids
+  }
+}

@@ -1,0 +1,29 @@
+import type { Hasher } from '../../core/hashing/hasher.ts'
+import type { ExclusionRules } from '../../core/library/exclusions.ts'
+import type { Announcer } from './announcer.ts'
+import type { DueRom } from './identification.ts'
+import type { Progress } from './progress.ts'
+import type { RomStore } from './rom-store.ts'
+import type { ScanType } from './schemas.ts'
+import type { ScannedPlatform } from './sdk-rom.ts'
+
+/** What the scan of a platform works with. */
+export interface PlatformScanServices {
+  libraryDir: string
+  rules: ExclusionRules
+  type: ScanType
+  /** Keys of the selected providers that can be asked. */
+  selected: readonly string[]
+  /** When this scan was first begun: rows made since are its own, also when another worker began it. */
+  begunAt: Date
+  store: RomStore
+  hasher: Hasher
+  progress: Progress
+  announcer: Announcer
+  signal: AbortSignal
+  /** Whether files of a platform are hashed at all. */
+  hashes: (slug: string) => boolean
+  identify: (due: readonly DueRom[], platform: ScannedPlatform) => Promise<void>
+  /** Forgets stored artwork before a ROM is scanned from scratch. */
+  dropArtwork: (ids: readonly number[], platform: ScannedPlatform) => Promise<void>
+}

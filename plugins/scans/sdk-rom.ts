@@ -1,0 +1,59 @@
+import type { ProviderDefinition, Rom as SdkRom, RomFile, RomPlatform } from '@svc/plugin-sdk'
+import type { Config } from '../../core/config.ts'
+import { parseName, regionCodes } from '../../core/library/names.ts'
+import type { Rom, RomFile as RomFileEntity } from '../roms/entities.ts'
+
+/** The platform of the ROMs at hand, as the scan knows it. */
+export interface ScannedPlatform { id: number, slug: string, fs_slug: string, name: string, fs_path: string }
+
+function toSdkFile (file: RomFileEntity): RomFile {
+  return {
+    file_name: file.file_name,
+    file_path: file.file_path,
+    file_size_bytes: file.file_size_bytes,
+    is_top_level: file.is_top_level,
+    chd_sha1_hash: file.chd_sha1_hash ?? null,
+    archive_members: file.archive_members ?? null,
+    category: file.category ?? null,
+    crc_hash: file.crc_hash,
+    md5_hash: file.md5_hash,
+    sha1_hash: file.sha1_hash
+  }
+}
+
+function sortRegions (rom: Rom, config: Config): string[] {
+  if (config.scan.priority.region_mode === 'prefer_config') return []
+  const wanted = config.scan.priority.region
+  const rank = (code: string) => wanted.includes(code) ? wanted.indexOf(code) : wanted.length
+  return regionCodes(rom.regions).toSorted((a, b) => rank(a) - rank(b))
+}
+
+/** A stored ROM as each provider gets it: the platform carries that provider's own id. */
+export function toSdkRom (
+  rom: Rom, files: RomFileEntity[], platform: ScannedPlatform, config: Config
+): (definition: ProviderDefinition) => SdkRom {
+  const shared = {
+    fs_name: rom.fs_name,
+    fs_name_no_ext: rom.fs_name_no_ext,
+    fs_name_no_tags: rom.fs_name_no_tags,
+    fs_extension: rom.fs_extension,
+    fs_path: rom.fs_path,
+    regions: rom.regions,
+    languages: rom.languages,
+    revision: rom.revision ?? null,
+    tags: rom.tags,
+    crc_hash: rom.crc_hash,
+    md5_hash: rom.md5_hash,
+    sha1_hash: rom.sha1_hash,
+    ra_hash: rom.ra_hash ?? null,
+    serial: parseName(rom.fs_name, { isFolder: rom.is_folder }).serial,
+    files: files.map(toSdkFile),
+    region_codes: sortRegions(rom, config)
+  }
+  const { slug, fs_slug: fsSlug, name, fs_path: fsPath } = platform
+  return (definition) => {
+    const providerId = definition.platforms?.[slug] ?? null
+    const romPlatform: RomPlatform = { slug, fs_slug: fsSlug, name, fs_path: fsPath, provider_id: providerId }
+    return { ...shared, platform: romPlatform }
+  }
+}

@@ -1,0 +1,90 @@
+import { Value } from '@sinclair/typebox/value'
+import type { FastifyInstance } from 'fastify'
+import { ApiError, badRequest, notFound } from '../../core/errors.ts'
+import type { TaskDefinition } from './definitions.ts'
+import type { Task } from './entities.ts'
+import type { TaskInfo } from './schemas.ts'
+
+const SCHEDULE_QUEUE = 'schedules'
+const SCHEDULE_SECONDS = 60
+
+type Start = (definition: TaskDefinition, args: Record<string, unknown>, userId: number | null) => Promise<Task>
+
+function toInfo (definition: TaskDefinition): TaskInfo {
+  const { name, type, title, description, enabled, manual_run: manual, cron_string: cron, destructive } = definition
+  return { name, type, title, description, enabled, manual_run: manual, cron_string: cron, destructive }
+}
+
+function checkArguments (definition: TaskDefinition, args: Record<string, unknown>): void {
+  const errors = [...Value.Errors(definition.arguments, args)]
+  if (errors.length === 0) return
+  throw new ApiError('INVALID', 'Invalid arguments', {
+    violations: errors.map((error) => ({
+      type: 'value_error', loc: ['body', ...error.path.split('/').slice(1)], msg: error.message, input: error.value
+    }))
+  })
+}
+
+/** The tasks that people and schedules start by name. */
+export function createCatalogue (app: FastifyInstance, start: Start) {
+  const definitions = new Map<string, TaskDefinition>()
+
+  app.jobs.define<{ name: string }>(SCHEDULE_QUEUE, {
+    concurrency: 1,
+    timeoutSeconds: SCHEDULE_SECONDS,
+    run: async ({ name }) => {
+      const definition = definitions.get(name)
+      // Switched off since it was scheduled, or still at it from last time: both are no reason to run.
+      if (definition?.enabled !== true) return null
+      await start(definition, {}, null).catch((err: unknown) => {
+        if (!(err instanceof ApiError)) throw err
+        app.log.info({ task: name, reason: err.message }, 'scheduled task skipped')
+      })
+      return null
+    }
+  })
+
+  return {
+    find: (name: string | null | undefined) => definitions.get(name ?? ''),
+
+    /** Adds an entry. */
+    define (definition: TaskDefinition): void {
+      if (definitions.has(definition.name)) throw new Error(`Task '${definition.name}' is defined twice`)
+      definitions.set(definition.name, definition)
+    },
+
+    /** Brings the schedules in the database in line with the configuration. */
+    async schedule (): Promise<void> {
+      for (const { name, cron_string: cron, enabled, group } of definitions.values()) {
+        if (group !== 'scheduled') continue
+        try {
+          await app.jobs.schedule(SCHEDULE_QUEUE, name, enabled ? cron : null, { name })
+        } catch (err) {
+          // A typing error in one schedule must not keep the worker from starting.
+          app.log.error({ err, task: name, cron }, 'the task cannot be scheduled; correct its five cron fields')
+        }
+      }
+    },
+
+    list () {
+      const ofGroup = (group: TaskDefinition['group']) =>
+        [...definitions.values()].filter((definition) => definition.group === group).map(toInfo)
+      return { scheduled: ofGroup('scheduled'), manual: ofGroup('manual'), watcher: ofGroup('watcher') }
+    },
+
+    /** @throws ApiError NOT_FOUND, BAD_REQUEST, CONFLICT, INVALID or UNAVAILABLE. */
+    async run (name: string, args: Record<string, unknown>, userId: number): Promise<Task> {
+      const definition = definitions.get(name)
+      if (definition === undefined || definition.group === 'watcher') {
+        const names = [...definitions.values()].filter((entry) => entry.group !== 'watcher').map((entry) => entry.name)
+        throw notFound(`Task '${name}' not found. There are: ${names.join(', ')}`)
+      }
+      if (!definition.manual_run) throw badRequest(`Task '${name}' cannot be run`)
+      checkArguments(definition, args)
+      if (!await app.workers.isAlive('worker')) {
+        throw new ApiError('UNAVAILABLE', 'No scan worker is running; tasks wait for one. Start svc worker.')
+      }
+      return await start(definition, args, userId)
+    }
+  }
+}

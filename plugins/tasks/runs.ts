@@ -1,0 +1,128 @@
+import type { FastifyInstance } from 'fastify'
+import type { EndListener, Runner } from './definitions.ts'
+import { Task } from './entities.ts'
+
+/** How long a stop may go unnoticed. */
+const STOP_POLL_MS = 400
+/** A task whose worker died this often is given up. */
+const ATTEMPTS_MAX = 3
+
+/** A person stopped the task. */
+class TaskStopped extends Error {
+  override readonly name = 'TaskStopped'
+}
+
+/** This process is going down, or was taken for dead; the task is another worker's. */
+class TaskHandedOver extends Error {
+  override readonly name = 'TaskHandedOver'
+}
+
+/** Runs tasks in this process. The row of a task decides whose it is; the queue only says when to look. */
+export function createRuns (app: FastifyInstance) {
+  const closing = new AbortController()
+  const listeners: EndListener[] = []
+  const fork = () => app.orm.em.fork()
+  const own = (id: string) => ({ id, status: 'started' as const, worker_id: app.workers.id })
+
+  async function claim (id: string): Promise<Task | null> {
+    const { rowCount } = await app.pg.query(`update tasks set status = 'started', worker_id = $2, attempts = attempts + 1,
+      started_at = coalesce(started_at, now()) where id = $1 and status = 'queued'`, [id, app.workers.id])
+    return rowCount === 1 ? await fork().findOne(Task, { id }) : null
+  }
+
+  /** Ends a task if it is still `worker`'s. */
+  async function end (id: string, worker: string, status: Task['status'], error: string | null): Promise<void> {
+    const em = fork()
+    const ended = await em.nativeUpdate(Task, { id, status: 'started', worker_id: worker },
+      { status, error: error?.replaceAll('\0', '') ?? null, ended_at: new Date() })
+    if (ended === 0) return
+    const task = await em.findOneOrFail(Task, { id })
+    for (const listener of listeners) {
+      await Promise.resolve(listener(task)).catch((err: unknown) => {
+        app.log.error({ err, task: id }, 'something that follows the end of a task failed')
+      })
+    }
+  }
+
+  /** A shutdown is no fault of the task and costs it no attempt. */
+  async function handBack (id: string): Promise<void> {
+    await app.pg.query(`update tasks set status = 'queued', worker_id = null, attempts = attempts - 1
+      where id = $1 and status = 'started' and worker_id = $2`, [id, app.workers.id])
+  }
+
+  async function look (id: string, controller: AbortController): Promise<void> {
+    const task = await fork().findOne(Task, own(id), { fields: ['cancel_requested'] })
+    if (task === null) controller.abort(new TaskHandedOver('The task was given to another worker'))
+    else if (task.cancel_requested) controller.abort(new TaskStopped('The task was stopped'))
+  }
+
+  function watch (id: string, controller: AbortController): NodeJS.Timeout {
+    return setInterval(() => {
+      look(id, controller).catch((err: unknown) => {
+        app.log.warn({ err, task: id }, 'a task could not be asked whether it was stopped')
+      })
+    }, STOP_POLL_MS)
+  }
+
+  /** What became of a task whose run threw; null when it goes on elsewhere. */
+  function explain (err: unknown, task: Task, runner: Runner, signal: AbortSignal) {
+    const reason = signal.aborted ? signal.reason as Error : null
+    if (reason?.name === 'TaskStopped') return { status: 'stopped' as const, error: null }
+    if (reason?.name === 'TaskHandedOver') return null
+    if (reason?.name === 'TimeoutError') {
+      const seconds = runner.timeoutOf?.(task) ?? runner.timeoutSeconds
+      return {
+        status: 'failed' as const, error: `It took longer than ${seconds} s and was ended; raise ${runner.timeoutName}`
+      }
+    }
+    return { status: 'failed' as const, error: err instanceof Error ? err.message : String(err) }
+  }
+
+  async function execute (runner: Runner, id: string): Promise<void> {
+    if (closing.signal.aborted) return
+    const task = await claim(id)
+    if (task === null) return
+    const stop = new AbortController()
+    const timeout = AbortSignal.timeout((runner.timeoutOf?.(task) ?? runner.timeoutSeconds) * 1_000)
+    const signal = AbortSignal.any([stop.signal, closing.signal, timeout])
+    const timer = watch(id, stop)
+    try {
+      await runner.run({
+        id, payload: task.payload, begun_at: task.started_at ?? task.created_at, signal,
+        report: async (meta) => { await fork().nativeUpdate(Task, own(id), { meta }) }
+      })
+      await end(id, app.workers.id, 'finished', null)
+    } catch (err) {
+      const outcome = explain(err, task, runner, signal)
+      if (outcome?.status === 'failed') app.log.error({ err, task: id, title: task.title }, 'task failed')
+      if (outcome === null) await handBack(id)
+      else await end(id, app.workers.id, outcome.status, outcome.error)
+    } finally {
+      clearInterval(timer)
+    }
+  }
+
+  return {
+    execute,
+    /** Adds something that follows the end of every task. */
+    onEnd (listener: EndListener): void { listeners.push(listener) },
+    /** Takes nothing new and hands back what is running. */
+    close (): void { closing.abort(new TaskHandedOver('The worker is shutting down')) },
+
+    /** Queues what dead workers had begun again, or gives it up. */
+    async release (): Promise<void> {
+      const em = fork()
+      const alive = await app.workers.listAlive()
+      const begun = await em.find(Task, { status: 'started', worker_id: { $nin: [...alive, app.workers.id] } })
+      for (const { id, attempts, worker_id: worker } of begun) {
+        if (worker === null || worker === undefined) continue
+        if (attempts >= ATTEMPTS_MAX) {
+          await end(id, worker, 'failed', `Given up after ${attempts} workers died at it; see the log of the server`)
+        } else {
+          await em.nativeUpdate(Task, { id, status: 'started', worker_id: worker }, { status: 'queued', worker_id: null })
+        }
+      }
+    }
+  }
+}
+export type Runs = ReturnType<typeof createRuns>

@@ -1,0 +1,159 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+import type { InjectOptions } from 'fastify'
+import t, { type Test } from 'tap'
+import { type TestApp, buildTestApp } from '../support.ts'
+
+interface Operation {
+  operationId?: string
+  tags?: string[]
+  description?: string
+  security?: Record<string, string[]>[]
+  responses?: Record<string, unknown>
+}
+interface Document {
+  openapi: string
+  servers: { url: string }[]
+  paths: Record<string, Record<string, Operation>>
+  components: { schemas: Record<string, unknown> }
+}
+interface Place extends Operation { method: string, path: string, id: string, scopes: string[] }
+
+/** What anyone may call. An operation that is added here can be called by every stranger. */
+const PUBLIC = [
+  'createSetupPlatforms', 'createUser', 'getHeartbeat', 'getLiveness', 'getMetadataHeartbeat', 'getReadiness',
+  'getSetupLibrary', 'login', 'loginWithForm', 'logout', 'logoutAlias'
+]
+
+async function readDocument ({ app }: TestApp, url = '/openapi.json'): Promise<Document> {
+  const reply = await app.inject({ url })
+  if (reply.statusCode !== 200) throw new Error(`${url} answered ${reply.statusCode}`)
+  return reply.json<Document>()
+}
+
+const listOperations = (document: Document): Place[] => Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({
+    ...operation, method, path, id: operation.operationId ?? `${method} ${path}`, scopes: operation.security?.[0]?.session ?? []
+  })))
+
+/** A call of an operation with any values in its path: who may call is decided before they are looked at. */
+const callOf = ({ method, path }: Place, headers: Record<string, string>): InjectOptions =>
+  ({ method: method.toUpperCase(), url: path.replace(/\{\w+\}/g, '1'), headers })
+
+t.test('the document of the whole server is valid OpenAPI 3.1', async (t) => {
+  const document = await readDocument(await buildTestApp(t))
+  t.match(document.openapi, /^3\.1\./)
+  const { valid, errors } = await new Validator().validate({ ...document })
+  t.ok(valid, JSON.stringify(errors))
+})
+
+t.test('every operation has a name of its own, a tag, answers and what it takes to call it', async (t) => {
+  const operations = listOperations(await readDocument(await buildTestApp(t)))
+  const ids = operations.map(({ operationId }) => operationId)
+  t.equal(new Set(ids).size, ids.length)
+  for (const { id, tags, responses, security, description } of operations) {
+    t.match(id, /^[a-z][A-Za-z]+$/)
+    t.ok((tags ?? []).length > 0, `${id} has a tag`)
+    t.ok(Object.keys(responses ?? {}).some((status) => status.startsWith('2')), `${id} says what it answers`)
+    t.ok(Array.isArray(security), `${id} says who may call it`)
+    t.match(description, /Anyone may call this\.$|Scopes: [\w.]+(, [\w.]+)*\.$/)
+  }
+})
+
+t.test('the schemas of every plugin are in the document', async (t) => {
+  const testApp = await buildTestApp(t)
+  const { schemas } = (await readDocument(testApp)).components
+  const { definitions } = testApp.app.registry
+  t.ok(definitions.length > 0)
+  for (const { kind, definition } of definitions) {
+    const parts = {
+      config: definition.config, metadata: 'metadata' in definition ? definition.metadata : undefined,
+      settings: 'settings' in definition ? definition.settings : undefined
+    }
+    for (const [part, schema] of Object.entries(parts)) {
+      if (schema === undefined) continue
+      t.match(schemas[`${kind}_${definition.key}_${part}`], { type: 'object' }, `${kind} ${definition.key}: ${part}`)
+    }
+  }
+})
+
+t.test('a value that is kept secret says so in the document', async (t) => {
+  const { schemas } = (await readDocument(await buildTestApp(t))).components
+  t.match(schemas.provider_igdb_config, { properties: { clientSecret: { writeOnly: true } } })
+})
+
+t.test('strangers may call what is meant for strangers and nothing else', async (t) => {
+  const testApp = await buildTestApp(t)
+  const operations = listOperations(await readDocument(testApp))
+  t.same(operations.filter(({ security }) => security?.length === 0).map(({ id }) => id).sort(), PUBLIC)
+
+  const csrf = (await testApp.app.inject({ url: '/api/heartbeat' })).cookies.find(({ name }) => name === 'svc_csrftoken')
+  const value = csrf?.value ?? ''
+  for (const operation of operations.filter(({ id }) => !PUBLIC.includes(id))) {
+    const headers = { cookie: `svc_csrftoken=${value}`, 'x-csrftoken': value }
+    const reply = await testApp.app.inject(callOf(operation, headers))
+    t.equal(reply.statusCode, 401, `${operation.id} by a stranger`)
+  }
+})
+
+async function createToken ({ app, admin }: TestApp, scope: string): Promise<Record<string, string>> {
+  const reply = await app.inject({
+    method: 'POST', url: '/api/client-tokens', headers: admin, payload: { name: scope, scopes: [scope] }
+  })
+  return { authorization: `Bearer ${reply.json<{ raw_token: string }>().raw_token}` }
+}
+
+t.test('a token without the scope of an operation is refused by it', async (t) => {
+  const testApp = await buildTestApp(t)
+  const tokens = new Map([
+    ['me.read', await createToken(testApp, 'me.read')], ['roms.read', await createToken(testApp, 'roms.read')]
+  ])
+  for (const operation of listOperations(await readDocument(testApp))) {
+    if (operation.scopes.length === 0) continue
+    const headers = tokens.get(operation.scopes.includes('me.read') ? 'roms.read' : 'me.read') ?? {}
+    const reply = await testApp.app.inject(callOf(operation, headers))
+    t.equal(reply.statusCode, 403, `${operation.id} without ${operation.scopes.join(', ')}`)
+  }
+})
+
+t.test('the document is the same at its two addresses', async (t) => {
+  const testApp = await buildTestApp(t)
+  t.same(await readDocument(testApp, '/api/openapi.json'), await readDocument(testApp))
+})
+
+/** The addresses a page loads by itself. */
+const listAssets = (html: string) => [...html.matchAll(/<(?:script|link|img)\b[^>]*?(?:src|href)="([^"]+)"/g)].map(([, url]) => url ?? '')
+
+async function checkPage (t: Test, { app }: TestApp, path: string): Promise<void> {
+  const page = await app.inject({ url: path })
+  t.equal(page.statusCode, 200, path)
+  const assets = listAssets(page.body)
+  t.ok(assets.some((url) => url.endsWith('.js')), `${path} loads its script`)
+  t.match(page.headers['content-security-policy'], /default-src 'self'/)
+  t.notMatch(page.headers['content-security-policy'], /https?:/)
+  for (const url of assets) {
+    const at = new URL(url, `http://here.example${path}`)
+    t.equal(at.host, 'here.example', `${url} is our own`)
+    const asset = await app.inject({ url: at.pathname })
+    t.equal(asset.statusCode, 200, at.pathname)
+    if (/initializer|start/.test(url)) t.notMatch(asset.body.replace(/^ *\/\/.*$/gm, ''), /https?:\/\//)
+    if (url.endsWith('.css')) t.notMatch(asset.body, /url\(["']?https?:/)
+  }
+}
+
+for (const [name, prefix, env] of [
+  ['at the root', '', {}], ['under a path', '/games', { SVC_BASE_URL: 'https://home.example/games' }]
+] as const) {
+  t.test(`the documentation pages load only what this server holds, ${name}`, async (t) => {
+    const testApp = await buildTestApp(t, { env: { ...env } })
+    for (const path of ['/api/docs', '/api/docs/', '/api/redoc']) await checkPage(t, testApp, `${prefix}${path}`)
+    const document = await readDocument(testApp, `${prefix}/openapi.json`)
+    t.equal(document.servers[0]?.url, prefix || '/')
+    t.same(await readDocument(testApp, `${prefix}/api/openapi.json`), document)
+    t.same(await readDocument(testApp, `${prefix}/api/docs/json`), document, 'what Swagger UI draws')
+    const start = await testApp.app.inject({ url: `${prefix}/api/redoc/start.js` })
+    t.match(start.body, `'${prefix}/openapi.json'`)
+    const first = await testApp.app.inject({ url: `${prefix}/` })
+    t.equal(first.statusCode, 200)
+    t.match(first.body, `href="${prefix}/api/docs"`)
+  })
+}

@@ -1,0 +1,159 @@
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Type } from '@sinclair/typebox'
+import fc from 'fast-check'
+import t, { type Test } from 'tap'
+import { basePath, coerceText, listSettings, loadConfig, renderConfig, shareableBaseUrl } from '../../core/config.ts'
+import { ConfigSchema } from '../../core/config-schema.ts'
+
+const KEY = 'a key for tests only'
+
+/** Loads a data directory that holds this config.yml. */
+function load (t: Pick<Test, 'testdir'>, yaml: string | null, env: Record<string, string> = {}) {
+  const dataDir = t.testdir(yaml === null ? {} : { 'config.yml': yaml })
+  return loadConfig({ SVC_DATA_DIR: dataDir, SVC_AUTH_SECRET_KEY: KEY, ...env })
+}
+
+function failureOf (t: Pick<Test, 'testdir'>, yaml: string | null, env: Record<string, string> = {}): string {
+  try {
+    load(t, yaml, env)
+  } catch (err) {
+    return (err as Error).message
+  }
+  return ''
+}
+
+t.test('the environment wins over config.yml, and that over the defaults', async (t) => {
+  t.equal(load(t, null).config.server.port, 8080)
+  t.equal(load(t, 'server: { port: 81 }').config.server.port, 81)
+  t.equal(load(t, 'server: { port: 81 }', { SVC_PORT: '82' }).config.server.port, 82)
+})
+
+t.test('a variable that is empty is one that is not set', async (t) => {
+  const { config } = load(t, 'server: { port: 81 }', { SVC_PORT: '', SVC_ADMIN_USERNAME: '' })
+  t.equal(config.server.port, 81)
+  t.equal(config.auth.admin_username, undefined)
+})
+
+t.test('an empty section of the file changes nothing', async (t) => {
+  const { config, warnings } = load(t, 'server:\nscan:\n  priority:\nplugins:\n')
+  t.equal(config.server.port, 8080)
+  t.same(config.scan.priority.language, ['en'])
+  t.same(warnings, [])
+})
+
+t.test('a wrong variable is named with its value, what is allowed and the default', async (t) => {
+  const message = failureOf(t, null, { SVC_PORT: '99999' })
+  t.equal(message, 'SVC_PORT: "99999" is not a whole number from 0 to 65535. Set it to a whole number from 0 to 65535, ' +
+    'or remove it to use 8080.')
+  t.match(failureOf(t, null, { SVC_PORT: 'eighty' }), /^SVC_PORT: "eighty" is not a whole number/)
+  t.match(failureOf(t, null, { DISABLE_CSRF_PROTECTION: 'maybe' }), /^DISABLE_CSRF_PROTECTION: "maybe" is not true or false/)
+  t.match(failureOf(t, null, { SVC_LOG_LEVEL: 'loud' }), /^SVC_LOG_LEVEL: "loud" is not one of fatal, error/)
+})
+
+t.test('a wrong key of the file is named with its path, the file and its value', async (t) => {
+  t.match(failureOf(t, 'server: { port: eighty }'), /^server\.port in .*config\.yml: "eighty" is not a whole number/)
+  t.match(failureOf(t, 'scan: { media: [box2d, hologram] }'), /^scan\.media\.1 in .*: "hologram" is not one of cover, /)
+  t.match(failureOf(t, 'server: 5'), /^server in .*: 5 is not a section of keys/)
+  t.match(failureOf(t, 'plugins: { igdb: 5 }'), /^plugins\.igdb in .*: 5 is not a section of keys/)
+})
+
+t.test('all that is wrong is told at once', async (t) => {
+  const lines = failureOf(t, 'database: { pool_size: 0 }', { SVC_PORT: '-1' }).split('\n')
+  t.equal(lines.length, 2)
+  t.ok(lines.some((line) => line.startsWith('SVC_PORT: "-1"')))
+  t.ok(lines.some((line) => line.startsWith('database.pool_size in ')))
+})
+
+t.test('a wrong secret is not shown', async (t) => {
+  const message = failureOf(t, null, { SVC_DATABASE_URL: 'mysql://me:hunter2@db/svc' })
+  t.match(message, /^SVC_DATABASE_URL: the value given is not a text of the form/)
+  t.notMatch(message, 'hunter2')
+})
+
+t.test('a key that no setting has is a warning, not an error', async (t) => {
+  const { warnings } = load(t, 'servr: { port: 1 }\nserver: { prot: 2 }\nscan: { gamelist: { export: true } }\nplugins: { x: { y: 1 } }')
+  t.equal(warnings.length, 2, 'what exporters and plugins read is theirs to check')
+  t.match(warnings[0], /^servr in .*config\.yml is not a setting and is ignored/)
+  t.match(warnings[1], /^server\.prot in /)
+})
+
+t.test('a file that is no YAML or no mapping stops the start and is named', async (t) => {
+  t.match(failureOf(t, 'server: { port: 1'), /config\.yml is not valid YAML: .* line 1.* Correct the file or move it away\./s)
+  t.match(failureOf(t, '- a\n- b'), /config\.yml must hold keys and values at its top level/)
+  t.match(failureOf(t, 'port: 1\nport: 2'), /config\.yml is not valid YAML: .*unique/)
+})
+
+t.test('the secret key is made once, for the owner alone, and kept', async (t) => {
+  const dataDir = join(t.testdir({}), 'not', 'there', 'yet')
+  const first = loadConfig({ SVC_DATA_DIR: dataDir }).config.auth.secret_key
+  t.match(first, /^[0-9a-f]{64}$/)
+  t.equal(statSync(join(dataDir, 'secret.key')).mode & 0o777, 0o600)
+  t.equal(loadConfig({ SVC_DATA_DIR: dataDir }).config.auth.secret_key, first)
+  t.equal(loadConfig({ SVC_DATA_DIR: dataDir, SVC_AUTH_SECRET_KEY: KEY }).config.auth.secret_key, KEY)
+  t.equal(readFileSync(join(dataDir, 'secret.key'), 'utf8').trim(), first, 'a given key does not touch the file')
+})
+
+t.test('a secret key that is too short to protect anything stops the start', async (t) => {
+  const dataDir = t.testdir({ 'secret.key': 'short\n' })
+  t.throws(() => loadConfig({ SVC_DATA_DIR: dataDir }), { message: /secret\.key holds no usable key\. Put at least 16/ })
+  t.match(failureOf(t, null, { SVC_AUTH_SECRET_KEY: 'short' }), /^SVC_AUTH_SECRET_KEY: the value given is not/)
+})
+
+t.test('the configuration that is printed names every variable and hides every secret', async (t) => {
+  const { config } = load(t, 'plugins: { igdb: { clientSecret: do-not-print } }', {
+    SVC_DATABASE_URL: 'postgres://me:hunter2@db/svc', SVC_ADMIN_PASSWORD: 'hunter3-hunter3'
+  })
+  const text = renderConfig(config)
+  for (const secret of [KEY, 'hunter2', 'hunter3', 'do-not-print']) t.notMatch(text, secret)
+  t.match(text, /^auth\.secret_key = \*{8} {3}# SVC_AUTH_SECRET_KEY$/m)
+  t.match(text, /^server\.port = 8080 {3}# SVC_PORT$/m)
+  t.match(text, /^plugins = \{"igdb":\["clientSecret"\]\}$/m)
+  t.match(text, /^server\.redis_url = \(not set\) {3}# SVC_REDIS_URL$/m)
+})
+
+t.test('every setting is described, and no two are set by one variable', async (t) => {
+  const settings = listSettings(ConfigSchema)
+  for (const { path, schema } of settings) t.match(schema.description, /\S/, path.join('.'))
+  const variables = settings.flatMap(({ env }) => env ?? [])
+  t.equal(new Set(variables).size, variables.length)
+})
+
+t.test('the configuration cannot be changed by whoever is handed it', async (t) => {
+  const { config } = load(t, 'plugins: { igdb: { limits: { a: 1 } } }')
+  t.throws(() => { Object.assign(config.server, { port: 1 }) }, TypeError)
+  t.throws(() => { Object.assign(config.plugins.igdb ?? {}, { a: 1 }) }, TypeError)
+})
+
+t.test('paths are absolute', async (t) => {
+  const dataDir = t.testdir({})
+  mkdirSync(join(dataDir, 'games'))
+  writeFileSync(join(dataDir, 'config.yml'), 'library_dir: games\n')
+  const { config } = loadConfig({ SVC_DATA_DIR: dataDir, SVC_AUTH_SECRET_KEY: KEY })
+  t.match(config.library_dir, /^(\/|[A-Z]:\\).*games$/)
+  t.equal(load(t, null).config.library_dir, join(load(t, null).config.data_dir, 'library'))
+})
+
+t.test('numbers and switches of the environment are read as what they say', async (t) => {
+  fc.assert(fc.property(fc.integer(), (number) => coerceText(` ${number} `, Type.Integer()) === number))
+  fc.assert(fc.property(fc.string(), (text) => {
+    const read = coerceText(text, Type.Integer())
+    return typeof read === 'number' ? !Number.isNaN(read) : read === text
+  }))
+  for (const word of ['true', '1', 'Yes', 'ON']) t.equal(coerceText(word, Type.Boolean()), true, word)
+  for (const word of ['false', '0', 'No', 'off']) t.equal(coerceText(word, Type.Boolean()), false, word)
+  t.same(coerceText(' a, b ,,c', Type.Array(Type.String())), ['a', 'b', 'c'])
+})
+
+t.test('the base URL gives the prefix and, when it names a real host, absolute links', async (t) => {
+  const of = (url: string) => {
+    const { config } = load(t, null, { SVC_BASE_URL: url })
+    return [basePath(config), shareableBaseUrl(config)]
+  }
+  t.same(of('https://home.example/games/'), ['/games', 'https://home.example/games'])
+  t.same(of('https://home.example'), ['', 'https://home.example'])
+  for (const url of ['http://0.0.0.0', 'http://localhost:8080', 'http://127.0.0.2', 'http://[::1]:80', 'http://x.localhost']) {
+    t.same(of(url), ['', null], url)
+  }
+  t.match(failureOf(t, null, { SVC_BASE_URL: 'home.example' }), /^SVC_BASE_URL: "home\.example" is not a text of the form/)
+})

@@ -1,0 +1,65 @@
+import fastify from 'fastify'
+import pg from 'pg'
+import t, { type Test } from 'tap'
+import database, { migrate, openOrm } from '../../core/database.ts'
+import { StartError } from '../../core/errors.ts'
+import { MIGRATIONS } from '../../core/migrations/index.ts'
+import { features } from '../../plugins/index.ts'
+import { createTestDatabase } from '../support.ts'
+
+const optionsOf = (url: string) => ({ url, poolSize: 2, entities: features.entities })
+const names = MIGRATIONS.map(({ name }) => name)
+
+async function connect (t: Pick<Test, 'teardown'>, url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  t.teardown(() => client.end())
+  return client
+}
+
+t.test('the migrated database is exactly what the entities describe', async (t) => {
+  const orm = await openOrm(optionsOf(await createTestDatabase(t)))
+  t.teardown(() => orm.close())
+  t.equal((await orm.schema.getUpdateSchemaSQL({ safe: false })).trim(), '')
+})
+
+t.test('an empty database is brought to the current schema once, whoever else tries at the same time', async (t) => {
+  const url = await createTestDatabase(t, 'template0')
+  const ran = await Promise.all([migrate(optionsOf(url)), migrate(optionsOf(url)), migrate(optionsOf(url))])
+  t.same(ran.map((list) => list.length).sort(), [0, 0, names.length])
+  t.same(await migrate(optionsOf(url)), [], 'a second start finds nothing to do')
+})
+
+t.test('migrations run in the order of their names, which begin with a date', async (t) => {
+  t.same([...names].sort(), names)
+  for (const name of names) t.match(name, /^\d{14}-[a-z0-9-]+$/)
+})
+
+t.test('a database that a newer release made is left alone', async (t) => {
+  const url = await createTestDatabase(t)
+  const client = await connect(t, url)
+  await client.query("insert into migrations (name, executed_at) values ('99991231000000-from-the-future', now())")
+  await t.rejects(migrate(optionsOf(url)), {
+    constructor: StartError, message: /newer release \(migration 99991231000000-from-the-future\)\. Start that release/
+  })
+})
+
+t.test('a database that cannot be reached is told with what to check', async (t) => {
+  await t.rejects(migrate(optionsOf('postgres://svc@127.0.0.1:1/svc')),
+    { constructor: StartError, message: /cannot be reached: .*Check SVC_DATABASE_URL/ })
+})
+
+t.test('every request has a unit of work of its own', async (t) => {
+  const app = fastify()
+  await app.register(database, optionsOf(await createTestDatabase(t)))
+  t.teardown(() => app.close())
+  const seen = new Set<unknown>()
+  app.get('/', async (request) => {
+    seen.add(request.em)
+    return await request.em.execute('select 1 as one')
+  })
+  t.same((await app.inject({ url: '/' })).json(), [{ one: 1 }])
+  await app.inject({ url: '/' })
+  t.equal(seen.size, 2)
+  t.notOk(seen.has(app.orm.em))
+})

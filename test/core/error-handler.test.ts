@@ -1,0 +1,71 @@
+import { Type } from '@sinclair/typebox'
+import fastify from 'fastify'
+import t, { type Test } from 'tap'
+import errorHandler from '../../core/error-handler.ts'
+import { ApiError, conflict, invalid, notFound } from '../../core/errors.ts'
+
+async function build (t: Pick<Test, 'teardown'>) {
+  const app = fastify({ bodyLimit: 100 })
+  t.teardown(() => app.close())
+  await app.register(errorHandler)
+  return app
+}
+
+t.test('an expected failure is answered with its status and what it says', async (t) => {
+  const app = await build(t)
+  app.get('/gone', async () => { throw notFound("ROM with ID '7' not found") })
+  app.get('/taken', async () => { throw conflict('A scan is running') })
+  app.get('/who', async () => { throw new ApiError('NOT_AUTHENTICATED') })
+  app.get('/slow', async () => { throw new ApiError('TOO_MANY_REQUESTS', undefined, { retryAfterSeconds: 30 }) })
+  app.get('/field', async () => { throw invalid(['query', 'order_by'], 'Unknown column', 'x') })
+
+  const gone = await app.inject({ url: '/gone' })
+  t.same([gone.statusCode, gone.json()], [404, { detail: "ROM with ID '7' not found" }])
+  t.equal((await app.inject({ url: '/taken' })).statusCode, 409)
+  const who = await app.inject({ url: '/who' })
+  t.equal(who.headers['www-authenticate'], 'Bearer')
+  t.equal((await app.inject({ url: '/slow' })).headers['retry-after'], '30')
+  const field = await app.inject({ url: '/field' })
+  t.same([field.statusCode, field.json()],
+    [422, { detail: [{ loc: ['query', 'order_by'], msg: 'Unknown column', type: 'value_error', input: 'x' }] }])
+})
+
+t.test('a failure nobody expected tells the client nothing but where to look it up', async (t) => {
+  const app = await build(t)
+  app.get('/bug', async () => { throw new Error('password of the database: hunter2') })
+  const reply = await app.inject({ url: '/bug' })
+  t.equal(reply.statusCode, 500)
+  t.match(reply.json(), { detail: /^Internal Server Error \(request .+\)$/ })
+  t.notMatch(reply.body, 'hunter2')
+})
+
+t.test('a wrong input is answered with the place, the rule and the value', async (t) => {
+  const app = await build(t)
+  const body = Type.Object({ roms: Type.Array(Type.Object({ rom_id: Type.Integer() })), 'a/b': Type.Optional(Type.Integer()) })
+  app.post('/body', { schema: { body } }, async () => null)
+  const call = async (payload: object) => (await app.inject({ method: 'POST', url: '/body', payload })).json().detail
+  t.match(await call({ roms: [{ rom_id: 1 }, { rom_id: 'x' }] }), [{ loc: ['body', 'roms', 1, 'rom_id'], type: 'type', input: 'x' }])
+  t.same(await call({}), [{ loc: ['body', 'roms'], type: 'required', msg: "'roms' is required" }])
+  t.match(await call({ roms: [], 'a/b': 'x' }), [{ loc: ['body', 'a/b'] }], 'a slash in a key is part of the key')
+})
+
+t.test('a body that is no JSON, too large or of an unknown type has its own answer', async (t) => {
+  const app = await build(t)
+  app.post('/body', { schema: { body: Type.Object({}) } }, async () => null)
+  const call = (payload: string, type = 'application/json') =>
+    app.inject({ method: 'POST', url: '/body', payload, headers: { 'content-type': type } })
+  const broken = await call('{ "a": ')
+  t.equal(broken.statusCode, 422)
+  t.match(broken.json(), { detail: [{ type: 'json_invalid', loc: ['body'] }] })
+  t.equal((await call('')).statusCode, 422)
+  t.equal((await call(JSON.stringify({ a: 'x'.repeat(200) }))).statusCode, 413)
+  const odd = await call('<a/>', 'application/xml')
+  t.equal(odd.statusCode, 415)
+  t.match(odd.json().detail, /\S/)
+})
+
+t.test('an address where nothing is served is named without its query', async (t) => {
+  const app = await build(t)
+  const reply = await app.inject({ url: '/api/nowhere?token=secret' })
+  t.same([reply.statusCode, reply.json()], [404, { detail: 'Nothing is served at GET /api/nowhere' }])
+})

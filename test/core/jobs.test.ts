@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto'
+import { once, EventEmitter } from 'node:events'
+import fastify from 'fastify'
+import t, { type Test } from 'tap'
+import errorHandler from '../../core/error-handler.ts'
+import jobs, { type Jobs } from '../../core/jobs.ts'
+import { createTestDatabase } from '../support.ts'
+
+type Define = (jobs: Jobs) => void
+
+/** One process with these queues. */
+async function start (t: Pick<Test, 'teardown'>, url: string, works: boolean, define: Define): Promise<Jobs & { close (): Promise<void> }> {
+  const app = fastify()
+  await app.register(errorHandler)
+  await app.register(jobs, { url, works })
+  define(app.jobs)
+  t.teardown(() => app.close())
+  await app.ready()
+  return { ...app.jobs, close: () => app.close() }
+}
+
+t.test('a web server has the scan worker do something and gets the answer', async (t) => {
+  const url = await createTestDatabase(t)
+  const define = (place: string): Define => (jobs) => {
+    jobs.define<{ a: number, b: number }>('sums', {
+      concurrency: 1, timeoutSeconds: 5, run: async ({ a, b }) => ({ sum: a + b, place })
+    })
+  }
+  await start(t, url, true, define('worker'))
+  const web = await start(t, url, false, define('web'))
+  t.same(await web.request('sums', { a: 1, b: 2 }, 5_000), { sum: 3, place: 'worker' })
+})
+
+t.test('what the worker throws is the answer', async (t) => {
+  const url = await createTestDatabase(t)
+  const define: Define = (jobs) => {
+    jobs.define('fails', { concurrency: 1, timeoutSeconds: 5, run: async () => { throw new Error('the disk is full') } })
+  }
+  await start(t, url, true, define)
+  const web = await start(t, url, false, define)
+  await t.rejects(web.request('fails', {}, 5_000), { code: 'UNAVAILABLE', message: 'the disk is full' })
+})
+
+t.test('without a worker a request says so after its time, and a job waits for one', async (t) => {
+  const url = await createTestDatabase(t)
+  const done = new EventEmitter()
+  const define: Define = (jobs) => {
+    jobs.define('waits', {
+      concurrency: 1, timeoutSeconds: 5, run: async (input) => { done.emit('run', input); return null }
+    })
+  }
+  const web = await start(t, url, false, define)
+  await t.rejects(web.request('waits', { from: 'request' }, 100), { message: /No scan worker answered in time\. Check/ })
+  await web.send('waits', { from: 'send' })
+  const ran: unknown[] = []
+  const both = new Promise<void>((resolve) => {
+    done.on('run', (input) => { if (ran.push(input) === 2) resolve() })
+  })
+  await start(t, url, true, define)
+  await both
+  t.same(ran, [{ from: 'request' }, { from: 'send' }])
+})
+
+t.test('jobs that wait are taken by priority, and one with a known id takes the place of the former', async (t) => {
+  const url = await createTestDatabase(t)
+  const order: unknown[] = []
+  const done = new EventEmitter()
+  const define: Define = (jobs) => {
+    jobs.define<{ name: string }>('ordered', {
+      concurrency: 1,
+      timeoutSeconds: 5,
+      async run ({ name }) {
+        order.push(name)
+        if (name === 'last') done.emit('last')
+        return null
+      }
+    })
+  }
+  const web = await start(t, url, false, define)
+  const id = randomUUID()
+  await web.send('ordered', { name: 'last' }, { priority: -1 })
+  await web.send('ordered', { name: 'former' }, { id })
+  await web.send('ordered', { name: 'plain' })
+  await web.send('ordered', { name: 'urgent' }, { priority: 5 })
+  t.equal(await web.send('ordered', { name: 'latter' }, { id }), id)
+  const last = once(done, 'last')
+  await start(t, url, true, define)
+  await last
+  t.same(order, ['urgent', 'plain', 'latter', 'last'])
+})
+
+t.test('a queue runs as many jobs at once as it says', async (t) => {
+  const url = await createTestDatabase(t)
+  let running = 0
+  let most = 0
+  const gate = Promise.withResolvers<null>()
+  const define: Define = (jobs) => {
+    jobs.define('parallel', {
+      concurrency: 3,
+      timeoutSeconds: 5,
+      async run () {
+        most = Math.max(most, ++running)
+        if (running === 3) gate.resolve(null)
+        return await gate.promise
+      }
+    })
+  }
+  await start(t, url, true, define)
+  const web = await start(t, url, false, define)
+  await Promise.all([1, 2, 3].map(() => web.request('parallel', {}, 8_000)))
+  t.equal(most, 3)
+})
+
+t.test('a queue cannot be defined twice', async (t) => {
+  const app = fastify()
+  await app.register(jobs, { url: 'postgres://127.0.0.1:1/none', works: false })
+  const definition = { concurrency: 1, timeoutSeconds: 1, run: async () => null }
+  app.jobs.define('twice', definition)
+  t.throws(() => { app.jobs.define('twice', definition) }, { message: /'twice' is defined twice/ })
+})

@@ -1,0 +1,46 @@
+import { Writable } from 'node:stream'
+import t, { type Test } from 'tap'
+import { loadConfig } from '../../core/config.ts'
+import { createLogger, maskUrl } from '../../core/log.ts'
+
+function build (t: Pick<Test, 'testdir'>, level = 'info') {
+  const lines: string[] = []
+  const stream = new Writable({ write (chunk: Buffer, _encoding, done) { lines.push(chunk.toString()); done() } })
+  const { config } = loadConfig({
+    SVC_DATA_DIR: t.testdir({}), SVC_AUTH_SECRET_KEY: 'a key for tests only', SVC_LOG_LEVEL: level
+  })
+  return { log: createLogger(config, 'web 1', stream), lines }
+}
+
+t.test('a secret in a logged object is not printed', async (t) => {
+  const { log, lines } = build(t)
+  log.info({
+    password: 'hunter2', user: { token: 'hunter2' }, request: { headers: { authorization: 'hunter2', cookie: 'hunter2' } }
+  }, 'said')
+  t.equal(lines.length, 1)
+  t.notMatch(lines[0], 'hunter2')
+  t.match(JSON.parse(lines[0] ?? ''), { msg: 'said', name: 'web 1', password: '********' })
+})
+
+t.test('a secret in the address of a request is not printed', async (t) => {
+  t.equal(maskUrl('/api/x?token=abc&limit=5&access_token=def&code=1'),
+    '/api/x?token=********&limit=5&access_token=********&code=********')
+  t.equal(maskUrl('/api/x?tokens=abc'), '/api/x?tokens=abc')
+  const { log, lines } = build(t)
+  log.info({ req: { id: '1', method: 'GET', url: '/feed?key=hunter2', ip: '::1', headers: { a: 'b' } } }, 'request')
+  t.match(JSON.parse(lines[0] ?? '').req, { id: '1', method: 'GET', url: '/feed?key=********', ip: '::1' })
+  t.notMatch(lines[0], 'headers')
+})
+
+t.test('lines below the configured level are not printed', async (t) => {
+  const { log, lines } = build(t, 'warn')
+  log.info('not this')
+  log.warn('but this')
+  t.equal(lines.length, 1)
+})
+
+t.test('an error is printed with its stack and what caused it', async (t) => {
+  const { log, lines } = build(t)
+  log.error({ err: new Error('outer', { cause: new Error('inner') }) }, 'failed')
+  t.match(JSON.parse(lines[0] ?? '').err, { type: 'Error', message: /outer.*inner/, stack: /caused by/ })
+})

@@ -1,0 +1,68 @@
+import { type TSchema, Type } from '@sinclair/typebox'
+import fastify from 'fastify'
+import t, { type Test } from 'tap'
+import errorHandler from '../../core/error-handler.ts'
+import { StringEnum } from '../../core/typebox.ts'
+import { createValidatorCompiler } from '../../core/validation.ts'
+
+/** A route that answers what it was handed after validation. */
+async function echo (t: Pick<Test, 'teardown'>, schema: { querystring?: TSchema, params?: TSchema, body?: TSchema }) {
+  const app = fastify()
+  t.teardown(() => app.close())
+  app.setValidatorCompiler(createValidatorCompiler() as never)
+  await app.register(errorHandler)
+  app.post('/echo/:id', { schema }, async ({ query, params, body }) => ({ query, params, body }))
+  return async (url: string, body?: unknown) => {
+    const reply = await app.inject({
+      method: 'POST', url, ...(body === undefined ? {} : { payload: JSON.stringify(body), headers: { 'content-type': 'application/json' } })
+    })
+    return { status: reply.statusCode, ...reply.json() }
+  }
+}
+
+t.test('a query is text and is read as its schema says', async (t) => {
+  const call = await echo(t, {
+    querystring: Type.Object({
+      limit: Type.Integer({ default: 50, minimum: 1 }),
+      ids: Type.Optional(Type.Array(Type.Integer())),
+      matched: Type.Optional(Type.Boolean())
+    }),
+    params: Type.Object({ id: Type.Integer() })
+  })
+  t.match(await call('/echo/7?limit=20&ids=1&ids=2'), { query: { limit: 20, ids: [1, 2] }, params: { id: 7 } })
+  t.match(await call('/echo/7?ids=3'), { query: { limit: 50, ids: [3] } }, 'one value is a list of one')
+  t.match(await call('/echo/x'), { status: 422, detail: [{ loc: ['path', 'id'], type: 'type', input: 'x' }] })
+  t.match(await call('/echo/1?limit=0'), { status: 422, detail: [{ loc: ['query', 'limit'], type: 'minimum' }] })
+})
+
+t.test('the words for yes and no that clients use in queries are understood', async (t) => {
+  const call = await echo(t, { querystring: Type.Object({ matched: Type.Boolean() }) })
+  const read = async (word: string) => (await call(`/echo/1?matched=${word}`)).query?.matched
+  for (const word of ['true', 'True', '1', 'yes', 'on']) t.equal(await read(word), true, word)
+  for (const word of ['false', 'FALSE', '0', 'no', 'off']) t.equal(await read(word), false, word)
+  t.match(await call('/echo/1?matched=perhaps'), { status: 422, detail: [{ loc: ['query', 'matched'] }] })
+})
+
+t.test('a body is taken as it is: nothing in it becomes another type', async (t) => {
+  const rating = Type.Optional(Type.Union([Type.Integer(), Type.Null()]))
+  const call = await echo(t, { body: Type.Object({ rating, name: Type.Optional(Type.String()) }) })
+  t.match(await call('/echo/1', { rating: null }), { status: 200, body: { rating: null } })
+  t.match(await call('/echo/1', { rating: '5' }), { status: 422 })
+  t.match(await call('/echo/1', { name: 5 }), { status: 422, detail: [{ loc: ['body', 'name'], input: 5 }] })
+})
+
+t.test('unknown keys of a body are kept where the schema allows them and named where it does not', async (t) => {
+  const properties = { a: Type.Optional(Type.Integer()) }
+  const open = await echo(t, { body: Type.Object(properties) })
+  t.match(await open('/echo/1', { a: 1, b: 2 }), { status: 200, body: { a: 1, b: 2 } })
+  const closed = await echo(t, { body: Type.Object(properties, { additionalProperties: false }) })
+  t.match(await closed('/echo/1', { b: 2, c: 3 }), {
+    status: 422,
+    detail: [{ loc: ['body', 'b'], msg: "Unknown key 'b'", input: 2 }, { loc: ['body', 'c'], msg: "Unknown key 'c'" }]
+  })
+})
+
+t.test('a value that is not in a list is answered with the list', async (t) => {
+  const call = await echo(t, { body: Type.Object({ level: StringEnum(['low', 'high']) }) })
+  t.match(await call('/echo/1', { level: 'middle' }), { detail: [{ loc: ['body', 'level'], msg: /: low, high$/, input: 'middle' }] })
+})

@@ -1,0 +1,52 @@
+import fastify from 'fastify'
+import t, { type Test } from 'tap'
+import database from '../../core/database.ts'
+import workers, { type Role } from '../../core/workers.ts'
+import { createTestDatabase } from '../support.ts'
+
+async function start (t: Pick<Test, 'teardown'>, url: string, role: Role) {
+  const app = fastify()
+  await app.register(database, { url, poolSize: 2, entities: [] })
+  await app.register(workers, { url, role })
+  t.teardown(() => app.close())
+  await app.ready()
+  return app
+}
+
+t.test('a process is alive from its start until it closes', async (t) => {
+  const url = await createTestDatabase(t)
+  const web = await start(t, url, 'web')
+  t.equal(await web.workers.isAlive('web'), true)
+  t.equal(await web.workers.isAlive('worker'), false)
+
+  const worker = await start(t, url, 'worker')
+  t.not(worker.workers.id, web.workers.id)
+  t.equal(await web.workers.isAlive('worker'), true)
+  t.same((await web.workers.listAlive()).sort(), [web.workers.id, worker.workers.id].sort())
+
+  await worker.close()
+  t.equal(await web.workers.isAlive('worker'), false)
+  t.same(await web.workers.listAlive(), [web.workers.id])
+})
+
+t.test('a process that hangs does not count, although its session is still there', async (t) => {
+  const url = await createTestDatabase(t)
+  const web = await start(t, url, 'web')
+  const worker = await start(t, url, 'worker')
+  await web.pg.query("update workers set seen_at = now() - interval '1 minute' where id = $1", [worker.workers.id])
+  t.equal(await web.workers.isAlive('worker'), false)
+})
+
+t.test('a row that a dead process left behind does not count, however fresh it is', async (t) => {
+  const web = await start(t, await createTestDatabase(t), 'web')
+  await web.pg.query("insert into workers (id, role) values ('dead', 'worker')")
+  t.equal(await web.workers.isAlive('worker'), false)
+})
+
+t.test('rows of processes that are long gone are removed by the next start', async (t) => {
+  const url = await createTestDatabase(t)
+  const web = await start(t, url, 'web')
+  await web.pg.query("insert into workers (id, role, seen_at) values ('old', 'web', now() - interval '2 days')")
+  await start(t, url, 'worker')
+  t.equal((await web.pg.query("select 1 from workers where id = 'old'")).rowCount, 0)
+})

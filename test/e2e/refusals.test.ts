@@ -1,0 +1,68 @@
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { join } from 'node:path'
+import t from 'tap'
+import { runSvc, settings } from './server.ts'
+
+t.test('a port in use is named, before a database is made', async (t) => {
+  const dataDir = join(t.testdir({}), 'data')
+  const other = createServer().listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  t.teardown(() => other.close())
+  const port = String((other.address() as AddressInfo).port)
+  const { code, output } = await runSvc(t, ['start'], settings(dataDir, { SVC_PORT: port })).ended
+  t.equal(code, 1)
+  t.equal(output, `svc: Port ${port} on 127.0.0.1 is in use by another program. Stop that program, or set SVC_PORT to ` +
+    'a free port.\n')
+  t.notOk(existsSync(join(dataDir, 'db')))
+})
+
+t.test('a wrong setting is named with its value and the remedy', async (t) => {
+  const { code, output } = await runSvc(t, ['start'], settings(t.testdir({}), { SVC_PORT: 'eighty' })).ended
+  t.equal(code, 1)
+  t.match(output, /^svc: SVC_PORT: "eighty" is not a whole number.*Set it to .*remove it to use 8080\.\n$/)
+})
+
+t.test('the configuration is printed without its secrets', async (t) => {
+  const secrets = {
+    SVC_AUTH_SECRET_KEY: 'a-key-nobody-sees', SVC_ADMIN_PASSWORD: 'hidden-password',
+    SVC_DATABASE_URL: 'postgres://u:hidden-too@db.example/svc'
+  }
+  const { code, output } = await runSvc(t, ['config'], settings(t.testdir({}), secrets)).ended
+  t.equal(code, 0)
+  t.match(output, 'server.workers = 2   # WEB_SERVER_CONCURRENCY')
+  t.match(output, 'auth.secret_key = ********')
+  for (const secret of Object.values(secrets)) t.notOk(output.includes(secret))
+})
+
+t.test('a role alone needs a database that others can reach', async (t) => {
+  const { code, output } = await runSvc(t, ['web'], settings(t.testdir({}))).ended
+  t.equal(code, 1)
+  t.match(output, /^svc: svc web needs a database .*Set SVC_DATABASE_URL.*\n$/)
+})
+
+t.test('a database that cannot be reached ends the start with one message', async (t) => {
+  const { code, output } = await runSvc(t, ['start'], settings(t.testdir({}), {
+    SVC_DATABASE_URL: 'postgres://svc:secret@127.0.0.1:1/svc', SVC_LOG_LEVEL: 'error'
+  })).ended
+  t.equal(code, 1)
+  t.match(output, /^svc: The database cannot be reached: .*Check SVC_DATABASE_URL.*\n$/)
+  t.notMatch(output, 'secret')
+})
+
+t.test('a command used wrongly ends with 2', async (t) => {
+  const env = settings(t.testdir({}))
+  for (const args of [['scan', '--type', 'sideways'], ['nonsense'], ['scan', '--rom', 'x'], ['plugins', 'add']]) {
+    const { code, output } = await runSvc(t, args, env).ended
+    t.equal(code, 2, args.join(' '))
+    t.notMatch(output, /\n\s+at /)
+  }
+})
+
+t.test('plugins are listed without a server or a database', async (t) => {
+  const { code, output } = await runSvc(t, ['plugins', '--json'], settings(t.testdir({}))).ended
+  t.equal(code, 0)
+  const records = output.trim().split('\n').map((line) => JSON.parse(line) as { key: string, status: string, reason: string })
+  t.match(records.find((record) => record.key === 'igdb'), { status: 'disabled', reason: /IGDB_CLIENT_ID/ })
+})

@@ -1,0 +1,99 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import type { Test as TapTest } from 'tap'
+import { SERVER_DIR } from '../../core/plugin-packages.ts'
+import { type ServerState, readServerState } from '../../core/supervisor-state.ts'
+
+const SCRIPT = join(SERVER_DIR, 'core', 'svc.js')
+const POLL_MS = 50
+const WAIT_MS = 30_000
+
+export interface Ended { code: number | null, signal: NodeJS.Signals | null, output: string }
+
+export interface Command {
+  child: ChildProcess
+  pid: number
+  /** What it wrote so far, to both streams. */
+  output (): string
+  ended: Promise<Ended>
+}
+
+/** Settings of a server of its own: few workers, any free port, this machine only. */
+export const settings = (dataDir: string, more: Record<string, string> = {}): Record<string, string> => ({
+  SVC_DATA_DIR: dataDir, SVC_HOST: '127.0.0.1', SVC_PORT: '0', WEB_SERVER_CONCURRENCY: '2', ...more
+})
+
+/** Runs `svc` as a person would, with nothing of this test run's own settings. */
+export function runSvc (t: Pick<TapTest, 'teardown'>, args: string[], env: Record<string, string>): Command {
+  const inherited = Object.fromEntries(Object.entries(process.env)
+    .filter(([name]) => !name.startsWith('SVC_') && !name.startsWith('TAP') && name !== 'NODE_OPTIONS'))
+  const child = spawn(process.execPath, [SCRIPT, ...args], { env: { ...inherited, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const { pid } = child
+  if (pid === undefined) throw new Error('svc could not be run')
+  const chunks: string[] = []
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => { chunks.push(text) })
+  const output = () => chunks.join('')
+  const ended = once(child, 'close').then(([code, signal]: unknown[]) =>
+    ({ code: code as number | null, signal: signal as NodeJS.Signals | null, output: output() }))
+  t.teardown(async () => {
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM')
+    await ended
+  })
+  return { child, pid, output, ended }
+}
+
+/** Asks again and again until there is an answer. */
+export async function until<T> (what: string, ask: () => Promise<T | null | undefined | false>, command?: Command): Promise<T> {
+  const deadline = Date.now() + WAIT_MS
+  while (Date.now() < deadline) {
+    const answer = await ask()
+    if (answer !== null && answer !== undefined && answer !== false) return answer
+    await sleep(POLL_MS)
+  }
+  throw new Error(`Waited ${WAIT_MS} ms in vain for ${what}.\n${command?.output() ?? ''}`)
+}
+
+export interface Listening { state: ServerState, url: string }
+
+/** Waits until the server of `command` answers. */
+export async function waitUntilListening (command: Command, dataDir: string): Promise<Listening> {
+  const state = await until('a listening server', async () => {
+    if (command.child.exitCode !== null) throw new Error(`svc ended with ${command.child.exitCode}:\n${command.output()}`)
+    const found = readServerState(dataDir)
+    return found?.pid === command.pid && found.port !== null && found
+  }, command)
+  const url = `http://127.0.0.1:${state.port}`
+  await until('the first answer', async () => (await tryFetch(`${url}/api/heartbeat`))?.status === 200, command)
+  return { state, url }
+}
+
+/** The answer, or null while nobody listens. */
+export async function tryFetch (url: string, init?: RequestInit): Promise<Response | null> {
+  try {
+    return await fetch(url, init)
+  } catch {
+    // Refused or cut off: what these tests provoke.
+    return null
+  }
+}
+
+/** The processes that a supervisor runs for one role, by process id. */
+export async function listChildren (parent: number, role: 'web' | 'worker'): Promise<number[]> {
+  const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=,args='])
+  return stdout.split('\n').flatMap((line) => {
+    const [, pid, ppid, args] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? []
+    return Number(ppid) === parent && args?.endsWith(`supervisor-child.ts ${role}`) === true ? [Number(pid)] : []
+  })
+}
+
+/** Whether there still is such a process. */
+export function isAlive (pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,271 @@
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import fastify from 'fastify'
+import pg from 'pg'
+import t, { type Test } from 'tap'
+import { createHealth } from '../../plugins/heartbeat/health.ts'
+import { createTimedMemo } from '../../plugins/heartbeat/timed-memo.ts'
+import { type TestApp, buildTestApp } from '../support.ts'
+
+const CRON_KEYS = ['SCHEDULED_RESCAN_CRON', 'SCHEDULED_UPDATE_SWITCH_TITLEDB_CRON',
+  'SCHEDULED_UPDATE_LAUNCHBOX_METADATA_CRON', 'SCHEDULED_CONVERT_IMAGES_TO_WEBP_CRON']
+
+/** Takes every administrator away, as on a server that was just installed. */
+async function dropUsers ({ app }: TestApp): Promise<void> {
+  await app.pg.query('delete from users')
+}
+
+/** Headers of a stranger's browser that was here before. */
+async function strangerHeaders ({ app }: TestApp): Promise<Record<string, string>> {
+  const cookie = (await app.inject({ url: '/api/heartbeat' })).cookies.find(({ name }) => name === 'svc_csrftoken')
+  const value = cookie?.value ?? ''
+  return { cookie: `svc_csrftoken=${value}`, 'x-csrftoken': value }
+}
+
+t.test('a client learns without credentials what runs and what is on', async (t) => {
+  const { app } = await buildTestApp(t, { library: { roms: { snes: {}, nes: {}, '@eaDir': {} } } })
+  const reply = await app.inject({ url: '/api/heartbeat' })
+  t.equal(reply.statusCode, 200)
+  t.match(reply.json(), {
+    SYSTEM: { VERSION: '5.2.0', SVC_VERSION: /^\d+\.\d+\.\d+/, SHOW_SETUP_WIZARD: false },
+    METADATA_SOURCES: { ANY_SOURCE_ENABLED: true, LIBRETRO_API_ENABLED: true, IGDB_API_ENABLED: false },
+    FILESYSTEM: { FS_PLATFORMS: ['nes', 'snes'] },
+    FRONTEND: { DISABLE_USERPASS_LOGIN: false, YOUTUBE_BASE_URL: 'https://www.youtube.com' },
+    TASKS: { ENABLE_SCHEDULED_RESCAN: false, SCHEDULED_RESCAN_CRON: '0 3 * * *' }
+  })
+  t.match(reply.cookies, [{ name: 'svc_csrftoken', path: '/' }])
+})
+
+t.test('every flag that clients know is there, whether or not the source is installed', async (t) => {
+  const { app } = await buildTestApp(t, { packages: [] })
+  const heartbeat = (await app.inject({ url: '/api/heartbeat' })).json()
+  const flags = ['IGDB', 'SS', 'MOBY', 'STEAMGRIDDB', 'RA', 'LAUNCHBOX', 'HASHEOUS', 'PLAYMATCH', 'TGDB', 'FLASHPOINT', 'HLTB',
+    'LIBRETRO'].map((source) => `${source}_API_ENABLED`)
+  t.same(heartbeat.METADATA_SOURCES,
+    Object.fromEntries(['ANY_SOURCE_ENABLED', 'SS_DEV_CREDENTIALS_SET', ...flags].map((flag) => [flag, false])))
+  t.same(Object.keys(heartbeat).sort(),
+    ['EMULATION', 'FILESYSTEM', 'FRONTEND', 'METADATA_SOURCES', 'OIDC', 'SYSTEM', 'TASKS'])
+  t.same(heartbeat.OIDC, { ENABLED: false, AUTOLOGIN: false, PROVIDER: '', RP_INITIATED_LOGOUT: false })
+  t.same(heartbeat.EMULATION, { DISABLE_EMULATOR_JS: false, DISABLE_RUFFLE_RS: false })
+  for (const key of CRON_KEYS) t.match(heartbeat.TASKS[key], /^\S+( \S+){4}$/, key)
+})
+
+t.test('switches of the configuration show', async (t) => {
+  const { app } = await buildTestApp(t, {
+    env: { DISABLE_USERPASS_LOGIN: 'true', ENABLE_SCHEDULED_RESCAN: '1', SCHEDULED_RESCAN_CRON: '30 2 * * 0' }
+  })
+  t.match((await app.inject({ url: '/api/heartbeat' })).json(), {
+    FRONTEND: { DISABLE_USERPASS_LOGIN: true },
+    TASKS: { ENABLE_SCHEDULED_RESCAN: true, SCHEDULED_RESCAN_CRON: '30 2 * * 0' }
+  })
+})
+
+t.test('the setup wizard is due until there is an administrator, unless it is switched off', async (t) => {
+  const shows = async ({ app }: TestApp) => (await app.inject({ url: '/api/heartbeat' })).json().SYSTEM.SHOW_SETUP_WIZARD
+  const testApp = await buildTestApp(t)
+  await dropUsers(testApp)
+  t.equal(await shows(testApp), true)
+  await testApp.createUser('owner', 'admin')
+  t.equal(await shows(testApp), false)
+  await dropUsers(testApp)
+  const other = await buildTestApp(t, { databaseUrl: testApp.databaseUrl, env: { DISABLE_SETUP_WIZARD: 'yes' } })
+  await dropUsers(other)
+  t.equal(await shows(other), false)
+})
+
+t.test('a library that cannot be read does not stop the heartbeat', async (t) => {
+  const { app, libraryDir } = await buildTestApp(t)
+  rmSync(libraryDir, { recursive: true })
+  const reply = await app.inject({ url: '/api/heartbeat' })
+  t.equal(reply.statusCode, 200)
+  t.same(reply.json().FILESYSTEM.FS_PLATFORMS, [])
+})
+
+/** A source that counts how often it is asked, and answers with this status. */
+async function startSource (t: Pick<Test, 'teardown'>, status: number) {
+  const seen = { count: 0 }
+  const server = createServer((_request, response) => {
+    seen.count++
+    response.writeHead(status, { 'content-type': 'application/json' }).end('{}')
+  })
+  await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve) })
+  t.teardown(() => { server.close() })
+  return { seen, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+}
+
+/** Settings of plugins come from the environment of the process. */
+function setEnvironment (t: Pick<Test, 'teardown'>, values: Record<string, string>): void {
+  Object.assign(process.env, values)
+  t.teardown(() => { for (const name of Object.keys(values)) Reflect.deleteProperty(process.env, name) })
+}
+
+t.test('a source is asked by the scan worker, once however many strangers want to know', async (t) => {
+  const { seen, url } = await startSource(t, 503)
+  setEnvironment(t, { HASHEOUS_API_ENABLED: 'true', HASHEOUS_API_URL: url })
+  const testApp = await buildTestApp(t, { worker: true })
+  const hasheous = testApp.app.registry.records.find(({ key }) => key === 'hasheous')
+  t.equal(hasheous?.status, 'active', String(hasheous?.reason))
+  const ask = () => testApp.app.inject({ url: '/api/heartbeat/metadata/hasheous' })
+  const replies = await Promise.all([ask(), ask(), ask()])
+  t.same(replies.map((reply) => [reply.statusCode, reply.json()]), [[200, false], [200, false], [200, false]])
+  const { count } = seen
+  t.same((await ask()).json(), false)
+  t.equal(seen.count, count, 'not asked again')
+})
+
+t.test('sources that are off, not installed or unknown are told apart', async (t) => {
+  const { app } = await buildTestApp(t, { worker: true })
+  const ask = async (source: string) => {
+    const reply = await app.inject({ url: `/api/heartbeat/metadata/${source}` })
+    return [reply.statusCode, reply.json()]
+  }
+  t.same(await ask('gamelist'), [200, true], 'active, and it answers')
+  t.same(await ask('igdb'), [200, false], 'off')
+  t.same(await ask('moby'), [200, false], 'maybe not installed')
+  t.same(await ask('steam'), [200, false])
+  t.same(await ask('nowhere'), [400, { detail: 'Invalid metadata source' }])
+  t.same(await ask('__proto__'), [400, { detail: 'Invalid metadata source' }])
+})
+
+t.test('without a scan worker no source answers', async (t) => {
+  const { app } = await buildTestApp(t)
+  t.same((await app.inject({ url: '/api/heartbeat/metadata/gamelist' })).json(), false)
+})
+
+t.test('an answer is kept for its time, a failure is not', async (t) => {
+  let now = 0
+  let made = 0
+  const memo = createTimedMemo<number>(100, () => now)
+  const make = async () => ++made
+  t.same(await Promise.all([memo('a', make), memo('a', make), memo('b', make)]), [1, 1, 2])
+  now = 99
+  t.equal(await memo('a', make), 1)
+  now = 100
+  t.equal(await memo('a', make), 3)
+  await t.rejects(memo('c', async () => { throw new Error('no') }), { message: 'no' })
+  t.equal(await memo('c', make), 4)
+})
+
+t.test('the wizard shows the folders there are and every platform that is known', async (t) => {
+  const testApp = await buildTestApp(t, { library: { snes: { roms: { 'a.sfc': '', b: {}, '.hidden': '' } }, gb: { roms: {} } } })
+  await dropUsers(testApp)
+  const reply = await testApp.app.inject({ url: '/api/setup/library' })
+  t.equal(reply.statusCode, 200)
+  const { detected_structure: structure, existing_platforms: existing, supported_platforms: supported } = reply.json()
+  t.equal(structure, 'struct_b')
+  t.same(existing, [{ fs_slug: 'gb', rom_count: 0 }, { fs_slug: 'snes', rom_count: 2 }])
+  t.ok(supported.length > 400)
+  t.match(supported.find(({ slug }: { slug: string }) => slug === 'snes'), { id: -1, fs_slug: 'snes', igdb_id: 19 })
+})
+
+t.test('the wizard lists no folders once ROMs are stored', async (t) => {
+  const { app, admin } = await buildTestApp(t, { library: { roms: { snes: { 'a.sfc': '' } } } })
+  await app.pg.query("insert into platforms (slug, fs_slug, name) values ('snes', 'snes', 'SNES')")
+  await app.pg.query(`insert into roms (platform_id, fs_name, fs_path, fs_name_no_tags, fs_name_no_ext)
+    select id, 'a.sfc', 'roms/snes', 'a', 'a' from platforms`)
+  const reply = await app.inject({ url: '/api/setup/library', headers: admin })
+  t.match(reply.json(), { detected_structure: 'struct_a', existing_platforms: [] })
+})
+
+t.test('platform folders are made in structure A when the library has none', async (t) => {
+  const testApp = await buildTestApp(t)
+  await dropUsers(testApp)
+  const headers = await strangerHeaders(testApp)
+  const create = (payload: unknown[]) => testApp.app.inject({ method: 'POST', url: '/api/setup/platforms', headers, payload })
+  t.same((await create([])).json(), { success: true, created_count: 0, message: 'Platform folders created: 0' })
+  const reply = await create(['snes', 'nes', 'snes'])
+  t.equal(reply.statusCode, 201)
+  t.match(reply.json(), { success: true, created_count: 3 })
+  t.ok(existsSync(join(testApp.libraryDir, 'roms', 'nes')))
+  t.same((await testApp.app.inject({ url: '/api/heartbeat' })).json().FILESYSTEM.FS_PLATFORMS, ['nes', 'snes'])
+})
+
+t.test('platform folders follow the structure that is there', async (t) => {
+  const { app, admin, libraryDir } = await buildTestApp(t, { library: { snes: { roms: {} } } })
+  const reply = await app.inject({ method: 'POST', url: '/api/setup/platforms', headers: admin, payload: ['gb'] })
+  t.equal(reply.statusCode, 201)
+  t.ok(existsSync(join(libraryDir, 'gb', 'roms')))
+})
+
+t.test('a name that is no plain folder name makes nothing', async (t) => {
+  const { app, admin, libraryDir } = await buildTestApp(t)
+  for (const name of ['../outside', 'a/b', '', '..', '/etc/svc', 'nul\0l']) {
+    const reply = await app.inject({ method: 'POST', url: '/api/setup/platforms', headers: admin, payload: ['snes', name] })
+    t.equal(reply.statusCode, 400, JSON.stringify(name))
+    t.match(reply.json().detail, /^The path ".*" is refused: /)
+  }
+  t.notOk(existsSync(join(libraryDir, 'roms', 'snes')))
+  const object = await app.inject({ method: 'POST', url: '/api/setup/platforms', headers: admin, payload: { a: 1 } })
+  t.equal(object.statusCode, 422)
+})
+
+t.test('folders that cannot be made are named', async (t) => {
+  const { app, admin, libraryDir } = await buildTestApp(t, { library: { roms: {} } })
+  writeFileSync(join(libraryDir, 'roms', 'snes'), 'a file in the way')
+  const reply = await app.inject({ method: 'POST', url: '/api/setup/platforms', headers: admin, payload: ['snes', 'gb'] })
+  t.equal(reply.statusCode, 500)
+  t.same(reply.json(), { detail: 'These folders could not be created: snes' })
+  t.ok(existsSync(join(libraryDir, 'roms', 'gb')))
+})
+
+t.test('once there is an administrator the wizard is closed to strangers and to those without the scope', async (t) => {
+  const testApp = await buildTestApp(t)
+  const { app, createUser, admin } = testApp
+  const alice = await createUser('alice')
+  const stranger = await strangerHeaders(testApp)
+  const read = async (headers: Record<string, string>) => (await app.inject({ url: '/api/setup/library', headers })).statusCode
+  const write = async (headers: Record<string, string>) =>
+    (await app.inject({ method: 'POST', url: '/api/setup/platforms', headers, payload: ['snes'] })).statusCode
+  t.same([await read(stranger), await write(stranger)], [403, 403])
+  t.same([await read(alice), await write(alice)], [200, 403], 'users may read platforms')
+  t.same([await read(admin), await write(admin)], [200, 201])
+})
+
+t.test('liveness needs nothing, readiness needs the database and a scan worker', async (t) => {
+  const { app, worker } = await buildTestApp(t, { worker: true })
+  t.same((await app.inject({ url: '/api/health' })).json(), { status: 'ok' })
+  const ready = await app.inject({ url: '/api/health/ready' })
+  t.equal(ready.statusCode, 200)
+  t.same(ready.json(), {
+    status: 'ok', checks: { database: { status: 'ok', reason: null }, worker: { status: 'ok', reason: null } }
+  })
+  await worker?.close()
+  const lame = await app.inject({ url: '/api/health/ready' })
+  t.equal(lame.statusCode, 503)
+  t.same(lame.json(), {
+    status: 'failed',
+    checks: { database: { status: 'ok', reason: null }, worker: { status: 'failed', reason: 'No scan worker is running' } }
+  })
+})
+
+t.test('a database that is gone is reported without a word about where it was', async (t) => {
+  const app = fastify()
+  const pool = new pg.Pool({ connectionString: 'postgres://someone:a-password@127.0.0.1:1/none' })
+  app.decorate('pg', pool)
+  app.decorate('workers', {
+    id: 'test',
+    isAlive: async () => (await pool.query('select 1')).rowCount === 1,
+    listAlive: async () => []
+  })
+  t.teardown(() => app.close())
+  t.same(await createHealth(app).readReadiness(), {
+    status: 'failed',
+    checks: {
+      database: { status: 'failed', reason: 'The database does not answer; see the log of the server' },
+      worker: { status: 'failed', reason: 'No scan worker is running' }
+    }
+  })
+})
+
+t.test('the front page names the service and leads to the documentation', async (t) => {
+  const { app } = await buildTestApp(t)
+  const page = await app.inject({ url: '/' })
+  t.equal(page.statusCode, 200)
+  t.match(page.headers['content-type'], /^text\/html/)
+  t.match(page.body, /svc \d+\.\d+/)
+  for (const [, href] of page.body.matchAll(/href="([^"]+)"/g)) {
+    t.equal((await app.inject({ url: href ?? '' })).statusCode, 200, String(href))
+  }
+})

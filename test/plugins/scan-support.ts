@@ -1,0 +1,153 @@
+import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { Test } from 'tap'
+import type { PluginPackage } from '../../core/plugin-packages.ts'
+import { type TestApp, type TestAppOptions, buildTestApp } from '../support.ts'
+
+export type FixtureKey = 'alpha' | 'beta' | 'digest' | 'pictures'
+export const ALL_FIXTURES: readonly FixtureKey[] = ['alpha', 'beta', 'digest', 'pictures']
+
+const FIXTURES = fileURLToPath(new URL('fixtures/', import.meta.url))
+
+/** A scripted provider as a package that was found on disk. */
+export const packageOf = (key: FixtureKey): PluginPackage => ({
+  folder: FIXTURES,
+  name: `svc-provider-${key}`,
+  version: '1.0.0',
+  manifest: { kind: 'provider', key, sdk: '^1' },
+  entry: join(FIXTURES, `${key}.ts`),
+  origin: 'built-in',
+  problem: null
+})
+
+export interface ScanTask {
+  task_id: string
+  status: string
+  meta: { scan_stats: Record<string, number>, problems: { platform: string, path: string, reason: string }[] }
+}
+
+export interface StoredRom {
+  id: number
+  platform: string
+  fs_name: string
+  name: string
+  summary: string | null
+  tags: string[]
+  regions: string[]
+  revision: string | null
+  crc_hash: string
+  sha1_hash: string
+  url_cover: string | null
+  path_cover_large: string | null
+  path_cover_small: string | null
+  path_screenshots: string[]
+  path_manual: string | null
+  is_identified: boolean
+  missing_from_fs: boolean
+  /** Ids by provider. */
+  ids: Record<string, string>
+}
+
+export interface ScanTest extends TestApp {
+  dataDir: string
+  /** Starts a scan and waits for its end. */
+  scan (payload?: object): Promise<ScanTask>
+  start (payload?: object): Promise<string>
+  finished (taskId: string): Promise<ScanTask>
+  error (taskId: string): Promise<string | null>
+  /** The stored ROMs of a platform folder, by name. */
+  roms (folder: string): Promise<StoredRom[]>
+  rom (folder: string, fsName: string): Promise<StoredRom>
+  /** Writes files of the library; paths are relative to it. */
+  put (files: Record<string, string | Uint8Array>): Promise<void>
+  sql<Row> (text: string, values?: unknown[]): Promise<Row[]>
+}
+
+export interface ScanTestOptions extends Pick<TestAppOptions, 'env' | 'worker' | 'databaseUrl'> {
+  providers?: readonly FixtureKey[]
+  /** Content of config.yml. */
+  config?: string
+}
+
+const ROMS = `select r.id, p.fs_slug as platform, r.fs_name, r.name, r.summary, r.tags, r.regions, r.revision, r.crc_hash,
+    r.sha1_hash, r.url_cover, r.path_cover_large, r.path_cover_small, r.path_screenshots, r.path_manual, r.is_identified,
+    r.missing_from_fs, coalesce((select jsonb_object_agg(m.provider, m.provider_id) from rom_matches m
+      where m.rom_id = r.id), '{}') as ids
+  from roms r join platforms p on p.id = r.platform_id where p.fs_slug = $1 order by r.fs_name collate "C"`
+
+async function makeDataDir (t: Test, config: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-scan-'))
+  t.teardown(() => rm(folder, { recursive: true, force: true }))
+  await writeFile(join(folder, 'config.yml'), config)
+  return folder
+}
+
+/** A server with a scan worker, scripted providers and an empty library. */
+export async function buildScanTest (t: Test, options: ScanTestOptions = {}): Promise<ScanTest> {
+  const { providers = ALL_FIXTURES, config = '', env = {}, worker = true, databaseUrl } = options
+  const dataDir = await makeDataDir(t, config)
+  const test = await buildTestApp(t, {
+    worker,
+    packages: providers.map(packageOf),
+    env: { SVC_DATA_DIR: dataDir, ...env },
+    ...(databaseUrl === undefined ? {} : { databaseUrl })
+  })
+  const { app, admin, libraryDir } = test
+
+  async function start (payload?: object): Promise<string> {
+    const answer = await app.inject({
+      method: 'POST', url: '/api/tasks/scan', headers: admin, ...(payload === undefined ? {} : { payload })
+    })
+    if (answer.statusCode !== 202) throw new Error(`scan refused with ${answer.statusCode}: ${answer.body}`)
+    return (answer.json() satisfies { task_id: string }).task_id
+  }
+
+  async function finished (taskId: string): Promise<ScanTask> {
+    for (;;) {
+      const status: ScanTask = (await app.inject({ url: `/api/tasks/${taskId}`, headers: admin })).json()
+      if (!['queued', 'started'].includes(status.status)) return status
+      await sleep(20)
+    }
+  }
+
+  async function sql<Row> (text: string, values: unknown[] = []): Promise<Row[]> {
+    return (await app.pg.query(text, values)).rows as Row[]
+  }
+
+  const roms = (folder: string) => sql<StoredRom>(ROMS, [folder])
+
+  return {
+    ...test,
+    dataDir,
+    start,
+    finished,
+    sql,
+    roms,
+    scan: async (payload) => await finished(await start(payload)),
+    error: async (taskId) => (await sql<{ error: string | null }>('select error from tasks where id = $1', [taskId]))[0]?.error ?? null,
+    async rom (folder, fsName) {
+      const rom = (await roms(folder)).find((one) => one.fs_name === fsName)
+      if (rom === undefined) throw new Error(`No ROM '${fsName}' is stored in '${folder}'`)
+      return rom
+    },
+    async put (files) {
+      for (const [path, content] of Object.entries(files)) {
+        const target = join(libraryDir, path)
+        await mkdir(dirname(target), { recursive: true })
+        await writeFile(target, content)
+      }
+    }
+  }
+}
+
+/** Resolves once `condition` holds. */
+export async function until (condition: () => boolean | Promise<boolean>, what: string, ms = 10_000): Promise<void> {
+  const deadline = Date.now() + ms
+  while (!await condition()) {
+    if (Date.now() > deadline) throw new Error(`Not within ${ms} ms: ${what}`)
+    await sleep(10)
+  }
+}

@@ -1,0 +1,199 @@
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
+import { dirname, join, relative, resolve, sep } from 'node:path'
+import t from 'tap'
+import ts from 'typescript'
+import { SERVER_DIR } from '../core/plugin-packages.ts'
+
+/** The sentence that each folder's README opens with. */
+const SENTENCES: Record<string, string> = {
+  '.': 'A self-hosted game library server whose metadata providers, notification channels and exporters are npm packages.',
+  core: 'Everything the server needs before it has a single feature: config, database, auth, sockets, queues, the OpenAPI document and the plugin loader.',
+  plugins: "The server's own features, one Fastify plugin per folder; nothing here is published.",
+  providers: 'One package per metadata source; a provider turns a ROM into metadata and never touches the database.',
+  channels: 'One package per way out of the inbox; a channel delivers one notification or throws.',
+  exporters: 'One package per frontend format; an exporter turns games, and the text already there, into text and never touches the disk.',
+  sdk: 'The contract, the types and the test kit for anyone writing a provider, channel or exporter; start here.',
+  examples: 'Small complete programs to copy, one for each kind of user.',
+  test: "Tests of the assembled server; a package's own tests live in the package."
+}
+const KINDS: Record<string, string> = { providers: 'provider', channels: 'channel', exporters: 'exporter' }
+const README_HEADINGS = ['What it does', 'Configuration', 'Limits and attribution', 'Troubleshooting']
+const LEFT_OUT = new Set(['node_modules', 'dist', 'coverage', 'data', '.git', '.tap'])
+/** Core knows no feature; these start the assembled server, so they know the list of all features. */
+const ENTRY_FILE = /^core\/(server|supervisor|cli)[\w-]*\.ts$/
+
+function listFiles (folder: string): string[] {
+  return readdirSync(join(SERVER_DIR, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = folder === '' ? entry.name : `${folder}/${entry.name}`
+    // A package brings data files of its own; only the folder at the top is kept at run time.
+    if (LEFT_OUT.has(entry.name) && !(entry.name === 'data' && folder !== '')) return []
+    return entry.isDirectory() ? listFiles(path) : [path]
+  })
+}
+
+const FILES = listFiles('')
+const SOURCES = FILES.filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts'))
+const LOCAL = /^(\.\.|core|plugins|providers|channels|exporters|sdk|examples|test)(\/|$)/
+const isLocal = (target: string) => LOCAL.test(target)
+const isTest = (path: string) => /(^|\/)test\//.test(path) || path.endsWith('.test.ts')
+const read = (path: string) => readFileSync(join(SERVER_DIR, path), 'utf8')
+const parse = (path: string) => ts.createSourceFile(path, read(path), ts.ScriptTarget.Latest, true)
+const parsed = new Map(SOURCES.map((path) => [path, parse(path)]))
+
+function visit (node: ts.Node, look: (node: ts.Node) => void): void {
+  look(node)
+  ts.forEachChild(node, (child) => { visit(child, look) })
+}
+
+/** What a file imports: paths from the root for local files, else the name as written. */
+function listImports (path: string): string[] {
+  const imports: string[] = []
+  const source = parsed.get(path)
+  if (source === undefined) return imports
+  visit(source, (node) => {
+    const isCall = ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword
+    const isStatement = ts.isImportDeclaration(node) || ts.isExportDeclaration(node)
+    const from = isStatement ? node.moduleSpecifier : isCall ? node.arguments[0] : undefined
+    if (from === undefined || !ts.isStringLiteral(from)) return
+    const local = relative(SERVER_DIR, resolve(SERVER_DIR, dirname(path), from.text)).replaceAll(sep, '/')
+    imports.push(from.text.startsWith('.') ? local : from.text)
+  })
+  return imports
+}
+
+/** The packages of plugins, published and to be copied, with the kind each must have. */
+const PACKAGES = [...Object.keys(KINDS), 'examples'].flatMap((parent) => readdirSync(join(SERVER_DIR, parent))
+  .map((name) => ({ folder: `${parent}/${name}`, parent, name }))
+  .filter(({ folder }) => existsSync(join(SERVER_DIR, folder, 'package.json')))
+  .map((place) => ({ ...place, json: JSON.parse(read(`${place.folder}/package.json`)) as PackageJson }))
+  .filter(({ json }) => json.svc !== undefined || json.keywords?.includes('svc-plugin') === true))
+
+interface PackageJson {
+  name: string
+  keywords?: string[]
+  svc?: { kind: string, key: string, sdk: string }
+  dependencies?: Record<string, string>
+  peerDependencies?: Record<string, string>
+  scripts?: Record<string, string>
+}
+
+t.test('core imports no feature, apart from the entry files that start the server', async (t) => {
+  for (const path of SOURCES.filter((path) => path.startsWith('core/') && !isTest(path))) {
+    const strays = listImports(path).filter((target) => isLocal(target) && !target.startsWith('core/'))
+      .filter((target) => !(ENTRY_FILE.test(path) && target.startsWith('plugins/')))
+    t.same(strays, [], path)
+  }
+})
+
+t.test('a feature imports core, and of other features what has no state; their services are decorators', async (t) => {
+  for (const path of SOURCES.filter((path) => path.startsWith('plugins/') && !isTest(path))) {
+    const feature = path.split('/')[1] ?? ''
+    const strays = listImports(path).filter(isLocal).filter((target) => {
+      if (target.startsWith('core/') || target.startsWith(`plugins/${feature}/`)) return false
+      if (path === 'plugins/index.ts') return false
+      return !target.startsWith('plugins/') || /^plugins\/[\w-]+\/(index|routes|service|jobs|events)\.ts$/.test(target)
+    })
+    t.same(strays, [], path)
+  }
+})
+
+t.test('the server imports nothing of a plugin package; it finds them', async (t) => {
+  const names = new Set(PACKAGES.map(({ json }) => json.name))
+  for (const path of SOURCES.filter((path) => /^(core|plugins)\//.test(path))) {
+    t.same(listImports(path).filter((target) => names.has(target)), [], path)
+  }
+})
+
+t.test('the SDK imports nothing of this repository but itself', async (t) => {
+  for (const path of SOURCES.filter((path) => path.startsWith('sdk/'))) {
+    const targets = listImports(path)
+    t.same(targets.filter((target) => isLocal(target) && !target.startsWith('sdk/')), [], path)
+    t.same(targets.filter((target) => target.startsWith('@svc/') && !target.startsWith('@svc/plugin-sdk')), [], path)
+  }
+})
+
+t.test('a plugin package imports itself, the SDK and its own dependencies', async (t) => {
+  for (const { folder, json } of PACKAGES) {
+    const allowed = Object.keys({ ...json.dependencies, '@svc/plugin-sdk': '' })
+    for (const path of SOURCES.filter((path) => path.startsWith(`${folder}/src/`))) {
+      const strays = listImports(path).filter((target) => isLocal(target)
+        ? !target.startsWith(`${folder}/src/`)
+        : !isBuiltin(target) && !allowed.includes(target))
+      t.same(strays, [], path)
+    }
+    for (const path of SOURCES.filter((path) => path.startsWith(`${folder}/test/`))) {
+      t.same(listImports(path).filter((target) => isLocal(target) && !target.startsWith(`${folder}/`)), [], path)
+    }
+  }
+})
+
+t.test('every plugin package has the same shape', async (t) => {
+  t.ok(PACKAGES.length > 0)
+  for (const { folder, parent, name, json } of PACKAGES) {
+    const kind = KINDS[parent] ?? json.svc?.kind ?? ''
+    t.match(json.svc, { kind, sdk: /^\^\d+/ }, `${folder}: manifest`)
+    if (parent === 'examples') t.equal(`${json.svc?.kind}-${json.svc?.key}`, name, `${folder}: folder is kind and key`)
+    else t.equal(json.svc?.key, name, `${folder}: key is the folder's name`)
+    t.match(json.name, new RegExp(`svc[-/]${kind}-${json.svc?.key}$`), `${folder}: name says kind and key`)
+    t.ok(json.keywords?.includes('svc-plugin'), `${folder}: keyword`)
+    t.ok(json.peerDependencies?.['@svc/plugin-sdk'], `${folder}: the SDK is a peer`)
+    t.same(Object.keys(json.scripts ?? {}).filter((script) => /^(pre|post)?install$/.test(script)), [], `${folder}: no install script`)
+    for (const file of ['README.md', 'CHANGELOG.md', 'src/index.ts', 'test/index.test.ts']) {
+      t.ok(FILES.includes(`${folder}/${file}`), `${folder}/${file}`)
+    }
+    const headings = [...read(`${folder}/README.md`).matchAll(/^## (.+)$/gm)].map(([, heading]) => heading)
+    t.same(headings.filter((heading) => README_HEADINGS.includes(heading ?? '')), README_HEADINGS, `${folder}: README headings`)
+    t.match(read(`${folder}/CHANGELOG.md`), /^## \d+\.\d+\.\d+/m, `${folder}: CHANGELOG names a release`)
+    t.match(read(`${folder}/test/index.test.ts`), /\btest(Provider|Channel|Exporter)\b/, `${folder}: runs the conformance suite`)
+  }
+})
+
+t.test('every folder at the top says in one sentence what it is', async (t) => {
+  const folders = readdirSync(SERVER_DIR, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && !LEFT_OUT.has(entry.name) && !entry.name.startsWith('.'))
+    .map(({ name }) => name)
+  t.same(folders.sort(), Object.keys(SENTENCES).filter((name) => name !== '.').sort(), 'no other folders')
+  for (const [folder, sentence] of Object.entries(SENTENCES)) {
+    const first = read(join(folder, 'README.md')).split('\n').find((line) => line !== '' && !line.startsWith('#'))
+    t.equal(first, sentence, folder)
+  }
+})
+
+t.test('a feature is registered under the name of its folder', async (t) => {
+  for (const path of FILES.filter((path) => /^plugins\/[\w-]+\/index\.ts$/.test(path))) {
+    const folder = path.split('/')[1] ?? ''
+    t.match(read(path), new RegExp(`\\bname: '${folder}'`), path)
+  }
+})
+
+/** Programs that people run by hand. */
+const PRINTS = /^(core\/cli|examples\/[\w-]+\/main)/
+
+/** What the house does without, by the kind of its syntax. */
+function describeBan (node: ts.Node, path: string): string | null {
+  if (node.kind === ts.SyntaxKind.AnyKeyword) return 'the type any'
+  if (ts.isNonNullExpression(node)) return 'a non-null assertion'
+  if (ts.isEnumDeclaration(node)) return 'an enum'
+  const isConsole = ts.isPropertyAccessExpression(node) && node.expression.getText() === 'console'
+  return isConsole && !PRINTS.test(path) ? `console.${node.name.text}` : null
+}
+
+t.test('sources do without any, non-null assertions, enums and console output', async (t) => {
+  for (const [path, source] of parsed) {
+    if (isTest(path)) continue
+    const found: string[] = []
+    visit(source, (node) => {
+      const ban = describeBan(node, path)
+      if (ban !== null) found.push(`${ban} in line ${source.getLineAndCharacterOfPosition(node.getStart()).line + 1}`)
+    })
+    t.same(found, [], path)
+  }
+})
+
+t.test('no file knows where the repository lies on the machine it was written on', async (t) => {
+  const outside = `${dirname(SERVER_DIR)}/`
+  const isTelling = outside.length > 2
+  const texts = FILES.filter((path) => /\.(ts|js|json|md|ya?ml|conf|html|css|xml|txt)$/.test(path) && path !== 'package-lock.json')
+  for (const path of texts) t.notOk(isTelling && read(path).includes(outside), path)
+})
