@@ -42,6 +42,14 @@ export interface FeatureOptions { config: Config, role: Role }
 const JSON_MAX_BYTES = 1024 * 1024
 const URL_PART_MAX = 4_096
 
+/** Routes are written without the path of the base URL; a proxy may have cut it already. */
+function stripPrefix (url: string, prefix: string): string {
+  if (prefix === '' || !url.startsWith(prefix)) return url
+  const rest = url.slice(prefix.length)
+  if (rest === '' || rest.startsWith('?')) return `/${rest}`
+  return rest.startsWith('/') ? rest : url
+}
+
 /** Registers everything in order. Nothing listens yet. */
 export async function buildApp (options: AppOptions): Promise<App> {
   const { config, role, databaseUrl: url } = options
@@ -59,7 +67,7 @@ export async function buildApp (options: AppOptions): Promise<App> {
     schemaController: { compilersFactory: { buildValidator: createValidatorCompiler as never } },
     genReqId: () => crypto.randomUUID(),
     pluginTimeout: 15_000,
-    rewriteUrl: ({ url: path = '/' }) => prefix !== '' && path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : path
+    rewriteUrl: ({ url = '/' }) => stripPrefix(url, prefix)
   }).withTypeProvider<TypeBoxTypeProvider>()
 
   app.decorate('secrets', secrets)

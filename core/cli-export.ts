@@ -1,4 +1,3 @@
-import '../plugins/exports/index.ts'
 import type { ExportOutcome } from '../plugins/exports/schemas.ts'
 import { withApp } from './cli-app.ts'
 import { loadConfig } from './config.ts'
@@ -26,7 +25,7 @@ const printJson = (outcome: ExportOutcome) => {
 /** A line per file on stdout; what failed or was left out on stderr. */
 function printLines (outcome: ExportOutcome): void {
   for (const { path, written, games, media_files: media, skipped, media_errors: failed } of outcome.files) {
-    process.stdout.write(`${path}: ${games} games, ${media} media files${written ? '' : ', nothing new'}\n`)
+    process.stdout.write(`${path}: games ${games}, media files ${media}${written ? '' : ', nothing new'}\n`)
     for (const { rom_id: id, reason } of skipped) process.stderr.write(`svc: ROM ${id} is not in ${path}: ${reason}\n`)
     for (const { path: file, reason } of failed) process.stderr.write(`svc: ${file}: ${reason}\n`)
   }

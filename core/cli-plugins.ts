@@ -2,6 +2,7 @@ import type { Cache, Logger } from '@svc/plugin-sdk'
 import fastify from 'fastify'
 import { type Config, loadConfig } from './config.ts'
 import { createHttpClient } from './http.ts'
+import { paceClient } from './http-pace.ts'
 import { loadPlugins } from './loader.ts'
 import { createFiles } from './plugin-context.ts'
 import { linkSdk } from './plugin-packages.ts'
@@ -25,18 +26,19 @@ function createMemoryCache (): Cache {
 export async function inspectPlugins (config: Config): Promise<PluginRecord[]> {
   const app = fastify({ pluginTimeout: 15_000 })
   const log: Logger = app.log
+  const files = createFiles(config.library_dir)
   try {
     linkSdk(config.data_dir)
     const registry = await loadPlugins(app, {
       config,
       works: true,
-      createServices (_kind, key, pluginConfig, secrets, origins) {
+      createServices (_kind, key, { config: pluginConfig, secrets, origins, pace }) {
         const cache = createMemoryCache()
         const http = createHttpClient({
           name: key, userAgent: USER_AGENT, log, secrets, trustedOrigins: origins, store: cache
         })
         app.addHook('onClose', async () => { await http.close() })
-        return { config: pluginConfig, http, log, cache, files: createFiles(config.library_dir) }
+        return { config: pluginConfig, http: paceClient(http, pace), log, cache, files }
       }
     })
     return [...registry.records]

@@ -61,9 +61,20 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
       deleteAfterSeconds: 86_400, retentionSeconds: 86_400 * 7
     })
     if (!works) return
-    await boss.work(name, {
-      batchSize: 1, localConcurrency: queue.concurrency, pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 5
-    }, async ([job]) => job === undefined ? null : await queue.run(job.data as never, job.signal))
+    for (let slot = 0; slot < queue.concurrency; slot++) await startSlot(name, queue)
+  }
+
+  /** One job at a time. The next one is looked for at once: a backlog would else be taken up at the poll's pace. */
+  async function startSlot (name: string, queue: QueueDefinition<never>): Promise<void> {
+    const worker: string = await boss.work(name, {
+      batchSize: 1, pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 5
+    }, async ([job]) => {
+      try {
+        return job === undefined ? null : await queue.run(job.data as never, job.signal)
+      } finally {
+        boss.notifyWorker(worker)
+      }
+    })
   }
 
   app.decorate('jobs', {

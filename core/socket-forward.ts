@@ -53,7 +53,9 @@ export function endToEndHeaders (headers: IncomingHttpHeaders): IncomingHttpHead
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !dropped.has(name)))
 }
 
-function toOwner (request: IncomingMessage, socketPath: string, agent: Agent | false, extra: Record<string, string> = {}) {
+function toOwner (
+  request: IncomingMessage, socketPath: string, agent: Agent | false, extra: Record<string, string> = {}
+) {
   return sendRequest({
     agent,
     socketPath,

@@ -3,6 +3,7 @@ import { createAdapter } from '@socket.io/postgres-adapter'
 import type { TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import fp from 'fastify-plugin'
+import pg from 'pg'
 import { Server, type Socket } from 'socket.io'
 import type { Caller } from './auth.ts'
 import { type Config, basePath } from './config.ts'
@@ -82,14 +83,18 @@ function limitRate (socket: Socket): void {
 
 export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber }) => {
   const events = new Map<string, ClientEvent<never>>()
+  // One connection listens and one publishes: over several, events would overtake each other.
+  const pool = new pg.Pool({ connectionString: app.pg.options.connectionString, max: 2 })
+  pool.on('error', (err) => { app.log.warn({ err }, 'idle database connection lost') })
   const io = new Server({
     path: `${basePath(config)}/ws/socket.io`,
     pingInterval: PING_INTERVAL_MS,
     pingTimeout: PING_TIMEOUT_MS,
     maxHttpBufferSize: MESSAGE_MAX_BYTES,
     serveClient: false,
+    addTrailingSlash: false,
     allowRequest: (request, answer) => { answer(null, isAllowedOrigin(request, config)) },
-    adapter: createAdapter(app.pg, { errorHandler: (err: Error) => { app.log.warn({ err }, 'socket adapter failed') } })
+    adapter: createAdapter(pool, { errorHandler: (err: Error) => { app.log.warn({ err }, 'socket adapter failed') } })
   })
 
   const identify = (socket: Socket) => app.auth.identifyHandshake(socket.request)
@@ -154,5 +159,6 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
   app.addHook('onClose', async () => {
     if (accepts) await io.close()
     else await io.of('/').adapter.close()
+    await pool.end()
   })
 }, { name: 'sockets', fastify: '5.x', dependencies: ['database', 'auth-core'] })

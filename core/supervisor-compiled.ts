@@ -1,13 +1,13 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { enableCompileCache, flushCompileCache } from 'node:module'
 import { join } from 'node:path'
-import { createRunDir, runDir } from './supervisor-run-dir.ts'
+import { runDir } from './supervisor-run-dir.ts'
 import { VERSION } from './version.ts'
 
 /**
- * Compiled code is kept between starts, which halves their time and saves each process the memory of what removes types:
- * in the data directory, where no other user can plant any. Writing all of it takes seconds, and many on a slow disk, so
- * a process of its own does it once, after the first start.
+ * Compiled code is kept between starts, which halves their time and saves each process the memory of what removes
+ * types: in the data directory, where no other user can plant any. Writing all of it takes seconds, and many on a slow
+ * disk, so a process of its own does it once, after the first start.
  */
 const folderOf = (dataDir: string) => join(runDir(dataDir), 'compiled')
 const markOf = (dataDir: string) => join(folderOf(dataDir), 'complete')
@@ -23,10 +23,9 @@ export function hasCompiledCode (dataDir: string): boolean {
   }
 }
 
-/** Lets this process use it. */
+/** Lets this process use it, if it is there; making it would keep the end of a short command waiting. */
 export function useCompiledCode (dataDir: string): void {
-  createRunDir(dataDir)
-  enableCompileCache(folderOf(dataDir))
+  if (hasCompiledCode(dataDir)) enableCompileCache(folderOf(dataDir))
 }
 
 /** Throws away what another release left. Only for the holder of the lock. */

@@ -74,15 +74,25 @@ export function createLane (provider: Loaded<ProviderDefinition>, signal: AbortS
     }
   }
 
+  /** Reacts before the next call starts. */
+  async function run (call: () => Promise<Match | null>): Promise<Match | null | undefined> {
+    if (refused !== null) return undefined
+    try {
+      const match = await call()
+      failuresInARow = 0
+      return match
+    } catch (err) {
+      if (!signal.aborted) react(err)
+      throw err
+    }
+  }
+
   async function ask (call: () => Promise<Match | null>, pauses = 0): Promise<Match | null | undefined> {
     if (refused !== null) return undefined
     try {
-      const match = await queue.add(async () => refused === null ? await call() : undefined, { signal })
-      if (match !== undefined) failuresInARow = 0
-      return match
+      return await queue.add(() => run(call), { signal })
     } catch (err) {
       signal.throwIfAborted()
-      react(err)
       if (pause === null || !(err instanceof RateLimitedError) || pauses >= PAUSES_MAX) throw err
       await pause
       return await ask(call, pauses + 1)

@@ -30,16 +30,17 @@ function warningsOf (files: readonly EntryFile[], hashes: readonly (FileHashes |
 async function hashFolder (entry: Entry, hasher: Hasher, signal: AbortSignal): Promise<EntryHashes> {
   const top = entry.files.filter((file) => file.is_top_level)
   const deep = entry.files.filter((file) => !file.is_top_level)
-  const [topGroup, deepGroup] = await Promise.all([top, deep].map((files) => files.length === 0
+  const hashAll = async (files: EntryFile[]) => files.length === 0
     ? { files: [], combined: NO_HASHES }
-    : hasher.hashGroup(files.map((file) => file.absolute_path), { signal })))
+    : await hasher.hashGroup(files.map((file) => file.absolute_path), { signal })
+  const [topGroup, deepGroup] = await Promise.all([hashAll(top), hashAll(deep)])
   const hashes = new Map<EntryFile, FileHashes | Error>()
-  top.forEach((file, index) => { hashes.set(file, topGroup?.files[index] ?? new Error('it was not read')) })
-  deep.forEach((file, index) => { hashes.set(file, deepGroup?.files[index] ?? new Error('it was not read')) })
+  top.forEach((file, index) => { hashes.set(file, topGroup.files[index] ?? new Error('it was not read')) })
+  deep.forEach((file, index) => { hashes.set(file, deepGroup.files[index] ?? new Error('it was not read')) })
   const inOrder = entry.files.map((file) => hashes.get(file) ?? new Error('it was not read'))
   return {
     files: inOrder.map((hash) => hash instanceof Error ? null : hash),
-    rom: topGroup?.combined ?? NO_HASHES,
+    rom: topGroup.combined,
     warnings: warningsOf(entry.files, inOrder)
   }
 }

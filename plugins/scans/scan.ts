@@ -2,9 +2,8 @@ import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { type Config, loadConfig } from '../../core/config.ts'
-import { createHasher } from '../../core/hashing/hasher.ts'
 import { createHttpClient } from '../../core/http.ts'
-import { DEFAULT_EXCLUDED_EXTENSIONS, DEFAULT_EXCLUDED_FILES, createExclusions } from '../../core/library/exclusions.ts'
+import { createExclusions } from '../../core/library/exclusions.ts'
 import { readPluginConfig } from '../../core/plugin-config.ts'
 import { createMemo, readPreferences } from '../../core/plugin-context.ts'
 import { USER_AGENT } from '../../core/plugin-services.ts'
@@ -23,6 +22,7 @@ import type { PlatformScanServices } from './platform-services.ts'
 import { createProgress } from './progress.ts'
 import { createRomStore } from './rom-store.ts'
 import { scanRoms } from './roms-scan.ts'
+import type { ScanHasher } from './scan-hasher.ts'
 import type { ScanPayload } from './schemas.ts'
 
 /** Platforms without a hash database: hashing terabytes of them would find nothing. */
@@ -59,18 +59,9 @@ function readTrustedOrigins (app: FastifyInstance, config: Config): string[] {
   })
 }
 
-function createScanHasher (config: Config) {
-  const { hash_threads: threads, archive_timeout_seconds: seconds } = config.scan
-  return createHasher({
-    ...(threads === 0 ? {} : { threads }),
-    excluded: { names: DEFAULT_EXCLUDED_FILES, extensions: DEFAULT_EXCLUDED_EXTENSIONS },
-    limits: { timeoutMs: seconds * 1_000 }
-  })
-}
-
 /** Runs one scan from its payload to its last total. What is done when it throws stays done. */
 export async function runScan (
-  app: FastifyInstance, startConfig: Config, run: TaskRun<ScanPayload>, after: readonly AfterScan[]
+  app: FastifyInstance, startConfig: Config, hashers: ScanHasher, run: TaskRun<ScanPayload>, after: readonly AfterScan[]
 ): Promise<void> {
   const config = readConfigAnew(app, startConfig)
   const { payload } = run
@@ -82,7 +73,7 @@ export async function runScan (
   const { providers } = app.registry
   const progress = createProgress(app, log, run.report)
   const announcer = createAnnouncer(app)
-  const hasher = createScanHasher(config)
+  const hasher = hashers.take(config)
   const http = createHttpClient({
     name: 'artwork', userAgent: USER_AGENT, log, trustedOrigins: readTrustedOrigins(app, config)
   })
@@ -137,6 +128,7 @@ export async function runScan (
     for (const reason of identifier.complaints()) progress.problem({ platform: '', path: '', reason })
     progress.close()
     await progress.flush().catch((err: unknown) => { log.warn({ err }, 'the last totals could not be written') })
-    await Promise.all([hasher.close(), http.close()])
+    hashers.release()
+    await http.close()
   }
 }

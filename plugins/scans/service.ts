@@ -3,6 +3,7 @@ import type { Config } from '../../core/config.ts'
 import { ApiError } from '../../core/errors.ts'
 import type { Task } from '../tasks/entities.ts'
 import type { TaskRun } from '../tasks/definitions.ts'
+import { createScanHasher } from './scan-hasher.ts'
 import { type AfterScan, runScan } from './scan.ts'
 import { type ScanPayload, type ScanStats, type ScanType, createStats } from './schemas.ts'
 
@@ -20,12 +21,13 @@ const NO_WORKER = 'No scan worker is running. Start one with svc worker, or the 
 
 export function createScans (app: FastifyInstance, config: Config) {
   const after: AfterScan[] = []
+  const hashers = createScanHasher(app)
 
   app.tasks.addRunner(SCAN_QUEUE, {
     concurrency: 1,
     timeoutName: 'SCAN_TIMEOUT',
     timeoutSeconds: config.scan.timeout_seconds,
-    run: (run) => runScan(app, config, run as TaskRun<ScanPayload & Record<string, unknown>>, after)
+    run: (run) => runScan(app, config, hashers, run as TaskRun<ScanPayload & Record<string, unknown>>, after)
   })
 
   // Only now may the next scan be asked for: while the row says that this one runs, it would be refused.

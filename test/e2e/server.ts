@@ -34,7 +34,9 @@ export function runSvc (t: Pick<TapTest, 'teardown'>, args: string[], env: Recor
   const { pid } = child
   if (pid === undefined) throw new Error('svc could not be run')
   const chunks: string[] = []
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => { chunks.push(text) })
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => { chunks.push(text) })
+  }
   const output = () => chunks.join('')
   const ended = once(child, 'close').then(([code, signal]: unknown[]) =>
     ({ code: code as number | null, signal: signal as NodeJS.Signals | null, output: output() }))
@@ -46,7 +48,9 @@ export function runSvc (t: Pick<TapTest, 'teardown'>, args: string[], env: Recor
 }
 
 /** Asks again and again until there is an answer. */
-export async function until<T> (what: string, ask: () => Promise<T | null | undefined | false>, command?: Command): Promise<T> {
+export async function until<T> (
+  what: string, ask: () => Promise<T | null | undefined | false>, command?: Command
+): Promise<T> {
   const deadline = Date.now() + WAIT_MS
   while (Date.now() < deadline) {
     const answer = await ask()

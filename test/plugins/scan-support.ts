@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
-import type { PluginPackage } from '../../core/plugin-packages.ts'
+import { type PluginPackage, listPluginPackages } from '../../core/plugin-packages.ts'
 import { type TestApp, type TestAppOptions, buildTestApp } from '../support.ts'
 
 export type FixtureKey = 'alpha' | 'beta' | 'digest' | 'pictures'
@@ -22,6 +22,11 @@ export const packageOf = (key: FixtureKey): PluginPackage => ({
   origin: 'built-in',
   problem: null
 })
+
+/** A provider that comes with the server. */
+function builtIn (key: string, dataDir: string): PluginPackage[] {
+  return listPluginPackages(dataDir).filter((pack) => pack.name === `@svc/provider-${key}`)
+}
 
 export interface ScanTask {
   task_id: string
@@ -61,6 +66,8 @@ export interface ScanTest extends TestApp {
   /** The stored ROMs of a platform folder, by name. */
   roms (folder: string): Promise<StoredRom[]>
   rom (folder: string, fsName: string): Promise<StoredRom>
+  /** Why something was left out, as `path: reason`. */
+  problems (task: ScanTask): string[]
   /** Writes files of the library; paths are relative to it. */
   put (files: Record<string, string | Uint8Array>): Promise<void>
   sql<Row> (text: string, values?: unknown[]): Promise<Row[]>
@@ -68,8 +75,10 @@ export interface ScanTest extends TestApp {
 
 export interface ScanTestOptions extends Pick<TestAppOptions, 'env' | 'worker' | 'databaseUrl'> {
   providers?: readonly FixtureKey[]
-  /** Content of config.yml. */
-  config?: string
+  /** Keys of providers that come with the server. */
+  builtIns?: readonly string[]
+  /** Sections of config.yml. */
+  config?: Record<string, object>
 }
 
 const ROMS = `select r.id, p.fs_slug as platform, r.fs_name, r.name, r.summary, r.tags, r.regions, r.revision, r.crc_hash,
@@ -78,20 +87,22 @@ const ROMS = `select r.id, p.fs_slug as platform, r.fs_name, r.name, r.summary, 
       where m.rom_id = r.id), '{}') as ids
   from roms r join platforms p on p.id = r.platform_id where p.fs_slug = $1 order by r.fs_name collate "C"`
 
-async function makeDataDir (t: Test, config: string): Promise<string> {
+async function makeDataDir (t: Test, config: Record<string, object>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-scan-'))
   t.teardown(() => rm(folder, { recursive: true, force: true }))
-  await writeFile(join(folder, 'config.yml'), config)
+  // Threads take longer to start than these small files to hash. JSON is YAML.
+  const scan = { hash_threads: 1, ...config.scan }
+  await writeFile(join(folder, 'config.yml'), JSON.stringify({ ...config, scan }))
   return folder
 }
 
 /** A server with a scan worker, scripted providers and an empty library. */
 export async function buildScanTest (t: Test, options: ScanTestOptions = {}): Promise<ScanTest> {
-  const { providers = ALL_FIXTURES, config = '', env = {}, worker = true, databaseUrl } = options
+  const { providers = ALL_FIXTURES, builtIns = [], config = {}, env = {}, worker = true, databaseUrl } = options
   const dataDir = await makeDataDir(t, config)
   const test = await buildTestApp(t, {
     worker,
-    packages: providers.map(packageOf),
+    packages: [...providers.map(packageOf), ...builtIns.flatMap((key) => builtIn(key, dataDir))],
     env: { SVC_DATA_DIR: dataDir, ...env },
     ...(databaseUrl === undefined ? {} : { databaseUrl })
   })
@@ -126,6 +137,7 @@ export async function buildScanTest (t: Test, options: ScanTestOptions = {}): Pr
     finished,
     sql,
     roms,
+    problems: (task) => task.meta.problems.map(({ path, reason }) => `${path}: ${reason}`),
     scan: async (payload) => await finished(await start(payload)),
     error: async (taskId) => (await sql<{ error: string | null }>('select error from tasks where id = $1', [taskId]))[0]?.error ?? null,
     async rom (folder, fsName) {

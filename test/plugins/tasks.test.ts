@@ -1,0 +1,187 @@
+import { access, mkdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Type } from '@sinclair/typebox'
+import t from 'tap'
+import { resetScripts, scriptOf } from './fixtures/script.ts'
+import { buildScanTest, until } from './scan-support.ts'
+
+interface TaskInfo { name: string, destructive: boolean, enabled: boolean, cron_string: string, manual_run: boolean, type: string }
+
+const test = await buildScanTest(t, {
+  providers: ['alpha', 'pictures'],
+  config: { filesystem: { skip_hash_calculation: true }, plugins: { pictures: { refresh_cron: '15 2 * * 1' } } },
+  env: { ENABLE_SCHEDULED_RESCAN: 'true', SCHEDULED_RESCAN_CRON: '30 4 * * *' }
+})
+const { app, admin, put, scan, sql, finished, error, dataDir, libraryDir } = test
+const pictures = scriptOf('pictures')
+const resources = join(dataDir, 'resources')
+
+t.beforeEach(resetScripts)
+
+const get = (url: string) => app.inject({ url, headers: admin })
+const run = (name: string, payload?: object | string) => app.inject({
+  method: 'POST', url: `/api/tasks/run/${name}`, headers: admin, ...(payload === undefined ? {} : { payload })
+})
+const exists = (path: string) => access(join(resources, path)).then(() => true, () => false)
+
+async function runToEnd (name: string, payload?: object) {
+  const answer = await run(name, payload)
+  if (answer.statusCode !== 200) throw new Error(answer.body)
+  const { task_id: id } = answer.json<{ task_id: string }>()
+  return { id, ...await finished(id) } as { id: string, status: string, meta: { cleanup_stats: object, update_stats: object } }
+}
+
+t.test('the catalogue is in three groups, and every entry says whether it destroys something', async (t) => {
+  const answer = await get('/api/tasks')
+  const groups = answer.json<Record<'scheduled' | 'manual' | 'watcher', TaskInfo[]>>()
+  t.same(Object.keys(groups), ['scheduled', 'manual', 'watcher'])
+  const entries = [...groups.scheduled, ...groups.manual, ...groups.watcher]
+  t.same(entries.filter((entry) => typeof entry.destructive !== 'boolean'), [])
+  t.match(groups.scheduled.find(({ name }) => name === 'scan_library'), {
+    type: 'scan', enabled: true, manual_run: false, cron_string: '30 4 * * *', destructive: false
+  })
+  t.match(groups.scheduled.find(({ name }) => name === 'cleanup_orphaned_resources'), { enabled: false, manual_run: true })
+  t.match(groups.scheduled.find(({ name }) => name === 'update_pictures_metadata'), {
+    type: 'update', enabled: true, manual_run: true, cron_string: '15 2 * * 1', destructive: false
+  })
+  t.match(groups.manual.find(({ name }) => name === 'cleanup_missing_roms'), { type: 'cleanup', destructive: true, manual_run: true })
+  t.notOk(entries.some(({ name }) => name === 'update_alpha_metadata'), 'a source without an index has no task')
+})
+
+t.test('the schedules in the database are those that are switched on', async (t) => {
+  const schedules = () => sql<{ key: string, cron: string }>("select key, cron from pgboss.schedule where name = 'schedules' order by key")
+  t.same(await schedules(), [
+    { key: 'scan_library', cron: '30 4 * * *' }, { key: 'update_pictures_metadata', cron: '15 2 * * 1' }
+  ])
+  const off = await buildScanTest(t, {
+    providers: ['pictures'], databaseUrl: test.databaseUrl,
+    config: { plugins: { pictures: { refresh_cron: 'every day at noon' } } },
+    env: { ENABLE_SCHEDULED_CLEANUP_ORPHANED_RESOURCES: 'true' }
+  }).catch((err: unknown) => err)
+  t.notOk(off instanceof Error && !/username/i.test(off.message), String(off))
+  await until(async () => !(await schedules()).some(({ key }) => key === 'scan_library'), 'the rescan is taken out')
+  t.ok((await schedules()).some(({ key }) => key === 'cleanup_orphaned_resources'))
+})
+
+t.test('a task of another name, of no use by hand, or with wrong arguments is refused', async (t) => {
+  t.match(await run('no_such_task'), { statusCode: 404, body: /Task 'no_such_task' not found\. There are: .*cleanup_missing_roms/ })
+  t.match(await run('filesystem_watcher'), { statusCode: 404 })
+  t.match(await run('scan_library'), { statusCode: 400, body: "{\"detail\":\"Task 'scan_library' cannot be run\"}" })
+  for (const payload of [[], 'text', 5]) {
+    const answer = await app.inject({
+      method: 'POST', url: '/api/tasks/run/cleanup_missing_roms', headers: { ...admin, 'content-type': 'application/json' },
+      payload: JSON.stringify(payload)
+    })
+    t.equal(answer.statusCode, 422, JSON.stringify(payload))
+  }
+  t.match((await run('cleanup_missing_roms', { platform_id: 'snes' })).json(), { detail: [{ loc: ['body', 'platform_id'] }] })
+  t.match((await run('cleanup_missing_roms', { platform: 1 })).json(), { detail: [{ loc: ['body', 'platform'] }] })
+})
+
+t.test('a task needs somebody who may run it, and a worker that does', async (t) => {
+  const user = await test.createUser('reader')
+  for (const url of ['/api/tasks', '/api/tasks/status', `/api/tasks/${crypto.randomUUID()}`]) {
+    t.equal((await app.inject({ url, headers: user })).statusCode, 403, url)
+  }
+  const lonely = await buildScanTest(t, { providers: [], worker: false })
+  const answer = await lonely.app.inject({ method: 'POST', url: '/api/tasks/run/cleanup_missing_roms', headers: lonely.admin })
+  t.match(answer, { statusCode: 503, body: /No scan worker is running/ })
+})
+
+t.test('an id that no task has is not found, whatever it looks like', async (t) => {
+  for (const id of [crypto.randomUUID(), 'x', '------------------------------------', '1', "'; drop table tasks"]) {
+    const answer = await get(`/api/tasks/${encodeURIComponent(id)}`)
+    t.equal(answer.statusCode, 404, id)
+    t.same(answer.json(), { detail: `Task with ID '${id}' not found` })
+  }
+})
+
+t.test('of many requests at once a task that runs alone takes one', async (t) => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  pictures.refresh = () => promise
+  const answers = await Promise.all(Array.from({ length: 20 }, () => run('update_pictures_metadata')))
+  t.equal(answers.filter((answer) => answer.statusCode === 200).length, 1)
+  t.match(answers.find((answer) => answer.statusCode !== 200), {
+    statusCode: 409, body: /Scheduled Pictures metadata update is already queued or running/
+  })
+  resolve()
+  const { task_id: id } = answers.find((answer) => answer.statusCode === 200)?.json<{ task_id: string }>() ?? { task_id: '' }
+  t.match(await finished(id), { status: 'finished', task_key: 'update_pictures_metadata', meta: { update_stats: { processed: 1, total: 1 } } })
+  t.equal((await runToEnd('update_pictures_metadata')).status, 'finished', 'and the next one later')
+})
+
+t.test('a task that fails says so, and one that takes too long is ended', async (t) => {
+  pictures.refresh = async () => { throw new Error('the archive\0 is broken') }
+  const failed = await runToEnd('update_pictures_metadata')
+  t.equal(failed.status, 'failed')
+  t.equal(await error(failed.id), 'the archive is broken')
+  app.tasks.define({
+    name: 'slow', title: 'Slow', description: 'Never ends', type: 'generic', group: 'manual', enabled: true, manual_run: true,
+    cron_string: '', destructive: false, isSingle: true, arguments: Type.Object({}), run: async () => {}
+  })
+  const answer = await run('slow')
+  t.match(await finished(answer.json<{ task_id: string }>().task_id), { status: 'failed' })
+  t.match(await error(answer.json<{ task_id: string }>().task_id), /no task 'slow' in this release/, 'a worker of another release')
+})
+
+t.test('the status list has what runs, waits and ended, newest first', async (t) => {
+  await put({ 'roms/snes/A.sfc': 'a' })
+  const { task_id: id } = await scan({ apis: [] })
+  const list = (await get('/api/tasks/status')).json<{ task_id: string, status: string, started_at: string }[]>()
+  t.equal(list[0]?.task_id, id)
+  t.match(list[0], { task_name: 'Quick Scan', task_key: null, task_type: 'scan', meta: { scan_stats: { new_roms: 1 } }, ended_at: /\+00:00$/ })
+  const times = list.map((task) => Date.parse(task.started_at))
+  t.same(times, times.toSorted((a, b) => b - a))
+})
+
+t.test('missing ROMs are deleted with their artwork, those of one platform or of all; what is on disk stays', async (t) => {
+  await put({ 'roms/nes/Gone.nes': 'x', 'roms/nes/Back.nes': 'y', 'roms/nes/Here.nes': 'z', 'roms/gb/Gone.gb': 'x', 'roms/gb/Here.gb': 'z' })
+  await scan({ apis: [] })
+  for (const path of ['nes/Gone.nes', 'nes/Back.nes', 'gb/Gone.gb']) await rm(join(libraryDir, 'roms', path))
+  await scan({ apis: [] })
+  await put({ 'roms/nes/Back.nes': 'y' })
+  const [platform] = await sql<{ id: number }>("select id from platforms where fs_slug = 'nes'")
+  const [gone] = await test.roms('nes').then((roms) => roms.filter((rom) => rom.fs_name === 'Gone.nes'))
+  const folder = `roms/${platform?.id}/${gone?.id}`
+  await mkdir(join(resources, folder, 'cover'), { recursive: true })
+  await writeFile(join(resources, folder, 'cover/big.png'), 'x')
+  const one = await runToEnd('cleanup_missing_roms', { platform_id: platform?.id })
+  t.match(one, { status: 'finished', meta: { cleanup_stats: { platform_id: platform?.id, roms_found: 2, roms_deleted: 1, errors: 0 } } })
+  t.notOk(await exists(folder))
+  t.same((await test.roms('nes')).map((rom) => rom.fs_name), ['Back.nes', 'Here.nes'])
+  const all = await runToEnd('cleanup_missing_roms')
+  t.match(all.meta.cleanup_stats, { platform_id: null, roms_found: 2, roms_deleted: 1 })
+  t.same((await test.roms('gb')).map((rom) => rom.fs_name), ['Here.gb'])
+})
+
+t.test('missing ROMs stay while the library cannot be read', async (t) => {
+  await sql("update roms set missing_from_fs = true where fs_name = 'Here.gb'")
+  const { rename } = await import('node:fs/promises')
+  await rename(libraryDir, `${libraryDir}-away`)
+  const task = await runToEnd('cleanup_missing_roms')
+  t.equal(task.status, 'failed')
+  t.match(await error(task.id), /Cannot read the library folder/)
+  await rename(`${libraryDir}-away`, libraryDir)
+  await mkdir(join(libraryDir, 'kept'), { recursive: true })
+  t.equal((await test.roms('gb')).length, 1)
+})
+
+t.test('artwork without a row is deleted, and nothing else', async (t) => {
+  const [rom] = await test.roms('nes')
+  const [platform] = await sql<{ id: number }>("select id from platforms where fs_slug = 'nes'")
+  const kept = [`roms/${platform?.id}/${rom?.id}`, 'users/1', 'roms/notes', `roms/${platform?.id}/notes`]
+  const orphans = [`roms/${platform?.id}/999999`, 'roms/888888/1', 'roms/888888/2']
+  for (const folder of [...kept, ...orphans]) await mkdir(join(resources, folder), { recursive: true })
+  const task = await runToEnd('cleanup_orphaned_resources')
+  t.match(task, { status: 'finished', meta: { cleanup_stats: { platforms_in_fs: 2, roms_in_fs: 4, removed_fs_platforms: 1, removed_fs_roms: 3 } } })
+  for (const folder of kept) t.ok(await exists(folder), folder)
+  for (const folder of orphans) t.notOk(await exists(folder), folder)
+})
+
+t.test('with an empty database artwork is deleted only by force', async (t) => {
+  await sql('delete from platforms')
+  const task = await runToEnd('cleanup_orphaned_resources')
+  t.equal(task.status, 'failed')
+  t.match(await error(task.id), /knows no platform.*force/)
+  t.match(await runToEnd('cleanup_orphaned_resources', { force: true }), { status: 'finished', meta: { cleanup_stats: { removed_fs_platforms: 1 } } })
+})

@@ -8,6 +8,7 @@ export default defineProvider({
   key: 'gamelist',
   name: 'gamelist.xml',
   id: 'string',
+  heartbeatFlag: null,
   metadata: GamelistMetadataSchema,
   limits: { concurrency: 8 },
 

@@ -1,0 +1,119 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { CommanderError } from 'commander'
+import t from 'tap'
+import { followScan } from '../../core/cli-follow.ts'
+import { renderTable } from '../../core/cli-plugins.ts'
+import { findAdded } from '../../core/cli-plugins-npm.ts'
+import { createProgram } from '../../core/cli-program.ts'
+import { type ScanState, createJsonView, createLineView, summarise } from '../../core/cli-progress.ts'
+import { toScanState } from '../../core/cli-scan.ts'
+import { SERVER_DIR } from '../../core/plugin-packages.ts'
+import { runSvc, settings } from '../e2e/server.ts'
+
+const state = (status: string, stats: Record<string, number> = {}, error: string | null = null): ScanState =>
+  ({ status, error, stats, problem_count: 0 })
+
+t.test('every command explains itself', async (t) => {
+  const program = createProgram('1.2.3')
+  const names = program.commands.map((command) => command.name())
+  t.same(names, ['start', 'web', 'worker', 'migrate', 'config', 'scan', 'export', 'plugins', 'user'])
+  for (const command of program.commands) t.ok(command.description().length > 5, command.name())
+  t.match(program.helpInformation(), '--data-dir <folder>')
+})
+
+t.test('an unknown command and a wrong value are wrong usage', async (t) => {
+  for (const args of [['fly'], ['scan', '--type', 'x'], ['scan', '--rom', '0'], ['export']]) {
+    const program = createProgram('1.2.3')
+    for (const command of [program, ...program.commands]) command.configureOutput({ writeErr: () => {} })
+    await t.rejects(program.parseAsync(args, { from: 'user' }), CommanderError, args.join(' '))
+  }
+})
+
+t.test('a scan is followed until it ended, each change shown once', async (t) => {
+  const states = [state('queued'), state('queued'), state('started', { scanned_roms: 1 }), state('finished', { scanned_roms: 2 })]
+  const shown: string[] = []
+  const view = {
+    queued: () => {},
+    update: ({ status }: ScanState) => { shown.push(status) },
+    end: ({ status }: ScanState) => { shown.push(`end ${status}`) }
+  }
+  const read = async () => states.shift() ?? state('failed')
+  t.match(await followScan(read, view, new AbortController().signal), { status: 'finished', stats: { scanned_roms: 2 } })
+  t.same(shown, ['queued', 'started', 'end finished'])
+})
+
+t.test('whoever stops watching gets no end', async (t) => {
+  const leave = new AbortController()
+  const view = { queued: () => {}, update: () => { leave.abort() }, end: () => { t.fail('the scan goes on') } }
+  t.equal(await followScan(async () => state('started'), view, leave.signal), null)
+})
+
+t.test('the outcome of a scan is told in a sentence', async (t) => {
+  t.equal(summarise(state('finished', { scanned_roms: 1, scanned_platforms: 2, new_roms: 1, failed_lookups: 3 })),
+    'Scan finished: 1 ROM on 2 platforms, 1 new, 0 identified, 3 lookups failed.')
+  t.equal(summarise(state('failed', {}, 'The disk is gone')),
+    'Scan failed: The disk is gone; so far 0 ROMs on 0 platforms, 0 new, 0 identified.')
+})
+
+t.test('lines come at most every two seconds, JSON with each change', async (t) => {
+  const lines: string[] = []
+  let now = 0
+  const view = createLineView((text) => { lines.push(text) }, () => now)
+  for (now of [0, 500, 1_999, 2_000]) view.update(state('started', { scanned_roms: now }))
+  t.same(lines.map((line) => /(\d+)\/0 ROMs/.exec(line)?.[1]), ['0', '2000'])
+
+  const events: unknown[] = []
+  const json = createJsonView((text) => { events.push(JSON.parse(text)) })
+  json.queued('id')
+  json.update(state('started'))
+  json.end(state('finished'))
+  t.match(events, [{ event: 'queued', task_id: 'id' }, { event: 'progress' }, { event: 'end', status: 'finished' }])
+})
+
+t.test('what a task reports is read with care', async (t) => {
+  t.same(toScanState({ status: 'started', error: null, meta: {} }), state('started'))
+  t.same(toScanState({ status: 'failed', error: 'x', meta: { scan_stats: 'no', problem_count: '7' } }),
+    state('failed', {}, 'x'))
+})
+
+t.test('tables are as wide as they have to be', async (t) => {
+  t.equal(renderTable([['A', 'B'], ['long', 'x'], ['s', '']]), 'A     B\nlong  x\ns')
+})
+
+t.test('the package that npm added is found by what changed, then by its name', async (t) => {
+  t.equal(findAdded({ a: '1' }, { a: '1', b: 'file:../b' }, '/x/b'), 'b')
+  t.equal(findAdded({ a: '1' }, { a: '2' }, 'a@2'), 'a')
+  t.equal(findAdded({ '@s/a': '1', b: '1' }, { '@s/a': '1', b: '1' }, '@s/a@^1'), '@s/a')
+  t.equal(findAdded({ x: 'file:../my' }, { x: 'file:../my' }, '/home/my'), 'x')
+  t.equal(findAdded({}, {}, 'nothing'), undefined)
+})
+
+t.test('a plugin is added from a folder, listed and removed', async (t) => {
+  const folder = t.testdir({
+    plugin: {
+      'package.json': JSON.stringify({
+        name: 'svc-exporter-note', version: '1.0.0', type: 'module', exports: './index.js',
+        svc: { kind: 'exporter', key: 'note', sdk: '^1' }
+      }),
+      'index.js': `import { defineExporter } from '@svc/plugin-sdk'
+        export default defineExporter({ key: 'note', name: 'Note', fileName: 'note.txt', media: {}, async render () { return '' } })`
+    }
+  })
+  const env = settings(join(folder, 'data'))
+  const added = await runSvc(t, ['plugins', 'add', join(folder, 'plugin')], env).ended
+  t.match(added, { code: 0, output: /^svc-exporter-note 1\.0\.0: active\n$/ })
+  t.notOk(existsSync(join(folder, 'data', 'plugins', 'node_modules', 'svc-exporter-note', 'node_modules')))
+  const removed = await runSvc(t, ['plugins', 'remove', 'svc-exporter-note'], env).ended
+  t.match(removed, { code: 0, output: 'svc-exporter-note was removed.\n' })
+  t.match(await runSvc(t, ['plugins', 'remove', 'svc-exporter-note'], env).ended,
+    { code: 1, output: "svc: No plugin 'svc-exporter-note' was added. There are none.\n" })
+})
+
+t.test('the flags of the start script are those of the processes it leads to', async (t) => {
+  const flags = /FLAGS = (\[.*\])/
+  const [, ofScript] = flags.exec(readFileSync(join(SERVER_DIR, 'core', 'svc.js'), 'utf8')) ?? []
+  const [, ofSupervisor] = flags.exec(readFileSync(join(SERVER_DIR, 'core', 'supervisor.ts'), 'utf8')) ?? []
+  t.ok(ofScript)
+  t.equal(ofScript, ofSupervisor)
+})

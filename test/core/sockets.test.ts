@@ -1,0 +1,254 @@
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Type } from '@sinclair/typebox'
+import { pino } from 'pino'
+import { type Socket as Client, io } from 'socket.io-client'
+import t, { type Test } from 'tap'
+import { buildApp } from '../../core/app.ts'
+import { ADMIN_ROOM, type ClientEvent, userRoom } from '../../core/sockets.ts'
+import type { App } from '../../core/typebox.ts'
+import { features } from '../../plugins/index.ts'
+import { type TestApp, buildTestApp } from '../support.ts'
+
+declare module '../../core/sockets.ts' {
+  interface ServerEvents { 'test:said': { text: string } }
+}
+
+interface ConnectOptions { cookie?: string, origin?: string, path?: string, transport?: 'websocket' | 'polling' }
+
+async function listen (app: App): Promise<string> {
+  if (app.server.listening) return `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
+  return await app.listen({ port: 0, host: '127.0.0.1' })
+}
+
+async function open (t: Pick<Test, 'teardown'>, app: App, options: ConnectOptions = {}): Promise<Client> {
+  const { cookie, origin, path = '/ws/socket.io', transport = 'websocket' } = options
+  const client = io(await listen(app), {
+    path,
+    transports: [transport],
+    reconnection: false,
+    forceNew: true,
+    extraHeaders: { ...(cookie === undefined ? {} : { cookie }), ...(origin === undefined ? {} : { origin }) }
+  })
+  t.teardown(() => { client.disconnect() })
+  return client
+}
+
+async function connect (t: Pick<Test, 'teardown'>, app: App, options: ConnectOptions = {}): Promise<Client> {
+  const client = await open(t, app, options)
+  await new Promise<void>((resolve, reject) => {
+    client.once('connect', resolve)
+    client.once('connect_error', reject)
+  })
+  return client
+}
+
+/** Signs in as one of the users of `createUser` and returns the session's cookie. */
+async function signIn (app: App, username: string): Promise<string> {
+  const authorization = `Basic ${Buffer.from(`${username}:password`).toString('base64')}`
+  const reply = await app.inject({ method: 'POST', url: '/api/login', headers: { authorization } })
+  const session = reply.cookies.find(({ name }) => name === 'svc_session')
+  return `svc_session=${session?.value}`
+}
+
+const ActSchema = Type.Object({ rom_id: Type.Optional(Type.Integer()) }, { additionalProperties: false })
+
+/** The arguments of the next event of this name. */
+function once (client: Client, event: string): Promise<unknown[]> {
+  return new Promise((resolve) => { client.once(event, (...args: unknown[]) => { resolve(args) }) })
+}
+
+/** An event that answers who sent it; administrators only. */
+function declareAct (app: App): void {
+  const act: ClientEvent<{ rom_id?: number }> = {
+    scopes: ['tasks.run'],
+    schema: ActSchema,
+    refuse (socket, reason) { socket.emit('test:refused', reason) },
+    async handle (payload, caller, socket) {
+      if (payload.rom_id === 500) throw new Error('the disk is full')
+      socket.emit('test:done', { ...payload, username: caller.username })
+    }
+  }
+  app.sockets.on('test:act', act)
+}
+
+/** Sends the event and returns what comes back: the name and the payload. */
+async function act (client: Client, ...payload: unknown[]): Promise<unknown[]> {
+  const answer = Promise.race([
+    once(client, 'test:done').then((args) => ['done', ...args]),
+    once(client, 'test:refused').then((args) => ['refused', ...args])
+  ])
+  client.emit('test:act', ...payload)
+  return await answer
+}
+
+/** All texts that arrive, until the word `end`. */
+function collect (client: Client): Promise<string[]> {
+  const texts: string[] = []
+  return new Promise((resolve) => {
+    client.on('test:said', ({ text }: { text: string }) => {
+      if (text === 'end') resolve(texts)
+      else texts.push(text)
+    })
+  })
+}
+
+/** Asks again and again until it is so: joining a room and finding other processes go on after the start. */
+async function until (isSo: () => Promise<boolean>): Promise<void> {
+  while (!await isSo()) await sleep(20)
+}
+
+const joined = (app: App, room: string) => until(async () => app.sockets.main.sockets.adapter.rooms.has(room))
+
+const idOf = async (testApp: TestApp, username: string) =>
+  (await testApp.app.pg.query<{ id: number }>('select id from users where username = $1', [username])).rows[0]?.id ?? 0
+
+t.test('a guest connects and hears what is for everyone, but may not act', async (t) => {
+  const { app } = await buildTestApp(t)
+  declareAct(app)
+  const guest = await connect(t, app)
+  t.match(guest.id, /\S/)
+  const heard = collect(guest)
+  app.sockets.publish(null, 'test:said', { text: 'to all' })
+  app.sockets.publish(null, 'test:said', { text: 'end' })
+  t.same(await heard, ['to all'])
+  t.same(await act(guest, {}), ['refused', 'You are not authorized to do this'])
+})
+
+t.test('a login session hears its own room, administrators also theirs', async (t) => {
+  const testApp = await buildTestApp(t)
+  const { app, createUser } = testApp
+  await createUser('alice')
+  const [alice, admin] = [await idOf(testApp, 'alice'), await idOf(testApp, 'admin')]
+  const clients = {
+    guest: await connect(t, app),
+    alice: await connect(t, app, { cookie: await signIn(app, 'alice') }),
+    admin: await connect(t, app, { cookie: await signIn(app, 'admin') })
+  }
+  await Promise.all([joined(app, userRoom(alice)), joined(app, userRoom(admin)), joined(app, ADMIN_ROOM)])
+  const heard = Promise.all([collect(clients.guest), collect(clients.alice), collect(clients.admin)])
+  app.sockets.publish(userRoom(alice), 'test:said', { text: 'to alice' })
+  app.sockets.publish(ADMIN_ROOM, 'test:said', { text: 'to admins' })
+  app.sockets.publish(null, 'test:said', { text: 'end' })
+  t.same(await heard, [[], ['to alice'], ['to admins']])
+})
+
+t.test('an event is handled for whoever holds its scope, and only then', async (t) => {
+  const { app, createUser } = await buildTestApp(t)
+  declareAct(app)
+  await createUser('alice')
+  const admin = await connect(t, app, { cookie: await signIn(app, 'admin') })
+  t.same(await act(admin, { rom_id: 7 }), ['done', { rom_id: 7, username: 'admin' }])
+  t.same(await act(admin), ['done', { username: 'admin' }], 'no payload is an empty one')
+  const alice = await connect(t, app, { cookie: await signIn(app, 'alice') })
+  t.same(await act(alice, {}), ['refused', 'You are not authorized to do this'])
+})
+
+t.test('an unknown key or a wrong type is refused and named', async (t) => {
+  const { app } = await buildTestApp(t)
+  declareAct(app)
+  const admin = await connect(t, app, { cookie: await signIn(app, 'admin') })
+  t.match(await act(admin, { rom_id: 1, playmate: true }), ['refused', /^playmate: Unexpected property$/])
+  t.match(await act(admin, { rom_id: 'seven' }), ['refused', /^rom_id: Expected integer$/])
+  t.match(await act(admin, 'text'), ['refused', /^payload: Expected object$/])
+  t.match(await act(admin, []), ['refused', /payload/])
+  t.same(await act(admin, { rom_id: 7 }), ['done', { rom_id: 7, username: 'admin' }], 'the socket goes on')
+})
+
+t.test('a failure on the server is told without its reason and does no harm', async (t) => {
+  const { app } = await buildTestApp(t)
+  declareAct(app)
+  const admin = await connect(t, app, { cookie: await signIn(app, 'admin') })
+  t.same(await act(admin, { rom_id: 500 }), ['refused', 'The server could not do this; see its log'])
+  t.same(await act(admin, {}), ['done', { username: 'admin' }])
+})
+
+t.test('a session that has ended may not act any more on the socket it opened', async (t) => {
+  const { app } = await buildTestApp(t)
+  declareAct(app)
+  const admin = await connect(t, app, { cookie: await signIn(app, 'admin') })
+  t.match(await act(admin, {}), ['done', {}])
+  await app.pg.query('delete from sessions')
+  const outcome = await Promise.race([
+    act(admin, {}), once(admin, 'disconnect').then(() => ['refused', 'You are not authorized to do this'])
+  ])
+  t.same(outcome, ['refused', 'You are not authorized to do this'])
+})
+
+t.test('a page of another site cannot open a socket with the cookie of its visitor', async (t) => {
+  const { app } = await buildTestApp(t, {
+    env: { SVC_CORS_ALLOWED_ORIGINS: 'https://app.example', SVC_BASE_URL: 'https://home.example' }
+  })
+  const url = await listen(app)
+  for (const transport of ['websocket', 'polling'] as const) {
+    await t.rejects(connect(t, app, { origin: 'https://evil.example', transport }), Error, transport)
+    await t.rejects(connect(t, app, { origin: 'null', transport }), Error, transport)
+    await t.rejects(connect(t, app, { origin: 'https://app.example.evil.example', transport }), Error, transport)
+    for (const origin of [url, 'https://app.example', 'https://home.example']) {
+      t.equal((await connect(t, app, { origin, transport })).connected, true, `${origin} by ${transport}`)
+    }
+  }
+})
+
+t.test('what one process publishes arrives at the sockets of all others', async (t) => {
+  const first = await buildTestApp(t, { worker: true })
+  const { config, databaseUrl, app, worker } = first
+  const second = await buildApp({
+    config, role: 'web', databaseUrl, logger: pino({ level: 'silent' }), features, workerNumber: 2
+  })
+  t.teardown(() => second.close())
+  await second.ready()
+  const everyone = [app, second, worker].filter((one) => one !== null)
+  for (const one of everyone) await until(async () => await one.sockets.main.of('/').adapter.serverCount() === 3)
+
+  const admin = await idOf(first, 'admin')
+  const cookie = await signIn(app, 'admin')
+  const clients = [await connect(t, app, { cookie }), await connect(t, second, { cookie })]
+  for (const one of [app, second]) await joined(one, userRoom(admin))
+
+  const heard = Promise.all(clients.map(collect))
+  app.sockets.publish(userRoom(admin), 'test:said', { text: 'from the first' })
+  second.sockets.publish(userRoom(admin + 1), 'test:said', { text: 'to someone else' })
+  await until(async () => (await app.sockets.main.in(userRoom(admin)).fetchSockets()).length === 2)
+  worker?.sockets.publish(userRoom(admin), 'test:said', { text: 'end' })
+  t.same(await heard, [['from the first'], ['from the first']])
+})
+
+t.test('events arrive in the order they were published in', async (t) => {
+  const { app } = await buildTestApp(t)
+  const heard = collect(await connect(t, app))
+  const texts = Array.from({ length: 100 }, (_, count) => String(count))
+  for (const text of texts) app.sockets.publish(null, 'test:said', { text })
+  app.sockets.publish(null, 'test:said', { text: 'end' })
+  t.same(await heard, texts)
+})
+
+t.test('the endpoint answers with and without a slash, and its session ids name the worker', async (t) => {
+  const { app } = await buildTestApp(t)
+  const url = await listen(app)
+  for (const path of ['/ws/socket.io', '/ws/socket.io/']) {
+    const reply = await fetch(`${url}${path}?EIO=4&transport=polling`)
+    t.equal(reply.status, 200, path)
+    t.match(await reply.text(), /^0\{"sid":"1-/)
+  }
+})
+
+t.test('the endpoint lies under the path of the base URL', async (t) => {
+  const { app } = await buildTestApp(t, { env: { SVC_BASE_URL: 'https://home.example/games' } })
+  t.equal((await connect(t, app, { path: '/games/ws/socket.io' })).connected, true)
+})
+
+t.test('a socket that floods the server is closed', async (t) => {
+  const { app } = await buildTestApp(t)
+  const guest = await connect(t, app)
+  const gone = once(guest, 'disconnect')
+  for (let count = 0; count < 300; count++) guest.emit('noise', count)
+  t.match(await gone, [/./])
+  t.equal(guest.connected, false)
+})
+
+t.test('an event cannot be declared twice', async (t) => {
+  const { app } = await buildTestApp(t)
+  declareAct(app)
+  t.throws(() => { declareAct(app) }, { message: /'test:act' is declared twice/ })
+})

@@ -1,0 +1,35 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { endToEndHeaders, ownerSocket, readOwner } from '../../core/socket-forward.ts'
+
+const PATH = '/games/ws/socket.io'
+
+t.test('a session id names the worker and the process it belongs to', async (t) => {
+  t.equal(readOwner(`${PATH}/?EIO=4&transport=polling&sid=3-1ab-0-xyz`, PATH), '3-1ab')
+  t.equal(readOwner(`${PATH}?sid=12-z-`, PATH), '12-z')
+})
+
+t.test('requests that open a session, or are no socket requests, have no owner', async (t) => {
+  for (const url of [`${PATH}/?EIO=4`, `${PATH}/`, '/api/roms?sid=3-1ab-0', `${PATH}/other?sid=3-1ab-0`, '/', '',
+    `${PATH}x/?sid=3-1ab-0`, `${PATH}/?sid=../../1-2-3`, `${PATH}/?sid=1-../x-`, `${PATH}/?sid=99999-a-b`]) {
+    t.equal(readOwner(url, PATH), null, url)
+  }
+})
+
+t.test('whatever is asked for, the local socket lies in its folder', async (t) => {
+  t.doesNotThrow(() => fc.assert(fc.property(fc.string(), (sid) => {
+    const owner = readOwner(`${PATH}/?sid=${encodeURIComponent(sid)}`, PATH)
+    return owner === null || /^\/run\/web-\d+-[0-9a-z]+\.sock$/.test(ownerSocket('/run', owner))
+  })))
+  t.doesNotThrow(() => fc.assert(fc.property(fc.nat(9999), fc.nat(4_000_000), fc.string(), (number, pid, rest) => {
+    const owner = `${number}-${pid.toString(36)}`
+    return readOwner(`${PATH}/?sid=${encodeURIComponent(`${owner}-${rest}`)}`, PATH) === owner
+  })))
+})
+
+t.test('headers about one connection stay behind', async (t) => {
+  t.same(endToEndHeaders({
+    connection: 'keep-alive, X-Hop', 'x-hop': '1', 'keep-alive': 'timeout=5', 'transfer-encoding': 'chunked',
+    upgrade: 'websocket', host: 'a', cookie: 'b', 'content-length': '3'
+  }), { host: 'a', cookie: 'b', 'content-length': '3' })
+})

@@ -1,0 +1,211 @@
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import t from 'tap'
+import { loadConfig } from '../../core/config.ts'
+import { StartError } from '../../core/errors.ts'
+import { commandLine, listenUrl, renderBanner } from '../../core/supervisor-banner.ts'
+import { clearOldCompiledCode, compiledCodeEnvironment, keepCompiledCode } from '../../core/supervisor-compiled.ts'
+import { countConnections } from '../../core/supervisor-database.ts'
+import { clearOldSockets, createLayout, openSocketFolder } from '../../core/supervisor-folders.ts'
+import { isDataDirLocked, lockDataDir } from '../../core/supervisor-lock.ts'
+import { isNews, isOrder } from '../../core/supervisor-messages.ts'
+import { checkPort } from '../../core/supervisor-port.ts'
+import { createSlot, restartDelay } from '../../core/supervisor-slot.ts'
+import { readServerState, writeServerState } from '../../core/supervisor-state.ts'
+
+const STATE = { pid: 1, started_at: '2026-01-01T00:00:00Z', url: null, port: null, database_url: 'postgres://db' }
+const START = { type: 'start', database_url: 'u', migrate: false, worker_number: 1, socket_dir: '/', port: 1 } as const
+const silent = pino({ level: 'silent' })
+
+const configOf = (dataDir: string, env: Record<string, string> = {}) =>
+  loadConfig({ SVC_DATA_DIR: dataDir, ...env }).config
+
+t.test('a data directory has one holder at a time', async (t) => {
+  const dataDir = t.testdir({})
+  t.equal(isDataDirLocked(dataDir), false)
+  const lock = lockDataDir(dataDir)
+  t.ok(lock)
+  t.equal(lockDataDir(dataDir), null)
+  t.equal(isDataDirLocked(dataDir), true)
+  lock?.release()
+  t.equal(isDataDirLocked(dataDir), false)
+  const next = lockDataDir(dataDir)
+  t.ok(next, 'free again')
+  next?.release()
+})
+
+t.test('the lock of a killed process is free at once', async (t) => {
+  const dataDir = t.testdir({
+    'hold.mjs': `const { lockDataDir } = await import(${JSON.stringify(import.meta.resolve('../../core/supervisor-lock.ts'))})
+      lockDataDir(process.argv[2])
+      process.send('held')
+      setInterval(() => {}, 1e6)`
+  })
+  const holder = fork(join(dataDir, 'hold.mjs'), [dataDir])
+  await once(holder, 'message')
+  t.equal(isDataDirLocked(dataDir), true)
+  holder.kill('SIGKILL')
+  await once(holder, 'exit')
+  t.equal(isDataDirLocked(dataDir), false)
+})
+
+t.test('a data directory that cannot be made is named', async (t) => {
+  const dataDir = join(t.testdir({ file: '' }), 'file')
+  t.throws(() => lockDataDir(dataDir), new StartError(`The data directory ${dataDir} cannot be used: EEXIST: file already exists, ` +
+    `mkdir '${dataDir}'. Give this user the right to write there, or set SVC_DATA_DIR to another folder.`))
+})
+
+t.test('the state of a server counts only while that server runs', async (t) => {
+  const dataDir = t.testdir({})
+  t.equal(readServerState(dataDir), null)
+  const lock = lockDataDir(dataDir)
+  writeServerState(dataDir, STATE)
+  t.same(readServerState(dataDir), STATE)
+  t.equal(statSync(join(dataDir, 'run', 'server.json')).mode & 0o777, 0o600)
+  lock?.release()
+  t.equal(readServerState(dataDir), null)
+})
+
+t.test('a state that is damaged counts as none', async (t) => {
+  const dataDir = t.testdir({})
+  const lock = lockDataDir(dataDir)
+  for (const text of ['', '{"pid":', '{"pid":"one"}', '[]']) {
+    writeFileSync(join(dataDir, 'run', 'server.json'), text)
+    t.equal(readServerState(dataDir), null, text)
+  }
+  lock?.release()
+})
+
+t.test('the first start makes the library folder, a later one leaves it as it is', async (t) => {
+  const dataDir = join(t.testdir({}), 'data')
+  const config = configOf(dataDir)
+  createLayout(config)
+  t.ok(existsSync(join(dataDir, 'library', 'roms')))
+  t.equal(statSync(join(dataDir, 'run')).mode & 0o777, 0o700)
+  const other = t.testdir({ 'my-games': { nes: {} } })
+  createLayout(configOf(dataDir, { SVC_LIBRARY_DIR: join(other, 'my-games') }))
+  t.same(readdirSync(join(other, 'my-games')), ['nes'])
+})
+
+t.test('local sockets move to a private folder when the data directory is too deep for them', async (t) => {
+  const dataDir = join(t.testdir({}), 'd'.repeat(110))
+  const folder = await openSocketFolder(configOf(dataDir))
+  t.notMatch(folder.path, 'ddddd')
+  t.equal(statSync(folder.path).mode & 0o777, 0o700)
+  folder.remove()
+  t.notOk(existsSync(folder.path))
+})
+
+t.test('sockets of killed workers are cleared, other files stay', async (t) => {
+  const config = configOf(t.testdir({ run: { 'web-1-abc.sock': '', 'web-12-x.sock': '', lock: '', 'web-notes.sock': '' } }))
+  clearOldSockets(config)
+  t.same(readdirSync(join(config.data_dir, 'run')).sort(), ['lock', 'web-notes.sock'])
+})
+
+t.test('compiled code of another release is thrown away, that of this one is used', async (t) => {
+  const dataDir = t.testdir({ run: { compiled: { complete: 'svc 0.0.1', old: '' } } })
+  const folder = join(dataDir, 'run', 'compiled')
+  t.match(compiledCodeEnvironment(dataDir), { NODE_DISABLE_COMPILE_CACHE: '1' })
+  clearOldCompiledCode(dataDir)
+  t.notOk(existsSync(folder))
+  mkdirSync(folder)
+  keepCompiledCode(dataDir)
+  clearOldCompiledCode(dataDir)
+  t.match(compiledCodeEnvironment(dataDir), { NODE_COMPILE_CACHE: folder })
+})
+
+t.test('port 0 becomes a free one, and a port in use is an error that says so', async (t) => {
+  const { server } = configOf(t.testdir({}), { SVC_HOST: '127.0.0.1', SVC_PORT: '0' })
+  t.ok(await checkPort(server) > 0)
+  await t.rejects(checkPort({ ...server, host: '203.0.113.1' }), { message: /SVC_HOST: "203.0.113.1" is no address/ })
+})
+
+t.test('restarts come ever later, up to half a minute', async (t) => {
+  t.same([0, 1, 2, 7, 8, 1000].map(restartDelay), [200, 400, 800, 25_600, 30_000, 30_000])
+})
+
+t.test('the embedded database takes as many connections as all processes may open', async (t) => {
+  const dataDir = t.testdir({})
+  const few = countConnections(configOf(dataDir, { WEB_SERVER_CONCURRENCY: '1' }))
+  const many = countConnections(configOf(dataDir, { WEB_SERVER_CONCURRENCY: '16', SVC_DATABASE_POOL_SIZE: '10' }))
+  t.ok(few >= 2 * (5 + 3 + 1 + 4) && few < 60)
+  t.ok(many >= 17 * (10 + 5 + 1 + 4))
+})
+
+t.test('only messages of the known shapes are taken', async (t) => {
+  t.ok(isOrder(START))
+  t.ok(isOrder({ type: 'stop' }))
+  t.ok(isNews({ type: 'alive' }))
+  for (const message of [null, 'stop', {}, { type: 'start' }, { ...START, port: '1' }]) t.notOk(isOrder(message))
+  for (const message of [null, { type: 'ready' }, { type: 'failed', message: 1 }]) t.notOk(isNews(message))
+})
+
+t.test('a place gets another process when its own dies, and none after it was stopped', async (t) => {
+  const folder = t.testdir({
+    'child.mjs': `process.on('message', (message) => {
+      if (message.type === 'stop') process.exit(0)
+      process.send({ type: 'ready', has_admin: false, plugins: [] })
+    })`
+  })
+  const pids: (number | undefined)[] = []
+  let ready = Promise.withResolvers<void>()
+  const slot = createSlot({
+    name: 'test',
+    log: silent,
+    fork: () => fork(join(folder, 'child.mjs')),
+    onReady: () => { ready.resolve() },
+    onHopeless: (message) => { t.fail(message) }
+  })
+  slot.order(START)
+  await ready.promise
+  pids.push(slot.pid)
+  ready = Promise.withResolvers<void>()
+  slot.kill()
+  await ready.promise
+  pids.push(slot.pid)
+  t.not(pids[0], pids[1])
+  await slot.stop()
+  t.equal(slot.pid, undefined)
+})
+
+t.test('a process that says it can never start is reported with its reason', async (t) => {
+  const folder = t.testdir({
+    'child.mjs': `process.once('message', () => {
+      process.send({ type: 'failed', message: 'Port taken', exit_code: 3 }, () => process.disconnect())
+    })`
+  })
+  const reported = Promise.withResolvers<unknown>()
+  const slot = createSlot({
+    name: 'test',
+    log: silent,
+    fork: () => fork(join(folder, 'child.mjs')),
+    onReady: () => { t.fail('it did not start') },
+    onHopeless: (...reason) => { reported.resolve(reason) }
+  })
+  slot.order(START)
+  t.same(await reported.promise, ['Port taken', 3])
+  await slot.stop()
+})
+
+t.test('the banner says where, what and how to go on', async (t) => {
+  const config = configOf(join(t.testdir({}), 'data'), { SVC_BASE_URL: 'https://home.example/games' })
+  const plugin = { key: 'igdb', name: 'IGDB', package: 'p', version: '1', origin: 'built-in', kind: 'provider' } as const
+  const text = renderBanner({
+    config,
+    port: 8080,
+    isEmbedded: true,
+    hasAdmin: false,
+    plugins: [{ ...plugin, status: 'disabled', reason: 'set IGDB_CLIENT_ID' },
+      { ...plugin, key: 'libretro', status: 'active', reason: null }]
+  })
+  t.match(text, 'https://home.example/games (here: http://localhost:8080/games)')
+  t.match(text, '1 active: libretro')
+  t.match(text, 'disabled: provider igdb (set IGDB_CLIENT_ID)')
+  t.match(text, commandLine(config, 'user', 'add', 'NAME', '--admin'))
+  t.match(commandLine(config, 'start'), `--data-dir ${config.data_dir} start`)
+  t.notMatch(renderBanner({ config, port: 1, isEmbedded: false, hasAdmin: true, plugins: [] }), 'administrator')
+  t.equal(listenUrl(configOf(config.data_dir, { SVC_HOST: '::1' }), 80), 'http://[::1]:80')
+})

@@ -1,0 +1,116 @@
+import { mkdir, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import { resetScripts, scriptOf } from './fixtures/script.ts'
+import { buildScanTest } from './scan-support.ts'
+
+const test = await buildScanTest(t, { providers: ['alpha'] })
+const { put, scan, rom, roms, libraryDir, sql, error, start, finished } = test
+const alpha = scriptOf('alpha')
+
+t.beforeEach(resetScripts)
+
+const at = (path: string) => join(libraryDir, path)
+const move = (from: string, to: string) => rename(at(`roms/${from}`), at(`roms/${to}`))
+
+t.test('a renamed file keeps its row and what was found about it', async (t) => {
+  await put({ 'roms/snes/Old Name.sfc': 'content', 'roms/snes/Plain.sfc': 'plain' })
+  alpha.identify = (game) => game.fs_name.startsWith('Old') ? { id: 5, name: 'Its real name' } : null
+  await scan({ platform_fs_slugs: ['snes'] })
+  const [old, plain] = await roms('snes')
+  await move('snes/Old Name.sfc', 'snes/New Name (USA).sfc')
+  await move('snes/Plain.sfc', 'snes/Plainer.sfc')
+  resetScripts()
+  const status = await scan({ platform_fs_slugs: ['snes'] })
+  t.match(await roms('snes'), [
+    { id: old?.id, fs_name: 'New Name (USA).sfc', name: 'Its real name', ids: { alpha: '5' }, missing_from_fs: false, regions: ['USA'] },
+    { id: plain?.id, fs_name: 'Plainer.sfc', name: 'Plainer' }
+  ])
+  t.match(status.meta.scan_stats, { new_roms: 0, updated_roms: 2, scanned_roms: 2 })
+  t.same(alpha.calls, [], 'it is not looked up again')
+})
+
+t.test('a renamed file is not taken for one of two that were alike, nor one empty file for another', async (t) => {
+  await put({ 'roms/nes/Twin 1.nes': 'same', 'roms/nes/Twin 2.nes': 'same', 'roms/nes/Empty 1.nes': '' })
+  await scan({ platform_fs_slugs: ['nes'] })
+  for (const name of ['Twin 1', 'Twin 2', 'Empty 1']) await rm(at(`roms/nes/${name}.nes`))
+  await put({ 'roms/nes/Third.nes': 'same', 'roms/nes/Empty 2.nes': '' })
+  const status = await scan({ platform_fs_slugs: ['nes'] })
+  t.equal(status.meta.scan_stats.new_roms, 2)
+  t.same((await roms('nes')).filter((one) => one.missing_from_fs).map((one) => one.fs_name),
+    ['Empty 1.nes', 'Twin 1.nes', 'Twin 2.nes'])
+})
+
+t.test('a renamed file is matched from scratch by a complete scan, in its old row', async (t) => {
+  await put({ 'roms/gba/Before.gba': 'content' })
+  await scan({ platform_fs_slugs: ['gba'] })
+  const { id } = await rom('gba', 'Before.gba')
+  await move('gba/Before.gba', 'gba/After.gba')
+  alpha.identify = () => ({ id: 6, name: 'Found' })
+  await scan({ type: 'complete', platform_fs_slugs: ['gba'] })
+  t.match(await roms('gba'), [{ id, fs_name: 'After.gba', name: 'Found' }])
+})
+
+t.test('a file that vanished is marked, and found again when it is back', async (t) => {
+  await put({ 'roms/gb/Stays.gb': 'stays', 'roms/gb/Goes.gb': 'goes' })
+  await scan({ platform_fs_slugs: ['gb'] })
+  const { id } = await rom('gb', 'Goes.gb')
+  await move('gb/Goes.gb', '../elsewhere.gb')
+  const gone = await scan({ platform_fs_slugs: ['gb'] })
+  t.equal((await rom('gb', 'Goes.gb')).missing_from_fs, true)
+  t.equal((await rom('gb', 'Stays.gb')).missing_from_fs, false)
+  t.equal(gone.meta.scan_stats.scanned_roms, 1)
+  await move('../elsewhere.gb', 'gb/Goes.gb')
+  await scan({ type: 'unmatched', apis: [], platform_fs_slugs: ['gb'] })
+  t.match(await rom('gb', 'Goes.gb'), { id, missing_from_fs: false })
+})
+
+t.test('a platform whose folder is gone is marked with its ROMs, and back with its folder', async (t) => {
+  await put({ 'roms/psx/Disc.bin': 'disc' })
+  await scan({ platform_fs_slugs: ['psx'] })
+  await move('psx', '../psx')
+  const { id } = await rom('psx', 'Disc.bin')
+  const named = await scan({ roms_ids: [id] })
+  t.match(named, { status: 'finished', meta: { scan_stats: { scanned_roms: 1 } } })
+  t.equal((await rom('psx', 'Disc.bin')).missing_from_fs, true, 'also when just it is scanned')
+  await scan({ platform_fs_slugs: ['gb'] })
+  t.match(await sql("select missing_from_fs from platforms where fs_slug = 'psx'"), [{ missing_from_fs: true }])
+  await move('../psx', 'psx')
+  await scan()
+  t.match(await sql("select missing_from_fs from platforms where fs_slug = 'psx'"), [{ missing_from_fs: false }])
+  t.equal((await rom('psx', 'Disc.bin')).missing_from_fs, false)
+})
+
+t.test('a library that is empty, or not there, fails the scan and nothing is marked missing', async (t) => {
+  const present = async () => sql('select id from roms where not missing_from_fs order by id')
+  const before = await present()
+  const [one] = await roms('psx')
+  const ways: [string, () => Promise<unknown>, () => Promise<unknown>, RegExp][] = [
+    ['the ROM folder is empty', async () => {
+      await rename(at('roms'), at('away'))
+      await mkdir(at('roms'))
+    }, async () => {
+      await rm(at('roms'), { recursive: true })
+      await rename(at('away'), at('roms'))
+    }, /holds no platform folders any more, but \d+ platforms are known.*mounted/],
+    ['the library is empty', async () => {
+      await rename(libraryDir, `${libraryDir}-away`)
+      await mkdir(libraryDir)
+    }, async () => {
+      await rm(libraryDir, { recursive: true })
+      await rename(`${libraryDir}-away`, libraryDir)
+    }, /holds no platform folders any more.*mounted/],
+    ['the library is not there', () => rename(libraryDir, `${libraryDir}-away`),
+      () => rename(`${libraryDir}-away`, libraryDir), /Cannot read the library folder.*it does not exist.*SVC_LIBRARY_DIR/]
+  ]
+  for (const [what, takeAway, bringBack, message] of ways) {
+    await takeAway()
+    for (const payload of [{}, { type: 'complete' }, { roms_ids: [one?.id ?? 0] }]) {
+      const id = await start(payload)
+      t.equal((await finished(id)).status, 'failed', `${what} ${JSON.stringify(payload)}`)
+      t.match(await error(id), message, `${what} ${JSON.stringify(payload)}`)
+    }
+    await bringBack()
+    t.same(await present(), before, what)
+  }
+})

@@ -1,0 +1,189 @@
+import { CredentialsRefusedError, type Match, RateLimitedError } from '@svc/plugin-sdk'
+import t from 'tap'
+import { resetScripts, scriptOf } from './fixtures/script.ts'
+import { buildScanTest } from './scan-support.ts'
+
+const test = await buildScanTest(t, {
+  config: {
+    filesystem: { skip_hash_calculation: true },
+    scan: { priority: { metadata: ['beta', 'alpha'], artwork: ['alpha', 'beta'], screenshot: ['digest'], manual: ['beta'] } }
+  }
+})
+const { put, scan, rom, roms, sql } = test
+const alpha = scriptOf('alpha')
+const beta = scriptOf('beta')
+const digest = scriptOf('digest')
+const pictures = scriptOf('pictures')
+let count = 0
+
+t.beforeEach(resetScripts)
+
+/** Makes a platform folder of its own for a test, with these files. */
+async function platform (...names: string[]): Promise<string> {
+  const folder = `platform ${count++}`
+  await put(Object.fromEntries(names.map((name) => [`roms/${folder}/${name}`, name])))
+  return folder
+}
+
+const reasons = (status: Awaited<ReturnType<typeof scan>>) => status.meta.problems.map((problem) => problem.reason)
+
+t.test('each field comes from the first source in its own order that has a value', async (t) => {
+  await put({ 'roms/snes/Merge.sfc': 'merge' })
+  const media = (key: string): Match['media'] => [
+    { kind: 'cover', url: `https://${key}.example/cover.png` }, { kind: 'screenshot', url: `https://${key}.example/1.png` },
+    { kind: 'manual', url: `https://${key}.example/m.pdf` }
+  ]
+  alpha.identify = () => ({ id: 1, name: 'By Alpha', summary: 'Alpha says', average_rating: 80, genres: ['A'], media: media('alpha') })
+  beta.identify = () => ({ id: 'b', name: 'By Beta', summary: '', average_rating: 60, player_count: '1', media: media('beta') })
+  digest.identify = () => ({ id: 2, name: 'By Digest', genres: ['D'], player_count: '1-4', media: media('digest') })
+  await scan({ platform_fs_slugs: ['snes'] })
+  const [row] = await sql("select name, summary, genres, player_count, average_rating, url_cover, url_screenshots, url_manual from roms where fs_name = 'Merge.sfc'")
+  t.same(row, {
+    name: 'By Beta',
+    summary: 'Alpha says',
+    genres: ['A'],
+    player_count: '1-4',
+    average_rating: 70,
+    url_cover: 'https://alpha.example/cover.png',
+    url_screenshots: ['https://digest.example/1.png'],
+    url_manual: 'https://beta.example/m.pdf'
+  })
+})
+
+t.test('a match of a source of artwork alone leaves a ROM unidentified', async (t) => {
+  const folder = await platform('Only.bin')
+  pictures.identify = () => ({ id: 'p' })
+  const status = await scan({ platform_fs_slugs: [folder] })
+  t.match(await rom(folder, 'Only.bin'), { is_identified: false, ids: { pictures: 'p' }, name: 'Only' })
+  t.equal(status.meta.scan_stats.identified_roms, 0)
+})
+
+t.test('an id in the file name is asked for first, and searched for only when it leads nowhere', async (t) => {
+  const folder = await platform('Right (Alpha-41).bin', 'Wrong (alpha-42).bin')
+  alpha.getById = (id) => id === 41 ? { id: 41, name: 'Forty-one' } : null
+  alpha.identify = () => ({ id: 5, name: 'Searched' })
+  digest.identify = () => ({ id: 1, ids: { alpha: 77 } })
+  await scan({ platform_fs_slugs: [folder], apis: ['alpha'] })
+  t.match(await rom(folder, 'Right (Alpha-41).bin'), { name: 'Forty-one', ids: { alpha: '41' } })
+  t.match(await rom(folder, 'Wrong (alpha-42).bin'), { name: 'Searched', ids: { alpha: '5' } })
+  t.same(alpha.calls.map(({ method, id }) => `${method} ${id}`).sort(), ['getById 41', 'getById 42', 'identify null'])
+})
+
+t.test('the id that a match by hash brings is used by the source it belongs to; a tag in the name goes first', async (t) => {
+  const folder = await platform('Linked.bin', 'Tagged (alpha-9).bin')
+  digest.identify = async () => ({ id: 1, ids: { alpha: 77 } })
+  alpha.getById = (id) => ({ id: Number(id), name: `Number ${id}` })
+  await scan({ platform_fs_slugs: [folder], apis: ['alpha', 'digest'] })
+  t.match(await rom(folder, 'Linked.bin'), { name: 'Number 77', ids: { alpha: '77', digest: '1' } })
+  t.match(await rom(folder, 'Tagged (alpha-9).bin'), { name: 'Number 9' })
+})
+
+t.test('a source is told its own id of the platform, and is not asked about one it does not know', async (t) => {
+  await put({ 'roms/nes/Known.nes': 'x', 'roms/c64/Unknown.d64': 'x' })
+  const seen: unknown[] = []
+  beta.identify = ({ platform }) => {
+    seen.push(platform)
+    return null
+  }
+  await scan({ platform_fs_slugs: ['nes', 'c64'], apis: ['beta'] })
+  t.match(seen, [{ slug: 'nes', fs_slug: 'nes', provider_id: 'NES', fs_path: 'roms/nes' }])
+})
+
+t.test('a source that throws costs its own match, and the scan says so', async (t) => {
+  const folder = await platform('One.bin', 'Two.bin')
+  alpha.identify = () => { throw new Error('the table is upside down') }
+  digest.identify = () => ({ id: 3, name: 'Digested' })
+  const status = await scan({ platform_fs_slugs: [folder], apis: ['alpha', 'digest'] })
+  t.equal(status.status, 'finished')
+  t.same((await roms(folder)).map((one) => one.name), ['Digested', 'Digested'])
+  t.equal(status.meta.scan_stats.failed_lookups, 2)
+  t.match(reasons(status), [/^provider alpha failed 2 times, at first with: the table is upside down$/])
+})
+
+t.test('a source that throws something that is no error costs its own match as well', async (t) => {
+  const folder = await platform('One.bin')
+  // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
+  alpha.identify = () => Promise.reject('just a text')
+  const status = await scan({ platform_fs_slugs: [folder], apis: ['alpha'] })
+  t.match(reasons(status), [/just a text/])
+})
+
+t.test('a source that never answers is given up after its time, and dropped when that goes on', async (t) => {
+  const names = Array.from({ length: 20 }, (_none, index) => `Game ${index}.bin`)
+  const folder = await platform(...names)
+  alpha.identify = () => new Promise(() => {})
+  digest.identify = () => ({ id: 3 })
+  const status = await scan({ platform_fs_slugs: [folder], apis: ['alpha', 'digest'] })
+  t.equal((await roms(folder)).filter((one) => one.is_identified).length, 20)
+  t.match(reasons(status), [/alpha was not asked any more: it failed 8 times in a row.*did not answer within 0.3 s/, /failed \d+ times/])
+  t.ok(alpha.calls.length < 20, `${alpha.calls.length} calls`)
+})
+
+t.test('nonsense from a source is refused with what is wrong about it', async (t) => {
+  const nonsense: [unknown, RegExp][] = [
+    [{ id: 1, name: 5 }, /name/], [{ name: 'no id' }, /id/], ['text', /shape/], [[], /id|shape/], [{ id: 'text' }, /not the integer/],
+    [{ id: 1e300 }, /1e\+300/], [{ id: 1, first_release_date: 1e300 }, /date/],
+    [{ id: 1, average_rating: Number.NaN }, /average_rating/], [{ id: 1, media: [{ kind: 'poster', url: 'x' }] }, /media/]
+  ]
+  for (const [answer, expected] of nonsense) {
+    const folder = await platform('One.bin')
+    alpha.identify = () => answer as Match
+    const status = await scan({ platform_fs_slugs: [folder], apis: ['alpha'] })
+    t.match(reasons(status), [expected], JSON.stringify(answer))
+    t.same((await rom(folder, 'One.bin')).ids, {}, JSON.stringify(answer))
+  }
+})
+
+t.test('texts that the database cannot hold are stored without what it refuses', async (t) => {
+  const folder = await platform('One.bin', 'Two.bin')
+  alpha.identify = (game) => ({
+    id: game.fs_name === 'One.bin' ? 1 : 2,
+    name: 'Nul\0 and half \ud83c',
+    summary: 'a path C:\\u0000 stays',
+    metadata: { 'key\0': ['\0', { deep: '\udc00' }] },
+    media: [{ kind: 'cover', url: 'javascript:alert(1)' }]
+  })
+  await scan({ platform_fs_slugs: [folder], apis: ['alpha'] })
+  t.match(await roms(folder), [
+    { name: 'Nul and half \ufffd', summary: 'a path C:\\u0000 stays', url_cover: null }, { is_identified: true }
+  ])
+})
+
+t.test('a source that asks for a pause is asked again after it', async (t) => {
+  const names = Array.from({ length: 12 }, (_none, index) => `Game ${index}.bin`)
+  const folder = await platform(...names)
+  let calls = 0
+  alpha.identify = () => {
+    if (++calls <= 4) throw new RateLimitedError('slow down', 50)
+    return { id: calls }
+  }
+  const status = await scan({ platform_fs_slugs: [folder], apis: ['alpha'] })
+  t.equal(status.meta.scan_stats.identified_roms, 12)
+  t.same(reasons(status), [])
+})
+
+t.test('a source that asks for a very long pause is left alone for the rest of the scan', async (t) => {
+  const folder = await platform('A.bin', 'B.bin', 'C.bin', 'D.bin', 'E.bin', 'F.bin')
+  alpha.identify = () => { throw new RateLimitedError('come back tomorrow', 86_400_000) }
+  const status = await scan({ platform_fs_slugs: [folder], apis: ['alpha'] })
+  t.equal(status.status, 'finished')
+  t.match(reasons(status), [/not asked any more: it asks for a pause of 86400 s/, /failed/])
+  t.ok(alpha.calls.length <= 4, 'no more than were under way')
+})
+
+t.test('a source that refuses its credentials is not asked again', async (t) => {
+  const folder = await platform(...Array.from({ length: 12 }, (_none, index) => `Game ${index}.bin`))
+  alpha.identify = () => { throw new CredentialsRefusedError('the key of Alpha is wrong') }
+  const status = await scan({ platform_fs_slugs: [folder], apis: ['alpha'] })
+  t.match(reasons(status), [/provider alpha was not asked any more: the key of Alpha is wrong/, /failed/])
+  t.ok(alpha.calls.length <= 4, `${alpha.calls.length} calls`)
+})
+
+t.test('a next scan asks a source again that the last one gave up', async (t) => {
+  const folder = await platform('A.bin')
+  alpha.identify = () => { throw new CredentialsRefusedError('wrong') }
+  await scan({ platform_fs_slugs: [folder], apis: ['alpha'] })
+  alpha.identify = () => ({ id: 6 })
+  await scan({ platform_fs_slugs: [folder], type: 'unmatched', apis: ['alpha'] })
+  t.match(await rom(folder, 'A.bin'), { ids: { alpha: '6' } })
+})
