@@ -41,6 +41,7 @@ const PING_INTERVAL_MS = 25_000
 const PING_TIMEOUT_MS = 60_000
 const MESSAGE_MAX_BYTES = 1_000_000
 const EVENTS_PER_SECOND = 100
+const CLOSE_TIMEOUT_MS = 200
 
 export interface SocketsOptions {
   config: Config
@@ -79,6 +80,15 @@ function limitRate (socket: Socket): void {
     }
     if (++count > EVENTS_PER_SECOND) socket.disconnect(true)
   })
+}
+
+/** A client that does not poll again would hold the end of the process up for half a minute. */
+function hurryLongPolls (io: Server): void {
+  const engine: object | undefined = io.engine
+  const clients = Reflect.get(engine ?? {}, 'clients') as Record<string, { transport: { closeTimeout?: number } }> | undefined
+  for (const { transport } of Object.values(clients ?? {})) {
+    if (transport.closeTimeout !== undefined) transport.closeTimeout = CLOSE_TIMEOUT_MS
+  }
 }
 
 export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber }) => {
@@ -155,7 +165,10 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
     let count = 0
     io.engine.generateId = () => `${workerNumber}-${process.pid.toString(36)}-${(count++).toString(36)}-${crypto.randomUUID()}`
   })
-  app.addHook('preClose', async () => { io.disconnectSockets(true) })
+  app.addHook('preClose', async () => {
+    hurryLongPolls(io)
+    io.disconnectSockets(true)
+  })
   app.addHook('onClose', async () => {
     if (accepts) await io.close()
     else await io.of('/').adapter.close()
