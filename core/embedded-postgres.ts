@@ -38,6 +38,8 @@ export interface EmbeddedPostgres {
 }
 
 const HOST = '127.0.0.1'
+const MEMORY_ATTEMPTS = 10
+const MEMORY_WAIT_MS = 200
 const PORT_ATTEMPTS = 5
 const POLL_MS = 20
 const CONNECT_TIMEOUT_MS = 30_000
@@ -100,9 +102,13 @@ export async function startEmbeddedPostgres (options: EmbeddedPostgresOptions): 
       return await openServer(server, cluster, binaries, port)
     } catch (err) {
       await stopServer(server, binaries)
+      const says = (text: string) => server.lines.some((line) => line.includes(text))
       // The port was free a moment ago: somebody else was quicker.
-      const canRetry = options.port === undefined && attempt < PORT_ATTEMPTS
-      if (!canRetry || !server.lines.some((line) => line.includes('could not bind'))) throw err
+      const lostPort = options.port === undefined && attempt < PORT_ATTEMPTS && says('could not bind')
+      // A process that was killed lets go of the memory a moment after it is no longer seen.
+      const isMemoryHeld = attempt < MEMORY_ATTEMPTS && says('pre-existing shared memory block')
+      if (!lostPort && !isMemoryHeld) throw err
+      if (isMemoryHeld) await sleep(MEMORY_WAIT_MS)
     }
   }
 }

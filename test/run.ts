@@ -13,6 +13,8 @@ import { features } from '../plugins/index.ts'
  * Runs the suite on one embedded database server. Every test file makes its own database from a migrated template, so
  * that files run side by side.
  */
+/** Every file is a process of its own; what one compiled serves the next. */
+const COMPILE_CACHE = join(SERVER_DIR, 'node_modules', '.cache', 'svc-test')
 const folder = mkdtempSync(join(tmpdir(), 'svc-test-'))
 const server = await startEmbeddedPostgres({
   dataDir: join(folder, 'db'),
@@ -38,7 +40,7 @@ function runTap (args: string[]): Promise<number> {
   const tap = join(SERVER_DIR, 'node_modules', 'tap', 'dist', 'esm', 'run.mjs')
   return new Promise((resolve) => {
     const child = spawn(process.execPath, [tap, ...args], {
-      stdio: 'inherit', cwd: SERVER_DIR, env: { ...process.env, SVC_TEST_DATABASE_URL: server.url }
+      stdio: 'inherit', cwd: SERVER_DIR, env: { ...process.env, SVC_TEST_DATABASE_URL: server.url, NODE_COMPILE_CACHE: COMPILE_CACHE }
     })
     child.on('exit', (code) => { resolve(code ?? 1) })
   })

@@ -30,7 +30,7 @@ async function administer (sql: string): Promise<void> {
 /** An own database, made from the migrated template (or empty), gone after the test. */
 export async function createTestDatabase (t: Test, template = 'svc_template'): Promise<string> {
   const name = `t_${randomUUID().replaceAll('-', '')}`
-  await administer(`create database ${name} template ${template}`)
+  await administer(`create database ${name} template ${template} strategy file_copy`)
   t.teardown(() => administer(`drop database if exists ${name} with (force)`))
   const url = new URL(testServerUrl())
   url.pathname = `/${name}`

@@ -17,8 +17,8 @@ const HEAD_BYTES = 1_024
 interface Services { http: DownloadingClient, libraryDir: string, resourcesDir: string }
 
 const acceptsImage = (type: string) => type.startsWith('image/') || type === '' || type === 'application/octet-stream'
-const acceptsDocument = (type: string) => ['application/pdf', 'application/force-download', 'application/octet-stream', '']
-  .includes(type)
+const DOCUMENT_TYPES = ['application/pdf', 'application/force-download', 'application/octet-stream', '']
+const acceptsDocument = (type: string) => DOCUMENT_TYPES.includes(type)
 const acceptsFilm = (type: string) => type.startsWith('video/') || type === 'application/octet-stream'
 
 const openImage = (file: string) => sharp(file, { limitInputPixels: PIXELS_MAX })
@@ -49,10 +49,11 @@ async function checkDocument (file: string): Promise<void> {
 /** An ISO base media file names its brand after `ftyp`; Matroska and WebM start with the EBML header. */
 async function checkFilm (file: string): Promise<void> {
   const head = await readHead(file)
-  if (head.toString('latin1', 4, 8) !== 'ftyp' && head.toString('hex', 0, 4) !== '1a45dfa3') throw new Error('it is no film')
+  const isFilm = head.toString('latin1', 4, 8) === 'ftyp' || head.toString('hex', 0, 4) === '1a45dfa3'
+  if (!isFilm) throw new Error('it is no film')
 }
 
-/** Brings pictures, documents and films into the resources folder. Nothing half-written is ever under its final name. */
+/** Brings pictures, documents and films into the resources folder. Nothing is half-written under its final name. */
 export function createArtworkFiles ({ http, libraryDir, resourcesDir }: Services, signal: AbortSignal) {
   async function copyFromLibrary (path: string, target: string): Promise<void> {
     const source = await openInside(libraryDir, path)
@@ -91,7 +92,8 @@ export function createArtworkFiles ({ http, libraryDir, resourcesDir }: Services
     const scale = height >= TALL_COVER_PIXELS ? 0.2 : 0.4
     const format = extension === 'jpg' ? 'jpeg' : extension as 'png' | 'webp' | 'gif' | 'avif'
     try {
-      await openImage(part).resize({ height: Math.max(1, Math.round(height * scale)) }).toFormat(format).toFile(smallPart)
+      const rows = Math.max(1, Math.round(height * scale))
+      await openImage(part).resize({ height: rows }).toFormat(format).toFile(smallPart)
       return smallPart
     } catch (err) {
       await rm(smallPart, { force: true })

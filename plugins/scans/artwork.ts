@@ -42,7 +42,8 @@ export function createArtwork (services: Services, signal: AbortSignal) {
     const kept = { large: subject.path_cover_large ?? null, small: subject.path_cover_small ?? null }
     const { url_cover: url } = subject
     if (!isSet(url) || await files.isThere(kept.large)) return kept
-    return await attempt<CoverPaths>(subject, 'cover', () => files.bringCover(url, `${folder}/cover`), { large: null, small: null })
+    const none: CoverPaths = { large: null, small: null }
+    return await attempt(subject, 'cover', () => files.bringCover(url, `${folder}/cover`), none)
   }
 
   async function fetchScreenshots (subject: ArtworkSubject, folder: string): Promise<string[]> {
@@ -59,7 +60,9 @@ export function createArtwork (services: Services, signal: AbortSignal) {
     return await attempt(subject, 'manual', () => files.bringDocument(url, `${folder}/manual/${subject.id}.pdf`), null)
   }
 
-  async function fetchMedium (subject: ArtworkSubject, folder: string, kind: MediaKind, { url, path }: StoredMedia): Promise<StoredMedia> {
+  async function fetchMedium (
+    subject: ArtworkSubject, folder: string, kind: MediaKind, { url, path }: StoredMedia
+  ): Promise<StoredMedia> {
     if (await files.isThere(path)) return { url, path }
     const stem = `${folder}/${kind}/${kind}`
     const bring = () => FILM_KINDS.includes(kind) ? files.bringFilm(url, `${stem}.mp4`) : files.bringImage(url, stem)
@@ -79,7 +82,10 @@ export function createArtwork (services: Services, signal: AbortSignal) {
   async function fetchAll (subject: ArtworkSubject): Promise<boolean> {
     const folder = artworkFolder(subject.platform_id, subject.id)
     const [cover, screenshots, manual, media] = await Promise.all([
-      fetchCover(subject, folder), fetchScreenshots(subject, folder), fetchManual(subject, folder), fetchMedia(subject, folder)
+      fetchCover(subject, folder),
+      fetchScreenshots(subject, folder),
+      fetchManual(subject, folder),
+      fetchMedia(subject, folder)
     ])
     const { rowCount } = await pool.query(`update roms set path_cover_large = $2, path_cover_small = $3,
         path_screenshots = $4, path_manual = $5, media = $6::jsonb, updated_at = now()

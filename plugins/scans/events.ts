@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Socket } from 'socket.io'
 import { ApiError } from '../../core/errors.ts'
 import { readPayload } from './payload.ts'
-import { type ScanStats, createScanPayloadSchema } from './schemas.ts'
+import { type ScanStats, createScanPayloadSchema, listSources } from './schemas.ts'
 
 export interface ScanningPlatform {
   id: number
@@ -29,7 +29,7 @@ declare module '../../core/sockets.ts' {
 /** The events by which clients start and stop scans. Refusals go to the asking socket alone. */
 export function listenForScans (app: FastifyInstance): void {
   const scopes = ['tasks.run'] as const
-  const schema = createScanPayloadSchema([...app.registry.providers.keys()])
+  const schema = createScanPayloadSchema(listSources(app))
   const refuse = (socket: Socket, reason: string) => { socket.emit('scan:done_ko', reason) }
 
   // The payload is checked below: most of its keys have defaults, which the general check does not know.

@@ -1,7 +1,9 @@
 import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { EntityManager } from '@mikro-orm/postgresql'
-import { INVALID_NAME_REASON, LibraryUnreadableError, readLibraryDirectory, reasonOf } from '../../core/library/directory.ts'
+import {
+  INVALID_NAME_REASON, LibraryUnreadableError, readLibraryDirectory, reasonOf
+} from '../../core/library/directory.ts'
 import { errorCode } from '../../core/library/fs-error.ts'
 import { Firmware } from '../firmware/entities.ts'
 import { isKnownFirmware } from '../firmware/verify.ts'
@@ -69,7 +71,8 @@ export async function scanFirmware (platform: ScannedPlatform, scan: FirmwareSca
     const row = rows.get(file.name)
     rows.delete(file.name)
     progress.add({ scanned_firmware: 1 })
-    const isKept = row !== undefined && row.md5_hash !== '' && row.file_size_bytes === file.size && row.file_path === folder
+    const isKept = row !== undefined && row.md5_hash !== '' && row.file_path === folder &&
+      row.file_size_bytes === file.size
     if (isKept && type !== 'complete' && type !== 'hashes') {
       row.missing_from_fs = false
       continue

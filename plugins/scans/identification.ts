@@ -3,7 +3,6 @@ import type { FastifyInstance } from 'fastify'
 import PQueue from 'p-queue'
 import type { Config } from '../../core/config.ts'
 import { parseName } from '../../core/library/names.ts'
-import { Rom, RomFile } from '../roms/entities.ts'
 import type { Announcer } from './announcer.ts'
 import type { Artwork } from './artwork.ts'
 import { createBatcher } from './batcher.ts'
@@ -15,6 +14,7 @@ import { isOwnCover, ownCoverOf } from './own-cover.ts'
 import type { Progress } from './progress.ts'
 import type { ScanType } from './schemas.ts'
 import { type ScannedPlatform, toSdkRom } from './sdk-rom.ts'
+import { type LookupRom, type Subject, loadSubjects } from './subjects.ts'
 import { writeInHalves } from './transaction.ts'
 
 /** A ROM that is due for a lookup. */
@@ -41,8 +41,14 @@ export interface IdentificationServices {
 }
 
 /** A ROM after its lookups; `write` is null when nothing about it changed. */
-interface Outcome { rom: Rom, isNew: boolean, platform: ScannedPlatform, isIdentified: boolean, write: MatchWrite | null }
-interface Subject { due: DueRom, rom: Rom, files: RomFile[], stored: ReadonlyMap<string, Match>, platform: ScannedPlatform }
+interface Outcome {
+  rom: LookupRom
+  isNew: boolean
+  platform: ScannedPlatform
+  isIdentified: boolean
+  write: MatchWrite | null
+}
+interface DueSubject extends Subject { due: DueRom, platform: ScannedPlatform }
 
 /** Lookups of this many ROMs are written together, or after this many milliseconds. */
 const WRITE_MAX = 200
@@ -51,7 +57,7 @@ const WRITE_DELAY_MS = 100
 const LOAD_MAX = 200
 
 /** Values of a ROM that was matched before are kept, except by a scan that starts from scratch. */
-function toMergeBase (rom: Rom, isFresh: boolean): MergeBase {
+function toMergeBase (rom: LookupRom, isFresh: boolean): MergeBase {
   const parsed = parseName(rom.fs_name, { isFolder: rom.is_folder })
   const { name, summary, url_screenshots: screenshots, url_manual: manual, media, url_cover: cover } = rom
   const ownCover = ownCoverOf(rom)
@@ -101,10 +107,10 @@ export function createIdentification (services: IdentificationServices) {
     return { all, dropped }
   }
 
-  async function lookUp ({ due, rom, files, stored, platform }: Subject): Promise<Outcome> {
+  async function lookUp ({ due, rom, files, stored, platform }: DueSubject): Promise<Outcome> {
     const { isNew, isSettled } = due
     const isFresh = isNew || type === 'complete'
-    const subject: LookupSubject = {
+    const asked: LookupSubject = {
       isNew,
       isSettled,
       platform_slug: platform.slug,
@@ -112,7 +118,7 @@ export function createIdentification (services: IdentificationServices) {
       stored: new Map([...stored].map(([key, match]) => [key, match.id])),
       linked: linkedIds(stored)
     }
-    const lookups = planLookups(type, identifier.keys, providers, subject)
+    const lookups = planLookups(type, identifier.keys, providers, asked)
     const found = await identifier.identify(toSdkRom(rom, files, platform, config), lookups)
     progress.add({ failed_lookups: found.failures })
     const { all, dropped } = combine(stored, found.matches, found.misses)
@@ -128,9 +134,8 @@ export function createIdentification (services: IdentificationServices) {
 
   function refuse ({ rom, platform }: Pick<Outcome, 'rom' | 'platform'>, err: unknown): void {
     const message = err instanceof Error ? err.message : String(err)
-    progress.problem({
-      platform: platform.fs_slug, path: `${rom.fs_path}/${rom.fs_name}`, reason: `its metadata was not stored: ${message}`
-    })
+    const path = `${rom.fs_path}/${rom.fs_name}`
+    progress.problem({ platform: platform.fs_slug, path, reason: `its metadata was not stored: ${message}` })
   }
 
   async function writeOutcomes (outcomes: readonly Outcome[]): Promise<void> {
@@ -176,22 +181,15 @@ export function createIdentification (services: IdentificationServices) {
     fetches.add(fetch)
   }
 
-  async function load (due: readonly DueRom[], platform: ScannedPlatform): Promise<Subject[]> {
-    const ids = due.map((rom) => rom.id)
-    const [roms, files, matches] = await Promise.all([
-      app.orm.em.fork().find(Rom, { id: ids }), app.orm.em.fork().find(RomFile, { rom: ids }), store.listMatches(ids)
-    ])
-    const filesOf = Map.groupBy(files, (file) => file.rom.id)
-    const romOf = new Map(roms.map((rom) => [rom.id, rom]))
+  async function load (due: readonly DueRom[], platform: ScannedPlatform): Promise<DueSubject[]> {
+    const subjects = await loadSubjects(app.pg, due.map((rom) => rom.id))
     return due.flatMap((one) => {
-      const rom = romOf.get(one.id)
-      return rom === undefined
-        ? []
-        : [{ due: one, rom, platform, files: filesOf.get(rom.id) ?? [], stored: matches.get(rom.id) ?? new Map<string, Match>() }]
+      const subject = subjects.get(one.id)
+      return subject === undefined ? [] : [{ ...subject, due: one, platform }]
     })
   }
 
-  function queue (subject: Subject): void {
+  function queue (subject: DueSubject): void {
     pipeline.add(async () => {
       const outcome = await lookUp(subject)
       // Waited for by finish(): the next lookup must not wait until a batch is full.
@@ -216,7 +214,7 @@ export function createIdentification (services: IdentificationServices) {
       }
     },
 
-    /** Waits until everything queued is looked up, written and fetched, or, after a stop, until what was found is kept. */
+    /** Waits until everything queued is looked up, written and fetched; after a stop, until what was found is kept. */
     async finish (): Promise<void> {
       await pipeline.onIdle()
       await writer.flush()

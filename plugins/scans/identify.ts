@@ -40,7 +40,8 @@ export function createIdentifier (
 
   async function call (lane: Lane, rom: Rom, lookup: Lookup, hint: ProviderId | null): Promise<Match | null> {
     const { definition, context, key } = lane.provider
-    const match = await limitTime(key, definition.limits?.timeoutMs ?? DEFAULT_TIMEOUT_MS, scope.signal, async (signal) => {
+    const limitMs = definition.limits?.timeoutMs ?? DEFAULT_TIMEOUT_MS
+    const match = await limitTime(key, limitMs, scope.signal, async (signal) => {
       const ctx = context({ ...scope, signal }) as never
       const ids = new Set([lookup.knownId, hint])
       for (const id of ids) {
@@ -57,7 +58,9 @@ export function createIdentifier (
     failures.set(key, { count: (known?.count ?? 0) + 1, first: known?.first ?? message })
   }
 
-  async function ask (lane: Lane, rom: Rom, lookup: Lookup, found: Identification, hint: ProviderId | null): Promise<void> {
+  async function ask (
+    lane: Lane, rom: Rom, lookup: Lookup, found: Identification, hint: ProviderId | null
+  ): Promise<void> {
     const { key } = lane.provider
     try {
       const match = await lane.ask(() => call(lane, rom, lookup, hint))
@@ -114,7 +117,8 @@ export function createIdentifier (
         const linkers = linkersOf(lookup.provider, asked)
         await Promise.all(lookups.filter((other) => linkers.includes(other.provider)).map(run))
         const hints = linkers.map((linker) => found.matches.get(linker)?.ids?.[lookup.provider])
-        await ask(lane, toRom(lane.provider.definition), lookup, found, hints.find((hint) => hint !== undefined) ?? null)
+        const hint = hints.find((id) => id !== undefined) ?? null
+        await ask(lane, toRom(lane.provider.definition), lookup, found, hint)
       }
 
       await Promise.all(lookups.map(run))

@@ -38,7 +38,8 @@ export function checkMatch (match: unknown, { key, definition }: Loaded<Provider
   }
   const isRightId = definition.id === 'integer' ? Number.isSafeInteger(match.id) : typeof match.id === 'string'
   if (!isRightId) {
-    throw new Error(`Provider '${key}' returned the id ${JSON.stringify(match.id)}, which is not the ${definition.id} it declares`)
+    throw new Error(`Provider '${key}' returned the id ${JSON.stringify(match.id)}, ` +
+      `which is not the ${definition.id} it declares`)
   }
   if (Math.abs(match.first_release_date ?? 0) > 8.64e15) {
     throw new Error(`Provider '${key}' returned the date ${match.first_release_date}, which no calendar has`)
@@ -55,7 +56,8 @@ export function createLane (provider: Loaded<ProviderDefinition>, signal: AbortS
 
   function pauseFor (ms: number): void {
     queue.pause()
-    pause = sleep(ms, undefined, { signal }).catch(() => { /* stopped: whoever waits sees the signal */ }).finally(() => {
+    // Stopped meanwhile: whoever waits sees the signal.
+    pause = sleep(ms, undefined, { signal }).catch(() => {}).finally(() => {
       pause = null
       queue.start()
     })
@@ -70,7 +72,8 @@ export function createLane (provider: Loaded<ProviderDefinition>, signal: AbortS
       if (ms > LONGEST_PAUSE_MS) refused ??= `it asks for a pause of ${Math.round(ms / 1_000)} s`
       else if (pause === null) pauseFor(ms)
     } else if (++failuresInARow >= FAILURES_IN_A_ROW_MAX) {
-      refused ??= `it failed ${failuresInARow} times in a row, at last with: ${err instanceof Error ? err.message : String(err)}`
+      const last = err instanceof Error ? err.message : String(err)
+      refused ??= `it failed ${failuresInARow} times in a row, at last with: ${last}`
     }
   }
 

@@ -46,7 +46,11 @@ export function createLibraryScan (app: FastifyInstance, config: Config, service
     const em = app.orm.em.fork()
     const { platform: row, isNew } = await app.platforms.ensure(em, folder)
     const platform: ScannedPlatform = {
-      id: row.id, slug: row.slug, fs_slug: row.fs_slug, name: row.custom_name ?? row.name, fs_path: romsPath(structure, folder)
+      id: row.id,
+      slug: row.slug,
+      fs_slug: row.fs_slug,
+      name: row.custom_name ?? row.name,
+      fs_path: romsPath(structure, folder)
     }
     const facts = app.platforms.facts(row)
     const isIdentified = IDENTIFYING_IDS.some((id) => facts?.[id] !== undefined && facts[id] !== null)
@@ -72,15 +76,18 @@ export function createLibraryScan (app: FastifyInstance, config: Config, service
   async function markPlatforms (known: readonly Platform[], { folders, unclear }: Library): Promise<void> {
     const em = app.orm.em.fork()
     const present = new Set(folders)
-    const there = known.filter((platform) => present.has(platform.fs_slug)).map((platform) => platform.id)
-    const gone = known.filter(({ fs_slug: folder }) => !present.has(folder) && !unclear.has(folder)).map((platform) => platform.id)
+    const there = known.filter((row) => present.has(row.fs_slug)).map((row) => row.id)
+    const gone = known.filter((row) => !present.has(row.fs_slug) && !unclear.has(row.fs_slug)).map((row) => row.id)
     await em.nativeUpdate(Platform, { id: there, missing_from_fs: true }, { missing_from_fs: false })
     await em.nativeUpdate(Platform, { id: gone, missing_from_fs: false }, { missing_from_fs: true })
-    await em.nativeUpdate(Rom, { platform: gone, missing_from_fs: false }, { missing_from_fs: true, updated_at: new Date() })
+    const marked = { missing_from_fs: true, updated_at: new Date() }
+    await em.nativeUpdate(Rom, { platform: gone, missing_from_fs: false }, marked)
   }
 
   /** @returns the ids of the scanned platforms */
-  return async function scanLibrary (payload: ScanPayload, library: Library, known: readonly Platform[]): Promise<number[]> {
+  return async function scanLibrary (
+    payload: ScanPayload, library: Library, known: readonly Platform[]
+  ): Promise<number[]> {
     const old = new Set(known.filter((platform) => platform.created_at < begunAt).map((platform) => platform.fs_slug))
     const chosen = chooseFolders(payload, library.folders, known)
       .filter((folder) => payload.type !== 'new_platforms' || !old.has(folder))

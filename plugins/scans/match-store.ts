@@ -35,18 +35,6 @@ export interface MatchWrite {
 
 export function createMatchStore (pool: pg.Pool) {
   return {
-    /** The stored matches of some ROMs. */
-    async listMatches (romIds: readonly number[]): Promise<Map<number, Map<string, Match>>> {
-      const { rows } = await pool.query<{ rom_id: number, provider: string, match: Match }>(
-        'select rom_id, provider, match from rom_matches where rom_id = any($1::int[])', [romIds])
-      const byRom = new Map<number, Map<string, Match>>()
-      for (const { rom_id: id, provider, match } of rows) {
-        const matches = byRom.get(id) ?? new Map<string, Match>()
-        byRom.set(id, matches.set(provider, match))
-      }
-      return byRom
-    },
-
     /** Stores matches and what was merged from them, many ROMs in one transaction. */
     async writeMatches (writes: readonly MatchWrite[]): Promise<void> {
       await transaction(pool, async (client) => {
@@ -64,7 +52,8 @@ export function createMatchStore (pool: pg.Pool) {
             on conflict (rom_id, provider) do update set provider_id = excluded.provider_id, match = excluded.match,
               updated_at = now()`, [toDatabaseJson(matches)])
         }
-        await client.query(UPDATE_MERGED, [toDatabaseJson(writes.map((write) => ({ id: write.rom_id, ...write.merged })))])
+        const merged = writes.map((write) => ({ id: write.rom_id, ...write.merged }))
+        await client.query(UPDATE_MERGED, [toDatabaseJson(merged)])
       })
     }
   }

@@ -65,7 +65,8 @@ function pick<Name extends keyof GameFields> (matches: Match[], name: Name): Non
 }
 
 /** A list without blanks and repeats, in its order. */
-const tidy = (values: readonly string[] | null) => [...new Set((values ?? []).map((value) => value.trim()).filter(Boolean))]
+const tidy = (values: readonly string[] | null) =>
+  [...new Set((values ?? []).map((value) => value.trim()).filter(Boolean))]
 
 function averageRating (matches: Match[]): number | null {
   const ratings = matches.map((match) => match.average_rating).filter((rating) => rating !== undefined)

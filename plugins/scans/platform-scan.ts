@@ -39,7 +39,10 @@ async function storeBatch (
     progress.add({ scanned_roms: 1, new_roms: known?.is_fresh === true ? 1 : 0 })
     if (known === null || !isTaken) continue
     due.push({
-      id: known.id, fs_name: known.fs_name, isNew: known.is_fresh, isSettled: known.is_fresh && known.providers.length > 0
+      id: known.id,
+      fs_name: known.fs_name,
+      isNew: known.is_fresh,
+      isSettled: known.is_fresh && known.providers.length > 0
     })
   }
   await services.identify(due, platform)

@@ -81,7 +81,9 @@ export function toFileRows (entry: Entry, hashes: EntryHashes): FileRow[] {
   })
 }
 
-export function toRomRow (entry: Entry, folder: string, hashes: EntryHashes, id: number | null, writesTags: boolean): RomRow {
+export function toRomRow (
+  entry: Entry, folder: string, hashes: EntryHashes, id: number | null, writesTags: boolean
+): RomRow {
   const isFolder = entry.kind === 'folder'
   const name = parseName(entry.fs_name, { isFolder })
   const top = entry.files.filter((file) => file.is_top_level)

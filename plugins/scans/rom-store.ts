@@ -108,7 +108,7 @@ const UPSERT_FILES = `insert into rom_files (rom_id, file_name, file_path, file_
     updated_at = now()
   returning rom_id, xmax = 0 as is_new`
 
-/** A file that was renamed or moved within its ROM keeps its row: the same content, the old name gone, the new one new. */
+/** A file that moved within its ROM keeps its row: the same content, the old name gone, the new one new. */
 const RENAME_FILES = `with wanted as (
     select * from jsonb_to_recordset($2::jsonb) as f(rom_id int, file_path text, file_name text, sha1_hash text)
     where sha1_hash <> ''

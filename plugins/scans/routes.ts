@@ -1,17 +1,15 @@
 import { callerOf } from '../../core/auth.ts'
 import type { Routes } from '../../core/typebox.ts'
 import { TaskExecutionSchema, toTaskExecution } from '../tasks/schemas.ts'
-import { createScanPayloadSchema } from './schemas.ts'
+import { createScanPayloadSchema, listSources } from './schemas.ts'
 
 const routes: Routes = async (app) => {
-  const providers = app.registry.definitions.filter(({ kind }) => kind === 'provider').map(({ definition }) => definition.key)
-
   app.post('/api/tasks/scan', {
     schema: {
       operationId: 'startScan',
       tags: ['tasks'],
       summary: 'Queue a scan; without a body a quick one of the whole library',
-      body: createScanPayloadSchema(providers),
+      body: createScanPayloadSchema(listSources(app)),
       response: { 202: TaskExecutionSchema }
     },
     preValidation: async (request) => { request.body ??= {} as never },

@@ -124,7 +124,9 @@ export async function runScan (
     for (const step of after) await step(platformIds, signal)
   } finally {
     ending.abort(new Error('The scan is over'))
-    await identification.finish().catch((err: unknown) => { log.warn({ err }, 'what was found last could not be stored') })
+    await identification.finish().catch((err: unknown) => {
+      log.warn({ err }, 'what was found last could not be stored')
+    })
     for (const reason of identifier.complaints()) progress.problem({ platform: '', path: '', reason })
     progress.close()
     await progress.flush().catch((err: unknown) => { log.warn({ err }, 'the last totals could not be written') })

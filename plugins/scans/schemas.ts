@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import type { FastifyInstance } from 'fastify'
 import { StringEnum } from '../../core/typebox.ts'
 
 export const SCAN_TYPES = ['new_platforms', 'quick', 'update', 'unmatched', 'complete', 'hashes'] as const
@@ -8,7 +9,12 @@ export type ScanType = typeof SCAN_TYPES[number]
 const KNOWN_SOURCES = ['igdb', 'moby', 'ss', 'ra', 'launchbox', 'hasheous', 'tgdb', 'sgdb', 'flashpoint', 'hltb', 'demozoo',
   'pouet', 'csdb', 'steam', 'gamelist', 'libretro', 'playmatch']
 
-const Ids = (description: string) => Type.Array(Type.Integer({ minimum: 1 }), { default: [], maxItems: 100_000, description })
+const Ids = (description: string) =>
+  Type.Array(Type.Integer({ minimum: 1 }), { default: [], maxItems: 100_000, description })
+
+/** The keys of all providers there are, those that are switched off included: naming one of these is no mistake. */
+export const listSources = ({ registry }: FastifyInstance): string[] =>
+  registry.definitions.filter(({ kind }) => kind === 'provider').map(({ definition }) => definition.key)
 
 /** The payload of a scan; its `apis` are the sources known to clients and every registered provider. */
 export function createScanPayloadSchema (providers: readonly string[]) {

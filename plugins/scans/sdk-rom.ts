@@ -1,27 +1,12 @@
 import type { ProviderDefinition, Rom as SdkRom, RomFile, RomPlatform } from '@svc/plugin-sdk'
 import type { Config } from '../../core/config.ts'
 import { parseName, regionCodes } from '../../core/library/names.ts'
-import type { Rom, RomFile as RomFileEntity } from '../roms/entities.ts'
+import type { LookupRom } from './subjects.ts'
 
 /** The platform of the ROMs at hand, as the scan knows it. */
 export interface ScannedPlatform { id: number, slug: string, fs_slug: string, name: string, fs_path: string }
 
-function toSdkFile (file: RomFileEntity): RomFile {
-  return {
-    file_name: file.file_name,
-    file_path: file.file_path,
-    file_size_bytes: file.file_size_bytes,
-    is_top_level: file.is_top_level,
-    chd_sha1_hash: file.chd_sha1_hash ?? null,
-    archive_members: file.archive_members ?? null,
-    category: file.category ?? null,
-    crc_hash: file.crc_hash,
-    md5_hash: file.md5_hash,
-    sha1_hash: file.sha1_hash
-  }
-}
-
-function sortRegions (rom: Rom, config: Config): string[] {
+function sortRegions (rom: LookupRom, config: Config): string[] {
   if (config.scan.priority.region_mode === 'prefer_config') return []
   const wanted = config.scan.priority.region
   const rank = (code: string) => wanted.includes(code) ? wanted.indexOf(code) : wanted.length
@@ -30,7 +15,7 @@ function sortRegions (rom: Rom, config: Config): string[] {
 
 /** A stored ROM as each provider gets it: the platform carries that provider's own id. */
 export function toSdkRom (
-  rom: Rom, files: RomFileEntity[], platform: ScannedPlatform, config: Config
+  rom: LookupRom, files: RomFile[], platform: ScannedPlatform, config: Config
 ): (definition: ProviderDefinition) => SdkRom {
   const shared = {
     fs_name: rom.fs_name,
@@ -47,7 +32,7 @@ export function toSdkRom (
     sha1_hash: rom.sha1_hash,
     ra_hash: rom.ra_hash ?? null,
     serial: parseName(rom.fs_name, { isFolder: rom.is_folder }).serial,
-    files: files.map(toSdkFile),
+    files,
     region_codes: sortRegions(rom, config)
   }
   const { slug, fs_slug: fsSlug, name, fs_path: fsPath } = platform

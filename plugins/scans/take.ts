@@ -19,7 +19,9 @@ export interface Taken {
 }
 export type Rebuilt = Taken & { hashes: EntryHashes }
 
-function decide (entry: Entry, known: KnownRom | null, stored: readonly StoredFile[], services: PlatformScanServices, isAsked: boolean) {
+function decide (
+  entry: Entry, known: KnownRom | null, stored: readonly StoredFile[], services: PlatformScanServices, isAsked: boolean
+): Pick<Taken, 'isRebuilt' | 'isTaken' | 'writesTags'> {
   const { type, selected } = services
   if (known === null) {
     // update and unmatched never add ROMs.
@@ -38,12 +40,14 @@ function decide (entry: Entry, known: KnownRom | null, stored: readonly StoredFi
 async function hashOne (entry: Entry, platform: ScannedPlatform, services: PlatformScanServices): Promise<EntryHashes> {
   if (!services.hashes(platform.slug)) return unhashed(entry)
   const hashes = await hashEntry(entry, services.hasher, services.signal)
-  for (const { path, reason } of hashes.warnings) services.progress.problem({ platform: platform.fs_slug, path, reason })
+  for (const warning of hashes.warnings) services.progress.problem({ platform: platform.fs_slug, ...warning })
   return hashes
 }
 
 /** Only a quick scan compares; the others rebuild or leave alone whatever the files say. */
-async function readStoredFiles (entries: readonly Entry[], known: ReadonlyMap<string, KnownRom>, services: PlatformScanServices) {
+async function readStoredFiles (
+  entries: readonly Entry[], known: ReadonlyMap<string, KnownRom>, services: PlatformScanServices
+): Promise<Map<number, StoredFile[]>> {
   const ids = services.type === 'quick' ? entries.flatMap((entry) => known.get(entry.fs_name)?.id ?? []) : []
   return ids.length === 0 ? new Map<number, StoredFile[]>() : await services.store.listFiles(ids)
 }
@@ -61,6 +65,7 @@ export async function takeEntries (
   return await Promise.all(entries.map(async (entry) => {
     const rom = known.get(entry.fs_name) ?? null
     const decision = decide(entry, rom, rom === null ? [] : stored.get(rom.id) ?? [], services, isAsked)
-    return { entry, known: rom, ...decision, hashes: decision.isRebuilt ? await hashOne(entry, platform, services) : null }
+    const hashes = decision.isRebuilt ? await hashOne(entry, platform, services) : null
+    return { entry, known: rom, ...decision, hashes }
   }))
 }

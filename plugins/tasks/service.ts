@@ -63,7 +63,8 @@ export function createTasks (app: FastifyInstance, config: Config) {
     lockedMessage: `${definition.title} is already queued or running`,
     user_id: userId
   }))
-  const timeoutOf = (task: Task) => Math.max(config.tasks.timeout_seconds, catalogue.find(task.task_key)?.timeoutSeconds ?? 0)
+  const timeoutOf = (task: Task) =>
+    Math.max(config.tasks.timeout_seconds, catalogue.find(task.task_key)?.timeoutSeconds ?? 0)
   addRunner(TASK_QUEUE, {
     concurrency: CONCURRENCY,
     timeoutName: 'TASK_TIMEOUT',

@@ -1,4 +1,4 @@
-import { access, readdir } from 'node:fs/promises'
+import { access, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import sharp from 'sharp'
 import t from 'tap'
@@ -139,7 +139,6 @@ t.test('a scan of hashes fetches no media', async (t) => {
 
 t.test('a cover whose file was lost is fetched again by the next lookup', async (t) => {
   const { folder, stored } = await scanOne([{ kind: 'cover', url: `${server.url}/cover.png` }])
-  const { rm } = await import('node:fs/promises')
   await rm(join(resources, stored.path_cover_large ?? ''))
   alpha.identify = () => ({ id: 1 })
   await scan({ type: 'unmatched', apis: ['alpha'], platform_fs_slugs: [folder] })

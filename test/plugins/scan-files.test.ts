@@ -1,4 +1,4 @@
-import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rename, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { makeZip } from '../core/hashing/fixtures.ts'
@@ -168,7 +168,6 @@ t.test('a file that moved within its game keeps its row', async (t) => {
   await scan({ platform_fs_slugs: ['wii'] })
   const ids = () => sql<{ id: number, file_name: string }>("select f.id, file_name from rom_files f join roms r on r.id = rom_id where fs_path = 'roms/wii' order by f.id")
   const before = await ids()
-  const { rename } = await import('node:fs/promises')
   await rename(at('roms/wii/Set/a.bin'), at('roms/wii/Set/renamed.bin'))
   await scan({ platform_fs_slugs: ['wii'] })
   t.same((await ids()).map((file) => file.id), before.map((file) => file.id))

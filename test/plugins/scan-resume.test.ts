@@ -1,25 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { pino } from 'pino'
-import type { Test } from 'tap'
-import { buildApp } from '../../core/app.ts'
-import type { App } from '../../core/typebox.ts'
-import { features } from '../../plugins/index.ts'
 import { resetScripts, scriptOf } from './fixtures/script.ts'
-import { type ScanTest, buildScanTest, packageOf, until } from './scan-support.ts'
+import { buildScanTest, startWorker, until } from './scan-support.ts'
 
 const alpha = scriptOf('alpha')
 
 t.beforeEach(resetScripts)
-
-/** A further scan worker beside the server of a test. */
-async function startWorker (t: Test, { config, databaseUrl }: ScanTest): Promise<App> {
-  const worker = await buildApp({
-    config, role: 'worker', databaseUrl, logger: pino({ level: 'silent' }), features, packages: [packageOf('alpha')]
-  })
-  t.teardown(() => worker.close())
-  await worker.ready()
-  return worker
-}
 
 const manyRoms = (folder: string, count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_none, index) => [`roms/${folder}/Game ${index}.bin`, `content ${index}`]))
@@ -32,14 +18,14 @@ t.test('a scan whose worker closes is finished by the next one, and no ROM is do
   for (const type of ['new_platforms', 'quick']) {
     calls = 0
     await test.sql('delete from platforms')
-    const first = await startWorker(t, test)
+    const first = await startWorker(t, test, ['alpha'])
     const id = await test.start({ type, apis: ['alpha'] })
     await until(() => calls > 15, 'the scan is in the middle')
     await first.close()
     t.match(await test.sql('select status, attempts, worker_id from tasks where id = $1', [id]),
       [{ status: 'queued', attempts: 0, worker_id: null }], 'a shutdown costs no attempt')
     alpha.identify = () => ({ id: ++calls, name: `Found ${calls}` })
-    const second = await startWorker(t, test)
+    const second = await startWorker(t, test, ['alpha'])
     const status = await test.finished(id)
     t.match(status, { status: 'finished', meta: { scan_stats: { new_roms: 41, new_platforms: 2, scanned_roms: 41 } } }, type)
     const roms = [...await test.roms('snes'), ...await test.roms('zx')]
@@ -66,7 +52,6 @@ t.test('a scan at which three workers died is given up, and everybody is told', 
   const test = await buildScanTest(t, { providers: ['alpha'] })
   await test.put(manyRoms('snes', 1))
   const told: unknown[] = []
-  test.app.sockets.main.of('/').adapter.on('error', () => {})
   const worker = test.worker
   if (worker === null) throw new Error('the test has no worker')
   const { publish } = worker.sockets
@@ -96,4 +81,13 @@ t.test('a worker that was taken for dead lets go of its scan', async (t) => {
   const other = test.start({ roms_ids: [(await test.roms('snes'))[0]?.id ?? 0] })
   t.equal((await test.finished(await other)).status, 'finished', 'it is free for another')
   t.match(await test.sql('select status, worker_id from tasks where id = $1', [id]), [{ status: 'started', worker_id: 'another' }])
+})
+
+t.test('a scan that takes longer than it may is ended, and says what to change', async (t) => {
+  const test = await buildScanTest(t, { providers: ['alpha'], env: { SCAN_TIMEOUT: '1' } })
+  await test.put(manyRoms('snes', 100))
+  alpha.identify = () => sleep(250, null)
+  const id = await test.start({ apis: ['alpha'] })
+  t.match(await test.finished(id), { status: 'failed', meta: { scan_stats: { new_roms: 100 } } })
+  t.equal(await test.error(id), 'It took longer than 1 s and was ended; raise SCAN_TIMEOUT')
 })

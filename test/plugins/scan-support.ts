@@ -5,6 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 import { type PluginPackage, listPluginPackages } from '../../core/plugin-packages.ts'
+import { pino } from 'pino'
+import { buildApp } from '../../core/app.ts'
+import type { App } from '../../core/typebox.ts'
+import { features } from '../../plugins/index.ts'
 import { type TestApp, type TestAppOptions, buildTestApp } from '../support.ts'
 
 export type FixtureKey = 'alpha' | 'beta' | 'digest' | 'pictures'
@@ -153,6 +157,18 @@ export async function buildScanTest (t: Test, options: ScanTestOptions = {}): Pr
       }
     }
   }
+}
+
+/** A further scan worker on the database of a test. */
+export async function startWorker (
+  t: Test, { config, databaseUrl }: Pick<ScanTest, 'config' | 'databaseUrl'>, providers: readonly FixtureKey[]
+): Promise<App> {
+  const worker = await buildApp({
+    config, role: 'worker', databaseUrl, logger: pino({ level: 'silent' }), features, packages: providers.map(packageOf)
+  })
+  t.teardown(() => worker.close())
+  await worker.ready()
+  return worker
 }
 
 /** Resolves once `condition` holds. */
