@@ -8,9 +8,12 @@ export interface ScanState {
   error: string | null
   /** Counters by name, such as `scanned_roms`; empty before the first report. */
   stats: Readonly<Record<string, number>>
-  /** Files that were left out. */
+  /** How many files and lookups had to be left out, and the first of them. */
   problem_count: number
+  problems: readonly Problem[]
 }
+
+interface Problem { platform: string, path: string, reason: string }
 
 /** Shows how a scan goes on. */
 export interface ScanView {
@@ -35,11 +38,22 @@ export function summarise (state: ScanState): string {
     `${count(state, 'identified_roms')} identified`
   ]
   if (count(state, 'failed_lookups') > 0) found.push(`${plural(count(state, 'failed_lookups'), 'lookup')} failed`)
-  if (state.problem_count > 0) found.push(`${state.problem_count} left out, see the log of the server`)
+  if (state.problem_count > 0) found.push(`${plural(state.problem_count, 'problem')}`)
   const reason = state.error === null ? '' : ` ${state.error}`
   return state.status === 'finished'
     ? `Scan finished: ${found.join(', ')}.`
     : `Scan ${state.status}:${reason === '' ? '' : `${reason};`} so far ${found.join(', ')}.`
+}
+
+/** A person reads no more than this; the log of the server has all of them. */
+const SHOWN_PROBLEMS = 20
+
+/** What was left out and why, a line each. */
+export function listProblems ({ problems, problem_count: total }: ScanState): string {
+  const shown = problems.slice(0, SHOWN_PROBLEMS)
+    .map(({ path, reason }) => `  ${path === '' ? '' : `${path}: `}${reason}\n`)
+  const rest = total - shown.length
+  return shown.join('') + (rest > 0 ? `  and ${rest} more; see the log of the server\n` : '')
 }
 
 /** One JSON object per line. */
@@ -64,7 +78,7 @@ export function createLineView (write: Write, now: () => number = Date.now): Sca
         `${count(state, 'scanned_platforms')}/${count(state, 'total_platforms')}, ` +
         `${count(state, 'identified_roms')} identified.\n`)
     },
-    end: (state) => { write(`${summarise(state)}\n`) }
+    end: (state) => { write(`${summarise(state)}\n${listProblems(state)}`) }
   }
 }
 
@@ -95,7 +109,7 @@ export function createBarView (write: Write): ScanView {
     },
     end (state) {
       bar.stop()
-      write(`${summarise(state)}\n`)
+      write(`${summarise(state)}\n${listProblems(state)}`)
     }
   }
 }

@@ -1,3 +1,4 @@
+import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { Task } from '../plugins/tasks/entities.ts'
 import { type ScanPayload, type ScanType, createScanPayloadSchema } from '../plugins/scans/schemas.ts'
@@ -38,16 +39,19 @@ function readPayload (app: App, options: ScanOptions): ScanPayload {
     `${problem?.message ?? ''}. svc plugins lists the metadata sources.`, { exitCode: USAGE })
 }
 
+const ProblemsSchema = Type.Array(Type.Object({ platform: Type.String(), path: Type.String(), reason: Type.String() }))
+
 const isCounters = (value: unknown): value is Record<string, number> =>
   typeof value === 'object' && value !== null && Object.values(value).every((amount) => typeof amount === 'number')
 
 export function toScanState (task: Pick<Task, 'status' | 'error' | 'meta'>): ScanState {
-  const { scan_stats: stats, problem_count: problems } = task.meta
+  const { scan_stats: stats, problem_count: count, problems } = task.meta
   return {
     status: task.status,
     error: task.error ?? null,
     stats: isCounters(stats) ? stats : {},
-    problem_count: typeof problems === 'number' ? problems : 0
+    problem_count: typeof count === 'number' ? count : 0,
+    problems: Value.Check(ProblemsSchema, problems) ? problems : []
   }
 }
 

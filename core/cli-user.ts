@@ -11,17 +11,26 @@ import { StartError } from './errors.ts'
 
 export interface UserOptions { admin?: boolean, email: string, passwordStdin?: boolean }
 
-/** Asks without showing what is typed. */
-async function askHidden (question: string): Promise<string> {
-  process.stderr.write(question)
+/** Asks twice without showing what is typed. */
+async function askPassword (): Promise<string> {
   const nowhere = new Writable({ write (_chunk, _encoding, done) { done() } })
   const terminal = createInterface({ input: process.stdin, output: nowhere, terminal: true })
+  async function ask (question: string): Promise<string> {
+    process.stderr.write(question)
+    const answer = await terminal.question('')
+    process.stderr.write('\n')
+    return answer
+  }
   try {
-    return await terminal.question('')
+    const password = await ask('Password: ')
+    if (await ask('Once more: ') === password) return password
+  } catch (err) {
+    if ((err as Error).name !== 'AbortError') throw err
+    throw new StartError('No password was given; no user was made.')
   } finally {
     terminal.close()
-    process.stderr.write('\n')
   }
+  throw new StartError('The two passwords differ. Repeat the command.')
 }
 
 async function readPassword (options: UserOptions): Promise<string> {
@@ -32,9 +41,7 @@ async function readPassword (options: UserOptions): Promise<string> {
     throw new StartError('No password was given. Pipe it in with --password-stdin, set SVC_NEW_PASSWORD, or run this in ' +
       'a terminal to be asked for it.', { exitCode: 2 })
   }
-  const password = await askHidden('Password: ')
-  if (await askHidden('Once more: ') === password) return password
-  throw new StartError('The two passwords differ. Repeat the command.')
+  return await askPassword()
 }
 
 /** `svc user add`. */

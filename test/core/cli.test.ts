@@ -6,13 +6,13 @@ import { followScan } from '../../core/cli-follow.ts'
 import { renderTable } from '../../core/cli-plugins.ts'
 import { findAdded } from '../../core/cli-plugins-npm.ts'
 import { createProgram } from '../../core/cli-program.ts'
-import { type ScanState, createJsonView, createLineView, summarise } from '../../core/cli-progress.ts'
+import { type ScanState, createJsonView, createLineView, listProblems, summarise } from '../../core/cli-progress.ts'
 import { toScanState } from '../../core/cli-scan.ts'
 import { SERVER_DIR } from '../../core/plugin-packages.ts'
 import { runSvc, settings } from '../e2e/server.ts'
 
 const state = (status: string, stats: Record<string, number> = {}, error: string | null = null): ScanState =>
-  ({ status, error, stats, problem_count: 0 })
+  ({ status, error, stats, problem_count: 0, problems: [] })
 
 t.test('every command explains itself', async (t) => {
   const program = createProgram('1.2.3')
@@ -116,4 +116,12 @@ t.test('the flags of the start script are those of the processes it leads to', a
   const [, ofSupervisor] = flags.exec(readFileSync(join(SERVER_DIR, 'core', 'supervisor.ts'), 'utf8')) ?? []
   t.ok(ofScript)
   t.equal(ofScript, ofSupervisor)
+})
+
+t.test('the end of a scan names what was left out, and how much more there is', async (t) => {
+  const problems = Array.from({ length: 25 }, (_, index) => ({ platform: 'snes', path: `roms/snes/${index}`, reason: 'is broken' }))
+  const lines = listProblems({ ...state('finished'), problem_count: 30, problems }).split('\n')
+  t.equal(lines[0], '  roms/snes/0: is broken')
+  t.equal(lines.at(-2), '  and 10 more; see the log of the server')
+  t.equal(listProblems(state('finished')), '')
 })

@@ -32,15 +32,46 @@ function bytesWithCrc (length: number, wanted: number): Buffer {
   return bytes
 }
 
+const inside = await buildScanTest(t, { providers: [] })
+
 t.test('a folder for each platform with its ROMs and firmware inside is understood as it is', async (t) => {
-  const test = await buildScanTest(t, { providers: [] })
-  const { put, scan, roms, sql } = test
+  const { put, scan, roms, sql } = inside
   await put({ 'snes/roms/A.sfc': 'a', 'snes/bios/chip.bin': 'chip', 'nes/roms/B.nes': 'b', 'notes/readme.txt': 'no platform' })
   const status = await scan()
   t.match(status.meta.scan_stats, { total_platforms: 2, new_platforms: 2, new_roms: 2, new_firmware: 1 })
   t.match(await roms('snes'), [{ fs_name: 'A.sfc' }])
   t.match(await sql('select fs_path from roms order by fs_path'), [{ fs_path: 'nes/roms' }, { fs_path: 'snes/roms' }])
   t.match(await sql('select file_path, file_name from firmware'), [{ file_path: 'snes/bios', file_name: 'chip.bin' }])
+})
+
+t.test('firmware is counted, hashed once, compared with known dumps and marked when gone', async (t) => {
+  const { put, scan, sql, libraryDir } = inside
+  const only = { platform_fs_slugs: ['gb'] }
+  const read = () => sql<{ file_name: string, is_verified: boolean, missing_from_fs: boolean, md5_hash: string }>(
+    "select file_name, is_verified, missing_from_fs, md5_hash from firmware where file_path = 'gb/bios' order by file_name")
+  const other = Buffer.from('not the real one')
+  await put({
+    'gb/roms/A.gb': 'a',
+    'gb/bios/dmg_boot.bin': bytesWithCrc(256, 0x59c8598e),
+    'gb/bios/gb_bios.bin': other,
+    'gb/bios/.DS_Store': 'x'
+  })
+  await mkdir(join(libraryDir, 'gb/bios/folder'))
+  const first = await scan(only)
+  t.match(first.meta.scan_stats, { scanned_firmware: 2, new_firmware: 2 })
+  t.match(await read(), [
+    { file_name: 'dmg_boot.bin', is_verified: true },
+    { file_name: 'gb_bios.bin', is_verified: false, md5_hash: createHash('md5').update(other).digest('hex') }
+  ])
+  await sql("update firmware set md5_hash = 'kept' where file_name = 'gb_bios.bin'")
+  await rm(join(libraryDir, 'gb/bios/dmg_boot.bin'))
+  const second = await scan(only)
+  t.match(second.meta.scan_stats, { scanned_firmware: 1, new_firmware: 0 })
+  t.match(await read(), [{ missing_from_fs: true }, { md5_hash: 'kept', missing_from_fs: false }])
+  await scan({ type: 'hashes', ...only })
+  t.not((await read())[1]?.md5_hash, 'kept')
+  await scan({ type: 'new_platforms', ...only })
+  t.equal((await read()).length, 2)
 })
 
 t.test('folders are read as the configuration binds them, and what it excludes is left out', async (t) => {
@@ -78,34 +109,4 @@ t.test('folders are read as the configuration binds them, and what it excludes i
     [{ fs_slug: 'My Nintendo', slug: 'snes' }, { fs_slug: 'snes-hacks', slug: 'snes-hacks' }])
   const game = await rom('My Nintendo', 'Game')
   t.same(await sql('select file_name from rom_files where rom_id = $1', [game.id]), [{ file_name: 'disc.bin' }])
-})
-
-t.test('firmware is counted, hashed once, compared with known dumps and marked when gone', async (t) => {
-  const test = await buildScanTest(t, { providers: [] })
-  const { put, scan, sql, libraryDir } = test
-  const read = () => sql<{ file_name: string, is_verified: boolean, missing_from_fs: boolean, md5_hash: string }>(
-    'select file_name, is_verified, missing_from_fs, md5_hash from firmware order by file_name')
-  const other = Buffer.from('not the real one')
-  await put({
-    'roms/gb/A.gb': 'a',
-    'bios/gb/dmg_boot.bin': bytesWithCrc(256, 0x59c8598e),
-    'bios/gb/gb_bios.bin': other,
-    'bios/gb/.DS_Store': 'x'
-  })
-  await mkdir(join(libraryDir, 'bios/gb/folder'))
-  const first = await scan()
-  t.match(first.meta.scan_stats, { scanned_firmware: 2, new_firmware: 2 })
-  t.match(await read(), [
-    { file_name: 'dmg_boot.bin', is_verified: true },
-    { file_name: 'gb_bios.bin', is_verified: false, md5_hash: createHash('md5').update(other).digest('hex') }
-  ])
-  await sql("update firmware set md5_hash = 'kept' where file_name = 'gb_bios.bin'")
-  await rm(join(libraryDir, 'bios/gb/dmg_boot.bin'))
-  const second = await scan()
-  t.match(second.meta.scan_stats, { scanned_firmware: 1, new_firmware: 0 })
-  t.match(await read(), [{ missing_from_fs: true }, { md5_hash: 'kept', missing_from_fs: false }])
-  await scan({ type: 'hashes' })
-  t.not((await read())[1]?.md5_hash, 'kept')
-  await scan({ type: 'new_platforms' })
-  t.equal((await read()).length, 2)
 })

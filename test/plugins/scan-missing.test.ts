@@ -13,6 +13,12 @@ t.beforeEach(resetScripts)
 const at = (path: string) => join(libraryDir, path)
 const move = (from: string, to: string) => rename(at(`roms/${from}`), at(`roms/${to}`))
 
+t.test('a library that was never filled says where ROMs go', async (t) => {
+  const id = await start()
+  t.equal((await finished(id)).status, 'failed')
+  t.match(await error(id), /holds no platform folders. Put ROMs into .*roms\/<platform>\/ and scan again/)
+})
+
 t.test('a renamed file keeps its row and what was found about it', async (t) => {
   await put({ 'roms/snes/Old Name.sfc': 'content', 'roms/snes/Plain.sfc': 'plain' })
   alpha.identify = (game) => game.fs_name.startsWith('Old') ? { id: 5, name: 'Its real name' } : null

@@ -29,9 +29,10 @@ const reasons = (status: Awaited<ReturnType<typeof scan>>) => status.meta.proble
 
 t.test('each field comes from the first source in its own order that has a value', async (t) => {
   await put({ 'roms/snes/Merge.sfc': 'merge' })
+  // An address that is refused at once.
   const media = (key: string): Match['media'] => [
-    { kind: 'cover', url: `https://${key}.example/cover.png` }, { kind: 'screenshot', url: `https://${key}.example/1.png` },
-    { kind: 'manual', url: `https://${key}.example/m.pdf` }
+    { kind: 'cover', url: `http://127.0.0.1:1/${key}.png` }, { kind: 'screenshot', url: `http://127.0.0.1:1/${key}-1.png` },
+    { kind: 'manual', url: `http://127.0.0.1:1/${key}.pdf` }
   ]
   alpha.identify = () => ({ id: 1, name: 'By Alpha', summary: 'Alpha says', average_rating: 80, genres: ['A'], media: media('alpha') })
   beta.identify = () => ({ id: 'b', name: 'By Beta', summary: '', average_rating: 60, player_count: '1', media: media('beta') })
@@ -44,9 +45,9 @@ t.test('each field comes from the first source in its own order that has a value
     genres: ['A'],
     player_count: '1-4',
     average_rating: 70,
-    url_cover: 'https://alpha.example/cover.png',
-    url_screenshots: ['https://digest.example/1.png'],
-    url_manual: 'https://beta.example/m.pdf'
+    url_cover: 'http://127.0.0.1:1/alpha.png',
+    url_screenshots: ['http://127.0.0.1:1/digest-1.png'],
+    url_manual: 'http://127.0.0.1:1/beta.pdf'
   })
 })
 

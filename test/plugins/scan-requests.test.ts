@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { rename } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { type Socket, io } from 'socket.io-client'
 import t, { type Test } from 'tap'
@@ -9,7 +10,7 @@ interface Received { event: string, payload: unknown }
 interface Client { socket: Socket, received: Received[], of (event: string): unknown[] }
 
 const test = await buildScanTest(t, { providers: ['alpha', 'beta'] })
-const { app, admin, put, start, finished, scan, sql } = test
+const { app, admin, put, start, finished, scan, sql, libraryDir } = test
 const alpha = scriptOf('alpha')
 await app.listen({ port: 0, host: '127.0.0.1' })
 const base = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
@@ -23,8 +24,8 @@ async function logIn (authorization: string): Promise<string> {
   return answer.headers.getSetCookie().map((cookie) => cookie.split(';')[0]).join('; ')
 }
 
-async function connect (t: Test, cookie: string | null, port = base): Promise<Client> {
-  const socket = io(port, {
+async function connect (t: Test, cookie: string | null): Promise<Client> {
+  const socket = io(base, {
     path: '/ws/socket.io', transports: ['websocket'], forceNew: true,
     ...(cookie === null ? {} : { extraHeaders: { cookie } })
   })
@@ -222,18 +223,20 @@ t.test('with nothing to stop nothing is answered', async (t) => {
   t.match(browser.received, [{ event: 'scan:done_ko', payload: /^type: / }])
 })
 
-t.test('a scan whose library vanished fails with a message that says what to do', async (t) => {
-  const empty = await buildScanTest(t, { providers: [] })
-  await empty.app.listen({ port: 0, host: '127.0.0.1' })
-  const client = await connect(t, null, `http://127.0.0.1:${(empty.app.server.address() as AddressInfo).port}`)
-  const status = await empty.scan()
+t.test('a scan that fails is told to everybody, with what to do', async (t) => {
+  const guest = await connect(t, null)
+  await rename(libraryDir, `${libraryDir}-away`)
+  const status = await scan()
+  await rename(`${libraryDir}-away`, libraryDir)
   t.equal(status.status, 'failed')
-  await until(() => client.of('scan:done_ko').length > 0, 'all are told')
-  t.match(client.of('scan:done_ko'), [/holds no platform folders. Put ROMs into .*roms\/<platform>/])
+  await until(() => guest.of('scan:done_ko').length > 0, 'all are told')
+  t.match(guest.of('scan:done_ko'), [/Cannot read the library folder.*SVC_LIBRARY_DIR/])
 })
 
-t.test('without a scan worker a scan is refused, over both ways', async (t) => {
+t.test('without a scan worker scans and tasks are refused', async (t) => {
   const lonely: ScanTest = await buildScanTest(t, { providers: [], worker: false })
-  const answer = await lonely.app.inject({ method: 'POST', url: '/api/tasks/scan', headers: lonely.admin })
-  t.match(answer, { statusCode: 503, body: /No scan worker is running/ })
+  for (const url of ['/api/tasks/scan', '/api/tasks/run/cleanup_missing_roms']) {
+    const answer = await lonely.app.inject({ method: 'POST', url, headers: lonely.admin })
+    t.match(answer, { statusCode: 503, body: /No scan worker is running/ }, url)
+  }
 })
