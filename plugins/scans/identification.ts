@@ -53,6 +53,7 @@ interface DueSubject extends Subject { due: DueRom, platform: ScannedPlatform }
 /** Lookups of this many ROMs are written together, or after this many milliseconds. */
 const WRITE_MAX = 200
 const WRITE_DELAY_MS = 100
+const UNWRITTEN_MAX = 1_000
 /** The ROMs whose rows and files are read together before they are looked up. */
 const LOAD_MAX = 200
 
@@ -87,6 +88,7 @@ export function createIdentification (services: IdentificationServices) {
   const pipeline = new PQueue({ concurrency: config.scan.workers })
   const writer = createBatcher(writeOutcomes, { max: WRITE_MAX, delayMs: WRITE_DELAY_MS })
   const fetches = new Set<Promise<void>>()
+  let unwritten = 0
 
   const isIdentified = (matches: ReadonlyMap<string, Match>) =>
     [...matches.keys()].some((key) => providers.get(key)?.definition.identifies !== false)
@@ -189,12 +191,15 @@ export function createIdentification (services: IdentificationServices) {
     })
   }
 
+  /** The next lookup does not wait for a batch to be full, but for the database when that cannot keep up. */
+  async function settle (outcome: Outcome): Promise<void> {
+    unwritten++
+    const written = writer.add(outcome).catch((err: unknown) => { refuse(outcome, err) }).finally(() => { unwritten-- })
+    if (unwritten > UNWRITTEN_MAX) await written
+  }
+
   function queue (subject: DueSubject): void {
-    pipeline.add(async () => {
-      const outcome = await lookUp(subject)
-      // Waited for by finish(): the next lookup must not wait until a batch is full.
-      writer.add(outcome).catch((err: unknown) => { refuse(outcome, err) })
-    }, { signal }).catch((err: unknown) => {
+    pipeline.add(async () => { await settle(await lookUp(subject)) }, { signal }).catch((err: unknown) => {
       if (!signal.aborted) refuse(subject, err)
     })
   }

@@ -25,3 +25,6 @@ export {
 export { createXmlElement, parseXml, parseXmlFragment, readXmlRecords, renderXml, xmlChildren, XmlError, xmlText }
   from './xml.ts'
 export type { XmlComment, XmlElement, XmlInstruction, XmlNode, XmlOptions, XmlText } from './xml.ts'
+export {
+  isFields, readFields, readId, readInteger, readNames, readNumber, readText, toFieldsList, unique, type Fields
+} from './payload.ts'

@@ -8,12 +8,13 @@ const VALUES = [
   'CredentialsRefusedError', 'DeliveryRefusedError', 'GameFieldsSchema', 'HttpStatusError', 'InvalidSettingsError',
   'MEDIA_KINDS', 'ManifestSchema', 'MatchSchema', 'MediaSchema', 'PLATFORMS', 'RateLimitedError', 'SDK_VERSION',
   'ServiceDownError', 'Type', 'XmlError', 'compareTitles', 'createXmlElement', 'defineChannel', 'defineExporter',
-  'defineProvider', 'findBestTitle', 'normalizeTitle', 'parseXml', 'parseXmlFragment', 'platformIds', 'readXmlRecords',
-  'renderXml', 'toSearchTerm', 'xmlChildren', 'xmlText'
+  'defineProvider', 'findBestTitle', 'isFields', 'normalizeTitle', 'parseXml', 'parseXmlFragment', 'platformIds',
+  'readFields', 'readId', 'readInteger', 'readNames', 'readNumber', 'readText', 'readXmlRecords', 'renderXml',
+  'toFieldsList', 'toSearchTerm', 'unique', 'xmlChildren', 'xmlText'
 ]
 const TYPES = [
   'ArchiveMember', 'BestTitle', 'BestTitleOptions', 'Cache', 'Channel', 'ChannelDefinition', 'Context', 'ExportGame',
-  'ExportPlatform', 'ExportResult', 'Exporter', 'ExporterDefinition', 'FileEntry', 'Files', 'GameFields', 'Hashes',
+  'ExportPlatform', 'ExportResult', 'Exporter', 'ExporterDefinition', 'Fields', 'FileEntry', 'Files', 'GameFields', 'Hashes',
   'HostOptions', 'HttpClient', 'HttpResponse', 'Logger', 'Manifest', 'Match', 'Media', 'MediaKind', 'NotificationLevel',
   'OutgoingNotification', 'PlatformFacts', 'Plugin', 'PluginDefinition', 'PluginKind', 'Preferences', 'Provider', 'ProviderDefinition',
   'ProviderId', 'RequestOptions', 'Rom', 'RomFile', 'RomPlatform', 'SearchQuery', 'Static', 'TitleOptions', 'XmlComment',

@@ -1,7 +1,8 @@
-import { type HttpResponse, HttpStatusError, RateLimitedError, ServiceDownError } from '@svc/plugin-sdk'
+import {
+  type HttpResponse, HttpStatusError, RateLimitedError, ServiceDownError, type Fields, isFields, readId
+} from '@svc/plugin-sdk'
 import type { HasheousContext } from './config.ts'
 import type { LookupItem } from './hashes.ts'
-import { type Fields, isFields, readId } from './read.ts'
 
 const LOOKUP_TIMEOUT_MS = 120_000
 /** The server itself keeps what it knows of IGDB for seven days. */

@@ -1,6 +1,7 @@
 // A game's record at IGDB as Hasheous passes it on: relations are objects keyed by id, dates are text.
-import type { GameFields, Media } from '@svc/plugin-sdk'
-import { type Fields, isFields, readFields, readNames, readText, toFieldsList, unique } from './read.ts'
+import {
+  type GameFields, type Media, type Fields, isFields, readFields, readNames, readText, toFieldsList, unique
+} from '@svc/plugin-sdk'
 
 const NAME_LENGTH = 350
 

@@ -1,8 +1,7 @@
-import type { Match, Media } from '@svc/plugin-sdk'
+import { type Match, type Media, type Fields, readFields, readId, readText, toFieldsList } from '@svc/plugin-sdk'
 import type { Game } from './api.ts'
 import { toIgdbFields, toIgdbMedia } from './igdb.ts'
 import type { Metadata } from './metadata.ts'
-import { type Fields, readFields, readId, readText, toFieldsList } from './read.ts'
 
 const NAME_LENGTH = 350
 

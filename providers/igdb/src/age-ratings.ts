@@ -1,4 +1,4 @@
-import { type Fields, isFields, readFields, readInteger, readText, toFieldsList } from './read.ts'
+import { type Fields, isFields, readFields, readInteger, readText, toFieldsList } from '@svc/plugin-sdk'
 
 /**
  * IGDB's numbers of rating categories and organisations: both count from 1, the ratings of all organisations in one

@@ -1,6 +1,7 @@
-import { CredentialsRefusedError, type HttpResponse, ServiceDownError } from '@svc/plugin-sdk'
+import {
+  CredentialsRefusedError, type HttpResponse, ServiceDownError, type Fields, readInteger, readText, toFieldsList
+} from '@svc/plugin-sdk'
 import type { IgdbContext } from './config.ts'
-import { type Fields, readInteger, readText, toFieldsList } from './read.ts'
 import { type Token, getToken, renewToken } from './token.ts'
 
 const API_URL = 'https://api.igdb.com/v4'

@@ -1,4 +1,4 @@
-import { isFields, readText } from './read.ts'
+import { isFields, readText } from '@svc/plugin-sdk'
 
 /** Sizes by name: https://api-docs.igdb.com/#images */
 export type ImageSize = '720p' | '1080p'

@@ -1,12 +1,12 @@
-import type { GameFields, Match, Media } from '@svc/plugin-sdk'
+import {
+  type GameFields, type Match, type Media, type Fields, readFields, readInteger, readNames, readNumber, readText,
+  toFieldsList, unique
+} from '@svc/plugin-sdk'
 import { toAgeRatings } from './age-ratings.ts'
 import type { Game } from './api.ts'
 import { imageUrl } from './image.ts'
 import type { Metadata, RelatedGame } from './metadata.ts'
 import { countPlayers, toMultiplayerModes } from './multiplayer.ts'
-import {
-  type Fields, readFields, readInteger, readNames, readNumber, readText, toFieldsList, unique
-} from './read.ts'
 
 const NAME_LENGTH = 350
 

@@ -1,6 +1,5 @@
-import { findBestTitle, normalizeTitle } from '@svc/plugin-sdk'
+import { findBestTitle, normalizeTitle, readNames } from '@svc/plugin-sdk'
 import type { Game } from './api.ts'
-import { readNames } from './read.ts'
 
 const THRESHOLD = 0.75
 

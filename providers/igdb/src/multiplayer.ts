@@ -1,5 +1,5 @@
+import { type Fields, readFields, readInteger, readText, toFieldsList } from '@svc/plugin-sdk'
 import type { MultiplayerMode } from './metadata.ts'
-import { type Fields, readFields, readInteger, readText, toFieldsList } from './read.ts'
 
 export function toMultiplayerModes (value: unknown): MultiplayerMode[] {
   return toFieldsList(value).map((fields) => ({

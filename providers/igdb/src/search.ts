@@ -1,9 +1,10 @@
-import { type Rom, type SearchQuery, compareTitles, normalizeTitle, toSearchTerm } from '@svc/plugin-sdk'
+import {
+  type Rom, type SearchQuery, compareTitles, normalizeTitle, toSearchTerm, readFields, readInteger
+} from '@svc/plugin-sdk'
 import { type Game, listGames, sendQuery } from './api.ts'
 import type { IgdbContext } from './config.ts'
 import { type Candidate, findGame, listTitles } from './match.ts'
 import { idsQuery, listPlatformIds, nameQuery, searchQuery } from './query.ts'
-import { readFields, readInteger } from './read.ts'
 
 /**
  * The game whose name is most like the file name. One search among own releases decides when it is unambiguous;

@@ -1,7 +1,8 @@
 // Client credentials flow: https://dev.twitch.tv/docs/authentication/getting-tokens-oauth/
-import { CredentialsRefusedError, HttpStatusError, ServiceDownError } from '@svc/plugin-sdk'
+import {
+  CredentialsRefusedError, HttpStatusError, ServiceDownError, isFields, readInteger, readText
+} from '@svc/plugin-sdk'
 import type { IgdbContext } from './config.ts'
-import { isFields, readInteger, readText } from './read.ts'
 
 const TOKEN_URL = 'https://id.twitch.tv/oauth2/token'
 const TOKEN_TIMEOUT_MS = 10_000

@@ -1,4 +1,4 @@
-/** An object of an answer, nothing known about its values. */
+/** An object of somebody's answer, nothing known about its values. */
 export type Fields = Readonly<Record<string, unknown>>
 
 export function isFields (value: unknown): value is Fields {
@@ -17,19 +17,32 @@ export function readText (fields: Fields, key: string): string | undefined {
   return (typeof value === 'string' ? value.trim() : '') || undefined
 }
 
-/** A whole number above zero, also one written as text. */
+/** The number, or undefined when it is none or not finite. */
+export function readNumber (fields: Fields, key: string): number | undefined {
+  const value = fields[key]
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined
+}
+
+/** The whole number, or undefined. */
+export function readInteger (fields: Fields, key: string): number | undefined {
+  const value = fields[key]
+  return Number.isSafeInteger(value) ? Number(value) : undefined
+}
+
+/** A whole number above zero, also one written as text; undefined otherwise. */
 export function readId (fields: Fields, key: string): number | undefined {
   const value = fields[key]
   const id = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value
   return Number.isSafeInteger(id) && Number(id) > 0 ? Number(id) : undefined
 }
 
+/** The object under a key, or undefined. */
 export function readFields (fields: Fields, key: string): Fields | undefined {
   const value = fields[key]
   return isFields(value) ? value : undefined
 }
 
-/** The different names of the objects listed under a key, in their order. */
+/** The different names (`name`) of the objects listed under a key, in their order. */
 export function readNames (fields: Fields, key: string): string[] {
   return unique(toFieldsList(fields[key]).map((entry) => readText(entry, 'name')))
 }
