@@ -6,6 +6,8 @@ export const columns = {
   bytes: () => p.bigint('number').default(0),
   /** Text without a length limit of the database. */
   text: () => p.text(),
+  /** Text that is sorted by: by its bytes, whatever the locale of the database server. */
+  sortedText: () => p.text().collation('C'),
   texts: () => p.array().columnType('text[]').default([]),
   time: () => p.datetime(3),
   createdAt: () => p.datetime(3).onCreate(() => new Date()).defaultRaw('now()'),

@@ -7,6 +7,12 @@ import { User } from '../users/entities.ts'
 /** Where one piece of media came from, and where it lies in the resources folder once it was fetched. */
 export interface StoredMedia { url: string, path: string | null }
 
+/** An index over a hash that few rows have. */
+const hashIndex = (table: string, column: string) => ({
+  name: `${table}_${column}_index`,
+  expression: `create index "${table}_${column}_index" on "${table}" ("${column}") where "${column}" is not null`
+})
+
 export const Rom = defineEntity({
   name: 'Rom',
   tableName: 'roms',
@@ -14,12 +20,13 @@ export const Rom = defineEntity({
   indexes: [
     { properties: ['name_sort_key', 'id'] },
     { properties: ['platform', 'name_sort_key', 'id'] },
-    { properties: ['updated_at'] }
+    { properties: ['updated_at'] },
+    hashIndex('roms', 'ra_hash')
   ],
   properties: {
     id: columns.id(),
     platform: () => p.manyToOne(Platform).deleteRule('cascade').joinColumn('platform_id'),
-    fs_name: columns.text(),
+    fs_name: columns.sortedText(),
     fs_path: columns.text(),
     fs_extension: columns.text().default(''),
     fs_name_no_tags: columns.text(),
@@ -30,7 +37,7 @@ export const Rom = defineEntity({
     has_multiple_files: columns.flag(),
     has_soundtrack: columns.flag(),
     name: columns.text().nullable(),
-    name_sort_key: columns.text().default(''),
+    name_sort_key: columns.sortedText().default(''),
     slug: columns.text().nullable(),
     summary: columns.text().nullable(),
     alternative_names: columns.texts(),
@@ -75,6 +82,7 @@ export const RomFile = defineEntity({
   name: 'RomFile',
   tableName: 'rom_files',
   uniques: [{ properties: ['rom', 'file_path', 'file_name'] }],
+  indexes: [hashIndex('rom_files', 'ra_hash'), hashIndex('rom_files', 'chd_sha1_hash')],
   properties: {
     id: columns.id(),
     rom: () => p.manyToOne(Rom).deleteRule('cascade').joinColumn('rom_id'),

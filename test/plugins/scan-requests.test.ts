@@ -101,7 +101,10 @@ t.test('while a library scan runs another is refused, and one of named ROMs wait
 })
 
 t.test('of many requests at once exactly one library scan is taken', async (t) => {
+  await put({ 'roms/gg/Held.gg': 'held' })
+  const letGo = holdScan()
   const answers = await Promise.all(Array.from({ length: 20 }, () => post()))
+  letGo()
   const statuses = answers.map((answer) => answer.statusCode).sort()
   t.same(statuses, [202, ...Array.from({ length: 19 }, () => 409)])
   await finished(answers.find((answer) => answer.statusCode === 202)?.json<{ task_id: string }>().task_id ?? '')
