@@ -111,7 +111,7 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
 
   app.addHook('onReady', async () => {
     await boss.start()
-    for (const [name, queue] of queues) await startQueue(name, queue)
+    await Promise.all([...queues].map(([name, queue]) => startQueue(name, queue)))
   })
   app.addHook('onClose', async () => { await boss.stop({ graceful: works, timeout: 8_000, close: true }) })
 }, { name: 'jobs', fastify: '5.x' })
