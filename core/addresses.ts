@@ -40,7 +40,9 @@ const LOCAL_SUFFIXES = ['localhost', 'localdomain', 'local', 'internal', 'intran
  */
 export function isGlobalAddress (address: string): boolean {
   if (isIP(address) === 0 || address.includes('%')) return false
-  const parsed = ipaddr.parse(address)
+  // Written as the URL standard does: the library takes `::1.2.3.4` for a mapped address, which it is not.
+  const written = isIP(address) === 6 ? new URL(`http://[${address}]/`).hostname.slice(1, -1) : address
+  const parsed = ipaddr.parse(written)
   if (parsed instanceof ipaddr.IPv4) return parsed.range() === 'unicast'
   if (parsed.isIPv4MappedAddress()) return parsed.toIPv4Address().range() === 'unicast'
   if (parsed.match(NAT64)) return new ipaddr.IPv4(parsed.toByteArray().slice(12)).range() === 'unicast'

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -46,7 +46,15 @@ function runTap (args: string[]): Promise<number> {
   })
 }
 
+/** tap comes with all its plugins compiled in; those that .taprc switches off are gone only after a build. */
+function isTapAsConfigured (): boolean {
+  const compiled = readFileSync(join(SERVER_DIR, 'node_modules', '@tapjs', 'test', 'test-built', 'dist', 'esm', 'index.js'), 'utf8')
+  const off = [...readFileSync(join(SERVER_DIR, '.taprc'), 'utf8').matchAll(/"!(@tapjs\/[a-z-]+)"/g)].map((match) => match[1])
+  return off.every((name) => !compiled.includes(`from "${name}"`))
+}
+
 try {
+  if (!isTapAsConfigured()) await runTap(['build'])
   await createTemplate()
   process.exitCode = await runTap(process.argv.slice(2))
 } finally {

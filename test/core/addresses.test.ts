@@ -58,6 +58,12 @@ t.test('any text is judged without an error, and what is let through is a host o
   })))
 })
 
+t.test('an IPv4 address written into the end of an IPv6 one without the mapping prefix is never global', async (t) => {
+  t.notOk(isGlobalAddress('::1.0.0.0'))
+  t.notOk(isGlobalHost('[::8.8.8.8]'))
+  t.ok(isGlobalAddress('::ffff:8.8.8.8'))
+})
+
 const octet = fc.nat(255)
 const privateAddress = fc.oneof(
   fc.tuple(fc.constantFrom(0, 10, 127), octet, octet, octet),
