@@ -13,8 +13,8 @@ export class Migration20261121000000 extends Migration {
       "missing_from_fs" boolean not null default false,
       "created_at" timestamptz(3) not null default now(),
       "updated_at" timestamptz(3) not null default now())`)
-    this.addSql(`create index "platforms_slug_index" on "platforms" ("slug")`)
-    this.addSql(`alter table "platforms" add constraint "platforms_fs_slug_unique" unique ("fs_slug")`)
+    this.addSql('create index "platforms_slug_index" on "platforms" ("slug")')
+    this.addSql('alter table "platforms" add constraint "platforms_fs_slug_unique" unique ("fs_slug")')
     this.addSql(`create table "firmware" (
       "id" serial primary key,
       "platform_id" int not null,
@@ -28,7 +28,7 @@ export class Migration20261121000000 extends Migration {
       "missing_from_fs" boolean not null default false,
       "created_at" timestamptz(3) not null default now(),
       "updated_at" timestamptz(3) not null default now())`)
-    this.addSql(`alter table "firmware" add constraint "firmware_platform_id_file_name_unique" unique ("platform_id", "file_name")`)
+    this.addSql('alter table "firmware" add constraint "firmware_platform_id_file_name_unique" unique ("platform_id", "file_name")')
     this.addSql(`create table "plugin_cache" (
       "plugin" text not null,
       "key" text not null,
@@ -85,14 +85,14 @@ export class Migration20261121000000 extends Migration {
       "missing_from_fs" boolean not null default false,
       "created_at" timestamptz(3) not null default now(),
       "updated_at" timestamptz(3) not null default now())`)
-    this.addSql(`create index "roms_crc_hash_index" on "roms" ("crc_hash")`)
-    this.addSql(`create index "roms_md5_hash_index" on "roms" ("md5_hash")`)
-    this.addSql(`create index "roms_sha1_hash_index" on "roms" ("sha1_hash")`)
-    this.addSql(`create index "roms_name_sort_key_id_index" on "roms" ("name_sort_key", "id")`)
-    this.addSql(`create index "roms_platform_id_name_sort_key_id_index" on "roms" ("platform_id", "name_sort_key", "id")`)
-    this.addSql(`create index "roms_updated_at_index" on "roms" ("updated_at")`)
-    this.addSql(`create index "roms_ra_hash_index" on "roms" ("ra_hash") where "ra_hash" is not null`)
-    this.addSql(`alter table "roms" add constraint "roms_platform_id_fs_name_unique" unique ("platform_id", "fs_name")`)
+    this.addSql('create index "roms_crc_hash_index" on "roms" ("crc_hash")')
+    this.addSql('create index "roms_md5_hash_index" on "roms" ("md5_hash")')
+    this.addSql('create index "roms_sha1_hash_index" on "roms" ("sha1_hash")')
+    this.addSql('create index "roms_name_sort_key_id_index" on "roms" ("name_sort_key", "id")')
+    this.addSql('create index "roms_platform_id_name_sort_key_id_index" on "roms" ("platform_id", "name_sort_key", "id")')
+    this.addSql('create index "roms_updated_at_index" on "roms" ("updated_at")')
+    this.addSql('create index "roms_ra_hash_index" on "roms" ("ra_hash") where "ra_hash" is not null')
+    this.addSql('alter table "roms" add constraint "roms_platform_id_fs_name_unique" unique ("platform_id", "fs_name")')
     this.addSql(`create table "rom_files" (
       "id" serial primary key,
       "rom_id" int not null,
@@ -111,19 +111,19 @@ export class Migration20261121000000 extends Migration {
       "archive_members" jsonb null,
       "created_at" timestamptz(3) not null default now(),
       "updated_at" timestamptz(3) not null default now())`)
-    this.addSql(`create index "rom_files_crc_hash_index" on "rom_files" ("crc_hash")`)
-    this.addSql(`create index "rom_files_md5_hash_index" on "rom_files" ("md5_hash")`)
-    this.addSql(`create index "rom_files_sha1_hash_index" on "rom_files" ("sha1_hash")`)
-    this.addSql(`create index "rom_files_ra_hash_index" on "rom_files" ("ra_hash") where "ra_hash" is not null`)
-    this.addSql(`create index "rom_files_chd_sha1_hash_index" on "rom_files" ("chd_sha1_hash") where "chd_sha1_hash" is not null`)
-    this.addSql(`alter table "rom_files" add constraint "rom_files_rom_id_file_path_file_name_unique" unique ("rom_id", "file_path", "file_name")`)
+    this.addSql('create index "rom_files_crc_hash_index" on "rom_files" ("crc_hash")')
+    this.addSql('create index "rom_files_md5_hash_index" on "rom_files" ("md5_hash")')
+    this.addSql('create index "rom_files_sha1_hash_index" on "rom_files" ("sha1_hash")')
+    this.addSql('create index "rom_files_ra_hash_index" on "rom_files" ("ra_hash") where "ra_hash" is not null')
+    this.addSql('create index "rom_files_chd_sha1_hash_index" on "rom_files" ("chd_sha1_hash") where "chd_sha1_hash" is not null')
+    this.addSql('alter table "rom_files" add constraint "rom_files_rom_id_file_path_file_name_unique" unique ("rom_id", "file_path", "file_name")')
     this.addSql(`create table "rom_matches" (
       "rom_id" int not null,
       "provider" text not null,
       "provider_id" text not null,
       "match" jsonb not null,
       "updated_at" timestamptz(3) not null default now(), primary key ("rom_id", "provider"))`)
-    this.addSql(`create index "rom_matches_provider_provider_id_index" on "rom_matches" ("provider", "provider_id")`)
+    this.addSql('create index "rom_matches_provider_provider_id_index" on "rom_matches" ("provider", "provider_id")')
     this.addSql(`create table "tasks" (
       "id" uuid not null,
       "task_key" text null,
@@ -142,10 +142,10 @@ export class Migration20261121000000 extends Migration {
       "enqueued_at" timestamptz(3) not null default now(),
       "started_at" timestamptz(3) null,
       "ended_at" timestamptz(3) null, primary key ("id"))`)
-    this.addSql(`create index "tasks_status_created_at_index" on "tasks" ("status", "created_at")`)
-    this.addSql(`create unique index "tasks_lock_unique" on "tasks" ("lock") where status in ('queued', 'started')`)
-    this.addSql(`alter table "tasks" add constraint "tasks_type_check" check ("type" in ('scan', 'conversion', 'cleanup', 'update', 'sync', 'watcher', 'generic'))`)
-    this.addSql(`alter table "tasks" add constraint "tasks_status_check" check ("status" in ('queued', 'started', 'deferred', 'scheduled', 'finished', 'failed', 'stopped', 'canceled'))`)
+    this.addSql('create index "tasks_status_created_at_index" on "tasks" ("status", "created_at")')
+    this.addSql('create unique index "tasks_lock_unique" on "tasks" ("lock") where status in (\'queued\', \'started\')')
+    this.addSql('alter table "tasks" add constraint "tasks_type_check" check ("type" in (\'scan\', \'conversion\', \'cleanup\', \'update\', \'sync\', \'watcher\', \'generic\'))')
+    this.addSql('alter table "tasks" add constraint "tasks_status_check" check ("status" in (\'queued\', \'started\', \'deferred\', \'scheduled\', \'finished\', \'failed\', \'stopped\', \'canceled\'))')
     this.addSql(`create table "users" (
       "id" serial primary key,
       "username" text not null,
@@ -160,9 +160,9 @@ export class Migration20261121000000 extends Migration {
       "last_active" timestamptz(3) null,
       "created_at" timestamptz(3) not null default now(),
       "updated_at" timestamptz(3) not null default now())`)
-    this.addSql(`alter table "users" add constraint "users_username_unique" unique ("username")`)
-    this.addSql(`alter table "users" add constraint "users_email_unique" unique ("email")`)
-    this.addSql(`alter table "users" add constraint "users_role_check" check ("role" in ('admin', 'user'))`)
+    this.addSql('alter table "users" add constraint "users_username_unique" unique ("username")')
+    this.addSql('alter table "users" add constraint "users_email_unique" unique ("email")')
+    this.addSql('alter table "users" add constraint "users_role_check" check ("role" in (\'admin\', \'user\'))')
     this.addSql(`create table "sessions" (
       "id" serial primary key,
       "token_hash" text not null,
@@ -172,8 +172,8 @@ export class Migration20261121000000 extends Migration {
       "created_at" timestamptz(3) not null default now(),
       "seen_at" timestamptz(3) not null default now(),
       "expires_at" timestamptz(3) not null)`)
-    this.addSql(`alter table "sessions" add constraint "sessions_token_hash_unique" unique ("token_hash")`)
-    this.addSql(`create index "sessions_user_id_index" on "sessions" ("user_id")`)
+    this.addSql('alter table "sessions" add constraint "sessions_token_hash_unique" unique ("token_hash")')
+    this.addSql('create index "sessions_user_id_index" on "sessions" ("user_id")')
     this.addSql(`create table "rom_users" (
       "id" serial primary key,
       "rom_id" int not null,
@@ -189,9 +189,9 @@ export class Migration20261121000000 extends Migration {
       "status" text null,
       "created_at" timestamptz(3) not null default now(),
       "updated_at" timestamptz(3) not null default now())`)
-    this.addSql(`create index "rom_users_user_id_index" on "rom_users" ("user_id")`)
-    this.addSql(`alter table "rom_users" add constraint "rom_users_rom_id_user_id_unique" unique ("rom_id", "user_id")`)
-    this.addSql(`alter table "rom_users" add constraint "rom_users_status_check" check ("status" in ('incomplete', 'finished', 'completed_100', 'retired', 'never_playing'))`)
+    this.addSql('create index "rom_users_user_id_index" on "rom_users" ("user_id")')
+    this.addSql('alter table "rom_users" add constraint "rom_users_rom_id_user_id_unique" unique ("rom_id", "user_id")')
+    this.addSql('alter table "rom_users" add constraint "rom_users_status_check" check ("status" in (\'incomplete\', \'finished\', \'completed_100\', \'retired\', \'never_playing\'))')
     this.addSql(`create table "client_tokens" (
       "id" serial primary key,
       "user_id" int not null,
@@ -201,21 +201,21 @@ export class Migration20261121000000 extends Migration {
       "expires_at" timestamptz(3) null,
       "last_used_at" timestamptz(3) null,
       "created_at" timestamptz(3) not null default now())`)
-    this.addSql(`create index "client_tokens_user_id_index" on "client_tokens" ("user_id")`)
-    this.addSql(`alter table "client_tokens" add constraint "client_tokens_token_hash_unique" unique ("token_hash")`)
+    this.addSql('create index "client_tokens_user_id_index" on "client_tokens" ("user_id")')
+    this.addSql('alter table "client_tokens" add constraint "client_tokens_token_hash_unique" unique ("token_hash")')
     this.addSql(`create table "workers" (
       "id" text not null,
       "role" text not null,
       "started_at" timestamptz(3) not null default now(),
       "seen_at" timestamptz(3) not null default now(), primary key ("id"))`)
-    this.addSql(`alter table "firmware" add constraint "firmware_platform_id_foreign" foreign key ("platform_id") references "platforms" ("id") on delete cascade`)
-    this.addSql(`alter table "roms" add constraint "roms_platform_id_foreign" foreign key ("platform_id") references "platforms" ("id") on delete cascade`)
-    this.addSql(`alter table "rom_files" add constraint "rom_files_rom_id_foreign" foreign key ("rom_id") references "roms" ("id") on delete cascade`)
-    this.addSql(`alter table "rom_matches" add constraint "rom_matches_rom_id_foreign" foreign key ("rom_id") references "roms" ("id") on delete cascade`)
-    this.addSql(`alter table "sessions" add constraint "sessions_user_id_foreign" foreign key ("user_id") references "users" ("id") on delete cascade`)
-    this.addSql(`alter table "rom_users" add constraint "rom_users_rom_id_foreign" foreign key ("rom_id") references "roms" ("id") on delete cascade`)
-    this.addSql(`alter table "rom_users" add constraint "rom_users_user_id_foreign" foreign key ("user_id") references "users" ("id") on delete cascade`)
-    this.addSql(`alter table "client_tokens" add constraint "client_tokens_user_id_foreign" foreign key ("user_id") references "users" ("id") on delete cascade`)
+    this.addSql('alter table "firmware" add constraint "firmware_platform_id_foreign" foreign key ("platform_id") references "platforms" ("id") on delete cascade')
+    this.addSql('alter table "roms" add constraint "roms_platform_id_foreign" foreign key ("platform_id") references "platforms" ("id") on delete cascade')
+    this.addSql('alter table "rom_files" add constraint "rom_files_rom_id_foreign" foreign key ("rom_id") references "roms" ("id") on delete cascade')
+    this.addSql('alter table "rom_matches" add constraint "rom_matches_rom_id_foreign" foreign key ("rom_id") references "roms" ("id") on delete cascade')
+    this.addSql('alter table "sessions" add constraint "sessions_user_id_foreign" foreign key ("user_id") references "users" ("id") on delete cascade')
+    this.addSql('alter table "rom_users" add constraint "rom_users_rom_id_foreign" foreign key ("rom_id") references "roms" ("id") on delete cascade')
+    this.addSql('alter table "rom_users" add constraint "rom_users_user_id_foreign" foreign key ("user_id") references "users" ("id") on delete cascade')
+    this.addSql('alter table "client_tokens" add constraint "client_tokens_user_id_foreign" foreign key ("user_id") references "users" ("id") on delete cascade')
     this.addSql(`create table "socket_io_attachments" (
       "id" bigserial primary key, "created_at" timestamptz default now(), "payload" bytea)`)
   }
