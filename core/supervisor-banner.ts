@@ -29,8 +29,9 @@ export function commandLine (config: Config, ...args: string[]): string {
 function describePlugins (plugins: readonly Plugin[]): string[] {
   const active = plugins.filter((plugin) => plugin.status === 'active')
   const others = plugins.filter((plugin) => plugin.status !== 'active')
+  const names = active.map((plugin) => `${plugin.kind ?? 'package'} ${plugin.key}`)
   return [
-    `  plugins   ${active.length} active${active.length === 0 ? '' : `: ${active.map((plugin) => plugin.key).join(', ')}`}`,
+    `  plugins   ${active.length} active${active.length === 0 ? '' : `: ${names.join(', ')}`}`,
     ...others.map(({ status, kind, key, reason }) => `            ${status}: ${kind ?? 'package'} ${key} (${reason ?? ''})`)
   ]
 }

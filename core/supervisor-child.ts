@@ -3,6 +3,7 @@ import { StartError } from './errors.ts'
 import { createLogger } from './log.ts'
 import { ALIVE_MS, type News, type StartOrder, isOrder } from './supervisor-messages.ts'
 import type { RunningRole } from './server.ts'
+import { releaseStartMemory } from './start-memory.ts'
 
 /** Entry of the processes that `svc start` runs; the first argument is the role. */
 const role = process.argv[2] === 'worker' ? 'worker' : 'web'
@@ -42,6 +43,7 @@ async function start (order: StartOrder, settings: Config): Promise<void> {
     has_admin: await running.app.users.hasAdmin(),
     plugins: [...running.app.registry.records]
   })
+  releaseStartMemory()
 }
 
 async function fail (err: unknown): Promise<void> {

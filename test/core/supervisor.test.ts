@@ -202,7 +202,7 @@ t.test('the banner says where, what and how to go on', async (t) => {
       { ...plugin, key: 'libretro', status: 'active', reason: null }]
   })
   t.match(text, 'https://home.example/games (here: http://localhost:8080/games)')
-  t.match(text, '1 active: libretro')
+  t.match(text, '1 active: provider libretro')
   t.match(text, 'disabled: provider igdb (set IGDB_CLIENT_ID)')
   t.match(text, commandLine(config, 'user', 'add', 'NAME', '--admin'))
   t.match(commandLine(config, 'start'), `--data-dir ${config.data_dir} start`)
