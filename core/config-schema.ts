@@ -31,10 +31,7 @@ const ServerSchema = Section({
   }),
   cors_allowed_origins: Type.Array(Type.String(), {
     default: [], env: 'SVC_CORS_ALLOWED_ORIGINS', description: 'Origins of other sites that may call the API; exact match'
-  }),
-  redis_url: Type.Optional(Type.String({
-    pattern: '^rediss?://', writeOnly: true, env: 'SVC_REDIS_URL', description: 'Carries socket events between workers'
-  }))
+  })
 }, 'The HTTP server')
 
 const AuthSchema = Section({

@@ -48,17 +48,17 @@ export function createRoms (app: FastifyInstance, config: Config) {
   const userOf = (viewer: Viewer) => viewer?.id ?? null
 
   async function toViews (
-    em: EntityManager, viewer: Viewer, rows: readonly RomRow[], withFiles: boolean
+    em: EntityManager, viewer: Viewer, rows: readonly RomRow[], extras: { files: boolean, siblings: boolean }
   ): Promise<RomView[]> {
     const ids = rows.map((row) => row.id)
     if (ids.length === 0) return []
     const [matches, siblings, files] = await Promise.all([
       selectMatches(em, ids),
-      selectSiblings(em, viewer, ids, sources.identifying),
-      withFiles ? selectFiles(em, ids) : null
+      extras.siblings ? selectSiblings(em, viewer, ids, sources.identifying) : null,
+      extras.files ? selectFiles(em, ids) : null
     ])
     return rows.map((row) => toRomView(row, {
-      matches: matches.get(row.id) ?? [], siblings: siblings.get(row.id) ?? [], files: files?.get(row.id) ?? []
+      matches: matches.get(row.id) ?? [], siblings: siblings?.get(row.id) ?? [], files: files?.get(row.id) ?? []
     }, sources))
   }
 
@@ -73,7 +73,7 @@ export function createRoms (app: FastifyInstance, config: Config) {
     em: EntityManager, viewer: Viewer, condition: Condition, tail: RawBuilder<unknown>
   ): Promise<RomView | null> {
     const rows = await selectRoms(em, userOf(viewer), every([isRomVisible(viewer), condition]), tail)
-    return (await toViews(em, viewer, rows, true))[0] ?? null
+    return (await toViews(em, viewer, rows, { files: true, siblings: true }))[0] ?? null
   }
 
   async function get (em: EntityManager, viewer: Viewer, id: number): Promise<RomView> {
@@ -115,7 +115,7 @@ export function createRoms (app: FastifyInstance, config: Config) {
       const [rows, index, filterValues] = await Promise.all([
         reading, indexing, query.with_filter_values ? selectFilterValues(em, userOf(viewer), scope) : noFilterValues()
       ])
-      const items = (await toViews(em, viewer, rows, query.with_files)).map(toSimple)
+      const items = (await toViews(em, viewer, rows, { files: query.with_files, siblings: true })).map(toSimple)
       return { items, ...index, limit, offset, filter_values: filterValues }
     },
 
@@ -174,15 +174,16 @@ export function createRoms (app: FastifyInstance, config: Config) {
     },
 
     /**
-     * ROMs in the order of the ids, as lists show them; ids without a row are left out. For the server's own events:
-     * visibility is the concern of whoever sends them.
+     * ROMs in the order of the ids, as lists show them but without files and siblings; ids without a row are left out.
+     * For the server's own events: visibility is the concern of whoever sends them.
      *
      * @param userId whose marks are shown; null for nobody's
      */
     async views (ids: readonly number[], userId: number | null): Promise<SimpleRomView[]> {
       const em = app.orm.em.fork()
       const viewer: Viewer = userId === null ? null : { id: userId, role: 'admin' }
-      return (await toViews(em, viewer, await selectByIds(em, viewer, ids), true)).map(toSimple)
+      const rows = await selectByIds(em, viewer, ids)
+      return (await toViews(em, viewer, rows, { files: false, siblings: false })).map(toSimple)
     }
   }
 }

@@ -109,7 +109,7 @@ t.test('the configuration that is printed names every variable and hides every s
   t.match(text, /^auth\.secret_key = \*{8} {3}# SVC_AUTH_SECRET_KEY$/m)
   t.match(text, /^server\.port = 8080 {3}# SVC_PORT$/m)
   t.match(text, /^plugins = \{"igdb":\["clientSecret"\]\}$/m)
-  t.match(text, /^server\.redis_url = \(not set\) {3}# SVC_REDIS_URL$/m)
+  t.match(text, /^library_dir = \S+ {3}# SVC_LIBRARY_DIR$/m)
 })
 
 t.test('every setting is described, and no two are set by one variable', async (t) => {

@@ -305,7 +305,7 @@ t.test('a ROM is shown with its sources, merged data, artwork, files and sibling
     t.same(Object.keys(schema.properties).sort(), Object.keys(value).sort(), 'no field more, none less')
   }
   const [view] = await test.app.roms.views([a], null)
-  t.same(view, { ...simple, rom_user: view?.rom_user })
+  t.same(view, { ...simple, rom_user: view?.rom_user, files: [], sibling_roms: [] })
   t.same((await test.app.roms.views([b, 99, a], null)).map((rom) => rom.id), [b, a])
 })
 
