@@ -21,7 +21,7 @@ export function readGames (text: string): ReadGame[] {
 /** Comments go first, so that an entry is a line with the indented lines after it. */
 function readEntries (text: string): [key: string, values: string[]][] {
   const plain = text.split(/\r?\n/).filter((line) => !line.startsWith('#')).join('\n')
-  return [...plain.matchAll(/^([^\s:][^:\n]*):(.*)((?:\n[^\S\n]+\S.*)*)/gm)].map(([, key = '', first = '', more = '']) => {
+  return [...plain.matchAll(/(?<![^\n])([^\s:][^:\n]*):([^\n]*)((?:\n[^\S\n]+\S[^\n]*)*)/g)].map(([, key = '', first = '', more = '']) => {
     const continued = more.split('\n').map((value) => value.trim()).filter((value) => value !== '')
     const values = continued.map((value) => value === '.' ? '' : value)
     return [key.trim().toLowerCase(), first.trim() === '' ? values : [first.trim(), ...values]]
