@@ -130,7 +130,8 @@ async function resolveMissing (target: string, value: string): Promise<string> {
   return join(await resolveExisting(dirname(target), value), basename(target))
 }
 
-async function isPresent (path: string): Promise<boolean> {
+/** Whether something has this path, be it a link to nothing. */
+export async function isPresent (path: string): Promise<boolean> {
   try {
     await lstat(path)
     return true

@@ -1,7 +1,7 @@
-import { lstat, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { errorCode } from '../../core/library/fs-error.ts'
-import { resolveInside } from '../../core/library/safe-path.ts'
+import { isPresent, resolveInside } from '../../core/library/safe-path.ts'
 import { linkOrCopy } from './link-or-copy.ts'
 import { temporaryPath } from './text-file.ts'
 
@@ -53,14 +53,4 @@ export async function putFile (
   }
   folder.names.add(name)
   return true
-}
-
-async function isPresent (path: string): Promise<boolean> {
-  try {
-    await lstat(path)
-    return true
-  } catch (err) {
-    if (errorCode(err) === 'ENOENT') return false
-    throw err
-  }
 }
