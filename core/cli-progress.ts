@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import progress from 'cli-progress'
 
 const { Format, Presets, SingleBar } = progress
@@ -6,6 +7,8 @@ const { Format, Presets, SingleBar } = progress
 export interface ScanState {
   status: string
   error: string | null
+  /** The name of the platform whose turn it is; null before the first. */
+  platform: string | null
   /** Counters by name, such as `scanned_roms`; empty before the first report. */
   stats: Readonly<Record<string, number>>
   /** How many files and lookups had to be left out, and the first of them. */
@@ -56,13 +59,35 @@ export function listProblems ({ problems, problem_count: total }: ScanState): st
   return shown.join('') + (rest > 0 ? `  and ${rest} more; see the log of the server\n` : '')
 }
 
-/** One JSON object per line. */
+/** Which platform, and the how manieth of how many. */
+function describePlatform (state: ScanState): string {
+  const place = `${count(state, 'scanned_platforms')}/${count(state, 'total_platforms')}`
+  return state.platform === null ? `platform ${place}` : `${state.platform} (${place})`
+}
+
+/** One JSON object per line and event, named as the events that browsers get over their socket. */
 export function createJsonView (write: Write): ScanView {
+  let shown: ScanState | null = null
   const line = (event: string, fields: object) => { write(`${JSON.stringify({ event, ...fields })}\n`) }
+
+  function update (state: ScanState): void {
+    if (state.platform !== null && state.platform !== shown?.platform) {
+      line('scan:scanning_platform', { display_name: state.platform })
+    }
+    for (const problem of state.problems.slice(shown?.problems.length ?? 0)) line('problem', problem)
+    if (!isDeepStrictEqual(state.stats, shown?.stats ?? {})) line('scan:update_stats', state.stats)
+    shown = state
+  }
+
   return {
     queued: (taskId) => { line('queued', { task_id: taskId }) },
-    update: (state) => { line('progress', state) },
-    end: (state) => { line('end', state) }
+    update,
+    end (state) {
+      update(state)
+      const { status, error, stats, problem_count: count } = state
+      if (status === 'failed') line('scan:done_ko', { error, ...stats, problem_count: count })
+      else line('scan:done', { status, ...stats, problem_count: count })
+    }
   }
 }
 
@@ -74,9 +99,8 @@ export function createLineView (write: Write, now: () => number = Date.now): Sca
     update (state) {
       if (now() - shownAt < LINE_MS) return
       shownAt = now()
-      write(`Scan ${state.status}: ${count(state, 'scanned_roms')}/${count(state, 'total_roms')} ROMs, platform ` +
-        `${count(state, 'scanned_platforms')}/${count(state, 'total_platforms')}, ` +
-        `${count(state, 'identified_roms')} identified.\n`)
+      write(`Scan ${state.status}: ${count(state, 'scanned_roms')}/${count(state, 'total_roms')} ROMs, ` +
+        `${describePlatform(state)}, ${count(state, 'identified_roms')} identified.\n`)
     },
     end: (state) => { write(`${summarise(state)}\n${listProblems(state)}`) }
   }
@@ -88,12 +112,12 @@ const formatSeconds = (seconds: number) =>
 /** A bar for people who watch. */
 export function createBarView (write: Write): ScanView {
   const bar = new SingleBar({
-    format: 'platform {platforms} [{bar}] {value}/{total} ROMs, {identified} identified, {rate}/s, {left} left',
+    format: '{platform} [{bar}] {value}/{total} ROMs, {identified} identified, {rate}/s, {left} left',
     hideCursor: true,
     clearOnComplete: true
   }, Presets.legacy)
   const startedAt = performance.now()
-  bar.start(0, 0, { platforms: '-', identified: 0, rate: 0, left: '?' })
+  bar.start(0, 0, { platform: 'waiting', identified: 0, rate: 0, left: '?' })
   return {
     queued: () => {},
     update (state) {
@@ -101,7 +125,7 @@ export function createBarView (write: Write): ScanView {
       const rate = scanned / Math.max(0.001, (performance.now() - startedAt) / 1_000)
       bar.setTotal(count(state, 'total_roms'))
       bar.update(scanned, {
-        platforms: `${count(state, 'scanned_platforms')}/${count(state, 'total_platforms')}`,
+        platform: state.status === 'queued' ? 'waiting' : describePlatform(state),
         identified: count(state, 'identified_roms'),
         rate: Math.round(rate),
         left: formatSeconds((count(state, 'total_roms') - scanned) / rate)

@@ -45,10 +45,11 @@ const isCounters = (value: unknown): value is Record<string, number> =>
   typeof value === 'object' && value !== null && Object.values(value).every((amount) => typeof amount === 'number')
 
 export function toScanState (task: Pick<Task, 'status' | 'error' | 'meta'>): ScanState {
-  const { scan_stats: stats, problem_count: count, problems } = task.meta
+  const { scan_stats: stats, problem_count: count, problems, platform } = task.meta
   return {
     status: task.status,
     error: task.error ?? null,
+    platform: typeof platform === 'string' ? platform : null,
     stats: isCounters(stats) ? stats : {},
     problem_count: typeof count === 'number' ? count : 0,
     problems: Value.Check(ProblemsSchema, problems) ? problems : []

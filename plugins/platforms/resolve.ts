@@ -1,5 +1,6 @@
 import { PLATFORMS, type PlatformFacts } from '@svc/plugin-sdk'
 import type { Config } from '../../core/config.ts'
+import versions from './data/versions.json' with { type: 'json' }
 
 export type PlatformBindings = Config['system']
 
@@ -18,6 +19,10 @@ const BY_WORD = new Map([
   ...PLATFORMS.map((facts) => [facts.slug, facts] as const)
 ])
 
+/** Models and editions that IGDB lists as platforms of their own, by the platform they are a version of. */
+const PARENTS = new Map(Object.entries(versions)
+  .flatMap(([parent, slugs]) => slugs.map((slug) => [slug, parent] as const)))
+
 const titleCase = (name: string) => name.replaceAll(/[-_]+/g, ' ').trim()
   .replaceAll(/(^|\s)(\p{L})/gu, (_all, space: string, letter: string) => space + letter.toUpperCase())
 
@@ -32,16 +37,17 @@ function resolveWord (word: string): ResolvedPlatform {
 
 /**
  * Which platform a folder is: as bound, else a version of another (it keeps its own slug and takes the facts of that
- * one), else by its name as a slug or alias, else a platform of its own. Names compare without case.
+ * one), else by its name as a slug or alias, else a version that is known, else a platform of its own. Names compare
+ * without case.
  */
 export function resolvePlatform (fsSlug: string, bindings: PlatformBindings): ResolvedPlatform {
   const folder = fsSlug.toLowerCase()
   const bound = findByFolder(bindings.platforms, folder)
   if (bound !== undefined) return resolveWord(bound)
-  const parent = findByFolder(bindings.versions, folder)
-  if (parent === undefined) return resolveWord(fsSlug)
   const { name, facts } = resolveWord(fsSlug)
-  return { slug: facts?.slug ?? fsSlug, name, facts: resolveWord(parent).facts }
+  const parent = findByFolder(bindings.versions, folder) ?? (facts === null ? PARENTS.get(folder) : undefined)
+  if (parent === undefined) return resolveWord(fsSlug)
+  return { slug: facts?.slug ?? (PARENTS.has(folder) ? folder : fsSlug), name, facts: resolveWord(parent).facts }
 }
 
 /** The facts of a stored platform: those of its folder while that still is this platform, else those of its slug. */

@@ -32,8 +32,10 @@ export function createPlatforms (app: FastifyInstance, config: Config) {
   /**
    * The row of a folder, made or brought up to date with what the folder is read as. What people wrote into it stays.
    */
-  async function ensure (em: EntityManager, fsSlug: string): Promise<{ platform: Platform, isNew: boolean }> {
-    const { slug, name } = resolvePlatform(fsSlug, config.system)
+  async function ensure (
+    em: EntityManager, fsSlug: string, bindings = config.system
+  ): Promise<{ platform: Platform, isNew: boolean }> {
+    const { slug, name } = resolvePlatform(fsSlug, bindings)
     const { id, isNew } = await upsertPlatform(em, { fs_slug: fsSlug, slug, name })
     return { platform: await em.findOneOrFail(Platform, { id }, { refresh: true }), isNew }
   }
@@ -46,7 +48,7 @@ export function createPlatforms (app: FastifyInstance, config: Config) {
     resolve: (fsSlug: string) => resolvePlatform(fsSlug, config.system),
 
     /** The facts of a stored platform; null for one nobody knows. */
-    facts: (platform: { slug: string, fs_slug: string }) => factsOf(platform, config.system),
+    facts: (platform: { slug: string, fs_slug: string }, bindings = config.system) => factsOf(platform, bindings),
 
     async list (em: EntityManager, viewer: Viewer, updatedAfter: string | undefined): Promise<PlatformView[]> {
       const condition = updatedAfter === undefined ? sql<boolean>`true` : isChangedAfter('p.updated_at', updatedAfter)

@@ -11,7 +11,7 @@ import { type Library, chooseFolders } from './library.ts'
 import { scanPlatform } from './platform-scan.ts'
 import type { PlatformScanServices } from './platform-services.ts'
 import type { ScanPayload } from './schemas.ts'
-import type { ScannedPlatform } from './sdk-rom.ts'
+import { toScannedPlatform } from './sdk-rom.ts'
 
 /** A platform that one of these sources knows counts as identified. */
 const IDENTIFYING_IDS = ['igdb_id', 'moby_id', 'ss_id', 'launchbox_id', 'ra_id', 'hasheous_id'] as const
@@ -44,15 +44,10 @@ export function createLibraryScan (app: FastifyInstance, config: Config, service
 
   async function scanFolder (folder: string, structure: Structure): Promise<number> {
     const em = app.orm.em.fork()
-    const { platform: row, isNew } = await app.platforms.ensure(em, folder)
-    const platform: ScannedPlatform = {
-      id: row.id,
-      slug: row.slug,
-      fs_slug: row.fs_slug,
-      name: row.custom_name ?? row.name,
-      fs_path: romsPath(structure, folder)
-    }
-    const facts = app.platforms.facts(row)
+    const { platform: row, isNew } = await app.platforms.ensure(em, folder, config.system)
+    const facts = app.platforms.facts(row, config.system)
+    const platform = toScannedPlatform(row, facts, romsPath(structure, folder))
+    progress.platform(platform.name)
     const isIdentified = IDENTIFYING_IDS.some((id) => facts?.[id] !== undefined && facts[id] !== null)
     progress.add({
       scanned_platforms: 1,

@@ -1,31 +1,52 @@
-import type { KnownHashes, KnownRom, RomRow, RomStore } from './rom-store.ts'
+import type { FileRow, KnownHashes, KnownRom, RomRow, RomStore, StoredFile } from './rom-store.ts'
 
 /** Rows of a platform whose file is gone, as long as no new file turns out to be theirs. */
 export interface Missing {
   ids: () => number[]
   /** The row of the same content, taken out of the missing ones; null unless there is exactly one. */
-  claim: (row: RomRow) => Promise<number | null>
+  claim: (row: RomRow, files: readonly FileRow[]) => Promise<number | null>
 }
 
-const digestOf = (hashes: Omit<KnownHashes, 'id'>) =>
+type FileFacts = Pick<StoredFile, 'inode' | 'file_size_bytes' | 'last_modified'>
+
+/** Equal for ROMs of the same content. */
+export const digestOf = (hashes: Omit<KnownHashes, 'id'>) =>
   [hashes.fs_size_bytes, hashes.crc_hash, hashes.md5_hash, hashes.sha1_hash].join(':')
+
+/** Equal for the very same files under other names; for ROMs that are not hashed. */
+const identityOf = (files: readonly FileFacts[]) =>
+  files.map((file) => [file.inode, file.file_size_bytes, file.last_modified].join(':')).sort().join()
 
 export function createMissing (gone: readonly KnownRom[], store: RomStore): Missing {
   const ids = new Set(gone.map((rom) => rom.id))
-  let byDigest: Promise<Map<string, KnownHashes[]>> | null = null
+  let byDigest: Promise<Map<string, number[]>> | null = null
+  let byIdentity: Promise<Map<string, number[]>> | null = null
 
-  const load = async () => Map.groupBy(await store.listHashes([...ids]), digestOf)
+  function group<Row> (rows: Iterable<Row>, keyOf: (row: Row) => string, idOf: (row: Row) => number) {
+    const groups = new Map<string, number[]>()
+    for (const row of rows) groups.set(keyOf(row), [...groups.get(keyOf(row)) ?? [], idOf(row)])
+    return groups
+  }
+
+  async function find (row: RomRow, files: readonly FileRow[]): Promise<number[]> {
+    if (row.sha1_hash !== '') {
+      byDigest ??= store.listHashes([...ids]).then((rows) => group(rows, digestOf, ({ id }) => id))
+      return (await byDigest).get(digestOf(row)) ?? []
+    }
+    byIdentity ??= store.listFiles([...ids])
+      .then((known) => group(known, ([, stored]) => identityOf(stored), ([id]) => id))
+    return (await byIdentity).get(identityOf(files)) ?? []
+  }
 
   return {
     ids: () => [...ids],
-    async claim (row) {
+    async claim (row, files) {
       // All empty files are alike.
-      if (ids.size === 0 || row.sha1_hash === '' || row.fs_size_bytes === 0) return null
-      byDigest ??= load()
-      const [only, ...others] = (await byDigest).get(digestOf(row))?.filter(({ id }) => ids.has(id)) ?? []
+      if (ids.size === 0 || row.fs_size_bytes === 0) return null
+      const [only, ...others] = (await find(row, files)).filter((id) => ids.has(id))
       if (only === undefined || others.length > 0) return null
-      ids.delete(only.id)
-      return only.id
+      ids.delete(only)
+      return only
     }
   }
 }

@@ -2,6 +2,7 @@ import type { Hasher } from '../../core/hashing/hasher.ts'
 import type { ExclusionRules } from '../../core/library/exclusions.ts'
 import type { Announcer } from './announcer.ts'
 import type { DueRom } from './identification.ts'
+import type { Moves } from './moves.ts'
 import type { Progress } from './progress.ts'
 import type { RomStore } from './rom-store.ts'
 import type { ScanType } from './schemas.ts'
@@ -17,6 +18,7 @@ export interface PlatformScanServices {
   /** When this scan was first begun: rows made since are its own, also when another worker began it. */
   begunAt: Date
   store: RomStore
+  moves: Moves
   hasher: Hasher
   progress: Progress
   announcer: Announcer

@@ -17,6 +17,8 @@ export interface Progress {
   /** Adds to the totals. */
   add (amounts: Partial<ScanStats>): void
   problem (problem: ScanProblem): void
+  /** Notes the name of the platform whose turn it is. */
+  platform (name: string): void
   /** Sends what is still unsent. */
   flush (): Promise<void>
   close (): void
@@ -28,6 +30,7 @@ export function createProgress (
   const stats = createStats()
   const problems: ScanProblem[] = []
   let problemCount = 0
+  let platform: string | null = null
   let isStale = false
   let reportedAt = 0
   let reports: Promise<void> = Promise.resolve()
@@ -35,7 +38,7 @@ export function createProgress (
   /** One after the other: an older total must never overwrite a newer one. */
   function write (): Promise<void> {
     reports = reports.catch(() => { /* told to whoever asked for that one */ })
-      .then(() => report(toStorable({ scan_stats: stats, problems, problem_count: problemCount })))
+      .then(() => report(toStorable({ scan_stats: stats, platform, problems, problem_count: problemCount })))
     return reports
   }
 
@@ -63,6 +66,10 @@ export function createProgress (
       log.warn(problem, 'left out of the scan')
       problemCount++
       if (problems.length < PROBLEMS_MAX) problems.push(problem)
+    },
+    platform (name) {
+      platform = name
+      isStale = true
     },
     async flush () {
       isStale = true

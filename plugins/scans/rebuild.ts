@@ -1,6 +1,7 @@
 import type { DueRom } from './identification.ts'
 import { takesKnown } from './lookups.ts'
 import type { Missing } from './missing.ts'
+import type { Moves } from './moves.ts'
 import type { PlatformScanServices } from './platform-services.ts'
 import { toFileRows, toRomRow } from './rom-rows.ts'
 import type { RomWrite, WrittenRom } from './rom-store.ts'
@@ -10,15 +11,20 @@ import { writeInHalves } from './transaction.ts'
 
 interface Rebuild { one: Rebuilt, write: RomWrite, isMoved: boolean }
 
-/** The rows of rebuilt entries; a new entry that is a vanished one renamed gets that one's row. */
-async function toRebuilds (taken: readonly Rebuilt[], platform: ScannedPlatform, missing: Missing): Promise<Rebuild[]> {
+/** The rows of rebuilt entries; a new entry that is a vanished one renamed or moved gets that one's row. */
+async function toRebuilds (
+  taken: readonly Rebuilt[], platform: ScannedPlatform, moves: Moves, missing: Missing
+): Promise<Rebuild[]> {
   const rebuilds: Rebuild[] = []
   for (const one of taken) {
     const row = toRomRow(one.entry, platform.fs_path, one.hashes, one.known?.id ?? null, one.writesTags)
-    if (one.known === null) row.id = await missing.claim(row)
-    const isMoved = one.known === null && row.id !== null
-    rebuilds.push({ one, isMoved, write: { row, files: toFileRows(one.entry, one.hashes) } })
+    const files = toFileRows(one.entry, one.hashes)
+    if (one.known === null) row.id = await missing.claim(row, files)
+    rebuilds.push({ one, isMoved: one.known === null && row.id !== null, write: { row, files } })
   }
+  const unknown = rebuilds.map(({ write }) => write.row).filter((row) => row.id === null)
+  const moved = new Set(await moves.claim(unknown, platform.id))
+  for (const rebuild of rebuilds) if (moved.has(rebuild.write.row)) rebuild.isMoved = true
   return rebuilds
 }
 
@@ -40,7 +46,7 @@ export async function rebuild (
   taken: readonly Rebuilt[], platform: ScannedPlatform, services: PlatformScanServices, missing: Missing
 ): Promise<DueRom[]> {
   const { progress, type, selected, announcer } = services
-  const rebuilds = await toRebuilds(taken, platform, missing)
+  const rebuilds = await toRebuilds(taken, platform, services.moves, missing)
   if (type === 'complete') await services.dropArtwork(rebuilds.flatMap(({ write }) => write.row.id ?? []), platform)
   const written = await writeRows(rebuilds, platform, services)
   const due: DueRom[] = []

@@ -18,6 +18,9 @@ export interface KnownRom {
 
 export type KnownHashes = Pick<Rom, 'id' | 'fs_size_bytes' | 'crc_hash' | 'md5_hash' | 'sha1_hash'>
 
+/** A ROM's content, and where it is said to lie. */
+export type PlacedHashes = KnownHashes & Pick<Rom, 'fs_path' | 'fs_name'> & { platform_id: number }
+
 /** A file as it is stored; `last_modified` in milliseconds. */
 export interface StoredFile {
   rom_id: number
@@ -75,7 +78,18 @@ const INSERT_ROMS = `insert into roms (platform_id, fs_name, fs_path, fs_extensi
     md5_hash = excluded.md5_hash, sha1_hash = excluded.sha1_hash, missing_from_fs = false, updated_at = now()
   returning id, fs_name`
 
-const UPDATE_ROMS = `update roms set fs_name = r.fs_name, fs_path = r.fs_path, fs_extension = r.fs_extension,
+/** A path of stored artwork, which starts with the folders of platform and ROM, for a ROM that comes to platform $2. */
+const rebased = (path: string) =>
+  `replace(${path}, 'roms/' || platform_id || '/' || id || '/', 'roms/' || $2::int || '/' || id || '/')`
+
+/** Before the update that changes the platform, in the same transaction. */
+const REBASE_ARTWORK = `update roms set path_cover_small = ${rebased('path_cover_small')},
+    path_cover_large = ${rebased('path_cover_large')}, path_manual = ${rebased('path_manual')},
+    path_screenshots = array(select ${rebased('path')} from unnest(path_screenshots) with ordinality as s(path, n) order by n),
+    media = (${rebased('media::text')})::jsonb
+  where id = any($1::int[]) and platform_id <> $2`
+
+const UPDATE_ROMS = `update roms set platform_id = $2, fs_name = r.fs_name, fs_path = r.fs_path, fs_extension = r.fs_extension,
     fs_name_no_tags = r.fs_name_no_tags, fs_name_no_ext = r.fs_name_no_ext, fs_size_bytes = r.fs_size_bytes,
     name = case when roms.name = roms.fs_name_no_tags and not roms.is_identified then r.fs_name_no_tags
       else roms.name end,
@@ -155,6 +169,15 @@ export function createRomStore (pool: pg.Pool) {
       return rows
     },
 
+    /** ROMs of other platforms with one of these SHA-1 sums. */
+    async listElsewhere (platformId: number, sha1s: readonly string[]): Promise<PlacedHashes[]> {
+      const { rows } = await pool.query<PlacedHashes>(`select id, platform_id, fs_path, fs_name,
+          fs_size_bytes::float8 as fs_size_bytes, crc_hash, md5_hash, sha1_hash from roms
+        where sha1_hash = any($2::text[]) and platform_id <> $1 and crc_hash <> '' and md5_hash <> ''`,
+      [platformId, sha1s])
+      return rows
+    },
+
     /** Writes rows with their files in one transaction; files of theirs that are not named are deleted. */
     async write (platformId: number, roms: readonly RomWrite[]): Promise<WrittenRom[]> {
       return await transaction(pool, async (client) => {
@@ -162,8 +185,10 @@ export function createRomStore (pool: pg.Pool) {
         const inserted = roms.some(({ row }) => row.id === null)
           ? (await client.query<{ id: number, fs_name: string }>(INSERT_ROMS, [platformId, rows])).rows
           : []
+        const knownIds = roms.flatMap(({ row }) => row.id ?? [])
+        if (knownIds.length > 0) await client.query(REBASE_ARTWORK, [knownIds, platformId])
         const updated = roms.some(({ row }) => row.id !== null)
-          ? (await client.query<{ id: number, fs_name: string }>(UPDATE_ROMS, [rows])).rows
+          ? (await client.query<{ id: number, fs_name: string }>(UPDATE_ROMS, [rows, platformId])).rows
           : []
         const ids = new Map([...inserted, ...updated].map(({ id, fs_name: name }) => [name, id]))
         const files = toDatabaseJson(roms.flatMap((rom) =>

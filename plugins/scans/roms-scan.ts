@@ -1,11 +1,12 @@
 import type { FastifyInstance } from 'fastify'
+import type { Config } from '../../core/config.ts'
 import { LibraryUnreadableError } from '../../core/library/directory.ts'
 import { romsPath } from '../../core/library/structure.ts'
 import { Rom } from '../roms/entities.ts'
 import type { Library } from './library.ts'
 import { scanNamed } from './platform-scan.ts'
 import type { PlatformScanServices } from './platform-services.ts'
-import type { ScannedPlatform } from './sdk-rom.ts'
+import { toScannedPlatform } from './sdk-rom.ts'
 
 /**
  * Scans just some ROMs, whatever the type's own choice would be: their files are rebuilt and their names read again.
@@ -13,20 +14,20 @@ import type { ScannedPlatform } from './sdk-rom.ts'
  * @returns the ids of their platforms
  */
 export async function scanRoms (
-  app: FastifyInstance, ids: readonly number[], services: PlatformScanServices, library: Library
+  app: FastifyInstance, config: Config, ids: readonly number[], services: PlatformScanServices, library: Library
 ): Promise<number[]> {
   const { progress, signal, store } = services
   const roms = await app.orm.em.fork().find(Rom, { id: [...ids] }, { populate: ['platform'] })
   const byPlatform = Map.groupBy(roms, (rom) => rom.platform.id)
   progress.add({ total_platforms: byPlatform.size, total_roms: roms.length })
-  for (const [id, own] of byPlatform) {
+  for (const own of byPlatform.values()) {
     signal.throwIfAborted()
     const row = own[0]?.platform
     if (row === undefined) continue
-    const { slug, fs_slug: fsSlug } = row
-    const platform: ScannedPlatform = {
-      id, slug, fs_slug: fsSlug, name: row.custom_name ?? row.name, fs_path: romsPath(library.structure, fsSlug)
-    }
+    const { fs_slug: fsSlug } = row
+    const facts = app.platforms.facts(row, config.system)
+    const platform = toScannedPlatform(row, facts, romsPath(library.structure, fsSlug))
+    progress.platform(platform.name)
     progress.add({ scanned_platforms: 1 })
     const ownIds = own.map((rom) => rom.id)
     if (!library.folders.includes(fsSlug) && !library.unclear.has(fsSlug)) {

@@ -16,6 +16,7 @@ import { createIdentification } from './identification.ts'
 import { createIdentifier } from './identify.ts'
 import { createLibraryScan } from './library-scan.ts'
 import { readLibrary } from './library.ts'
+import { createMoves } from './moves.ts'
 import { createMatchStore } from './match-store.ts'
 import { readPriorities } from './merge.ts'
 import type { PlatformScanServices } from './platform-services.ts'
@@ -74,6 +75,8 @@ export async function runScan (
   const progress = createProgress(app, log, run.report)
   const announcer = createAnnouncer(app)
   const hasher = hashers.take(config)
+  const store = createRomStore(app.pg)
+  const resourcesDir = join(config.data_dir, 'resources')
   const http = createHttpClient({
     name: 'artwork', userAgent: USER_AGENT, log, trustedOrigins: readTrustedOrigins(app, config)
   })
@@ -84,7 +87,7 @@ export async function runScan (
     pool: app.pg,
     log,
     libraryDir: config.library_dir,
-    resourcesDir: join(config.data_dir, 'resources')
+    resourcesDir
   }, signal)
   const identification = createIdentification({
     app, config, type, artwork, identifier, progress, announcer, signal,
@@ -96,7 +99,8 @@ export async function runScan (
     type,
     selected: identifier.keys,
     begunAt: run.begun_at,
-    store: createRomStore(app.pg),
+    store,
+    moves: createMoves({ store, libraryDir: config.library_dir, resourcesDir }),
     hasher,
     progress,
     announcer,
@@ -113,7 +117,7 @@ export async function runScan (
     const known = await app.orm.em.fork().find(Platform, {})
     const library = await readLibrary(config, services.rules, known, progress)
     return payload.roms_ids.length > 0
-      ? await scanRoms(app, payload.roms_ids, services, library)
+      ? await scanRoms(app, config, payload.roms_ids, services, library)
       : await createLibraryScan(app, config, services)(payload, library, known)
   }
 

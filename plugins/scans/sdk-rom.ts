@@ -1,10 +1,23 @@
-import type { ProviderDefinition, Rom as SdkRom, RomFile, RomPlatform } from '@svc/plugin-sdk'
+import type { PlatformFacts, ProviderDefinition, Rom as SdkRom, RomFile, RomPlatform } from '@svc/plugin-sdk'
 import type { Config } from '../../core/config.ts'
 import { parseName, regionCodes } from '../../core/library/names.ts'
+import type { Platform } from '../platforms/entities.ts'
 import type { LookupRom } from './subjects.ts'
 
 /** The platform of the ROMs at hand, as the scan knows it. */
-export interface ScannedPlatform { id: number, slug: string, fs_slug: string, name: string, fs_path: string }
+export interface ScannedPlatform {
+  id: number
+  /** A version of a platform is hashed, verified and looked up as that platform. */
+  slug: string
+  fs_slug: string
+  name: string
+  fs_path: string
+}
+
+export function toScannedPlatform (row: Platform, facts: PlatformFacts | null, fsPath: string): ScannedPlatform {
+  const { id, slug, fs_slug: fsSlug, name, custom_name: customName } = row
+  return { id, slug: facts?.slug ?? slug, fs_slug: fsSlug, name: customName ?? name, fs_path: fsPath }
+}
 
 function sortRegions (rom: LookupRom, config: Config): string[] {
   if (config.scan.priority.region_mode === 'prefer_config') return []

@@ -12,7 +12,7 @@ import { SERVER_DIR } from '../../core/plugin-packages.ts'
 import { runSvc, settings } from '../e2e/server.ts'
 
 const state = (status: string, stats: Record<string, number> = {}, error: string | null = null): ScanState =>
-  ({ status, error, stats, problem_count: 0, problems: [] })
+  ({ status, error, platform: null, stats, problem_count: 0, problems: [] })
 
 t.test('every command explains itself', async (t) => {
   const program = createProgram('1.2.3')
@@ -56,19 +56,39 @@ t.test('the outcome of a scan is told in a sentence', async (t) => {
     'Scan failed: The disk is gone; so far 0 ROMs on 0 platforms, 0 new, 0 identified.')
 })
 
-t.test('lines come at most every two seconds, JSON with each change', async (t) => {
+t.test('lines come at most every two seconds', async (t) => {
   const lines: string[] = []
   let now = 0
   const view = createLineView((text) => { lines.push(text) }, () => now)
   for (now of [0, 500, 1_999, 2_000]) view.update(state('started', { scanned_roms: now }))
   t.same(lines.map((line) => /(\d+)\/0 ROMs/.exec(line)?.[1]), ['0', '2000'])
+  view.update({ ...state('started', { scanned_platforms: 2, total_platforms: 7 }), platform: 'Game Boy' })
+  now = 9_000
+  view.update({ ...state('started', { scanned_platforms: 2, total_platforms: 7 }), platform: 'Game Boy' })
+  t.match(lines.at(-1), 'Game Boy (2/7)')
+})
 
+t.test('as JSON a scan is one line for each event, with what is new', async (t) => {
   const events: unknown[] = []
-  const json = createJsonView((text) => { events.push(JSON.parse(text)) })
-  json.queued('id')
-  json.update(state('started'))
-  json.end(state('finished'))
-  t.match(events, [{ event: 'queued', task_id: 'id' }, { event: 'progress' }, { event: 'end', status: 'finished' }])
+  const view = createJsonView((text) => { events.push(JSON.parse(text)) })
+  const problem = { platform: 'gb', path: 'roms/gb/a.gb', reason: 'is broken' }
+  const at = (scanned: number): ScanState => ({ ...state('started', { scanned_roms: scanned }), platform: 'Game Boy' })
+  view.queued('id')
+  view.update(state('queued'))
+  view.update(at(1))
+  view.update({ ...at(1), problems: [problem], problem_count: 1 })
+  view.end({ ...at(2), status: 'finished', problems: [problem], problem_count: 1 })
+  t.same(events, [
+    { event: 'queued', task_id: 'id' },
+    { event: 'scan:scanning_platform', display_name: 'Game Boy' },
+    { event: 'scan:update_stats', scanned_roms: 1 },
+    { event: 'problem', ...problem },
+    { event: 'scan:update_stats', scanned_roms: 2 },
+    { event: 'scan:done', status: 'finished', scanned_roms: 2, problem_count: 1 }
+  ])
+  events.length = 0
+  view.end({ ...at(2), status: 'failed', error: 'The disk is gone' })
+  t.match(events, [{ event: 'scan:done_ko', error: 'The disk is gone', scanned_roms: 2 }])
 })
 
 t.test('what a task reports is read with care', async (t) => {

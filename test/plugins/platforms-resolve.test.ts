@@ -27,6 +27,11 @@ t.test('a binding goes before everything else', async (t) => {
   t.match(resolvePlatform('x', { platforms: { x: 'nobody knows' }, versions: {} }), { slug: 'nobody knows', facts: null })
 })
 
+t.test('a model of a console is a platform of its own with the ids of that console', async (t) => {
+  t.match(resolvePlatform('Nintendo-2DS', NONE), { slug: 'nintendo-2ds', name: 'Nintendo 2DS', facts: { slug: '3ds', igdb_id: 37 } })
+  t.match(resolvePlatform('sega-master-system', NONE), { slug: 'sms' }, 'an alias goes before')
+})
+
 t.test('a version keeps its own slug and name and takes the facts of its parent', async (t) => {
   const bindings = { platforms: {}, versions: { 'Neo-Board': 'arcade' } }
   const resolved = resolvePlatform('neo-board', bindings)

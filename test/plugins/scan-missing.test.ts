@@ -1,4 +1,4 @@
-import { mkdir, rename, rm } from 'node:fs/promises'
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { resetScripts, scriptOf } from './fixtures/script.ts'
@@ -45,6 +45,55 @@ t.test('a renamed file is not taken for one of two that were alike, nor one empt
   t.equal(status.meta.scan_stats.new_roms, 2)
   t.same((await roms('nes')).filter((one) => one.missing_from_fs).map((one) => one.fs_name),
     ['Empty 1.nes', 'Twin 1.nes', 'Twin 2.nes'])
+})
+
+t.test('a ROM that moved to another platform keeps its row and its artwork', async (t) => {
+  await put({
+    'roms/genesis/Mover.md': 'moves', 'roms/genesis/Twin.md': 'stays', 'roms/genesis/Rest.md': 'rest', 'bios/x/y': ''
+  })
+  await scan({ platform_fs_slugs: ['genesis'] })
+  const [mover, rest, twin] = await roms('genesis')
+  const folder = join(test.config.data_dir, 'resources', 'roms')
+  const [old] = await sql<{ id: number }>("select id from platforms where fs_slug = 'genesis'")
+  const path = `roms/${old?.id}/${mover?.id}/cover/big.png`
+  await mkdir(join(folder, `${old?.id}/${mover?.id}/cover`), { recursive: true })
+  await writeFile(join(folder, `${old?.id}/${mover?.id}/cover/big.png`), 'a picture')
+  await sql('update roms set path_cover_large = $2, path_screenshots = $3 where id = $1', [mover?.id, path, [path]])
+  await mkdir(at('roms/megadrive-games'))
+  await move('genesis/Mover.md', 'megadrive-games/Moved.md')
+  await put({ 'roms/megadrive-games/Twin.md': 'stays' })
+  const status = await scan({ platform_fs_slugs: ['megadrive-games'] })
+  t.match(status.meta.scan_stats, { new_roms: 1, updated_roms: 1 })
+  const [moved, copy] = await roms('megadrive-games')
+  t.match(moved, { id: mover?.id, fs_name: 'Moved.md', missing_from_fs: false })
+  t.not(copy?.id, twin?.id, 'a copy is a ROM of its own')
+  t.match(await roms('genesis'), [{ id: rest?.id }, { id: twin?.id }])
+  t.not(moved?.path_cover_large, path)
+  t.same(moved?.path_screenshots, [moved?.path_cover_large])
+  t.equal(await readFile(join(folder, '..', moved?.path_cover_large ?? ''), 'utf8'), 'a picture')
+})
+
+t.test('a renamed platform folder keeps its ROMs', async (t) => {
+  await put({ 'roms/sms/One.sms': 'one of sms', 'roms/sms/Two.sms': 'two of sms' })
+  await scan({ platform_fs_slugs: ['sms'] })
+  const before = await roms('sms')
+  await rename(at('roms/sms'), at('roms/mastersystem'))
+  const status = await scan()
+  t.same((await roms('mastersystem')).map(({ id }) => id), before.map(({ id }) => id))
+  t.same(await roms('sms'), [])
+  t.match(status.meta.scan_stats, { new_roms: 0, updated_roms: 2 })
+})
+
+t.test('a renamed ROM of a platform without hashes is known by its files', async (t) => {
+  await put({ 'roms/switch/Old.nsp': 'first', 'roms/switch/Folder/game.nsp': 'second' })
+  await scan({ platform_fs_slugs: ['switch'] })
+  const before = await roms('switch')
+  await move('switch/Old.nsp', 'switch/New.nsp')
+  await move('switch/Folder', 'switch/Game')
+  await scan({ platform_fs_slugs: ['switch'] })
+  const after = await roms('switch')
+  t.same(after.map(({ fs_name: name, id }) => [name, id]),
+    [['Game', before[0]?.id], ['New.nsp', before[1]?.id]])
 })
 
 t.test('a renamed file is matched from scratch by a complete scan, in its old row', async (t) => {

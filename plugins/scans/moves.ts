@@ -1,0 +1,68 @@
+import { lstat, mkdir, rename } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { errorCode } from '../../core/library/fs-error.ts'
+import { artworkFolder } from './artwork.ts'
+import { digestOf } from './missing.ts'
+import type { PlacedHashes, RomRow, RomStore } from './rom-store.ts'
+
+interface MoveServices { store: RomStore, libraryDir: string, resourcesDir: string }
+
+/** Recognises ROMs that were moved here from another platform, such as when its folder was renamed. */
+export interface Moves {
+  /**
+   * Gives new rows the id of the one row of another platform that has the same content and whose file is gone; its
+   * artwork moves along. What belongs to that ROM, such as saves, then stays with it.
+   *
+   * @returns the rows that got an id
+   */
+  claim (rows: readonly RomRow[], platformId: number): Promise<RomRow[]>
+}
+
+export function createMoves ({ store, libraryDir, resourcesDir }: MoveServices): Moves {
+  /** A file that cannot be looked at may well be there. */
+  async function isGone (rom: PlacedHashes): Promise<boolean> {
+    try {
+      await lstat(join(libraryDir, rom.fs_path, rom.fs_name))
+      return false
+    } catch (err) {
+      return ['ENOENT', 'ENOTDIR'].includes(errorCode(err))
+    }
+  }
+
+  async function findGone (candidates: readonly PlacedHashes[], claimed: ReadonlySet<number>): Promise<PlacedHashes[]> {
+    const gone: PlacedHashes[] = []
+    for (const rom of candidates) if (!claimed.has(rom.id) && await isGone(rom)) gone.push(rom)
+    return gone
+  }
+
+  /** Before the row is written: what a crash leaves behind is then put right when the row is claimed again. */
+  async function moveArtwork (rom: PlacedHashes, platformId: number): Promise<void> {
+    const target = join(resourcesDir, artworkFolder(platformId, rom.id))
+    await mkdir(dirname(target), { recursive: true })
+    try {
+      await rename(join(resourcesDir, artworkFolder(rom.platform_id, rom.id)), target)
+    } catch (err) {
+      if (!['ENOENT', 'ENOTEMPTY', 'EEXIST'].includes(errorCode(err))) throw err
+    }
+  }
+
+  return {
+    async claim (rows, platformId) {
+      const hashed = rows.filter((row) => row.sha1_hash !== '' && row.fs_size_bytes > 0)
+      if (hashed.length === 0) return []
+      const candidates = Map.groupBy(
+        await store.listElsewhere(platformId, hashed.map((row) => row.sha1_hash)), digestOf)
+      const claimed = new Set<number>()
+      const moved: RomRow[] = []
+      for (const row of hashed) {
+        const [only, ...others] = await findGone(candidates.get(digestOf(row)) ?? [], claimed)
+        if (only === undefined || others.length > 0) continue
+        claimed.add(only.id)
+        await moveArtwork(only, platformId)
+        row.id = only.id
+        moved.push(row)
+      }
+      return moved
+    }
+  }
+}
