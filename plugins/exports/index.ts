@@ -12,5 +12,8 @@ export default fp<FeatureOptions>(async (app, { config }) => {
   app.decorate('exports', createExports(app, config))
   defineExportJob(app)
   await app.register(routes)
-  app.scans.addAfterScan(async (platformIds, signal) => { await app.exports.exportAfterScan(platformIds, signal) })
+  app.scans.addAfterScan(async (platformIds, signal) => {
+    const { errors } = await app.exports.exportAfterScan(platformIds, signal)
+    return errors.map(({ platform, path, reason }) => ({ platform, path, reason: `not exported: ${reason}` }))
+  })
 }, { name: 'exports', dependencies: ['database', 'auth-core', 'jobs', 'workers', 'loader', 'scans'] })

@@ -24,7 +24,7 @@ import { createProgress } from './progress.ts'
 import { createRomStore } from './rom-store.ts'
 import { scanRoms } from './roms-scan.ts'
 import type { ScanHasher } from './scan-hasher.ts'
-import type { ScanPayload } from './schemas.ts'
+import type { ScanPayload, ScanProblem } from './schemas.ts'
 
 /** Platforms without a hash database: hashing terabytes of them would find nothing. */
 const UNHASHED_PLATFORMS = new Set(['amazon-alexa', 'amazon-fire-tv', 'android', 'gear-vr', 'ios', 'ipad', 'linux', 'mac',
@@ -35,8 +35,8 @@ const NO_ARTWORK = {
   url_manual: null, path_manual: null, media: {}
 }
 
-/** What is done with the scanned platforms at the end, such as exports. */
-export type AfterScan = (platformIds: readonly number[], signal: AbortSignal) => Promise<void>
+/** What is done with the scanned platforms at the end, such as exports, and what went wrong with it. */
+export type AfterScan = (platformIds: readonly number[], signal: AbortSignal) => Promise<readonly ScanProblem[]>
 
 function readConfigAnew (app: FastifyInstance, config: Config): Config {
   try {
@@ -80,7 +80,7 @@ export async function runScan (
   const http = createHttpClient({
     name: 'artwork', userAgent: USER_AGENT, log, trustedOrigins: readTrustedOrigins(app, config)
   })
-  const identifier = createIdentifier(providers, payload.apis ?? [...providers.keys()],
+  const identifier = createIdentifier(providers, payload.apis ?? [...providers.keys()], app.circuits,
     { signal, memo: createMemo(), preferences: readPreferences(config) }, log)
   const artwork = createArtwork({
     http: http.withSignal(signal),
@@ -125,7 +125,7 @@ export async function runScan (
     const platformIds = await scan()
     await identification.finish()
     signal.throwIfAborted()
-    for (const step of after) await step(platformIds, signal)
+    for (const step of after) (await step(platformIds, signal)).forEach(progress.problem)
   } finally {
     ending.abort(new Error('The scan is over'))
     await identification.finish().catch((err: unknown) => {

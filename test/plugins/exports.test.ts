@@ -1,6 +1,7 @@
 import { link, mkdir, readFile, readdir, stat, writeFile } from 'node:fs/promises'
 import { parseXml, xmlChildren, xmlText } from '@svc/plugin-sdk'
 import t from 'tap'
+import { until } from './scan-support.ts'
 import { buildExportApp, createPicture } from './exports-library.ts'
 
 /** The games of a gamelist.xml by path, each a record of its elements. */
@@ -236,6 +237,19 @@ t.test('a scan exports what is switched on, without a restart', async (t) => {
   t.same((await run()).files.map((file) => file.exporter), ['gamelist', 'pegasus'])
   const failed = await worker.exports.exportAfterScan([other], new AbortController().signal)
   t.match(failed.errors[0], { platform: 'nes', reason: /does not exist/ })
+})
+
+t.test('an export that fails at the end of a scan is among its problems', async (t) => {
+  const { app, admin, config, snes } = await buildExportApp(t)
+  await mkdir(snes('gamelist.xml'), { recursive: true })
+  await writeFile(snes('Alpha.sfc'), 'alpha')
+  await writeFile(`${config.data_dir}/config.yml`, 'scan: {gamelist: {export: true}}\n')
+  const { task_id: id } = (await app.inject({
+    method: 'POST', url: '/api/tasks/scan', headers: admin, payload: { apis: [] }
+  })).json<{ task_id: string }>()
+  const read = async () => (await app.inject({ url: `/api/tasks/${id}`, headers: admin })).json<{ status: string, meta: { problems: object[] } }>()
+  await until(async () => (await read()).status === 'finished', 'the scan ends')
+  t.match((await read()).meta.problems.at(-1), { platform: 'snes', path: /gamelist\.xml/, reason: /^not exported: / })
 })
 
 t.test('an export that is stopped throws the reason and leaves no half of a file', async (t) => {
