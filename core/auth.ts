@@ -5,7 +5,8 @@ import type { FastifyRequest, RouteOptions } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from './config.ts'
 import { ApiError } from './errors.ts'
-import { type Scope, scopesOfRole } from './scopes.ts'
+import { type Access, type GrantAction, type GrantEntity, isGranted } from './grants.ts'
+import type { Scope } from './scopes.ts'
 import { type Secrets, isEqualSecret } from './secrets.ts'
 
 /** Who is calling, by which credential, and what that credential allows. */
@@ -13,10 +14,16 @@ export interface Caller {
   id: number
   username: string
   role: 'admin' | 'user'
+  /** What the account may do and see; the scopes may be fewer. */
+  access: Access
   scopes: ReadonlySet<Scope>
-  credential: 'session' | 'basic' | 'token'
+  credential: 'session' | 'basic' | 'token' | 'oauth' | 'kiosk'
   /** The login session, when that is the credential. */
   session_id: number | null
+  /** The client API token, when that is the credential. */
+  token_id: number | null
+  /** The device that the token, or the browser's session, belongs to. */
+  device_id: number | null
 }
 
 /** What a request or a socket handshake shows of itself. */
@@ -41,6 +48,12 @@ export interface AuthScheme {
 export interface RouteAccess {
   /** The caller needs all of these. */
   scopes?: readonly Scope[]
+  /** Or else all of these. */
+  orScopes?: readonly Scope[]
+  /** Beside the scopes the caller has to be an administrator. */
+  admin?: boolean
+  /** Beside the scopes the caller needs this grant for things that are not its own. */
+  grant?: readonly [GrantEntity, GrantAction]
   /** Anyone may call. */
   public?: boolean
   /** Anyone may call while DISABLE_DOWNLOAD_ENDPOINT_AUTH is set. */
@@ -72,9 +85,22 @@ export function callerOf (request: FastifyRequest): Caller {
   return request.caller
 }
 
-/** Scopes a token grants now: those it names that its owner still holds. */
-export function narrowScopes (role: 'admin' | 'user', named: readonly string[]): ReadonlySet<Scope> {
-  return new Set(scopesOfRole(role).filter((scope) => named.includes(scope)))
+/** @throws ApiError INSUFFICIENT_PERMISSIONS unless the caller's account has the grant. */
+export function requireGrant (caller: Caller, entity: GrantEntity, action: GrantAction, isOwn = false): void {
+  if (!isGranted(caller.access, entity, action, isOwn)) throw new ApiError('INSUFFICIENT_PERMISSIONS')
+}
+
+function holdsScopes (caller: Caller, { scopes = [], orScopes }: RouteAccess): boolean {
+  const holdsAll = (wanted: readonly Scope[]) => wanted.every((scope) => caller.scopes.has(scope))
+  return holdsAll(scopes) || (orScopes !== undefined && holdsAll(orScopes))
+}
+
+/** @throws ApiError when the caller of a route may not call it. */
+function checkAccess (caller: Caller | null, access: RouteAccess): void {
+  if (caller === null) throw new ApiError('NOT_AUTHENTICATED')
+  if (!holdsScopes(caller, access)) throw new ApiError('FORBIDDEN')
+  if (access.admin === true && caller.role !== 'admin') throw new ApiError('INSUFFICIENT_PERMISSIONS')
+  if (access.grant !== undefined) requireGrant(caller, ...access.grant)
 }
 
 function checkDeclared (route: RouteOptions): void {
@@ -161,10 +187,7 @@ export default fp<{ config: Config, secrets: Secrets }>(async (app, { config, se
       }
     }
     const isOpen = access.public === true || (access.download === true && config.auth.disable_download_endpoint_auth)
-    if (isOpen) return
-    if (request.caller === null) throw new ApiError('NOT_AUTHENTICATED')
-    const missing = (access.scopes ?? []).filter((scope) => request.caller?.scopes.has(scope) !== true)
-    if (missing.length > 0) throw new ApiError('FORBIDDEN')
+    if (!isOpen) checkAccess(request.caller, access)
   })
 
   app.addHook('onSend', async (request, reply) => {

@@ -5,6 +5,7 @@ import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { RouteOptions } from 'fastify'
 import fp from 'fastify-plugin'
+import type { RouteAccess } from './auth.ts'
 import { type Config, basePath } from './config.ts'
 import { ErrorSchema, ValidationErrorSchema } from './typebox.ts'
 
@@ -57,6 +58,17 @@ function commonResponses (schema: OperationSchema, isPublic: boolean): Record<st
   }
 }
 
+/** The sets of scopes of which a caller needs one. */
+const alternativesOf = ({ scopes = [], orScopes }: RouteAccess): string[][] =>
+  [[...scopes], ...(orScopes === undefined ? [] : [[...orScopes]])]
+
+function describeAccess (access: RouteAccess): string {
+  const lists = alternativesOf(access).map((scopes) => scopes.join(', ') || 'none')
+  const admin = access.admin === true ? 'Administrators only. ' : ''
+  const grant = access.grant === undefined ? '' : `Grant: ${access.grant.join(' ')}. `
+  return `${admin}${grant}Scopes: ${lists.join(', or ')}.`
+}
+
 export default fp<{ config: Config, version: string }>(async (app, { config, version }) => {
   app.addSchema(ErrorSchema)
   app.addSchema(ValidationErrorSchema)
@@ -84,15 +96,16 @@ export default fp<{ config: Config, version: string }>(async (app, { config, ver
       const operation = schema as OperationSchema
       if (operation.hide === true) return { schema, url }
       const access = route.config ?? {}
-      const scopes = [...(access.scopes ?? [])]
       const isPublic = access.public === true
-      const note = isPublic ? 'Anyone may call this.' : `Scopes: ${scopes.length === 0 ? 'none' : scopes.join(', ')}.`
+      const note = isPublic ? 'Anyone may call this.' : describeAccess(access)
       return {
         url,
         schema: {
           ...operation,
           description: [operation.description, note].filter(Boolean).join('\n\n'),
-          security: isPublic ? [] : SECURITY.map((name) => ({ [name]: scopes })),
+          security: isPublic
+            ? []
+            : alternativesOf(access).flatMap((scopes) => SECURITY.map((name) => ({ [name]: scopes }))),
           response: { ...commonResponses(operation, isPublic), ...operation.response }
         }
       }

@@ -24,6 +24,10 @@ export interface ClientEvent<Payload> {
 export interface Sockets {
   /** To every socket when `room` is null. */
   publish<Name extends keyof ServerEvents> (room: string | null, event: Name, payload: ServerEvents[Name]): void
+  /** Disconnects what an ended session, token, device or account has open, at every endpoint and in every process. */
+  end (who: SocketOwner): void
+  /** Lets a user's open sockets into the administrators' room, or puts them out of it. */
+  setAdmin (userId: number, isAdmin: boolean): void
   /** Declares an event clients may send on the main endpoint. */
   on<Payload> (event: string, definition: ClientEvent<Payload>): void
   /** The endpoint's own HTTP side, for requests that another worker hands over. */
@@ -34,6 +38,10 @@ declare module 'fastify' {
   interface FastifyInstance { sockets: Sockets }
 }
 
+/** Whose sockets are meant. */
+export type SocketOwner = { kind: 'session' | 'token' | 'device' | 'user', id: number }
+
+const ownerRoom = ({ kind, id }: SocketOwner) => `${kind}:${id}`
 export const userRoom = (userId: number) => `user:${userId}`
 export const ADMIN_ROOM = 'admin'
 /** socket.io's own figures of the served dialect. */
@@ -42,6 +50,7 @@ const PING_TIMEOUT_MS = 60_000
 const MESSAGE_MAX_BYTES = 1_000_000
 const EVENTS_PER_SECOND = 100
 const CLOSE_TIMEOUT_MS = 200
+const CHECK_INTERVAL_MS = 30_000
 
 export interface SocketsOptions {
   config: Config
@@ -93,6 +102,8 @@ function hurryLongPolls (io: Server): void {
 
 export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber }) => {
   const events = new Map<string, ClientEvent<never>>()
+  /** Sockets of login sessions in this process. */
+  const bound = new Set<Socket>()
   // One connection listens and one publishes: over several, events would overtake each other.
   const pool = new pg.Pool({ connectionString: app.pg.options.connectionString, max: 2 })
   pool.on('error', (err) => { app.log.warn({ err }, 'idle database connection lost') })
@@ -137,21 +148,44 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
     }
   }
 
+  /** Binds a socket to the login session that opened it; one that ended meanwhile is sent away. */
+  async function bind (socket: Socket): Promise<void> {
+    const caller = await identify(socket)
+    if (caller === null) return
+    const { id, role, session_id: session } = caller
+    const rooms = [userRoom(id), ...(session === null ? [] : [ownerRoom({ kind: 'session', id: session })])]
+    await socket.join(role === 'admin' ? [...rooms, ADMIN_ROOM] : rooms)
+    // The session may have ended before the socket could be found by its room.
+    bound.add(socket)
+    await check(socket)
+  }
+
+  async function check (socket: Socket): Promise<void> {
+    if (await identify(socket) === null) socket.disconnect(true)
+  }
+
   io.on('connection', (socket) => {
     limitRate(socket)
     listen(socket)
-    identify(socket).then(async (caller) => {
-      if (caller === null) return
-      await socket.join(userRoom(caller.id))
-      if (caller.role === 'admin') await socket.join(ADMIN_ROOM)
-    }).catch((err: unknown) => { app.log.warn({ err }, 'socket could not be identified') })
+    socket.on('disconnect', () => { bound.delete(socket) })
+    bind(socket).catch((err: unknown) => { app.log.warn({ err }, 'socket could not be identified') })
   })
+  // Sessions also end by running out, which nobody announces.
+  const sweep = setInterval(() => {
+    Promise.all([...bound].map(check)).catch((err: unknown) => { app.log.warn({ err }, 'sockets could not be checked') })
+  }, CHECK_INTERVAL_MS)
 
   app.decorate('sockets', {
     main: io,
     publish (room, event, payload) {
       if (room === null) io.emit(event, payload)
       else io.to(room).emit(event, payload)
+    },
+    end: (who) => { io.in(ownerRoom(who)).disconnectSockets(true) },
+    setAdmin (userId, isAdmin) {
+      const sockets = io.in(userRoom(userId))
+      if (isAdmin) sockets.socketsJoin(ADMIN_ROOM)
+      else sockets.socketsLeave(ADMIN_ROOM)
     },
     on (event, definition) {
       if (events.has(event)) throw new Error(`Socket event '${event}' is declared twice`)
@@ -166,6 +200,7 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
     io.engine.generateId = () => `${workerNumber}-${process.pid.toString(36)}-${(count++).toString(36)}-${crypto.randomUUID()}`
   })
   app.addHook('preClose', async () => {
+    clearInterval(sweep)
     hurryLongPolls(io)
     io.disconnectSockets(true)
   })

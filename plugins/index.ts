@@ -1,9 +1,13 @@
 import type { AppOptions } from '../core/app.ts'
 import auth from './auth/index.ts'
-import { Session } from './auth/entities.ts'
+import { OneTimeToken, Session, Throttle } from './auth/entities.ts'
+import { AuditEvent } from './audit/entities.ts'
+import { Device } from './devices/entities.ts'
 import exports from './exports/index.ts'
 import { Firmware } from './firmware/entities.ts'
 import heartbeat from './heartbeat/index.ts'
+import permissions from './permissions/index.ts'
+import { HiddenEntity, PermissionGrant, PermissionGroup, PermissionOverride } from './permissions/entities.ts'
 import platforms from './platforms/index.ts'
 import { Platform } from './platforms/entities.ts'
 import plugins from './plugins/index.ts'
@@ -14,14 +18,18 @@ import scans from './scans/index.ts'
 import tasks from './tasks/index.ts'
 import { Task } from './tasks/entities.ts'
 import tokens from './tokens/index.ts'
-import { ClientToken } from './tokens/entities.ts'
+import { ClientToken, DeviceAuthorization, PairingCode } from './tokens/entities.ts'
 import users from './users/index.ts'
 import { User } from './users/entities.ts'
 
 /** The server's features in the order they register: adding one is one line in each list. */
 export const features: AppOptions['features'] = {
-  entities: [User, Session, ClientToken, Platform, Firmware, Rom, RomFile, RomMatch, RomUser, Task],
+  entities: [
+    PermissionGroup, PermissionGrant, PermissionOverride, HiddenEntity, User, Device, Session, OneTimeToken, Throttle,
+    ClientToken, PairingCode, DeviceAuthorization, AuditEvent, Platform, Firmware, Rom, RomFile, RomMatch, RomUser, Task
+  ],
   plugins: [
+    permissions,
     users,
     auth,
     tokens,

@@ -4,6 +4,7 @@ import { pino } from 'pino'
 import pg from 'pg'
 import type { Test as TapTest } from 'tap'
 import { type AppOptions, buildApp } from '../core/app.ts'
+import { FIRST_GROUPS } from '../core/migrations/20261121200000-access.ts'
 import { type Config, loadConfig } from '../core/config.ts'
 import type { App } from '../core/typebox.ts'
 import { features } from '../plugins/index.ts'
@@ -49,6 +50,7 @@ async function empty (name: string): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrlOf(name) })
   await client.connect()
   await client.query(EMPTY)
+  for (const sql of FIRST_GROUPS) await client.query(sql)
   await client.end()
   emptied.push(name)
 }

@@ -1,5 +1,6 @@
 import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
 import { columns } from '../../core/columns.ts'
+import { Device } from '../devices/entities.ts'
 import { User } from '../users/entities.ts'
 
 /** A browser's login. Only the SHA-256 of its cookie is kept. */
@@ -12,9 +13,42 @@ export const Session = defineEntity({
     user: () => p.manyToOne(User).deleteRule('cascade').joinColumn('user_id').index(),
     user_agent: columns.text().default(''),
     address: columns.text().default(''),
+    /** The browser as a device. */
+    device: () => p.manyToOne(Device).deleteRule('set null').joinColumn('device_id').nullable(),
+    /** What the OpenID provider wants to see when the session ends there too; sealed. */
+    id_token: columns.text().nullable(),
     created_at: columns.createdAt(),
     seen_at: columns.createdAt(),
     expires_at: columns.time()
   }
 })
 export type Session = InferEntity<typeof Session>
+
+export const TOKEN_PURPOSES = ['reset', 'invite', 'refresh'] as const
+
+/** Something that is good for one use: a link or a refresh. Only the SHA-256 of its secret is kept. */
+export const OneTimeToken = defineEntity({
+  name: 'OneTimeToken',
+  tableName: 'one_time_tokens',
+  properties: {
+    token_hash: columns.text().primary(),
+    purpose: p.text().$type<typeof TOKEN_PURPOSES[number]>(),
+    user: () => p.manyToOne(User).deleteRule('cascade').joinColumn('user_id').nullable().index(),
+    data: p.json<Record<string, unknown>>().defaultRaw("'{}'::jsonb"),
+    expires_at: columns.time(),
+    created_at: columns.createdAt()
+  }
+})
+export type OneTimeToken = InferEntity<typeof OneTimeToken>
+
+/** How often something was tried lately, by address, account or both. */
+export const Throttle = defineEntity({
+  name: 'Throttle',
+  tableName: 'throttles',
+  properties: {
+    key: columns.text().primary(),
+    count: p.integer().default(0),
+    blocked_until: columns.time().nullable(),
+    updated_at: columns.updatedAt()
+  }
+})

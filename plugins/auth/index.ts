@@ -31,4 +31,4 @@ export default fp<FeatureOptions>(async (app, { config, role }) => {
     sessions.dropExpired().catch((err: unknown) => { app.log.warn({ err }, 'expired sessions were not removed') })
   }, CLEAN_UP_MS)
   app.addHook('onClose', async () => { clearInterval(timer) })
-}, { name: 'auth', dependencies: ['auth-core', 'users'] })
+}, { name: 'auth', dependencies: ['auth-core', 'permissions', 'users'] })

@@ -4,7 +4,6 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { AuthScheme, Caller, Presented } from '../../core/auth.ts'
 import type { Config } from '../../core/config.ts'
 import { ApiError } from '../../core/errors.ts'
-import { scopesOfRole } from '../../core/scopes.ts'
 import { sha256 } from '../../core/secrets.ts'
 import { User } from '../users/entities.ts'
 import { verifyPassword } from '../users/passwords.ts'
@@ -16,15 +15,6 @@ const RENEW_AFTER_MS = 5 * 60_000
 /** A checked Basic password is believed this long, so that scripts do not pay for argon2 at every call. */
 const BASIC_TRUST_MS = 60_000
 const BASIC_REMEMBERED_MAX = 500
-
-type Account = Pick<User, 'id' | 'username' | 'role'>
-
-function toCaller (user: Account, credential: Caller['credential'], sessionId: number | null): Caller {
-  return {
-    id: user.id, username: user.username, role: user.role, scopes: new Set(scopesOfRole(user.role)), credential,
-    session_id: sessionId
-  }
-}
 
 /** Username and password of a Basic header, or null when it is none. */
 export function readBasic (authorization: string | undefined): { username: string, password: string } | null {
@@ -62,12 +52,12 @@ export function createAuth (app: FastifyInstance, config: Config) {
     if (known !== undefined && known.until > Date.now()) {
       const user = await read().findOne(User, { username: basic.username.toLowerCase() })
       // The stored hash changes with the password, and a disabled account is out at once.
-      if (user !== null && user.enabled && user.password_hash === known.hash) return toCaller(user, 'basic', null)
+      if (user !== null && user.enabled && user.password_hash === known.hash) return await app.permissions.toCaller(user, { credential: 'basic' })
     }
     const user = await checkPassword(basic.username, basic.password, address)
     if (user === null) return null
     remember(key, user.password_hash ?? '')
-    return toCaller(user, 'basic', null)
+    return await app.permissions.toCaller(user, { credential: 'basic' })
   }
 
   async function authenticateSession ({ cookies }: Presented): Promise<Caller | null> {
@@ -76,7 +66,9 @@ export function createAuth (app: FastifyInstance, config: Config) {
     const session = await read().findOne(Session, { token_hash: sha256(token), expires_at: { $gt: new Date() } },
       { populate: ['user'] })
     if (session === null || !session.user.enabled) return null
-    return toCaller(session.user, 'session', session.id)
+    return await app.permissions.toCaller(session.user, {
+      credential: 'session', session_id: session.id, device_id: session.device?.id ?? null
+    })
   }
 
   const schemes: AuthScheme[] = [
@@ -103,7 +95,7 @@ export function createAuth (app: FastifyInstance, config: Config) {
       })
       await em.flush()
       await em.nativeUpdate(User, { id: user.id }, { last_login: now, last_active: now })
-      return { token, caller: toCaller(user, 'session', session.id) }
+      return { token, caller: await app.permissions.toCaller(user, { credential: 'session', session_id: session.id }) }
     },
 
     async signOut (em: EntityManager, sessionId: number): Promise<void> {

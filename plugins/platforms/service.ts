@@ -2,9 +2,8 @@ import { PLATFORMS } from '@svc/plugin-sdk'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
-import type { Caller } from '../../core/auth.ts'
 import type { Config } from '../../core/config.ts'
-import { ApiError, notFound } from '../../core/errors.ts'
+import { notFound } from '../../core/errors.ts'
 import { Platform } from './entities.ts'
 import { createPlatformFolders } from './folders.ts'
 import { factsOf, resolvePlatform } from './resolve.ts'
@@ -98,9 +97,8 @@ export function createPlatforms (app: FastifyInstance, config: Config) {
     },
 
     /** Takes a platform and its ROMs out of the database; its folder stays. */
-    async delete (em: EntityManager, caller: Caller, id: number): Promise<void> {
-      if (caller.role !== 'admin') throw new ApiError('INSUFFICIENT_PERMISSIONS')
-      await get(em, caller, id)
+    async delete (em: EntityManager, viewer: Viewer, id: number): Promise<void> {
+      await get(em, viewer, id)
       await em.nativeDelete(Platform, { id })
     }
   }

@@ -1,13 +1,20 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Caller } from '../../core/auth.ts'
 
-/** Who is looking: a caller, or null for anyone while downloads are open. */
-export type Viewer = Pick<Caller, 'id' | 'role'> | null
+/** Who is looking: a caller, a guest with the access of one, or null for the server itself, which sees everything. */
+export type Viewer = Pick<Caller, 'id' | 'access'> | null
+
+/** The condition that nobody hid a thing from a viewer. */
+export function isNotHidden (
+  viewer: NonNullable<Viewer>, entity: 'platforms' | 'roms', id: string
+): RawBuilder<boolean> {
+  return sql<boolean>`not exists (select 1 from hidden_entities h where h.entity = ${entity}
+    and h.entity_id = ${sql.ref(id)} and (h.user_id = ${viewer.id} or h.group_id = ${viewer.access.group_id}))`
+}
 
 /**
- * The condition under which a viewer sees a row of `platforms`, aliased `p`. Every query that answers someone has it;
- * nothing is hidden from anyone yet.
+ * The condition under which a viewer sees a row of `platforms`, aliased `p`. Every query that answers someone has it.
  */
-export function isPlatformVisible (_viewer: Viewer): RawBuilder<boolean> {
-  return sql<boolean>`true`
+export function isPlatformVisible (viewer: Viewer): RawBuilder<boolean> {
+  return viewer === null || viewer.access.is_admin ? sql<boolean>`true` : isNotHidden(viewer, 'platforms', 'p.id')
 }

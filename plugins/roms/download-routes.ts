@@ -83,7 +83,7 @@ const routes: Routes = async (app) => {
       config: open,
       handler: async (request, reply) => {
         const { id, file_name: name } = request.params
-        const download = await app.downloads.openRom(request.em, request.caller, id, name, {
+        const download = await app.downloads.openRom(request.em, await app.permissions.viewerOf(request), id, name, {
           fileIds: readIdList('file_ids', request.query.file_ids),
           isHidden: TRUE_WORDS.has(request.query.hidden_folder.toLowerCase())
         })
@@ -104,7 +104,8 @@ const routes: Routes = async (app) => {
       },
       config: open,
       handler: async (request, reply) => {
-        const download = await app.downloads.openFile(request.em, request.caller, request.params.file_id)
+        const viewer = await app.permissions.viewerOf(request)
+        const download = await app.downloads.openFile(request.em, viewer, request.params.file_id)
         return await sendDownload(request, reply, download)
       }
     })

@@ -50,6 +50,8 @@ export const Rom = defineEntity({
     publishers: columns.texts(),
     game_modes: columns.texts(),
     age_ratings: columns.texts(),
+    /** Years; the strictest of all ratings. Null when it is not rated. */
+    min_age: p.integer().nullable(),
     player_count: columns.text().default('1'),
     first_release_date: p.bigint('number').nullable(),
     average_rating: p.float().nullable(),

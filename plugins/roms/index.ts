@@ -17,4 +17,4 @@ export default fp<FeatureOptions>(async (app, { config }) => {
   app.decorate('downloads', createDownloads(app, config))
   await app.register(routes)
   await app.register(downloadRoutes)
-}, { name: 'roms', dependencies: ['database', 'auth-core', 'loader', 'platforms', 'resources'] })
+}, { name: 'roms', dependencies: ['database', 'auth-core', 'permissions', 'loader', 'platforms', 'resources'] })

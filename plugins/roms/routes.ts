@@ -68,7 +68,7 @@ const routes: Routes = async (app) => {
       const id = query[`${key}_id`]
       return id === undefined || id === '' ? [] : [[key, id] as const]
     })
-    return await app.roms.findBySource(request.em, request.caller, Object.fromEntries(ids))
+    return await app.roms.findBySource(request.em, await app.permissions.viewerOf(request), Object.fromEntries(ids))
   })
 
   app.get('/api/roms/by-hash', {
@@ -78,7 +78,7 @@ const routes: Routes = async (app) => {
     },
     config: readsOpen,
     serializerCompiler: asBuilt
-  }, async (request) => app.roms.findByHash(request.em, request.caller, request.query))
+  }, async (request) => app.roms.findByHash(request.em, await app.permissions.viewerOf(request), request.query))
 
   app.get('/api/roms/filters', {
     schema: { operationId: 'getRomFilters', tags, summary: 'Every value ROMs can be filtered by', response: { 200: RomFiltersSchema } },
@@ -89,13 +89,13 @@ const routes: Routes = async (app) => {
     schema: { operationId: 'getRom', tags, summary: 'One ROM', params: RomParams, response: { 200: DetailedRomSchema } },
     config: readsOpen,
     serializerCompiler: asBuilt
-  }, async (request) => app.roms.getDetailed(request.em, request.caller, request.params.id))
+  }, async (request) => app.roms.getDetailed(request.em, await app.permissions.viewerOf(request), request.params.id))
 
   app.get('/api/roms/:id/simple', {
     schema: { operationId: 'getSimpleRom', tags, summary: 'One ROM as lists show it', params: RomParams, response: { 200: SimpleRomSchema } },
     config: readsOpen,
     serializerCompiler: asBuilt
-  }, async (request) => app.roms.getSimple(request.em, request.caller, request.params.id))
+  }, async (request) => app.roms.getSimple(request.em, await app.permissions.viewerOf(request), request.params.id))
 
   app.put('/api/roms/:id/props', {
     schema: {

@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
 import type { Caller } from '../../core/auth.ts'
+import { ADMIN_ACCESS } from '../../core/grants.ts'
 import type { Config } from '../../core/config.ts'
 import { badRequest, notFound } from '../../core/errors.ts'
 import type { Viewer } from '../platforms/visibility.ts'
@@ -181,7 +182,7 @@ export function createRoms (app: FastifyInstance, config: Config) {
      */
     async views (ids: readonly number[], userId: number | null): Promise<SimpleRomView[]> {
       const em = app.orm.em.fork()
-      const viewer: Viewer = userId === null ? null : { id: userId, role: 'admin' }
+      const viewer: Viewer = userId === null ? null : { id: userId, access: ADMIN_ACCESS }
       const rows = await selectByIds(em, viewer, ids)
       return (await toViews(em, viewer, rows, { files: false, siblings: false })).map(toSimple)
     }

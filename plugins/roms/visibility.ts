@@ -1,10 +1,18 @@
 import { type RawBuilder, sql } from 'kysely'
-import { type Viewer, isPlatformVisible } from '../platforms/visibility.ts'
+import { type Viewer, isNotHidden, isPlatformVisible } from '../platforms/visibility.ts'
+
+/** An unrated ROM passes an age limit unless unrated ones are hidden. */
+function isOfAge ({ access }: NonNullable<Viewer>): RawBuilder<boolean> {
+  const { age_limit: limit, hide_unrated_roms: hidesUnrated } = access
+  if (limit === null) return hidesUnrated ? sql<boolean>`r.min_age is not null` : sql<boolean>`true`
+  return sql<boolean>`coalesce(r.min_age <= ${limit}, ${!hidesUnrated}::boolean)`
+}
 
 /**
  * The condition under which a viewer sees a row of `roms`, aliased `r` beside its platform `p`. Every query that
  * answers someone has it: lists, counts, lookups by hash or id, siblings, files and downloads.
  */
 export function isRomVisible (viewer: Viewer): RawBuilder<boolean> {
-  return sql<boolean>`${isPlatformVisible(viewer)}`
+  if (viewer === null || viewer.access.is_admin) return sql<boolean>`true`
+  return sql<boolean>`(${isPlatformVisible(viewer)} and ${isNotHidden(viewer, 'roms', 'r.id')} and ${isOfAge(viewer)})`
 }

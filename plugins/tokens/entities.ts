@@ -1,5 +1,6 @@
 import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
 import { columns } from '../../core/columns.ts'
+import { Device } from '../devices/entities.ts'
 import { User } from '../users/entities.ts'
 
 /** A client API token. Only the SHA-256 of the whole token is kept. */
@@ -9,6 +10,8 @@ export const ClientToken = defineEntity({
   properties: {
     id: columns.id(),
     user: () => p.manyToOne(User).deleteRule('cascade').joinColumn('user_id').index(),
+    /** The one device that may use it; null when it is not bound. */
+    device: () => p.manyToOne(Device).deleteRule('set null').joinColumn('device_id').nullable().index(),
     name: columns.text(),
     token_hash: columns.text().unique(),
     scopes: columns.texts(),
@@ -18,3 +21,47 @@ export const ClientToken = defineEntity({
   }
 })
 export type ClientToken = InferEntity<typeof ClientToken>
+
+/** A short code that a device exchanges for a token. Only its keyed hash is kept. */
+export const PairingCode = defineEntity({
+  name: 'PairingCode',
+  tableName: 'pairing_codes',
+  properties: {
+    code_hash: columns.text().primary(),
+    token: () => p.manyToOne(ClientToken).deleteRule('cascade').joinColumn('token_id').index(),
+    expires_at: columns.time()
+  }
+})
+
+export const AUTHORIZATION_STATUSES = ['pending', 'approved', 'denied'] as const
+
+/** What a device says of itself when it asks to be let in. */
+export interface DeviceRequest {
+  client_device_identifier: string
+  name: string
+  client: string
+  platform: string | null
+  client_version: string | null
+  requested_scopes: string[]
+}
+
+/** A device that waits for its user's word. */
+export const DeviceAuthorization = defineEntity({
+  name: 'DeviceAuthorization',
+  tableName: 'device_authorizations',
+  properties: {
+    id: columns.id(),
+    device_code_hash: columns.text().unique(),
+    /** Null once the user has answered. */
+    user_code_hash: columns.text().nullable().unique(),
+    status: p.enum(AUTHORIZATION_STATUSES).default('pending'),
+    request: p.json<DeviceRequest>(),
+    /** The new token, sealed until the device fetches it. */
+    sealed_token: columns.text().nullable(),
+    token: () => p.manyToOne(ClientToken).deleteRule('cascade').joinColumn('token_id').nullable(),
+    polled_at: columns.time().nullable(),
+    expires_at: columns.time(),
+    created_at: columns.createdAt()
+  }
+})
+export type DeviceAuthorization = InferEntity<typeof DeviceAuthorization>

@@ -12,4 +12,4 @@ export default fp<FeatureOptions>(async (app, { config }) => {
   app.decorate('tokens', tokens)
   app.auth.addScheme(tokens.scheme)
   await app.register(routes)
-}, { name: 'tokens', dependencies: ['database', 'auth-core', 'users'] })
+}, { name: 'tokens', dependencies: ['database', 'auth-core', 'permissions', 'users'] })

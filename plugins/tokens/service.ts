@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
-import { type AuthScheme, type Caller, narrowScopes } from '../../core/auth.ts'
+import { type AuthScheme, type Caller } from '../../core/auth.ts'
 import type { Config } from '../../core/config.ts'
 import { badRequest, forbidden, notFound } from '../../core/errors.ts'
 import { sha256 } from '../../core/secrets.ts'
@@ -30,12 +30,13 @@ export function createTokens (app: FastifyInstance, config: Config) {
       token_hash: sha256(raw), $or: [{ expires_at: null }, { expires_at: { $gt: now } }]
     }, { populate: ['user'] })
     if (token === null || !token.user.enabled) return null
-    const { id, username, role } = token.user
     if (now.getTime() - (token.last_used_at?.getTime() ?? 0) > TOUCH_AFTER_MS) {
       await em.nativeUpdate(ClientToken, { id: token.id }, { last_used_at: now })
-      await em.nativeUpdate(User, { id }, { last_active: now })
+      await em.nativeUpdate(User, { id: token.user.id }, { last_active: now })
     }
-    return { id, username, role, scopes: narrowScopes(role, token.scopes), credential: 'token', session_id: null }
+    return await app.permissions.toCaller(token.user, {
+      credential: 'token', token_id: token.id, device_id: token.device?.id ?? null, scopes: token.scopes
+    })
   }
 
   const scheme: AuthScheme = { name: 'client-token', order: 30, opensSockets: false, authenticate }

@@ -1,11 +1,13 @@
 import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
 import { columns } from '../../core/columns.ts'
+import { PermissionGroup } from '../permissions/entities.ts'
 
 export const ROLES = ['admin', 'user'] as const
 
 export const User = defineEntity({
   name: 'User',
   tableName: 'users',
+  uniques: [{ properties: ['oidc_issuer', 'oidc_subject'] }],
   properties: {
     id: columns.id(),
     username: columns.text().unique(),
@@ -13,8 +15,17 @@ export const User = defineEntity({
     password_hash: columns.text().nullable(),
     role: p.enum(ROLES).default('user'),
     enabled: columns.flag(true),
+    /** The group's rules apply; null for those of the default group. */
+    permission_group: () => p.manyToOne(PermissionGroup).deleteRule('set null').joinColumn('permission_group_id').nullable(),
+    /** In place of the group's; null for the group's. */
+    age_limit: p.integer().nullable(),
+    hide_unrated_roms: p.boolean().nullable(),
+    /** Who this is at the OpenID provider. */
+    oidc_issuer: columns.text().nullable(),
+    oidc_subject: columns.text().nullable(),
     avatar_path: columns.text().default(''),
     ra_username: columns.text().nullable(),
+    ra_progression: p.json<Record<string, unknown> | null>().nullable(),
     ui_settings: p.json<Record<string, unknown> | null>().nullable(),
     last_login: columns.time().nullable(),
     last_active: columns.time().nullable(),

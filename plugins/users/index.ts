@@ -19,4 +19,4 @@ export default fp<FeatureOptions>(async (app, { config, role }) => {
       .then(() => { app.log.info({ username }, 'first administrator created') })
       .catch((err: unknown) => { app.log.warn({ err }, 'the first administrator was not created') })
   })
-}, { name: 'users', dependencies: ['database', 'auth-core'] })
+}, { name: 'users', dependencies: ['database', 'auth-core', 'permissions'] })

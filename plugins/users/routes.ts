@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { callerOf } from '../../core/auth.ts'
 import { IdParams, type Routes } from '../../core/typebox.ts'
-import { CreateUserSchema, UserSchema, toUserView } from './schemas.ts'
+import { CreateUserSchema, UserSchema } from './schemas.ts'
 
 const tags = ['users']
 
@@ -17,13 +17,13 @@ const routes: Routes = async (app) => {
     config: { public: true }
   }, async (request, reply) => {
     const user = await app.users.register(request.em, request.caller, request.body)
-    return reply.code(201).send(toUserView(user))
+    return reply.code(201).send(await app.users.view(user))
   })
 
   app.get('/api/users', {
     schema: { operationId: 'listUsers', tags, summary: 'All users', response: { 200: Type.Array(UserSchema) } },
     config: { scopes: ['users.read'] }
-  }, async (request) => (await app.users.list(request.em)).map(toUserView))
+  }, async (request) => app.users.views(await app.users.list(request.em)))
 
   app.get('/api/users/identifiers', {
     schema: {
@@ -35,12 +35,12 @@ const routes: Routes = async (app) => {
   app.get('/api/users/me', {
     schema: { operationId: 'getOwnUser', tags, summary: 'The caller', response: { 200: UserSchema } },
     config: { scopes: ['me.read'] }
-  }, async (request) => toUserView(await app.users.get(request.em, callerOf(request).id)))
+  }, async (request) => app.users.view(await app.users.get(request.em, callerOf(request).id)))
 
   app.get('/api/users/:id', {
     schema: { operationId: 'getUser', tags, summary: 'One user', params: IdParams, response: { 200: UserSchema } },
     config: { scopes: ['users.read'] }
-  }, async (request) => toUserView(await app.users.get(request.em, request.params.id)))
+  }, async (request) => app.users.view(await app.users.get(request.em, request.params.id)))
 }
 
 export default routes

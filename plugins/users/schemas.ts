@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { DateTime, Nullable, StringEnum, formatDate } from '../../core/typebox.ts'
-import { SCOPES, scopesOfRole } from '../../core/scopes.ts'
+import { type Access, scopesOf } from '../../core/grants.ts'
+import { SCOPES } from '../../core/scopes.ts'
 import { ROLES, type User } from './entities.ts'
 
 export const UserSchema = Type.Object({
@@ -32,20 +33,20 @@ export const CreateUserSchema = Type.Object({
 })
 export type CreateUser = Static<typeof CreateUserSchema>
 
-export function toUserView (user: User): UserView {
+export function toUserView (user: User, access: Access): UserView {
   return {
     id: user.id,
     username: user.username,
     email: user.email ?? null,
     enabled: user.enabled,
     role: user.role,
-    permission_group_id: null,
-    oauth_scopes: scopesOfRole(user.role),
+    permission_group_id: user.permission_group?.id ?? null,
+    oauth_scopes: scopesOf(access),
     avatar_path: user.avatar_path,
     last_login: formatDate(user.last_login ?? null),
     last_active: formatDate(user.last_active ?? null),
     ra_username: user.ra_username ?? null,
-    ra_progression: null,
+    ra_progression: user.ra_progression ?? null,
     ui_settings: user.ui_settings ?? null,
     current_device_id: null,
     created_at: formatDate(user.created_at),

@@ -5,7 +5,7 @@ import type { Caller } from '../../core/auth.ts'
 import { ApiError, badRequest, forbidden, notFound } from '../../core/errors.ts'
 import { User } from './entities.ts'
 import { hashPassword } from './passwords.ts'
-import type { CreateUser } from './schemas.ts'
+import { type CreateUser, type UserView, toUserView } from './schemas.ts'
 
 const USERNAME = /^[A-Za-z0-9_-]{3,255}$/
 const EMAIL = /^[^\s@]{1,64}@[A-Za-z0-9.-]{1,190}\.[A-Za-z]{2,}$/
@@ -57,6 +57,14 @@ async function insertUser (em: EntityManager, input: CreateUser): Promise<User> 
 }
 
 export function createUsers (app: FastifyInstance) {
+  async function views (users: readonly User[]): Promise<UserView[]> {
+    const access = await app.permissions.listAccess(users.map((user) => user.id))
+    return users.flatMap((user) => {
+      const own = access.get(user.id)
+      return own === undefined ? [] : [toUserView(user, own)]
+    })
+  }
+
   return {
     hasAdmin: () => hasAdmin(app.orm.em.fork()),
 
@@ -75,6 +83,11 @@ export function createUsers (app: FastifyInstance) {
         return await insertUser(tx, input)
       })
     },
+
+    views,
+
+    /** The user as the API shows it. */
+    view: async (user: User): Promise<UserView> => toUserView(user, await app.permissions.accessOf(user)),
 
     list: (em: EntityManager) => em.find(User, {}, { orderBy: { username: 'asc' } }),
 

@@ -1,0 +1,37 @@
+import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
+import { columns } from '../../core/columns.ts'
+import { User } from '../users/entities.ts'
+
+/** As registered: the first three say in which direction files go, the others how. */
+export const SYNC_MODES = ['pull_only', 'push_only', 'push_pull', 'api', 'file_transfer'] as const
+
+/** A user's handheld, computer or browser. */
+export const Device = defineEntity({
+  name: 'Device',
+  tableName: 'devices',
+  uniques: [{ properties: ['user', 'client_device_identifier'] }],
+  properties: {
+    id: columns.id(),
+    /** The other id on the wire. */
+    device_id: p.uuid().defaultRaw('gen_random_uuid()').unique(),
+    user: () => p.manyToOne(User).deleteRule('cascade').joinColumn('user_id').index(),
+    name: columns.text().nullable(),
+    platform: columns.text().nullable(),
+    hostname: columns.text().nullable(),
+    mac_address: columns.text().nullable(),
+    ip_address: columns.text().nullable(),
+    client: columns.text().nullable(),
+    client_version: columns.text().nullable(),
+    /** Stable for one installation of a client. */
+    client_device_identifier: columns.text().nullable(),
+    sync_mode: p.text().$type<typeof SYNC_MODES[number]>().default('push_pull'),
+    sync_enabled: columns.flag(true),
+    sync_config: p.json<Record<string, unknown> | null>().nullable(),
+    paths: p.json<Record<string, string> | null>().nullable(),
+    capabilities: p.json<Record<string, boolean> | null>().nullable(),
+    last_seen: columns.time().nullable(),
+    created_at: columns.createdAt(),
+    updated_at: columns.updatedAt()
+  }
+})
+export type Device = InferEntity<typeof Device>

@@ -1,0 +1,61 @@
+import type pg from 'pg'
+import { ADMIN_ACCESS, type Access, type Grant } from '../../core/grants.ts'
+
+interface Override extends Grant { granted: boolean }
+
+interface AccessRow {
+  user_id: number
+  role: 'admin' | 'user'
+  group_id: number
+  age_limit: number | null
+  hide_unrated_roms: boolean
+  grants: Grant[]
+  overrides: Override[]
+}
+
+const GRANTS = `coalesce((select jsonb_agg(jsonb_build_object('entity', entity, 'action', action, 'own_only', own_only))
+  from permission_grants where group_id = g.id), '[]')`
+
+const OF_USERS = `select u.id as user_id, u.role, g.id as group_id, coalesce(u.age_limit, g.age_limit) as age_limit,
+    coalesce(u.hide_unrated_roms, g.hide_unrated_roms) as hide_unrated_roms, ${GRANTS} as grants,
+    coalesce((select jsonb_agg(jsonb_build_object('entity', entity, 'action', action, 'own_only', own_only,
+      'granted', granted)) from permission_overrides where user_id = u.id), '[]') as overrides
+  from users u join permission_groups g
+    on g.id = coalesce(u.permission_group_id, (select id from permission_groups where is_default))
+  where u.id = any($1::int[])`
+
+const OF_DEFAULT_GROUP = `select 0 as user_id, 'user' as role, g.id as group_id, g.age_limit, g.hide_unrated_roms,
+  ${GRANTS} as grants, '[]'::jsonb as overrides from permission_groups g where g.is_default`
+
+/** An override replaces the group's grant for the same thing, or takes it away. */
+function toGrants ({ grants, overrides }: AccessRow): Grant[] {
+  const keyOf = ({ entity, action }: Grant) => `${entity}.${action}`
+  const effective = new Map(grants.map((grant) => [keyOf(grant), grant]))
+  for (const { granted, ...grant } of overrides) {
+    if (granted) effective.set(keyOf(grant), grant)
+    else effective.delete(keyOf(grant))
+  }
+  return [...effective.values()]
+}
+
+function toAccess (row: AccessRow): Access {
+  if (row.role === 'admin') return ADMIN_ACCESS
+  const { group_id: groupId, age_limit: ageLimit, hide_unrated_roms: hidesUnrated } = row
+  return {
+    is_admin: false, group_id: groupId, grants: toGrants(row), age_limit: ageLimit, hide_unrated_roms: hidesUnrated
+  }
+}
+
+/** What accounts may do and see, by user id. */
+export async function loadAccess (pool: pg.Pool, userIds: readonly number[]): Promise<Map<number, Access>> {
+  const { rows } = await pool.query<AccessRow>(OF_USERS, [userIds])
+  return new Map(rows.map((row) => [row.user_id, toAccess(row)]))
+}
+
+/** What someone without an account may do and see, where that is allowed at all. */
+export async function loadGuestAccess (pool: pg.Pool): Promise<Access> {
+  const { rows: [row] } = await pool.query<AccessRow>(OF_DEFAULT_GROUP)
+  if (row === undefined) throw new Error('No permission group is the default one')
+  const access = toAccess(row)
+  return { ...access, grants: access.grants.filter((grant) => grant.action === 'read') }
+}
