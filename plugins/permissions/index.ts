@@ -1,5 +1,6 @@
 import fp from 'fastify-plugin'
 import type { FeatureOptions } from '../../core/app.ts'
+import routes from './routes.ts'
 import { createPermissions } from './service.ts'
 
 declare module 'fastify' {
@@ -8,4 +9,5 @@ declare module 'fastify' {
 
 export default fp<FeatureOptions>(async (app) => {
   app.decorate('permissions', createPermissions(app))
-}, { name: 'permissions', dependencies: ['database', 'auth-core'] })
+  await app.register(routes)
+}, { name: 'permissions', dependencies: ['database', 'auth-core', 'sockets'] })

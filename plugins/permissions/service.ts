@@ -1,8 +1,20 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Caller } from '../../core/auth.ts'
 import { ADMIN_ACCESS, type Access, scopesOf } from '../../core/grants.ts'
 import type { User } from '../users/entities.ts'
 import { loadAccess, loadGuestAccess } from './access.ts'
+import { listActions } from './actions.ts'
+import { findPlatformAudience, listAudiences } from './audience.ts'
+import { groups } from './groups.ts'
+import { rules } from './rules.ts'
+import type {
+  CreateGroup, GroupView, HiddenView, Hide, UpdateGroup, UpdateUserRules, UserRulesView
+} from './schemas.ts'
+
+declare module '../../core/sockets.ts' {
+  interface ServerEvents { 'permissions:changed': { user_id: number } }
+}
 
 /** No account has it. */
 const GUEST_ID = 0
@@ -21,8 +33,71 @@ export function createPermissions (app: FastifyInstance) {
     return access ?? { is_admin: false, group_id: null, grants: [], age_limit: 0, hide_unrated_roms: true }
   }
 
+  /** Everybody is told: the clients of those it is about fetch their permissions again. */
+  function announce (userIds: readonly number[]): void {
+    for (const userId of userIds) app.sockets.publish(null, 'permissions:changed', { user_id: userId })
+  }
+
+  async function membersOf (em: EntityManager, { user, group }: { user: number | null, group: number | null }) {
+    if (user !== null) return [user]
+    return group === null ? [] : await groups.listMembers(em, group)
+  }
+
   return {
     accessOf,
+    announce,
+    groups,
+    rules,
+
+    /** The users who may see each of these ROMs; one that everybody may see is left out. */
+    listAudiences: (romIds: readonly number[]) => listAudiences(app.pg, romIds),
+
+    /** The users who may see a platform; null for everybody. */
+    findPlatformAudience: (platformId: number) => findPlatformAudience(app.pg, platformId),
+
+    async describe (em: EntityManager, { id, access }: Caller) {
+      const none = { platforms: [], roms: [] }
+      return {
+        is_admin: access.is_admin,
+        grants: listActions(access).map((action) => ({ action, scope: { kind: 'global' as const, id: null } })),
+        hidden: access.is_admin ? none : await rules.listHidden(em, id, access.group_id)
+      }
+    },
+
+    async createGroup (em: EntityManager, input: CreateGroup): Promise<GroupView> {
+      const group = await groups.create(em, input)
+      if (group.is_default) announce(await groups.listMembers(em, group.id))
+      return group
+    },
+
+    async updateGroup (em: EntityManager, id: number, input: UpdateGroup): Promise<GroupView> {
+      const before = await groups.listMembers(em, id)
+      const group = await groups.update(em, id, input)
+      announce([...new Set([...before, ...await groups.listMembers(em, id)])])
+      return group
+    },
+
+    async deleteGroup (em: EntityManager, id: number): Promise<void> {
+      const members = await groups.listMembers(em, id)
+      await groups.delete(em, id)
+      announce(members)
+    },
+
+    async updateRules (em: EntityManager, userId: number, input: UpdateUserRules): Promise<UserRulesView> {
+      const view = await rules.update(em, userId, input)
+      announce([userId])
+      return view
+    },
+
+    async hide (em: EntityManager, input: Hide): Promise<HiddenView> {
+      const { entity, entity_id: entityId, ...whom } = await rules.hide(em, input)
+      announce(await membersOf(em, whom))
+      return { entity, entity_id: entityId }
+    },
+
+    async show (em: EntityManager, input: Hide): Promise<void> {
+      announce(await membersOf(em, await rules.show(em, input)))
+    },
 
     /** What several accounts may do and see, by user id. */
     listAccess: (userIds: readonly number[]) => loadAccess(app.pg, userIds),

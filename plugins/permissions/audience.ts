@@ -1,0 +1,43 @@
+import type pg from 'pg'
+
+/** ROMs that not everybody may see, with the users who may; administrators always do. */
+const LIMITED = `with rules as (
+    select u.id as user_id, u.role, g.id as group_id, coalesce(u.age_limit, g.age_limit) as age_limit,
+      coalesce(u.hide_unrated_roms, g.hide_unrated_roms) as hides_unrated
+    from users u join permission_groups g
+      on g.id = coalesce(u.permission_group_id, (select id from permission_groups where is_default))
+    where u.enabled
+  ), sight as (
+    select r.id as rom_id, s.user_id, s.role = 'admin' or (
+      (s.age_limit is null or coalesce(r.min_age <= s.age_limit, true))
+      and (not s.hides_unrated or r.min_age is not null)
+      and not exists (select 1 from hidden_entities h where (h.user_id = s.user_id or h.group_id = s.group_id)
+        and ((h.entity = 'roms' and h.entity_id = r.id) or (h.entity = 'platforms' and h.entity_id = r.platform_id)))
+    ) as sees
+    from roms r cross join rules s where r.id = any($1::int[])
+  )
+  select rom_id, coalesce(array_agg(user_id) filter (where sees), '{}') as user_ids from sight
+  group by rom_id having not bool_and(sees)`
+
+const HIDES_ANYTHING = `select exists (select 1 from hidden_entities) or exists (select 1 from permission_groups
+    where age_limit is not null or hide_unrated_roms)
+  or exists (select 1 from users where age_limit is not null or hide_unrated_roms) as hides`
+
+/** The users who may see each of these ROMs; a ROM that everybody may see is left out. */
+export async function listAudiences (pool: pg.Pool, romIds: readonly number[]): Promise<Map<number, number[]>> {
+  const { rows: [any] } = await pool.query<{ hides: boolean }>(HIDES_ANYTHING)
+  if (any?.hides !== true) return new Map()
+  const { rows } = await pool.query<{ rom_id: number, user_ids: number[] }>(LIMITED, [romIds])
+  return new Map(rows.map((row) => [row.rom_id, row.user_ids]))
+}
+
+const LIMITED_PLATFORM = `select exists (select 1 from hidden_entities where entity = 'platforms' and entity_id = $1) as hides,
+  array(select u.id from users u where u.enabled and (u.role = 'admin' or not exists (
+    select 1 from hidden_entities h where h.entity = 'platforms' and h.entity_id = $1 and (h.user_id = u.id
+      or h.group_id = coalesce(u.permission_group_id, (select id from permission_groups where is_default)))))) as user_ids`
+
+/** The users who may see a platform; null for everybody. */
+export async function findPlatformAudience (pool: pg.Pool, platformId: number): Promise<number[] | null> {
+  const { rows: [row] } = await pool.query<{ hides: boolean, user_ids: number[] }>(LIMITED_PLATFORM, [platformId])
+  return row === undefined || !row.hides ? null : row.user_ids
+}

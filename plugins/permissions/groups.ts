@@ -1,0 +1,125 @@
+import { UniqueConstraintViolationException } from '@mikro-orm/core'
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { Grant } from '../../core/grants.ts'
+import { badRequest, notFound } from '../../core/errors.ts'
+import { User } from '../users/entities.ts'
+import { HiddenEntity, PermissionGrant, PermissionGroup } from './entities.ts'
+import type { CreateGroup, GroupView, UpdateGroup } from './schemas.ts'
+
+interface MemberCount { group_id: number | null, count: number }
+
+async function find (em: EntityManager, id: number): Promise<PermissionGroup> {
+  const group = await em.findOne(PermissionGroup, { id })
+  if (group === null) throw notFound(`Permission group with ID '${id}' not found`)
+  return group
+}
+
+/** Groups by name, with what they grant and hide and how many belong to each. */
+async function toViews (em: EntityManager, groups: readonly PermissionGroup[]): Promise<GroupView[]> {
+  const ids = groups.map((group) => group.id)
+  const grants = await em.find(PermissionGrant, { group: ids }, { orderBy: { entity: 'asc', action: 'asc' } })
+  const hidden = await em.find(HiddenEntity, { group: ids }, { orderBy: { entity: 'asc', entity_id: 'asc' } })
+  const counts = await em.execute<MemberCount[]>(`select permission_group_id as group_id, count(*)::int as count
+    from users where permission_group_id is not null group by permission_group_id`)
+  return groups.map((group) => ({
+    id: group.id,
+    name: group.name,
+    description: group.description,
+    is_default: group.is_default,
+    is_system: group.is_system,
+    color: group.color ?? null,
+    grants: grants.filter((grant) => grant.group.id === group.id)
+      .map(({ entity, action, own_only: ownOnly }) => ({ entity, action, own_only: ownOnly })),
+    member_count: counts.find((one) => one.group_id === group.id)?.count ?? 0,
+    hidden: hidden.filter((one) => one.group?.id === group.id)
+      .map(({ entity, entity_id: id }) => ({ entity, entity_id: id })),
+    age_limit: group.age_limit ?? null,
+    hide_unrated_roms: group.hide_unrated_roms
+  }))
+}
+
+async function view (em: EntityManager, id: number): Promise<GroupView> {
+  const [found] = await toViews(em, [await find(em, id)])
+  if (found === undefined) throw notFound(`Permission group with ID '${id}' not found`)
+  return found
+}
+
+async function replaceGrants (em: EntityManager, group: PermissionGroup, grants: readonly Grant[]): Promise<void> {
+  await em.nativeDelete(PermissionGrant, { group: group.id })
+  const byName = new Map(grants.map((grant) => [`${grant.entity}.${grant.action}`, grant]))
+  if (byName.size === 0) return
+  await em.insertMany(PermissionGrant, [...byName.values()].map((grant) => ({ ...grant, group: group.id })))
+}
+
+/** Exactly one group is the default. */
+async function makeDefault (em: EntityManager, group: PermissionGroup): Promise<void> {
+  await em.nativeUpdate(PermissionGroup, { is_default: true, id: { $ne: group.id } }, { is_default: false })
+  group.is_default = true
+}
+
+/** @throws ApiError BAD_REQUEST when the name is taken. */
+async function writing<T> (name: string | null | undefined, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (err) {
+    if (err instanceof UniqueConstraintViolationException) throw badRequest(`A group named '${name}' is there already`)
+    throw err
+  }
+}
+
+function change (group: PermissionGroup, input: UpdateGroup): void {
+  if (input.is_default === false && group.is_default) {
+    throw badRequest(`'${group.name}' is the default group; make another one the default instead`)
+  }
+  group.name = input.name ?? group.name
+  group.description = input.description ?? group.description
+  group.color = input.color ?? group.color ?? null
+  if (input.set_age_settings !== true) return
+  group.age_limit = input.age_limit ?? null
+  group.hide_unrated_roms = input.hide_unrated_roms ?? false
+}
+
+export const groups = {
+  list: async (em: EntityManager) => await toViews(em, await em.find(PermissionGroup, {}, { orderBy: { name: 'asc' } })),
+
+  create: (em: EntityManager, input: CreateGroup) => writing(input.name, () => em.transactional(async (tx) => {
+    const group = tx.create(PermissionGroup, {
+      name: input.name,
+      description: input.description ?? '',
+      color: input.color ?? null,
+      age_limit: input.age_limit ?? null,
+      hide_unrated_roms: input.hide_unrated_roms ?? false
+    })
+    await tx.persist(group).flush()
+    await replaceGrants(tx, group, input.grants ?? [])
+    if (input.is_default === true) await makeDefault(tx, group)
+    await tx.flush()
+    return await view(tx, group.id)
+  })),
+
+  /** @throws ApiError NOT_FOUND; BAD_REQUEST when the name is taken or no default group would be left. */
+  async update (em: EntityManager, id: number, input: UpdateGroup): Promise<GroupView> {
+    return await writing(input.name, () => em.transactional(async (tx) => {
+      const group = await find(tx, id)
+      change(group, input)
+      if (input.is_default === true && !group.is_default) await makeDefault(tx, group)
+      await tx.flush()
+      if (input.grants !== undefined && input.grants !== null) await replaceGrants(tx, group, input.grants)
+      return await view(tx, id)
+    }))
+  },
+
+  /** Members go to the default group. @throws ApiError NOT_FOUND, BAD_REQUEST for the default group. */
+  async delete (em: EntityManager, id: number): Promise<void> {
+    const group = await find(em, id)
+    if (group.is_default) throw badRequest(`'${group.name}' is the default group; make another one the default first`)
+    await em.nativeDelete(PermissionGroup, { id })
+  },
+
+  /** The users to whom a group's rules apply: its members, and of the default group those without one. */
+  async listMembers (em: EntityManager, id: number): Promise<number[]> {
+    const group = await find(em, id)
+    const mine = { $or: [{ permission_group: id }, ...(group.is_default ? [{ permission_group: null }] : [])] }
+    return (await em.find(User, mine, { fields: ['id'] })).map((user) => user.id)
+  }
+}

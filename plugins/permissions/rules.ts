@@ -1,0 +1,96 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { badRequest, notFound } from '../../core/errors.ts'
+import { User } from '../users/entities.ts'
+import { HIDEABLE_ENTITIES, HiddenEntity, PermissionGroup, PermissionOverride } from './entities.ts'
+import type { HiddenView, Hide, UpdateUserRules, UserRulesView } from './schemas.ts'
+
+async function findUser (em: EntityManager, id: number): Promise<User> {
+  const user = await em.findOne(User, { id })
+  if (user === null) throw notFound(`User with ID '${id}' not found`)
+  return user
+}
+
+async function findGroup (em: EntityManager, id: number): Promise<PermissionGroup> {
+  const group = await em.findOne(PermissionGroup, { id })
+  if (group === null) throw notFound(`Permission group with ID '${id}' not found`)
+  return group
+}
+
+async function view (em: EntityManager, id: number): Promise<UserRulesView> {
+  const user = await findUser(em, id)
+  const overrides = await em.find(PermissionOverride, { user: id }, { orderBy: { entity: 'asc', action: 'asc' } })
+  const hidden = await em.find(HiddenEntity, { user: id }, { orderBy: { entity: 'asc', entity_id: 'asc' } })
+  return {
+    user_id: id,
+    permission_group_id: user.permission_group?.id ?? null,
+    overrides: overrides.map(({ entity, action, granted, own_only: ownOnly }) =>
+      ({ entity, action, granted, own_only: ownOnly })),
+    hidden: hidden.map(({ entity, entity_id: entityId }) => ({ entity, entity_id: entityId })),
+    age_limit: user.age_limit ?? null,
+    hide_unrated_roms: user.hide_unrated_roms ?? null
+  }
+}
+
+interface Principal { user: number | null, group: number | null }
+
+/** @throws ApiError BAD_REQUEST for a wrong entity or principal, NOT_FOUND for one that is not there. */
+async function readHide (em: EntityManager, input: Hide): Promise<{ place: HiddenView, whom: Principal }> {
+  const entity = HIDEABLE_ENTITIES.find((one) => one === input.entity)
+  if (entity === undefined) {
+    throw badRequest(`'${input.entity.slice(0, 50)}' cannot be hidden; entity is one of ${HIDEABLE_ENTITIES.join(', ')}`)
+  }
+  const whom = { user: input.user_id ?? null, group: input.group_id ?? null }
+  if ((whom.user === null) === (whom.group === null)) throw badRequest('Give exactly one of user_id and group_id')
+  if (whom.user !== null) await findUser(em, whom.user)
+  if (whom.group !== null) await findGroup(em, whom.group)
+  return { place: { entity, entity_id: input.entity_id }, whom }
+}
+
+export const rules = {
+  view,
+
+  /** @throws ApiError NOT_FOUND for the user or the group. */
+  async update (em: EntityManager, id: number, input: UpdateUserRules): Promise<UserRulesView> {
+    return await em.transactional(async (tx) => {
+      const user = await findUser(tx, id)
+      if (input.set_group === true) {
+        const groupId = input.permission_group_id ?? null
+        user.permission_group = groupId === null ? null : await findGroup(tx, groupId)
+      }
+      if (input.set_age_settings === true) {
+        user.age_limit = input.age_limit ?? null
+        user.hide_unrated_roms = input.hide_unrated_roms ?? null
+      }
+      if (input.overrides !== undefined && input.overrides !== null) {
+        await tx.nativeDelete(PermissionOverride, { user: id })
+        const byName = new Map(input.overrides.map((one) => [`${one.entity}.${one.action}`, one]))
+        for (const override of byName.values()) tx.create(PermissionOverride, { ...override, user })
+      }
+      await tx.flush()
+      return await view(tx, id)
+    })
+  },
+
+  /** Hides something from a user or a group; doing it again changes nothing. */
+  async hide (em: EntityManager, input: Hide): Promise<HiddenView & Principal> {
+    const { place, whom } = await readHide(em, input)
+    await em.execute(`insert into hidden_entities (entity, entity_id, user_id, group_id) values (?, ?, ?, ?)
+      on conflict do nothing`, [place.entity, place.entity_id, whom.user, whom.group])
+    return { ...place, ...whom }
+  },
+
+  async show (em: EntityManager, input: Hide): Promise<Principal> {
+    const { place, whom } = await readHide(em, input)
+    await em.nativeDelete(HiddenEntity, { ...place, ...whom })
+    return whom
+  },
+
+  /** The ids hidden from a user: by name, or by the group whose rules apply. */
+  async listHidden (em: EntityManager, userId: number, groupId: number | null) {
+    const mine = [{ user: userId }, ...(groupId === null ? [] : [{ group: groupId }])]
+    const rows = await em.find(HiddenEntity, { $or: mine })
+    const idsOf = (entity: HiddenView['entity']) =>
+      [...new Set(rows.filter((row) => row.entity === entity).map((row) => row.entity_id))].sort((a, b) => a - b)
+    return { platforms: idsOf('platforms'), roms: idsOf('roms') }
+  }
+}

@@ -1,0 +1,109 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { GRANT_ACTIONS, GRANT_ENTITIES } from '../../core/grants.ts'
+import { Id, Nullable, StoredText, StringEnum } from '../../core/typebox.ts'
+import { ACTION_KEYS } from './actions.ts'
+import { HIDEABLE_ENTITIES } from './entities.ts'
+
+const AgeLimit = Type.Integer({ minimum: 0, maximum: 21, description: 'Years' })
+const Color = Type.String({ pattern: '^#([0-9a-fA-F]{6}|[0-9a-fA-F]{8})$', description: '#rrggbb or #rrggbbaa' })
+const Name = StoredText({ minLength: 1, maxLength: 255 })
+const Description = StoredText({ maxLength: 1000 })
+
+export const GrantSchema = Type.Object({
+  entity: StringEnum(GRANT_ENTITIES), action: StringEnum(GRANT_ACTIONS),
+  own_only: Type.Boolean({ default: false, description: 'Only for things of the user' })
+})
+export const OverrideSchema = Type.Object({
+  entity: StringEnum(GRANT_ENTITIES), action: StringEnum(GRANT_ACTIONS), granted: Type.Boolean(),
+  own_only: Type.Boolean({ default: false })
+})
+export const HiddenSchema = Type.Object({ entity: StringEnum(HIDEABLE_ENTITIES), entity_id: Type.Integer() })
+export type HiddenView = Static<typeof HiddenSchema>
+
+/** What the caller may do and what it does not see. */
+export const PermissionsSchema = Type.Object({
+  is_admin: Type.Boolean(),
+  grants: Type.Array(Type.Object({
+    action: StringEnum(ACTION_KEYS),
+    scope: Type.Object({ kind: StringEnum(['global', 'platform', 'collection', 'rom']), id: Nullable(Type.Integer()) })
+  })),
+  hidden: Type.Object({ platforms: Type.Array(Type.Integer()), roms: Type.Array(Type.Integer()) })
+})
+
+export const CatalogSchema = Type.Object({
+  entities: Type.Array(StringEnum(GRANT_ENTITIES)), actions: Type.Array(StringEnum(GRANT_ACTIONS))
+})
+
+export const GroupSchema = Type.Object({
+  id: Type.Integer(),
+  name: Type.String(),
+  description: Type.String(),
+  is_default: Type.Boolean({ description: 'Applies to users without a group' }),
+  is_system: Type.Boolean({ description: 'Came with the server' }),
+  color: Nullable(Type.String()),
+  grants: Type.Array(GrantSchema),
+  member_count: Type.Integer(),
+  hidden: Type.Array(HiddenSchema),
+  age_limit: Nullable(AgeLimit),
+  hide_unrated_roms: Type.Boolean()
+})
+export type GroupView = Static<typeof GroupSchema>
+
+const Grants = Type.Array(GrantSchema, { maxItems: GRANT_ENTITIES.length * GRANT_ACTIONS.length })
+
+export const CreateGroupSchema = Type.Object({
+  name: Name,
+  description: Type.Optional(Description),
+  is_default: Type.Optional(Type.Boolean()),
+  color: Type.Optional(Nullable(Color)),
+  grants: Type.Optional(Grants),
+  age_limit: Type.Optional(Nullable(AgeLimit)),
+  hide_unrated_roms: Type.Optional(Type.Boolean())
+})
+export type CreateGroup = Static<typeof CreateGroupSchema>
+
+const SetAge = Type.Optional(Type.Boolean({ description: 'Whether age_limit and hide_unrated_roms are written' }))
+
+/** What is absent or null stays as it is. */
+export const UpdateGroupSchema = Type.Object({
+  name: Type.Optional(Nullable(Name)),
+  description: Type.Optional(Nullable(Description)),
+  is_default: Type.Optional(Nullable(Type.Boolean())),
+  color: Type.Optional(Nullable(Color)),
+  grants: Type.Optional(Nullable(Grants)),
+  set_age_settings: SetAge,
+  age_limit: Type.Optional(Nullable(AgeLimit)),
+  hide_unrated_roms: Type.Optional(Nullable(Type.Boolean()))
+})
+export type UpdateGroup = Static<typeof UpdateGroupSchema>
+
+export const UserRulesSchema = Type.Object({
+  user_id: Type.Integer(),
+  permission_group_id: Nullable(Type.Integer()),
+  overrides: Type.Array(OverrideSchema),
+  hidden: Type.Array(HiddenSchema),
+  age_limit: Nullable(AgeLimit),
+  hide_unrated_roms: Nullable(Type.Boolean())
+})
+export type UserRulesView = Static<typeof UserRulesSchema>
+
+export const UpdateUserRulesSchema = Type.Object({
+  set_group: Type.Optional(Type.Boolean({ description: 'Whether permission_group_id is written' })),
+  permission_group_id: Type.Optional(Nullable(Id)),
+  overrides: Type.Optional(Nullable(Type.Array(OverrideSchema, {
+    maxItems: GRANT_ENTITIES.length * GRANT_ACTIONS.length, description: 'Replaces all'
+  }))),
+  set_age_settings: SetAge,
+  age_limit: Type.Optional(Nullable(AgeLimit)),
+  hide_unrated_roms: Type.Optional(Nullable(Type.Boolean()))
+})
+export type UpdateUserRules = Static<typeof UpdateUserRulesSchema>
+
+/** Of `user_id` and `group_id` exactly one; the entity is checked by the service, which answers 400. */
+export const HideSchema = Type.Object({
+  entity: Type.String(),
+  entity_id: Id,
+  user_id: Type.Optional(Nullable(Id)),
+  group_id: Type.Optional(Nullable(Id))
+})
+export type Hide = Static<typeof HideSchema>
