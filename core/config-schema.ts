@@ -56,6 +56,9 @@ const AuthSchema = Section({
   disable_setup_wizard: Switch('DISABLE_SETUP_WIZARD', 'Tells clients not to offer the setup wizard'),
   disable_download_endpoint_auth: Switch('DISABLE_DOWNLOAD_ENDPOINT_AUTH',
     'Serves ROM details and downloads without credentials'),
+  audit_log_retention_days: Type.Integer({
+    default: 90, minimum: 0, env: 'AUDIT_LOG_RETENTION_DAYS', description: 'Days security events are kept; 0 means for ever'
+  }),
   token_prefixes: Type.Array(Type.String({ pattern: '^[a-z0-9]+_$' }), {
     default: [], env: 'SVC_TOKEN_PREFIXES', description: 'Further prefixes of client API tokens, such as rmm_'
   })

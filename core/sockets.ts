@@ -22,8 +22,10 @@ export interface ClientEvent<Payload> {
 }
 
 export interface Sockets {
-  /** To every socket when `room` is null. */
-  publish<Name extends keyof ServerEvents> (room: string | null, event: Name, payload: ServerEvents[Name]): void
+  /** To every socket when `room` is null; once to each socket that is in one of several rooms. */
+  publish<Name extends keyof ServerEvents> (
+    room: string | readonly string[] | null, event: Name, payload: ServerEvents[Name]
+  ): void
   /** Disconnects what an ended session, token, device or account has open, at every endpoint and in every process. */
   end (who: SocketOwner): void
   /** Lets a user's open sockets into the administrators' room, or puts them out of it. */
@@ -178,8 +180,10 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
   app.decorate('sockets', {
     main: io,
     publish (room, event, payload) {
-      if (room === null) io.emit(event, payload)
-      else io.to(room).emit(event, payload)
+      // To no room at all would be to everybody.
+      if (Array.isArray(room) && room.length === 0) return
+      const target = room === null ? io : io.to(typeof room === 'string' ? room : [...room])
+      target.emit(event, payload)
     },
     end: (who) => { io.in(ownerRoom(who)).disconnectSockets(true) },
     setAdmin (userId, isAdmin) {

@@ -1,6 +1,7 @@
 import type { AppOptions } from '../core/app.ts'
 import auth from './auth/index.ts'
 import { OneTimeToken, Session, Throttle } from './auth/entities.ts'
+import audit from './audit/index.ts'
 import { AuditEvent } from './audit/entities.ts'
 import { Device } from './devices/entities.ts'
 import exports from './exports/index.ts'
@@ -30,10 +31,11 @@ export const features: AppOptions['features'] = {
   ],
   plugins: [
     permissions,
+    tasks,
+    audit,
     users,
     auth,
     tokens,
-    tasks,
     platforms,
     resources,
     roms,

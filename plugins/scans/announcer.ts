@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { userRoom } from '../../core/sockets.ts'
 
 /** Events per ROM: a burst at once, then so many per second; what is over is in the stats alone. */
 const BURST = 200
@@ -38,9 +39,11 @@ export function createAnnouncer (app: FastifyInstance): Announcer {
     async roms (ids, flags) {
       const chosen = choose(ids, flags.is_identifying)
       if (chosen.length === 0) return
+      const audiences = await app.permissions.listAudiences(chosen)
       for (const rom of await app.roms.views(chosen, null)) {
         const shown = Object.entries(rom).filter(([name]) => !PRIVATE_FIELDS.includes(name))
-        app.sockets.publish(null, 'scan:scanning_rom', { ...Object.fromEntries(shown), ...flags })
+        const rooms = audiences.get(rom.id)?.map(userRoom) ?? null
+        app.sockets.publish(rooms, 'scan:scanning_rom', { ...Object.fromEntries(shown), ...flags })
       }
     }
   }

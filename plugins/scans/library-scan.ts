@@ -4,6 +4,7 @@ import type { Config } from '../../core/config.ts'
 import { LibraryUnreadableError, readLibraryDirectory } from '../../core/library/directory.ts'
 import { PathRefusedError } from '../../core/library/safe-path.ts'
 import { type Structure, firmwarePath, romsPath } from '../../core/library/structure.ts'
+import { userRoom } from '../../core/sockets.ts'
 import { Platform } from '../platforms/entities.ts'
 import { Rom } from '../roms/entities.ts'
 import { scanFirmware } from './firmware-scan.ts'
@@ -59,7 +60,8 @@ export function createLibraryScan (app: FastifyInstance, config: Config, service
     await attempt(folder, firmwareFolder, async () => {
       added = await scanFirmware(platform, { em: app.orm.em.fork(), folder: firmwareFolder, services })
     })
-    app.sockets.publish(null, 'scan:scanning_platform', {
+    const audience = await app.permissions.findPlatformAudience(row.id)
+    app.sockets.publish(audience?.map(userRoom) ?? null, 'scan:scanning_platform', {
       id: row.id, name: row.name, display_name: platform.name, slug: row.slug, fs_slug: row.fs_slug,
       is_identified: isIdentified, new_firmware_count: added
     })

@@ -1,0 +1,24 @@
+import { Type } from '@sinclair/typebox'
+import type { Routes } from '../../core/typebox.ts'
+import { AuditPageSchema, toAuditView } from './schemas.ts'
+
+const routes: Routes = async (app) => {
+  app.get('/api/audit-log', {
+    schema: {
+      operationId: 'listAuditEvents',
+      tags: ['audit'],
+      summary: 'Sign-ins, changes of accounts and the like, newest first',
+      querystring: Type.Object({
+        limit: Type.Integer({ default: 50, minimum: 1, maximum: 10_000 }),
+        offset: Type.Integer({ default: 0, minimum: 0 })
+      }),
+      response: { 200: AuditPageSchema }
+    },
+    config: { scopes: ['users.read'], admin: true }
+  }, async (request) => {
+    const { items, ...page } = await app.audit.list(request.em, request.query)
+    return { ...page, items: items.map(toAuditView) }
+  })
+}
+
+export default routes

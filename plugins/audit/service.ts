@@ -1,0 +1,54 @@
+import type { FastifyInstance } from 'fastify'
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { AuditEvent } from './entities.ts'
+
+/** What is recorded: who did it from where, and to what. Never a password, token or code. */
+export interface AuditRecord {
+  /** Such as `sign_in.failed`. */
+  event: AuditEventName
+  user?: { id: number, username: string } | null
+  /** The name that was given when there is no account. */
+  username?: string
+  address: string
+  details?: Record<string, string | number | boolean | null>
+}
+
+export const AUDIT_EVENTS = [
+  'sign_in.succeeded', 'sign_in.failed', 'sign_in.throttled', 'sign_out', 'session.revoked', 'token.created',
+  'token.revoked', 'token.regenerated', 'token.paired', 'device.approved', 'device.denied', 'password.reset_requested',
+  'password.reset', 'password.changed', 'user.created', 'user.invited', 'user.registered', 'user.updated',
+  'user.disabled', 'user.enabled', 'user.deleted', 'role.changed', 'permissions.changed'
+] as const
+export type AuditEventName = typeof AUDIT_EVENTS[number]
+
+const LONGEST_NAME = 255
+const DAY_MS = 86_400_000
+const clean = (text: string) => text.replaceAll('\0', '').slice(0, LONGEST_NAME)
+
+export function createAudit (app: FastifyInstance) {
+  return {
+    /** Keeps a record and logs it. A record that cannot be written is logged and stops nothing. */
+    async record (given: AuditRecord): Promise<void> {
+      const { event, user = null, username = user?.username ?? '', address, details = {} } = given
+      const name = clean(username)
+      app.log.info({ event, username: name, address, ...details }, 'security event')
+      try {
+        await app.orm.em.fork().insert(AuditEvent, { event, user_id: user?.id ?? null, username: name, address, details })
+      } catch (err) {
+        app.log.error({ err, event }, 'security event was not recorded')
+      }
+    },
+
+    /** The newest first. */
+    async list (em: EntityManager, { limit, offset }: { limit: number, offset: number }) {
+      const [items, total] = await em.findAndCount(AuditEvent, {}, { orderBy: { id: 'desc' }, limit, offset })
+      return { items, total, limit, offset }
+    },
+
+    /** @returns how many were older and are deleted */
+    async dropOlderThan (days: number): Promise<number> {
+      const since = new Date(Date.now() - days * DAY_MS)
+      return await app.orm.em.fork().nativeDelete(AuditEvent, { created_at: { $lt: since } })
+    }
+  }
+}
