@@ -60,6 +60,8 @@ export interface RouteAccess {
   download?: boolean
   /** Answers without the CSRF pair although it changes something. */
   csrfExempt?: boolean
+  /** Reads the Authorization header itself: only a cookie says who is calling. */
+  readsAuthorization?: boolean
 }
 
 declare module 'fastify' {
@@ -96,8 +98,10 @@ function holdsScopes (caller: Caller, { scopes = [], orScopes }: RouteAccess): b
 }
 
 /** @throws ApiError when the caller of a route may not call it. */
-function checkAccess (caller: Caller | null, access: RouteAccess): void {
+function checkAccess (caller: Caller | null, access: RouteAccess, method: string): void {
   if (caller === null) throw new ApiError('NOT_AUTHENTICATED')
+  // Some things that change the library need no more than leave to read it; a guest changes nothing.
+  if (caller.credential === 'kiosk' && !SAFE_METHODS.has(method)) throw new ApiError('FORBIDDEN')
   if (!holdsScopes(caller, access)) throw new ApiError('FORBIDDEN')
   if (access.admin === true && caller.role !== 'admin') throw new ApiError('INSUFFICIENT_PERMISSIONS')
   if (access.grant !== undefined) requireGrant(caller, ...access.grant)
@@ -148,7 +152,20 @@ export default fp<{ config: Config, secrets: Secrets }>(async (app, { config, se
     if (config.auth.disable_csrf_protection || SAFE_METHODS.has(request.method)) return false
     if (request.routeOptions.config.csrfExempt === true) return false
     // A browser sends cookies by itself; a header credential has to be put there by a program that knows it.
-    return request.caller === null ? request.headers.authorization === undefined : request.caller.credential === 'session'
+    const { caller } = request
+    const isGuest = caller === null || caller.credential === 'kiosk'
+    return isGuest ? request.headers.authorization === undefined : caller.credential === 'session'
+  }
+
+  /** Who calls a route. One that is open answers everybody, also those who have to wait before they sign in again. */
+  async function identify (request: FastifyRequest, access: RouteAccess, isOpen: boolean): Promise<Caller | null> {
+    const authorization = access.readsAuthorization === true ? undefined : request.headers.authorization
+    try {
+      return await authenticate({ authorization, cookies: request.cookies, address: request.ip }, schemes)
+    } catch (err) {
+      if (isOpen && err instanceof ApiError && err.code === 'TOO_MANY_REQUESTS') return null
+      throw err
+    }
   }
 
   app.decorateRequest('caller', null)
@@ -175,8 +192,8 @@ export default fp<{ config: Config, secrets: Secrets }>(async (app, { config, se
   app.addHook('onRequest', async (request, reply) => {
     const access = request.routeOptions.config
     if (request.is404) return
-    const { authorization } = request.headers
-    request.caller = await authenticate({ authorization, cookies: request.cookies, address: request.ip }, schemes)
+    const isOpen = access.public === true || (access.download === true && config.auth.disable_download_endpoint_auth)
+    request.caller = await identify(request, access, isOpen)
     if (needsCsrf(request)) {
       const cookie = request.cookies[CSRF_COOKIE]
       const header = request.headers[CSRF_HEADER]
@@ -186,8 +203,7 @@ export default fp<{ config: Config, secrets: Secrets }>(async (app, { config, se
           `cookie ${CSRF_COOKIE} in the header ${CSRF_HEADER}`)
       }
     }
-    const isOpen = access.public === true || (access.download === true && config.auth.disable_download_endpoint_auth)
-    if (!isOpen) checkAccess(request.caller, access)
+    if (!isOpen) checkAccess(request.caller, access, request.method)
   })
 
   app.addHook('onSend', async (request, reply) => {

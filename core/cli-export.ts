@@ -37,7 +37,7 @@ export async function exportLibrary (format: string, options: ExportOptions): Pr
   const { config } = loadConfig()
   return await withApp(config, async (app) => {
     const formats = pickFormats(app, format)
-    const ids = await app.exports.findPlatforms(app.orm.em.fork(), options.platform ?? [], [])
+    const ids = await app.exports.findPlatforms(app.orm.em.fork(), null, options.platform ?? [], [])
     let failures = 0
     for (const key of formats) {
       const outcome = await app.exports.request(key, ids)

@@ -66,7 +66,13 @@ function addPluginCommands (program: Command): void {
 }
 
 function addUserCommands (program: Command): void {
-  program.command('user').description('make users').command('add').description('make a user')
+  const user = program.command('user').description('make users, set passwords')
+  user.command('password').description("set a user's password and sign the user out everywhere")
+    .argument('<name>', 'the username')
+    .option('--password-stdin', 'read the password from standard input, up to the first line end')
+    .addHelpText('after', PASSWORD_HELP)
+    .action(async (name: string, options: UserOptions) => { await (await import('./cli-user.ts')).setPassword(name, options) })
+  user.command('add').description('make a user')
     .argument('<name>', "3 to 255 letters, digits, '_' or '-'")
     .option('--admin', 'make an administrator')
     .option('--email <address>', 'email address', '')

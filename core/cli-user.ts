@@ -1,15 +1,19 @@
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import fastify from 'fastify'
+import fastify, { type FastifyInstance } from 'fastify'
+import { replacePassword } from '../plugins/auth/new-password.ts'
 import { features } from '../plugins/index.ts'
+import { User } from '../plugins/users/entities.ts'
+import { checkPassword, hashPassword } from '../plugins/users/passwords.ts'
 import { createUsers } from '../plugins/users/service.ts'
 import { findDatabaseUrl } from './cli-database.ts'
 import { loadConfig } from './config.ts'
 import database from './database.ts'
 import { StartError } from './errors.ts'
 
-export interface UserOptions { admin?: boolean, email: string, passwordStdin?: boolean }
+interface PasswordOptions { passwordStdin?: boolean }
+export interface UserOptions extends PasswordOptions { admin?: boolean, email: string }
 
 /** Asks twice without showing what is typed. */
 async function askPassword (): Promise<string> {
@@ -26,14 +30,14 @@ async function askPassword (): Promise<string> {
     if (await ask('Once more: ') === password) return password
   } catch (err) {
     if ((err as Error).name !== 'AbortError') throw err
-    throw new StartError('No password was given; no user was made.')
+    throw new StartError('No password was given; nothing was changed.')
   } finally {
     terminal.close()
   }
   throw new StartError('The two passwords differ. Repeat the command.')
 }
 
-async function readPassword (options: UserOptions): Promise<string> {
+async function readPassword (options: PasswordOptions): Promise<string> {
   const fromEnvironment = process.env.SVC_NEW_PASSWORD
   if (options.passwordStdin === true) return (await text(process.stdin)).split(/\r?\n/, 1)[0] ?? ''
   if (fromEnvironment !== undefined && fromEnvironment !== '') return fromEnvironment
@@ -44,19 +48,41 @@ async function readPassword (options: UserOptions): Promise<string> {
   return await askPassword()
 }
 
-/** `svc user add`. */
-export async function addUser (name: string, options: UserOptions): Promise<void> {
-  const { config } = loadConfig()
-  const url = findDatabaseUrl(config)
-  const password = await readPassword(options)
+/** Works on the database without the rest of the server. */
+async function withDatabase (url: string, work: (app: FastifyInstance) => Promise<void>): Promise<void> {
   const app = fastify()
   try {
     await app.register(database, { url, poolSize: 1, entities: features.entities })
+    await work(app)
+  } finally {
+    await app.close()
+  }
+}
+
+/** `svc user add`. */
+export async function addUser (name: string, options: UserOptions): Promise<void> {
+  const url = findDatabaseUrl(loadConfig().config)
+  const password = await readPassword(options)
+  await withDatabase(url, async (app) => {
     const user = await createUsers(app).create({
       username: name, password, email: options.email, role: options.admin === true ? 'admin' : 'user'
     })
     process.stdout.write(`${user.role === 'admin' ? 'Administrator' : 'User'} '${user.username}' was made.\n`)
-  } finally {
-    await app.close()
-  }
+  })
+}
+
+/** `svc user password`: the way back in for an administrator who is locked out. */
+export async function setPassword (name: string, options: PasswordOptions): Promise<void> {
+  const url = findDatabaseUrl(loadConfig().config)
+  const password = await readPassword(options)
+  checkPassword(password)
+  await withDatabase(url, async (app) => {
+    const hash = await hashPassword(password)
+    await app.orm.em.fork().transactional(async (tx) => {
+      const user = await tx.findOne(User, { username: name.toLowerCase() })
+      if (user === null) throw new StartError(`There is no user '${name}'. Check the name, or make one with svc user add.`)
+      await replacePassword(tx, user.id, hash)
+    })
+    process.stdout.write(`The password of '${name.toLowerCase()}' was set; the user is signed out everywhere.\n`)
+  })
 }

@@ -50,6 +50,22 @@ const AuthSchema = Section({
   session_max_age_seconds: Type.Integer({
     default: 1209600, minimum: 60, env: 'SESSION_MAX_AGE_SECONDS', description: 'Seconds a login lasts without use'
   }),
+  session_absolute_max_age_seconds: Type.Integer({
+    default: 7776000,
+    minimum: 60,
+    env: 'SESSION_ABSOLUTE_MAX_AGE_SECONDS',
+    description: 'Seconds after which a login ends however much it is used'
+  }),
+  oauth_access_token_expire_seconds: Type.Integer({
+    default: 1800, minimum: 1, env: 'OAUTH_ACCESS_TOKEN_EXPIRE_SECONDS', description: 'Seconds an OAuth2 access token lasts'
+  }),
+  oauth_refresh_token_expire_seconds: Type.Integer({
+    default: 604800, minimum: 1, env: 'OAUTH_REFRESH_TOKEN_EXPIRE_SECONDS', description: 'Seconds an OAuth2 refresh token lasts'
+  }),
+  invite_token_expiry_seconds: Type.Integer({
+    default: 600, minimum: 1, maximum: 31536000, env: 'INVITE_TOKEN_EXPIRY_SECONDS', description: 'Seconds an invite is good for'
+  }),
+  kiosk_mode: Switch('KIOSK_MODE', 'Lets anyone read without signing in what the default permission group may read'),
   secure_cookie: Switch('SVC_SESSION_SECURE_COOKIE', 'Marks cookies Secure even when the request did not come over TLS'),
   disable_csrf_protection: Switch('DISABLE_CSRF_PROTECTION', 'Switches the CSRF check off'),
   disable_userpass_login: Switch('DISABLE_USERPASS_LOGIN', 'Tells login pages not to offer a password form'),
@@ -63,6 +79,76 @@ const AuthSchema = Section({
     default: [], env: 'SVC_TOKEN_PREFIXES', description: 'Further prefixes of client API tokens, such as rmm_'
   })
 }, 'Sign-in')
+
+const MailSchema = Section({
+  host: Type.Optional(Type.String({
+    minLength: 1, env: 'SMTP_HOST', description: 'Server that takes outgoing mail; without it nothing is mailed'
+  })),
+  port: Type.Integer({ default: 587, minimum: 1, maximum: 65535, env: 'SMTP_PORT', description: 'Its port' }),
+  security: StringEnum(['starttls', 'tls', 'none'], {
+    default: 'starttls',
+    env: 'SMTP_SECURITY',
+    description: 'starttls is usual on port 587, tls on port 465; none sends passwords and mail readable'
+  }),
+  username: Type.Optional(Type.String({ env: 'SMTP_USERNAME', description: 'Account at that server, when it asks for one' })),
+  password: Type.Optional(Type.String({
+    writeOnly: true, env: 'SMTP_PASSWORD', description: 'Password of that account'
+  })),
+  from: Type.Optional(Type.String({
+    minLength: 3, env: 'SMTP_FROM', description: 'Sender of the mail, such as svc@example.org; without it the account'
+  }))
+}, 'Outgoing mail')
+
+const HTTP_URL = '^https?://\\S+$'
+const OidcSchema = Section({
+  enabled: Switch('OIDC_ENABLED', 'Lets people sign in with OpenID Connect'),
+  provider: Type.String({ default: '', env: 'OIDC_PROVIDER', description: 'Name of the provider for login pages' }),
+  client_id: Type.Optional(Type.String({
+    minLength: 1, env: 'OIDC_CLIENT_ID', description: 'What the provider calls this server'
+  })),
+  client_secret: Type.Optional(Type.String({
+    minLength: 1, writeOnly: true, env: 'OIDC_CLIENT_SECRET', description: 'Its secret there; none for a public client'
+  })),
+  redirect_uri: Type.Optional(Type.String({
+    pattern: '^https?://[^\\s?#]+$',
+    env: 'OIDC_REDIRECT_URI',
+    description: 'Where the provider sends people back; without it /api/oauth/openid under the base URL'
+  })),
+  server_application_url: Type.Optional(Type.String({
+    pattern: HTTP_URL,
+    env: 'OIDC_SERVER_APPLICATION_URL',
+    description: "The provider's address (issuer), under which it serves .well-known/openid-configuration"
+  })),
+  server_metadata_url: Type.Optional(Type.String({
+    pattern: HTTP_URL, env: 'OIDC_SERVER_METADATA_URL', description: 'Whole address of that document, where it is another'
+  })),
+  end_session_endpoint: Type.Optional(Type.String({
+    pattern: HTTP_URL, env: 'OIDC_END_SESSION_ENDPOINT', description: 'Where sessions end; without it as the provider says'
+  })),
+  tls_cacertfile: Type.Optional(Type.String({
+    minLength: 1, env: 'OIDC_TLS_CACERTFILE', description: "PEM file of a CA that the provider's certificate may be from"
+  })),
+  autologin: Switch('OIDC_AUTOLOGIN', 'Tells login pages to go to the provider at once'),
+  rp_initiated_logout: Switch('OIDC_RP_INITIATED_LOGOUT', 'Offers to end the session at the provider when signing out'),
+  allow_registration: Type.Boolean({
+    default: true, env: 'OIDC_ALLOW_REGISTRATION', description: 'Makes an account for people who have none'
+  }),
+  username_attribute: Type.String({
+    default: 'preferred_username', minLength: 1, env: 'OIDC_USERNAME_ATTRIBUTE', description: 'Claim that names new accounts'
+  }),
+  claim_roles: Type.Optional(Type.String({
+    minLength: 1, env: 'OIDC_CLAIM_ROLES', description: 'Claim that holds roles, such as groups or realm_access.roles'
+  })),
+  role_admin: Type.Optional(Type.String({
+    minLength: 1, env: 'OIDC_ROLE_ADMIN', description: 'Role there that makes an administrator'
+  })),
+  role_editor: Type.Optional(Type.String({
+    minLength: 1, env: 'OIDC_ROLE_EDITOR', description: 'Role there that makes a user, new ones in the group Editors; * for any'
+  })),
+  role_viewer: Type.Optional(Type.String({
+    minLength: 1, env: 'OIDC_ROLE_VIEWER', description: 'Role there that makes a user; * for any'
+  }))
+}, 'Sign-in with OpenID Connect')
 
 const ExcludeSchema = Section({
   platforms: Names('Platform folders left out, names or patterns (*, ?, [...])'),
@@ -166,6 +252,8 @@ export const ConfigSchema = Type.Object({
     })
   }, 'The database'),
   auth: AuthSchema,
+  oidc: OidcSchema,
+  mail: MailSchema,
   exclude: ExcludeSchema,
   system: Section({
     platforms: Type.Record(Type.String(), Type.String({ minLength: 1 }), {

@@ -7,6 +7,7 @@ const TABLE = {
   NOT_FOUND: [404, 'Not found'],
   BAD_REQUEST: [400, 'Bad request'],
   CONFLICT: [409, 'Conflict'],
+  GONE: [410, 'Gone'],
   TOO_LARGE: [413, 'The request is larger than allowed'],
   INVALID: [422, 'Invalid value'],
   TOO_MANY_REQUESTS: [429, 'Too many requests; try again later'],

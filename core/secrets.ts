@@ -10,6 +10,8 @@ export function isEqualSecret (a: string, b: string): boolean {
 }
 
 export interface Secrets {
+  /** 32 bytes for one purpose, for what does its own cryptography. */
+  key (purpose: string): Uint8Array
   /** An unforgeable mark of `text` for one purpose: base64url HMAC-SHA-256. */
   sign (purpose: string, text: string): string
   /** Text that only this server's key can read: AES-256-GCM. */
@@ -30,6 +32,7 @@ export function createSecrets (secretKey: string): Secrets {
     return key
   }
   return {
+    key: keyFor,
     sign: (purpose, text) => createHmac('sha256', keyFor(purpose)).update(text).digest('base64url'),
     seal (purpose, text) {
       const iv = randomBytes(12)

@@ -3,10 +3,13 @@ import auth from './auth/index.ts'
 import { OneTimeToken, Session, Throttle } from './auth/entities.ts'
 import audit from './audit/index.ts'
 import { AuditEvent } from './audit/entities.ts'
+import devices from './devices/index.ts'
 import { Device } from './devices/entities.ts'
 import exports from './exports/index.ts'
 import { Firmware } from './firmware/entities.ts'
 import heartbeat from './heartbeat/index.ts'
+import mail from './mail/index.ts'
+import oidc from './oidc/index.ts'
 import permissions from './permissions/index.ts'
 import { HiddenEntity, PermissionGrant, PermissionGroup, PermissionOverride } from './permissions/entities.ts'
 import platforms from './platforms/index.ts'
@@ -30,14 +33,17 @@ export const features: AppOptions['features'] = {
     ClientToken, PairingCode, DeviceAuthorization, AuditEvent, Platform, Firmware, Rom, RomFile, RomMatch, RomUser, Task
   ],
   plugins: [
-    permissions,
     tasks,
     audit,
+    permissions,
+    mail,
+    devices,
+    resources,
     users,
     auth,
+    oidc,
     tokens,
     platforms,
-    resources,
     roms,
     heartbeat,
     plugins,

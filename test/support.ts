@@ -78,6 +78,8 @@ export interface TestAppOptions {
   /** Whether a scan worker runs beside the web worker; default false. */
   worker?: boolean
   databaseUrl?: string
+  /** Receives every line of the log, as the object it is. */
+  log?: (line: Record<string, unknown>) => void
   /** Leaves the database without an administrator; `admin` is then of no use. */
   withoutAdmin?: boolean
 }
@@ -107,7 +109,10 @@ export async function buildTestApp (t: Test, options: TestAppOptions = {}): Prom
     SVC_DATA_DIR: join(folder, 'data'), SVC_LIBRARY_DIR: libraryDir, SVC_LOG_LEVEL: process.env.SVC_LOG_LEVEL ?? 'silent',
     SVC_AUTH_SECRET_KEY: 'a key for tests only', ...options.env
   })
-  const logger = pino({ level: config.server.log_level })
+  const { log } = options
+  const logger = log === undefined
+    ? pino({ level: config.server.log_level })
+    : pino({ level: 'info' }, { write (line) { log(JSON.parse(line) as Record<string, unknown>) } })
   const build = (role: 'web' | 'worker') => buildApp({
     config, role, databaseUrl, logger, features, workerNumber: role === 'web' ? 1 : 0,
     ...(options.packages === undefined ? {} : { packages: options.packages })

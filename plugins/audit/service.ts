@@ -17,23 +17,26 @@ export const AUDIT_EVENTS = [
   'sign_in.succeeded', 'sign_in.failed', 'sign_in.throttled', 'sign_out', 'session.revoked', 'token.created',
   'token.revoked', 'token.regenerated', 'token.paired', 'device.approved', 'device.denied', 'password.reset_requested',
   'password.reset', 'password.changed', 'user.created', 'user.invited', 'user.registered', 'user.updated',
-  'user.disabled', 'user.enabled', 'user.deleted', 'role.changed', 'permissions.changed'
+  'user.linked', 'user.disabled', 'user.enabled', 'user.deleted', 'role.changed', 'permissions.changed'
 ] as const
 export type AuditEventName = typeof AUDIT_EVENTS[number]
 
 const LONGEST_NAME = 255
 const DAY_MS = 86_400_000
-const clean = (text: string) => text.replaceAll('\0', '').slice(0, LONGEST_NAME)
+/** As the database takes it. */
+const clean = (text: string) => text.slice(0, LONGEST_NAME).replaceAll('\0', '').toWellFormed()
+const cleanAll = (details: NonNullable<AuditRecord['details']>) => Object.fromEntries(
+  Object.entries(details).map(([name, value]) => [name, typeof value === 'string' ? clean(value) : value]))
 
 export function createAudit (app: FastifyInstance) {
   return {
     /** Keeps a record and logs it. A record that cannot be written is logged and stops nothing. */
     async record (given: AuditRecord): Promise<void> {
       const { event, user = null, username = user?.username ?? '', address, details = {} } = given
-      const name = clean(username)
-      app.log.info({ event, username: name, address, ...details }, 'security event')
+      const row = { event, username: clean(username), address, details: cleanAll(details) }
+      app.log.info(row, 'security event')
       try {
-        await app.orm.em.fork().insert(AuditEvent, { event, user_id: user?.id ?? null, username: name, address, details })
+        await app.orm.em.fork().insert(AuditEvent, { ...row, user_id: user?.id ?? null })
       } catch (err) {
         app.log.error({ err, event }, 'security event was not recorded')
       }

@@ -24,7 +24,7 @@ export const Session = defineEntity({
 })
 export type Session = InferEntity<typeof Session>
 
-export const TOKEN_PURPOSES = ['reset', 'invite', 'refresh'] as const
+export const TOKEN_PURPOSES = ['reset', 'invite', 'refresh', 'oidc'] as const
 
 /** Something that is good for one use: a link or a refresh. Only the SHA-256 of its secret is kept. */
 export const OneTimeToken = defineEntity({

@@ -1,34 +1,55 @@
+import formbody from '@fastify/formbody'
 import fp from 'fastify-plugin'
 import type { FeatureOptions } from '../../core/app.ts'
-import createRoutes, { sessionCookie } from './routes.ts'
-import { SESSION_COOKIE, createAuth } from './service.ts'
+import { createPageRoutes } from '../../core/pages/page.ts'
+import { createBasicScheme } from './basic.ts'
+import { warnOfUntrustedProxies } from './forwarded.ts'
+import { createJwts } from './jwt.ts'
+import { createKioskScheme } from './kiosk.ts'
+import { createOauth } from './oauth.ts'
+import { RESET_PATH, createResets } from './reset.ts'
+import createRoutes from './routes.ts'
+import { createSessions } from './service.ts'
+import sessionRoutes from './session-routes.ts'
+import { createSignIn } from './sign-in.ts'
+import { createThrottle } from './throttle.ts'
 
 declare module 'fastify' {
-  interface FastifyInstance { sessions: ReturnType<typeof createAuth> }
+  interface FastifyInstance { sessions: ReturnType<typeof createSessions> }
 }
 
 const CLEAN_UP_MS = 60 * 60_000
 
+/** What a reset link opens. */
+const PAGE = { path: RESET_PATH, folder: new URL('page/', import.meta.url), name: 'reset-password' }
+
 export default fp<FeatureOptions>(async (app, { config, role }) => {
-  const sessions = createAuth(app, config)
+  const sessions = createSessions(app, config)
+  const signIn = createSignIn(app)
+  const jwts = createJwts(app.secrets)
+  const oauth = createOauth(app, config, jwts, signIn)
+  const resets = createResets(app, config, jwts)
   app.decorate('sessions', sessions)
-  sessions.schemes.forEach((scheme) => { app.auth.addScheme(scheme) })
+  const schemes = [sessions.scheme, createBasicScheme(app, signIn), oauth.scheme]
+  if (config.auth.kiosk_mode) schemes.push(createKioskScheme(app))
+  schemes.forEach((scheme) => { app.auth.addScheme(scheme) })
 
-  app.addHook('onSend', async (request, reply) => {
-    const session = request.caller?.session_id
-    const token = request.cookies[SESSION_COOKIE]
-    if (session === undefined || session === null || token === undefined) return
-    // Signing out and in again set the cookie themselves.
-    if (reply.hasHeader('set-cookie')) return
-    await sessions.renew(request.em, session)
-    reply.setCookie(SESSION_COOKIE, token, sessionCookie(config, request))
+  warnOfUntrustedProxies(app)
+  app.addHook('onSend', async (request, reply) => { await sessions.renew(request, reply) })
+  app.addHook('onClose', async () => { await resets.settle() })
+
+  await app.register(async (routes) => {
+    await routes.register(formbody)
+    await routes.register(createRoutes({ signIn, oauth, resets }))
   })
-
-  await app.register(createRoutes(config))
+  await app.register(sessionRoutes)
+  await app.register(createPageRoutes(config, PAGE))
 
   if (role !== 'worker') return
+  const throttle = createThrottle(app.pg)
   const timer = setInterval(() => {
-    sessions.dropExpired().catch((err: unknown) => { app.log.warn({ err }, 'expired sessions were not removed') })
+    Promise.all([sessions.dropExpired(), throttle.dropOld()])
+      .catch((err: unknown) => { app.log.warn({ err }, 'expired sessions and tokens were not removed') })
   }, CLEAN_UP_MS)
   app.addHook('onClose', async () => { clearInterval(timer) })
-}, { name: 'auth', dependencies: ['auth-core', 'permissions', 'users'] })
+}, { name: 'auth', dependencies: ['auth-core', 'audit', 'mail', 'devices', 'permissions', 'users'] })

@@ -1,52 +1,38 @@
 import { Type } from '@sinclair/typebox'
-import type { FastifyReply, FastifyRequest } from 'fastify'
-import { isSecureRequest } from '../../core/auth.ts'
-import { type Config, basePath } from '../../core/config.ts'
 import { ApiError } from '../../core/errors.ts'
-import type { Routes } from '../../core/typebox.ts'
-import { SESSION_COOKIE, readBasic } from './service.ts'
+import { ErrorSchema, type Routes } from '../../core/typebox.ts'
+import { readBasic } from './basic.ts'
+import type { createOauth } from './oauth.ts'
+import type { createResets } from './reset.ts'
+import {
+  ForgotPasswordSchema, LogoutSchema, ResetPasswordSchema, SignInFormSchema, TokenFormSchema, TokenSchema
+} from './schemas.ts'
+import type { SignIn } from './sign-in.ts'
 
 const tags = ['auth']
+const FORM = ['application/x-www-form-urlencoded']
 
-/** The cookie of a login; its path covers everything that is served. */
-export function sessionCookie (config: Config, request: FastifyRequest) {
-  return {
-    path: `${basePath(config)}/`,
-    httpOnly: true,
-    sameSite: 'lax' as const,
-    secure: isSecureRequest(request, config),
-    maxAge: config.auth.session_max_age_seconds
-  }
+export interface Entrances {
+  signIn: SignIn
+  oauth: ReturnType<typeof createOauth>
+  resets: ReturnType<typeof createResets>
 }
 
-const createRoutes = (config: Config): Routes => async (app) => {
-  async function openSession (request: FastifyRequest, reply: FastifyReply, name: string, password: string) {
-    const { token, caller } = await app.sessions.signIn(request.em, name, password, request)
-    const former = request.caller?.session_id
-    if (former !== undefined && former !== null) await app.sessions.signOut(request.em, former)
-    // From here on the answer is this caller's: a CSRF token of the new session goes out with it.
-    request.caller = caller
-    reply.setCookie(SESSION_COOKIE, token, sessionCookie(config, request))
-    return null
-  }
-
-  async function closeSession (request: FastifyRequest, reply: FastifyReply) {
-    const session = request.caller?.session_id
-    if (session !== undefined && session !== null) await app.sessions.signOut(request.em, session)
-    request.caller = null
-    reply.clearCookie(SESSION_COOKIE, { path: `${basePath(config)}/` })
-    return null
-  }
-
+const createRoutes = ({ signIn, oauth, resets }: Entrances): Routes => async (app) => {
   app.post('/api/login', {
     schema: {
-      operationId: 'login', tags, summary: 'Open a browser session with Basic credentials', response: { 200: Type.Null() }
+      operationId: 'login',
+      tags,
+      summary: 'Open a browser session with Basic credentials',
+      response: { 200: Type.Null(), 401: ErrorSchema, 429: ErrorSchema }
     },
-    config: { public: true }
+    config: { public: true, readsAuthorization: true }
   }, async (request, reply) => {
     const basic = readBasic(request.headers.authorization)
     if (basic === null) throw new ApiError('NOT_AUTHENTICATED', 'Send a username and password by HTTP Basic')
-    return await openSession(request, reply, basic.username, basic.password)
+    const user = await signIn.checkOrRefuse({ ...basic, address: request.ip })
+    await app.sessions.signIn(request, reply, user)
+    return null
   })
 
   app.post('/api/auth/login', {
@@ -54,19 +40,67 @@ const createRoutes = (config: Config): Routes => async (app) => {
       operationId: 'loginWithForm',
       tags,
       summary: 'Open a browser session with a form',
-      consumes: ['application/x-www-form-urlencoded'],
-      body: Type.Object({ username: Type.String(), password: Type.String() }),
-      response: { 200: Type.Null() }
+      consumes: FORM,
+      body: SignInFormSchema,
+      response: { 200: Type.Null(), 401: ErrorSchema, 429: ErrorSchema }
     },
-    config: { public: true }
-  }, async (request, reply) => await openSession(request, reply, request.body.username, request.body.password))
+    config: { public: true, readsAuthorization: true }
+  }, async (request, reply) => {
+    const user = await signIn.checkOrRefuse({ ...request.body, address: request.ip })
+    await app.sessions.signIn(request, reply, user)
+    return null
+  })
 
   for (const [path, operationId] of [['/api/logout', 'logout'], ['/api/auth/logout', 'logoutAlias']] as const) {
     app.post(path, {
-      schema: { operationId, tags, summary: 'End the browser session', response: { 200: Type.Null() } },
+      schema: { operationId, tags, summary: 'End the browser session', response: { 200: LogoutSchema } },
       config: { public: true }
-    }, closeSession)
+    }, async (request, reply) => await app.sessions.signOut(request, reply))
   }
+
+  app.post('/api/token', {
+    schema: {
+      operationId: 'createToken',
+      tags,
+      summary: 'Get OAuth2 tokens for a password or a refresh token',
+      consumes: FORM,
+      body: TokenFormSchema,
+      response: { 200: TokenSchema, 400: ErrorSchema, 401: ErrorSchema, 403: ErrorSchema, 429: ErrorSchema }
+    },
+    // Programs send their own name and secret by Basic; that is no user.
+    config: { public: true, csrfExempt: true, readsAuthorization: true }
+  }, async (request, reply) => {
+    const tokens = await oauth.grant(request.em, request.body, request.ip)
+    return reply.header('cache-control', 'no-store').send(tokens)
+  })
+
+  app.post('/api/forgot-password', {
+    schema: {
+      operationId: 'requestPasswordReset',
+      tags,
+      summary: 'Have a reset link sent; the answer is the same whether or not there is such a user',
+      body: ForgotPasswordSchema,
+      response: { 200: Type.Null(), 429: ErrorSchema }
+    },
+    config: { public: true }
+  }, async (request) => {
+    await resets.request(request.body.username, request.ip)
+    return null
+  })
+
+  app.post('/api/reset-password', {
+    schema: {
+      operationId: 'resetPassword',
+      tags,
+      summary: 'Set a new password with the token of a reset link; ends all sessions of the user',
+      body: ResetPasswordSchema,
+      response: { 200: Type.Null(), 400: ErrorSchema, 404: ErrorSchema, 429: ErrorSchema }
+    },
+    config: { public: true }
+  }, async (request) => {
+    await resets.reset(request.em, request.body.token, request.body.new_password, request.ip)
+    return null
+  })
 }
 
 export default createRoutes

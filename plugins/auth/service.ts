@@ -1,116 +1,193 @@
 import { randomBytes } from 'node:crypto'
+import { LockMode } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/postgresql'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { AuthScheme, Caller, Presented } from '../../core/auth.ts'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { type AuthScheme, type Caller, type Presented, callerOf } from '../../core/auth.ts'
 import type { Config } from '../../core/config.ts'
-import { ApiError } from '../../core/errors.ts'
+import { ApiError, notFound } from '../../core/errors.ts'
 import { sha256 } from '../../core/secrets.ts'
 import { User } from '../users/entities.ts'
-import { verifyPassword } from '../users/passwords.ts'
-import { Session } from './entities.ts'
+import { noteActivity } from './activity.ts'
+import { SESSION_COOKIE, cookieOptions, cookiePath } from './cookie.ts'
+import { OneTimeToken, Session } from './entities.ts'
 
-export const SESSION_COOKIE = 'svc_session'
 /** A session's end is moved on at most this often. */
 const RENEW_AFTER_MS = 5 * 60_000
-/** A checked Basic password is believed this long, so that scripts do not pay for argon2 at every call. */
-const BASIC_TRUST_MS = 60_000
-const BASIC_REMEMBERED_MAX = 500
+const USER_AGENT_MAX = 500
+const ID_TOKEN_PURPOSE = 'oidc-id-token'
 
-/** Username and password of a Basic header, or null when it is none. */
-export function readBasic (authorization: string | undefined): { username: string, password: string } | null {
-  const encoded = /^basic +([A-Za-z0-9+/=_-]+)$/i.exec(authorization ?? '')?.[1]
-  if (encoded === undefined) return null
-  const [username, ...rest] = Buffer.from(encoded, 'base64').toString('utf8').split(':')
-  return username === undefined || rest.length === 0 ? null : { username, password: rest.join(':') }
+/** What may be known of a sign-in beside who it was. */
+export interface SignInExtra {
+  /** The OpenID provider's proof, which it wants back when the session is to end there too. */
+  idToken?: string
+  /** By what, for the audit log. */
+  by?: string
 }
 
-export function createAuth (app: FastifyInstance, config: Config) {
-  const trusted = new Map<string, { hash: string, until: number }>()
-  const maxAgeMs = config.auth.session_max_age_seconds * 1_000
-  const read = () => app.orm.em.fork()
+/** What is answered to somebody who signed out of a session that an OpenID provider opened. */
+export interface Farewell { oidc_logout_url: string | null }
 
-  /** The account, or null. Takes as long for an unknown one. */
-  async function checkPassword (username: string, password: string, address: string): Promise<User | null> {
-    const user = await read().findOne(User, { username: username.toLowerCase() })
-    const isRight = await verifyPassword(user?.password_hash ?? null, password)
-    if (user !== null && isRight && user.enabled) return user
-    app.log.warn({ username: username.slice(0, 255), address }, 'sign-in failed')
-    return null
-  }
+const RENEW = `update sessions set seen_at = now(), expires_at = least(now() + make_interval(secs => $2),
+  created_at + make_interval(secs => $3)) where id = $1`
 
-  function remember (key: string, hash: string): void {
-    const oldest = trusted.keys().next()
-    if (trusted.size >= BASIC_REMEMBERED_MAX && oldest.done !== true) trusted.delete(oldest.value)
-    trusted.set(key, { hash, until: Date.now() + BASIC_TRUST_MS })
-  }
+/** Browsers' logins: rows that their cookie's hash finds. */
+export function createSessions (app: FastifyInstance, config: Config) {
+  const { session_max_age_seconds: idleSeconds, session_absolute_max_age_seconds: absoluteSeconds } = config.auth
+  const renewAfterMs = Math.min(RENEW_AFTER_MS, idleSeconds * 100)
+  /** Callers whose session's end moves on with the answer. */
+  const due = new WeakSet<Caller>()
+  let sayFarewell: ((idToken: string) => Promise<Farewell | null>) | null = null
 
-  async function authenticateBasic ({ authorization, address }: Presented): Promise<Caller | null> {
-    const basic = readBasic(authorization)
-    if (basic === null) return null
-    const key = app.secrets.sign('basic', `${basic.username.toLowerCase()}\n${basic.password}`)
-    const known = trusted.get(key)
-    if (known !== undefined && known.until > Date.now()) {
-      const user = await read().findOne(User, { username: basic.username.toLowerCase() })
-      // The stored hash changes with the password, and a disabled account is out at once.
-      if (user !== null && user.enabled && user.password_hash === known.hash) return await app.permissions.toCaller(user, { credential: 'basic' })
-    }
-    const user = await checkPassword(basic.username, basic.password, address)
-    if (user === null) return null
-    remember(key, user.password_hash ?? '')
-    return await app.permissions.toCaller(user, { credential: 'basic' })
-  }
-
-  async function authenticateSession ({ cookies }: Presented): Promise<Caller | null> {
+  async function authenticate ({ cookies }: Presented): Promise<Caller | null> {
     const token = cookies[SESSION_COOKIE]
     if (token === undefined || token === '') return null
-    const session = await read().findOne(Session, { token_hash: sha256(token), expires_at: { $gt: new Date() } },
-      { populate: ['user'] })
+    const now = Date.now()
+    const session = await app.orm.em.fork().findOne(Session, {
+      token_hash: sha256(token),
+      expires_at: { $gt: new Date(now) },
+      created_at: { $gt: new Date(now - absoluteSeconds * 1_000) }
+    }, { populate: ['user'] })
     if (session === null || !session.user.enabled) return null
-    return await app.permissions.toCaller(session.user, {
+    await noteActivity(app.pg, session.user)
+    const caller = await app.permissions.toCaller(session.user, {
       credential: 'session', session_id: session.id, device_id: session.device?.id ?? null
     })
+    if (now - session.seen_at.getTime() > renewAfterMs) due.add(caller)
+    return caller
   }
 
-  const schemes: AuthScheme[] = [
-    { name: 'session', order: 10, opensSockets: true, authenticate: authenticateSession },
-    { name: 'basic', order: 20, opensSockets: false, authenticate: authenticateBasic }
-  ]
+  const scheme: AuthScheme = { name: 'session', order: 10, opensSockets: true, authenticate }
+
+  /** @throws ApiError BAD_CREDENTIALS when the account is no longer what its user proved to be the owner of. */
+  async function lockAccount (tx: EntityManager, { id, password_hash: hash }: User): Promise<void> {
+    const user = await tx.findOne(User, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, disableIdentityMap: true })
+    if (user === null || !user.enabled || user.password_hash !== hash) throw new ApiError('BAD_CREDENTIALS')
+  }
+
+  async function open (user: User, request: FastifyRequest, idToken: string | undefined) {
+    const token = randomBytes(32).toString('base64url')
+    const ids = await app.orm.em.fork().transactional(async (tx) => {
+      // The password may have been changed while it was checked: no session outlives that.
+      await lockAccount(tx, user)
+      const device = await app.devices.findBrowser(tx, user.id, request)
+      const session = await tx.insert(Session, {
+        token_hash: sha256(token),
+        user: user.id,
+        device: device.id,
+        user_agent: (request.headers['user-agent'] ?? '').slice(0, USER_AGENT_MAX),
+        address: request.ip,
+        id_token: idToken === undefined ? null : app.secrets.seal(ID_TOKEN_PURPOSE, idToken),
+        expires_at: new Date(Date.now() + Math.min(idleSeconds, absoluteSeconds) * 1_000)
+      })
+      await tx.execute('update users set last_login = now(), last_active = now() where id = ?', [user.id])
+      return { session_id: session, device_id: device.id }
+    })
+    return { token, caller: await app.permissions.toCaller(user, { credential: 'session', ...ids }) }
+  }
+
+  /** Ends a session and disconnects its sockets. @returns what the OpenID provider gave for it, if one opened it */
+  async function end (id: number): Promise<string | null> {
+    const { rows: [gone] } = await app.pg.query<{ id_token: string | null }>(
+      'delete from sessions where id = $1 returning id_token', [id])
+    app.sockets.end({ kind: 'session', id })
+    const sealed = gone?.id_token ?? null
+    return sealed === null ? null : app.secrets.open(ID_TOKEN_PURPOSE, sealed)
+  }
+
+  /** Ends a user's sessions, all or all but one, their sockets, and the OAuth2 logins with all their tokens. */
+  async function endAll (userId: number, kept: number | null = null): Promise<void> {
+    const ended = await app.orm.em.fork().transactional(async (tx) => {
+      // A refresh that is under way ends first: what it makes would not be found.
+      await tx.execute('select 1 from users where id = ? for update', [userId])
+      await tx.nativeDelete(OneTimeToken, { user: userId, purpose: 'refresh' })
+      return await tx.execute<{ id: number }[]>(
+        'delete from sessions where user_id = ? and id is distinct from ? returning id', [userId, kept])
+    })
+    for (const { id } of ended) app.sockets.end({ kind: 'session', id })
+    if (kept === null) app.sockets.end({ kind: 'user', id: userId })
+  }
+
+  /** From here on the answer is nobody's, and its browser forgets the session. */
+  function forget (request: FastifyRequest, reply: FastifyReply): void {
+    request.caller = null
+    reply.clearCookie(SESSION_COOKIE, { path: cookiePath(config) })
+  }
 
   return {
-    schemes,
+    scheme,
+    endAll,
 
-    /** @throws ApiError BAD_CREDENTIALS, the same for an unknown name, a wrong password and a disabled account. */
-    async signIn (em: EntityManager, username: string, password: string, request: FastifyRequest):
-    Promise<{ token: string, caller: Caller }> {
-      const user = await checkPassword(username, password, request.ip)
-      if (user === null) throw new ApiError('BAD_CREDENTIALS')
-      const token = randomBytes(32).toString('base64url')
-      const now = new Date()
-      const session = em.create(Session, {
-        token_hash: sha256(token),
-        user: em.getReference(User, user.id),
-        user_agent: String(request.headers['user-agent'] ?? '').slice(0, 500),
-        address: request.ip,
-        expires_at: new Date(now.getTime() + maxAgeMs)
+    /**
+     * Opens a session for a user whose identity is proven, in place of the browser's former one, and sets its cookie.
+     *
+     * @throws ApiError BAD_CREDENTIALS when the account was disabled or its password changed meanwhile
+     */
+    async signIn (request: FastifyRequest, reply: FastifyReply, user: User, extra: SignInExtra = {}): Promise<void> {
+      const former = request.caller?.session_id ?? null
+      const { token, caller } = await open(user, request, extra.idToken)
+      if (former !== null) await end(former)
+      // From here on the answer is this caller's: a CSRF token of the new session goes out with it.
+      request.caller = caller
+      reply.setCookie(SESSION_COOKIE, token, cookieOptions(config, request))
+      const details = { by: extra.by ?? 'password' }
+      await app.audit.record({ event: 'sign_in.succeeded', user, address: request.ip, details })
+    },
+
+    /** Ends the caller's session. @returns where to sign out further, when an OpenID provider opened it */
+    async signOut (request: FastifyRequest, reply: FastifyReply): Promise<Farewell | null> {
+      const { caller } = request
+      const idToken = caller === null || caller.session_id === null ? null : await end(caller.session_id)
+      if (caller?.credential === 'session') await app.audit.record({ event: 'sign_out', user: caller, address: request.ip })
+      forget(request, reply)
+      return idToken === null || sayFarewell === null ? null : await sayFarewell(idToken)
+    },
+
+    /** What signing out answers when the session came with an OpenID provider's proof. */
+    onSignOut (answer: (idToken: string) => Promise<Farewell | null>): void {
+      sayFarewell = answer
+    },
+
+    list: async (em: EntityManager, { id }: Caller): Promise<Session[]> => await em.find(Session,
+      { user: id, expires_at: { $gt: new Date() } }, { populate: ['device'], orderBy: { seen_at: 'desc', id: 'desc' } }),
+
+    /** Ends one of the caller's own sessions. @throws ApiError NOT_FOUND when it is none of them. */
+    async revoke (request: FastifyRequest, reply: FastifyReply, id: number): Promise<void> {
+      const caller = callerOf(request)
+      const isOwn = await request.em.count(Session, { id, user: caller.id }) > 0
+      if (!isOwn) throw notFound(`Session with ID '${id}' not found`)
+      await end(id)
+      await app.audit.record({ event: 'session.revoked', user: caller, address: request.ip, details: { session_id: id } })
+      if (id === caller.session_id) forget(request, reply)
+    },
+
+    /** Ends all of the caller's sessions, or all but the one that asks, and what it signed in to by OAuth2. */
+    async revokeAll (request: FastifyRequest, reply: FastifyReply, withCurrent: boolean): Promise<void> {
+      const caller = callerOf(request)
+      const kept = withCurrent ? null : caller.session_id
+      await endAll(caller.id, kept)
+      await app.audit.record({
+        event: 'session.revoked', user: caller, address: request.ip, details: { all: true, kept_current: kept !== null }
       })
-      await em.flush()
-      await em.nativeUpdate(User, { id: user.id }, { last_login: now, last_active: now })
-      return { token, caller: await app.permissions.toCaller(user, { credential: 'session', session_id: session.id }) }
+      if (withCurrent && caller.session_id !== null) forget(request, reply)
     },
 
-    async signOut (em: EntityManager, sessionId: number): Promise<void> {
-      await em.nativeDelete(Session, { id: sessionId })
+    /**
+     * Moves the end of the session on that a request came with, and the cookie's with it. A session that was ended
+     * meanwhile stays ended: rows are only updated, never made.
+     */
+    async renew (request: FastifyRequest, reply: FastifyReply): Promise<void> {
+      const { caller, cookies: { [SESSION_COOKIE]: token } } = request
+      if (caller === null || token === undefined || !due.delete(caller)) return
+      const { rowCount } = await app.pg.query(RENEW, [caller.session_id, idleSeconds, absoluteSeconds])
+      if (rowCount === 1) reply.setCookie(SESSION_COOKIE, token, cookieOptions(config, request))
     },
 
-    /** Moves the session's end on. One that was ended meanwhile stays ended: rows are only updated, never made. */
-    async renew (em: EntityManager, sessionId: number): Promise<void> {
-      const now = Date.now()
-      await em.nativeUpdate(Session, { id: sessionId, seen_at: { $lt: new Date(now - RENEW_AFTER_MS) } },
-        { seen_at: new Date(now), expires_at: new Date(now + maxAgeMs) })
-    },
-
+    /** Deletes sessions and one-time tokens that have run out. */
     async dropExpired (): Promise<void> {
-      await read().nativeDelete(Session, { expires_at: { $lt: new Date() } })
+      const em = app.orm.em.fork()
+      const isOver = { expires_at: { $lt: new Date() } }
+      await em.nativeDelete(Session, isOver)
+      await em.nativeDelete(OneTimeToken, isOver)
     }
   }
 }

@@ -1,5 +1,7 @@
 import type { ExporterDefinition } from '@svc/plugin-sdk'
+import { callerOf } from '../../core/auth.ts'
 import { ErrorSchema, type Routes } from '../../core/typebox.ts'
+import { narrowOutcome } from './narrow.ts'
 import { ExportBodySchema, ExportOutcomeSchema, ExportQuerySchema } from './schemas.ts'
 
 const ROUTE = /^[a-z0-9][a-z0-9-]*$/
@@ -23,9 +25,10 @@ function createRoute ({ key, name, fileName }: ExporterDefinition, route: string
       preValidation: async (request) => { request.body ??= null },
       config: { scopes: ['roms.read'] }
     }, async (request) => {
-      const { platform_ids: ids = [] } = request.query
-      const platformIds = await app.exports.findPlatforms(request.em, request.body?.platforms ?? [], ids)
-      return await app.exports.request(key, platformIds)
+      const { em, body, query: { platform_ids: ids = [] } } = request
+      const caller = callerOf(request)
+      const platformIds = await app.exports.findPlatforms(em, caller, body?.platforms ?? [], ids)
+      return await narrowOutcome(em, caller, await app.exports.request(key, platformIds))
     })
   }
 }

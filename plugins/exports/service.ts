@@ -8,6 +8,7 @@ import { createExclusions } from '../../core/library/exclusions.ts'
 import { type Structure, detectStructure } from '../../core/library/structure.ts'
 import { createCache } from '../../core/plugin-context.ts'
 import { Platform } from '../platforms/entities.ts'
+import type { Viewer } from '../platforms/visibility.ts'
 import { toReason } from './fs-reason.ts'
 import {
   type LoadedExporter, type PlatformRow, type PlatformServices, exportPlatform, findObstacle, listMediaFolders
@@ -136,17 +137,21 @@ export function createExports (app: FastifyInstance, config: Config) {
     },
 
     /**
-     * The ids of platforms by slug, folder name and id; null when none is named, which means all.
+     * The ids of platforms that a viewer sees, by slug, folder name and id; null means all.
      *
      * @throws ApiError NOT_FOUND naming the first that there is not.
      */
     async findPlatforms (
-      em: EntityManager, names: readonly string[], ids: readonly number[]
+      em: EntityManager, viewer: Viewer, names: readonly string[], ids: readonly number[]
     ): Promise<number[] | null> {
-      if (names.length === 0 && ids.length === 0) return null
-      const rows = await em.find(Platform, {
-        $or: [{ slug: { $in: [...names] } }, { fs_slug: { $in: [...names] } }, { id: { $in: [...ids] } }]
-      })
+      const hidden = viewer === null ? new Set<string>() : await app.platforms.listHiddenFolders(em, viewer)
+      const isVisible = { fs_slug: { $nin: [...hidden] } }
+      if (names.length === 0 && ids.length === 0) {
+        if (hidden.size === 0) return null
+        return (await em.find(Platform, { ...isVisible, missing_from_fs: false })).map(({ id }) => id)
+      }
+      const isNamed = [{ slug: { $in: [...names] } }, { fs_slug: { $in: [...names] } }, { id: { $in: [...ids] } }]
+      const rows = await em.find(Platform, { ...isVisible, $or: isNamed })
       const unknown = names.find((name) => !rows.some((row) => row.slug === name || row.fs_slug === name))
       if (unknown !== undefined) throw notFound(`Platform '${unknown}' not found`)
       const unknownId = ids.find((id) => !rows.some((row) => row.id === id))

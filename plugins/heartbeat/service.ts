@@ -1,6 +1,9 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
-import type { Config } from '../../core/config.ts'
+import { type Config, shareableBaseUrl } from '../../core/config.ts'
 import { API_VERSION, VERSION } from '../../core/version.ts'
+import { readSettings } from '../oidc/settings.ts'
+import type { Viewer } from '../platforms/visibility.ts'
 import { readFlags } from './flags.ts'
 import { createHealth } from './health.ts'
 import type { Heartbeat } from './schemas.ts'
@@ -10,31 +13,49 @@ import { createSources } from './sources.ts'
 /** The served dialect's own values for schedules that this server does not have. */
 const ABSENT_CRON = '0 4 * * *'
 
+/** What login pages need to know; all is off where sign-in by OpenID Connect cannot work. */
+function readOidcFlags (config: Config): Heartbeat['OIDC'] {
+  const { settings } = readSettings(config)
+  return {
+    ENABLED: settings !== null,
+    AUTOLOGIN: settings?.autologin ?? false,
+    PROVIDER: settings?.provider ?? '',
+    RP_INITIATED_LOGOUT: settings?.rp_initiated_logout ?? false
+  }
+}
+
 export function createHeartbeat (app: FastifyInstance, config: Config) {
   const setup = createSetup(app, config)
   const { auth, tasks } = config
+  const oidc = readOidcFlags(config)
 
   return {
     setup,
     sources: createSources(app, config),
     health: createHealth(app),
 
-    /** What a client needs to know before it signs in. */
-    async read (): Promise<Heartbeat> {
-      const [hasAdmin, platforms] = await Promise.all([app.users.hasAdmin(), setup.listPlatforms()])
+    /** What a client needs to know before it signs in; of the folders those of platforms the viewer may know of. */
+    async read (em: EntityManager, viewer: Viewer): Promise<Heartbeat> {
+      const [hasAdmin, folders, hidden] = await Promise.all([
+        app.users.hasAdmin(), setup.listPlatforms(), app.platforms.listHiddenFolders(em, viewer)
+      ])
       return {
         SYSTEM: {
           VERSION: API_VERSION, SVC_VERSION: VERSION, SHOW_SETUP_WIZARD: !hasAdmin && !auth.disable_setup_wizard
         },
         METADATA_SOURCES: readFlags(app.registry),
-        FILESYSTEM: { FS_PLATFORMS: platforms },
+        FILESYSTEM: { FS_PLATFORMS: folders.filter((folder) => !hidden.has(folder)) },
         EMULATION: { DISABLE_EMULATOR_JS: false, DISABLE_RUFFLE_RS: false },
         FRONTEND: {
           DISABLE_USERPASS_LOGIN: auth.disable_userpass_login,
           DISABLE_LOGS_VIEWER: false,
           YOUTUBE_BASE_URL: 'https://www.youtube.com'
         },
-        OIDC: { ENABLED: false, AUTOLOGIN: false, PROVIDER: '', RP_INITIATED_LOGOUT: false },
+        OIDC: oidc,
+        NOTIFICATIONS: {
+          EMAIL_ENABLED: app.mail.isConfigured,
+          EMAILS_RESET_LINKS: app.mail.isConfigured && shareableBaseUrl(config) !== null
+        },
         TASKS: {
           ENABLE_SCHEDULED_RESCAN: tasks.scheduled_rescan,
           SCHEDULED_RESCAN_CRON: tasks.scheduled_rescan_cron,

@@ -90,7 +90,8 @@ export function createSetup (app: FastifyInstance, config: Config) {
     async readLibrary (em: EntityManager, caller: Caller | null) {
       const structure = await findStructure()
       const isScanned = await em.count(Rom) > 0
-      const folders = isScanned ? [] : await listFolders(structure)
+      const hidden = await app.platforms.listHiddenFolders(em, caller)
+      const folders = isScanned ? [] : (await listFolders(structure)).filter((folder) => !hidden.has(folder))
       const existing: { fs_slug: string, rom_count: number }[] = []
       for (const name of structure === null ? [] : folders) {
         if (structure !== null) existing.push({ fs_slug: name, rom_count: await countEntries(structure, name) })

@@ -1,12 +1,16 @@
 import type pg from 'pg'
 
-/** ROMs that not everybody may see, with the users who may; administrators always do. */
+/**
+ * ROMs that not everybody may see, with the users who may; administrators always do. User 0 is whoever has no account
+ * and sees what the default group sees.
+ */
 const LIMITED = `with rules as (
     select u.id as user_id, u.role, g.id as group_id, coalesce(u.age_limit, g.age_limit) as age_limit,
       coalesce(u.hide_unrated_roms, g.hide_unrated_roms) as hides_unrated
     from users u join permission_groups g
       on g.id = coalesce(u.permission_group_id, (select id from permission_groups where is_default))
     where u.enabled
+    union all select 0, 'user', id, age_limit, hide_unrated_roms from permission_groups where is_default
   ), sight as (
     select r.id as rom_id, s.user_id, s.role = 'admin' or (
       (s.age_limit is null or coalesce(r.min_age <= s.age_limit, true))
@@ -16,14 +20,14 @@ const LIMITED = `with rules as (
     ) as sees
     from roms r cross join rules s where r.id = any($1::int[])
   )
-  select rom_id, coalesce(array_agg(user_id) filter (where sees), '{}') as user_ids from sight
+  select rom_id, coalesce(array_agg(user_id) filter (where sees and user_id > 0), '{}') as user_ids from sight
   group by rom_id having not bool_and(sees)`
 
 const HIDES_ANYTHING = `select exists (select 1 from hidden_entities) or exists (select 1 from permission_groups
     where age_limit is not null or hide_unrated_roms)
   or exists (select 1 from users where age_limit is not null or hide_unrated_roms) as hides`
 
-/** The users who may see each of these ROMs; a ROM that everybody may see is left out. */
+/** The users who may see each of these ROMs; a ROM that everybody may see, guests too, is left out. */
 export async function listAudiences (pool: pg.Pool, romIds: readonly number[]): Promise<Map<number, number[]>> {
   const { rows: [any] } = await pool.query<{ hides: boolean }>(HIDES_ANYTHING)
   if (any?.hides !== true) return new Map()

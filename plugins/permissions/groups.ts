@@ -1,10 +1,9 @@
 import { UniqueConstraintViolationException } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/postgresql'
-import type { Grant } from '../../core/grants.ts'
 import { badRequest, notFound } from '../../core/errors.ts'
 import { User } from '../users/entities.ts'
 import { HiddenEntity, PermissionGrant, PermissionGroup } from './entities.ts'
-import type { CreateGroup, GroupView, UpdateGroup } from './schemas.ts'
+import type { CreateGroup, GivenGrant, GroupView, UpdateGroup } from './schemas.ts'
 
 interface MemberCount { group_id: number | null, count: number }
 
@@ -44,11 +43,12 @@ async function view (em: EntityManager, id: number): Promise<GroupView> {
   return found
 }
 
-async function replaceGrants (em: EntityManager, group: PermissionGroup, grants: readonly Grant[]): Promise<void> {
+async function replaceGrants (em: EntityManager, group: PermissionGroup, grants: readonly GivenGrant[]): Promise<void> {
   await em.nativeDelete(PermissionGrant, { group: group.id })
   const byName = new Map(grants.map((grant) => [`${grant.entity}.${grant.action}`, grant]))
   if (byName.size === 0) return
-  await em.insertMany(PermissionGrant, [...byName.values()].map((grant) => ({ ...grant, group: group.id })))
+  await em.insertMany(PermissionGrant, [...byName.values()].map(({ entity, action, own_only: ownOnly = false }) =>
+    ({ entity, action, own_only: ownOnly, group: group.id })))
 }
 
 /** Exactly one group is the default. */

@@ -10,4 +10,4 @@ declare module 'fastify' {
 export default fp<FeatureOptions>(async (app) => {
   app.decorate('permissions', createPermissions(app))
   await app.register(routes)
-}, { name: 'permissions', dependencies: ['database', 'auth-core', 'sockets'] })
+}, { name: 'permissions', dependencies: ['database', 'auth-core', 'sockets', 'audit'] })

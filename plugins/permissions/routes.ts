@@ -1,10 +1,11 @@
 import { Type } from '@sinclair/typebox'
+import type { FastifyRequest } from 'fastify'
 import { callerOf } from '../../core/auth.ts'
 import { GRANT_ACTIONS, GRANT_ENTITIES } from '../../core/grants.ts'
 import { Id, IdParams, type Routes } from '../../core/typebox.ts'
 import {
-  CatalogSchema, CreateGroupSchema, GroupSchema, HiddenSchema, HideSchema, PermissionsSchema, UpdateGroupSchema,
-  UpdateUserRulesSchema, UserRulesSchema
+  CatalogSchema, CreateGroupSchema, GroupSchema, type Hide, HiddenSchema, HideSchema, PermissionsSchema,
+  UpdateGroupSchema, UpdateUserRulesSchema, UserRulesSchema
 } from './schemas.ts'
 
 const tags = ['permissions']
@@ -12,7 +13,17 @@ const reads = { scopes: ['users.read'], admin: true } as const
 const writes = { scopes: ['users.write'], admin: true } as const
 const UserParams = Type.Object({ user_id: Id })
 
+const toDetails = ({ entity, entity_id: id, user_id: userId, group_id: groupId }: Hide) =>
+  ({ entity, entity_id: id, user_id: userId ?? null, group_id: groupId ?? null })
+
 const routes: Routes = async (app) => {
+  /** Keeps on record who changed what about whom. */
+  async function note (request: FastifyRequest, change: string, details: Record<string, string | number | null>) {
+    await app.audit.record({
+      event: 'permissions.changed', user: callerOf(request), address: request.ip, details: { change, ...details }
+    })
+  }
+
   app.get('/api/permissions/me', {
     schema: {
       operationId: 'getOwnPermissions', tags, summary: 'What the caller may do, and what is hidden from it',
@@ -41,7 +52,11 @@ const routes: Routes = async (app) => {
       response: { 201: GroupSchema }
     },
     config: writes
-  }, async (request, reply) => reply.code(201).send(await app.permissions.createGroup(request.em, request.body)))
+  }, async (request, reply) => {
+    const group = await app.permissions.createGroup(request.em, request.body)
+    await note(request, 'group created', { group_id: group.id, group: group.name })
+    return reply.code(201).send(group)
+  })
 
   app.put('/api/permissions/groups/:id', {
     schema: {
@@ -49,7 +64,11 @@ const routes: Routes = async (app) => {
       response: { 200: GroupSchema }
     },
     config: writes
-  }, async (request) => await app.permissions.updateGroup(request.em, request.params.id, request.body))
+  }, async (request) => {
+    const group = await app.permissions.updateGroup(request.em, request.params.id, request.body)
+    await note(request, 'group changed', { group_id: group.id, group: group.name })
+    return group
+  })
 
   app.delete('/api/permissions/groups/:id', {
     schema: {
@@ -59,6 +78,7 @@ const routes: Routes = async (app) => {
     config: writes
   }, async (request) => {
     await app.permissions.deleteGroup(request.em, request.params.id)
+    await note(request, 'group deleted', { group_id: request.params.id })
     return null
   })
 
@@ -76,7 +96,11 @@ const routes: Routes = async (app) => {
       body: UpdateUserRulesSchema, response: { 200: UserRulesSchema }
     },
     config: writes
-  }, async (request) => await app.permissions.updateRules(request.em, request.params.user_id, request.body))
+  }, async (request) => {
+    const rules = await app.permissions.updateRules(request.em, request.params.user_id, request.body)
+    await note(request, 'user changed', { user_id: rules.user_id })
+    return rules
+  })
 
   app.post('/api/permissions/hidden', {
     schema: {
@@ -84,7 +108,11 @@ const routes: Routes = async (app) => {
       response: { 200: HiddenSchema }
     },
     config: writes
-  }, async (request) => await app.permissions.hide(request.em, request.body))
+  }, async (request) => {
+    const hidden = await app.permissions.hide(request.em, request.body)
+    await note(request, 'hidden', toDetails(request.body))
+    return hidden
+  })
 
   app.delete('/api/permissions/hidden', {
     schema: {
@@ -93,6 +121,7 @@ const routes: Routes = async (app) => {
     config: writes
   }, async (request, reply) => {
     await app.permissions.show(request.em, request.body)
+    await note(request, 'shown', toDetails(request.body))
     return reply.code(204).send(null)
   })
 }

@@ -64,7 +64,9 @@ export const rules = {
       if (input.overrides !== undefined && input.overrides !== null) {
         await tx.nativeDelete(PermissionOverride, { user: id })
         const byName = new Map(input.overrides.map((one) => [`${one.entity}.${one.action}`, one]))
-        for (const override of byName.values()) tx.create(PermissionOverride, { ...override, user })
+        for (const { entity, action, granted, own_only: ownOnly = false } of byName.values()) {
+          tx.create(PermissionOverride, { entity, action, granted, own_only: ownOnly, user })
+        }
       }
       await tx.flush()
       return await view(tx, id)

@@ -17,6 +17,11 @@ export const OverrideSchema = Type.Object({
   entity: StringEnum(GRANT_ENTITIES), action: StringEnum(GRANT_ACTIONS), granted: Type.Boolean(),
   own_only: Type.Boolean({ default: false })
 })
+/** As they are given: what is absent is false. */
+const OwnOnly = Type.Optional(Type.Boolean({ default: false, description: 'Only for things of the user' }))
+const GivenGrantSchema = Type.Object({ ...GrantSchema.properties, own_only: OwnOnly })
+const GivenOverrideSchema = Type.Object({ ...OverrideSchema.properties, own_only: OwnOnly })
+export type GivenGrant = Static<typeof GivenGrantSchema>
 export const HiddenSchema = Type.Object({ entity: StringEnum(HIDEABLE_ENTITIES), entity_id: Type.Integer() })
 export type HiddenView = Static<typeof HiddenSchema>
 
@@ -49,7 +54,7 @@ export const GroupSchema = Type.Object({
 })
 export type GroupView = Static<typeof GroupSchema>
 
-const Grants = Type.Array(GrantSchema, { maxItems: GRANT_ENTITIES.length * GRANT_ACTIONS.length })
+const Grants = Type.Array(GivenGrantSchema, { maxItems: GRANT_ENTITIES.length * GRANT_ACTIONS.length })
 
 export const CreateGroupSchema = Type.Object({
   name: Name,
@@ -90,7 +95,7 @@ export type UserRulesView = Static<typeof UserRulesSchema>
 export const UpdateUserRulesSchema = Type.Object({
   set_group: Type.Optional(Type.Boolean({ description: 'Whether permission_group_id is written' })),
   permission_group_id: Type.Optional(Nullable(Id)),
-  overrides: Type.Optional(Nullable(Type.Array(OverrideSchema, {
+  overrides: Type.Optional(Nullable(Type.Array(GivenOverrideSchema, {
     maxItems: GRANT_ENTITIES.length * GRANT_ACTIONS.length, description: 'Replaces all'
   }))),
   set_age_settings: SetAge,

@@ -22,6 +22,13 @@ export async function selectPlatforms (
   return rows
 }
 
+/** The folders of platforms that are hidden from a viewer. */
+export async function selectHiddenFolders (em: EntityManager, viewer: Viewer): Promise<Set<string>> {
+  const { rows } = await sql<{ fs_slug: string }>`
+    select p.fs_slug from platforms p where not (${isPlatformVisible(viewer)})`.execute(em.getKysely())
+  return new Set(rows.map((row) => row.fs_slug))
+}
+
 /** The firmware of some platforms by platform, by file name. */
 export async function selectFirmware (
   em: EntityManager, platforms: readonly number[]

@@ -3,11 +3,11 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 import type { Config } from '../../core/config.ts'
-import { notFound } from '../../core/errors.ts'
+import { badRequest, notFound } from '../../core/errors.ts'
 import { Platform } from './entities.ts'
 import { createPlatformFolders } from './folders.ts'
 import { factsOf, resolvePlatform } from './resolve.ts'
-import { selectFirmware, selectPlatforms, upsertPlatform } from './rows.ts'
+import { selectFirmware, selectHiddenFolders, selectPlatforms, upsertPlatform } from './rows.ts'
 import type { PlatformView, UpdatePlatform } from './schemas.ts'
 import { type PlatformRow, providersOf, toPlatformView, toSyntheticView } from './views.ts'
 import type { Viewer } from './visibility.ts'
@@ -79,8 +79,14 @@ export function createPlatforms (app: FastifyInstance, config: Config) {
       })
     },
 
+    /** Folders of platforms that a viewer must not learn of. */
+    listHiddenFolders: (em: EntityManager, viewer: Viewer): Promise<Set<string>> => selectHiddenFolders(em, viewer),
+
     /** Makes the folder and the row of a platform; either may be there already. */
     async create (em: EntityManager, viewer: Viewer, fsSlug: string): Promise<PlatformView> {
+      if ((await selectHiddenFolders(em, viewer)).has(fsSlug)) {
+        throw badRequest(`Folder '${fsSlug}' cannot be used; choose another name`)
+      }
       await folders.create(fsSlug)
       const { platform } = await ensure(em, fsSlug)
       return await get(em, viewer, platform.id)

@@ -1,8 +1,10 @@
 import { type RawBuilder, sql } from 'kysely'
 import { isChangedAfter } from '../platforms/changes.ts'
+import type { Viewer } from '../platforms/visibility.ts'
 import { PLAY_STATUSES } from './entities.ts'
 import type { ListRomsQuery, ScopeQuery } from './list-query.ts'
 import type { Sources } from './sources.ts'
+import { isRomVisible } from './visibility.ts'
 
 /** A condition on `roms` aliased `r`, its platform `p` and the viewer's marks `u`. */
 export type Condition = RawBuilder<boolean>
@@ -40,10 +42,14 @@ const readLogic = (word: string): Logic => word === 'all' || word === 'none' ? w
 const isMatchedBy = (keys: readonly string[]): Condition => sql<boolean>`exists (
   select 1 from rom_matches m where m.rom_id = r.id and m.provider = any(${keys}::text[]))`
 
-/** Another ROM of the platform is the same game. All groups are made once: looking for each ROM's own is slow. */
-const hasSiblings = (keys: readonly string[]): Condition => sql<boolean>`r.id in (
-  select unnest(array_agg(o.id)) from rom_matches m join roms o on o.id = m.rom_id
-  where m.provider = any(${keys}::text[]) group by o.platform_id, m.provider, m.provider_id having count(*) > 1)`
+/**
+ * Another ROM of the platform that the viewer sees is the same game. All groups are made once: looking for each ROM's
+ * own is slow.
+ */
+const hasSiblings = (keys: readonly string[], viewer: Viewer): Condition => sql<boolean>`r.id in (
+  select unnest(array_agg(r.id)) from rom_matches m join roms r on r.id = m.rom_id join platforms p on p.id = r.platform_id
+  where m.provider = any(${keys}::text[]) and ${isRomVisible(viewer)}
+  group by r.platform_id, m.provider, m.provider_id having count(*) > 1)`
 
 const isVerified = sql<boolean>`exists (select 1 from rom_matches m where m.rom_id = r.id and m.provider = 'hasheous'
   and jsonb_path_exists(m.match, '$.metadata.keyvalue() ? (@.key like_regex "_match$" && @.value == true)', '{}', true))`
@@ -107,11 +113,11 @@ const FLAGS = {
   has_soundtrack: sql<boolean>`r.has_soundtrack`
 } as const
 
-function flagConditions (query: ListRomsQuery, sources: Sources): Condition[] {
+function flagConditions (query: ListRomsQuery, sources: Sources, viewer: Viewer): Condition[] {
   const flags: Record<string, Condition> = {
     ...FLAGS,
     matched: isMatchedBy(sources.identifying),
-    duplicate: hasSiblings(sources.identifying),
+    duplicate: hasSiblings(sources.identifying, viewer),
     favorite: NOTHING,
     has_saves: NOTHING,
     has_states: NOTHING
@@ -161,10 +167,10 @@ function sourceConditions (query: ListRomsQuery, sources: Sources): Condition[] 
 }
 
 /** Everything that narrows a list within its scope, but for what the viewer hid. */
-export function filterConditions (query: ListRomsQuery, sources: Sources): Condition[] {
+export function filterConditions (query: ListRomsQuery, sources: Sources, viewer: Viewer): Condition[] {
   return [
     ...(query.updated_after === undefined ? [] : [isChangedAfter('r.updated_at', query.updated_after)]),
-    ...flagConditions(query, sources),
+    ...flagConditions(query, sources, viewer),
     ...listConditions(query),
     ...playerCountCondition(query),
     ...statusConditions(query),

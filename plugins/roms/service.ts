@@ -88,7 +88,7 @@ export function createRoms (app: FastifyInstance, config: Config) {
     const narrowed = every([
       isRomVisible(viewer),
       ...scopeConditions(query, query.search_term),
-      ...filterConditions(query, sources),
+      ...filterConditions(query, sources, viewer),
       ...(needsMarks ? [sql<boolean>`u.id is not null`] : [])
     ])
     const shown = query.statuses.includes('hidden') ? [] : [isNotHidden]

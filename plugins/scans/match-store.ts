@@ -5,13 +5,13 @@ import type { MergedFields } from './merge.ts'
 import { transaction } from './transaction.ts'
 
 const MERGED = ['name', 'name_sort_key', 'slug', 'summary', 'alternative_names', 'youtube_video_id', 'genres', 'franchises',
-  'collections', 'companies', 'developers', 'publishers', 'game_modes', 'age_ratings', 'player_count',
+  'collections', 'companies', 'developers', 'publishers', 'game_modes', 'age_ratings', 'min_age', 'player_count',
   'first_release_date', 'average_rating', 'regions', 'languages', 'url_cover', 'url_screenshots', 'url_manual', 'media',
   'is_identified'] as const satisfies readonly (keyof MergedFields | 'is_identified')[]
 const TEXT_LISTS = new Set<string>(['alternative_names', 'genres', 'franchises', 'collections', 'companies', 'developers',
   'publishers', 'game_modes', 'age_ratings', 'regions', 'languages', 'url_screenshots'])
 const OTHER_TYPES: Record<string, string> = {
-  first_release_date: 'bigint', average_rating: 'real', media: 'jsonb', is_identified: 'boolean'
+  min_age: 'int', first_release_date: 'bigint', average_rating: 'real', media: 'jsonb', is_identified: 'boolean'
 }
 const typeOf = (column: string) => TEXT_LISTS.has(column) ? 'text[]' : OTHER_TYPES[column] ?? 'text'
 

@@ -17,8 +17,8 @@ export type Matches = ReadonlyMap<string, Match>
 /** What a merge writes. */
 export type MergedFields = Pick<Rom, 'name' | 'name_sort_key' | 'slug' | 'summary' | 'alternative_names' |
   'youtube_video_id' | 'genres' | 'franchises' | 'collections' | 'companies' | 'developers' | 'publishers' |
-  'game_modes' | 'age_ratings' | 'player_count' | 'first_release_date' | 'average_rating' | 'regions' | 'languages' |
-  'url_cover' | 'url_screenshots' | 'url_manual' | 'media'>
+  'game_modes' | 'age_ratings' | 'min_age' | 'player_count' | 'first_release_date' | 'average_rating' | 'regions' |
+  'languages' | 'url_cover' | 'url_screenshots' | 'url_manual' | 'media'>
 
 /** What was there before and what the file name says. */
 export interface MergeBase {
@@ -71,6 +71,12 @@ const tidy = (values: readonly string[] | null) =>
 function averageRating (matches: Match[]): number | null {
   const ratings = matches.map((match) => match.average_rating).filter((rating) => rating !== undefined)
   return ratings.length === 0 ? null : ratings.reduce((sum, rating) => sum + rating, 0) / ratings.length
+}
+
+/** Null when no source has a rating: an age limit is not for them. */
+function strictestAge (matches: Match[]): number | null {
+  const ages = matches.flatMap((match) => match.min_age ?? [])
+  return ages.length === 0 ? null : Math.max(...ages)
 }
 
 /** Anything else, such as `javascript:`, would reach clients as an address to open. */
@@ -129,6 +135,7 @@ export function mergeMatches (matches: Matches, base: MergeBase, priorities: Pri
     publishers: tidy(pick(ordered, 'publishers')),
     game_modes: tidy(pick(ordered, 'game_modes')),
     age_ratings: tidy(pick(ordered, 'age_ratings')),
+    min_age: strictestAge(ordered),
     player_count: players ?? '1',
     first_release_date: pick(ordered, 'first_release_date'),
     average_rating: averageRating(ordered),

@@ -1,15 +1,42 @@
 import fp from 'fastify-plugin'
 import type { FeatureOptions } from '../../core/app.ts'
+import { createPageRoutes } from '../../core/pages/page.ts'
+import authorizationRoutes, { PAGE_PATH } from './authorization-routes.ts'
+import { createAuthorizations } from './authorizations.ts'
+import { createPairing } from './pairing.ts'
+import pairingRoutes from './pairing-routes.ts'
+import { createPolls } from './polls.ts'
 import routes from './routes.ts'
-import { createTokens } from './service.ts'
+import { createTokenScheme } from './scheme.ts'
+import { type Tokens, createTokens } from './service.ts'
 
 declare module 'fastify' {
-  interface FastifyInstance { tokens: ReturnType<typeof createTokens> }
+  interface FastifyInstance {
+    tokens: Tokens & {
+      pairing: ReturnType<typeof createPairing>
+      authorizations: ReturnType<typeof createAuthorizations>
+      polls: ReturnType<typeof createPolls>
+    }
+  }
 }
 
-export default fp<FeatureOptions>(async (app, { config }) => {
-  const tokens = createTokens(app, config)
-  app.decorate('tokens', tokens)
-  app.auth.addScheme(tokens.scheme)
-  await app.register(routes)
-}, { name: 'tokens', dependencies: ['database', 'auth-core', 'permissions', 'users'] })
+const CLEAN_UP_MS = 60 * 60_000
+
+/** Where a device sends its user to be answered. */
+const PAGE = { path: PAGE_PATH, folder: new URL('page/', import.meta.url), name: 'device' }
+
+export default fp<FeatureOptions>(async (app, { config, role }) => {
+  const tokens = createTokens(app)
+  const pairing = createPairing(app, tokens)
+  const authorizations = createAuthorizations(app)
+  app.decorate('tokens', { ...tokens, pairing, authorizations, polls: createPolls(app) })
+  app.auth.addScheme(createTokenScheme(app, config))
+  for (const part of [routes, pairingRoutes, authorizationRoutes, createPageRoutes(config, PAGE)]) await app.register(part)
+
+  if (role !== 'worker') return
+  const timer = setInterval(() => {
+    Promise.all([pairing.dropExpired(), authorizations.dropExpired()])
+      .catch((err: unknown) => { app.log.warn({ err }, 'codes that ran out were not removed') })
+  }, CLEAN_UP_MS)
+  app.addHook('onClose', async () => { clearInterval(timer) })
+}, { name: 'tokens', dependencies: ['database', 'auth-core', 'sockets', 'permissions', 'users', 'audit', 'devices'] })

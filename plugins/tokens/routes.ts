@@ -1,7 +1,10 @@
 import { Type } from '@sinclair/typebox'
 import { callerOf } from '../../core/auth.ts'
 import { Id, type Routes } from '../../core/typebox.ts'
-import { ClientTokenCreateSchema, ClientTokenSchema, CreateTokenSchema, toTokenView } from './schemas.ts'
+import { actorOf } from './actor.ts'
+import {
+  ClientTokenAdminSchema, ClientTokenCreateSchema, ClientTokenSchema, CreateTokenSchema, toTokenAdminView, toTokenView
+} from './schemas.ts'
 
 const tags = ['client-tokens']
 const TokenParams = Type.Object({ token_id: Id })
@@ -14,7 +17,7 @@ const routes: Routes = async (app) => {
     },
     config: { scopes: ['me.write'] }
   }, async (request, reply) => {
-    const { token, raw } = await app.tokens.create(request.em, callerOf(request), request.body)
+    const { token, raw } = await app.tokens.create(request.em, actorOf(request), request.body)
     return reply.code(201).send({ ...toTokenView(token), raw_token: raw })
   })
 
@@ -33,7 +36,7 @@ const routes: Routes = async (app) => {
     },
     config: { scopes: ['me.write'] }
   }, async (request) => {
-    await app.tokens.delete(request.em, callerOf(request), request.params.token_id)
+    await app.tokens.delete(request.em, actorOf(request), request.params.token_id)
     return null
   })
 
@@ -44,8 +47,27 @@ const routes: Routes = async (app) => {
     },
     config: { scopes: ['me.write'] }
   }, async (request) => {
-    const { token, raw } = await app.tokens.regenerate(request.em, callerOf(request), request.params.token_id)
+    const { token, raw } = await app.tokens.regenerate(request.em, actorOf(request), request.params.token_id)
     return { ...toTokenView(token), raw_token: raw }
+  })
+
+  app.get('/api/client-tokens/all', {
+    schema: {
+      operationId: 'listAllClientTokens', tags, summary: "Everybody's tokens, newest first",
+      response: { 200: Type.Array(ClientTokenAdminSchema) }
+    },
+    config: { scopes: ['users.read'] }
+  }, async (request) => (await app.tokens.listAll(request.em)).map(toTokenAdminView))
+
+  app.delete('/api/client-tokens/:token_id/admin', {
+    schema: {
+      operationId: 'deleteAnyClientToken', tags, summary: "Revoke anybody's token", params: TokenParams,
+      response: { 200: Type.Null() }
+    },
+    config: { scopes: ['users.write'] }
+  }, async (request) => {
+    await app.tokens.deleteAny(request.em, actorOf(request), request.params.token_id)
+    return null
   })
 }
 

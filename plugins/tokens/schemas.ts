@@ -1,9 +1,11 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { DateTime, Nullable, StringEnum, formatDate } from '../../core/typebox.ts'
+import { DateTime, Nullable, StoredText, StringEnum, formatDate } from '../../core/typebox.ts'
 import { SCOPES } from '../../core/scopes.ts'
 import type { ClientToken } from './entities.ts'
 
 export const LIFETIMES = ['30d', '90d', '1y', 'never'] as const
+export type Lifetime = typeof LIFETIMES[number]
+export const LifetimeSchema = StringEnum(LIFETIMES, { default: 'never' })
 
 const fields = {
   id: Type.Integer(),
@@ -13,22 +15,33 @@ const fields = {
   last_used_at: Nullable(DateTime),
   created_at: DateTime,
   user_id: Type.Integer(),
-  device_id: Nullable(Type.String())
+  device_id: Nullable(Type.String({ description: 'The device it is bound to' })),
+  device_number: Nullable(Type.Integer({ description: 'The same device by its other id' }))
 }
 
 export const ClientTokenSchema = Type.Object(fields)
 export const ClientTokenCreateSchema = Type.Object({
   ...fields, raw_token: Type.String({ description: 'The token itself; shown this once' })
 })
+export const ClientTokenAdminSchema = Type.Object({
+  ...fields, username: Type.String(), user_avatar_path: Type.String(), user_updated_at: DateTime
+})
 export type ClientTokenView = Static<typeof ClientTokenSchema>
 
 export const CreateTokenSchema = Type.Object({
-  name: Type.String({ minLength: 1, maxLength: 255 }),
+  name: StoredText({ minLength: 1, maxLength: 255 }),
   scopes: Type.Array(StringEnum(SCOPES), { minItems: 1, maxItems: SCOPES.length }),
-  expires_in: Type.Optional(StringEnum(LIFETIMES, { default: 'never' }))
+  expires_in: Type.Optional(LifetimeSchema)
 })
 export type CreateToken = Static<typeof CreateTokenSchema>
 
+export const ClientTokenPairSchema = Type.Object({
+  code: Type.String({ description: 'For one use; upper or lower case, with or without dashes' }),
+  expires_in: Type.Integer({ description: 'Seconds' })
+})
+export const ExchangeSchema = Type.Object({ code: Type.String({ minLength: 1, maxLength: 32 }) })
+
+/** The view of a token whose device was loaded with it. */
 export function toTokenView (token: ClientToken): ClientTokenView {
   return {
     id: token.id,
@@ -38,6 +51,13 @@ export function toTokenView (token: ClientToken): ClientTokenView {
     last_used_at: formatDate(token.last_used_at ?? null),
     created_at: formatDate(token.created_at),
     user_id: token.user.id,
-    device_id: null
+    device_id: token.device?.device_id ?? null,
+    device_number: token.device?.id ?? null
   }
+}
+
+/** The same for administrators, when its user was loaded too. */
+export function toTokenAdminView (token: ClientToken): Static<typeof ClientTokenAdminSchema> {
+  const { username, avatar_path: avatar, updated_at: updatedAt } = token.user
+  return { ...toTokenView(token), username, user_avatar_path: avatar, user_updated_at: formatDate(updatedAt) }
 }

@@ -1,22 +1,36 @@
 import fp from 'fastify-plugin'
 import type { FeatureOptions } from '../../core/app.ts'
-import routes from './routes.ts'
+import { createPageRoutes } from '../../core/pages/page.ts'
+import { createAvatars } from './avatars.ts'
+import { createChanges } from './changes.ts'
+import { REGISTER_PATH, createInvites } from './invites.ts'
+import createProfileRoutes from './profile-routes.ts'
+import { type Roles, createRoles } from './roles.ts'
+import createRoutes from './routes.ts'
 import { createUsers } from './service.ts'
 
 declare module 'fastify' {
-  interface FastifyInstance { users: ReturnType<typeof createUsers> }
+  interface FastifyInstance { users: ReturnType<typeof createUsers> & Roles }
 }
 
+/** What an invite opens. */
+const PAGE = { path: REGISTER_PATH, folder: new URL('page/', import.meta.url), name: 'register' }
+
 export default fp<FeatureOptions>(async (app, { config, role }) => {
-  app.decorate('users', createUsers(app))
-  await app.register(routes)
+  const roles = createRoles(app)
+  const avatars = createAvatars(config)
+  const changes = createChanges(app, avatars, roles)
+  app.decorate('users', { ...createUsers(app), ...roles })
+  await app.register(createRoutes({ invites: createInvites(app, config), changes }))
+  await app.register(createProfileRoutes({ config, avatars, changes }))
+  await app.register(createPageRoutes(config, PAGE))
 
   const { admin_username: username, admin_password: password } = config.auth
   if (role !== 'web' || username === undefined || password === undefined) return
   app.addHook('onReady', async () => {
     if (await app.users.hasAdmin()) return
-    await app.users.register(app.orm.em.fork(), null, { username, password, email: '', role: 'admin' })
+    await app.users.add(app.orm.em.fork(), null, { username, password, email: '', role: 'admin' }, '')
       .then(() => { app.log.info({ username }, 'first administrator created') })
       .catch((err: unknown) => { app.log.warn({ err }, 'the first administrator was not created') })
   })
-}, { name: 'users', dependencies: ['database', 'auth-core', 'permissions'] })
+}, { name: 'users', dependencies: ['database', 'auth-core', 'loader', 'permissions', 'audit', 'devices', 'resources'] })

@@ -1,12 +1,15 @@
 import { hash, verify } from '@node-rs/argon2'
 import PQueue from 'p-queue'
-import { ApiError } from '../../core/errors.ts'
+import { ApiError, badRequest } from '../../core/errors.ts'
 
 /** OWASP's first choice for argon2id (Password Storage Cheat Sheet): 19 MiB, two passes, one lane. */
 const OPTIONS = { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const
 /** Hashing is the dearest thing a stranger can ask for: few at a time, and a bounded line. */
 const CONCURRENCY = 2
 const WAITING_MAX = 64
+
+// eslint-disable-next-line no-control-regex
+const ASCII = /^[\x00-\x7f]*$/
 
 const queue = new PQueue({ concurrency: CONCURRENCY })
 let dummy: Promise<string> | null = null
@@ -16,6 +19,12 @@ async function enqueue<T> (work: () => Promise<T>): Promise<T> {
     throw new ApiError('TOO_MANY_REQUESTS', 'Too many sign-ins at once; try again shortly', { retryAfterSeconds: 2 })
   }
   return await queue.add(work)
+}
+
+/** @throws ApiError BAD_REQUEST when a new password breaks the rule. */
+export function checkPassword (password: string): void {
+  if (password.length >= 6 && password.length <= 255 && ASCII.test(password) && password.trim() !== '') return
+  throw badRequest('The password must be 6 to 255 ASCII characters and not blank')
 }
 
 export const hashPassword = (password: string) => enqueue(() => hash(password, OPTIONS))

@@ -1,46 +1,86 @@
 import { Type } from '@sinclair/typebox'
 import { callerOf } from '../../core/auth.ts'
-import { IdParams, type Routes } from '../../core/typebox.ts'
-import { CreateUserSchema, UserSchema } from './schemas.ts'
+import { ErrorSchema, IdParams, type Routes } from '../../core/typebox.ts'
+import type { Changes } from './changes.ts'
+import type { Invites } from './invites.ts'
+import { CreateUserSchema, InviteLinkSchema, InviteQuery, RegisterSchema, UserSchema } from './schemas.ts'
 
 const tags = ['users']
+const reads = { scopes: ['users.read'] } as const
 
-const routes: Routes = async (app) => {
+const createRoutes = ({ invites, changes }: { invites: Invites, changes: Changes }): Routes => async (app) => {
   app.post('/api/users', {
     schema: {
       operationId: 'createUser',
       tags,
       summary: 'Create a user; while no administrator exists anyone may create the first',
       body: CreateUserSchema,
-      response: { 201: UserSchema }
+      response: { 201: UserSchema, 400: ErrorSchema }
     },
     config: { public: true }
   }, async (request, reply) => {
-    const user = await app.users.register(request.em, request.caller, request.body)
+    const user = await app.users.add(request.em, request.caller, request.body, request.ip)
+    return reply.code(201).send(await app.users.view(user))
+  })
+
+  app.post('/api/users/invite-link', {
+    schema: {
+      operationId: 'createInviteLink',
+      tags,
+      summary: 'Invite somebody; while no administrator exists anyone may',
+      querystring: InviteQuery,
+      response: { 201: InviteLinkSchema, 400: ErrorSchema }
+    },
+    config: { public: true }
+  }, async (request, reply) =>
+    reply.code(201).send(await invites.create(request.em, request.caller, request.query, request.ip)))
+
+  app.post('/api/users/register', {
+    schema: {
+      operationId: 'registerUser',
+      tags,
+      summary: 'Create your own account with an invite',
+      body: RegisterSchema,
+      response: { 201: UserSchema, 400: ErrorSchema }
+    },
+    config: { public: true }
+  }, async (request, reply) => {
+    const user = await invites.register(request.em, request.body, request.ip)
     return reply.code(201).send(await app.users.view(user))
   })
 
   app.get('/api/users', {
     schema: { operationId: 'listUsers', tags, summary: 'All users', response: { 200: Type.Array(UserSchema) } },
-    config: { scopes: ['users.read'] }
+    config: reads
   }, async (request) => app.users.views(await app.users.list(request.em)))
 
   app.get('/api/users/identifiers', {
     schema: {
       operationId: 'listUserIds', tags, summary: 'The ids of all users', response: { 200: Type.Array(Type.Integer()) }
     },
-    config: { scopes: ['users.read'] }
+    config: reads
   }, async (request) => (await app.users.list(request.em)).map((user) => user.id))
 
   app.get('/api/users/me', {
     schema: { operationId: 'getOwnUser', tags, summary: 'The caller', response: { 200: UserSchema } },
     config: { scopes: ['me.read'] }
-  }, async (request) => app.users.view(await app.users.get(request.em, callerOf(request).id)))
+  }, async (request) => app.users.viewOwn(request.em, callerOf(request)))
 
   app.get('/api/users/:id', {
     schema: { operationId: 'getUser', tags, summary: 'One user', params: IdParams, response: { 200: UserSchema } },
-    config: { scopes: ['users.read'] }
+    config: reads
   }, async (request) => app.users.view(await app.users.get(request.em, request.params.id)))
+
+  app.delete('/api/users/:id', {
+    schema: {
+      operationId: 'deleteUser', tags, summary: 'Delete a user with all that belongs to it', params: IdParams,
+      response: { 200: Type.Null(), 400: ErrorSchema }
+    },
+    config: { scopes: ['users.write'] }
+  }, async (request) => {
+    await changes.delete(request.em, callerOf(request), request.params.id, request.ip)
+    return null
+  })
 }
 
-export default routes
+export default createRoutes

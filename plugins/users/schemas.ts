@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { DateTime, Nullable, StringEnum, formatDate } from '../../core/typebox.ts'
+import { DateTime, Nullable, StoredText, StringEnum, formatDate } from '../../core/typebox.ts'
+import type { Caller } from '../../core/auth.ts'
 import { type Access, scopesOf } from '../../core/grants.ts'
 import { SCOPES } from '../../core/scopes.ts'
 import { ROLES, type User } from './entities.ts'
@@ -27,11 +28,52 @@ export type UserView = Static<typeof UserSchema>
 /** Lengths and characters are checked by the service, which says which rule was broken. */
 export const CreateUserSchema = Type.Object({
   username: Type.String(),
-  email: Type.String({ default: '' }),
+  email: Type.String({ description: 'Empty for none' }),
   password: Type.String(),
-  role: Type.String({ default: 'user', description: '`admin` makes an administrator, anything else a user' })
+  role: Type.String({ description: '`admin` makes an administrator, anything else a user' })
 })
 export type CreateUser = Static<typeof CreateUserSchema>
+
+export const InviteQuery = Type.Object({
+  role: Type.String({ description: '`user` or `admin`' }),
+  expiration: Type.Optional(Type.Integer({ description: 'Seconds it is good for; else as configured' }))
+})
+export type InviteQuery = Static<typeof InviteQuery>
+
+export const InviteLinkSchema = Type.Object({
+  token: Type.String(),
+  url: Nullable(Type.String({ description: 'Null unless the base URL of the server names a host others can reach' }))
+})
+export type InviteLink = Static<typeof InviteLinkSchema>
+
+export const RegisterSchema = Type.Object({
+  username: Type.String(),
+  email: Type.String({ description: 'Empty for none' }),
+  password: Type.String(),
+  token: Type.String({ description: 'Of the invite, which also says the role' })
+})
+export type Register = Static<typeof RegisterSchema>
+
+/** What is absent or null stays as it is. The same as a form, where `ui_settings` is text and `avatar` a file. */
+export const UpdateUserSchema = Type.Object({
+  username: Type.Optional(Nullable(Type.String())),
+  password: Type.Optional(Nullable(Type.String())),
+  email: Type.Optional(Nullable(Type.String({ description: 'Empty clears it' }))),
+  role: Type.Optional(Nullable(Type.String({ description: 'As in `createUser`; without effect on your own account' }))),
+  enabled: Type.Optional(Nullable(Type.Boolean({ description: 'Without effect on your own account' }))),
+  ra_username: Type.Optional(Nullable(StoredText({ maxLength: 255, description: 'Empty leaves it as it is' }))),
+  ui_settings: Type.Optional(Type.Union([
+    Type.Object({}, { additionalProperties: true }), Type.String(), Type.Null()
+  ], { description: 'An object or its JSON text, in place of the former one' })),
+  avatar: Type.Optional(Type.Unsafe<unknown>({
+    contentMediaType: 'application/octet-stream', description: 'A file: PNG, JPEG, WebP or GIF, at most 10 MiB and 50 megapixels'
+  }))
+})
+export type UpdateUser = Static<typeof UpdateUserSchema>
+
+export const RefreshSchema = Nullable(Type.Object({
+  incremental: Type.Optional(Type.Boolean({ default: false, description: 'Only what is new since the last time' }))
+}))
 
 export function toUserView (user: User, access: Access): UserView {
   return {
@@ -51,5 +93,29 @@ export function toUserView (user: User, access: Access): UserView {
     current_device_id: null,
     created_at: formatDate(user.created_at),
     updated_at: formatDate(user.updated_at)
+  }
+}
+
+const NEVER = formatDate(new Date(0))
+
+/** Whoever looks without an account, in kiosk mode. */
+export function toGuestView ({ id, username, role, scopes }: Caller): UserView {
+  return {
+    id,
+    username,
+    email: null,
+    enabled: true,
+    role,
+    permission_group_id: null,
+    oauth_scopes: SCOPES.filter((scope) => scopes.has(scope)),
+    avatar_path: '',
+    last_login: null,
+    last_active: null,
+    ra_username: null,
+    ra_progression: null,
+    ui_settings: null,
+    current_device_id: null,
+    created_at: NEVER,
+    updated_at: NEVER
   }
 }

@@ -1,59 +1,36 @@
-import { UniqueConstraintViolationException } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../core/auth.ts'
-import { ApiError, badRequest, forbidden, notFound } from '../../core/errors.ts'
+import { ApiError, forbidden, notFound } from '../../core/errors.ts'
+import { lockFirstAdmin } from './admins.ts'
 import { User } from './entities.ts'
-import { hashPassword } from './passwords.ts'
-import { type CreateUser, type UserView, toUserView } from './schemas.ts'
+import { readEmail, readRole, readUsername, refuseTaken } from './fields.ts'
+import { checkPassword, hashPassword } from './passwords.ts'
+import { type CreateUser, type UserView, toGuestView, toUserView } from './schemas.ts'
 
-const USERNAME = /^[A-Za-z0-9_-]{3,255}$/
-const EMAIL = /^[^\s@]{1,64}@[A-Za-z0-9.-]{1,190}\.[A-Za-z]{2,}$/
-// eslint-disable-next-line no-control-regex
-const ASCII = /^[\x00-\x7f]*$/
-/** First administrators are made one at a time: any number that is ours alone. */
-const FIRST_ADMIN_LOCK = 7_364_121
+const hasAdminIn = async (em: EntityManager): Promise<boolean> => await em.count(User, { role: 'admin' }) > 0
 
-function checkUsername (username: string): void {
-  if (USERNAME.test(username)) return
-  throw badRequest(`Username '${username.slice(0, 50)}' must be 3 to 255 letters, digits, '_' or '-'`)
-}
-
-export function checkPassword (password: string): void {
-  if (password.length >= 6 && password.length <= 255 && ASCII.test(password) && password.trim() !== '') return
-  throw badRequest('The password must be 6 to 255 ASCII characters and not blank')
-}
-
-function readEmail (email: string): string | null {
-  if (email === '') return null
-  if (EMAIL.test(email) && ASCII.test(email)) return email.toLowerCase()
-  throw badRequest(`Email '${email.slice(0, 50)}' must look like name@example.org`)
-}
-
-export const readRole = (role: string) => role.trim().toLowerCase() === 'admin' ? 'admin' : 'user'
-
-async function hasAdmin (em: EntityManager): Promise<boolean> {
-  return await em.count(User, { role: 'admin' }) > 0
-}
-
-/** @throws ApiError BAD_REQUEST naming the rule that is broken or the name that is taken. */
-async function insertUser (em: EntityManager, input: CreateUser): Promise<User> {
-  checkUsername(input.username)
+/** The columns of a new account. @throws ApiError BAD_REQUEST naming the rule that is broken. */
+export async function readNewUser (input: CreateUser) {
+  const fields = { username: readUsername(input.username), email: readEmail(input.email), role: readRole(input.role) }
   checkPassword(input.password)
-  const user = em.create(User, {
-    username: input.username.toLowerCase(),
-    email: readEmail(input.email),
-    password_hash: await hashPassword(input.password),
-    role: readRole(input.role)
-  })
-  try {
-    await em.persist(user).flush()
-  } catch (err) {
-    if (!(err instanceof UniqueConstraintViolationException)) throw err
-    const field = err.message.includes('users_email_unique') ? `Email '${input.email}'` : `Username '${input.username}'`
-    throw badRequest(`${field} is taken`)
-  }
+  return { ...fields, password_hash: await hashPassword(input.password) }
+}
+type NewUser = Awaited<ReturnType<typeof readNewUser>>
+
+/** @throws ApiError BAD_REQUEST naming what is taken. */
+export async function insertUser (em: EntityManager, fields: NewUser): Promise<User> {
+  const user = em.create(User, fields)
+  await refuseTaken(fields, () => em.persist(user).flush())
   return user
+}
+
+/** Anyone may while there is no administrator. @throws ApiError unless the caller may make somebody with this role. */
+export async function checkMayAdd (em: EntityManager, caller: Caller | null, role: User['role']): Promise<void> {
+  if (!await hasAdminIn(em)) return
+  if (caller === null) throw new ApiError('NOT_AUTHENTICATED')
+  if (!caller.scopes.has('users.write')) throw forbidden()
+  if (role === 'admin' && caller.role !== 'admin') throw forbidden('Only an administrator can make an administrator')
 }
 
 export function createUsers (app: FastifyInstance) {
@@ -65,36 +42,48 @@ export function createUsers (app: FastifyInstance) {
     })
   }
 
+  const view = async (user: User): Promise<UserView> => toUserView(user, await app.permissions.accessOf(user))
+
+  async function get (em: EntityManager, id: number): Promise<User> {
+    const user = await em.findOne(User, { id })
+    if (user === null) throw notFound(`User with ID '${id}' not found`)
+    return user
+  }
+
   return {
-    hasAdmin: () => hasAdmin(app.orm.em.fork()),
+    hasAdmin: () => hasAdminIn(app.orm.em.fork()),
 
     /** Makes a user on the server's own authority: for the command line and the first start. */
-    create: (input: CreateUser) => insertUser(app.orm.em.fork(), input),
+    create: async (input: CreateUser): Promise<User> => await insertUser(app.orm.em.fork(), await readNewUser(input)),
 
     /** Makes a user on behalf of `caller`; while no administrator exists anyone may make the first. */
-    async register (em: EntityManager, caller: Caller | null, input: CreateUser): Promise<User> {
-      return await em.transactional(async (tx) => {
-        await tx.execute('select pg_advisory_xact_lock(?)', [FIRST_ADMIN_LOCK])
-        if (await hasAdmin(tx)) {
-          if (caller === null) throw new ApiError('NOT_AUTHENTICATED')
-          if (!caller.scopes.has('users.write')) throw forbidden()
-          if (readRole(input.role) === 'admin' && caller.role !== 'admin') throw forbidden()
-        }
-        return await insertUser(tx, input)
+    async add (em: EntityManager, caller: Caller | null, input: CreateUser, address: string): Promise<User> {
+      const role = readRole(input.role)
+      await checkMayAdd(em, caller, role)
+      const fields = await readNewUser(input)
+      const user = await em.transactional(async (tx) => {
+        await lockFirstAdmin(tx)
+        await checkMayAdd(tx, caller, role)
+        return await insertUser(tx, fields)
       })
+      await app.audit.record({
+        event: 'user.created', user: caller ?? user, address, details: { user_id: user.id, username: user.username, role }
+      })
+      return user
     },
 
     views,
-
     /** The user as the API shows it. */
-    view: async (user: User): Promise<UserView> => toUserView(user, await app.permissions.accessOf(user)),
+    view,
+    get,
 
-    list: (em: EntityManager) => em.find(User, {}, { orderBy: { username: 'asc' } }),
+    /** The caller as it sees itself, with the device it calls from. */
+    async viewOwn (em: EntityManager, caller: Caller): Promise<UserView> {
+      if (caller.credential === 'kiosk') return toGuestView(caller)
+      const [user, deviceId] = [await get(em, caller.id), await app.devices.findUuid(em, caller.device_id)]
+      return { ...await view(user), current_device_id: deviceId }
+    },
 
-    async get (em: EntityManager, id: number): Promise<User> {
-      const user = await em.findOne(User, { id })
-      if (user === null) throw notFound(`User with ID '${id}' not found`)
-      return user
-    }
+    list: (em: EntityManager) => em.find(User, {}, { orderBy: { username: 'asc' } })
   }
 }

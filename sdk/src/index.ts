@@ -28,3 +28,4 @@ export type { XmlComment, XmlElement, XmlInstruction, XmlNode, XmlOptions, XmlTe
 export {
   isFields, readFields, readId, readInteger, readNames, readNumber, readText, toFieldsList, unique, type Fields
 } from './payload.ts'
+export { minimumAge } from './ages.ts'

@@ -34,6 +34,7 @@ export const GameFieldsSchema = Type.Partial(Type.Object({
   publishers: Type.Array(Type.String()),
   game_modes: Type.Array(Type.String()),
   age_ratings: Type.Array(Type.String()),
+  min_age: Type.Integer({ minimum: 0, maximum: 21, description: 'Years; the strictest of all ratings, see `minimumAge`' }),
   regions: Type.Array(Type.String()),
   languages: Type.Array(Type.String()),
   player_count: Type.String({ description: '`1`, `1-4`, …; `1` counts as not known' }),

@@ -8,7 +8,7 @@ const VALUES = [
   'CredentialsRefusedError', 'DeliveryRefusedError', 'GameFieldsSchema', 'HttpStatusError', 'InvalidSettingsError',
   'MEDIA_KINDS', 'ManifestSchema', 'MatchSchema', 'MediaSchema', 'PLATFORMS', 'RateLimitedError', 'SDK_VERSION',
   'ServiceDownError', 'Type', 'XmlError', 'compareTitles', 'createXmlElement', 'defineChannel', 'defineExporter',
-  'defineProvider', 'findBestTitle', 'isFields', 'normalizeTitle', 'parseXml', 'parseXmlFragment', 'platformIds',
+  'defineProvider', 'findBestTitle', 'isFields', 'minimumAge', 'normalizeTitle', 'parseXml', 'parseXmlFragment', 'platformIds',
   'readFields', 'readId', 'readInteger', 'readNames', 'readNumber', 'readText', 'readXmlRecords', 'renderXml',
   'toFieldsList', 'toSearchTerm', 'unique', 'xmlChildren', 'xmlText'
 ]

@@ -46,8 +46,9 @@ t.test('every flag that clients know is there, whether or not the source is inst
   t.same(heartbeat.METADATA_SOURCES,
     Object.fromEntries(['ANY_SOURCE_ENABLED', 'SS_DEV_CREDENTIALS_SET', ...flags].map((flag) => [flag, false])))
   t.same(Object.keys(heartbeat).sort(),
-    ['EMULATION', 'FILESYSTEM', 'FRONTEND', 'METADATA_SOURCES', 'OIDC', 'SYSTEM', 'TASKS'])
+    ['EMULATION', 'FILESYSTEM', 'FRONTEND', 'METADATA_SOURCES', 'NOTIFICATIONS', 'OIDC', 'SYSTEM', 'TASKS'])
   t.same(heartbeat.OIDC, { ENABLED: false, AUTOLOGIN: false, PROVIDER: '', RP_INITIATED_LOGOUT: false })
+  t.same(heartbeat.NOTIFICATIONS, { EMAIL_ENABLED: false, EMAILS_RESET_LINKS: false })
   t.same(heartbeat.EMULATION, { DISABLE_EMULATOR_JS: false, DISABLE_RUFFLE_RS: false })
   for (const key of CRON_KEYS) t.match(heartbeat.TASKS[key], /^\S+( \S+){4}$/, key)
 })

@@ -51,6 +51,17 @@ t.test('each field comes from the first source in its own order that has a value
   })
 })
 
+t.test('the strictest minimum age of all sources counts, and none where none has one', async (t) => {
+  const folder = await platform('rated.sfc', 'unrated.sfc')
+  const ages = async () => await sql(`select fs_name, min_age from roms r join platforms p on p.id = r.platform_id
+    where p.fs_slug = $1 order by fs_name`, [folder])
+  alpha.identify = ({ fs_name: name }) => ({ id: 1, ...name === 'rated.sfc' && { min_age: 16 } })
+  digest.identify = ({ fs_name: name }) => ({ id: 2, ...name === 'rated.sfc' && { min_age: 18 } })
+  pictures.identify = () => ({ id: 3 })
+  await scan({ platform_fs_slugs: [folder] })
+  t.same(await ages(), [{ fs_name: 'rated.sfc', min_age: 18 }, { fs_name: 'unrated.sfc', min_age: null }])
+})
+
 t.test('a match of a source of artwork alone leaves a ROM unidentified', async (t) => {
   const folder = await platform('Only.bin')
   pictures.identify = () => ({ id: 'p' })

@@ -2,19 +2,9 @@
 import {
   type GameFields, type Media, type Fields, isFields, readFields, readNames, readText, toFieldsList, unique
 } from '@svc/plugin-sdk'
+import { toAgeRatings } from './age-ratings.ts'
 
 const NAME_LENGTH = 350
-
-/** IGDB's rating categories count from 1: those of ESRB, PEGI, CERO, USK, GRAC, CLASS_IND and ACB. */
-const AGE_RATINGS: readonly string[] = [
-  'RP', 'EC', 'E', 'E10+', 'T', 'M', 'AO',
-  '3', '7', '12', '16', '18',
-  'A', 'B', 'C', 'D', 'Z',
-  '0', '6', '12', '16', '18',
-  'ALL', '12+', '15+', '19+', 'TESTING',
-  'L', '10', '12', '14', '16', '18',
-  'G', 'PG', 'M', 'MA 15+', 'R 18+', 'RC'
-]
 
 /** The first game on a home console. A date before it is the zero of a date type, not a date. */
 const EARLIEST_YEAR = 1950
@@ -32,7 +22,7 @@ export function toIgdbFields (game: Fields): GameFields {
     developers: readCompanies(game, 'developer'),
     publishers: readCompanies(game, 'publisher'),
     game_modes: readNames(game, 'game_modes'),
-    age_ratings: unique(toFieldsList(game.age_ratings).map(readAgeRating))
+    ...toAgeRatings(game.age_ratings)
   }
 }
 
@@ -86,12 +76,6 @@ function readCompanies (game: Fields, role?: 'developer' | 'publisher'): string[
     .filter((involved) => role === undefined || involved[role] === true)
     .map((involved) => readFields(involved, 'company'))
     .map((company) => company && readText(company, 'name')))
-}
-
-function readAgeRating (fields: Fields): string | undefined {
-  const category = fields.rating_category
-  if (isFields(category)) return readText(category, 'rating')
-  return typeof category === 'number' ? AGE_RATINGS[category - 1] : undefined
 }
 
 function imageUrl (image: unknown, size: string): string | undefined {

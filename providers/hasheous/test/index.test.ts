@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import { test } from 'tap'
 import provider from '../src/index.ts'
 import { listLookupItems } from '../src/hashes.ts'
+import { toIgdbFields } from '../src/igdb.ts'
 import { toMatch } from '../src/map.ts'
 import { MetadataSchema } from '../src/metadata.ts'
 
@@ -158,6 +159,7 @@ test('with an application key the record of IGDB fills the common fields and pic
     developers: ['Harbor Works'],
     publishers: ['Quay Publishing'],
     age_ratings: ['M'],
+    min_age: 17,
     youtube_video_id: 'AbCdEfGhIjK',
     media: [
       { kind: 'cover', url: 'https://images.igdb.com/igdb/image/upload/t_1080p/coharb1.jpg' },
@@ -168,6 +170,15 @@ test('with an application key the record of IGDB fills the common fields and pic
   })
   t.match(ctx.requests.map(({ headers }) => headers['x-client-api-key']), ['app-key', 'app-key'])
   t.match(new URL(ctx.requests[1]?.url ?? '').searchParams.get('expandColumns'), /^age_ratings, .*, videos$/)
+})
+
+test('the strictest of all age ratings counts, however they are written', async (t) => {
+  const ageOf = (ratings: unknown) => toIgdbFields({ age_ratings: ratings }).min_age
+  t.equal(ageOf([{ rating_category: 3 }, { rating_category: { id: 11, rating: '16' } }, { rating_category: 5 }]), 16)
+  t.equal(ageOf([{ organization: { id: 3, name: 'CERO' }, rating_category: { rating: 'Z' } }]), 18)
+  t.equal(ageOf({ 4: { organization: 5, rating_category: { rating: '15+' } } }), 15)
+  t.equal(ageOf([{ rating_category: 1 }]), undefined, 'pending')
+  t.equal(ageOf([{ rating_category: { rating: '12' } }, { organization: 99 }, 7, {}]), undefined)
 })
 
 test('a match by hash survives a proxy that refuses the key, fails or knows nothing', async (t) => {

@@ -1,6 +1,6 @@
 import {
-  type GameFields, type Match, type Media, type Fields, readFields, readInteger, readNames, readNumber, readText,
-  toFieldsList, unique
+  type GameFields, type Match, type Media, type Fields, minimumAge, readFields, readInteger, readNames, readNumber,
+  readText, toFieldsList, unique
 } from '@svc/plugin-sdk'
 import { toAgeRatings } from './age-ratings.ts'
 import type { Game } from './api.ts'
@@ -64,6 +64,7 @@ function toFields (game: Game, metadata: Metadata): GameFields {
   const rating = readRating(game, 'total_rating')
   const slug = readText(game, 'slug')
   const summary = readText(game, 'summary')
+  const ages = metadata.age_ratings.flatMap(({ category, rating }) => minimumAge(category, rating) ?? [])
   return {
     ...slug !== undefined && { slug },
     ...summary !== undefined && { summary },
@@ -77,6 +78,7 @@ function toFields (game: Game, metadata: Metadata): GameFields {
     game_modes: metadata.game_modes,
     age_ratings: unique(metadata.age_ratings.map(({ rating }) => rating)),
     player_count: metadata.player_count,
+    ...ages.length > 0 && { min_age: Math.max(...ages) },
     ...released !== null && { first_release_date: released * 1000 },
     ...rating !== undefined && { average_rating: rating },
     ...metadata.youtube_video_id !== null && { youtube_video_id: metadata.youtube_video_id }

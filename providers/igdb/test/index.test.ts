@@ -97,6 +97,7 @@ test('the common fields and the record of a game are filled', async (t) => {
     publishers: ['Quay Publishing'],
     game_modes: ['Single player', 'Co-operative'],
     age_ratings: ['E10+', '12'],
+    min_age: 12,
     player_count: '1-2',
     first_release_date: 794_880_000_000,
     average_rating: 81.4375,
@@ -121,6 +122,13 @@ test('the common fields and the record of a game are filled', async (t) => {
   })
   t.same(match.metadata?.similar_games,
     [{ id: 5100, name: 'Tide Keepers', slug: 'tide-keepers', type: 'similar', cover_url: '' }])
+})
+
+test('the strictest of all age ratings counts, and one that says no age does not', async (t) => {
+  const viewpoint = { region: null, platformIds: null }
+  const ageOf = (ratings: unknown) => toMatch({ ...GAME, age_ratings: ratings }, viewpoint).min_age
+  t.equal(ageOf([{ rating_category: 3 }, { rating_category: 11 }, { rating_category: 13 }]), 16)
+  t.equal(ageOf([{ rating_category: 1 }, { rating_category: { rating: '12' } }]), undefined)
 })
 
 test('without platforms all multiplayer modes count', async (t) => {

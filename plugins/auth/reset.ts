@@ -1,0 +1,122 @@
+import { randomBytes } from 'node:crypto'
+import { LockMode } from '@mikro-orm/core'
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { FastifyInstance } from 'fastify'
+import { type Config, basePath, shareableBaseUrl } from '../../core/config.ts'
+import { badRequest, notFound } from '../../core/errors.ts'
+import { sha256 } from '../../core/secrets.ts'
+import { User } from '../users/entities.ts'
+import { checkPassword, hashPassword } from '../users/passwords.ts'
+import { OneTimeToken } from './entities.ts'
+import type { Jwts } from './jwt.ts'
+import { resetLimits, resetRequestLimits } from './limits.ts'
+import { replacePassword } from './new-password.ts'
+import { createThrottle } from './throttle.ts'
+
+export const RESET_PATH = '/reset-password'
+const LIFETIME_SECONDS = 600
+
+const badLink = () => badRequest('The reset link is invalid, used or older than 10 minutes; ask for a new one')
+
+/** What to do about a forgotten password: a link that is good for one use. */
+export function createResets (app: FastifyInstance, config: Config, jwts: Jwts) {
+  const throttle = createThrottle(app.pg)
+  const mailedBase = shareableBaseUrl(config)
+  /** Links on their way to somebody. */
+  const underway = new Set<Promise<void>>()
+
+  async function createLink (user: User): Promise<string> {
+    const jti = randomBytes(32).toString('base64url')
+    await app.orm.em.fork().insert(OneTimeToken, {
+      token_hash: sha256(jti),
+      purpose: 'reset',
+      user: user.id,
+      data: {},
+      expires_at: new Date(Date.now() + LIFETIME_SECONDS * 1_000)
+    })
+    const token = await jwts.sign('reset', { sub: user.username, jti }, LIFETIME_SECONDS)
+    return `${mailedBase ?? basePath(config)}${RESET_PATH}?token=${token}`
+  }
+
+  /** @returns whether the link is on its way to the user */
+  async function mailLink ({ username, email }: User, link: string): Promise<boolean> {
+    // Without an address of ours that is certain, a link could lead to where a stranger wants it.
+    if (!app.mail.isConfigured || mailedBase === null || email === null || email === undefined) return false
+    try {
+      await app.mail.send({
+        to: email,
+        subject: 'Reset your password',
+        text: `Somebody asked to reset the password of '${username}'.\n\nTo choose a new one open this link within 10 ` +
+          `minutes:\n\n${link}\n\nIf it was not you, nothing has changed and you need not do anything.\n`
+      })
+      return true
+    } catch (err) {
+      app.log.error({ err, username }, 'the reset link could not be mailed')
+      return false
+    }
+  }
+
+  async function sendLink (username: string, address: string): Promise<void> {
+    const user = username.includes('\0')
+      ? null
+      : await app.orm.em.fork().findOne(User, { username: username.toLowerCase(), enabled: true })
+    await app.audit.record({ event: 'password.reset_requested', user, username, address })
+    if (user === null) return
+    const link = await createLink(user)
+    if (await mailLink(user, link)) return
+    app.log.warn({ username: user.username, link }, 'password reset link, good for 10 minutes: hand it to its user')
+  }
+
+  /** Spends a link. @returns the id of its user */
+  async function spend (tx: EntityManager, jti: string, username: string): Promise<number> {
+    // Two links of one user are spent one after the other, since each deletes the other.
+    const user = await tx.findOne(User, { username }, { lockMode: LockMode.PESSIMISTIC_WRITE })
+    if (user === null) throw notFound(`User '${username}' no longer exists`)
+    const spent = await tx.nativeDelete(OneTimeToken, {
+      token_hash: sha256(jti), purpose: 'reset', user: user.id, expires_at: { $gt: new Date() }
+    })
+    if (spent === 0) throw badLink()
+    return user.id
+  }
+
+  return {
+    /**
+     * Sends a link if there is such a user. Nobody waits for it, so that the answer takes as long for an unknown name.
+     *
+     * @throws ApiError TOO_MANY_REQUESTS
+     */
+    async request (username: string, address: string): Promise<void> {
+      await throttle.take(resetRequestLimits(username, address))
+      const work = sendLink(username, address)
+        .catch((err: unknown) => { app.log.error({ err }, 'the reset link could not be made') })
+        .finally(() => { underway.delete(work) })
+      underway.add(work)
+    },
+
+    /**
+     * Sets a new password and signs the user out everywhere.
+     *
+     * @throws ApiError BAD_REQUEST, NOT_FOUND or TOO_MANY_REQUESTS
+     */
+    async reset (em: EntityManager, token: string, password: string, address: string): Promise<void> {
+      const limits = resetLimits(address)
+      await throttle.take(limits)
+      const claims = await jwts.read('reset', token)
+      if (claims === null || claims.jti === undefined) throw badLink()
+      const { jti, sub: username } = claims
+      checkPassword(password)
+      const hash = await hashPassword(password)
+      const userId = await em.transactional(async (tx) => {
+        const id = await spend(tx, jti, username)
+        await replacePassword(tx, id, hash)
+        return id
+      })
+      await app.sessions.endAll(userId)
+      await throttle.forget(limits.map(({ key }) => key))
+      await app.audit.record({ event: 'password.reset', user: { id: userId, username }, address })
+    },
+
+    /** Until every link that was asked for is on its way. */
+    settle: async (): Promise<void> => { await Promise.all(underway) }
+  }
+}

@@ -1,0 +1,59 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { DateTime, Nullable, formatDate } from '../../core/typebox.ts'
+import type { Session } from './entities.ts'
+
+export const SignInFormSchema = Type.Object({ username: Type.String(), password: Type.String() })
+
+export const LogoutSchema = Nullable(Type.Object({
+  oidc_logout_url: Nullable(Type.String({ description: 'Where to go to sign out at the OpenID provider too' }))
+}))
+
+/** RFC 6749 sections 4.3.2 and 6. Programs also send keys that mean nothing here. */
+export const TokenFormSchema = Type.Object({
+  grant_type: Type.Optional(Type.String({ default: 'password', description: '`password` or `refresh_token`' })),
+  scope: Type.Optional(Type.String({ description: 'Scopes with spaces between them; none give a token that may do nothing' })),
+  username: Type.Optional(Type.String()),
+  password: Type.Optional(Type.String()),
+  refresh_token: Type.Optional(Type.String()),
+  client_id: Type.Optional(Type.String({ description: 'Ignored' })),
+  client_secret: Type.Optional(Type.String({ description: 'Ignored' }))
+})
+export type TokenForm = Static<typeof TokenFormSchema>
+
+export const TokenSchema = Type.Object({
+  access_token: Type.String(),
+  token_type: Type.Literal('bearer'),
+  expires: Type.Integer({ description: 'Seconds the access token lasts' }),
+  expires_in: Type.Integer({ description: 'The same, under the name of RFC 6749' }),
+  refresh_token: Type.String({ description: 'Good for one use' }),
+  refresh_expires: Type.Integer({ description: 'Seconds the refresh token lasts' }),
+  scope: Type.String()
+})
+export type TokenView = Static<typeof TokenSchema>
+
+export const ForgotPasswordSchema = Type.Object({ username: Type.String() })
+export const ResetPasswordSchema = Type.Object({ token: Type.String(), new_password: Type.String() })
+
+export const SessionSchema = Type.Object({
+  id: Type.Integer(),
+  user_agent: Type.String(),
+  address: Type.String({ description: 'Where it was opened from' }),
+  created_at: DateTime,
+  last_seen: DateTime,
+  expires_at: DateTime,
+  is_current: Type.Boolean({ description: 'Whether this request came with it' }),
+  device_id: Nullable(Type.String())
+})
+
+export function toSessionView (session: Session, currentId: number | null): Static<typeof SessionSchema> {
+  return {
+    id: session.id,
+    user_agent: session.user_agent,
+    address: session.address,
+    created_at: formatDate(session.created_at),
+    last_seen: formatDate(session.seen_at),
+    expires_at: formatDate(session.expires_at),
+    is_current: session.id === currentId,
+    device_id: session.device?.device_id ?? null
+  }
+}

@@ -1,0 +1,67 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { User } from '../users/entities.ts'
+import { Device } from './entities.ts'
+
+/** How browsers name themselves in a User-Agent. Most also claim to be those further down, so the order counts. */
+const BROWSERS: readonly (readonly [name: string, pattern: RegExp])[] = [
+  ['Edge', /\b(?:Edg|EdgA|EdgiOS)\/(\d{1,9})/],
+  ['Opera', /\b(?:OPR|Opera)\/(\d{1,9})/],
+  ['Samsung Internet', /\bSamsungBrowser\/(\d{1,9})/],
+  ['Vivaldi', /\bVivaldi\/(\d{1,9})/],
+  ['Firefox', /\b(?:Firefox|FxiOS)\/(\d{1,9})/],
+  ['Chrome', /\b(?:Chrome|CriOS|Chromium)\/(\d{1,9})/],
+  ['Safari', /\bVersion\/(\d+)[\d.]* (?:Mobile\/\S+ )?Safari\//]
+]
+const SYSTEMS: readonly (readonly [name: string, pattern: RegExp])[] = [
+  ['Windows', /\bWindows\b/], ['iPadOS', /\biPad\b/], ['iOS', /\biPhone\b|\biPod\b/], ['Android', /\bAndroid\b/],
+  ['ChromeOS', /\bCrOS\b/], ['macOS', /\bMac OS X\b|\bMacintosh\b/], ['Linux', /\bLinux\b|\bX11\b/]
+]
+const PLATFORM = 'Web'
+const ADDRESS_MAX = 45
+
+/** The name and major version of a browser, or of a program that calls itself `name/version`. */
+function findProduct (userAgent: string): { product: string, version: string | null } {
+  for (const [product, pattern] of BROWSERS) {
+    const version = pattern.exec(userAgent)?.[1]
+    if (version !== undefined) return { product, version }
+  }
+  const [, program, version] = /^([\w.-]{1,50})\/(\d{1,9})/.exec(userAgent) ?? []
+  if (program === undefined || version === undefined || program === 'Mozilla') return { product: 'Browser', version: null }
+  return { product: program, version }
+}
+
+/** A browser's name, such as `Firefox on Linux`, and its major version, from its User-Agent. */
+export function describeBrowser (userAgent: string): { name: string, version: string | null } {
+  const { product, version } = findProduct(userAgent)
+  const system = SYSTEMS.find(([, pattern]) => pattern.test(userAgent))?.[0]
+  return { name: system === undefined ? product : `${product} on ${system}`, version }
+}
+
+interface Visit { userId: number, userAgent: string, address: string }
+
+/** The device that a user's browser at an address is; it is made when the user first signs in from there. */
+export async function findBrowserDevice (em: EntityManager, { userId, userAgent, address }: Visit): Promise<Device> {
+  const ip = address.slice(0, ADDRESS_MAX)
+  return await em.transactional(async (tx) => {
+    // One sign-in of a user after the other, so that two at once do not make two devices.
+    await tx.execute('select 1 from users where id = ? for no key update', [userId])
+    const known = await tx.findOne(Device, { user: userId, ip_address: ip, platform: PLATFORM }, { orderBy: { id: 'asc' } })
+    if (known !== null) {
+      known.last_seen = new Date()
+      return known
+    }
+    const { name, version } = describeBrowser(userAgent)
+    const device = tx.create(Device, {
+      user: tx.getReference(User, userId),
+      name,
+      platform: PLATFORM,
+      client: 'web',
+      client_version: version,
+      ip_address: ip,
+      sync_mode: 'api',
+      last_seen: new Date()
+    })
+    await tx.persist(device).flush()
+    return device
+  })
+}

@@ -1,0 +1,34 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { sql } from 'kysely'
+import type { Viewer } from '../platforms/visibility.ts'
+import { isRomVisible } from '../roms/visibility.ts'
+import type { ExportOutcome, ExportedFile } from './schemas.ts'
+
+interface HiddenRom { id: number, slug: string, fs_slug: string, is_exported: boolean }
+
+async function selectHidden (em: EntityManager, viewer: Viewer, slugs: readonly string[]): Promise<HiddenRom[]> {
+  const { rows } = await sql<HiddenRom>`
+    select r.id, p.slug, p.fs_slug, not r.missing_from_fs as is_exported from roms r join platforms p on p.id = r.platform_id
+    where p.slug = any(${slugs}::text[]) and not (${isRomVisible(viewer)})`.execute(em.getKysely())
+  return rows
+}
+
+function narrowFile (file: ExportedFile, hidden: readonly HiddenRom[]): ExportedFile {
+  const folders = new Set(file.path.split(/[\\/]/))
+  const own = hidden.filter((rom) => rom.slug === file.platform && folders.has(rom.fs_slug))
+  if (own.length === 0) return file
+  const ids = new Set(own.map((rom) => rom.id))
+  const skipped = file.skipped.filter((rom) => !ids.has(rom.rom_id))
+  const exported = own.filter((rom) => rom.is_exported).length - (file.skipped.length - skipped.length)
+  // Files of media are called after their games.
+  return { ...file, skipped, games: Math.max(0, file.games - exported), media_errors: [] }
+}
+
+/** What an export did as a viewer may know of it. The files are the library's, and hold all there is. */
+export async function narrowOutcome (
+  em: EntityManager, viewer: Viewer, outcome: ExportOutcome
+): Promise<ExportOutcome> {
+  if (viewer === null || viewer.access.is_admin) return outcome
+  const hidden = await selectHidden(em, viewer, [...new Set(outcome.files.map((file) => file.platform))])
+  return { ...outcome, files: outcome.files.map((file) => narrowFile(file, hidden)) }
+}

@@ -1,0 +1,103 @@
+import { randomBytes } from 'node:crypto'
+import { UniqueConstraintViolationException } from '@mikro-orm/core'
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { FastifyInstance } from 'fastify'
+import { ApiError, conflict, forbidden } from '../../core/errors.ts'
+import { PermissionGroup } from '../permissions/entities.ts'
+import { User } from '../users/entities.ts'
+import { type Identity, cleanUsername } from './identity.ts'
+import type { OidcSettings } from './settings.ts'
+
+const EDITORS_GROUP = 'Editors'
+const NUMBERED_NAMES_MAX = 9
+
+/** Names for a new account, the wished one first. */
+function * listNames (wished: string): Generator<string> {
+  const name = cleanUsername(wished)
+  yield name
+  for (let number = 2; number <= NUMBERED_NAMES_MAX; number++) yield `${name}-${number}`
+  yield `${name}-${randomBytes(4).toString('hex')}`
+}
+
+/** The accounts of people who sign in at the provider. */
+export function createAccounts (app: FastifyInstance, settings: OidcSettings) {
+  const findLinked = (em: EntityManager, { issuer, subject }: Identity) =>
+    em.findOne(User, { oidc_issuer: issuer, oidc_subject: subject })
+
+  /** The account with the same address, if the provider vouches for it. @throws ApiError when it may not be theirs. */
+  async function findByEmail (em: EntityManager, identity: Identity): Promise<User | null> {
+    if (!identity.hasVerifiedEmail) return null
+    const user = await em.findOne(User, { email: identity.email })
+    if (user === null || !user.enabled) return user
+    // Addresses are given to others in time; subjects never are. Those of another provider end with it.
+    if (user.oidc_issuer === identity.issuer) {
+      throw forbidden(`The account with the address '${identity.email}' belongs to somebody else at the provider; ask an ` +
+        'administrator to change its address')
+    }
+    // People choose the address of their account themselves: it must not make its present owner an administrator.
+    if (identity.role === 'admin' && user.role !== 'admin') {
+      throw forbidden(`The account '${user.username}' has your e-mail address, but is no administrator's; ask an ` +
+        'administrator to make it one, or to change its address')
+    }
+    return user
+  }
+
+  async function link (em: EntityManager, user: User, identity: Identity, address: string): Promise<void> {
+    user.oidc_issuer = identity.issuer
+    user.oidc_subject = identity.subject
+    await em.flush()
+    await app.audit.record({ event: 'user.linked', user, address, details: { by: 'oidc', issuer: identity.issuer } })
+  }
+
+  async function insert (identity: Identity, username: string): Promise<User> {
+    const em = app.orm.em.fork()
+    const group = identity.role === 'editor' ? await em.findOne(PermissionGroup, { name: EDITORS_GROUP }) : null
+    const user = em.create(User, {
+      username,
+      // What the provider does not vouch for is not kept: it would bar its owner.
+      email: identity.hasVerifiedEmail ? identity.email : null,
+      password_hash: null,
+      role: identity.role === 'admin' ? 'admin' : 'user',
+      permission_group: group,
+      oidc_issuer: identity.issuer,
+      oidc_subject: identity.subject
+    })
+    await em.persist(user).flush()
+    return user
+  }
+
+  /** An account for somebody new, under the first name that is free. */
+  async function create (em: EntityManager, identity: Identity, address: string): Promise<User> {
+    if (!settings.allow_registration) {
+      throw forbidden('You have no account here, and signing in does not make one; ask an administrator')
+    }
+    for (const username of listNames(identity.username)) {
+      try {
+        const user = await insert(identity, username)
+        await app.audit.record({ event: 'user.created', user, address, details: { by: 'oidc', role: user.role } })
+        return user
+      } catch (err) {
+        if (!(err instanceof UniqueConstraintViolationException)) throw err
+        // The same person may be signing in twice at once.
+        const twin = await findLinked(em, identity)
+        if (twin !== null) return twin
+      }
+    }
+    throw conflict(`No account could be made for '${identity.username}': its name or address was taken this moment; sign ` +
+      'in again')
+  }
+
+  async function find (em: EntityManager, identity: Identity, address: string): Promise<User> {
+    const linked = await findLinked(em, identity)
+    const user = linked ?? await findByEmail(em, identity)
+    if (user === null) return await create(em, identity, address)
+    if (!user.enabled) {
+      throw new ApiError('NOT_AUTHENTICATED', `The account '${user.username}' is disabled; ask an administrator`)
+    }
+    if (linked === null) await link(em, user, identity, address)
+    return user
+  }
+
+  return { find }
+}
+export type Accounts = ReturnType<typeof createAccounts>

@@ -1,0 +1,46 @@
+import { randomBytes } from 'node:crypto'
+import { type Static, Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import type { FastifyInstance } from 'fastify'
+import { sha256 } from '../../core/secrets.ts'
+
+export const ATTEMPT_COOKIE = 'svc_oidc'
+/** Long enough to sign in at the provider. */
+export const ATTEMPT_SECONDS = 10 * 60
+const PURPOSE = 'oidc-attempt'
+
+/** One way to the provider and back; only the browser that began it can end it. */
+const AttemptSchema = Type.Object({
+  state: Type.String(), nonce: Type.String(), code_verifier: Type.String(), ends_at: Type.Integer()
+})
+export type Attempt = Static<typeof AttemptSchema>
+
+const random = () => randomBytes(32).toString('base64url')
+
+/**
+ * Attempts travel sealed in a cookie, so that any worker can take them up. That one is used up is remembered in the
+ * database, for as long as its cookie could still be read.
+ */
+export function createAttempts (app: FastifyInstance) {
+  return {
+    begin: (): Attempt => ({
+      state: random(), nonce: random(), code_verifier: random(), ends_at: Date.now() + ATTEMPT_SECONDS * 1_000
+    }),
+
+    seal: (attempt: Attempt): string => app.secrets.seal(PURPOSE, JSON.stringify(attempt)),
+
+    /** Null for a cookie that is not ours, was changed or is too old. */
+    open (cookie: string): Attempt | null {
+      const text = app.secrets.open(PURPOSE, cookie)
+      const attempt: unknown = text === null ? null : JSON.parse(text)
+      return Value.Check(AttemptSchema, attempt) && attempt.ends_at > Date.now() ? attempt : null
+    },
+
+    /** Uses an attempt up. @returns whether it was not yet. */
+    async spend ({ state, ends_at: endsAt }: Attempt): Promise<boolean> {
+      const { rowCount } = await app.pg.query(`insert into one_time_tokens (token_hash, purpose, expires_at)
+        values ($1, 'oidc', $2) on conflict do nothing`, [sha256(`${PURPOSE}.${state}`), new Date(endsAt)])
+      return rowCount === 1
+    }
+  }
+}

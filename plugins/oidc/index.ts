@@ -1,0 +1,25 @@
+import fp from 'fastify-plugin'
+import type { FeatureOptions } from '../../core/app.ts'
+import createRoutes from './routes.ts'
+import { createOidc } from './service.ts'
+import { readSettings } from './settings.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance { oidc: ReturnType<typeof createOidc> }
+}
+
+export default fp<FeatureOptions>(async (app, { config, role }) => {
+  const { settings, problems } = readSettings(config)
+  // There is one worker and many others: said once is enough.
+  if (role === 'worker' && problems.length > 0) {
+    app.log.warn(`Sign-in with OpenID Connect is off although OIDC_ENABLED is set: ${problems.join('; ')}`)
+  }
+  const oidc = createOidc(app, settings)
+  app.decorate('oidc', oidc)
+  app.sessions.onSignOut(async (idToken) => {
+    const url = await oidc.findLogoutUrl(idToken)
+    return url === null ? null : { oidc_logout_url: url }
+  })
+  app.addHook('onClose', async () => { await oidc.close() })
+  await app.register(createRoutes(config))
+}, { name: 'oidc', dependencies: ['database', 'auth-core', 'audit', 'auth', 'users'] })

@@ -1,0 +1,78 @@
+import { readFile } from 'node:fs/promises'
+import { getCACertificates } from 'node:tls'
+import {
+  type ClientAuth, ClientSecretBasic, ClientSecretPost, type Configuration, type CustomFetch, None,
+  allowInsecureRequests, customFetch, discovery
+} from 'openid-client'
+import { Agent, fetch } from 'undici'
+import { type OidcSettings, isPrivateLine } from './settings.ts'
+
+/** Each request, from connecting to the last byte. */
+const TIMEOUT_SECONDS = 10
+/** Discovery documents, tokens and profiles are a few KiB. */
+const ANSWER_MAX_BYTES = 1024 * 1024
+/** Providers hardly ever change their addresses. */
+const KEEP_MS = 60 * 60_000
+
+/** As the provider wants it; Basic when it does not say, as OpenID Connect Discovery 1.0 section 3 has it. */
+function authenticateClient (secret: string | undefined): ClientAuth {
+  if (secret === undefined) return None()
+  const [basic, post] = [ClientSecretBasic(secret), ClientSecretPost(secret)]
+  return (server, client, body, headers) => {
+    const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
+    const chosen = methods.includes('client_secret_basic') ? basic : post
+    chosen(server, client, body, headers)
+  }
+}
+
+async function createAgent (caFile: string | undefined): Promise<Agent> {
+  const ca = caFile === undefined ? undefined : [...getCACertificates('default'), await readFile(caFile, 'utf8')]
+  return new Agent({ maxResponseSize: ANSWER_MAX_BYTES, ...(ca === undefined ? {} : { connect: { ca } }) })
+}
+
+/** What the provider says of itself, asked for when it is first needed and again after a failure. */
+export function createProvider (settings: OidcSettings) {
+  let agent: Promise<Agent> | null = null
+  let known: { configuration: Promise<Configuration>, until: number } | null = null
+
+  /** A file that cannot be read now may be there at the next try. */
+  function openAgent (): Promise<Agent> {
+    agent ??= createAgent(settings.tls_cacertfile).catch((err: unknown) => {
+      agent = null
+      throw new Error(`OIDC_TLS_CACERTFILE '${settings.tls_cacertfile}' cannot be read; check the path`, { cause: err })
+    })
+    return agent
+  }
+
+  const fetchFromProvider: CustomFetch = async (url, options) => {
+    if (!isPrivateLine(new URL(url))) throw new TypeError(`The provider's address '${url}' must be https`)
+    return await fetch(url, { ...options, dispatcher: await openAgent() })
+  }
+
+  async function discover (): Promise<Configuration> {
+    const { metadata_url: url, client_id: id, client_secret: secret } = settings
+    // Here, where the reason of a failure is not yet wrapped by the library.
+    await openAgent()
+    return await discovery(url, id, undefined, authenticateClient(secret), {
+      // Which plain addresses are let through is decided above, for every request.
+      execute: [allowInsecureRequests], timeout: TIMEOUT_SECONDS, [customFetch]: fetchFromProvider
+    })
+  }
+
+  return {
+    /** Those who ask at once share one question. */
+    async read (): Promise<Configuration> {
+      if (known === null || known.until < Date.now()) {
+        const configuration = discover()
+        known = { configuration, until: Date.now() + KEEP_MS }
+        configuration.catch(() => { known = null })
+      }
+      return await known.configuration
+    },
+
+    async close (): Promise<void> {
+      await (await agent)?.close()
+    }
+  }
+}
+export type Provider = ReturnType<typeof createProvider>

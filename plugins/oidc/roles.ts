@@ -1,0 +1,29 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { FastifyInstance } from 'fastify'
+import { isLastAdmin } from '../users/admins.ts'
+import { User } from '../users/entities.ts'
+import type { ClaimedRole } from './identity.ts'
+
+/** @returns whether the account has the role now; the last administrator who can sign in stays one */
+async function storeRole (em: EntityManager, userId: number, role: User['role']): Promise<boolean> {
+  return await em.transactional(async (tx) => {
+    if (role !== 'admin' && await isLastAdmin(tx, userId)) return false
+    await tx.nativeUpdate(User, { id: userId }, { role, updated_at: new Date() })
+    return true
+  })
+}
+
+/** Gives an account the role that the provider says at this sign-in. */
+export async function applyRole (
+  app: FastifyInstance, em: EntityManager, user: User, claimed: ClaimedRole, address: string
+): Promise<void> {
+  const { id, username, role: from } = user
+  const to = claimed === 'admin' ? 'admin' : 'user'
+  if (claimed === null || from === to) return
+  if (!await storeRole(em, id, to)) {
+    app.log.warn({ username }, 'the last administrator keeps the role that the OpenID provider takes away')
+    return
+  }
+  user.role = to
+  await app.users.announceRole({ user: { id, username }, from, to, by: null }, address, { by: 'oidc' })
+}

@@ -1,0 +1,53 @@
+import { Type } from '@sinclair/typebox'
+import type { FastifyRequest } from 'fastify'
+import { isSecureRequest } from '../../core/auth.ts'
+import { type Config, basePath } from '../../core/config.ts'
+import { type Routes, ErrorSchema } from '../../core/typebox.ts'
+import { ATTEMPT_COOKIE, ATTEMPT_SECONDS } from './attempts.ts'
+import { CALLBACK_PATH } from './settings.ts'
+
+const tags = ['auth']
+const refusals = { 400: ErrorSchema, 404: ErrorSchema, 503: ErrorSchema }
+
+/** As it was sent: that a name comes twice has to show. */
+const queryOf = ({ url }: FastifyRequest) => new URLSearchParams(url.includes('?') ? url.slice(url.indexOf('?')) : '')
+
+const createRoutes = (config: Config): Routes => async (app) => {
+  const home = `${basePath(config)}/`
+
+  app.get('/api/login/openid', {
+    schema: {
+      operationId: 'beginOpenidLogin',
+      tags,
+      summary: 'Go to the OpenID provider to sign in',
+      response: { 302: Type.Null({ description: 'To the provider' }), ...refusals }
+    },
+    config: { public: true }
+  }, async (request, reply) => {
+    const { url, cookie } = await app.oidc.begin()
+    reply.setCookie(ATTEMPT_COOKIE, cookie, {
+      // Lax, since it is the provider's page that sends the browser back.
+      path: home, httpOnly: true, sameSite: 'lax', secure: isSecureRequest(request, config), maxAge: ATTEMPT_SECONDS
+    })
+    return reply.header('cache-control', 'no-store').redirect(url, 302)
+  })
+
+  app.get(CALLBACK_PATH, {
+    schema: {
+      operationId: 'finishOpenidLogin',
+      tags,
+      summary: 'Come back from the OpenID provider with a session',
+      response: {
+        307: Type.Null({ description: 'To the front page, with a session' }), ...refusals, 401: ErrorSchema, 403: ErrorSchema
+      }
+    },
+    config: { public: true }
+  }, async (request, reply) => {
+    reply.clearCookie(ATTEMPT_COOKIE, { path: home }).header('cache-control', 'no-store')
+    const { user, idToken } = await app.oidc.finish(request, request.cookies[ATTEMPT_COOKIE], queryOf(request))
+    await app.sessions.signIn(request, reply, user, { idToken, by: 'oidc' })
+    return reply.redirect(home, 307)
+  })
+}
+
+export default createRoutes

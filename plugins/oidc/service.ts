@@ -1,0 +1,111 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { ApiError, badRequest, notFound } from '../../core/errors.ts'
+import { networkOf } from '../../core/networks.ts'
+import { isEqualSecret } from '../../core/secrets.ts'
+import { createThrottle } from '../auth/throttle.ts'
+import type { User } from '../users/entities.ts'
+import { createAccounts } from './accounts.ts'
+import { type Attempt, createAttempts } from './attempts.ts'
+import { type Proof, readProof, toAuthorizationUrl, toLogoutUrl } from './exchange.ts'
+import { toApiError } from './failures.ts'
+import { readIdentity } from './identity.ts'
+import { createProvider } from './provider.ts'
+import { applyRole } from './roles.ts'
+import type { OidcSettings } from './settings.ts'
+
+const AGAIN = 'sign in again from the start'
+/** Each answer makes the server ask the provider; a household behind one address stays far below. */
+const answersFrom = (address: string) => ({ key: `oidc:${networkOf(address)}`, max: 100, seconds: 600 })
+
+/** Signing in by a provider's word; `settings` is null where that is off. */
+export function createOidc (app: FastifyInstance, settings: OidcSettings | null) {
+  const attempts = createAttempts(app)
+  const throttle = createThrottle(app.pg)
+  const live = settings === null
+    ? null
+    : { settings, provider: createProvider(settings), accounts: createAccounts(app, settings) }
+
+  function requireLive () {
+    if (live !== null) return live
+    throw notFound('Sign-in with OpenID Connect is off or not fully configured; see OIDC_ENABLED, and the log of the start')
+  }
+
+  /** The reason is in the log alone: the person who signs in is told what to do. */
+  async function ask<T> (work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (err) {
+      const failure = toApiError(err)
+      if (failure.code === 'UNAVAILABLE') app.log.error({ err }, 'the OpenID provider could not be used')
+      else app.log.info({ err }, 'the OpenID provider signed nobody in')
+      throw failure
+    }
+  }
+
+  /** The attempt that an answer belongs to; it is used up. */
+  async function takeAttempt (cookie: string | undefined, answer: URLSearchParams, address: string): Promise<Attempt> {
+    const attempt = cookie === undefined ? null : attempts.open(cookie)
+    if (attempt === null) throw badRequest(`This browser began no sign-in lately, or keeps no cookies; ${AGAIN}`)
+    if (!isEqualSecret(answer.get('state') ?? '', attempt.state)) throw badRequest(`This answer belongs to another sign-in; ${AGAIN}`)
+    await throttle.spend(answersFrom(address))
+    if (!await attempts.spend(attempt)) throw badRequest(`This sign-in was used already; ${AGAIN}`)
+    return attempt
+  }
+
+  async function findUser (request: FastifyRequest, proof: Proof): Promise<User> {
+    const { settings, accounts } = requireLive()
+    const identity = readIdentity(proof.claims, proof.issuer, proof.isVerificationPromised, settings)
+    const user = await accounts.find(request.em, identity, request.ip)
+    await applyRole(app, request.em, user, identity.role, request.ip)
+    return user
+  }
+
+  /** Only people whom the provider knows get this far, so that strangers cannot fill the audit log. */
+  async function recordRefusal ({ ip: address }: FastifyRequest, { claims: { email } }: Proof, { message }: ApiError) {
+    const username = typeof email === 'string' ? email : ''
+    await app.audit.record({ event: 'sign_in.failed', username, address, details: { by: 'oidc', reason: message } })
+  }
+
+  return {
+    /** Where to send a browser that wants to sign in, and the cookie it has to bring back. */
+    async begin (): Promise<{ url: string, cookie: string }> {
+      const { settings, provider } = requireLive()
+      const attempt = attempts.begin()
+      const url = await ask(async () => await toAuthorizationUrl(await provider.read(), settings, attempt))
+      return { url, cookie: attempts.seal(attempt) }
+    },
+
+    /**
+     * Whom the provider sent back, by the query it sent the browser back with.
+     *
+     * @throws ApiError BAD_REQUEST when cookie and answer do not belong together or were used, NOT_AUTHENTICATED or
+     * FORBIDDEN when the person may not sign in, UNAVAILABLE when the provider cannot be asked
+     */
+    async finish (request: FastifyRequest, cookie: string | undefined, answer: URLSearchParams) {
+      const { settings, provider } = requireLive()
+      const attempt = await takeAttempt(cookie, answer, request.ip)
+      const proof = await ask(async () => await readProof(await provider.read(), settings, attempt, answer))
+      try {
+        return { user: await findUser(request, proof), idToken: proof.idToken }
+      } catch (err) {
+        if (err instanceof ApiError) await recordRefusal(request, proof, err)
+        throw err
+      }
+    },
+
+    /** Where a session ends at the provider too; null when that is not wanted or not possible. */
+    async findLogoutUrl (idToken: string): Promise<string | null> {
+      if (live === null || !live.settings.rp_initiated_logout) return null
+      const { settings: { end_session_endpoint: fixed }, provider } = live
+      try {
+        return toLogoutUrl(fixed ?? (await provider.read()).serverMetadata().end_session_endpoint, idToken)
+      } catch (err) {
+        // The session here has ended all the same.
+        app.log.warn({ err }, 'the OpenID provider could not be asked where sessions end')
+        return null
+      }
+    },
+
+    close: async () => { await live?.provider.close() }
+  }
+}

@@ -1,0 +1,61 @@
+import { isGlobalHost } from '../../core/addresses.ts'
+import { type Config, shareableBaseUrl } from '../../core/config.ts'
+
+/** The configuration of a provider that people can be sent to. */
+export type OidcSettings = Omit<Config['oidc'], 'client_id' | 'redirect_uri'> & {
+  client_id: string
+  /** The provider's discovery document. */
+  metadata_url: URL
+  /** The only address people are sent back to; never made from a request. */
+  redirect_uri: URL
+}
+
+export const CALLBACK_PATH = '/api/oauth/openid'
+const WELL_KNOWN = '/.well-known/openid-configuration'
+
+/**
+ * Whether what is sent to an address cannot be read on the way to it: over TLS, or within this machine or network,
+ * where providers are often run without.
+ */
+export const isPrivateLine = (url: URL) =>
+  url.protocol === 'https:' || (url.protocol === 'http:' && !isGlobalHost(url.hostname))
+
+const toUrl = (text: string | undefined) => text === undefined ? null : URL.parse(text)
+
+function findMetadataUrl ({ server_metadata_url: document, server_application_url: issuer }: Config['oidc']): URL | null {
+  return toUrl(document) ?? toUrl(issuer === undefined ? undefined : `${issuer.replace(/\/+$/, '')}${WELL_KNOWN}`)
+}
+
+function findRedirectUri (config: Config): URL | null {
+  const base = shareableBaseUrl(config)
+  return toUrl(config.oidc.redirect_uri ?? (base === null ? undefined : `${base}${CALLBACK_PATH}`))
+}
+
+function describeMetadataUrl (url: URL | null): string | null {
+  if (url === null) {
+    return 'OIDC_SERVER_APPLICATION_URL is not set, nor OIDC_SERVER_METADATA_URL: set one to a URL of the provider'
+  }
+  if (isPrivateLine(url)) return null
+  return `the provider's address ${url.origin} is plain http over the internet: use https`
+}
+
+/**
+ * The settings when sign-in by OpenID Connect is on and possible, else null; `problems` says what keeps it from
+ * working although it is on.
+ */
+export function readSettings (config: Config): { settings: OidcSettings | null, problems: string[] } {
+  const { oidc } = config
+  if (!oidc.enabled) return { settings: null, problems: [] }
+  const { client_id: clientId } = oidc
+  const metadataUrl = findMetadataUrl(oidc)
+  const redirectUri = findRedirectUri(config)
+  const problems = [
+    clientId === undefined ? 'OIDC_CLIENT_ID is not set: set it to the id that the provider gave this server' : null,
+    describeMetadataUrl(metadataUrl),
+    redirectUri === null ? 'OIDC_REDIRECT_URI is not set and SVC_BASE_URL names no real host: set one of them' : null
+  ].filter((problem) => problem !== null)
+  if (problems.length > 0 || clientId === undefined || metadataUrl === null || redirectUri === null) {
+    return { settings: null, problems }
+  }
+  return { settings: { ...oidc, client_id: clientId, metadata_url: metadataUrl, redirect_uri: redirectUri }, problems }
+}

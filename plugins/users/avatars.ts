@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto'
+import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import sharp from 'sharp'
+import type { Config } from '../../core/config.ts'
+import { badRequest, notFound } from '../../core/errors.ts'
+import { errorCode } from '../../core/library/fs-error.ts'
+import { PathRefusedError, openInside } from '../../core/library/safe-path.ts'
+
+/** Decoded pixels a picture may have; more is a bomb, not a face. */
+const PIXELS_MAX = 50_000_000
+const STEM = 'avatar'
+const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP', 'ENAMETOOLONG'])
+
+/** How each kind begins. Nothing else is even shown to the decoder, which knows far more formats. */
+const KINDS = [
+  { format: 'png', extension: 'png', offset: 0, mark: '\x89PNG\r\n\x1a\n' },
+  { format: 'jpeg', extension: 'jpg', offset: 0, mark: '\xff\xd8\xff' },
+  { format: 'webp', extension: 'webp', offset: 8, mark: 'WEBP' },
+  { format: 'gif', extension: 'gif', offset: 0, mark: 'GIF8' }
+] as const
+
+const refused = (reason: string) => badRequest(`The avatar ${reason}; send a PNG, JPEG, WebP or GIF picture`)
+
+/** The extension that fits a picture's content, whatever its name says. @throws ApiError BAD_REQUEST */
+export async function readExtension (content: Buffer): Promise<string> {
+  const kind = KINDS.find(({ mark, offset }) => content.toString('latin1', offset, offset + mark.length) === mark)
+  if (kind === undefined) throw refused('is no picture')
+  const { format, width, height } = await sharp(content).metadata().catch((err: unknown) => {
+    throw refused(`cannot be read (${err instanceof Error ? err.message : String(err)})`)
+  })
+  if (format !== kind.format) throw refused(`is neither ${kind.format} nor another kind that is accepted`)
+  if (width * height > PIXELS_MAX) throw refused(`has ${width} × ${height} pixels, more than 50 million`)
+  return kind.extension
+}
+
+/** A picture that lies beside its final place. */
+export interface StagedAvatar {
+  /** Relative to the assets folder. */
+  path: string
+  /** Puts it in the place of the former one, in one step. */
+  settle (): Promise<void>
+  /** Removes it, unless it was settled. */
+  discard (): Promise<void>
+}
+
+async function writeNew (path: string, content: Buffer): Promise<void> {
+  const handle = await open(path, 'wx')
+  try {
+    await handle.writeFile(content)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+export function createAvatars (config: Config) {
+  const assetsDir = join(config.data_dir, 'assets')
+  const folderOf = (userId: number) => `users/${Buffer.from(`User:${userId}`).toString('hex')}/profile`
+
+  /** Former pictures of another kind. */
+  async function dropTwins (folder: string, kept: string): Promise<void> {
+    const twins = (await readdir(folder)).filter((name) => name.startsWith(`${STEM}.`) && name !== kept)
+    for (const name of twins) await rm(join(folder, name), { force: true })
+  }
+
+  return {
+    /** @throws ApiError BAD_REQUEST for what is no picture that is accepted. */
+    async stage (userId: number, content: Buffer): Promise<StagedAvatar> {
+      const extension = await readExtension(content)
+      const folder = join(assetsDir, folderOf(userId))
+      const name = `${STEM}.${extension}`
+      const part = join(folder, `.${randomUUID()}.tmp`)
+      await mkdir(folder, { recursive: true })
+      await writeNew(part, content)
+      return {
+        path: `${folderOf(userId)}/${name}`,
+        async settle () {
+          await rename(part, join(folder, name))
+          await dropTwins(folder, name)
+        },
+        discard: () => rm(part, { force: true })
+      }
+    },
+
+    /** Opens a picture; the caller closes the handle. @throws ApiError NOT_FOUND when there is none. */
+    async open (path: string): Promise<{ handle: FileHandle, fileName: string }> {
+      try {
+        if (path === '') throw notFound('This user has no avatar')
+        return { handle: await openInside(assetsDir, path), fileName: basename(path) }
+      } catch (err) {
+        if (err instanceof PathRefusedError || ABSENT.has(errorCode(err))) throw notFound('This user has no avatar')
+        throw err
+      }
+    },
+
+    async delete (userId: number): Promise<void> {
+      await rm(join(assetsDir, folderOf(userId)), { recursive: true, force: true })
+    }
+  }
+}
+export type Avatars = ReturnType<typeof createAvatars>

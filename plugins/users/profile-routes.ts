@@ -1,0 +1,77 @@
+import formbody from '@fastify/formbody'
+import { Type } from '@sinclair/typebox'
+import { callerOf } from '../../core/auth.ts'
+import type { Config } from '../../core/config.ts'
+import { ErrorSchema, IdParams, type Routes } from '../../core/typebox.ts'
+import { SESSION_COOKIE, cookiePath } from '../auth/cookie.ts'
+import { refreshAchievements } from './achievements.ts'
+import type { Avatars } from './avatars.ts'
+import type { Changes } from './changes.ts'
+import { RefreshSchema, UpdateUserSchema, UserSchema } from './schemas.ts'
+import { readUpdateForm } from './update-form.ts'
+
+const tags = ['users']
+/** Kinds that a browser shows; whatever else may lie there is only saved. */
+const SHOWN = new Set(['image/png', 'image/jpeg', 'image/webp', 'image/gif'])
+const Bytes = Type.Unsafe<unknown>({ type: 'string', format: 'binary' })
+
+interface Services { config: Config, avatars: Avatars, changes: Changes }
+
+/** What users change of their own account, and administrators of every one. */
+const createProfileRoutes = ({ config, avatars, changes }: Services): Routes => async (app) => {
+  await app.register(formbody)
+
+  app.get('/api/users/:id/avatar', {
+    schema: { operationId: 'getUserAvatar', tags, summary: "A user's picture", params: IdParams, response: { 200: Bytes, 404: ErrorSchema } },
+    config: { scopes: ['assets.read'] }
+  }, async (request, reply) => {
+    const { avatar_path: path } = await app.users.get(request.em, request.params.id)
+    const { handle, fileName } = await avatars.open(path)
+    const type = app.files.mediaTypeOf(fileName) ?? ''
+    const isShown = SHOWN.has(type)
+    return await app.files.send(request, reply, {
+      handle,
+      type: isShown ? type : 'application/octet-stream',
+      cacheControl: 'private, no-cache',
+      disposition: { type: isShown ? 'inline' : 'attachment', fileName }
+    })
+  })
+
+  app.put('/api/users/:id', {
+    schema: {
+      operationId: 'updateUser',
+      tags,
+      summary: 'Change an account; members their own, administrators any',
+      consumes: ['multipart/form-data', 'application/x-www-form-urlencoded', 'application/json'],
+      params: IdParams,
+      body: UpdateUserSchema,
+      response: { 200: UserSchema, 400: ErrorSchema, 404: ErrorSchema, 413: ErrorSchema }
+    },
+    preValidation: readUpdateForm,
+    config: { scopes: ['me.write'] }
+  }, async (request, reply) => {
+    const { params: { id }, body, ip } = request
+    const { user, endsOwnSession } = await changes.update(request.em, callerOf(request), id, body, ip)
+    if (endsOwnSession) {
+      // The answer is nobody's any more: it neither renews the session nor carries its CSRF token.
+      request.caller = null
+      reply.clearCookie(SESSION_COOKIE, { path: cookiePath(config) })
+    }
+    return await app.users.view(user)
+  })
+
+  app.post('/api/users/:id/ra/refresh', {
+    schema: {
+      operationId: 'refreshUserAchievements',
+      tags,
+      summary: "Fetch a user's progress at RetroAchievements",
+      params: IdParams,
+      body: RefreshSchema,
+      response: { 200: Type.Null(), 404: ErrorSchema, 503: ErrorSchema }
+    },
+    preValidation: async (request) => { request.body ??= null },
+    config: { scopes: ['me.write'] }
+  }, async (request) => await refreshAchievements(app, request.em, callerOf(request), request.params.id))
+}
+
+export default createProfileRoutes

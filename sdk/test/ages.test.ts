@@ -1,0 +1,34 @@
+import t from 'tap'
+import { minimumAge } from '../src/ages.ts'
+
+const AGES: Record<string, Record<string, number>> = {
+  ESRB: { EC: 3, E: 6, 'K-A': 6, 'E10+': 10, T: 13, M: 17, AO: 18 },
+  CERO: { A: 0, B: 12, C: 15, D: 17, Z: 18 },
+  ACB: { G: 0, PG: 8, M: 15, 'MA 15+': 15, 'R 18+': 18, 'X 18+': 18, RC: 18 },
+  OFLC: { G: 0, 'MA15+': 15 },
+  BBFC: { U: 0, PG: 8, 12: 12, '12A': 12, 15: 15, 18: 18, R18: 18 },
+  PEGI: { 3: 3, 7: 7, 12: 12, 16: 16, 18: 18 },
+  USK: { 0: 0, 6: 6, 'ab 12': 12, 16: 16, 18: 18 },
+  GRAC: { ALL: 0, '12+': 12, '15+': 15, '19+': 19 },
+  CLASS_IND: { L: 0, 10: 10, 18: 18 },
+  DJCTQ: { L: 0, 14: 14 },
+  SS: { 3: 3, 18: 18 },
+  ELSPA: { '11+': 11 },
+  JV: { 21: 21 }
+}
+
+t.test('every board has its ages, however its ratings are written', async (t) => {
+  for (const [board, ratings] of Object.entries(AGES)) {
+    for (const [rating, age] of Object.entries(ratings)) {
+      t.equal(minimumAge(board, rating), age, `${board} ${rating}`)
+      t.equal(minimumAge(board.toLowerCase(), ` ${rating.toLowerCase()} `), age, `${board} ${rating} in small letters`)
+    }
+  }
+})
+
+t.test('a rating that says no age is none', async (t) => {
+  for (const [board, rating] of [
+    ['ESRB', 'RP'], ['ESRB', '12'], ['ESRB', ''], ['GRAC', 'TESTING'], ['PEGI', '180'], ['CERO', 'constructor'],
+    ['Nobody', '12'], ['', '12'], ['constructor', 'E']
+  ] as const) t.equal(minimumAge(board, rating), null, `${board} ${rating}`)
+})
