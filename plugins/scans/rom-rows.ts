@@ -7,6 +7,8 @@ import type { FileRow, RomRow, StoredFile } from './rom-store.ts'
 export interface EntryHashes {
   files: (FileHashes | null)[]
   rom: Pick<RomRow, 'crc_hash' | 'md5_hash' | 'sha1_hash'>
+  /** What RetroAchievements knows the ROM by, and which of the files that is the hash of. */
+  ra: { hash: string, file: EntryFile } | null
   /** Why a file could not be hashed as its kind would have it. */
   warnings: { path: string, reason: string }[]
 }
@@ -14,9 +16,9 @@ export interface EntryHashes {
 const NO_HASHES = { crc_hash: '', md5_hash: '', sha1_hash: '' }
 
 export const unhashed = (entry: Entry): EntryHashes =>
-  ({ files: entry.files.map(() => null), rom: NO_HASHES, warnings: [] })
+  ({ files: entry.files.map(() => null), rom: NO_HASHES, ra: null, warnings: [] })
 
-const pathOf = (file: EntryFile) => `${file.file_path}/${file.file_name}`
+export const pathOf = (file: EntryFile) => `${file.file_path}/${file.file_name}`
 
 function warningsOf (files: readonly EntryFile[], hashes: readonly (FileHashes | Error)[]): EntryHashes['warnings'] {
   return hashes.flatMap((hash, index) => {
@@ -41,6 +43,7 @@ async function hashFolder (entry: Entry, hasher: Hasher, signal: AbortSignal): P
   return {
     files: inOrder.map((hash) => hash instanceof Error ? null : hash),
     rom: topGroup.combined,
+    ra: null,
     warnings: warningsOf(entry.files, inOrder)
   }
 }
@@ -57,6 +60,7 @@ export async function hashEntry (entry: Entry, hasher: Hasher, signal: AbortSign
   return {
     files: hashes.map((hash) => hash instanceof Error ? null : hash),
     rom: first === undefined || first instanceof Error ? NO_HASHES : first,
+    ra: null,
     warnings: warningsOf(entry.files, hashes)
   }
 }
@@ -75,6 +79,7 @@ export function toFileRows (entry: Entry, hashes: EntryHashes): FileRow[] {
       crc_hash: hash?.crc_hash ?? '',
       md5_hash: hash?.md5_hash ?? '',
       sha1_hash: hash?.sha1_hash ?? '',
+      ra_hash: hashes.ra?.file === file ? hashes.ra.hash : null,
       chd_sha1_hash: hash?.chd_sha1_hash ?? null,
       archive_members: hash?.archive_members ?? null
     }
@@ -103,6 +108,7 @@ export function toRomRow (
     crc_hash: crc,
     md5_hash: md5,
     sha1_hash: sha1,
+    ra_hash: hashes.ra?.hash ?? null,
     regions: name.regions,
     languages: name.languages,
     tags: name.tags,
