@@ -1,6 +1,7 @@
 import type { AppOptions } from '../core/app.ts'
 import auth from './auth/index.ts'
 import { Session } from './auth/entities.ts'
+import circuits from './circuits/index.ts'
 import exports from './exports/index.ts'
 import { Firmware } from './firmware/entities.ts'
 import heartbeat from './heartbeat/index.ts'
@@ -17,6 +18,7 @@ import tokens from './tokens/index.ts'
 import { ClientToken } from './tokens/entities.ts'
 import users from './users/index.ts'
 import { User } from './users/entities.ts'
+import watcher from './watcher/index.ts'
 
 /** The server's features in the order they register: adding one is one line in each list. */
 export const features: AppOptions['features'] = {
@@ -30,8 +32,10 @@ export const features: AppOptions['features'] = {
     resources,
     roms,
     heartbeat,
+    circuits,
     plugins,
     scans,
+    watcher,
     exports
   ]
 }

@@ -79,6 +79,25 @@ export async function isFolder (path: string): Promise<boolean> {
   }
 }
 
+/**
+ * The number that tells a folder from another one in its place, such as a mount point without its disk.
+ *
+ * @throws {LibraryUnreadableError}
+ */
+export async function folderInode (path: string): Promise<string> {
+  try {
+    return String((await stat(path, { bigint: true })).ino)
+  } catch (err) {
+    throw unreadable(path, err)
+  }
+}
+
+/** {@link reasonOf}, and what to do about it where a person can do something. */
+export function adviceOf (err: unknown): string {
+  const isRefused = ['EACCES', 'EPERM'].includes(errorCode(err))
+  return isRefused ? `${reasonOf(err)}; give the server's user that permission` : reasonOf(err)
+}
+
 /** An error of the file system in words. */
 export function reasonOf (err: unknown): string {
   switch (errorCode(err)) {
