@@ -35,7 +35,7 @@ interface Watched {
   inner: Set<string>
 }
 
-/** Names that downloads and copies have until they are complete. */
+/** Names that files have while they are downloaded or copied. */
 const TEMPORARY = /\.part$/i
 
 /** The folders below the platform folders, as deep as a scan reads, each with a watch of its own. */
@@ -46,7 +46,7 @@ export function createWatchedFolders ({ rules, open, steps, onChange, onWrite }:
   const places = new Set<string>()
 
   function isIgnored ({ holds }: WatchedFolder, item: DirectoryItem): boolean {
-    if (TEMPORARY.test(item.name) || item.kind === 'other') return true
+    if (item.kind === 'other' || (item.kind !== 'folder' && TEMPORARY.test(item.name))) return true
     if (holds === 'parts') return isPartLeftOut(rules, item)
     if (holds === 'roms') return isLeftOut(rules, item)
     return item.kind === 'folder' || rules.isExcludedSingle(item.name)

@@ -8,15 +8,19 @@ import type { KnownRom } from './rom-store.ts'
 import type { ScannedPlatform } from './sdk-rom.ts'
 import { type Rebuilt, type Taken, takeEntries } from './take.ts'
 
-const BATCH = 500
+/** The first batch is small, so that lookups begin early; each further one is larger, up to the largest. */
+const FIRST_BATCH = 50
+const LARGEST_BATCH = 500
 
-async function * inBatches<T> (items: AsyncIterable<T>, size: number): AsyncGenerator<T[]> {
+async function * inBatches<T> (items: AsyncIterable<T>): AsyncGenerator<T[]> {
   let batch: T[] = []
+  let size = FIRST_BATCH
   for await (const item of items) {
     batch.push(item)
     if (batch.length < size) continue
     yield batch
     batch = []
+    size = Math.min(size * 2, LARGEST_BATCH)
   }
   if (batch.length > 0) yield batch
 }
@@ -78,7 +82,7 @@ async function scanEntries (reading: Reading, missing: Missing, rules: Exclusion
   const listing = listEntries({ libraryDir, folder: platform.fs_path, rules, signal })
   let storing: Promise<void> = Promise.resolve()
   try {
-    for await (const batch of inBatches(listing.entries, BATCH)) {
+    for await (const batch of inBatches(listing.entries)) {
       for (const entry of batch) seen.add(entry.fs_name)
       const taken = await takeBatch(batch, reading)
       await storing
