@@ -16,7 +16,7 @@ import { createPluginServices } from './plugin-services.ts'
 import { type Secrets, createSecrets } from './secrets.ts'
 import sockets from './sockets.ts'
 import type { App } from './typebox.ts'
-import { createValidatorCompiler } from './validation.ts'
+import { buildSerializer, createValidatorCompiler } from './validation.ts'
 import { VERSION } from './version.ts'
 import workers, { type Role } from './workers.ts'
 
@@ -64,7 +64,7 @@ export async function buildApp (options: AppOptions): Promise<App> {
     trustProxy: config.server.trusted_proxies.length > 0 ? [...config.server.trusted_proxies] : false,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: URL_PART_MAX },
     // For every context: setting it on the root would be undone by the first schema a plugin adds.
-    schemaController: { compilersFactory: { buildValidator: createValidatorCompiler as never } },
+    schemaController: { compilersFactory: { buildValidator: createValidatorCompiler as never, buildSerializer } },
     genReqId: () => crypto.randomUUID(),
     pluginTimeout: 15_000,
     rewriteUrl: ({ url = '/' }) => stripPrefix(url, prefix)

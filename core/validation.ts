@@ -1,8 +1,12 @@
-import { Ajv, type ErrorObject } from 'ajv'
+import { type SerializerFactory, SerializerSelector } from '@fastify/fast-json-stringify-compiler'
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import ajvFormats from 'ajv-formats'
 import type { FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from '@sinclair/typebox'
 
+type Serializer = ReturnType<ReturnType<SerializerFactory>>
+
+const buildNow = SerializerSelector()
 const TRUE_WORDS = new Set(['true', '1', 'yes', 'on'])
 const FALSE_WORDS = new Set(['false', '0', 'no', 'off'])
 
@@ -28,6 +32,9 @@ function readBooleanWords (schema: TSchema, input: unknown): void {
 }
 
 /**
+ * Schemas are compiled when they are first needed: compiling them all is most of what a start costs, and every process
+ * would do it for routes it may never serve.
+ *
  * Queries, paths and headers are text and are read as their schema's types. Bodies are taken as they are: coercion
  * would turn a null that means something into 0.
  */
@@ -35,15 +42,25 @@ export function createValidatorCompiler (): FastifySchemaCompiler<TSchema> {
   const strict = createAjv(false)
   const coercing = createAjv(true)
   return ({ schema, httpPart }) => {
-    if (httpPart === 'body') return strict.compile(schema)
-    const validate = coercing.compile(schema)
+    const isBody = httpPart === 'body'
+    let validate: ValidateFunction | null = null
     function check (input: unknown): boolean {
-      readBooleanWords(schema, input)
+      if (!isBody) readBooleanWords(schema, input)
+      validate ??= (isBody ? strict : coercing).compile(schema)
       const isValid = validate(input)
       check.errors = validate.errors
       return isValid
     }
     check.errors = null as ErrorObject[] | null | undefined
     return check
+  }
+}
+
+/** As Fastify's own, but late. */
+export const buildSerializer: SerializerFactory = (schemas, options) => (route) => {
+  let serialize: Serializer | null = null
+  return (data) => {
+    serialize ??= buildNow(schemas, options)(route)
+    return serialize(data)
   }
 }
