@@ -196,7 +196,9 @@ export function createIdentification (services: IdentificationServices) {
   /** The next lookup does not wait for a batch to be full, but for the database when that cannot keep up. */
   async function settle (outcome: Outcome): Promise<void> {
     unwritten++
-    const written = writer.add(outcome).catch((err: unknown) => { refuse(outcome, err) }).finally(() => { unwritten-- })
+    const written = writer.add(outcome)
+      .catch((err: unknown) => { if (!signal.aborted) refuse(outcome, err) })
+      .finally(() => { unwritten-- })
     if (unwritten > UNWRITTEN_MAX) await written
   }
 

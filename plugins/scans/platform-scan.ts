@@ -5,6 +5,7 @@ import type { FolderLook } from './platform-folder.ts'
 import type { PlatformScanServices } from './platform-services.ts'
 import { rebuild } from './rebuild.ts'
 import type { KnownRom } from './rom-store.ts'
+import type { ScanProblem } from './schemas.ts'
 import type { ScannedPlatform } from './sdk-rom.ts'
 import { type Rebuilt, type Taken, takeEntries } from './take.ts'
 
@@ -68,10 +69,15 @@ function keepUnread (one: Taken): Taken {
 /** Reads a batch; what cannot be read because its disk is gone is not stored as unreadable. */
 async function takeBatch (batch: readonly Entry[], reading: Reading): Promise<Taken[]> {
   const { platform, services, known, folder, isAsked } = reading
-  const taken = await takeEntries(batch, platform, services, known, isAsked)
-  if (!services.hashes(platform.slug)) return taken
-  if (taken.some(({ hashes }) => hashes?.files.includes(null) === true)) await services.folders.check(platform, folder)
-  return taken.map(keepUnread)
+  const held: ScanProblem[] = []
+  const progress = { ...services.progress, problem: (problem: ScanProblem) => { held.push(problem) } }
+  const taken = await takeEntries(batch, platform, { ...services, progress }, known, isAsked)
+  const isUnread = ({ hashes }: Taken) => hashes?.files.includes(null) === true
+  const isHashed = services.hashes(platform.slug)
+  // One sentence about a disk that is gone says more than one about each of its files.
+  if (isHashed && taken.some(isUnread)) await services.folders.check(platform, folder)
+  for (const problem of held) services.progress.problem(problem)
+  return isHashed ? taken.map(keepUnread) : taken
 }
 
 /** Reads and hashes a batch while the one before it is being stored. @returns the names that were there. */
@@ -92,7 +98,6 @@ async function scanEntries (reading: Reading, missing: Missing, rules: Exclusion
   } finally {
     await storing
   }
-  // One sentence about the disk says more than one about each of its files.
   if (listing.problems.length > 0) await services.folders.check(platform, folder)
   for (const { path, reason, fs_name: name } of listing.problems) {
     progress.problem({ platform: platform.fs_slug, path, reason })

@@ -1,5 +1,7 @@
+import { adviceOf } from '../../core/library/directory.ts'
 import type { FileHashes, Hasher } from '../../core/hashing/hasher.ts'
 import type { Entry, EntryFile } from '../../core/library/entries.ts'
+import { errorCode } from '../../core/library/fs-error.ts'
 import { nameSortKey, parseName } from '../../core/library/names.ts'
 import type { FileRow, RomRow, StoredFile } from './rom-store.ts'
 
@@ -20,10 +22,12 @@ export const unhashed = (entry: Entry): EntryHashes =>
 
 export const pathOf = (file: EntryFile) => `${file.file_path}/${file.file_name}`
 
+const describe = (err: Error) => errorCode(err) === '' ? err.message : adviceOf(err)
+
 function warningsOf (files: readonly EntryFile[], hashes: readonly (FileHashes | Error)[]): EntryHashes['warnings'] {
   return hashes.flatMap((hash, index) => {
     const file = files[index]
-    const reason = hash instanceof Error ? `not hashed: ${hash.message}` : hash.warning
+    const reason = hash instanceof Error ? `not hashed: ${describe(hash)}` : hash.warning
     return file === undefined || reason === undefined ? [] : [{ path: pathOf(file), reason }]
   })
 }
@@ -66,14 +70,17 @@ export async function hashEntry (entry: Entry, hasher: Hasher, signal: AbortSign
 }
 
 export function toFileRows (entry: Entry, hashes: EntryHashes): FileRow[] {
+  const warned = new Set(hashes.warnings.map(({ path }) => path))
   return entry.files.map((file, index) => {
     const hash = hashes.files[index] ?? null
+    const isUnread = hash === null && warned.has(pathOf(file))
     return {
       file_name: file.file_name,
       file_path: file.file_path,
       file_size_bytes: file.file_size_bytes,
       last_modified: Math.round(file.mtime),
-      inode: file.inode,
+      // Without it the file counts as changed, so that the next scan tries to read it again.
+      inode: isUnread ? '' : file.inode,
       is_top_level: file.is_top_level,
       category: file.category,
       crc_hash: hash?.crc_hash ?? '',

@@ -19,7 +19,11 @@ export interface KnownRom {
 export type KnownHashes = Pick<Rom, 'id' | 'fs_size_bytes' | 'crc_hash' | 'md5_hash' | 'sha1_hash'>
 
 /** A ROM's content, and where it is said to lie. */
-export type PlacedHashes = KnownHashes & Pick<Rom, 'fs_path' | 'fs_name'> & { platform_id: number }
+export type PlacedHashes = KnownHashes & Pick<Rom, 'fs_path' | 'fs_name'> & {
+  platform_id: number
+  /** The folder that held the platform's ROMs; null when none was noted. */
+  fs_inode: string | null
+}
 
 /** A file as it is stored; `last_modified` in milliseconds. */
 export interface StoredFile {
@@ -174,9 +178,10 @@ export function createRomStore (pool: pg.Pool) {
 
     /** ROMs of other platforms with one of these SHA-1 sums. */
     async listElsewhere (platformId: number, sha1s: readonly string[]): Promise<PlacedHashes[]> {
-      const { rows } = await pool.query<PlacedHashes>(`select id, platform_id, fs_path, fs_name,
-          fs_size_bytes::float8 as fs_size_bytes, crc_hash, md5_hash, sha1_hash from roms
-        where sha1_hash = any($2::text[]) and platform_id <> $1 and crc_hash <> '' and md5_hash <> ''`,
+      const { rows } = await pool.query<PlacedHashes>(`select r.id, r.platform_id, r.fs_path, r.fs_name, p.fs_inode,
+          r.fs_size_bytes::float8 as fs_size_bytes, r.crc_hash, r.md5_hash, r.sha1_hash
+        from roms r join platforms p on p.id = r.platform_id
+        where r.sha1_hash = any($2::text[]) and r.platform_id <> $1 and r.crc_hash <> '' and r.md5_hash <> ''`,
       [platformId, sha1s])
       return rows
     },

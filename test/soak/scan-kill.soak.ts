@@ -1,3 +1,5 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -6,7 +8,7 @@ import { COVERS, GAMES, audit, makeLibrary } from './library.ts'
 import { type ScanRow, type SoakServer, WAIT_MS, forgetScans, startServer } from './server.ts'
 
 /** A scan that was interrupted and begun anew may take this long on a busy machine. */
-const SCAN_MS = 300_000
+const SCAN_MS = 600_000
 const ROUNDS = Number(process.env.SOAK_ROUNDS ?? 5)
 const SEED = Number(process.env.SOAK_SEED ?? Date.now() % 1_000_000)
 
@@ -20,7 +22,8 @@ function createRandom (seed: number): () => number {
 }
 
 const random = createRandom(SEED)
-const folder = t.testdir({})
+const folder = await mkdtemp(join(tmpdir(), 'svc-soak-'))
+t.teardown(() => rm(folder, { recursive: true, force: true }))
 const dataDir = join(folder, 'data')
 const libraryDir = join(folder, 'library')
 const resources = join(dataDir, 'resources')
