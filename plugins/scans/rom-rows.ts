@@ -126,13 +126,18 @@ export function toRomRow (
   }
 }
 
+const isSame = (file: EntryFile, known: StoredFile | undefined) => known !== undefined &&
+  known.file_size_bytes === file.file_size_bytes && known.inode === file.inode &&
+  known.last_modified === Math.round(file.mtime)
+
 /** Whether the files on disk are those that are stored, by name, size, time and inode; no content is read. */
 export function isUnchanged (entry: Entry, stored: readonly StoredFile[]): boolean {
   if (stored.length !== entry.files.length) return false
-  const byPath = new Map(stored.map((file) => [`${file.file_path}/${file.file_name}`, file]))
-  return entry.files.every((file) => {
-    const known = byPath.get(pathOf(file))
-    return known !== undefined && known.file_size_bytes === file.file_size_bytes && known.inode === file.inode &&
-      known.last_modified === Math.round(file.mtime)
-  })
+  const [only] = stored
+  const [file] = entry.files
+  if (stored.length === 1 && only !== undefined && file !== undefined) {
+    return only.file_name === file.file_name && only.file_path === file.file_path && isSame(file, only)
+  }
+  const byPath = new Map(stored.map((one) => [`${one.file_path}/${one.file_name}`, one]))
+  return entry.files.every((one) => isSame(one, byPath.get(pathOf(one))))
 }
