@@ -2,7 +2,6 @@ import type { Cache, Logger } from '@svc/plugin-sdk'
 import fastify from 'fastify'
 import { type Config, loadConfig } from './config.ts'
 import { createHttpClient } from './http.ts'
-import { paceClient } from './http-pace.ts'
 import { loadPlugins } from './loader.ts'
 import { createFiles } from './plugin-context.ts'
 import { linkSdk } from './plugin-packages.ts'
@@ -35,10 +34,10 @@ export async function inspectPlugins (config: Config): Promise<PluginRecord[]> {
       createServices (_kind, key, { config: pluginConfig, secrets, origins, pace }) {
         const cache = createMemoryCache()
         const http = createHttpClient({
-          name: key, userAgent: USER_AGENT, log, secrets, trustedOrigins: origins, store: cache
+          name: key, userAgent: USER_AGENT, log, secrets, trustedOrigins: origins, store: cache, pace
         })
         app.addHook('onClose', async () => { await http.close() })
-        return { config: pluginConfig, http: paceClient(http, pace), log, cache, files }
+        return { config: pluginConfig, http, log, cache, files }
       }
     })
     return [...registry.records]

@@ -2,6 +2,7 @@ import { loadConfig } from './config.ts'
 import { StartError } from './errors.ts'
 import { createLogger } from './log.ts'
 import { type RunningRole, migrateDatabase, startRole } from './server.ts'
+import { collectSooner } from './start-memory.ts'
 import { listenUrl } from './supervisor-banner.ts'
 import { createLayout, openSocketFolder } from './supervisor-folders.ts'
 import type { Role } from './workers.ts'
@@ -37,6 +38,7 @@ export async function runRole (role: Role): Promise<void> {
   try {
     await migrateDatabase(config, databaseUrl)
     const running = await startRole({ config, role, databaseUrl, logger, workerNumber: 0, socketDir: folder.path })
+    if (role === 'worker') collectSooner()
     logger.info(running.port === null ? {} : { url: listenUrl(config, running.port) }, `svc ${role} is ready`)
     await waitForEnd(running)
   } finally {

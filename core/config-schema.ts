@@ -201,7 +201,11 @@ const ScanSchema = Type.Object({
     default: ['box2d', 'screenshot', 'manual'], description: 'Media kept besides the cover'
   }),
   workers: Type.Integer({
-    default: 16, minimum: 1, maximum: 256, env: 'SCAN_WORKERS', description: 'ROMs identified at once'
+    default: 256,
+    minimum: 1,
+    maximum: 4096,
+    env: 'SCAN_WORKERS',
+    description: 'ROMs under way at the sources at once: how far the others run ahead of a slow or paused one'
   }),
   hash_threads: Type.Integer({
     default: 0, minimum: 0, maximum: 64, env: 'SVC_HASH_THREADS', description: 'Threads that hash; 0 means one per core'
@@ -222,6 +226,15 @@ const TasksSchema = Section({
   scheduled_rescan: Switch('ENABLE_SCHEDULED_RESCAN', 'Scans the library on a schedule'),
   scheduled_rescan_cron: Type.String({
     default: '0 3 * * *', pattern: '^\\S+( \\S+){4}$', env: 'SCHEDULED_RESCAN_CRON', description: 'When, in UTC'
+  }),
+  rescan_on_filesystem_change: Switch('ENABLE_RESCAN_ON_FILESYSTEM_CHANGE',
+    'Watches the library and scans the platforms in which files appear or vanish'),
+  rescan_on_filesystem_change_delay: Type.Number({
+    default: 5,
+    minimum: 0.005,
+    maximum: 1440,
+    env: 'RESCAN_ON_FILESYSTEM_CHANGE_DELAY',
+    description: 'Minutes without a further change before that scan; fractions are allowed'
   }),
   cleanup_orphaned_resources: Switch('ENABLE_SCHEDULED_CLEANUP_ORPHANED_RESOURCES',
     'Deletes artwork of ROMs that are gone on a schedule'),

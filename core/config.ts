@@ -35,7 +35,7 @@ export function describeType (schema: TSchema): string {
   if (schema.type === 'integer' || schema.type === 'number') {
     const range = [schema.minimum === undefined ? '' : ` from ${schema.minimum}`,
       schema.maximum === undefined ? '' : ` to ${schema.maximum}`].join('')
-    return `a whole number${range}`
+    return `a ${schema.type === 'integer' ? 'whole ' : ''}number${range}`
   }
   if (schema.type === 'array') return 'a list'
   if (schema.type === 'object') return 'a section of keys'

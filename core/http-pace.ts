@@ -1,6 +1,4 @@
-import type { HttpClient } from '@svc/plugin-sdk'
 import PQueue from 'p-queue'
-import type { OutgoingClient } from './http.ts'
 
 /** How fast a service may be asked. */
 export interface Pace {
@@ -10,27 +8,15 @@ export interface Pace {
   perSecond?: number | undefined
 }
 
-function pace (client: HttpClient, queue: PQueue): HttpClient {
-  return {
-    request: (url, options) => queue.add(() => client.request(url, options)),
-    json: (url, options) => queue.add(() => client.json(url, options)),
-    text: (url, options) => queue.add(() => client.text(url, options))
-  }
-}
+/** Has work wait for its turn. @throws the reason of `signal`, and what the work throws */
+export type Turns = <T>(work: () => Promise<T>, signal: AbortSignal) => Promise<T>
 
-/** The same client, whose requests wait their turn: all of a plugin's calls share one queue. */
-export function paceClient (client: OutgoingClient, { concurrency, perSecond }: Pace): OutgoingClient {
-  if (concurrency === undefined && perSecond === undefined) return client
+/** All requests that share the turns keep to the pace together. */
+export function createTurns ({ concurrency, perSecond }: Pace): Turns {
+  if (concurrency === undefined && perSecond === undefined) return (work) => work()
   const queue = new PQueue({
     concurrency: concurrency ?? Infinity,
     ...(perSecond === undefined ? {} : { intervalCap: perSecond, interval: 1_000, strict: true })
   })
-  return {
-    ...client,
-    ...pace(client, queue),
-    withSignal (signal) {
-      const narrowed = client.withSignal(signal)
-      return { ...narrowed, ...pace(narrowed, queue) }
-    }
-  }
+  return (work, signal) => queue.add(work, { signal })
 }

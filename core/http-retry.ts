@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { RateLimitedError } from '@svc/plugin-sdk'
 
 /** What came of one try. A failure knows whether another try may help and how long the service asked to wait. */
 export type Outcome<Result> =
@@ -9,6 +10,8 @@ export interface RetryOptions {
   readonly signal: AbortSignal
   /** Whether the request may be sent more than once. */
   readonly isRepeatable: boolean
+  /** Whether a rate limit is told at once, to a caller that pauses all its requests and not just this one. */
+  readonly tellsLimits: boolean
   /** Rejects with the reason of the signal when that is aborted first. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>
   /** From 0 up to, not including, 1. */
@@ -38,7 +41,9 @@ export async function tryAgain<Result> (
     if ('result' in outcome) return outcome.result
     const wait = outcome.afterMs ?? backOff(tries, options.random)
     if (outcome.pauses) options.onPause(wait)
-    const mayTry = options.isRepeatable && outcome.again && tries < MAX_TRIES && wait <= LONGEST_RETRY_AFTER_MS
+    const isTold = options.tellsLimits && outcome.failure instanceof RateLimitedError
+    const isWorthIt = outcome.again && !isTold && wait <= LONGEST_RETRY_AFTER_MS
+    const mayTry = options.isRepeatable && isWorthIt && tries < MAX_TRIES
     if (!mayTry) throw outcome.failure
     await options.sleep(wait, options.signal)
   }

@@ -6,6 +6,7 @@ import { createAnswerCache, type Answer } from './http-cache.ts'
 import { exchange, isWanted, nameRequest, type Limits, type Reader, type Wire } from './http-exchange.ts'
 import { createFlights } from './http-flights.ts'
 import { createMask } from './http-mask.ts'
+import { createTurns, type Pace } from './http-pace.ts'
 import { digestRequest, prepareRequest, type PreparedRequest } from './http-request.ts'
 import { toResponse } from './http-response.ts'
 import { sleep, tryAgain, type RetryOptions } from './http-retry.ts'
@@ -20,6 +21,8 @@ export interface HttpClientOptions extends AddressRules {
   log: Logger
   /** Values that no log line and no message may show. */
   secrets?: readonly string[]
+  /** How fast the service may be asked. Answers that are shared or kept take no turn. */
+  pace?: Pace
   /** Where answers asked for with `cacheMs` outlive a restart. */
   store?: Cache
   /** Ends every request of the client, whose callers get its reason. */
@@ -70,8 +73,12 @@ export interface DownloadingClient extends HttpClient {
 }
 
 export interface OutgoingClient extends DownloadingClient {
-  /** The same client, with the same connections and cache, for work that ends with `signal`. */
-  withSignal (signal: AbortSignal): DownloadingClient
+  /**
+   * The same client, with the same connections, pace and cache, for work that ends with `signal`.
+   *
+   * @param tellsLimits whether a rate limit is told at once instead of waited out
+   */
+  withSignal (signal: AbortSignal, tellsLimits?: boolean): DownloadingClient
   /** Ends what is under way and closes all connections. */
   close (): Promise<void>
 }
@@ -91,8 +98,9 @@ export function createHttpClient (options: HttpClientOptions): OutgoingClient {
   const send = createSender(options, dispatcher)
 
   return {
-    ...bind(send, signal),
-    withSignal: (narrower) => bind(send, AbortSignal.any([signal, narrower])),
+    ...bind(send, { signal, tellsLimits: false }),
+    withSignal: (narrower, tellsLimits = false) =>
+      bind(send, { signal: AbortSignal.any([signal, narrower]), tellsLimits }),
     async close () {
       closing.abort(new Error(`The HTTP client of '${options.name}' is closed`))
       if (options.dispatcher === undefined) await dispatcher.destroy()
@@ -104,23 +112,28 @@ function createAgent (rules: AddressRules): Agent {
   return new Agent({ connect: createConnector(rules), connections: CONNECTIONS_PER_ORIGIN })
 }
 
+/** On whose behalf a request is sent. */
+type Caller = Pick<RetryOptions, 'signal' | 'tellsLimits'>
+
 interface Sender {
-  request (url: string, options: RequestOptions, signal: AbortSignal): Promise<HttpResponse>
-  download (url: string, options: DownloadOptions, signal: AbortSignal): Promise<Download>
+  request (url: string, options: RequestOptions, caller: Caller): Promise<HttpResponse>
+  download (url: string, options: DownloadOptions, caller: Caller): Promise<Download>
 }
 
-function bind (send: Sender, signal: AbortSignal): DownloadingClient {
+function bind (send: Sender, caller: Caller): DownloadingClient {
+  const { signal } = caller
   return {
-    request: (url, options = {}) => send.request(url, options, signal),
+    request: (url, options = {}) => send.request(url, options, caller),
     async json (url, options = {}) {
       const headers = { accept: 'application/json', ...options.headers }
-      return (await send.request(url, { ...options, headers }, signal)).json()
+      return (await send.request(url, { ...options, headers }, caller)).json()
     },
     async text (url, options = {}) {
-      return (await send.request(url, options, signal)).text()
+      return (await send.request(url, options, caller)).text()
     },
-    download: (url, options) =>
-      send.download(url, options, options.signal === undefined ? signal : AbortSignal.any([signal, options.signal]))
+    download: (url, options) => send.download(url, options, options.signal === undefined
+      ? caller
+      : { ...caller, signal: AbortSignal.any([signal, options.signal]) })
   }
 }
 
@@ -130,39 +143,42 @@ function createSender (options: HttpClientOptions, dispatcher: Dispatcher): Send
   const wire: Wire = { dispatcher, rules: options, mask, log, now }
   const cache = createAnswerCache({ log, now, store: options.store, maxBytes: options.cacheBytes })
   const flights = createFlights<Answer>()
+  const takeTurn = createTurns(options.pace ?? {})
   const waits = {
     sleep: options.sleep ?? sleep,
     random: options.random ?? Math.random,
     onPause: options.onPause ?? (() => {})
   }
 
-  function send<Result> (request: PreparedRequest, read: Reader<Result>, given: RequestOptions, signal: AbortSignal) {
+  function send<Result> (request: PreparedRequest, read: Reader<Result>, given: RequestOptions, caller: Caller) {
+    const { signal } = caller
     const isRepeatable = given.retry ?? (request.method === 'GET' || request.method === 'HEAD')
-    return tryAgain(() => exchange(request, read, toLimits(given), signal, wire), { ...waits, isRepeatable, signal })
+    const attempt = () => takeTurn(() => exchange(request, read, toLimits(given), signal, wire), signal)
+    return tryAgain(attempt, { ...waits, ...caller, isRepeatable })
   }
 
-  async function fetchAnswer (request: PreparedRequest, given: RequestOptions, signal: AbortSignal): Promise<Answer> {
+  async function fetchAnswer (request: PreparedRequest, given: RequestOptions, caller: Caller): Promise<Answer> {
     const { cacheMs = 0, maxBytes = DEFAULT_MAX_BYTES, accept = [] } = given
     const key = digestRequest(request)
     const kept = cacheMs > 0 ? await cache.get(key, cacheMs) : null
     if (kept !== null && kept.bytes.byteLength <= maxBytes && isWanted(kept.status, accept)) return kept
-    const answer = await send(request, createAnswerReader(maxBytes), given, signal)
+    const answer = await send(request, createAnswerReader(maxBytes), given, caller)
     if (cacheMs > 0 && isLasting(answer.status)) await cache.set(key, answer, cacheMs)
     return answer
   }
 
   return {
-    async request (url, given, signal) {
+    async request (url, given, caller) {
       const request = prepareRequest(url, given, { userAgent, mask })
-      const start = (flight: AbortSignal) => fetchAnswer(request, given, flight)
-      const answer = await flights.join(shareKey(request, given), signal, start)
+      const start = (signal: AbortSignal) => fetchAnswer(request, given, { ...caller, signal })
+      const answer = await flights.join(shareKey(request, given, caller), caller.signal, start)
       return toResponse(answer, nameRequest(request, mask), mask)
     },
 
-    async download (url, given, signal) {
+    async download (url, given, caller) {
       const request = prepareRequest(url, given, { userAgent, mask })
       const timeoutMs = given.timeoutMs ?? DOWNLOAD_TIMEOUT_MS
-      return send(request, createFileReader(given), { ...given, timeoutMs }, signal)
+      return send(request, createFileReader(given), { ...given, timeoutMs }, caller)
     }
   }
 }
@@ -173,10 +189,10 @@ function toLimits (given: RequestOptions): Limits {
 }
 
 /** Requests without effect are shared, and those whose answers may be reused anyway. */
-function shareKey (request: PreparedRequest, given: RequestOptions): string | null {
+function shareKey (request: PreparedRequest, given: RequestOptions, { tellsLimits }: Caller): string | null {
   const { accept, timeoutMs, cacheMs = 0, maxBytes, retry, redirects } = given
   if (request.method !== 'GET' && request.method !== 'HEAD' && cacheMs === 0) return null
-  return JSON.stringify([digestRequest(request), accept, timeoutMs, cacheMs, maxBytes, retry, redirects])
+  return JSON.stringify([digestRequest(request), accept, timeoutMs, cacheMs, maxBytes, retry, redirects, tellsLimits])
 }
 
 /** Whether an answer says something about the thing asked for, not about the state of the service. */

@@ -32,6 +32,15 @@ function collect (kind: string, key: string, properties: Record<string, TSchema>
   return values
 }
 
+/** The settings that make up a plugin's account, named as they are set: its secrets, and what has no default. */
+export function nameCredentials (kind: string, key: string, schema: TSchema | undefined): string[] {
+  const properties = Object.entries((schema?.properties ?? {}) as Record<string, TSchema>)
+  const required: unknown[] = Array.isArray(schema?.required) ? schema.required : []
+  const isNeeded = (name: string, property: TSchema) => required.includes(name) && !('default' in property)
+  return properties.filter(([name, property]) => property.writeOnly === true || isNeeded(name, property))
+    .map(([name, property]) => nameOf(key, name, property, placeOf(kind)))
+}
+
 /** The owner's addresses are trusted by exact host and port. */
 function findOrigins (values: Record<string, unknown>): string[] {
   return Object.values(values).flatMap((value) =>

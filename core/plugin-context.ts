@@ -100,8 +100,14 @@ export function readPreferences (config: Config): Preferences {
 export interface PluginServices { config: unknown, http: OutgoingClient, log: Logger, cache: Cache, files: Files }
 
 /** What differs from call to call: a scan shares its memo among all ROMs. */
-export interface CallScope { signal: AbortSignal, memo: Context['memo'], preferences: Preferences }
+export interface CallScope {
+  signal: AbortSignal
+  memo: Context['memo']
+  preferences: Preferences
+  /** Whether the caller heeds rate limits for all calls of the plugin; else each request waits one out by itself. */
+  heedsLimits?: boolean
+}
 
-export function createContext (services: PluginServices, scope: CallScope): Context {
-  return { ...services, ...scope, http: services.http.withSignal(scope.signal) }
+export function createContext (services: PluginServices, { heedsLimits = false, ...scope }: CallScope): Context {
+  return { ...services, ...scope, http: services.http.withSignal(scope.signal, heedsLimits) }
 }

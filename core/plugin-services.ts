@@ -2,7 +2,7 @@ import type { Logger, PluginKind } from '@svc/plugin-sdk'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from './config.ts'
 import { createHttpClient } from './http.ts'
-import { type Pace, paceClient } from './http-pace.ts'
+import type { Pace } from './http-pace.ts'
 import { type PluginServices, createCache, createFiles } from './plugin-context.ts'
 import { VERSION } from './version.ts'
 
@@ -26,9 +26,9 @@ export function createPluginServices (app: FastifyInstance, config: Config) {
     const log: Logger = app.log.child({ plugin: `${kind}/${key}` })
     const cache = createCache(app.pg, `${kind}/${key}`)
     const http = createHttpClient({
-      name: key, userAgent: USER_AGENT, log, secrets, trustedOrigins: origins, store: cache
+      name: key, userAgent: USER_AGENT, log, secrets, trustedOrigins: origins, store: cache, pace
     })
     app.addHook('onClose', async () => { await http.close() })
-    return { config: pluginConfig, http: paceClient(http, pace), log, cache, files }
+    return { config: pluginConfig, http, log, cache, files }
   }
 }

@@ -15,3 +15,15 @@ export function releaseStartMemory (): void {
     collect()
   }, SETTLED_MS).unref()
 }
+
+/** The heap may double before it is collected again. */
+const GROWTH_PERCENT = 100
+
+/**
+ * Has a process that makes much garbage collect it sooner. V8 lets the heap of a busy one grow to as much as four times
+ * what is in use, and a scan lasts long enough to get there. A V8 without this setting says so and goes on. Only for a
+ * process whose modules are loaded: compiled code that was kept is only taken with the settings it was made with.
+ */
+export function collectSooner (): void {
+  setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`)
+}

@@ -3,7 +3,7 @@ import { StartError } from './errors.ts'
 import { createLogger } from './log.ts'
 import { ALIVE_MS, type News, type StartOrder, isOrder } from './supervisor-messages.ts'
 import type { RunningRole } from './server.ts'
-import { releaseStartMemory } from './start-memory.ts'
+import { collectSooner, releaseStartMemory } from './start-memory.ts'
 
 /** Entry of the processes that `svc start` runs; the first argument is the role. */
 const role = process.argv[2] === 'worker' ? 'worker' : 'web'
@@ -44,6 +44,7 @@ async function start (order: StartOrder, settings: Config): Promise<void> {
     plugins: [...running.app.registry.records]
   })
   releaseStartMemory()
+  if (role === 'worker') collectSooner()
 }
 
 async function fail (err: unknown): Promise<void> {

@@ -15,6 +15,8 @@ declare module 'fastify' {
       isAlive (role: Role): Promise<boolean>
       /** The ids of all processes that are there. */
       listAlive (): Promise<string[]>
+      /** Whether a duty that only one process may have is this one's: the first to ask has it until it ends. */
+      claim (duty: string): Promise<boolean>
     }
   }
 }
@@ -24,6 +26,8 @@ const BEAT_MS = 2_000
 const SILENT_SECONDS = 20
 /** First half of the advisory locks that live processes hold: any number that is ours alone. */
 const LOCK_CLASS = 736_413
+/** First half of the advisory locks of duties. */
+const DUTY_CLASS = 736_414
 
 /**
  * A process is alive while its own database session holds its advisory lock (gone the moment the process dies) and its
@@ -37,6 +41,7 @@ const ALIVE = `select w.id from workers w join pg_locks l on l.locktype = 'advis
 export default fp<{ url: string, role: Role }>(async (app, { url, role }) => {
   const id = `${hostname()}:${process.pid}:${randomUUID()}`
   const session = new pg.Client({ connectionString: url, application_name: `svc-${role}` })
+  const duties = new Set<string>()
   let isClosing = false
   let timer: NodeJS.Timeout | undefined
 
@@ -56,7 +61,14 @@ export default fp<{ url: string, role: Role }>(async (app, { url, role }) => {
       const { rowCount } = await app.pg.query(`${ALIVE} and w.role = $1 limit 1`, [wanted])
       return rowCount === 1
     },
-    listAlive: async () => (await app.pg.query<{ id: string }>(ALIVE)).rows.map((row) => row.id)
+    listAlive: async () => (await app.pg.query<{ id: string }>(ALIVE)).rows.map((row) => row.id),
+    claim: async (duty: string) => {
+      if (duties.has(duty)) return true
+      const { rows } = await session.query<{ locked: boolean }>(
+        `select pg_try_advisory_lock(${DUTY_CLASS}, hashtext($1)) as locked`, [duty])
+      if (rows[0]?.locked === true) duties.add(duty)
+      return duties.has(duty)
+    }
   })
 
   app.addHook('onReady', async () => {

@@ -3,6 +3,7 @@ import auth from './auth/index.ts'
 import { OneTimeToken, Session, Throttle } from './auth/entities.ts'
 import audit from './audit/index.ts'
 import { AuditEvent } from './audit/entities.ts'
+import circuits from './circuits/index.ts'
 import devices from './devices/index.ts'
 import { Device } from './devices/entities.ts'
 import exports from './exports/index.ts'
@@ -25,6 +26,7 @@ import tokens from './tokens/index.ts'
 import { ClientToken, DeviceAuthorization, PairingCode } from './tokens/entities.ts'
 import users from './users/index.ts'
 import { User } from './users/entities.ts'
+import watcher from './watcher/index.ts'
 
 /** The server's features in the order they register: adding one is one line in each list. */
 export const features: AppOptions['features'] = {
@@ -46,8 +48,10 @@ export const features: AppOptions['features'] = {
     platforms,
     roms,
     heartbeat,
+    circuits,
     plugins,
     scans,
+    watcher,
     exports
   ]
 }

@@ -150,7 +150,7 @@ export function compareNames (a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b))
 }
 
-function isExcluded (path: string, { names = [], extensions = [] }: Exclusions): boolean {
+export function isExcluded (path: string, { names = [], extensions = [] }: Exclusions): boolean {
   const name = path.slice(path.lastIndexOf('/') + 1)
   const lower = name.toLowerCase()
   return names.some((rule) => typeof rule === 'string' ? rule === name : name.search(rule) !== -1) ||

@@ -1,4 +1,3 @@
-import { closeSync, constants, fstatSync, openSync } from 'node:fs'
 import type { ArchiveMember } from '@svc/plugin-sdk'
 import { hashLargest, hashMembers, type Archive } from './archive.ts'
 import { readChdSha1 } from './chd.ts'
@@ -6,15 +5,9 @@ import { Digest } from './digest.ts'
 import { formatOf } from './formats.ts'
 import { ArchiveError, Budget, CancelledError, type Watch } from './limits.ts'
 import { digestSource, hashSmall } from './plain.ts'
-import type { Source } from './source.ts'
+import { withSource, type Path, type Source } from './source.ts'
 import { EMPTY_HASHES, type FileHashes, type GroupHashes, type HashSettings } from './types.ts'
 import { asArchiveError, unpack } from './unpack.ts'
-
-const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
-/** A path's last part is not followed when it has become a link, and a pipe does not block. */
-const OPEN_FLAGS = O_RDONLY | (O_NOFOLLOW ?? 0) | (O_NONBLOCK ?? 0)
-
-export type Path = string | Uint8Array
 
 /** One file to hash; with `raw`, its content is not looked at again, for the reason given. */
 export interface FileRequest {
@@ -61,28 +54,6 @@ export async function hashGroup (
     }
   }
   return { files, combined: isWhole && running ? running.hashes() : EMPTY_HASHES }
-}
-
-async function withSource<T> (path: Path, use: (source: Source) => Promise<T>): Promise<T> {
-  const fd = openSync(typeof path === 'string' ? path : Buffer.from(path), OPEN_FLAGS)
-  try {
-    const stat = fstatSync(fd)
-    if (!stat.isFile()) throw new NotAFileError(path)
-    return await use({ fd, size: stat.size })
-  } finally {
-    closeSync(fd)
-  }
-}
-
-/** Folders, pipes and devices have no content to hash. */
-class NotAFileError extends Error {
-  readonly code = 'EISDIR'
-  readonly path: string
-
-  constructor (path: Path) {
-    super(`'${Buffer.from(path).toString()}' is not a regular file; give the path of one`)
-    this.path = Buffer.from(path).toString()
-  }
 }
 
 async function hashSource (

@@ -2,9 +2,11 @@ import { availableParallelism } from 'node:os'
 import { ThreadPool, toError } from './pool.ts'
 import type { Job } from './protocol.ts'
 import { DEFAULT_LIMITS } from './limits.ts'
-import type { ArchiveLimits, Exclusions, FileHashes, GroupHashes, MemberChoice } from './types.ts'
+import type { RetroAchievementsHash } from './retroachievements/hash.ts'
+import type { ArchiveLimits, Exclusions, FileHashes, GroupHashes, HashSettings, MemberChoice } from './types.ts'
 
 export type { ArchiveLimits, Exclusions, FileHashes, GroupHashes, MemberChoice } from './types.ts'
+export type { RetroAchievementsHash } from './retroachievements/hash.ts'
 
 export interface HasherOptions {
   /** Default: one for each core. */
@@ -37,6 +39,14 @@ export interface Hasher {
    * counts. Each file is read once. Files that fail leave their error in the result; rejects as `hashFile` otherwise.
    */
   hashGroup (paths: readonly HashPath[], options?: { signal?: AbortSignal }): Promise<GroupHashes>
+  /**
+   * What RetroAchievements knows a file by: a hash by the rule of its console, which is given by its number there.
+   * An archive counts as its largest member, a playlist as its first disc; of a disc image little is read, and
+   * tracks that a sheet names are found in its folder. Rejects as `hashFile` does.
+   */
+  hashRetroAchievements (
+    path: string, console: number, options?: { signal?: AbortSignal }
+  ): Promise<RetroAchievementsHash>
   /** Ends the threads; what is not finished is rejected. */
   close (): Promise<void>
 }
@@ -59,6 +69,13 @@ export function createHasher (options: HasherOptions = {}): Hasher {
       const result = await pool.run(job, signal)
       if (result.kind !== 'group') throw new TypeError('a group was asked for and a file was answered')
       return { files: result.files.map((one) => 'error' in one ? toError(one.error) : one), combined: result.combined }
+    },
+    async hashRetroAchievements (path, console, { signal } = {}) {
+      const own: HashSettings = { ...settings, members: 'largest' }
+      const job: Job = { kind: 'retroachievements', files: [{ path }], console, settings: own }
+      const result = await pool.run(job, signal)
+      if (result.kind !== 'retroachievements') throw new TypeError('another kind of job was answered')
+      return result.hash
     },
     close: () => pool.close()
   }

@@ -1,11 +1,14 @@
 import type { Hashes } from '@svc/plugin-sdk'
 import type { FileRequest } from './hash-file.ts'
+import type { RetroAchievementsHash } from './retroachievements/hash.ts'
 import type { FileHashes, HashSettings } from './types.ts'
 
-/** What the pool asks of a thread: one file, or several files as one. */
+/** What the pool asks of a thread: one file, several files as one, or one by the rule of a console. */
 export interface Job {
-  kind: 'file' | 'group'
+  kind: 'file' | 'group' | 'retroachievements'
   files: FileRequest[]
+  /** By its number at RetroAchievements, for a job of that kind. */
+  console?: number
   settings: HashSettings
 }
 
@@ -30,6 +33,7 @@ export interface ErrorFields {
 export type JobSuccess =
   | { kind: 'file', hashes: FileHashes }
   | { kind: 'group', files: (FileHashes | { error: ErrorFields })[], combined: Hashes }
+  | { kind: 'retroachievements', hash: RetroAchievementsHash }
 
 export type JobResult = JobSuccess | { kind: 'error', error: ErrorFields }
 

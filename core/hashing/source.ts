@@ -1,6 +1,9 @@
-import { readSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { ArchiveError } from './limits.ts'
 
+const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
+/** A path's last part is not followed when it has become a link, and a pipe does not block. */
+const OPEN_FLAGS = O_RDONLY | (O_NOFOLLOW ?? 0) | (O_NONBLOCK ?? 0)
 const CHUNK_BYTES = 256 * 1024
 /** Asked for at the end of a file, in case it has grown. */
 const LEAST_BYTES = 1024
@@ -10,6 +13,45 @@ export interface Source {
   readonly fd: number
   /** Bytes, when it was opened. */
   readonly size: number
+}
+
+export type Path = string | Uint8Array
+
+/** Folders, pipes and devices have no content to hash. */
+class NotAFileError extends Error {
+  readonly code = 'EISDIR'
+  readonly path: string
+
+  constructor (path: Path) {
+    super(`'${Buffer.from(path).toString()}' is not a regular file; give the path of one`)
+    this.path = Buffer.from(path).toString()
+  }
+}
+
+/** @throws the error of the file system, or one that says the path is of no file. */
+export function openSource (path: Path): Source {
+  const fd = openSync(typeof path === 'string' ? path : Buffer.from(path), OPEN_FLAGS)
+  try {
+    const stat = fstatSync(fd)
+    if (!stat.isFile()) throw new NotAFileError(path)
+    return { fd, size: stat.size }
+  } catch (error) {
+    closeSync(fd)
+    throw error
+  }
+}
+
+export function closeSource ({ fd }: Source): void {
+  closeSync(fd)
+}
+
+export async function withSource<T> (path: Path, use: (source: Source) => Promise<T>): Promise<T> {
+  const source = openSource(path)
+  try {
+    return await use(source)
+  } finally {
+    closeSource(source)
+  }
 }
 
 /**

@@ -1,10 +1,12 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { hashFile, hashGroup } from './hash-file.ts'
+import { hashFile, hashGroup, type FileRequest } from './hash-file.ts'
 import { CancelledError, type Watch } from './limits.ts'
+import { hashRetroAchievements, type RetroAchievementsHash } from './retroachievements/hash.ts'
 import {
   BATCH_MS, CANCELLED, DEADLINE, FILE, holdsMemory, IDLE, JOB,
   type ErrorFields, type Job, type JobResult, type ThreadSettings
 } from './protocol.ts'
+import type { HashSettings } from './types.ts'
 
 const settings = workerData as ThreadSettings
 const state = new Int32Array(settings.shared)
@@ -50,9 +52,12 @@ function watchJob (index: number): Watch {
   }
 }
 
-async function runJob ({ kind, files, settings }: Job, watch: Watch): Promise<JobResult> {
+async function runJob ({ kind, files, console, settings }: Job, watch: Watch): Promise<JobResult> {
   try {
     const [file] = files
+    if (kind === 'retroachievements' && file && console !== undefined) {
+      return { kind, hash: await hashFor(console, file, settings, watch) }
+    }
     if (kind === 'file' && file) return { kind, hashes: await hashFile(file, settings, watch) }
     const group = await hashGroup(files, settings, watch, (index) => {
       Atomics.store(state, DEADLINE, 0)
@@ -66,6 +71,14 @@ async function runJob ({ kind, files, settings }: Job, watch: Watch): Promise<Jo
   } catch (error) {
     return { kind: 'error', error: toFields(error) }
   }
+}
+
+/** A file that took too long is not read again. */
+async function hashFor (
+  console: number, { path, raw }: FileRequest, settings: HashSettings, watch: Watch
+): Promise<RetroAchievementsHash> {
+  if (raw !== undefined) return { ra_hash: null, warning: raw }
+  return await hashRetroAchievements(Buffer.from(path).toString(), console, settings, watch)
 }
 
 function toFields (error: unknown): ErrorFields {

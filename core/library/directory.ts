@@ -30,8 +30,18 @@ export class LibraryUnreadableError extends Error {
 
 export const INVALID_NAME_REASON = 'the name is not valid UTF-8; rename it'
 
+/** Without any of these in a folder, no name in it can be invalid, and JavaScript sorts as the bytes do. */
+const UNUSUAL = /[\ud800-\udfff\ufffd]/
+
 /** The names in a folder in the order of their bytes, which is PostgreSQL's order under the collation "C". */
 export async function readDirectory (path: string): Promise<DirectoryItem[]> {
+  const dirents = await readdir(path, { withFileTypes: true })
+  if (dirents.some(({ name }) => UNUSUAL.test(name))) return await readUnusual(path)
+  return dirents.map((dirent) => ({ name: dirent.name, kind: kindOf(dirent), isValid: true }))
+    .sort((a, b) => a.name < b.name ? -1 : 1)
+}
+
+async function readUnusual (path: string): Promise<DirectoryItem[]> {
   const dirents = await readdir(path, { withFileTypes: true, encoding: 'buffer' })
   return dirents
     .map((dirent) => ({ dirent, bytes: dirent.name.toString('latin1') }))
@@ -79,6 +89,25 @@ export async function isFolder (path: string): Promise<boolean> {
   }
 }
 
+/**
+ * The number that tells a folder from another one in its place, such as a mount point without its disk.
+ *
+ * @throws {LibraryUnreadableError}
+ */
+export async function folderInode (path: string): Promise<string> {
+  try {
+    return String((await stat(path, { bigint: true })).ino)
+  } catch (err) {
+    throw unreadable(path, err)
+  }
+}
+
+/** {@link reasonOf}, and what to do about it where a person can do something. */
+export function adviceOf (err: unknown): string {
+  const isRefused = ['EACCES', 'EPERM'].includes(errorCode(err))
+  return isRefused ? `${reasonOf(err)}; give the server's user that permission` : reasonOf(err)
+}
+
 /** An error of the file system in words. */
 export function reasonOf (err: unknown): string {
   switch (errorCode(err)) {
@@ -111,7 +140,7 @@ function toItem (dirent: Dirent<Buffer>, bytes: string): DirectoryItem {
   return { name: isValid ? dirent.name.toString() : escapeBytes(bytes), kind: kindOf(dirent), isValid }
 }
 
-function kindOf (dirent: Dirent<Buffer>): DirectoryItem['kind'] {
+function kindOf (dirent: Dirent<Buffer> | Dirent): DirectoryItem['kind'] {
   if (dirent.isFile()) return 'file'
   if (dirent.isDirectory()) return 'folder'
   return dirent.isSymbolicLink() ? 'link' : 'other'

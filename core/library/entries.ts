@@ -96,6 +96,6 @@ async function readEntry (platform: Platform, item: DirectoryItem): Promise<Entr
 }
 
 /** A link is left out as a file or as a folder, before it is followed: media folders often lie on another disk. */
-function isLeftOut (rules: ExclusionRules, { name, kind }: DirectoryItem): boolean {
+export function isLeftOut (rules: ExclusionRules, { name, kind }: DirectoryItem): boolean {
   return (kind !== 'folder' && rules.isExcludedSingle(name)) || (kind !== 'file' && rules.isExcludedMulti(name))
 }

@@ -26,7 +26,7 @@ export interface ExclusionRules {
 }
 
 export const DEFAULT_EXCLUDED_EXTENSIONS: readonly string[] =
-  ['db', 'ini', 'tmp', 'bak', 'lock', 'log', 'cache', 'crdownload', 'assembling']
+  ['db', 'ini', 'tmp', 'bak', 'lock', 'log', 'cache', 'crdownload', 'part', 'assembling']
 
 export const DEFAULT_EXCLUDED_FILES: readonly string[] = [
   '.DS_Store', '.localized', '.Trashes', '.stfolder', '@SynoResource', '*:Zone.Identifier', 'gamelist.xml',

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import {
-  type Problem, INVALID_NAME_REASON, LibraryUnreadableError, isFolder, readLibraryDirectory, realLibraryDirectory,
-  reasonOf
+  type Problem, INVALID_NAME_REASON, LibraryUnreadableError, adviceOf, isFolder, readLibraryDirectory,
+  realLibraryDirectory
 } from './directory.ts'
 import type { ExclusionRules } from './exclusions.ts'
 import { safeRelativePath } from './safe-path.ts'
@@ -124,7 +124,7 @@ async function holdsFolder (libraryDir: string, path: string, problems: Problem[
     return await isFolder(join(libraryDir, path))
   } catch (err) {
     if (!(err instanceof LibraryUnreadableError)) throw err
-    problems.push({ path, reason: reasonOf(err.cause) })
+    problems.push({ path, reason: adviceOf(err.cause) })
     return false
   }
 }

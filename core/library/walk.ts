@@ -2,7 +2,7 @@ import { type BigIntStats, lstat as lstatCallback } from 'node:fs'
 import { realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type RomFileCategory, categoryOf } from './categories.ts'
-import { type DirectoryItem, type Problem, INVALID_NAME_REASON, readDirectory, reasonOf } from './directory.ts'
+import { type DirectoryItem, type Problem, INVALID_NAME_REASON, adviceOf, readDirectory } from './directory.ts'
 import type { ExclusionRules } from './exclusions.ts'
 import { errorCode } from './fs-error.ts'
 import { isInside } from './safe-path.ts'
@@ -60,7 +60,7 @@ export interface Walk {
 }
 
 /** Folder levels inside an entry. */
-const MAX_DEPTH = 32
+export const MAX_DEPTH = 32
 const CONCURRENT_FILES = 64
 
 // The callback form takes half the time of the one in node:fs/promises, and the synchronous one, a little faster on
@@ -152,7 +152,7 @@ async function readPart (
   return { file: found === null ? null : await readFile(walk, found, folder.path, folder.below), inner: null }
 }
 
-function isPartLeftOut (rules: ExclusionRules, { name, kind }: DirectoryItem): boolean {
+export function isPartLeftOut (rules: ExclusionRules, { name, kind }: DirectoryItem): boolean {
   return (kind !== 'folder' && rules.isExcludedPart(name)) || (kind !== 'file' && rules.isExcludedPartFolder(name))
 }
 
@@ -183,5 +183,5 @@ function report (walk: Walk, path: string, reason: string): null {
 }
 
 function reportError (walk: Walk, path: string, err: unknown): null {
-  return report(walk, path, errorCode(err) === 'ENOENT' ? 'it vanished while the folder was read' : reasonOf(err))
+  return report(walk, path, errorCode(err) === 'ENOENT' ? 'it vanished while the folder was read' : adviceOf(err))
 }

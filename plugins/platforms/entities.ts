@@ -13,6 +13,8 @@ export const Platform = defineEntity({
     custom_name: columns.text().nullable(),
     description: columns.text().nullable(),
     missing_from_fs: columns.flag(),
+    /** The inode of the folder that held ROMs when it was last scanned; null until then. */
+    fs_inode: columns.text().nullable(),
     created_at: columns.createdAt(),
     updated_at: columns.updatedAt()
   }

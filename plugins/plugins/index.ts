@@ -10,4 +10,4 @@ declare module 'fastify' {
 export default fp<FeatureOptions>(async (app) => {
   app.decorate('plugins', createPlugins(app))
   await app.register(routes)
-}, { name: 'plugins', dependencies: ['workers', 'jobs', 'loader', 'auth-core'] })
+}, { name: 'plugins', dependencies: ['workers', 'jobs', 'loader', 'circuits', 'auth-core'] })

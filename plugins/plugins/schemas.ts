@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Nullable, StringEnum } from '../../core/typebox.ts'
+import { CircuitSchema } from '../circuits/schemas.ts'
 
 export const PluginSchema = Type.Object({
   kind: Nullable(StringEnum(['provider', 'channel', 'exporter'])),
@@ -12,6 +13,7 @@ export const PluginSchema = Type.Object({
   origin: StringEnum(['built-in', 'community']),
   seen_by: StringEnum(['worker', 'web'], {
     description: 'Who reports it. Only the scan worker sets plugins up; the web server only reads their schemas'
-  })
+  }),
+  circuit: Nullable(CircuitSchema)
 }, { description: 'Further properties may be added' })
 export type PluginView = Static<typeof PluginSchema>

@@ -8,8 +8,11 @@ const WORKER_TIMEOUT_MS = 3_000
 const AnswerSchema = Type.Object({ plugins: Type.Array(PluginSchema) })
 
 export function createPlugins (app: FastifyInstance) {
-  const listOwn = (seenBy: PluginView['seen_by']): PluginView[] =>
-    app.registry.records.map((record) => ({ ...record, seen_by: seenBy }))
+  const listOwn = (seenBy: PluginView['seen_by']): PluginView[] => app.registry.records.map((record) => ({
+    ...record,
+    seen_by: seenBy,
+    circuit: record.kind === 'provider' && record.status === 'active' ? app.circuits.of(record.key).view() : null
+  }))
 
   /** Null when no worker answers in time. */
   async function askWorker (): Promise<PluginView[] | null> {

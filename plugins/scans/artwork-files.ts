@@ -1,10 +1,11 @@
-import { mkdir, open, readdir, rename, rm } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import sharp from 'sharp'
-import type { DownloadingClient } from '../../core/http.ts'
+import { type DownloadingClient, FileWriteError } from '../../core/http.ts'
 import { errorCode } from '../../core/library/fs-error.ts'
 import { openInside } from '../../core/library/safe-path.ts'
+import { onDisk, toStoreError } from './artwork-failures.ts'
+import type { Staging } from './artwork-staging.ts'
 
 /** Decoded pixels a picture may have; more is a bomb, not a cover. */
 const PIXELS_MAX = 50_000_000
@@ -14,7 +15,7 @@ const TALL_COVER_PIXELS = 1_000
 const IMAGE_EXTENSIONS: Record<string, string> = { jpeg: 'jpg', png: 'png', webp: 'webp', gif: 'gif', heif: 'avif' }
 const HEAD_BYTES = 1_024
 
-interface Services { http: DownloadingClient, libraryDir: string, resourcesDir: string }
+interface Services { http: DownloadingClient, libraryDir: string, resourcesDir: string, staging: Staging }
 
 const acceptsImage = (type: string) => type.startsWith('image/') || type === '' || type === 'application/octet-stream'
 const DOCUMENT_TYPES = ['application/pdf', 'application/force-download', 'application/octet-stream', '']
@@ -54,87 +55,120 @@ async function checkFilm (file: string): Promise<void> {
 }
 
 /** Brings pictures, documents and films into the resources folder. Nothing is half-written under its final name. */
-export function createArtworkFiles ({ http, libraryDir, resourcesDir }: Services, signal: AbortSignal) {
+export function createArtworkFiles ({ http, libraryDir, resourcesDir, staging }: Services, signal: AbortSignal) {
+  async function copy (source: FileHandle, target: string): Promise<void> {
+    const file = await onDisk(() => open(target, 'wx'))
+    try {
+      for await (const chunk of source.createReadStream({ autoClose: false })) {
+        signal.throwIfAborted()
+        await onDisk(() => file.writeFile(chunk as Buffer))
+      }
+    } finally {
+      await file.close()
+    }
+  }
+
   async function copyFromLibrary (path: string, target: string): Promise<void> {
     const source = await openInside(libraryDir, path)
-    const copy = await open(target, 'w')
-    await pipeline(source.createReadStream(), copy.createWriteStream(), { signal })
+    try {
+      await copy(source, target)
+    } finally {
+      await source.close()
+    }
+  }
+
+  async function download (url: string, target: string, acceptType: (type: string) => boolean): Promise<void> {
+    try {
+      await http.download(url, { toFile: target, acceptType, signal })
+    } catch (err) {
+      throw err instanceof FileWriteError ? toStoreError(err.cause) : err
+    }
   }
 
   /** Replaces `<stem>.*`, so that a picture of another format leaves no twin behind. */
   async function settle (part: string, path: string): Promise<string> {
     const target = join(resourcesDir, path)
-    await rename(part, target)
     const stem = basename(path, extname(path))
-    const twins = (await readdir(dirname(target))).filter((name) =>
-      name !== basename(path) && basename(name, extname(name)) === stem && !name.endsWith('.part'))
-    for (const twin of twins) await rm(join(dirname(target), twin), { force: true })
+    await onDisk(async () => {
+      await mkdir(dirname(target), { recursive: true })
+      await rename(part, target)
+      const twins = (await readdir(dirname(target))).filter((name) =>
+        name !== basename(path) && basename(name, extname(name)) === stem)
+      for (const twin of twins) await rm(join(dirname(target), twin), { force: true })
+    })
     return path
   }
 
   /** Fetches to a temporary name, which is gone at the end unless `take` moved it. */
   async function bring<T> (
-    url: string, stem: string, acceptType: (type: string) => boolean, take: (part: string) => Promise<T>
+    url: string, acceptType: (type: string) => boolean, take: (part: string) => Promise<T>
   ): Promise<T> {
-    const part = join(resourcesDir, `${stem}.part`)
-    await mkdir(dirname(part), { recursive: true })
+    const part = await onDisk(staging.next)
     try {
       if (url.startsWith(LIBRARY_SCHEME)) await copyFromLibrary(url.slice(LIBRARY_SCHEME.length), part)
-      else await http.download(url, { toFile: part, acceptType, signal })
+      else await download(url, part, acceptType)
       return await take(part)
     } finally {
       await rm(part, { force: true })
     }
   }
 
-  async function makeSmall (part: string, small: string, extension: string, height: number): Promise<string> {
-    const smallPart = join(resourcesDir, `${small}.part`)
+  /** The small copy of a cover, in memory: an image library's own writing does not say that a disk is full. */
+  async function makeSmall (part: string, extension: string, height: number): Promise<Buffer> {
     const scale = height >= TALL_COVER_PIXELS ? 0.2 : 0.4
     const format = extension === 'jpg' ? 'jpeg' : extension as 'png' | 'webp' | 'gif' | 'avif'
+    const rows = Math.max(1, Math.round(height * scale))
+    return await openImage(part).resize({ height: rows }).toFormat(format).toBuffer()
+  }
+
+  async function settleSmall (content: Buffer, path: string): Promise<string> {
+    const part = await onDisk(staging.next)
     try {
-      const rows = Math.max(1, Math.round(height * scale))
-      await openImage(part).resize({ height: rows }).toFormat(format).toFile(smallPart)
-      return smallPart
-    } catch (err) {
-      await rm(smallPart, { force: true })
-      throw err
+      await onDisk(() => writeFile(part, content))
+      return await settle(part, path)
+    } finally {
+      await rm(part, { force: true })
     }
   }
 
   return {
     /** @param stem path in the resources folder, without extension @returns the path with it */
-    bringImage: (url: string, stem: string): Promise<string> => bring(url, stem, acceptsImage, async (part) => {
+    bringImage: (url: string, stem: string): Promise<string> => bring(url, acceptsImage, async (part) => {
       const { extension } = await readImage(part)
       return await settle(part, `${stem}.${extension}`)
     }),
 
     /** A cover and its small copy: both or none. */
-    bringCover: (url: string, folder: string) => bring(url, `${folder}/big`, acceptsImage, async (part) => {
+    bringCover: (url: string, folder: string) => bring(url, acceptsImage, async (part) => {
       const { extension, height } = await readImage(part)
-      const smallPart = await makeSmall(part, `${folder}/small`, extension, height)
-      const small = await settle(smallPart, `${folder}/small.${extension}`)
-      return { large: await settle(part, `${folder}/big.${extension}`), small }
+      const content = await makeSmall(part, extension, height)
+      const small = await settleSmall(content, `${folder}/small.${extension}`)
+      try {
+        return { large: await settle(part, `${folder}/big.${extension}`), small }
+      } catch (err) {
+        await rm(join(resourcesDir, small), { force: true })
+        throw err
+      }
     }),
 
-    bringDocument: (url: string, path: string): Promise<string> => bring(url, path, acceptsDocument, async (part) => {
+    bringDocument: (url: string, path: string): Promise<string> => bring(url, acceptsDocument, async (part) => {
       await checkDocument(part)
       return await settle(part, path)
     }),
 
-    bringFilm: (url: string, path: string): Promise<string> => bring(url, path, acceptsFilm, async (part) => {
+    bringFilm: (url: string, path: string): Promise<string> => bring(url, acceptsFilm, async (part) => {
       await checkFilm(part)
       return await settle(part, path)
     }),
 
-    /** Whether a path that is stored still leads to a file. */
+    /** Whether a path that is stored still leads to a file; one that cannot be looked at is taken for it. */
     async isThere (path: string | null | undefined): Promise<boolean> {
       if (path === null || path === undefined || path === '') return false
       try {
         await (await open(join(resourcesDir, path))).close()
         return true
       } catch (err) {
-        if (['ENOENT', 'ENOTDIR'].includes(errorCode(err))) return false
-        throw err
+        return !['ENOENT', 'ENOTDIR'].includes(errorCode(err))
       }
     },
 

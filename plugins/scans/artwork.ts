@@ -4,9 +4,14 @@ import type { Logger } from 'pino'
 import type pg from 'pg'
 import type { DownloadingClient } from '../../core/http.ts'
 import type { Rom, StoredMedia } from '../roms/entities.ts'
+import { type ArtworkStoreError, createArtworkFailures, isDiskFull } from './artwork-failures.ts'
 import { createArtworkFiles } from './artwork-files.ts'
+import { createStaging } from './artwork-staging.ts'
+import type { ScanProblem } from './schemas.ts'
 
 const DOWNLOADS_AT_ONCE = 8
+/** On a full disk nothing is tried for this long, then perhaps somebody made room. */
+const FULL_PAUSE_MS = 30_000
 const FILM_KINDS: readonly MediaKind[] = ['video', 'video_normalized']
 
 /** A ROM whose artwork may have to be fetched. */
@@ -14,7 +19,15 @@ export type ArtworkSubject = Pick<Rom, 'id' | 'url_cover' | 'path_cover_large' |
   'path_screenshots' | 'url_manual' | 'path_manual' | 'media'> & { platform_id: number }
 
 interface CoverPaths { large: string | null, small: string | null }
-interface Services { http: DownloadingClient, pool: pg.Pool, log: Logger, libraryDir: string, resourcesDir: string }
+interface Services {
+  http: DownloadingClient
+  pool: pg.Pool
+  log: Logger
+  libraryDir: string
+  resourcesDir: string
+  /** The id of the scan's task. */
+  task: string
+}
 
 const isSet = (url: string | null | undefined): url is string => typeof url === 'string' && url !== ''
 
@@ -23,17 +36,33 @@ export const artworkFolder = (platformId: number, romId: number) => `roms/${plat
 
 /** Fetches covers, screenshots, manuals and other media into the resources folder and notes their paths. */
 export function createArtwork (services: Services, signal: AbortSignal) {
-  const { pool, log } = services
-  const files = createArtworkFiles(services, signal)
+  const { pool, log, resourcesDir, task } = services
+  const staging = createStaging(pool, resourcesDir, task)
+  const files = createArtworkFiles({ ...services, staging }, signal)
   const queue = new PQueue({ concurrency: DOWNLOADS_AT_ONCE })
+  const failures = createArtworkFailures(resourcesDir)
+  let full: { until: number, err: ArtworkStoreError } | null = null
+
+  function checkRoom (): void {
+    if (full !== null && Date.now() < full.until) throw full.err
+    full = null
+  }
+
+  function fail (subject: ArtworkSubject, what: string, err: unknown): void {
+    failures.add(subject.platform_id, err)
+    if (full !== null && err === full.err) return
+    log.warn({ err, rom: subject.id, what }, 'artwork could not be brought in')
+    if (isDiskFull(err)) full = { until: Date.now() + FULL_PAUSE_MS, err }
+  }
 
   /** A failed picture costs itself alone. */
   async function attempt<T> (subject: ArtworkSubject, what: string, work: () => Promise<T>, fallback: T): Promise<T> {
     try {
+      checkRoom()
       return await work()
     } catch (err) {
       signal.throwIfAborted()
-      log.warn({ err, rom: subject.id, what }, 'artwork could not be fetched')
+      fail(subject, what, err)
       return fallback
     }
   }
@@ -103,6 +132,20 @@ export function createArtwork (services: Services, signal: AbortSignal) {
      */
     fetch: (subject: ArtworkSubject): Promise<boolean> =>
       hasNone(subject) ? Promise.resolve(false) : queue.add(() => fetchAll(subject), { signal }),
+
+    /** Before anything is fetched: deletes what killed scans left half-written. */
+    clear: staging.clear,
+
+    /** Removes the folder of what is not finished, once nothing is fetched any more. */
+    close: staging.remove,
+
+    /** What could not be fetched or stored, one problem for each platform and reason. */
+    async problems (): Promise<ScanProblem[]> {
+      const { rows } = await pool.query<{ id: number, fs_slug: string }>(
+        'select id, fs_slug from platforms where id = any($1::int[])', [failures.platformIds])
+      const names = new Map(rows.map((row) => [row.id, row.fs_slug]))
+      return failures.list((id) => names.get(id) ?? String(id)).map((problem) => ({ ...problem, path: '' }))
+    },
 
     /** Deletes what is stored of some ROMs. */
     async drop (roms: readonly { id: number, platform_id: number }[]): Promise<void> {

@@ -1,8 +1,8 @@
 import { lstat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import {
-  INVALID_NAME_REASON, LibraryUnreadableError, readLibraryDirectory, reasonOf
+  INVALID_NAME_REASON, LibraryUnreadableError, adviceOf, readLibraryDirectory
 } from '../../core/library/directory.ts'
 import { errorCode } from '../../core/library/fs-error.ts'
 import { Firmware } from '../firmware/entities.ts'
@@ -35,7 +35,7 @@ async function listFiles ({ folder, services }: FirmwareScan, complain: Complain
     try {
       found.push({ name, path, size: (await lstat(path)).size })
     } catch (err) {
-      complain(name, reasonOf(err))
+      complain(name, adviceOf(err))
     }
   }
   return found
@@ -59,12 +59,20 @@ async function listItems (path: string) {
  */
 export async function scanFirmware (platform: ScannedPlatform, scan: FirmwareScan): Promise<number> {
   const { em, folder } = scan
-  const { type, hasher, progress, signal } = scan.services
+  const { type, hasher, progress, signal, libraryDir } = scan.services
   const complain: Complain = (name, reason) => {
     progress.problem({ platform: platform.fs_slug, path: `${folder}/${name}`, reason })
   }
   const files = await listFiles(scan, complain)
   const rows = new Map((await em.find(Firmware, { platform: platform.id })).map((row) => [row.file_name, row]))
+  const present = [...rows.values()].filter((row) => !row.missing_from_fs).length
+  if (files.length === 0 && present > 0 && (await listItems(join(libraryDir, dirname(folder)))).length === 0) {
+    // What a disk that is not mounted leaves of the folder with everybody's firmware.
+    const reason = `it holds nothing any more, but ${present} of its files are known; none was marked missing. Mount its ` +
+      'disk, or put a folder into it when they were removed on purpose'
+    progress.problem({ platform: platform.fs_slug, path: dirname(folder), reason })
+    return 0
+  }
   let added = 0
   for (const file of files) {
     signal.throwIfAborted()

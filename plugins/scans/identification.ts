@@ -85,6 +85,8 @@ function linkedIds (stored: ReadonlyMap<string, Match>): Map<string, ProviderId>
 export function createIdentification (services: IdentificationServices) {
   const { app, config, type, store, artwork, identifier, priorities, progress, announcer, signal } = services
   const { providers } = app.registry
+  // Each source limits itself, in its own queue. This only limits how many ROMs wait in memory for the slowest one, and
+  // must be far more than all sources take at once: else a paused one would stop the others.
   const pipeline = new PQueue({ concurrency: config.scan.workers })
   const writer = createBatcher(writeOutcomes, { max: WRITE_MAX, delayMs: WRITE_DELAY_MS })
   const fetches = new Set<Promise<void>>()
@@ -194,7 +196,9 @@ export function createIdentification (services: IdentificationServices) {
   /** The next lookup does not wait for a batch to be full, but for the database when that cannot keep up. */
   async function settle (outcome: Outcome): Promise<void> {
     unwritten++
-    const written = writer.add(outcome).catch((err: unknown) => { refuse(outcome, err) }).finally(() => { unwritten-- })
+    const written = writer.add(outcome)
+      .catch((err: unknown) => { if (!signal.aborted) refuse(outcome, err) })
+      .finally(() => { unwritten-- })
     if (unwritten > UNWRITTEN_MAX) await written
   }
 

@@ -2,7 +2,9 @@ import type { Match, ProviderDefinition, ProviderId, Rom } from '@svc/plugin-sdk
 import type { Logger } from 'pino'
 import type { CallScope } from '../../core/plugin-context.ts'
 import type { Loaded } from '../../core/registry.ts'
-import { type Lane, checkMatch, createLane } from './lane.ts'
+import type { Breaker } from '../circuits/breaker.ts'
+import { createFailures } from './failures.ts'
+import { type Lane, LeftOutError, checkMatch, createLane } from './lane.ts'
 import { limitTime } from './limit-time.ts'
 
 /** How a ROM is looked up at one provider. */
@@ -29,20 +31,26 @@ const DEFAULT_TIMEOUT_MS = 60_000
  * a ROM are in flight together, except those that wait for ids another one may bring.
  */
 export function createIdentifier (
-  providers: ReadonlyMap<string, Loaded<ProviderDefinition>>, selected: readonly string[], scope: CallScope, log: Logger
+  providers: ReadonlyMap<string, Loaded<ProviderDefinition>>, selected: readonly string[],
+  breakerOf: (key: string) => Breaker, scope: CallScope, log: Logger
 ) {
   const lanes = new Map<string, Lane>()
-  const failures = new Map<string, { count: number, first: string }>()
+  const failures = createFailures()
   for (const key of selected) {
     const provider = providers.get(key)
-    if (provider !== undefined) lanes.set(key, createLane(provider, scope.signal))
+    if (provider === undefined) continue
+    const breaker = breakerOf(key)
+    // A scan, of which many are started because the provider is back, tries one that was down without waiting for its
+    // cool-down. That costs it one call.
+    breaker.probeNow()
+    lanes.set(key, createLane(provider, breaker, scope.signal))
   }
 
   async function call (lane: Lane, rom: Rom, lookup: Lookup, hint: ProviderId | null): Promise<Match | null> {
     const { definition, context, key } = lane.provider
     const limitMs = definition.limits?.timeoutMs ?? DEFAULT_TIMEOUT_MS
     const match = await limitTime(key, limitMs, scope.signal, async (signal) => {
-      const ctx = context({ ...scope, signal }) as never
+      const ctx = context({ ...scope, signal, heedsLimits: true }) as never
       const ids = new Set([lookup.knownId, hint])
       for (const id of ids) {
         const found = id === null ? null : await definition.getById?.(id, rom, ctx)
@@ -53,25 +61,19 @@ export function createIdentifier (
     return match === null || match === undefined ? null : checkMatch(match, lane.provider)
   }
 
-  function noteFailure (key: string, message: string): void {
-    const known = failures.get(key)
-    failures.set(key, { count: (known?.count ?? 0) + 1, first: known?.first ?? message })
-  }
-
   async function ask (
     lane: Lane, rom: Rom, lookup: Lookup, found: Identification, hint: ProviderId | null
   ): Promise<void> {
     const { key } = lane.provider
     try {
       const match = await lane.ask(() => call(lane, rom, lookup, hint))
-      if (match === undefined) return
       if (match === null) found.misses.add(key)
       else found.matches.set(key, match)
     } catch (err) {
       scope.signal.throwIfAborted()
       found.failures++
-      noteFailure(key, err instanceof Error ? err.message : String(err))
-      log.warn({ err, provider: key, rom: rom.fs_name }, 'provider failed')
+      failures.add(key, err)
+      if (!(err instanceof LeftOutError)) log.warn({ err, provider: key, rom: rom.fs_name }, 'provider failed')
     }
   }
 
@@ -91,12 +93,7 @@ export function createIdentifier (
     keys: [...lanes.keys()],
 
     /** What went wrong with providers so far, in words. */
-    complaints: () => [...lanes].flatMap(([key, lane]) => {
-      const reason = lane.refused()
-      const failed = failures.get(key)
-      const often = failed === undefined ? '' : `provider ${key} failed ${failed.count} times, at first with: ${failed.first}`
-      return [reason === null ? '' : `provider ${key} was not asked any more: ${reason}`, often].filter(Boolean)
-    }),
+    complaints: failures.describe,
 
     async identify (toRom: (lane: ProviderDefinition) => Rom, lookups: readonly Lookup[]): Promise<Identification> {
       const found: Identification = { matches: new Map(), misses: new Set(), failures: 0 }

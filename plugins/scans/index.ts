@@ -51,4 +51,4 @@ export default fp<FeatureOptions>(async (app, { config }) => {
     ...defineRefreshes(app, config)
   ]
   for (const definition of definitions) app.tasks.define(definition)
-}, { name: 'scans', dependencies: ['tasks', 'permissions', 'platforms', 'roms', 'sockets', 'loader'] })
+}, { name: 'scans', dependencies: ['tasks', 'permissions', 'platforms', 'roms', 'sockets', 'loader', 'circuits'] })

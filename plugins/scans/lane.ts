@@ -4,33 +4,43 @@ import {
 } from '@svc/plugin-sdk'
 import { Value } from '@sinclair/typebox/value'
 import PQueue from 'p-queue'
+import { nameCredentials } from '../../core/plugin-config.ts'
 import type { Loaded } from '../../core/registry.ts'
+import type { Breaker, Outcome, Refusal, Turn } from '../circuits/breaker.ts'
 import { toStorable } from './database-json.ts'
 
 const DEFAULT_CONCURRENCY = 4
-/** A provider that asks for a longer pause is left alone for the rest of the scan. */
-const LONGEST_PAUSE_MS = 15 * 60_000
 const DEFAULT_PAUSE_MS = 5_000
-/** How often one lookup is tried again after a pause. */
-const PAUSES_MAX = 3
-/** A provider that failed this often without an answer in between is down. */
-const FAILURES_IN_A_ROW_MAX = 8
+/** How often one lookup is tried again after a pause: a game that a provider never gets to must not hold the scan. */
+const PAUSES_MAX = 20
 
-/** One provider's line of waiting calls, and whether it can be asked at all for the rest of this scan. */
+type Provider = Loaded<ProviderDefinition>
+
+/** The provider was not called, since its circuit is open. */
+export class LeftOutError extends Error {
+  override readonly name = 'LeftOutError'
+  /** Milliseconds since 1970. */
+  readonly retryAt: number | null
+
+  constructor ({ reason, retryAt }: Refusal) {
+    super(reason)
+    this.retryAt = retryAt
+  }
+}
+
+/** One provider's line of waiting calls. */
 export interface Lane {
-  provider: Loaded<ProviderDefinition>
-  /** Why it is not asked any more; null while it is. */
-  refused (): string | null
+  provider: Provider
   /**
-   * Calls the provider when its turn comes. Undefined when it is not asked any more.
+   * Calls the provider when its turn comes, and again after each pause it asks for.
    *
-   * @throws what the call threw, and the signal's reason
+   * @throws LeftOutError at once while the circuit is open · what the call threw · the signal's reason
    */
-  ask (call: () => Promise<Match | null>): Promise<Match | null | undefined>
+  ask (call: () => Promise<Match | null>): Promise<Match | null>
 }
 
 /** @throws Error saying what is wrong with a match; the copy returned can be stored. */
-export function checkMatch (match: unknown, { key, definition }: Loaded<ProviderDefinition>): Match {
+export function checkMatch (match: unknown, { key, definition }: Provider): Match {
   if (!Value.Check(MatchSchema, match)) {
     const [problem] = [...Value.Errors(MatchSchema, match)]
     throw new Error(`Provider '${key}' returned a match whose ${problem?.path.slice(1) || 'shape'} is wrong: ` +
@@ -47,60 +57,52 @@ export function checkMatch (match: unknown, { key, definition }: Loaded<Provider
   return toStorable(match) as Match
 }
 
-export function createLane (provider: Loaded<ProviderDefinition>, signal: AbortSignal): Lane {
-  const { concurrency = DEFAULT_CONCURRENCY } = provider.definition.limits ?? {}
-  const queue = new PQueue({ concurrency })
-  let refused: string | null = null
-  let failuresInARow = 0
-  let pause: Promise<void> | null = null
+/** What an error of a call says about its provider. */
+function judge (err: unknown, { key, definition }: Provider): Outcome {
+  const message = err instanceof Error ? err.message : String(err)
+  if (err instanceof RateLimitedError) return { kind: 'paused', message, ms: err.retryAfterMs ?? DEFAULT_PAUSE_MS }
+  if (!(err instanceof CredentialsRefusedError)) return { kind: 'failed', message }
+  // A plugin is handed its settings once, when the server starts.
+  const names = nameCredentials('provider', key, definition.config).join(' and ')
+  const remedy = names === '' ? 'restart the server with the right ones' : `set ${names} and restart the server`
+  return { kind: 'refused', message: `its credentials were refused: ${message}; ${remedy}` }
+}
 
-  function pauseFor (ms: number): void {
-    queue.pause()
-    // Stopped meanwhile: whoever waits sees the signal.
-    pause = sleep(ms, undefined, { signal }).catch(() => {}).finally(() => {
-      pause = null
-      queue.start()
-    })
-  }
+export function createLane (provider: Provider, breaker: Breaker, signal: AbortSignal): Lane {
+  const queue = new PQueue({ concurrency: provider.definition.limits?.concurrency ?? DEFAULT_CONCURRENCY })
 
-  /** Slows the provider down, or drops it, after what it answered. */
-  function react (err: unknown): void {
-    if (err instanceof CredentialsRefusedError) {
-      refused ??= err.message
-    } else if (err instanceof RateLimitedError) {
-      const ms = err.retryAfterMs ?? DEFAULT_PAUSE_MS
-      if (ms > LONGEST_PAUSE_MS) refused ??= `it asks for a pause of ${Math.round(ms / 1_000)} s`
-      else if (pause === null) pauseFor(ms)
-    } else if (++failuresInARow >= FAILURES_IN_A_ROW_MAX) {
-      const last = err instanceof Error ? err.message : String(err)
-      refused ??= `it failed ${failuresInARow} times in a row, at last with: ${last}`
+  /** @throws LeftOutError */
+  async function takeTurn (): Promise<Extract<Turn, { kind: 'call' }>> {
+    for (;;) {
+      const turn = breaker.turn()
+      if (turn.kind === 'call') return turn
+      if (turn.kind === 'refusal') throw new LeftOutError(turn)
+      const wait = sleep(turn.ms, undefined, { signal, ref: false })
+      await (turn.sooner === null ? wait : Promise.race([wait, turn.sooner]))
     }
   }
 
-  /** Reacts before the next call starts. */
-  async function run (call: () => Promise<Match | null>): Promise<Match | null | undefined> {
-    if (refused !== null) return undefined
-    try {
-      const match = await call()
-      failuresInARow = 0
-      return match
-    } catch (err) {
-      if (!signal.aborted) react(err)
-      throw err
+  /** Keeps its place in the queue while the provider is paused, so that all of that provider's calls stand still. */
+  async function run (call: () => Promise<Match | null>): Promise<Match | null> {
+    for (let pauses = 0; ; pauses++) {
+      const turn = await takeTurn()
+      try {
+        const match = await call()
+        turn.end({ kind: 'answered' })
+        return match
+      } catch (err) {
+        turn.end(signal.aborted ? { kind: 'cancelled' } : judge(err, provider))
+        if (signal.aborted || !(err instanceof RateLimitedError) || pauses >= PAUSES_MAX) throw err
+      }
     }
   }
 
-  async function ask (call: () => Promise<Match | null>, pauses = 0): Promise<Match | null | undefined> {
-    if (refused !== null) return undefined
-    try {
+  return {
+    provider,
+    async ask (call) {
+      const refusal = breaker.refusal()
+      if (refusal !== null) throw new LeftOutError(refusal)
       return await queue.add(() => run(call), { signal })
-    } catch (err) {
-      signal.throwIfAborted()
-      if (pause === null || !(err instanceof RateLimitedError) || pauses >= PAUSES_MAX) throw err
-      await pause
-      return await ask(call, pauses + 1)
     }
   }
-
-  return { provider, refused: () => refused, ask: (call) => ask(call) }
 }

@@ -8,7 +8,7 @@ import { userRoom } from '../../core/sockets.ts'
 import { Platform } from '../platforms/entities.ts'
 import { Rom } from '../roms/entities.ts'
 import { scanFirmware } from './firmware-scan.ts'
-import { type Library, chooseFolders } from './library.ts'
+import { type Library, chooseFolders, readLibraryAgain } from './library.ts'
 import { scanPlatform } from './platform-scan.ts'
 import type { PlatformScanServices } from './platform-services.ts'
 import type { ScanPayload } from './schemas.ts'
@@ -19,7 +19,7 @@ const IDENTIFYING_IDS = ['igdb_id', 'moby_id', 'ss_id', 'launchbox_id', 'ra_id',
 
 /** Scans platform folders: those a payload asks for, else all. */
 export function createLibraryScan (app: FastifyInstance, config: Config, services: PlatformScanServices) {
-  const { progress, rules, signal, begunAt } = services
+  const { progress, rules, signal, begunAt, unfinished } = services
 
   async function countTotals (structure: Structure, folders: string[]): Promise<void> {
     let total = 0
@@ -32,18 +32,21 @@ export function createLibraryScan (app: FastifyInstance, config: Config, service
     progress.add({ total_platforms: folders.length, total_roms: total })
   }
 
-  /** Something about one folder that is wrong costs that folder alone. */
-  async function attempt (folder: string, path: string, work: () => Promise<void>): Promise<void> {
+  /** Something about one folder that is wrong costs that folder alone. @returns whether nothing was. */
+  async function attempt (folder: string, path: string, work: () => Promise<void>): Promise<boolean> {
     try {
       await work()
+      return true
     } catch (err) {
       signal.throwIfAborted()
       if (!(err instanceof LibraryUnreadableError) && !(err instanceof PathRefusedError)) throw err
       progress.problem({ platform: folder, path, reason: err.message })
+      return false
     }
   }
 
-  async function scanFolder (folder: string, structure: Structure): Promise<number> {
+  /** @returns the platform's id; null when its ROMs could not be read. */
+  async function scanFolder (folder: string, structure: Structure): Promise<number | null> {
     const em = app.orm.em.fork()
     const { platform: row, isNew } = await app.platforms.ensure(em, folder, config.system)
     const facts = app.platforms.facts(row, config.system)
@@ -65,34 +68,38 @@ export function createLibraryScan (app: FastifyInstance, config: Config, service
       id: row.id, name: row.name, display_name: platform.name, slug: row.slug, fs_slug: row.fs_slug,
       is_identified: isIdentified, new_firmware_count: added
     })
-    await attempt(folder, platform.fs_path, () => scanPlatform(platform, services))
-    return row.id
+    return await attempt(folder, platform.fs_path, () => scanPlatform(platform, services)) ? row.id : null
   }
 
   /** A platform folder that is gone takes its ROMs along: rows stay, marked. */
-  async function markPlatforms (known: readonly Platform[], { folders, unclear }: Library): Promise<void> {
+  async function markPlatforms (known: readonly Platform[], before: Library): Promise<void> {
+    const { folders, unclear } = await readLibraryAgain(config, rules, known, before)
     const em = app.orm.em.fork()
     const present = new Set(folders)
+    const kept = new Set([...folders, ...before.folders, ...unclear, ...before.unclear])
     const there = known.filter((row) => present.has(row.fs_slug)).map((row) => row.id)
-    const gone = known.filter((row) => !present.has(row.fs_slug) && !unclear.has(row.fs_slug)).map((row) => row.id)
+    const gone = known.filter((row) => !kept.has(row.fs_slug)).map((row) => row.id)
     await em.nativeUpdate(Platform, { id: there, missing_from_fs: true }, { missing_from_fs: false })
     await em.nativeUpdate(Platform, { id: gone, missing_from_fs: false }, { missing_from_fs: true })
     const marked = { missing_from_fs: true, updated_at: new Date() }
     await em.nativeUpdate(Rom, { platform: gone, missing_from_fs: false }, marked)
   }
 
-  /** @returns the ids of the scanned platforms */
+  /** @returns the ids of the scanned platforms, without those that could not be read */
   return async function scanLibrary (
     payload: ScanPayload, library: Library, known: readonly Platform[]
   ): Promise<number[]> {
-    const old = new Set(known.filter((platform) => platform.created_at < begunAt).map((platform) => platform.fs_slug))
+    const old = new Set(known.filter((platform) => platform.created_at < unfinished.since)
+      .map((platform) => platform.fs_slug))
     const chosen = chooseFolders(payload, library.folders, known)
       .filter((folder) => payload.type !== 'new_platforms' || !old.has(folder))
     await countTotals(library.structure, chosen)
     const ids: number[] = []
     for (const folder of chosen) {
       signal.throwIfAborted()
-      ids.push(await scanFolder(folder, library.structure))
+      const id = await scanFolder(folder, library.structure)
+      if (id === null) await readLibraryAgain(config, rules, known, library)
+      else ids.push(id)
     }
     await markPlatforms(known, library)
     return ids

@@ -13,18 +13,23 @@ type FileFacts = Pick<StoredFile, 'inode' | 'file_size_bytes' | 'last_modified'>
 export const digestOf = (hashes: Omit<KnownHashes, 'id'>) =>
   [hashes.fs_size_bytes, hashes.crc_hash, hashes.md5_hash, hashes.sha1_hash].join(':')
 
-/** Equal for the very same files under other names; for ROMs that are not hashed. */
-const identityOf = (files: readonly FileFacts[]) =>
-  files.map((file) => [file.inode, file.file_size_bytes, file.last_modified].join(':')).sort().join()
+/** Equal for the very same files under other names; for ROMs that are not hashed. Null when that cannot be told. */
+function identityOf (files: readonly FileFacts[]): string | null {
+  if (files.some(({ inode }) => inode === '' || inode === '0')) return null
+  return files.map((file) => [file.inode, file.file_size_bytes, file.last_modified].join(':')).sort().join()
+}
 
 export function createMissing (gone: readonly KnownRom[], store: RomStore): Missing {
   const ids = new Set(gone.map((rom) => rom.id))
   let byDigest: Promise<Map<string, number[]>> | null = null
   let byIdentity: Promise<Map<string, number[]>> | null = null
 
-  function group<Row> (rows: Iterable<Row>, keyOf: (row: Row) => string, idOf: (row: Row) => number) {
+  function group<Row> (rows: Iterable<Row>, keyOf: (row: Row) => string | null, idOf: (row: Row) => number) {
     const groups = new Map<string, number[]>()
-    for (const row of rows) groups.set(keyOf(row), [...groups.get(keyOf(row)) ?? [], idOf(row)])
+    for (const row of rows) {
+      const key = keyOf(row)
+      if (key !== null) groups.set(key, [...groups.get(key) ?? [], idOf(row)])
+    }
     return groups
   }
 
@@ -35,7 +40,8 @@ export function createMissing (gone: readonly KnownRom[], store: RomStore): Miss
     }
     byIdentity ??= store.listFiles([...ids])
       .then((known) => group(known, ([, stored]) => identityOf(stored), ([id]) => id))
-    return (await byIdentity).get(identityOf(files)) ?? []
+    const identity = identityOf(files)
+    return identity === null ? [] : (await byIdentity).get(identity) ?? []
   }
 
   return {

@@ -1,5 +1,6 @@
 import { lstat, mkdir, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { LibraryUnreadableError, folderInode } from '../../core/library/directory.ts'
 import { errorCode } from '../../core/library/fs-error.ts'
 import { artworkFolder } from './artwork.ts'
 import { digestOf } from './missing.ts'
@@ -19,13 +20,26 @@ export interface Moves {
 }
 
 export function createMoves ({ store, libraryDir, resourcesDir }: MoveServices): Moves {
-  /** A file that cannot be looked at may well be there. */
-  async function isGone (rom: PlacedHashes): Promise<boolean> {
+  /** Whether nothing is at a path; what cannot be looked at may well be there. */
+  async function isAbsent (path: string): Promise<boolean> {
     try {
-      await lstat(join(libraryDir, rom.fs_path, rom.fs_name))
+      await lstat(path)
       return false
     } catch (err) {
       return ['ENOENT', 'ENOTDIR'].includes(errorCode(err))
+    }
+  }
+
+  /** A file that lies on a disk that is not mounted is not gone. */
+  async function isGone (rom: PlacedHashes): Promise<boolean> {
+    const folder = join(libraryDir, rom.fs_path)
+    if (!await isAbsent(join(folder, rom.fs_name))) return false
+    try {
+      const inode = await folderInode(folder)
+      return rom.fs_inode === null || inode === rom.fs_inode
+    } catch (err) {
+      if (!(err instanceof LibraryUnreadableError)) throw err
+      return await isAbsent(folder)
     }
   }
 

@@ -1,32 +1,48 @@
-import { join } from 'node:path'
-import { readLibraryDirectory } from '../../core/library/directory.ts'
-import { listEntries } from '../../core/library/entries.ts'
+import { type Entry, listEntries } from '../../core/library/entries.ts'
 import type { ExclusionRules } from '../../core/library/exclusions.ts'
 import { type Missing, createMissing } from './missing.ts'
+import type { FolderLook } from './platform-folder.ts'
 import type { PlatformScanServices } from './platform-services.ts'
 import { rebuild } from './rebuild.ts'
 import type { KnownRom } from './rom-store.ts'
+import type { ScanProblem } from './schemas.ts'
 import type { ScannedPlatform } from './sdk-rom.ts'
 import { type Rebuilt, type Taken, takeEntries } from './take.ts'
 
-const BATCH = 500
+/** The first batch is small, so that lookups begin early; each further one is larger, up to the largest. */
+const FIRST_BATCH = 50
+const LARGEST_BATCH = 500
 
-async function * inBatches<T> (items: AsyncIterable<T>, size: number): AsyncGenerator<T[]> {
+async function * inBatches<T> (items: AsyncIterable<T>): AsyncGenerator<T[]> {
   let batch: T[] = []
+  let size = FIRST_BATCH
   for await (const item of items) {
     batch.push(item)
     if (batch.length < size) continue
     yield batch
     batch = []
+    size = Math.min(size * 2, LARGEST_BATCH)
   }
   if (batch.length > 0) yield batch
+}
+
+/** A platform's folder that is being read. */
+interface Reading {
+  platform: ScannedPlatform
+  services: PlatformScanServices
+  folder: FolderLook
+  known: ReadonlyMap<string, KnownRom>
+  /** ROMs that scans added which did not end well. */
+  unfinished: ReadonlySet<number>
+  /** A person named the ROMs. */
+  isAsked: boolean
 }
 
 const isRebuilt = (one: Taken): one is Rebuilt => one.hashes !== null
 
 /** Stores what was found out about a batch, and hands those that are due to the providers. */
 async function storeBatch (
-  taken: readonly Taken[], platform: ScannedPlatform, services: PlatformScanServices, missing: Missing
+  taken: readonly Taken[], { platform, services, unfinished }: Reading, missing: Missing
 ): Promise<void> {
   const { store, progress, announcer, signal } = services
   signal.throwIfAborted()
@@ -37,37 +53,52 @@ async function storeBatch (
   await announcer.roms(back, { is_new: false, is_identifying: false })
   for (const { known, isTaken } of kept) {
     progress.add({ scanned_roms: 1, new_roms: known?.is_fresh === true ? 1 : 0 })
-    if (known === null || !isTaken) continue
-    due.push({
-      id: known.id,
-      fs_name: known.fs_name,
-      isNew: known.is_fresh,
-      isSettled: known.is_fresh && known.providers.length > 0
-    })
+    const isNew = known !== null && (known.is_fresh || (!isTaken && unfinished.has(known.id)))
+    if (known === null || (!isTaken && !isNew)) continue
+    due.push({ id: known.id, fs_name: known.fs_name, isNew, isSettled: isNew && known.providers.length > 0 })
   }
   await services.identify(due, platform)
 }
 
+/** A known ROM none of whose files could be read keeps its hashes; the problem that was told says why. */
+function keepUnread (one: Taken): Taken {
+  const isUnread = one.known !== null && one.hashes?.files.every((file) => file === null) === true
+  return isUnread ? { ...one, isRebuilt: false, hashes: null } : one
+}
+
+/** Reads a batch; what cannot be read because its disk is gone is not stored as unreadable. */
+async function takeBatch (batch: readonly Entry[], reading: Reading): Promise<Taken[]> {
+  const { platform, services, known, folder, isAsked } = reading
+  const held: ScanProblem[] = []
+  const progress = { ...services.progress, problem: (problem: ScanProblem) => { held.push(problem) } }
+  const taken = await takeEntries(batch, platform, { ...services, progress }, known, isAsked)
+  const isUnread = ({ hashes }: Taken) => hashes?.files.includes(null) === true
+  const isHashed = services.hashes(platform.slug)
+  // One sentence about a disk that is gone says more than one about each of its files.
+  if (isHashed && taken.some(isUnread)) await services.folders.check(platform, folder)
+  for (const problem of held) services.progress.problem(problem)
+  return isHashed ? taken.map(keepUnread) : taken
+}
+
 /** Reads and hashes a batch while the one before it is being stored. @returns the names that were there. */
-async function scanEntries (
-  platform: ScannedPlatform, services: PlatformScanServices, known: ReadonlyMap<string, KnownRom>, missing: Missing,
-  rules: ExclusionRules, isAsked: boolean
-): Promise<Set<string>> {
+async function scanEntries (reading: Reading, missing: Missing, rules: ExclusionRules): Promise<Set<string>> {
+  const { platform, services, folder } = reading
   const { libraryDir, progress, signal } = services
   const seen = new Set<string>()
   const listing = listEntries({ libraryDir, folder: platform.fs_path, rules, signal })
   let storing: Promise<void> = Promise.resolve()
   try {
-    for await (const batch of inBatches(listing.entries, BATCH)) {
+    for await (const batch of inBatches(listing.entries)) {
       for (const entry of batch) seen.add(entry.fs_name)
-      const taken = await takeEntries(batch, platform, services, known, isAsked)
+      const taken = await takeBatch(batch, reading)
       await storing
-      storing = storeBatch(taken, platform, services, missing)
+      storing = storeBatch(taken, reading, missing)
       storing.catch(() => { /* thrown where it is waited for */ })
     }
   } finally {
     await storing
   }
+  if (listing.problems.length > 0) await services.folders.check(platform, folder)
   for (const { path, reason, fs_name: name } of listing.problems) {
     progress.problem({ platform: platform.fs_slug, path, reason })
     seen.add(name)
@@ -75,30 +106,43 @@ async function scanEntries (
   return seen
 }
 
+const byName = (roms: readonly KnownRom[]) => new Map(roms.map((rom) => [rom.fs_name, rom]))
+const countPresent = (roms: readonly KnownRom[]) => roms.filter((rom) => !rom.missing_from_fs).length
+
 /** Scans one platform's folder: finds, hashes and stores its ROMs, and marks those that are gone. */
 export async function scanPlatform (platform: ScannedPlatform, services: PlatformScanServices): Promise<void> {
-  const { store, libraryDir, begunAt } = services
-  const known = new Map((await store.listKnown(platform.id, begunAt)).map((rom) => [rom.fs_name, rom]))
-  const items = await readLibraryDirectory(join(libraryDir, platform.fs_path))
-  const names = new Set(items.map((item) => item.name))
-  const missing = createMissing([...known.values()].filter((rom) => !names.has(rom.fs_name)), store)
-  const seen = await scanEntries(platform, services, known, missing, services.rules, false)
+  const { store, folders, begunAt, rules } = services
+  const roms = await store.listKnown(platform.id, begunAt)
+  const folder = await folders.open(platform, countPresent(roms))
+  const missing = createMissing(roms.filter((rom) => !folder.names.has(rom.fs_name)), store)
+  const unfinished = await services.unfinished.listRoms(platform.id)
+  const reading = { platform, services, folder, unfinished, known: byName(roms), isAsked: false }
+  const seen = await scanEntries(reading, missing, rules)
+  const after = await folders.check(platform, folder)
+  const absent = new Set(missing.ids())
   // A name that is on disk but no ROM any more, such as an excluded one, is gone as well; an unreadable one is not.
-  const left = [...known.values()].filter((rom) => names.has(rom.fs_name) && !seen.has(rom.fs_name))
-  await store.markMissing([...missing.ids(), ...left.map((rom) => rom.id)], true)
+  const gone = roms.filter(({ id, fs_name: name }) =>
+    !seen.has(name) && !after.entries.has(name) && (folder.names.has(name) || absent.has(id)))
+  await store.markMissing(gone.map((rom) => rom.id), true)
+  await folders.remember(platform, after)
 }
 
 /** Scans just some ROMs of a platform; no other is marked missing. */
 export async function scanNamed (
   platform: ScannedPlatform, ids: ReadonlySet<number>, services: PlatformScanServices
 ): Promise<void> {
-  const { store, rules, progress, begunAt } = services
-  const rows = (await store.listKnown(platform.id, begunAt)).filter((rom) => ids.has(rom.id))
-  const known = new Map(rows.map((rom) => [rom.fs_name, rom]))
+  const { store, folders, rules, progress, begunAt } = services
+  const all = await store.listKnown(platform.id, begunAt)
+  const roms = all.filter((rom) => ids.has(rom.id))
+  const folder = await folders.open(platform, countPresent(all))
+  const known = byName(roms)
   const isOther = (name: string) => !known.has(name)
   const only = { ...rules, isExcludedSingle: isOther, isExcludedMulti: isOther }
-  const seen = await scanEntries(platform, services, known, createMissing([], store), only, true)
-  const gone = rows.filter((rom) => !seen.has(rom.fs_name))
+  const unfinished = await services.unfinished.listRoms(platform.id)
+  const reading = { platform, services, folder, unfinished, known, isAsked: true }
+  const seen = await scanEntries(reading, createMissing([], store), only)
+  const after = await folders.check(platform, folder)
+  const gone = roms.filter(({ fs_name: name }) => !seen.has(name) && !after.names.has(name))
   await store.markMissing(gone.map((rom) => rom.id), true)
   progress.add({ scanned_roms: gone.length })
 }

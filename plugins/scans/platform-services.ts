@@ -3,10 +3,12 @@ import type { ExclusionRules } from '../../core/library/exclusions.ts'
 import type { Announcer } from './announcer.ts'
 import type { DueRom } from './identification.ts'
 import type { Moves } from './moves.ts'
+import type { PlatformFolders } from './platform-folder.ts'
 import type { Progress } from './progress.ts'
 import type { RomStore } from './rom-store.ts'
 import type { ScanType } from './schemas.ts'
 import type { ScannedPlatform } from './sdk-rom.ts'
+import type { Unfinished } from './unfinished.ts'
 
 /** What the scan of a platform works with. */
 export interface PlatformScanServices {
@@ -17,14 +19,18 @@ export interface PlatformScanServices {
   selected: readonly string[]
   /** When this scan was first begun: rows made since are its own, also when another worker began it. */
   begunAt: Date
+  unfinished: Unfinished
   store: RomStore
   moves: Moves
+  folders: PlatformFolders
   hasher: Hasher
   progress: Progress
   announcer: Announcer
   signal: AbortSignal
   /** Whether files of a platform are hashed at all. */
   hashes: (slug: string) => boolean
+  /** By whose rule RetroAchievements hashes files of a platform: its number there; null for none. */
+  raConsole: (slug: string) => number | null
   identify: (due: readonly DueRom[], platform: ScannedPlatform) => Promise<void>
   /** Forgets stored artwork before a ROM is scanned from scratch. */
   dropArtwork: (ids: readonly number[], platform: ScannedPlatform) => Promise<void>

@@ -1,5 +1,7 @@
+import { adviceOf } from '../../core/library/directory.ts'
 import type { FileHashes, Hasher } from '../../core/hashing/hasher.ts'
 import type { Entry, EntryFile } from '../../core/library/entries.ts'
+import { errorCode } from '../../core/library/fs-error.ts'
 import { nameSortKey, parseName } from '../../core/library/names.ts'
 import type { FileRow, RomRow, StoredFile } from './rom-store.ts'
 
@@ -7,6 +9,8 @@ import type { FileRow, RomRow, StoredFile } from './rom-store.ts'
 export interface EntryHashes {
   files: (FileHashes | null)[]
   rom: Pick<RomRow, 'crc_hash' | 'md5_hash' | 'sha1_hash'>
+  /** What RetroAchievements knows the ROM by, and which of the files that is the hash of. */
+  ra: { hash: string, file: EntryFile } | null
   /** Why a file could not be hashed as its kind would have it. */
   warnings: { path: string, reason: string }[]
 }
@@ -14,14 +18,16 @@ export interface EntryHashes {
 const NO_HASHES = { crc_hash: '', md5_hash: '', sha1_hash: '' }
 
 export const unhashed = (entry: Entry): EntryHashes =>
-  ({ files: entry.files.map(() => null), rom: NO_HASHES, warnings: [] })
+  ({ files: entry.files.map(() => null), rom: NO_HASHES, ra: null, warnings: [] })
 
-const pathOf = (file: EntryFile) => `${file.file_path}/${file.file_name}`
+export const pathOf = (file: EntryFile) => `${file.file_path}/${file.file_name}`
+
+const describe = (err: Error) => errorCode(err) === '' ? err.message : adviceOf(err)
 
 function warningsOf (files: readonly EntryFile[], hashes: readonly (FileHashes | Error)[]): EntryHashes['warnings'] {
   return hashes.flatMap((hash, index) => {
     const file = files[index]
-    const reason = hash instanceof Error ? `not hashed: ${hash.message}` : hash.warning
+    const reason = hash instanceof Error ? `not hashed: ${describe(hash)}` : hash.warning
     return file === undefined || reason === undefined ? [] : [{ path: pathOf(file), reason }]
   })
 }
@@ -41,6 +47,7 @@ async function hashFolder (entry: Entry, hasher: Hasher, signal: AbortSignal): P
   return {
     files: inOrder.map((hash) => hash instanceof Error ? null : hash),
     rom: topGroup.combined,
+    ra: null,
     warnings: warningsOf(entry.files, inOrder)
   }
 }
@@ -57,24 +64,29 @@ export async function hashEntry (entry: Entry, hasher: Hasher, signal: AbortSign
   return {
     files: hashes.map((hash) => hash instanceof Error ? null : hash),
     rom: first === undefined || first instanceof Error ? NO_HASHES : first,
+    ra: null,
     warnings: warningsOf(entry.files, hashes)
   }
 }
 
 export function toFileRows (entry: Entry, hashes: EntryHashes): FileRow[] {
+  const warned = new Set(hashes.warnings.map(({ path }) => path))
   return entry.files.map((file, index) => {
     const hash = hashes.files[index] ?? null
+    const isUnread = hash === null && warned.has(pathOf(file))
     return {
       file_name: file.file_name,
       file_path: file.file_path,
       file_size_bytes: file.file_size_bytes,
       last_modified: Math.round(file.mtime),
-      inode: file.inode,
+      // Without it the file counts as changed, so that the next scan tries to read it again.
+      inode: isUnread ? '' : file.inode,
       is_top_level: file.is_top_level,
       category: file.category,
       crc_hash: hash?.crc_hash ?? '',
       md5_hash: hash?.md5_hash ?? '',
       sha1_hash: hash?.sha1_hash ?? '',
+      ra_hash: hashes.ra?.file === file ? hashes.ra.hash : null,
       chd_sha1_hash: hash?.chd_sha1_hash ?? null,
       archive_members: hash?.archive_members ?? null
     }
@@ -103,6 +115,7 @@ export function toRomRow (
     crc_hash: crc,
     md5_hash: md5,
     sha1_hash: sha1,
+    ra_hash: hashes.ra?.hash ?? null,
     regions: name.regions,
     languages: name.languages,
     tags: name.tags,
@@ -113,13 +126,18 @@ export function toRomRow (
   }
 }
 
+const isSame = (file: EntryFile, known: StoredFile | undefined) => known !== undefined &&
+  known.file_size_bytes === file.file_size_bytes && known.inode === file.inode &&
+  known.last_modified === Math.round(file.mtime)
+
 /** Whether the files on disk are those that are stored, by name, size, time and inode; no content is read. */
 export function isUnchanged (entry: Entry, stored: readonly StoredFile[]): boolean {
   if (stored.length !== entry.files.length) return false
-  const byPath = new Map(stored.map((file) => [`${file.file_path}/${file.file_name}`, file]))
-  return entry.files.every((file) => {
-    const known = byPath.get(pathOf(file))
-    return known !== undefined && known.file_size_bytes === file.file_size_bytes && known.inode === file.inode &&
-      known.last_modified === Math.round(file.mtime)
-  })
+  const [only] = stored
+  const [file] = entry.files
+  if (stored.length === 1 && only !== undefined && file !== undefined) {
+    return only.file_name === file.file_name && only.file_path === file.file_path && isSame(file, only)
+  }
+  const byPath = new Map(stored.map((one) => [`${one.file_path}/${one.file_name}`, one]))
+  return entry.files.every((one) => isSame(one, byPath.get(pathOf(one))))
 }

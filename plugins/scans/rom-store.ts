@@ -19,7 +19,11 @@ export interface KnownRom {
 export type KnownHashes = Pick<Rom, 'id' | 'fs_size_bytes' | 'crc_hash' | 'md5_hash' | 'sha1_hash'>
 
 /** A ROM's content, and where it is said to lie. */
-export type PlacedHashes = KnownHashes & Pick<Rom, 'fs_path' | 'fs_name'> & { platform_id: number }
+export type PlacedHashes = KnownHashes & Pick<Rom, 'fs_path' | 'fs_name'> & {
+  platform_id: number
+  /** The folder that held the platform's ROMs; null when none was noted. */
+  fs_inode: string | null
+}
 
 /** A file as it is stored; `last_modified` in milliseconds. */
 export interface StoredFile {
@@ -35,6 +39,7 @@ export interface StoredFile {
 export type RomRow = Pick<Rom, 'fs_name' | 'fs_path' | 'fs_extension' | 'fs_name_no_tags' | 'fs_name_no_ext' |
   'fs_size_bytes' | 'is_folder' | 'has_nested_single_file' | 'has_multiple_files' | 'has_soundtrack' | 'crc_hash' |
   'md5_hash' | 'sha1_hash' | 'regions' | 'languages' | 'tags'> & {
+    ra_hash: string | null
     /** The row to update; null to insert. */
     id: number | null
     revision: string | null
@@ -55,6 +60,7 @@ export interface FileRow {
   crc_hash: string
   md5_hash: string
   sha1_hash: string
+  ra_hash: string | null
   chd_sha1_hash: string | null
   archive_members: ArchiveMember[] | null
 }
@@ -64,18 +70,19 @@ export interface WrittenRom { id: number, fs_name: string, newFiles: number }
 
 const ROM_COLUMNS = `id int, fs_name text, fs_path text, fs_extension text, fs_name_no_tags text, fs_name_no_ext text,
   fs_size_bytes bigint, is_folder boolean, has_nested_single_file boolean, has_multiple_files boolean,
-  has_soundtrack boolean, crc_hash text, md5_hash text, sha1_hash text, regions text[], languages text[], tags text[],
-  revision text, version text, name_sort_key text, writes_tags boolean`
+  has_soundtrack boolean, crc_hash text, md5_hash text, sha1_hash text, ra_hash text, regions text[], languages text[],
+  tags text[], revision text, version text, name_sort_key text, writes_tags boolean`
 
 const INSERT_ROMS = `insert into roms (platform_id, fs_name, fs_path, fs_extension, fs_name_no_tags, fs_name_no_ext,
     fs_size_bytes, is_folder, has_nested_single_file, has_multiple_files, has_soundtrack, crc_hash, md5_hash, sha1_hash,
-    regions, languages, tags, revision, version, name, name_sort_key)
+    ra_hash, regions, languages, tags, revision, version, name, name_sort_key)
   select $1, fs_name, fs_path, fs_extension, fs_name_no_tags, fs_name_no_ext, fs_size_bytes, is_folder,
-    has_nested_single_file, has_multiple_files, has_soundtrack, crc_hash, md5_hash, sha1_hash, regions, languages, tags,
-    revision, version, fs_name_no_tags, name_sort_key
+    has_nested_single_file, has_multiple_files, has_soundtrack, crc_hash, md5_hash, sha1_hash, ra_hash, regions,
+    languages, tags, revision, version, fs_name_no_tags, name_sort_key
   from jsonb_to_recordset($2::jsonb) as r(${ROM_COLUMNS}) where id is null
   on conflict (platform_id, fs_name) do update set fs_size_bytes = excluded.fs_size_bytes, crc_hash = excluded.crc_hash,
-    md5_hash = excluded.md5_hash, sha1_hash = excluded.sha1_hash, missing_from_fs = false, updated_at = now()
+    md5_hash = excluded.md5_hash, sha1_hash = excluded.sha1_hash, ra_hash = excluded.ra_hash, missing_from_fs = false,
+    updated_at = now()
   returning id, fs_name`
 
 /** A path of stored artwork, which starts with the folders of platform and ROM, for a ROM that comes to platform $2. */
@@ -97,7 +104,7 @@ const UPDATE_ROMS = `update roms set platform_id = $2, fs_name = r.fs_name, fs_p
       else roms.name_sort_key end,
     is_folder = r.is_folder, has_nested_single_file = r.has_nested_single_file,
     has_multiple_files = r.has_multiple_files, has_soundtrack = r.has_soundtrack, crc_hash = r.crc_hash,
-    md5_hash = r.md5_hash, sha1_hash = r.sha1_hash, missing_from_fs = false, updated_at = now(),
+    md5_hash = r.md5_hash, sha1_hash = r.sha1_hash, ra_hash = r.ra_hash, missing_from_fs = false, updated_at = now(),
     regions = case when r.writes_tags then r.regions else roms.regions end,
     languages = case when r.writes_tags then r.languages else roms.languages end,
     tags = case when r.writes_tags then r.tags else roms.tags end,
@@ -106,20 +113,20 @@ const UPDATE_ROMS = `update roms set platform_id = $2, fs_name = r.fs_name, fs_p
   from jsonb_to_recordset($1::jsonb) as r(${ROM_COLUMNS}) where roms.id = r.id returning roms.id, roms.fs_name`
 
 const FILE_COLUMNS = `rom_id int, file_name text, file_path text, file_size_bytes bigint, last_modified double precision,
-  inode text, is_top_level boolean, category text, crc_hash text, md5_hash text, sha1_hash text, chd_sha1_hash text,
-  archive_members jsonb`
+  inode text, is_top_level boolean, category text, crc_hash text, md5_hash text, sha1_hash text, ra_hash text,
+  chd_sha1_hash text, archive_members jsonb`
 
 /** `xmax = 0` tells a row that was inserted from one that was updated. */
 const UPSERT_FILES = `insert into rom_files (rom_id, file_name, file_path, file_size_bytes, last_modified, inode,
-    is_top_level, category, crc_hash, md5_hash, sha1_hash, chd_sha1_hash, archive_members)
+    is_top_level, category, crc_hash, md5_hash, sha1_hash, ra_hash, chd_sha1_hash, archive_members)
   select rom_id, file_name, file_path, file_size_bytes, to_timestamp(last_modified / 1000), inode, is_top_level, category,
-    crc_hash, md5_hash, sha1_hash, chd_sha1_hash, nullif(archive_members, 'null'::jsonb)
+    crc_hash, md5_hash, sha1_hash, ra_hash, chd_sha1_hash, nullif(archive_members, 'null'::jsonb)
   from jsonb_to_recordset($1::jsonb) as f(${FILE_COLUMNS})
   on conflict (rom_id, file_path, file_name) do update set file_size_bytes = excluded.file_size_bytes,
     last_modified = excluded.last_modified, inode = excluded.inode, is_top_level = excluded.is_top_level,
     category = excluded.category, crc_hash = excluded.crc_hash, md5_hash = excluded.md5_hash,
-    sha1_hash = excluded.sha1_hash, chd_sha1_hash = excluded.chd_sha1_hash, archive_members = excluded.archive_members,
-    updated_at = now()
+    sha1_hash = excluded.sha1_hash, ra_hash = excluded.ra_hash, chd_sha1_hash = excluded.chd_sha1_hash,
+    archive_members = excluded.archive_members, updated_at = now()
   returning rom_id, xmax = 0 as is_new`
 
 /** A file that moved within its ROM keeps its row: the same content, the old name gone, the new one new. */
@@ -171,9 +178,10 @@ export function createRomStore (pool: pg.Pool) {
 
     /** ROMs of other platforms with one of these SHA-1 sums. */
     async listElsewhere (platformId: number, sha1s: readonly string[]): Promise<PlacedHashes[]> {
-      const { rows } = await pool.query<PlacedHashes>(`select id, platform_id, fs_path, fs_name,
-          fs_size_bytes::float8 as fs_size_bytes, crc_hash, md5_hash, sha1_hash from roms
-        where sha1_hash = any($2::text[]) and platform_id <> $1 and crc_hash <> '' and md5_hash <> ''`,
+      const { rows } = await pool.query<PlacedHashes>(`select r.id, r.platform_id, r.fs_path, r.fs_name, p.fs_inode,
+          r.fs_size_bytes::float8 as fs_size_bytes, r.crc_hash, r.md5_hash, r.sha1_hash
+        from roms r join platforms p on p.id = r.platform_id
+        where r.sha1_hash = any($2::text[]) and r.platform_id <> $1 and r.crc_hash <> '' and r.md5_hash <> ''`,
       [platformId, sha1s])
       return rows
     },

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { type Config, loadConfig } from '../../core/config.ts'
+import { consoleOf } from '../../core/hashing/retroachievements/platforms.ts'
 import { createHttpClient } from '../../core/http.ts'
 import { createExclusions } from '../../core/library/exclusions.ts'
 import { readPluginConfig } from '../../core/plugin-config.ts'
@@ -19,12 +20,15 @@ import { readLibrary } from './library.ts'
 import { createMoves } from './moves.ts'
 import { createMatchStore } from './match-store.ts'
 import { readPriorities } from './merge.ts'
+import { createPlatformFolders } from './platform-folder.ts'
 import type { PlatformScanServices } from './platform-services.ts'
 import { createProgress } from './progress.ts'
 import { createRomStore } from './rom-store.ts'
 import { scanRoms } from './roms-scan.ts'
 import type { ScanHasher } from './scan-hasher.ts'
 import type { ScanPayload, ScanProblem } from './schemas.ts'
+import { DatabaseUnableError, explainDatabaseError } from './transaction.ts'
+import { readUnfinished } from './unfinished.ts'
 
 /** Platforms without a hash database: hashing terabytes of them would find nothing. */
 const UNHASHED_PLATFORMS = new Set(['amazon-alexa', 'amazon-fire-tv', 'android', 'gear-vr', 'ios', 'ipad', 'linux', 'mac',
@@ -67,6 +71,7 @@ export async function runScan (
   const config = readConfigAnew(app, startConfig)
   const { payload } = run
   const { type } = payload
+  const unfinished = await readUnfinished(app.pg, run)
   /** Ends what is still under way when the scan is over, however it ended. */
   const ending = new AbortController()
   const signal = AbortSignal.any([run.signal, ending.signal])
@@ -80,42 +85,59 @@ export async function runScan (
   const http = createHttpClient({
     name: 'artwork', userAgent: USER_AGENT, log, trustedOrigins: readTrustedOrigins(app, config)
   })
-  const identifier = createIdentifier(providers, payload.apis ?? [...providers.keys()], app.circuits,
+  const identifier = createIdentifier(providers, payload.apis ?? [...providers.keys()], app.circuits.of,
     { signal, memo: createMemo(), preferences: readPreferences(config) }, log)
   const artwork = createArtwork({
     http: http.withSignal(signal),
     pool: app.pg,
     log,
     libraryDir: config.library_dir,
-    resourcesDir
+    resourcesDir,
+    task: run.id
   }, signal)
+  const matches = createMatchStore(app.pg)
   const identification = createIdentification({
-    app, config, type, artwork, identifier, progress, announcer, signal,
-    store: createMatchStore(app.pg), priorities: readPriorities(config, [...providers.keys()])
+    app, config, type, identifier, progress, announcer, signal,
+    artwork: { ...artwork, fetch: (subject) => artwork.fetch(subject).catch(giveUp) },
+    store: { writeMatches: (writes) => matches.writeMatches(writes).catch(giveUp) },
+    priorities: readPriorities(config, [...providers.keys()])
   })
+  const rules = createExclusions(config.exclude)
   const services: PlatformScanServices = {
     libraryDir: config.library_dir,
-    rules: createExclusions(config.exclude),
+    rules,
     type,
     selected: identifier.keys,
     begunAt: run.begun_at,
+    unfinished,
     store,
+    folders: createPlatformFolders({ pool: app.pg, libraryDir: config.library_dir, rules }),
     moves: createMoves({ store, libraryDir: config.library_dir, resourcesDir }),
     hasher,
     progress,
     announcer,
     signal,
     hashes: (slug) => !config.filesystem.skip_hash_calculation && !UNHASHED_PLATFORMS.has(slug),
+    raConsole: (slug) => config.filesystem.skip_hash_calculation ? null : consoleOf(slug),
     identify: identification.add,
     dropArtwork: async (ids, platform) => {
-      await artwork.drop(ids.map((id) => ({ id, platform_id: platform.id })))
+      // Rows first: when this process dies in between, no row names a file that is not there.
       await app.orm.em.fork().nativeUpdate(Rom, { id: [...ids] }, NO_ARTWORK)
+      await artwork.drop(ids.map((id) => ({ id, platform_id: platform.id })))
     }
   }
 
+  /** What was found and cannot be stored is one ROM's problem; that nothing can be stored is the scan's. */
+  function giveUp (err: unknown): never {
+    const reason = explainDatabaseError(err)
+    if (reason instanceof DatabaseUnableError) ending.abort(reason)
+    throw reason
+  }
+
   async function scan (): Promise<number[]> {
+    await artwork.clear().catch((err: unknown) => { log.warn({ err }, 'half-written artwork could not be deleted') })
     const known = await app.orm.em.fork().find(Platform, {})
-    const library = await readLibrary(config, services.rules, known, progress)
+    const library = await readLibrary(config, rules, known, progress)
     return payload.roms_ids.length > 0
       ? await scanRoms(app, config, payload.roms_ids, services, library)
       : await createLibraryScan(app, config, services)(payload, library, known)
@@ -126,12 +148,17 @@ export async function runScan (
     await identification.finish()
     signal.throwIfAborted()
     for (const step of after) (await step(platformIds, signal)).forEach(progress.problem)
+  } catch (err) {
+    throw explainDatabaseError(err)
   } finally {
     ending.abort(new Error('The scan is over'))
     await identification.finish().catch((err: unknown) => {
       log.warn({ err }, 'what was found last could not be stored')
     })
     for (const reason of identifier.complaints()) progress.problem({ platform: '', path: '', reason })
+    await artwork.problems().then((problems) => { problems.forEach(progress.problem) })
+      .catch((err: unknown) => { log.warn({ err }, 'what is wrong with the artwork could not be told') })
+    await artwork.close().catch((err: unknown) => { log.warn({ err }, 'half-written artwork could not be deleted') })
     progress.close()
     await progress.flush().catch((err: unknown) => { log.warn({ err }, 'the last totals could not be written') })
     hashers.release()

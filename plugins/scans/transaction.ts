@@ -1,18 +1,44 @@
 import pg from 'pg'
+import { errorCode } from '../../core/library/fs-error.ts'
+
+/** The database takes nothing now, whatever it is: there is no use in going on. */
+export class DatabaseUnableError extends Error {
+  override readonly name = 'DatabaseUnableError'
+}
+
+/**
+ * Classes of SQLSTATE that blame not what was asked but the connection, resources, an operator or the system.
+ * See https://www.postgresql.org/docs/current/errcodes-appendix.html
+ */
+const UNABLE = ['08', '53', '57', '58']
+const DISK_FULL = '53100'
+
+/** The same error, or one that says in a sentence that the database is unable. */
+export function explainDatabaseError (err: unknown): unknown {
+  const code = errorCode(err)
+  if (code.length !== 5 || !UNABLE.includes(code.slice(0, 2))) return err
+  const { message } = err as Error
+  const sentence = code === DISK_FULL
+    ? `The disk of the database is full (${message}). Free space there, then scan again`
+    : `The database cannot go on (${message}). See its log, then scan again`
+  return new DatabaseUnableError(`${sentence}; what was stored until now stays.`, { cause: err })
+}
 
 /** Runs `work` in one transaction, which is undone when it throws. */
 export async function transaction<T> (pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect()
+  let broken: Error | undefined
   try {
     await client.query('begin')
     const result = await work(client)
     await client.query('commit')
     return result
   } catch (err) {
-    await client.query('rollback')
+    // A connection that cannot even undo is closed, which undoes as well; what went wrong first is the reason.
+    await client.query('rollback').catch((second: Error) => { broken = second })
     throw err
   } finally {
-    client.release()
+    client.release(broken)
   }
 }
 

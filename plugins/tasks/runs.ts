@@ -1,9 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { EndListener, Runner } from './definitions.ts'
 import { Task } from './entities.ts'
 
 /** How long a stop may go unnoticed. */
 const STOP_POLL_MS = 400
+/** How long to wait until the end of a task is written again that the database refused. */
+const END_RETRY_MS = 5_000
 /** A task whose worker died this often is given up. */
 const ATTEMPTS_MAX = 3
 
@@ -41,6 +44,20 @@ export function createRuns (app: FastifyInstance) {
       await Promise.resolve(listener(task)).catch((err: unknown) => {
         app.log.error({ err, task: id }, 'something that follows the end of a task failed')
       })
+    }
+  }
+
+  /** A database that is full must not keep a task running for ever, and with it the lock that it holds. */
+  async function endAtLast (id: string, status: Task['status'], error: string | null): Promise<void> {
+    for (;;) {
+      try {
+        await end(id, app.workers.id, status, error)
+        return
+      } catch (err) {
+        if (closing.signal.aborted) throw err
+        app.log.error({ err, task: id, status }, 'the end of a task could not be written; it is tried again')
+        await sleep(END_RETRY_MS, undefined, { signal: closing.signal })
+      }
     }
   }
 
@@ -91,12 +108,12 @@ export function createRuns (app: FastifyInstance) {
         id, payload: task.payload, begun_at: task.started_at ?? task.created_at, signal,
         report: async (meta) => { await fork().nativeUpdate(Task, own(id), { meta }) }
       })
-      await end(id, app.workers.id, 'finished', null)
+      await endAtLast(id, 'finished', null)
     } catch (err) {
       const outcome = explain(err, task, runner, signal)
       if (outcome?.status === 'failed') app.log.error({ err, task: id, title: task.title }, 'task failed')
       if (outcome === null) await handBack(id)
-      else await end(id, app.workers.id, outcome.status, outcome.error)
+      else await endAtLast(id, outcome.status, outcome.error)
     } finally {
       clearInterval(timer)
     }

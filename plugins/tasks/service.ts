@@ -116,13 +116,14 @@ export function createTasks (app: FastifyInstance, config: Config) {
     },
 
     /**
-     * Drops waiting tasks of a type and asks running ones to stop.
+     * Drops waiting tasks of a type, those that wait for their time included, and asks running ones to stop.
      *
      * @returns how many there were
      */
     async stop (type: Task['type']): Promise<number> {
       const em = fork()
-      const dropped = await em.nativeUpdate(Task, { type, task_key: null, status: 'queued' },
+      const dropped = await em.nativeUpdate(Task,
+        { type, $or: [{ task_key: null, status: 'queued' }, { status: 'scheduled' }] },
         { status: 'canceled', ended_at: new Date() })
       const asked = await em.nativeUpdate(Task, { type, task_key: null, status: 'started' }, { cancel_requested: true })
       return dropped + asked

@@ -47,6 +47,8 @@ t.test('a wrong variable is named with its value, what is allowed and the defaul
   t.equal(message, 'SVC_PORT: "99999" is not a whole number from 0 to 65535. Set it to a whole number from 0 to 65535, ' +
     'or remove it to use 8080.')
   t.match(failureOf(t, null, { SVC_PORT: 'eighty' }), /^SVC_PORT: "eighty" is not a whole number/)
+  t.match(failureOf(t, null, { RESCAN_ON_FILESYSTEM_CHANGE_DELAY: '0' }),
+    /^RESCAN_ON_FILESYSTEM_CHANGE_DELAY: "0" is not a number from 0\.005 to 1440\. .* remove it to use 5\.$/)
   t.match(failureOf(t, null, { DISABLE_CSRF_PROTECTION: 'maybe' }), /^DISABLE_CSRF_PROTECTION: "maybe" is not true or false/)
   t.match(failureOf(t, null, { SVC_LOG_LEVEL: 'loud' }), /^SVC_LOG_LEVEL: "loud" is not one of fatal, error/)
 })

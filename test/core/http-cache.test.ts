@@ -25,6 +25,30 @@ t.test('equal requests under way share one exchange', async (t) => {
   t.equal(server.requests.length, 5)
 })
 
+t.test('equal requests of several calls are one even while they wait for their turn', async (t) => {
+  const server = await startServer(t, ({ url }, response) => { setImmediate(() => response.end(url)) })
+  const client = startClient(t, { pace: { concurrency: 1 } })
+  const calls = ['/first', '/same', '/same', '/same', '/other', '/same']
+  const texts = await Promise.all(calls.map((path) =>
+    client.withSignal(new AbortController().signal, true).text(`${server.url}${path}`)))
+  t.same(texts, calls)
+  t.same(server.requests, ['GET /first', 'GET /same', 'GET /other'])
+})
+
+t.test('an answer that is kept takes no turn', async (t) => {
+  const held = Promise.withResolvers<undefined>()
+  const server = await startServer(t, async ({ url }, response) => {
+    if (url === '/held') await held.promise
+    response.end(url)
+  })
+  const client = startClient(t, { pace: { concurrency: 1 } })
+  await client.text(`${server.url}/kept`, { cacheMs: 1_000 })
+  const waiting = client.text(`${server.url}/held`)
+  t.equal(await client.text(`${server.url}/kept`, { cacheMs: 1_000 }), '/kept')
+  held.resolve(undefined)
+  t.equal(await waiting, '/held')
+})
+
 t.test('a failure is shared by those under way and then forgotten', async (t) => {
   const server = await startServer(t, (_request, response) => {
     response.statusCode = server.requests.length === 1 ? 404 : 200

@@ -103,6 +103,15 @@ t.test('a POST that is rate limited tells its caller at once', async (t) => {
   t.equal(server.requests.length, 1)
 })
 
+t.test('a caller that pauses by itself is told of a rate limit at once, and of nothing else', async (t) => {
+  const server = await startServer(t, answers([503, 429], { 'retry-after': '2' }))
+  const { waits, sleep } = recordWaits()
+  const client = startClient(t, { sleep }).withSignal(new AbortController().signal, true)
+  await t.rejects(client.text(server.url), { name: 'RateLimitedError', retryAfterMs: 2_000 })
+  t.equal(server.requests.length, 2)
+  t.same(waits, [2_000], 'the 503 was waited out')
+})
+
 t.test('Retry-After is seconds or a date', async (t) => {
   const now = Date.UTC(2026, 8, 1, 12, 0, 0)
   const rows: [header: string | undefined, ms: number | null][] = [

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import t, { type Test } from 'tap'
 import { loadConfig } from '../../core/config.ts'
-import { readPluginConfig } from '../../core/plugin-config.ts'
+import { nameCredentials, readPluginConfig } from '../../core/plugin-config.ts'
 
 const schema = Type.Object({
   enabled: Type.Boolean({ default: true, env: 'DEMO_ENABLED' }),
@@ -29,6 +29,13 @@ t.test('its secrets are told apart, and the addresses its owner chose', async (t
   t.match(readDemo(t, 'plugins: { demo: { baseUrl: "http://nas.local:81/x" } }', { DEMO_KEY: 'hunter2' }), {
     secrets: ['hunter2'], origins: ['nas.local:81']
   })
+})
+
+t.test('what makes up its account is named as it is set', async (t) => {
+  t.same(nameCredentials('provider', 'demo', schema), ['DEMO_KEY'])
+  const plain = Type.Object({ user: Type.String(), token: Type.Optional(Type.String({ writeOnly: true })) })
+  t.same(nameCredentials('channel', 'mail', plain), ['plugins.mail.user in config.yml', 'plugins.mail.token in config.yml'])
+  t.same(nameCredentials('provider', 'free', undefined), [])
 })
 
 t.test('a required setting that is not set disables the plugin and is named', async (t) => {

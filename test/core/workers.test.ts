@@ -50,3 +50,14 @@ t.test('rows of processes that are long gone are removed by the next start', asy
   await start(t, url, 'worker')
   t.equal((await web.pg.query("select 1 from workers where id = 'old'")).rowCount, 0)
 })
+
+t.test('a duty is one process\'s alone, until that process ends', async (t) => {
+  const url = await createTestDatabase(t)
+  const [first, second] = [await start(t, url, 'worker'), await start(t, url, 'worker')]
+  t.equal(await first.workers.claim('watch'), true)
+  t.equal(await second.workers.claim('watch'), false)
+  t.equal(await second.workers.claim('sweep'), true, 'another duty is free')
+  t.equal(await first.workers.claim('watch'), true)
+  await first.close()
+  t.equal(await second.workers.claim('watch'), true)
+})

@@ -49,28 +49,30 @@ export function runSvc (t: Pick<TapTest, 'teardown'>, args: string[], env: Recor
 
 /** Asks again and again until there is an answer. */
 export async function until<T> (
-  what: string, ask: () => Promise<T | null | undefined | false>, command?: Command
+  what: string, ask: () => Promise<T | null | undefined | false>, command?: Command, waitMs = WAIT_MS
 ): Promise<T> {
-  const deadline = Date.now() + WAIT_MS
+  const deadline = Date.now() + waitMs
   while (Date.now() < deadline) {
     const answer = await ask()
     if (answer !== null && answer !== undefined && answer !== false) return answer
     await sleep(POLL_MS)
   }
-  throw new Error(`Waited ${WAIT_MS} ms in vain for ${what}.\n${command?.output() ?? ''}`)
+  throw new Error(`Waited ${waitMs} ms in vain for ${what}.\n${command?.output() ?? ''}`)
 }
 
 export interface Listening { state: ServerState, url: string }
 
 /** Waits until the server of `command` answers. */
-export async function waitUntilListening (command: Command, dataDir: string): Promise<Listening> {
+export async function waitUntilListening (
+  command: Command, dataDir: string, waitMs = WAIT_MS
+): Promise<Listening> {
   const state = await until('a listening server', async () => {
     if (command.child.exitCode !== null) throw new Error(`svc ended with ${command.child.exitCode}:\n${command.output()}`)
     const found = readServerState(dataDir)
     return found?.pid === command.pid && found.port !== null && found
-  }, command)
+  }, command, waitMs)
   const url = `http://127.0.0.1:${state.port}`
-  await until('the first answer', async () => (await tryFetch(`${url}/api/heartbeat`))?.status === 200, command)
+  await until('the first answer', async () => (await tryFetch(`${url}/api/heartbeat`))?.status === 200, command, waitMs)
   return { state, url }
 }
 

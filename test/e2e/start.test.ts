@@ -61,7 +61,7 @@ t.test('a server that starts, heals and stops', async (t) => {
     t.equal(code, 0)
     const events = output.trim().split('\n').map((line) => JSON.parse(line) as { event: string, status?: string })
     t.equal(events[0]?.event, 'queued')
-    t.match(events.at(-1), { event: 'end', status: 'finished' })
+    t.match(events.at(-1), { event: 'scan:done', status: 'finished' })
   })
 
   await t.test('a killed web worker is replaced', async (t) => {

@@ -248,7 +248,8 @@ t.test('a database that is gone is reported without a word about where it was', 
   app.decorate('workers', {
     id: 'test',
     isAlive: async () => (await pool.query('select 1')).rowCount === 1,
-    listAlive: async () => []
+    listAlive: async () => [],
+    claim: async () => false
   })
   t.teardown(() => app.close())
   t.same(await createHealth(app).readReadiness(), {

@@ -1,5 +1,7 @@
 import { CredentialsRefusedError, type Match, RateLimitedError } from '@svc/plugin-sdk'
 import t from 'tap'
+import type { Circuit } from '../../plugins/circuits/schemas.ts'
+import type { PluginView } from '../../plugins/plugins/schemas.ts'
 import { resetScripts, scriptOf } from './fixtures/script.ts'
 import { buildScanTest } from './scan-support.ts'
 
@@ -9,7 +11,7 @@ const test = await buildScanTest(t, {
     scan: { priority: { metadata: ['beta', 'alpha'], artwork: ['alpha', 'beta'], screenshot: ['digest'], manual: ['beta'] } }
   }
 })
-const { put, scan, rom, roms, sql } = test
+const { app, admin, put, scan, rom, roms, sql } = test
 const alpha = scriptOf('alpha')
 const beta = scriptOf('beta')
 const digest = scriptOf('digest')
@@ -23,6 +25,15 @@ async function platform (...names: string[]): Promise<string> {
   const folder = `platform ${count++}`
   await put(Object.fromEntries(names.map((name) => [`roms/${folder}/${name}`, name])))
   return folder
+}
+
+/** Names of so many files. */
+const games = (count: number) => Array.from({ length: count }, (_none, index) => `Game ${index}.bin`)
+
+/** What `GET /api/plugins` says of a provider's circuit. */
+async function circuitOf (key: string): Promise<Circuit | null | undefined> {
+  const rows = (await app.inject({ url: '/api/plugins', headers: admin })).json<PluginView[]>()
+  return rows.find((row) => row.key === key)?.circuit
 }
 
 const reasons = (status: Awaited<ReturnType<typeof scan>>) => status.meta.problems.map((problem) => problem.reason)
@@ -120,15 +131,35 @@ t.test('a source that throws something that is no error costs its own match as w
   t.match(reasons(status), [/just a text/])
 })
 
-t.test('a source that never answers is given up after its time, and dropped when that goes on', async (t) => {
-  const names = Array.from({ length: 20 }, (_none, index) => `Game ${index}.bin`)
-  const folder = await platform(...names)
+t.test('a source that never answers is given up after its time, and no longer waited for when that goes on', async (t) => {
+  const folder = await platform(...games(40))
   alpha.identify = () => new Promise(() => {})
   digest.identify = () => ({ id: 3 })
   const status = await scan({ platform_fs_slugs: [folder], apis: ['alpha', 'digest'] })
-  t.equal((await roms(folder)).filter((one) => one.is_identified).length, 20)
-  t.match(reasons(status), [/alpha was not asked any more: it failed 8 times in a row.*did not answer within 0.3 s/, /failed \d+ times/])
-  t.ok(alpha.calls.length < 20, `${alpha.calls.length} calls`)
+  t.equal((await roms(folder)).filter((one) => one.is_identified).length, 40)
+  t.ok(alpha.calls.length >= 8 && alpha.calls.length < 16, `${alpha.calls.length} calls`)
+  t.equal(status.meta.scan_stats.failed_lookups, 40, 'those that were not made count as well')
+  t.match(reasons(status), [
+    `provider alpha failed ${alpha.calls.length} times, at first with: Provider 'alpha' did not answer within 0.3 s`,
+    new RegExp(`^provider alpha was left out ${40 - alpha.calls.length} times: it failed 8 times in a row, at last with: ` +
+      "Provider 'alpha' did not answer within 0.3 s; it is asked again from 20[-0-9]+T[:.0-9]+\\+00:00 on$")
+  ])
+})
+
+t.test('the circuit of a source that failed is open until the next scan, whose first call tries it', async (t) => {
+  t.match(await circuitOf('alpha'), {
+    state: 'open', reason: /^it failed 8 times in a row/, failures_in_a_row: 8, opened_at: /^20/, retry_at: /^20/
+  })
+  const folder = await platform(...games(12))
+  const first = Promise.withResolvers<Match>()
+  alpha.identify = () => first.promise
+  setImmediate(() => { first.resolve({ id: 6 }) })
+  const status = await scan({ platform_fs_slugs: [folder], apis: ['alpha'] })
+  t.equal(status.meta.scan_stats.identified_roms, 12, 'the others wait for that call')
+  t.same(reasons(status), [])
+  t.same(await circuitOf('alpha'), {
+    state: 'closed', reason: null, failures_in_a_row: 0, opened_at: null, retry_at: null
+  })
 })
 
 t.test('nonsense from a source is refused with what is wrong about it', async (t) => {
@@ -161,41 +192,66 @@ t.test('texts that the database cannot hold are stored without what it refuses',
   ])
 })
 
-t.test('a source that asks for a pause is asked again after it', async (t) => {
-  const names = Array.from({ length: 12 }, (_none, index) => `Game ${index}.bin`)
-  const folder = await platform(...names)
-  let calls = 0
+t.test('a source that asks for a pause is asked again after it, and the others go on meanwhile', async (t) => {
+  await put(Object.fromEntries(games(60).map((name) => [`roms/snes/${name}`, name])))
+  let refusals = 0
+  let meanwhile: number[] | null = null
   alpha.identify = () => {
-    if (++calls <= 4) throw new RateLimitedError('slow down', 50)
-    return { id: calls }
+    if (++refusals <= 4) throw new RateLimitedError('slow down', 500)
+    meanwhile ??= [beta.calls.length, pictures.calls.length]
+    return { id: refusals }
   }
-  const status = await scan({ platform_fs_slugs: [folder], apis: ['alpha'] })
-  t.equal(status.meta.scan_stats.identified_roms, 12)
+  const status = await scan({ platform_fs_slugs: ['snes'], apis: ['alpha', 'beta', 'pictures'] })
+  t.same(meanwhile, [60, 60], 'the others were through when the pause ended')
+  t.equal(alpha.calls.length, 64, 'all calls at once were refused, and no more were made')
+  t.equal(status.meta.scan_stats.identified_roms, 60)
+  t.equal(status.meta.scan_stats.failed_lookups, 0)
   t.same(reasons(status), [])
 })
 
-t.test('a source that asks for a very long pause is left alone for the rest of the scan', async (t) => {
-  const folder = await platform('A.bin', 'B.bin', 'C.bin', 'D.bin', 'E.bin', 'F.bin')
-  alpha.identify = () => { throw new RateLimitedError('come back tomorrow', 86_400_000) }
+t.test('a source that slows down again and again loses no lookup', async (t) => {
+  const folder = await platform(...games(6))
+  alpha.identify = () => {
+    if (alpha.calls.length % 3 !== 0) throw new RateLimitedError('slow down', 1)
+    return { id: alpha.calls.length }
+  }
   const status = await scan({ platform_fs_slugs: [folder], apis: ['alpha'] })
-  t.equal(status.status, 'finished')
-  t.match(reasons(status), [/not asked any more: it asks for a pause of 86400 s/, /failed/])
-  t.ok(alpha.calls.length <= 4, 'no more than were under way')
+  t.equal(status.meta.scan_stats.identified_roms, 6)
+  t.same(reasons(status), [])
 })
 
-t.test('a source that refuses its credentials is not asked again', async (t) => {
-  const folder = await platform(...Array.from({ length: 12 }, (_none, index) => `Game ${index}.bin`))
-  alpha.identify = () => { throw new CredentialsRefusedError('the key of Alpha is wrong') }
-  const status = await scan({ platform_fs_slugs: [folder], apis: ['alpha'] })
-  t.match(reasons(status), [/provider alpha was not asked any more: the key of Alpha is wrong/, /failed/])
-  t.ok(alpha.calls.length <= 4, `${alpha.calls.length} calls`)
+// What follows leaves the circuits of two sources open for the rest of the file.
+
+t.test('a source that asks for a very long pause is left out until then', async (t) => {
+  const folder = await platform(...games(12))
+  digest.identify = () => { throw new RateLimitedError('come back tomorrow', 86_400_000) }
+  for (const [type, calls] of [['quick', 4], ['unmatched', 0]]) {
+    digest.calls = []
+    const status = await scan({ platform_fs_slugs: [folder], type, apis: ['digest'] })
+    t.equal(status.status, 'finished')
+    t.match(reasons(status), [/left out 12 times: it asks for a pause of 86400 s: come back tomorrow; it is asked again from/])
+    t.equal(status.meta.scan_stats.failed_lookups, 12)
+    t.equal(digest.calls.length, calls, 'only those that were under way, and none in the next scan')
+  }
+  t.match(await circuitOf('digest'), { state: 'open', failures_in_a_row: 0, retry_at: /^20/ })
 })
 
-t.test('a next scan asks a source again that the last one gave up', async (t) => {
-  const folder = await platform('A.bin')
-  alpha.identify = () => { throw new CredentialsRefusedError('wrong') }
-  await scan({ platform_fs_slugs: [folder], apis: ['alpha'] })
-  alpha.identify = () => ({ id: 6 })
-  await scan({ platform_fs_slugs: [folder], type: 'unmatched', apis: ['alpha'] })
-  t.match(await rom(folder, 'A.bin'), { ids: { alpha: '6' } })
+t.test('a source that refuses its credentials is not asked again, and the setting is named', async (t) => {
+  const folder = await platform(...games(12))
+  pictures.identify = () => { throw new CredentialsRefusedError('the token of Pictures is wrong') }
+  for (const [type, calls] of [['quick', 4], ['unmatched', 0]]) {
+    pictures.calls = []
+    const status = await scan({ platform_fs_slugs: [folder], type, apis: ['pictures'] })
+    t.match(reasons(status).at(-1),
+      /left out \d+ times: .* the token of Pictures is wrong; set PICTURES_TOKEN and restart the server$/)
+    t.equal(pictures.calls.length, calls)
+  }
+  t.match(await circuitOf('pictures'), { state: 'open', reason: /PICTURES_TOKEN/, opened_at: /^20/, retry_at: null })
+})
+
+t.test('a plugin that was not asked, or is no source, has no circuit', async (t) => {
+  const rows = (await app.inject({ url: '/api/plugins', headers: admin })).json<PluginView[]>()
+  t.same(rows.map(({ key, circuit }) => [key, circuit?.state ?? null]), [
+    ['alpha', 'closed'], ['beta', 'closed'], ['digest', 'open'], ['pictures', 'open']
+  ])
 })

@@ -4,7 +4,7 @@ import { Type } from '@sinclair/typebox'
 import t from 'tap'
 import { loadConfig } from '../../core/config.ts'
 import { resetScripts, scriptOf } from './fixtures/script.ts'
-import { buildScanTest, startWorker } from './scan-support.ts'
+import { buildScanTest, startWorker, until } from './scan-support.ts'
 
 interface TaskInfo { name: string, destructive: boolean }
 
@@ -50,11 +50,26 @@ t.test('the catalogue is in three groups, and every entry says whether it destro
   t.notOk(entries.some(({ name }) => name === 'update_alpha_metadata'), 'a source without an index has no task')
 })
 
+t.test('a schedule that comes due scans the library', async (t) => {
+  await put({ 'roms/gg/Due.gg': 'due' })
+  const [due] = await sql<{ name: string, data: object }>("select name, data from pgboss.schedule where key = 'scan_library'")
+  // As the queue does when the minute has come.
+  await app.jobs.send(due?.name ?? '', due?.data ?? {})
+  await until(async () => (await test.roms('gg')).length === 1, 'the library is scanned')
+  const titles = ['Scheduled rescan', 'Quick Scan']
+  await until(async () => (await sql("select 1 from tasks where title = any($1) and status = 'finished'", [titles])).length === 2, 'both end')
+  t.match(await sql("select payload, user_id from tasks where title = 'Quick Scan'"),
+    [{ payload: { type: 'quick', platforms: [], platform_fs_slugs: [], roms_ids: [] }, user_id: null }])
+})
+
 t.test('the schedules in the database are those that are switched on', async (t) => {
   const schedules = () => sql<{ key: string, cron: string }>("select key, cron from pgboss.schedule where name = 'schedules' order by key")
   t.same(await schedules(), [
     { key: 'scan_library', cron: '30 4 * * *' }, { key: 'update_pictures_metadata', cron: '15 2 * * 1' }
   ])
+  const id = crypto.randomUUID()
+  await sql(`insert into tasks (id, task_key, title, type, status)
+    values ($1, 'filesystem_watcher', 'Rescan on filesystem change', 'scan', 'scheduled')`, [id])
   const worker = await startWorker(t, {
     databaseUrl: test.databaseUrl,
     config: loadConfig({
@@ -64,6 +79,8 @@ t.test('the schedules in the database are those that are switched on', async (t)
   }, ['pictures'])
   t.same(await schedules(), [{ key: 'update_pictures_metadata', cron: '15 2 * * 1' }],
     'what was switched off is gone, and a line that means no time keeps no worker from starting')
+  t.match(await get(`/api/tasks/${id}`).then((answer) => answer.json<object>()), { status: 'canceled' },
+    'as is the scan that the watcher had put off')
   await worker.close()
 })
 

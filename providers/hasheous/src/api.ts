@@ -1,5 +1,5 @@
 import {
-  type HttpResponse, HttpStatusError, RateLimitedError, ServiceDownError, type Fields, isFields, readId
+  type HttpResponse, HttpStatusError, ServiceDownError, type Fields, isFields, readId
 } from '@svc/plugin-sdk'
 import type { HasheousContext } from './config.ts'
 import type { LookupItem } from './hashes.ts'
@@ -82,8 +82,9 @@ function hasClientApiKey ({ config }: HasheousContext): boolean {
   return config.clientApiKey !== undefined && config.clientApiKey !== ''
 }
 
+/** A rate limit is not among them: the whole lookup is repeated after the pause. */
 function isServiceError (err: unknown): err is Error {
-  return err instanceof HttpStatusError || err instanceof ServiceDownError || err instanceof RateLimitedError
+  return err instanceof HttpStatusError || err instanceof ServiceDownError
 }
 
 /** A refused key or a broken proxy is the same for every ROM of a scan. */

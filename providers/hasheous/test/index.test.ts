@@ -1,4 +1,4 @@
-import { type ArchiveMember, HttpStatusError, MatchSchema, type Rom, type RomFile, ServiceDownError }
+import { type ArchiveMember, HttpStatusError, MatchSchema, RateLimitedError, type Rom, type RomFile, ServiceDownError }
   from '@svc/plugin-sdk'
 import { Value } from '@sinclair/typebox/value'
 import { type PlannedResponse, createPluginContext, createRom, loadResponses, testProvider } from '@svc/plugin-sdk/testing'
@@ -182,10 +182,15 @@ test('the strictest of all age ratings counts, however they are written', async 
 })
 
 test('a match by hash survives a proxy that refuses the key, fails or knows nothing', async (t) => {
-  for (const answer of [{ status: 401 }, { status: 404 }, { status: 429 }, { json: [] }, { error: 'timeout' as const }]) {
+  for (const answer of [{ status: 401 }, { status: 404 }, { json: [] }, { error: 'timeout' as const }]) {
     const ctx = open({ clientApiKey: 'app-key' }, [{ url: `${BASE_URL}/MetadataProxy/*`, ...answer }])
     t.match(await definition.identify(ROM, ctx), { id: 51873, slug: undefined, ids: { igdb: 4711 } })
   }
+})
+
+test('a proxy that wants a pause has the whole lookup repeated after it', async (t) => {
+  const ctx = open({ clientApiKey: 'app-key' }, [{ url: `${BASE_URL}/MetadataProxy/*`, status: 429 }])
+  await t.rejects(async () => await definition.identify(ROM, ctx), RateLimitedError)
 })
 
 test('a proxy that refuses is told of once in a scan', async (t) => {

@@ -1,4 +1,4 @@
-import { type Context, HttpStatusError, type MediaKind, RateLimitedError, ServiceDownError } from '@svc/plugin-sdk'
+import { type Context, HttpStatusError, type MediaKind, ServiceDownError } from '@svc/plugin-sdk'
 
 export const BASE_URL = 'https://thumbnails.libretro.com'
 
@@ -41,9 +41,9 @@ export async function fetchListing (system: string, folder: string, ctx: Context
   return files
 }
 
-/** Whether the server refused or failed to answer, which is no reason to fail the ROM. */
+/** Whether the server refused or failed to answer, which is no reason to fail the ROM; a pause it asks for is one. */
 export function isUnavailable (error: unknown): boolean {
-  return error instanceof ServiceDownError || error instanceof RateLimitedError || error instanceof HttpStatusError
+  return error instanceof ServiceDownError || error instanceof HttpStatusError
 }
 
 /** The picture files an index page links to, without repeats; links to other folders are left out. */

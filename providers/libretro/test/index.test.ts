@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import t from 'tap'
+import { RateLimitedError } from '@svc/plugin-sdk'
 import { createPluginContext, createRom, testProvider, type ContextOptions, type PlannedResponse } from '@svc/plugin-sdk/testing'
 import provider from '../src/index.ts'
 import { createListingIndex, findFile } from '../src/find.ts'
@@ -167,6 +168,15 @@ t.test('a listing of other pictures that fails costs those pictures only', async
   })
   t.match(await definition.identify(createGameBoyRom('Chrono Harbor (USA).gb'), ctx), { score: 1 })
   t.match(ctx.logs, [{ level: 'warn', fields: { system: 'Nintendo - Game Boy', folder: 'Named_Snaps' } }])
+})
+
+t.test('a pause the server asks for has the whole lookup repeated after it', async (t) => {
+  const ctx = createContext({
+    responses: [{ url: `${SYSTEM}/Named_Snaps/*`, times: 1, status: 429 }, ...RESPONSES],
+    preferences: { ...COVER_ONLY, media: ['screenshot'] },
+    t
+  })
+  await t.rejects(async () => await definition.identify(createGameBoyRom('Chrono Harbor (USA).gb'), ctx), RateLimitedError)
 })
 
 t.test('a kept list that is no list of names is fetched anew', async (t) => {

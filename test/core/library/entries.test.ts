@@ -229,7 +229,7 @@ t.test('an unreadable folder is a problem and the others go on', async (t) => {
   await asOtherUser(t, join(library, FOLDER, 'Closed'), async () => {
     const { entries, problems } = await list(library)
     t.same(names(entries), ['Game', 'a.sfc'])
-    t.same(problems, [{ fs_name: 'Closed', path: 'roms/snes/Closed', reason: 'no permission to read it' }])
+    t.same(problems, [{ fs_name: 'Closed', path: 'roms/snes/Closed', reason: "no permission to read it; give the server's user that permission" }])
   })
   await asOtherUser(t, join(library, FOLDER, 'Game/shut'), async () => {
     const { entries } = await list(library)

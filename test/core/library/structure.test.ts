@@ -92,7 +92,7 @@ t.test('one folder without permission does not hide the other platforms', async 
   await asOtherUser(t, join(library, 'lost+found'), async () => {
     t.same(await detectStructure(library, SETTINGS, rules), B)
     t.same(await listPlatformFolders(library, B, rules), {
-      platforms: ['snes'], problems: [{ path: 'lost+found/roms', reason: 'no permission to read it' }]
+      platforms: ['snes'], problems: [{ path: 'lost+found/roms', reason: "no permission to read it; give the server's user that permission" }]
     })
   })
 })

@@ -1,0 +1,42 @@
+/** Work done one after the other. */
+export interface Steps {
+  /** Adds work at the end, unless work with the same key waits already. */
+  add (key: string, work: () => Promise<void>): void
+  /** Resolves once nothing waits or runs. */
+  idle (): Promise<void>
+  isOpen (): boolean
+  /** Drops what waits and takes nothing new. */
+  close (): void
+}
+
+export function createSteps (onError: (err: unknown) => void): Steps {
+  const waiting = new Map<string, () => Promise<void>>()
+  let running: Promise<void> | null = null
+  let isClosed = false
+
+  /** Goes on to what is added meanwhile. */
+  async function run (): Promise<void> {
+    for (const [key, work] of waiting) {
+      waiting.delete(key)
+      await work().catch(onError)
+    }
+  }
+
+  return {
+    add (key, work) {
+      if (isClosed) return
+      if (!waiting.has(key)) waiting.set(key, work)
+      running ??= run().finally(() => { running = null })
+    },
+    async idle () {
+      if (running === null) return
+      await running
+      await this.idle()
+    },
+    isOpen: () => !isClosed,
+    close () {
+      isClosed = true
+      waiting.clear()
+    }
+  }
+}

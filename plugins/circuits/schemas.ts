@@ -1,0 +1,16 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { DateTime, Nullable, StringEnum } from '../../core/typebox.ts'
+
+/** How a provider fares, as the process that asks it sees it. */
+export const CircuitSchema = Type.Object({
+  state: StringEnum(['closed', 'open', 'half_open'], {
+    description: 'closed: it is asked; open: it is left alone; half_open: the next call tries whether it answers again'
+  }),
+  reason: Nullable(Type.String({ description: 'Why it is not simply asked; null when it is' })),
+  failures_in_a_row: Type.Integer({ minimum: 0 }),
+  opened_at: Nullable(DateTime),
+  retry_at: Nullable(Type.String({
+    format: 'date-time', description: 'When it is asked again; null when it is asked now or only after a restart'
+  }))
+})
+export type Circuit = Static<typeof CircuitSchema>

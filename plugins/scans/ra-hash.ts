@@ -1,0 +1,33 @@
+import type { Hasher, RetroAchievementsHash } from '../../core/hashing/hasher.ts'
+import { chooseFile } from '../../core/hashing/retroachievements/choose.ts'
+import { knownHash } from '../../core/hashing/retroachievements/known.ts'
+import type { Entry } from '../../core/library/entries.ts'
+import { type EntryHashes, pathOf } from './rom-rows.ts'
+
+/**
+ * Adds what RetroAchievements knows an entry by. Its file is read again only where the hash does not follow from the
+ * others, and not when something was wrong with it before.
+ */
+export async function addRaHash (
+  entry: Entry, hashes: EntryHashes, raConsole: number, hasher: Hasher, signal: AbortSignal
+): Promise<EntryHashes> {
+  const index = chooseFile(entry.kind, entry.files, raConsole)
+  const file = index === null ? undefined : entry.files[index]
+  if (index === null || file === undefined) return hashes
+  const known = knownHash(raConsole, file, hashes.files[index] ?? null)
+  if (known !== null) return { ...hashes, ra: { hash: known, file } }
+  const path = pathOf(file)
+  if (hashes.warnings.some((warning) => warning.path === path)) return hashes
+  const { ra_hash: hash, warning } = await hasher.hashRetroAchievements(file.absolute_path, raConsole, { signal })
+    .catch((err: unknown): RetroAchievementsHash => {
+      signal.throwIfAborted()
+      return { ra_hash: null, warning: err instanceof Error ? err.message : String(err) }
+    })
+  return {
+    ...hashes,
+    ra: hash === null ? null : { hash, file },
+    warnings: warning === undefined
+      ? hashes.warnings
+      : [...hashes.warnings, { path, reason: `no RetroAchievements hash: ${warning}` }]
+  }
+}

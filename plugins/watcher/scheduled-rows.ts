@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto'
+import type pg from 'pg'
+import type { Place } from './debounce.ts'
+
+export const WATCHER_NAME = 'filesystem_watcher'
+export const WATCHER_TITLE = 'Rescan on filesystem change'
+
+/** What a waiting scan will read. */
+export interface WatcherPayload extends Record<string, unknown> {
+  /** Platform folders. */
+  platform_fs_slugs: string[]
+  /** Whether it is the whole library, whatever the folders say. */
+  is_everything: boolean
+}
+
+export interface Outlook {
+  /** Whether nobody stopped it. */
+  is_waiting: boolean
+  /** Whether a library scan is queued or running. */
+  is_busy: boolean
+  /** Whether a scan that began after the last change has read the same already. */
+  is_covered: boolean
+}
+
+/** Only these types take every entry, new ones included. */
+const OUTLOOK = `select
+  exists (select 1 from tasks where id = any($1) and status = 'scheduled') as is_waiting,
+  exists (select 1 from tasks where type = 'scan' and task_key is null and lock is not null
+    and status in ('queued', 'started')) as is_busy,
+  exists (select 1 from tasks where type = 'scan' and task_key is null and lock is not null and status = 'finished'
+    and started_at > now() - $2 * interval '1 millisecond' and payload->>'type' in ('quick', 'complete', 'hashes')
+    and (payload->'platforms' = '[]' and payload->'platform_fs_slugs' = '[]'
+      or not $3 and payload->'platform_fs_slugs' @> $4::jsonb)) as is_covered`
+
+/** The places that a payload stands for. */
+const placesOf = ({ platform_fs_slugs: slugs, is_everything: isEverything }: WatcherPayload): Place[] =>
+  isEverything ? [null, ...slugs] : slugs
+
+export function toPayload (places: ReadonlySet<Place>): WatcherPayload {
+  return {
+    platform_fs_slugs: [...places].filter((place) => place !== null).sort(), is_everything: places.has(null)
+  }
+}
+
+/** The rows that outlive the worker while a scan waits for its time. */
+export function createScheduledRows (pool: pg.Pool) {
+  return {
+    /** What waits, whoever wrote it down. */
+    async load (): Promise<{ ids: string[], places: Place[] }> {
+      const { rows } = await pool.query<{ id: string, payload: WatcherPayload }>(
+        "select id, payload from tasks where task_key = $1 and status = 'scheduled'", [WATCHER_NAME])
+      return { ids: rows.map(({ id }) => id), places: rows.flatMap(({ payload }) => placesOf(payload)) }
+    },
+
+    async insert (places: ReadonlySet<Place>): Promise<string> {
+      const id = randomUUID()
+      await pool.query(`insert into tasks (id, task_key, title, type, status, payload)
+        values ($1, $2, $3, 'scan', 'scheduled', $4)`, [id, WATCHER_NAME, WATCHER_TITLE, toPayload(places)])
+      return id
+    },
+
+    /** @returns false when it was stopped */
+    async update (ids: readonly string[], places: ReadonlySet<Place>): Promise<boolean> {
+      const { rowCount } = await pool.query(
+        "update tasks set payload = $2 where id = any($1) and status = 'scheduled'", [ids, toPayload(places)])
+      return rowCount !== null && rowCount > 0
+    },
+
+    async look (ids: readonly string[], places: ReadonlySet<Place>, sinceLastMs: number): Promise<Outlook> {
+      const { platform_fs_slugs: slugs, is_everything: isEverything } = toPayload(places)
+      const { rows } = await pool.query<Outlook>(OUTLOOK, [ids, sinceLastMs, isEverything, JSON.stringify(slugs)])
+      return rows[0] ?? { is_waiting: false, is_busy: false, is_covered: false }
+    },
+
+    async end (ids: readonly string[], status: 'finished' | 'canceled'): Promise<void> {
+      await pool.query("update tasks set status = $2, ended_at = now() where id = any($1) and status = 'scheduled'",
+        [ids, status])
+    },
+
+    /** Drops what was written down before the watcher was switched off. */
+    async drop (): Promise<void> {
+      await pool.query(
+        "update tasks set status = 'canceled', ended_at = now() where task_key = $1 and status = 'scheduled'",
+        [WATCHER_NAME])
+    }
+  }
+}

@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto'
+import { readFileSync, readdirSync, statSync } from 'node:fs'
+import { join, sep } from 'node:path'
+import t from 'tap'
+import { buildLargeFiles, buildLibrary } from './library.ts'
+
+const OPTIONS = { roms: 24, smallKib: 4, platforms: 3, archives: 6, folders: 3 }
+
+/** Path and digest of each file. */
+function readTree (dir: string): string[] {
+  return readdirSync(dir, { recursive: true, encoding: 'utf8' }).sort().flatMap((path) => {
+    if (statSync(join(dir, path)).isDirectory()) return []
+    return [`${path.replaceAll(sep, '/')} ${createHash('sha1').update(readFileSync(join(dir, path))).digest('hex')}`]
+  })
+}
+
+t.test('a library for measuring is the same each time it is built', async (t) => {
+  const folder = t.testdir({ first: {}, second: {}, other: {} })
+  const first = await buildLibrary(join(folder, 'first'), OPTIONS)
+  const second = await buildLibrary(join(folder, 'second'), OPTIONS)
+  await buildLibrary(join(folder, 'other'), { ...OPTIONS, seed: 2 })
+  const tree = readTree(first.dir)
+  t.same({ ...second, dir: '' }, { ...first, dir: '' })
+  t.same(readTree(second.dir), tree)
+  t.not(readTree(join(folder, 'other')).join(), tree.join(), 'another seed gives another library')
+
+  t.equal(first.roms, 33)
+  t.equal(tree.length, first.files)
+  t.equal(new Set(tree.map((line) => line.slice(-40))).size, tree.length, 'no two files are equal')
+  t.same(first.platforms.map((name) => readdirSync(join(first.dir, 'roms', name)).length), [11, 11, 11])
+})
+
+t.test('large files differ from each other and not from build to build', async (t) => {
+  const folder = t.testdir({ first: {}, second: {} })
+  const first = buildLargeFiles(join(folder, 'first'), 2, 2)
+  buildLargeFiles(join(folder, 'second'), 2, 2)
+  t.same(first.map((path) => statSync(path).size), [2 * 1024 ** 2, 2 * 1024 ** 2])
+  t.same(readTree(join(folder, 'second')), readTree(join(folder, 'first')))
+  t.equal(new Set(readTree(join(folder, 'first')).map((line) => line.slice(-40))).size, 2)
+})

@@ -1,0 +1,75 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+/** The flags the server runs its own processes with: other memory settings would measure another program. */
+const NODE_FLAGS = ['--conditions=svc:source', '--disable-warning=ExperimentalWarning', '--max-semi-space-size=4']
+
+/** What Linux counts of a process, in MiB; null elsewhere. https://man7.org/linux/man-pages/man5/proc_pid_status.5.html */
+function readStatus (pid: number, field: 'VmHWM' | 'VmRSS'): number | null {
+  if (process.platform !== 'linux') return null
+  const found = new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  return found === null ? null : Number(found[1]) / 1024
+}
+
+/** The most memory a process ever had, its threads included. */
+export const readPeak = (pid: number) => readStatus(pid, 'VmHWM')
+export const readMemory = (pid: number) => readStatus(pid, 'VmRSS')
+
+const TICKS_PER_SECOND = 100
+
+/** Seconds the processors worked for a process, its threads included; null where it cannot be told. */
+export function readProcessorSeconds (pid: number): number | null {
+  if (process.platform !== 'linux') return null
+  // The name in brackets may hold anything; after it, utime and stime are the 12th and 13th field.
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
+}
+
+/** The peak counts from now on. */
+export function resetPeak (pid: number): void {
+  if (process.platform === 'linux') writeFileSync(`/proc/${pid}/clear_refs`, '5')
+}
+
+/** Runs a program of this folder in a process of its own and gives what it reports. */
+export async function runProgram<Answer> (script: string, input: object): Promise<Answer> {
+  const child: ChildProcess = fork(fileURLToPath(new URL(script, import.meta.url)), [], {
+    execArgv: NODE_FLAGS, env: { ...process.env, MALLOC_ARENA_MAX: '2' }
+  })
+  child.send(input)
+  return await new Promise((resolve, reject) => {
+    child.once('message', (answer) => { resolve(answer as Answer) })
+    child.once('error', reject)
+    child.once('exit', (code) => { reject(new Error(`${script} ended with ${code} and reported nothing`)) })
+  })
+}
+
+export interface Timing {
+  seconds: number
+  /** What the processors worked in that time, all threads together: almost the same on a busy machine. */
+  processorSeconds: number
+  /** The most memory this process ever had, in MiB; null where it cannot be told. */
+  peakMib: number | null
+}
+
+/** Times something that this process does. */
+export async function time (work: () => Promise<unknown>): Promise<Timing> {
+  const used = process.cpuUsage()
+  const started = performance.now()
+  await work()
+  const seconds = (performance.now() - started) / 1_000
+  const { user, system } = process.cpuUsage(used)
+  return { seconds, processorSeconds: (user + system) / 1_000_000, peakMib: readPeak(process.pid) }
+}
+
+/** The other side of {@link runProgram}: does the work and ends the process. */
+export function answer<Input, Answer> (work: (input: Input) => Promise<Answer>): void {
+  process.once('message', (input) => {
+    work(input as Input).then((result) => {
+      process.send?.(result, () => { process.exit(0) })
+    }, (err: unknown) => {
+      console.error(err)
+      process.exit(1)
+    })
+  })
+}

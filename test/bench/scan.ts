@@ -1,0 +1,102 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { measureLargeFiles, measureSmallFiles } from './hashing.ts'
+import { PLATFORMS_MAX } from './library.ts'
+import { type Measurement, isMet, renderJson, renderTable } from './report.ts'
+import { measureProviders, measureScans } from './scans.ts'
+
+const PARTS = ['hashing', 'first', 'quick', 'providers'] as const
+type Part = typeof PARTS[number]
+
+interface Options {
+  roms: number
+  smallKib: number
+  platforms: number
+  archives: number
+  folders: number
+  large: number
+  largeMib: number
+  providerRoms: number
+  seed: number
+  only?: Part[]
+  keep?: boolean
+  json?: boolean
+  check?: boolean
+}
+
+const HELP = `
+Everything runs in a temporary folder (TMPDIR), which is removed at the end: 50,000 ROMs take about 1 GB.
+The server is the real one: svc start with one web worker and a scan worker, and the embedded PostgreSQL with the server's
+own settings, besides pg_stat_statements, which counts. Nothing is relaxed: commits are written to the disk.
+Exit codes: 0 measured, 1 failed, 2 a target was missed (with --check only).`
+const MISSED = 2
+
+function readCount (text: string): number {
+  const count = Number(text)
+  if (!Number.isInteger(count) || count < 0) throw new InvalidArgumentError('Give a whole number.')
+  return count
+}
+
+function readPlatforms (text: string): number {
+  const count = readCount(text)
+  if (count < 1 || count > PLATFORMS_MAX) throw new InvalidArgumentError(`There are 1 to ${PLATFORMS_MAX}.`)
+  return count
+}
+
+function readOptions (): Options {
+  return new Command('npm run bench:scan --').description('measures hashing and scans of a library made for it')
+    .option('--roms <count>', 'small plain files', readCount, 50_000)
+    .option('--small-kib <kib>', 'the largest of them', readCount, 8)
+    .option('--archives <count>', 'small archives besides them', readCount, 600)
+    .option('--folders <count>', 'ROMs of several files besides them', readCount, 200)
+    .option('--platforms <count>', 'folders all this is spread over', readPlatforms, 4)
+    .option('--large <count>', 'large files to hash', readCount, 8)
+    .option('--large-mib <mib>', 'the size of each', readCount, 64)
+    .option('--provider-roms <count>', 'ROMs that are looked up', readCount, 1_000)
+    .option('--seed <number>', 'another seed makes another library', readCount, 1)
+    .addOption(new Option('--only <part...>', 'only these parts').choices(PARTS))
+    .option('--json', 'print one JSON object per line')
+    .option('--check', 'exit with 2 when a target was missed')
+    .option('--keep', 'leave the temporary folder for a look')
+    .addHelpText('after', HELP)
+    .parse()
+    .opts<Options>()
+}
+
+const write = (line: string) => { process.stdout.write(`${line}\n`) }
+
+async function * measure (options: Options, folder: string): AsyncGenerator<Measurement> {
+  const parts = new Set(options.only ?? PARTS)
+  const { roms, smallKib, platforms, archives, folders, seed, large, largeMib } = options
+  const library = { roms, smallKib, platforms, archives, folders, seed }
+  if (parts.has('hashing')) {
+    yield await measureLargeFiles(folder, { large, largeMib, library })
+    yield await measureSmallFiles(folder, { large, largeMib, library })
+  }
+  // There is no re-scan without a first one.
+  if (parts.has('first') || parts.has('quick')) {
+    const [first, quick] = await measureScans(folder, library)
+    if (first !== undefined && parts.has('first')) yield first
+    if (quick !== undefined && parts.has('quick')) yield quick
+  }
+  if (parts.has('providers')) yield await measureProviders(folder, options.providerRoms)
+}
+
+const options = readOptions()
+const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'))
+const missed: string[] = []
+try {
+  const load = loadavg()[0]?.toFixed(2) ?? ''
+  const machine = `${availableParallelism()} cores (${cpus()[0]?.model ?? 'unknown'}), load ${load}, node ${process.version}`
+  write(options.json === true ? JSON.stringify({ name: 'machine', figures: { machine } }) : `${machine}\n`)
+  for await (const measurement of measure(options, folder)) {
+    write(options.json === true ? renderJson(measurement) : `${renderTable(measurement)}\n`)
+    missed.push(...measurement.targets.filter((target) => !isMet(target)).map(({ what }) => what))
+  }
+} finally {
+  if (options.keep === true) process.stderr.write(`left in ${folder}\n`)
+  else rmSync(folder, { recursive: true, force: true })
+}
+if (options.check === true && missed.length > 0) process.exitCode = MISSED

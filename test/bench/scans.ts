@@ -1,0 +1,123 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Library, type LibraryOptions, buildLibrary } from './library.ts'
+import type { MinimalScanInput } from './minimal-scan.ts'
+import { type Timing, runProgram } from './process.ts'
+import { CONCURRENCY, LATENCY_MS, PROVIDERS, installProviders, startProviderServers } from './providers.ts'
+import type { Measurement, Target } from './report.ts'
+import { type ScanMeasure, withServer } from './server.ts'
+
+const FIRST_LEAST_ROMS_PER_SECOND = 3_300
+const QUICK_MOST_SECONDS = 3
+/** The speed and the time above are asked of a library this large. */
+const TARGET_ROMS = 50_000
+const PEAK_MOST_MIB = 400
+/** "Well below one" round trip for each ROM. */
+const STATEMENTS_MOST_PER_ROM = 0.5
+const PROVIDERS_MOST_RATIO = 1.2
+
+function memoryTarget ({ memory }: ScanMeasure): Target[] {
+  if (memory.peak === null) return []
+  return [{ what: 'peak memory of the scan worker', is: memory.peak, most: PEAK_MOST_MIB, unit: ' MiB' }]
+}
+
+function commonFigures (measure: ScanMeasure, library: Library): Record<string, number | string> {
+  const { seconds, processorSeconds, memory, events, statements, notifications, transactions } = measure
+  return {
+    seconds,
+    'ROMs/s': library.roms / seconds,
+    'files/s': library.files / seconds,
+    ...(processorSeconds === null ? {} : { 'processor seconds of the scan worker': processorSeconds }),
+    ...(memory.before === null ? {} : { 'memory of the scan worker before, MiB': memory.before }),
+    'statements for each ROM': statements / library.roms,
+    'statements for each ROM, without those of events': (statements - notifications) / library.roms,
+    'transactions for each ROM': transactions / library.roms,
+    'events a client got': events
+  }
+}
+
+/** A scan that left something out did not do the work it is measured by. */
+function check ({ stats, problems }: ScanMeasure, library: Library, expected: Record<string, number>): void {
+  for (const [name, amount] of Object.entries({ scanned_roms: library.roms, ...expected })) {
+    if (stats[name] !== amount) throw new Error(`The scan counts ${stats[name]} ${name}, but there are ${amount}`)
+  }
+  if (problems > 0) throw new Error(`The scan left ${problems} files out`)
+}
+
+const scansOf = (size: number) => size >= TARGET_ROMS ? '' : `; the target is meant for ${TARGET_ROMS} ROMs`
+
+function describeFirst (measure: ScanMeasure, library: Library, minimal: Timing): Measurement {
+  const { seconds } = measure
+  return {
+    name: `first scan of ${library.roms} ROMs in ${library.platforms.length} platforms, no providers, everything stored`,
+    figures: {
+      ...commonFigures(measure, library),
+      'MiB/s': library.bytes / 1024 ** 2 / seconds,
+      'seconds of a minimal program (walk, hash, insert)': minimal.seconds,
+      'times the minimal program': seconds / minimal.seconds
+    },
+    targets: [
+      { what: 'ROMs/s', is: library.roms / seconds, least: FIRST_LEAST_ROMS_PER_SECOND },
+      { what: 'statements for each ROM', is: measure.statements / library.roms, most: STATEMENTS_MOST_PER_ROM },
+      ...memoryTarget(measure)
+    ],
+    notes: []
+  }
+}
+
+function describeQuick (measure: ScanMeasure, library: Library): Measurement {
+  return {
+    name: `quick re-scan of the unchanged ${library.roms} ROMs`,
+    figures: commonFigures(measure, library),
+    targets: [
+      { what: `seconds${scansOf(library.roms)}`, is: measure.seconds, most: QUICK_MOST_SECONDS },
+      ...memoryTarget(measure)
+    ],
+    notes: []
+  }
+}
+
+/** The first scan of a library and the quick one after it, by one server that was started for the first time. */
+export async function measureScans (folder: string, options: LibraryOptions): Promise<Measurement[]> {
+  const library = await buildLibrary(join(folder, 'library'), options)
+  const dataDir = join(folder, 'data')
+  return await withServer(dataDir, library.dir, async (server) => {
+    const input: MinimalScanInput = { dir: library.dir, databaseUrl: server.databaseUrl }
+    const minimal = await runProgram<Timing>('minimal-scan.ts', input)
+    const first = await server.scan({ type: 'quick', apis: [] })
+    check(first, library, { new_roms: library.roms, new_files: library.files })
+    const quick = await server.scan({ type: 'quick', apis: [] })
+    check(quick, library, { new_roms: 0, updated_roms: 0 })
+    return [describeFirst(first, library, minimal), describeQuick(quick, library)]
+  })
+}
+
+/** A scan of `roms` small files against local sources that take a while to answer. */
+export async function measureProviders (folder: string, roms: number): Promise<Measurement> {
+  const library = await buildLibrary(join(folder, 'identified'),
+    { roms, smallKib: 4, platforms: 2, archives: 0, folders: 0, seed: 2 })
+  const dataDir = join(folder, 'providers')
+  mkdirSync(dataDir, { recursive: true })
+  const sources = await startProviderServers()
+  try {
+    installProviders(dataDir, sources.urls)
+    const measure = await withServer(dataDir, library.dir, async (server) => await server.scan({ type: 'quick', apis: PROVIDERS }))
+    check(measure, library, { new_roms: roms, identified_roms: roms, failed_lookups: 0 })
+    const limit = roms * LATENCY_MS / 1_000 / CONCURRENCY
+    return {
+      name: `first scan of ${roms} ROMs with ${PROVIDERS.length} providers of ${LATENCY_MS} ms, ${CONCURRENCY} requests at once each`,
+      figures: {
+        ...commonFigures(measure, library),
+        'requests answered': sources.count(),
+        'seconds the slowest provider needs': limit
+      },
+      targets: [
+        { what: "times the slowest provider's own limit", is: measure.seconds / limit, most: PROVIDERS_MOST_RATIO },
+        ...memoryTarget(measure)
+      ],
+      notes: []
+    }
+  } finally {
+    sources.close()
+  }
+}

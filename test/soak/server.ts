@@ -1,0 +1,106 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import pg from 'pg'
+import { type Socket, io } from 'socket.io-client'
+import type { Test } from 'tap'
+import { readLockFile } from '../../core/embedded-postgres-cluster.ts'
+import { readServerState } from '../../core/supervisor-state.ts'
+import { type Command, listChildren, runSvc, settings, tryFetch, until, waitUntilListening } from '../e2e/server.ts'
+
+const ADMIN = { SVC_ADMIN_USERNAME: 'soak', SVC_ADMIN_PASSWORD: 'soak-tests-only' }
+const AUTHORIZATION = `Basic ${Buffer.from(`${ADMIN.SVC_ADMIN_USERNAME}:${ADMIN.SVC_ADMIN_PASSWORD}`).toString('base64')}`
+
+/** Whatever else the machine does meanwhile. */
+export const WAIT_MS = 180_000
+
+/** A task as its row tells it. */
+export interface ScanRow {
+  status: string
+  error: string | null
+  attempts: number
+  scanned: number
+  ended_at: Date | null
+}
+
+/** A running server, and whoever takes its place. */
+export interface SoakServer {
+  command: Command
+  databaseUrl (): string
+  /** What a connected client was told about the end of scans. */
+  told: string[]
+  query<Row extends object> (text: string, values?: unknown[]): Promise<Row[] | null>
+  scan (): Promise<string>
+  look (task: string): Promise<ScanRow | null>
+  databasePid (): Promise<number>
+  workerPid (): Promise<number>
+  stop (): Promise<void>
+}
+
+const LOOK = `select status, error, attempts, ended_at, coalesce((meta -> 'scan_stats' ->> 'scanned_roms')::int, 0) as scanned
+  from tasks where id = $1`
+
+function listen (url: string, told: string[]): Socket {
+  const socket = io(url, { path: '/ws/socket.io', transports: ['websocket'], reconnectionDelay: 50, reconnectionDelayMax: 100 })
+  socket.on('scan:done', () => { told.push('scan:done') })
+  socket.on('scan:done_ko', (reason: string) => { told.push(`scan:done_ko ${reason}`) })
+  return socket
+}
+
+/** Starts `svc` as a person would, on the data directory that an earlier one may have left. */
+export async function startServer (t: Pick<Test, 'teardown'>, dataDir: string, libraryDir: string): Promise<SoakServer> {
+  const command = runSvc(t, ['start'], settings(dataDir, {
+    ...ADMIN, SVC_LIBRARY_DIR: libraryDir, SVC_LOG_LEVEL: 'warn', WEB_SERVER_CONCURRENCY: '1'
+  }))
+  const { url } = await waitUntilListening(command, dataDir, WAIT_MS)
+  const told: string[] = []
+  const socket = listen(url, told)
+  t.teardown(() => { socket.disconnect() })
+  await until('a connected client', async () => socket.connected, command, WAIT_MS)
+
+  const databaseUrl = () => readServerState(dataDir)?.database_url ?? ''
+
+  /** Null while the database is away. */
+  async function query<Row extends object> (text: string, values: unknown[] = []): Promise<Row[] | null> {
+    const client = new pg.Client({ connectionString: databaseUrl() })
+    client.on('error', () => { /* the query says so */ })
+    try {
+      await client.connect()
+      return (await client.query<Row>(text, values)).rows
+    } catch {
+      // Killed, or not back yet: what these tests provoke.
+      return null
+    } finally {
+      await client.end().catch(() => { /* it never began */ })
+    }
+  }
+
+  return {
+    command,
+    databaseUrl,
+    told,
+    query,
+    scan: () => until('a scan', async () => {
+      const answer = await tryFetch(`${url}/api/tasks/scan`, {
+        method: 'POST',
+        headers: { authorization: AUTHORIZATION, 'content-type': 'application/json' },
+        body: JSON.stringify({ type: 'quick', apis: ['gamelist'] })
+      })
+      return answer?.status === 202 && ((await answer.json()) as { task_id: string }).task_id
+    }, command, WAIT_MS),
+    look: async (task) => (await query<ScanRow>(LOOK, [task]))?.[0] ?? null,
+    databasePid: async () => Number((await readLockFile(join(dataDir, 'db')))[0]),
+    workerPid: () => until('the scan worker', async () => (await listChildren(command.pid, 'worker'))[0], command, WAIT_MS),
+    async stop () {
+      socket.disconnect()
+      command.child.kill('SIGTERM')
+      await command.ended
+    }
+  }
+}
+
+/** Forgets everything that scans made. */
+export async function forgetScans (server: SoakServer, resources: string): Promise<void> {
+  await until('an empty database', () => server.query('delete from platforms'), server.command)
+  await until('no tasks', () => server.query('delete from tasks'), server.command)
+  await rm(resources, { recursive: true, force: true })
+}
