@@ -1,6 +1,6 @@
 import fastify from 'fastify'
 import t from 'tap'
-import createPageRoutes from '../../plugins/tokens/page-routes.ts'
+import createPageRoutes from '../../plugins/tokens/authorization-routes.ts'
 import { buildTestApp } from '../support.ts'
 import { bearer, createCaller, dumpDatabase } from './tokens-support.ts'
 
