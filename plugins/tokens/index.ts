@@ -31,7 +31,8 @@ export default fp<FeatureOptions>(async (app, { config, role }) => {
   const authorizations = createAuthorizations(app)
   app.decorate('tokens', { ...tokens, pairing, authorizations, polls: createPolls(app) })
   app.auth.addScheme(createTokenScheme(app, config))
-  for (const part of [routes, pairingRoutes, authorizationRoutes, createPageRoutes(config, PAGE)]) await app.register(part)
+  const pageRoutes = createPageRoutes(config, PAGE)
+  for (const part of [routes, pairingRoutes, authorizationRoutes, pageRoutes]) await app.register(part)
 
   if (role !== 'worker') return
   const timer = setInterval(() => {

@@ -1,10 +1,8 @@
-import fastify from 'fastify'
 import t from 'tap'
-import createPageRoutes from '../../plugins/tokens/authorization-routes.ts'
 import { buildTestApp } from '../support.ts'
 import { bearer, createCaller, dumpDatabase } from './tokens-support.ts'
 
-const { app, config, admin: adminHeaders, createUser } = await buildTestApp(t)
+const { app, admin: adminHeaders, createUser } = await buildTestApp(t)
 const admin = createCaller(app, adminHeaders)
 const alice = createCaller(app, await createUser('alice'))
 const bob = createCaller(app, await createUser('bob'))
@@ -243,15 +241,4 @@ t.test('the page that answers a device is here, loads only what is here, and run
     t.match(await app.inject(url), { statusCode: 200, headers: { 'content-type': new RegExp(`^${type}`) } })
   }
   t.notMatch((await app.inject('/openapi.json')).body, /"\/pair\/device/)
-})
-
-t.test('the page loads its parts under the path of the base URL', async (t) => {
-  const server = fastify()
-  t.teardown(() => server.close())
-  await server.register(createPageRoutes({ ...config, server: { ...config.server, base_url: 'https://home.example/games' } }))
-  const page = await server.inject('/pair/device')
-  t.match(page.body, '"/games/pair/device.js"')
-  t.match(page.body, '"/games/pair/device.css"')
-  t.notMatch(page.body, /\{base\}|="\/pair/)
-  t.match((await server.inject('/pair/device.js')).body, /`\$\{base\}\/api\//, 'the script finds its base by itself')
 })

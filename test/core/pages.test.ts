@@ -1,0 +1,20 @@
+import fastify from 'fastify'
+import t from 'tap'
+import { loadConfig } from '../../core/config.ts'
+import { createPageRoutes } from '../../core/pages/page.ts'
+
+t.test('a page loads its parts under the path of the base URL, and its script is sent as it is', async (t) => {
+  const folder = t.testdir({
+    'hello.html': '<link href="{{base}}/say/hello.css"><script src="{{base}}/say/hello.js"></script>',
+    'hello.js': 'const braces = "{{base}}"'
+  })
+  const { config } = loadConfig({ SVC_DATA_DIR: t.testdirName, SVC_BASE_URL: 'https://home.example/games' })
+  const server = fastify()
+  t.teardown(() => server.close())
+  await server.register(createPageRoutes(config, { path: '/say/hello', folder: new URL(`file://${folder}/`), name: 'hello' }))
+  const page = await server.inject('/say/hello')
+  t.match(page.headers, { 'content-type': /^text\/html/, 'cache-control': 'no-cache' })
+  t.equal(page.body, '<link href="/games/say/hello.css"><script src="/games/say/hello.js"></script>')
+  t.equal((await server.inject('/say/hello.js')).body, 'const braces = "{{base}}"')
+  t.match(await server.inject('/say/hello.css'), { statusCode: 200, headers: { 'content-type': /^text\/css/ } })
+})
