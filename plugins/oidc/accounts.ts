@@ -19,6 +19,9 @@ function * listNames (wished: string): Generator<string> {
   yield `${name}-${randomBytes(4).toString('hex')}`
 }
 
+const isLinked = (user: User, { issuer, subject }: Identity) =>
+  user.oidc_issuer === issuer && user.oidc_subject === subject
+
 /** The accounts of people who sign in at the provider. */
 export function createAccounts (app: FastifyInstance, settings: OidcSettings) {
   const findLinked = (em: EntityManager, { issuer, subject }: Identity) =>
@@ -28,7 +31,8 @@ export function createAccounts (app: FastifyInstance, settings: OidcSettings) {
   async function findByEmail (em: EntityManager, identity: Identity): Promise<User | null> {
     if (!identity.hasVerifiedEmail) return null
     const user = await em.findOne(User, { email: identity.email })
-    if (user === null || !user.enabled) return user
+    // The same person may have signed in for the first time this very moment.
+    if (user === null || !user.enabled || isLinked(user, identity)) return user
     // Addresses are given to others in time; subjects never are. Those of another provider end with it.
     if (user.oidc_issuer === identity.issuer) {
       throw forbidden(`The account with the address '${identity.email}' belongs to somebody else at the provider; ask an ` +
@@ -88,13 +92,12 @@ export function createAccounts (app: FastifyInstance, settings: OidcSettings) {
   }
 
   async function find (em: EntityManager, identity: Identity, address: string): Promise<User> {
-    const linked = await findLinked(em, identity)
-    const user = linked ?? await findByEmail(em, identity)
+    const user = await findLinked(em, identity) ?? await findByEmail(em, identity)
     if (user === null) return await create(em, identity, address)
     if (!user.enabled) {
       throw new ApiError('NOT_AUTHENTICATED', `The account '${user.username}' is disabled; ask an administrator`)
     }
-    if (linked === null) await link(em, user, identity, address)
+    if (!isLinked(user, identity)) await link(em, user, identity, address)
     return user
   }
 
