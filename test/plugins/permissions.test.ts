@@ -157,7 +157,6 @@ t.test('only administrators see and change permissions', async (t) => {
   for (const [method, path] of [['GET', 'catalog'], ['GET', 'groups'], ['POST', 'groups'], ['PUT', 'groups/1'], ['DELETE', 'groups/1'],
     ['GET', `users/${aliceId}`], ['PUT', `users/${aliceId}`], ['POST', 'hidden'], ['DELETE', 'hidden']] as const) {
     t.equal((await call(method, path, method === 'GET' ? undefined : {}, alice)).statusCode, 403, `${method} ${path}`)
-    t.equal((await app.inject({ url: `/api/permissions/${path}` })).statusCode, method === 'GET' ? 401 : 404)
   }
   t.match((await call('GET', 'catalog')).json(), { entities: { length: 10 }, actions: ['read', 'write', 'delete'] })
 })
