@@ -20,6 +20,8 @@ export interface Moves {
 }
 
 export function createMoves ({ store, libraryDir, resourcesDir }: MoveServices): Moves {
+  const claimed = new Set<number>()
+
   /** Whether nothing is at a path; what cannot be looked at may well be there. */
   async function isAbsent (path: string): Promise<boolean> {
     try {
@@ -43,10 +45,10 @@ export function createMoves ({ store, libraryDir, resourcesDir }: MoveServices):
     }
   }
 
-  async function findGone (candidates: readonly PlacedHashes[], claimed: ReadonlySet<number>): Promise<PlacedHashes[]> {
+  async function findGone (candidates: readonly PlacedHashes[]): Promise<PlacedHashes[]> {
     const gone: PlacedHashes[] = []
-    for (const rom of candidates) if (!claimed.has(rom.id) && await isGone(rom)) gone.push(rom)
-    return gone
+    for (const rom of candidates) if (await isGone(rom)) gone.push(rom)
+    return gone.filter((rom) => !claimed.has(rom.id))
   }
 
   /** Before the row is written: what a crash leaves behind is then put right when the row is claimed again. */
@@ -66,10 +68,9 @@ export function createMoves ({ store, libraryDir, resourcesDir }: MoveServices):
       if (hashed.length === 0) return []
       const candidates = Map.groupBy(
         await store.listElsewhere(platformId, hashed.map((row) => row.sha1_hash)), digestOf)
-      const claimed = new Set<number>()
       const moved: RomRow[] = []
       for (const row of hashed) {
-        const [only, ...others] = await findGone(candidates.get(digestOf(row)) ?? [], claimed)
+        const [only, ...others] = await findGone(candidates.get(digestOf(row)) ?? [])
         if (only === undefined || others.length > 0) continue
         claimed.add(only.id)
         await moveArtwork(only, platformId)

@@ -12,6 +12,8 @@ import { type Rebuilt, type Taken, takeEntries } from './take.ts'
 /** The first batch is small, so that lookups begin early; each further one is larger, up to the largest. */
 const FIRST_BATCH = 50
 const LARGEST_BATCH = 500
+/** Batches that are written at the same time, over as many connections. */
+const STORED_AT_ONCE = 2
 
 async function * inBatches<T> (items: AsyncIterable<T>): AsyncGenerator<T[]> {
   let batch: T[] = []
@@ -24,6 +26,22 @@ async function * inBatches<T> (items: AsyncIterable<T>): AsyncGenerator<T[]> {
     size = Math.min(size * 2, LARGEST_BATCH)
   }
   if (batch.length > 0) yield batch
+}
+
+/** The same items, each asked for while the one before it is worked on. */
+async function * readAhead<T> (items: AsyncGenerator<T>): AsyncGenerator<T> {
+  let next = items.next()
+  try {
+    for (;;) {
+      const result = await next
+      if (result.done === true) return
+      next = items.next()
+      next.catch(() => { /* thrown where it is waited for */ })
+      yield result.value
+    }
+  } finally {
+    await items.return(undefined)
+  }
 }
 
 /** A platform's folder that is being read. */
@@ -80,24 +98,27 @@ async function takeBatch (batch: readonly Entry[], reading: Reading): Promise<Ta
   return isHashed ? taken.map(keepUnread) : taken
 }
 
-/** Reads and hashes a batch while the one before it is being stored. @returns the names that were there. */
+/** Lists, hashes and stores at once, each a batch ahead of the next. @returns the names that were there. */
 async function scanEntries (reading: Reading, missing: Missing, rules: ExclusionRules): Promise<Set<string>> {
   const { platform, services, folder } = reading
   const { libraryDir, progress, signal } = services
   const seen = new Set<string>()
   const listing = listEntries({ libraryDir, folder: platform.fs_path, rules, signal })
-  let storing: Promise<void> = Promise.resolve()
+  const storing: Promise<void>[] = []
   try {
-    for await (const batch of inBatches(listing.entries)) {
+    for await (const batch of readAhead(inBatches(listing.entries))) {
       for (const entry of batch) seen.add(entry.fs_name)
       const taken = await takeBatch(batch, reading)
-      await storing
-      storing = storeBatch(taken, reading, missing)
-      storing.catch(() => { /* thrown where it is waited for */ })
+      if (storing.length === STORED_AT_ONCE) await storing.shift()
+      const stored = storeBatch(taken, reading, missing)
+      stored.catch(() => { /* thrown where it is waited for */ })
+      storing.push(stored)
     }
   } finally {
-    await storing
+    // All have to end, also those after one that failed: nothing may be written after that.
+    await Promise.allSettled(storing)
   }
+  await Promise.all(storing)
   if (listing.problems.length > 0) await services.folders.check(platform, folder)
   for (const { path, reason, fs_name: name } of listing.problems) {
     progress.problem({ platform: platform.fs_slug, path, reason })
