@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import {
   CredentialsRefusedError, type Match, MatchSchema, type ProviderDefinition, RateLimitedError
 } from '@svc/plugin-sdk'
-import { Value } from '@sinclair/typebox/value'
+import { TypeCompiler } from '@sinclair/typebox/compiler'
 import PQueue from 'p-queue'
 import { nameCredentials } from '../../core/plugin-config.ts'
 import type { Loaded } from '../../core/registry.ts'
@@ -13,6 +13,8 @@ const DEFAULT_CONCURRENCY = 4
 const DEFAULT_PAUSE_MS = 5_000
 /** How often one lookup is tried again after a pause: a game that a provider never gets to must not hold the scan. */
 const PAUSES_MAX = 20
+
+const matches = TypeCompiler.Compile(MatchSchema)
 
 type Provider = Loaded<ProviderDefinition>
 
@@ -41,8 +43,8 @@ export interface Lane {
 
 /** @throws Error saying what is wrong with a match; the copy returned can be stored. */
 export function checkMatch (match: unknown, { key, definition }: Provider): Match {
-  if (!Value.Check(MatchSchema, match)) {
-    const [problem] = [...Value.Errors(MatchSchema, match)]
+  if (!matches.Check(match)) {
+    const [problem] = [...matches.Errors(match)]
     throw new Error(`Provider '${key}' returned a match whose ${problem?.path.slice(1) || 'shape'} is wrong: ` +
       (problem?.message ?? 'it is no object'))
   }
