@@ -21,6 +21,8 @@ export interface HashOptions {
   signal?: AbortSignal
   /** Default `all`; files in a folder are hashed with `largest`. */
   members?: MemberChoice
+  /** A console's number at RetroAchievements: the file is also hashed by the rule of that. */
+  console?: number
 }
 
 /** A path as a string, or as the bytes of a name that is not valid UTF-8. Links are to be resolved before. */
@@ -57,8 +59,13 @@ export function createHasher (options: HasherOptions = {}): Hasher {
   const pool = new ThreadPool(threads)
   const settings = { excluded, limits: { ...DEFAULT_LIMITS, ...limits } }
   return {
-    async hashFile (path, { signal, members = 'all' } = {}) {
-      const job: Job = { kind: 'file', files: [{ path: toPortable(path) }], settings: { ...settings, members } }
+    async hashFile (path, { signal, members = 'all', console } = {}) {
+      const job: Job = {
+        kind: 'file',
+        files: [{ path: toPortable(path) }],
+        settings: { ...settings, members },
+        ...(console === undefined ? {} : { console })
+      }
       const result = await pool.run(job, signal)
       if (result.kind !== 'file') throw new TypeError('a file was asked for and a group was answered')
       return result.hashes

@@ -1,4 +1,5 @@
 import type { ArchiveMember, Hashes } from '@svc/plugin-sdk'
+import type { RetroAchievementsHash } from './retroachievements/hash.ts'
 
 /** What hashing found out about one file. */
 export interface FileHashes extends Hashes {
@@ -6,6 +7,8 @@ export interface FileHashes extends Hashes {
   chd_sha1_hash: string | null
   /** In ASCII order of their names; null unless the hashes are those of an archive's members. */
   archive_members: ArchiveMember[] | null
+  /** What RetroAchievements knows it by, when a console was given. */
+  retroachievements?: RetroAchievementsHash
   /** Why the hashes are not those of the content: a broken, encrypted or too large archive. */
   warning?: string
 }

@@ -6,7 +6,7 @@ import {
   BATCH_MS, CANCELLED, DEADLINE, FILE, holdsMemory, IDLE, JOB,
   type ErrorFields, type Job, type JobResult, type ThreadSettings
 } from './protocol.ts'
-import type { HashSettings } from './types.ts'
+import type { FileHashes, HashSettings } from './types.ts'
 
 const settings = workerData as ThreadSettings
 const state = new Int32Array(settings.shared)
@@ -58,7 +58,7 @@ async function runJob ({ kind, files, console, settings }: Job, watch: Watch): P
     if (kind === 'retroachievements' && file && console !== undefined) {
       return { kind, hash: await hashFor(console, file, settings, watch) }
     }
-    if (kind === 'file' && file) return { kind, hashes: await hashFile(file, settings, watch) }
+    if (kind === 'file' && file) return { kind, hashes: await hashOne(file, console, settings, watch) }
     const group = await hashGroup(files, settings, watch, (index) => {
       Atomics.store(state, DEADLINE, 0)
       Atomics.store(state, FILE, index)
@@ -70,6 +70,21 @@ async function runJob ({ kind, files, console, settings }: Job, watch: Watch): P
     }
   } catch (error) {
     return { kind: 'error', error: toFields(error) }
+  }
+}
+
+/** With a console both kinds of hashes in one go: asking for the second by itself costs more than making it. */
+async function hashOne (
+  file: FileRequest, console: number | undefined, settings: HashSettings, watch: Watch
+): Promise<FileHashes> {
+  const hashes = await hashFile(file, settings, watch)
+  if (console === undefined || hashes.warning !== undefined) return hashes
+  try {
+    return { ...hashes, retroachievements: await hashFor(console, file, settings, watch) }
+  } catch (error) {
+    if (error instanceof CancelledError) throw error
+    const warning = error instanceof Error ? error.message : String(error)
+    return { ...hashes, retroachievements: { ra_hash: null, warning } }
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Hasher, RetroAchievementsHash } from '../../core/hashing/hasher.ts'
 import { chooseFile } from '../../core/hashing/retroachievements/choose.ts'
-import { knownHash } from '../../core/hashing/retroachievements/known.ts'
-import type { Entry } from '../../core/library/entries.ts'
+import { hasOwnRule, knownHash } from '../../core/hashing/retroachievements/known.ts'
+import type { Entry, EntryFile } from '../../core/library/entries.ts'
 import { type EntryHashes, pathOf } from './rom-rows.ts'
 
 /**
@@ -17,12 +17,20 @@ export async function addRaHash (
   const known = knownHash(raConsole, file, hashes.files[index] ?? null)
   if (known !== null) return { ...hashes, ra: { hash: known, file } }
   const path = pathOf(file)
+  const made = hashes.files[index]?.retroachievements
+  if (made !== undefined) return withRaHash(hashes, file, made)
   if (hashes.warnings.some((warning) => warning.path === path)) return hashes
-  const { ra_hash: hash, warning } = await hasher.hashRetroAchievements(file.absolute_path, raConsole, { signal })
+  const found = await hasher.hashRetroAchievements(file.absolute_path, raConsole, { signal })
     .catch((err: unknown): RetroAchievementsHash => {
       signal.throwIfAborted()
       return { ra_hash: null, warning: err instanceof Error ? err.message : String(err) }
     })
+  return withRaHash(hashes, file, found)
+}
+
+function withRaHash (hashes: EntryHashes, file: EntryFile, found: RetroAchievementsHash): EntryHashes {
+  const { ra_hash: hash, warning } = found
+  const path = pathOf(file)
   return {
     ...hashes,
     ra: hash === null ? null : { hash, file },
@@ -30,4 +38,12 @@ export async function addRaHash (
       ? hashes.warnings
       : [...hashes.warnings, { path, reason: `no RetroAchievements hash: ${warning}` }]
   }
+}
+
+/** The console by whose rule a single file is hashed as it is read for its other hashes. */
+export function consoleBeside (entry: Entry, raConsole: number | null): number | undefined {
+  const [file] = entry.files
+  if (raConsole === null || file === undefined || entry.kind !== 'file') return undefined
+  if (chooseFile(entry.kind, entry.files, raConsole) !== 0) return undefined
+  return hasOwnRule(raConsole, file) ? raConsole : undefined
 }

@@ -52,11 +52,17 @@ async function hashFolder (entry: Entry, hasher: Hasher, signal: AbortSignal): P
   }
 }
 
-/** Reads an entry's files once. A file that cannot be read has no hashes and a warning. */
-export async function hashEntry (entry: Entry, hasher: Hasher, signal: AbortSignal): Promise<EntryHashes> {
+/**
+ * Reads an entry's files once; with a console a single file is also hashed by the rule of that. A file that cannot be
+ * read has no hashes and a warning.
+ */
+export async function hashEntry (
+  entry: Entry, console: number | undefined, hasher: Hasher, signal: AbortSignal
+): Promise<EntryHashes> {
   if (entry.kind === 'folder') return await hashFolder(entry, hasher, signal)
+  const options = { signal, ...(console === undefined ? {} : { console }) }
   const hashes = await Promise.all(entry.files.map((file) =>
-    hasher.hashFile(file.absolute_path, { signal }).catch((err: unknown) => {
+    hasher.hashFile(file.absolute_path, options).catch((err: unknown) => {
       signal.throwIfAborted()
       return err instanceof Error ? err : new Error(String(err))
     })))

@@ -1,7 +1,7 @@
 import type { Entry } from '../../core/library/entries.ts'
 import { takesKnown } from './lookups.ts'
 import type { PlatformScanServices } from './platform-services.ts'
-import { addRaHash } from './ra-hash.ts'
+import { addRaHash, consoleBeside } from './ra-hash.ts'
 import { type EntryHashes, hashEntry, isUnchanged, unhashed } from './rom-rows.ts'
 import type { KnownRom, StoredFile } from './rom-store.ts'
 import type { ScannedPlatform } from './sdk-rom.ts'
@@ -40,8 +40,10 @@ function decide (
 
 async function hashOne (entry: Entry, platform: ScannedPlatform, services: PlatformScanServices): Promise<EntryHashes> {
   const { hasher, signal } = services
-  const plain = services.hashes(platform.slug) ? await hashEntry(entry, hasher, signal) : unhashed(entry)
   const raConsole = services.raConsole(platform.slug)
+  const plain = services.hashes(platform.slug)
+    ? await hashEntry(entry, consoleBeside(entry, raConsole), hasher, signal)
+    : unhashed(entry)
   const hashes = raConsole === null ? plain : await addRaHash(entry, plain, raConsole, hasher, signal)
   for (const warning of hashes.warnings) services.progress.problem({ platform: platform.fs_slug, ...warning })
   return hashes

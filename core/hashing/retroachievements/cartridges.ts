@@ -1,5 +1,5 @@
 // Rules: https://docs.retroachievements.org/developer-docs/game-identification.html
-import { createHash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 import { hasCopierHeader, hasPcEngineHeader, MAX_HASHED_BYTES } from './consoles.ts'
 import { digestRange, readWhole, type Reads } from './reads.ts'
 
@@ -65,6 +65,8 @@ const hashedBytes = ({ size }: Reads) => Math.min(size, MAX_HASHED_BYTES)
 async function hashFrom (content: Reads, start: number): Promise<string | null> {
   const size = hashedBytes(content)
   if (size === 0) return null
+  // Most cartridges are small, and a hash object costs more than their hash.
+  if (size - start <= CHUNK_BYTES) return hash('md5', await readWhole(content, start, size - start))
   const digest = createHash('md5')
   await digestRange(digest, content, start, size - start)
   return digest.digest('hex')

@@ -36,6 +36,11 @@ export function knownHash (console: number, file: KnownFile, hashes: FileHashes 
   return member !== null && isWholeFile(console, member.size) ? member.md5_hash : null
 }
 
+/** Whether the hash is made from the bytes of this very file, by a rule of its own. */
+export function hasOwnRule (console: number, { absolute_path: path, file_size_bytes: size }: KnownFile): boolean {
+  return console !== ARCADE && !isPlaylist(path) && formatOf(path).kind === 'plain' && !isWholeFile(console, size)
+}
+
 export const isPlaylist = (path: string): boolean => path.toLowerCase().endsWith('.m3u')
 
 /** The largest member of an archive, the first by name of several alike. */
