@@ -41,8 +41,22 @@ export interface ChannelDefinition<
   confirm?(code: string, settings: Static<TObject<Settings>>, ctx: Context<Static<TObject<Config>>>): Promise<void>
   /** The services this channel can reach, for a form to be drawn. */
   services?(ctx: Context<Static<TObject<Config>>>): Promise<unknown[]>
-  /** Reads a service URL into settings, or null when it is not understood. */
-  parse?(url: string): Static<TObject<Settings>> | null
+  /**
+   * Reads a service URL into settings, or null when it is not understood. The context is there for services that must
+   * be looked up first; without it only those known by heart are read.
+   *
+   * @throws InvalidSettingsError when the service is known and its URL is wrong; the message says why.
+   */
+  parse?(url: string, ctx?: Context<Static<TObject<Config>>>):
+    Static<TObject<Settings>> | null | Promise<Static<TObject<Settings>> | null>
+  /**
+   * Looks at settings before they are kept, for rules that no schema expresses.
+   *
+   * @throws InvalidSettingsError that says which field is wrong and what to do.
+   */
+  check?(settings: Static<TObject<Settings>>, ctx: Context<Static<TObject<Config>>>): Promise<void>
+  /** The keys inside `settings.fields` that hold secrets, for a channel whose services have fields of their own. */
+  secretKeys?(settings: Static<TObject<Settings>>): string[]
 }
 
 export type Channel = Plugin<'channel', ChannelDefinition>

@@ -91,6 +91,18 @@ t.test('a description that shows a secret, or nothing, fails', async (t) => {
   t.match((await describe(' ')).failed.get(name), /must name the destination/)
 })
 
+t.test('the secrets of services with fields of their own are secrets too', async (t) => {
+  const fields = { host: 'inbox.example', key: 'not-a-real-secret' }
+  const settings = Type.Object({
+    url: Type.String({ description: 'Where to' }),
+    fields: Type.Record(Type.String(), Type.String(), { description: 'Fields of the service' })
+  })
+  const tells = (text: string) => failuresOf({ settings, describe: () => text, secretKeys: () => ['key'] },
+    { settings: { url: URL_TEXT, fields } })
+  t.strictSame([...(await tells('inbox.example')).failed], [])
+  t.match((await tells('inbox.example/not-a-real-secret')).failed.get('the description shows no secret'), /shows a/)
+})
+
 t.test('a title that breaks the delivery fails', async (t) => {
   const { failed } = await failuresOf({
     async deliver (notification, settings, ctx) {
@@ -104,4 +116,6 @@ t.test('a title that breaks the delivery fails', async (t) => {
 t.test('a channel that understands every address fails', async (t) => {
   const { failed } = await failuresOf({ parse: (url) => ({ url }) })
   t.match(failed.get('an address that means nothing is not understood'), /parse must give null/)
+  const late = await failuresOf({ parse: async (url) => ({ url }) })
+  t.match(late.failed.get('an address that means nothing is not understood'), /parse must give null/)
 })

@@ -63,7 +63,7 @@ export async function testChannel (t: TestRunner, channel: Channel, suite: Chann
   })
   await t.test('nothing but the context is used', () => checkIsolation(() => caller.succeed(deliver)))
   if (definition.parse !== undefined) {
-    await t.test('an address that means nothing is not understood', async () => { checkParse(definition) })
+    await t.test('an address that means nothing is not understood', () => checkParse(definition))
   }
   await definition.close?.()
 }
@@ -89,7 +89,7 @@ async function checkArrival (caller: Caller, deliver: Call, { deliveries }: Pick
 async function checkFailure (
   caller: Caller, definition: ChannelDefinition, deliver: Call, suite: Pick<ChannelSuite, 'deliveries' | 'failing' | 'settings'>
 ) {
-  const secrets = secretValues(definition.settings, suite.settings)
+  const secrets = secretsOf(definition, suite.settings)
   if (suite.failing !== undefined) {
     const { run } = await caller.start(createDeliver(definition, suite.failing))
     checkRejected((await run()).error, 'deliver to a destination that fails', secrets)
@@ -117,11 +117,19 @@ function checkDescription (definition: ChannelDefinition, settings: unknown) {
   const text = definition.describe(settings as never)
   assert.equal(typeof text, 'string', 'describe must give a text')
   assert.ok(text.trim() !== '', 'describe must name the destination')
-  checkNoSecrets(secretValues(definition.settings, settings), text, 'describe()')
+  checkNoSecrets(secretsOf(definition, settings), text, 'describe()')
 }
 
-function checkParse (definition: ChannelDefinition) {
+/** The values marked `writeOnly`, and those of the fields that the channel itself calls secret. */
+function secretsOf (definition: ChannelDefinition, settings: unknown): string[] {
+  const keys = definition.secretKeys?.(settings as never) ?? []
+  const fields = typeof settings === 'object' && settings !== null ? Object.entries(Reflect.get(settings, 'fields') ?? {}) : []
+  const named = fields.filter(([key]) => keys.includes(key)).flatMap(([, value]) => [value].flat().map(String))
+  return [...secretValues(definition.settings, settings), ...named.filter((text) => text.length >= 4)]
+}
+
+async function checkParse (definition: ChannelDefinition) {
   for (const text of ['', 'nonsense', 'unheard-of://', 'unheard-of://host/path']) {
-    assert.equal(definition.parse?.(text), null, `parse must give null for "${text}", which no channel understands`)
+    assert.equal(await definition.parse?.(text), null, `parse must give null for "${text}", which no channel understands`)
   }
 }

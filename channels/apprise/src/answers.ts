@@ -1,0 +1,80 @@
+import {
+  DeliveryRefusedError, HttpStatusError, RateLimitedError, ServiceDownError, isFields, readText, type Fields as Answer
+} from '@svc/plugin-sdk'
+import type { Fields, Form } from './form.ts'
+import type { Reply } from './service.ts'
+import { fit, toLine } from './text.ts'
+
+const MAX_REPLY_LENGTH = 200
+const MASK = '***'
+/** A shorter text stands in too many innocent words. */
+const MIN_SECRET_LENGTH = 4
+
+/** Answers that stay the same however often one asks. */
+const FINAL_STATUSES = new Set([400, 401, 402, 403, 404, 405, 406, 410, 411, 413, 414, 415, 421, 422, 431])
+/** Words in an answer of 2xx that promise better times. */
+const TEMPORARY = /internal|fatal_error|unavailable|timed?[ _-]?out|overload|rate/i
+
+/** Takes everything secret out of a text. */
+export type Scrub = (text: string) => string
+
+/** For the secrets among some fields, plain or encoded, after what `before` takes out. */
+export function createScrub (form: Form, fields: Fields, before: Scrub = (text) => text): Scrub {
+  const secrets = Object.entries(fields).filter(([key]) => form.fields[key]?.private === true)
+    .flatMap(([, value]) => [value].flat().map(String))
+  const parts = secrets.flatMap((secret) => [secret, secret.slice(secret.indexOf('=') + 1), ...secret.split('/')])
+  const forms = parts.flatMap((text) => [text, encodeURIComponent(text)])
+    .filter((text) => text.length >= MIN_SECRET_LENGTH).sort((a, b) => b.length - a.length)
+  return (text) => forms.reduce((scrubbed, secret) => scrubbed.replaceAll(secret, MASK), before(text))
+}
+
+/** What went wrong, in words that name the service and show no secret. Refusals for good are told apart. */
+export function toDeliveryError (err: unknown, { name }: Pick<Form, 'name'>, scrub: Scrub): unknown {
+  if (err instanceof HttpStatusError) return toStatusError(err, name, scrub)
+  if (err instanceof RateLimitedError) return new RateLimitedError(`${name} asks to slow down; try again later`, err.retryAfterMs)
+  // The cause is left behind: its message holds the address, and with it the secret.
+  if (err instanceof ServiceDownError) return new ServiceDownError(`${name}: ${scrub(err.message)}`)
+  return err instanceof Error && scrub(err.message) !== err.message ? new Error(`${name}: ${scrub(err.message)}`) : err
+}
+
+function toStatusError ({ status, body }: HttpStatusError, name: string, scrub: Scrub): Error {
+  const reply = describeReply(body, scrub)
+  const said = `${name} answered ${status}${reply === '' ? '' : `: ${reply}`}`
+  if (status >= 300 && status < 400) return new DeliveryRefusedError(`${said}; redirects are not followed, give the final address`)
+  if (FINAL_STATUSES.has(status)) return new DeliveryRefusedError(`${said}; check the fields of the channel`)
+  return new HttpStatusError(status, `${said}; try again later`, reply)
+}
+
+/** The error for an answer of 2xx that does not say that the message was taken. */
+export function toRefusal ({ status, text, json }: Reply, name: string, scrub: Scrub): Error {
+  const reply = describeReply(text, scrub)
+  const said = `${name} answered ${status}, but did not take the message${reply === '' ? '' : `: ${reply}`}`
+  const isClear = status === 204 || (Object.keys(json).length > 0 && !TEMPORARY.test(reply))
+  return isClear ? new DeliveryRefusedError(`${said}; check the fields of the channel`) : new ServiceDownError(`${said}; try again later`)
+}
+
+/** What a service says went wrong: one line of at most 200 characters. */
+export function describeReply (body: string, scrub: Scrub): string {
+  const words = readReason(parseObject(body)) ?? body.replace(/<[^>]*>/g, ' ')
+  return fit(toLine(scrub(words)), MAX_REPLY_LENGTH)
+}
+
+export function parseObject (text: string): Answer {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isFields(value) ? value : {}
+  } catch {
+    // Many services answer with plain text.
+    return {}
+  }
+}
+
+/** The last line of an Apprise server's log names the reason. */
+function readReason (json: Answer): string | undefined {
+  const last: unknown = Array.isArray(json.details) ? json.details.at(-1) : undefined
+  if (Array.isArray(last) && typeof last[2] === 'string') return last[2]
+  const errors: unknown = Array.isArray(json.errors) ? json.errors[0] : undefined
+  return ['description', 'errorDescription', 'message', 'msg', 'error', 'detail', 'result']
+    .map((key) => readText(json, key)).find((text) => text !== undefined) ??
+    (typeof errors === 'string' ? errors : isFields(json.error) ? readText(json.error, 'message') : undefined)
+}

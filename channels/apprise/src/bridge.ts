@@ -1,0 +1,54 @@
+import { ServiceDownError } from '@svc/plugin-sdk'
+import { readDetails } from './details.ts'
+import { type Fields, type Form, schemasOf } from './form.ts'
+import type { Service } from './service.ts'
+import { SERVICES } from './services/index.ts'
+import type { AppriseContext } from './settings.ts'
+import { writeUrl } from './url.ts'
+
+// Calls of an Apprise API server: https://github.com/caronc/apprise-api#api-details
+const DETAILS_CACHE_MS = 60 * 60 * 1000
+const DETAILS_LIMITS = { timeoutMs: 10_000, maxBytes: 8 * 1024 * 1024, redirects: 0 }
+
+/** The services only the bridge knows; none without one. @throws ServiceDownError when it does not answer */
+export async function fetchBridged ({ config, http }: AppriseContext): Promise<Form[]> {
+  if (config.apiUrl === undefined) return []
+  const details = await http.json(toAddress(config.apiUrl, 'details'), {
+    headers: { accept: 'application/json' }, cacheMs: DETAILS_CACHE_MS, ...DETAILS_LIMITS
+  })
+  const forms = readDetails(details)
+  if (forms.length === 0) throw new ServiceDownError('The Apprise API server describes no service; check SVC_APPRISE_API_URL')
+  const own = new Set(SERVICES.flatMap(schemasOf))
+  return forms.filter((form) => !schemasOf(form).some((schema) => own.has(schema)))
+}
+
+/** As {@link fetchBridged}, for lists that are of use without it. */
+export async function listBridged (ctx: AppriseContext): Promise<Form[]> {
+  try {
+    return await fetchBridged(ctx)
+  } catch (err) {
+    ctx.signal.throwIfAborted()
+    ctx.log.warn({ err }, 'the Apprise API server does not answer; only the built-in services are offered')
+    return []
+  }
+}
+
+/** A service that is reached through the bridge: one URL per call, in the body. */
+export function toBridgedService (form: Form, fields: Fields, apiUrl: string): Service {
+  const urls = writeUrl(form, fields)
+  return {
+    ...form,
+    rendering: { limits: { title: 250, text: 32_000 }, takesLink: false, mentions: true },
+    toRequests: (_values, { title, text, type }) => [{
+      url: toAddress(apiUrl, 'notify'),
+      headers: { accept: 'application/json' },
+      json: { urls, title, body: text, type, format: 'text' }
+    }],
+    // 204: the server found no service in the URL.
+    isTaken: ({ status }) => status === 200
+  }
+}
+
+function toAddress (apiUrl: string, call: string): string {
+  return `${apiUrl.replace(/\/+$/, '')}/${call}`
+}

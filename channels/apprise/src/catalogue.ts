@@ -1,0 +1,85 @@
+import { InvalidSettingsError, Type, type Static } from '@svc/plugin-sdk'
+import { fetchBridged, toBridgedService } from './bridge.ts'
+import { checkFields, wrong } from './fields.ts'
+import { fieldsOf, type Fields, type Form, isToken, schemasOf } from './form.ts'
+import type { Service } from './service.ts'
+import { SERVICES } from './services/index.ts'
+import type { AppriseContext, Settings } from './settings.ts'
+import { readUrl, splitUrl } from './url.ts'
+
+const FieldSchema = Type.Object({
+  key: Type.String(),
+  label: Type.String(),
+  type: Type.Union(['string', 'int', 'float', 'bool', 'choice', 'list'].map((type) => Type.Literal(type))),
+  required: Type.Boolean(),
+  private: Type.Boolean(),
+  advanced: Type.Boolean(),
+  default: Type.Union([Type.Boolean(), Type.Number(), Type.String(), Type.Null()]),
+  values: Type.Union([Type.Array(Type.String()), Type.Null()]),
+  min: Type.Union([Type.Number(), Type.Null()]),
+  max: Type.Union([Type.Number(), Type.Null()])
+})
+
+/** One service as a form can be drawn from it. */
+export const ServiceSchema = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  setup_url: Type.Union([Type.String(), Type.Null()]),
+  url_fields: Type.Array(Type.String()),
+  fields: Type.Array(FieldSchema)
+})
+
+export function describeService (form: Form): Static<typeof ServiceSchema> {
+  const { id, name, setupUrl, urlFields } = form
+  const fields = Object.entries(fieldsOf(form)).map(([key, field]) => ({
+    key,
+    label: field.label,
+    type: field.type,
+    required: field.required ?? false,
+    private: field.private ?? false,
+    advanced: !isToken(form, key),
+    default: field.default ?? null,
+    values: field.values === undefined ? null : [...field.values],
+    min: field.min ?? null,
+    max: field.max ?? null
+  }))
+  return { id, name, setup_url: setupUrl, url_fields: [...urlFields], fields }
+}
+
+export function findBuiltIn (id: string): Service | undefined {
+  return SERVICES.find((service) => service.id === id)
+}
+
+/** What delivers for these settings, and the fields it takes. @throws InvalidSettingsError · ServiceDownError */
+export async function resolve (settings: Settings, ctx: AppriseContext): Promise<{ service: Service, fields: Fields }> {
+  const builtIn = findBuiltIn(settings.service)
+  if (builtIn !== undefined) return { service: builtIn, fields: checkFields(builtIn, settings.fields) }
+  const form = (await fetchBridged(ctx)).find(({ id }) => id === settings.service)
+  const { apiUrl } = ctx.config
+  if (form === undefined || apiUrl === undefined) {
+    throw new InvalidSettingsError(`There is no service '${settings.service}'; take one of the list, or set SVC_APPRISE_API_URL for more`)
+  }
+  const fields = checkFields(form, settings.fields)
+  return { service: toBridgedService(form, fields, apiUrl), fields }
+}
+
+/** Settings from a URL of Apprise, or from what a service itself gives people to copy; null when neither. */
+export function readAddress (text: string, forms: readonly (Form | Service)[]): Settings | null {
+  const raw = splitUrl(text)
+  if (raw === null) return null
+  const form = forms.find((candidate) => schemasOf(candidate).includes(raw.schema))
+  if (form !== undefined) return { service: form.id, fields: { ...readUrl(form, raw) } }
+  return /^https?$/.test(raw.schema) && URL.canParse(text) ? readNative(new URL(text), forms) : null
+}
+
+function readNative (url: URL, forms: readonly (Form | Service)[]): Settings | null {
+  for (const form of forms) {
+    const fields = 'readNative' in form ? form.readNative?.(url) ?? null : null
+    if (fields !== null) return { service: form.id, fields: { ...checkFields(form, fields) } }
+  }
+  return null
+}
+
+export function refuseWhiteSpace (text: string): void {
+  if (/\s/.test(text)) throw wrong({ name: 'The URL' }, 'has white space in it', 'remove it, or write it as %20')
+}

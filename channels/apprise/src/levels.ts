@@ -1,0 +1,10 @@
+import type { MessageType } from './render.ts'
+
+/** What a type of message looks like, for services that show a colour: 0xRRGGBB. */
+export const COLORS: Readonly<Record<MessageType, number>> = {
+  info: 0x3498db, success: 0x2ecc71, warning: 0xf1c40f, failure: 0xe74c3c
+}
+
+export function toHexColor (type: MessageType): string {
+  return `#${COLORS[type].toString(16).padStart(6, '0')}`
+}

@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto'
+import { DeliveryRefusedError, RateLimitedError, type OutgoingNotification } from '@svc/plugin-sdk'
+import { createScrub, parseObject, toDeliveryError, toRefusal, type Scrub } from './answers.ts'
+import type { Fields } from './form.ts'
+import { wrong } from './fields.ts'
+import { type Message, renderMessage } from './render.ts'
+import type { Ask, Service, ServiceRequest } from './service.ts'
+import type { AppriseContext } from './settings.ts'
+import { readValues } from './values.ts'
+
+// The wire's own rules for channels: 15 s from connecting to the last byte, 64 KiB, no redirect.
+const REQUEST_LIMITS = { timeoutMs: 15_000, maxBytes: 65_536, redirects: 0 }
+/** Longer than all attempts to deliver one notification take. */
+const SENT_MS = 60 * 60 * 1000
+
+const SAMPLE: OutgoingNotification = {
+  event: 'notification',
+  id: 0,
+  kind: 'custom',
+  level: 'info',
+  title: 'Test',
+  body: '',
+  url: null,
+  data: {},
+  actor: null,
+  created_at: new Date(0).toISOString()
+}
+
+/** Delivers a notification to every target of a channel. @throws what `toDeliveryError` makes of a failure */
+export async function sendNotification (
+  service: Service, fields: Fields, notification: OutgoingNotification, ctx: AppriseContext
+): Promise<void> {
+  const message = renderMessage(notification, service.rendering)
+  const given = createAsk(service, createScrub(service, fields), ctx)
+  const found = await service.prepare?.(readValues(service, fields), given)
+  const complete = { ...fields, ...found }
+  const scrub = createScrub(service, fields, createScrub(service, complete))
+  const ask = createAsk(service, scrub, ctx)
+  const key = createHash('sha256').update(JSON.stringify([message.id, service.id, fields])).digest('base64url')
+  const requests = makeRequests(service, complete, message)
+  await sendAll(requests, (request) => deliverOne(service, request, ask, scrub), key, ctx)
+}
+
+/** @throws InvalidSettingsError when no request can be made of these fields */
+export function checkRequests (service: Service, fields: Fields): void {
+  makeRequests(service, fields, renderMessage(SAMPLE, service.rendering))
+}
+
+function makeRequests (service: Service, fields: Fields, message: Message): readonly ServiceRequest[] {
+  const requests = service.toRequests(readValues(service, fields), message)
+  if (requests.every(({ url }) => URL.canParse(url))) return requests
+  throw wrong(service, 'has a host that is none', 'correct it')
+}
+
+function createAsk (service: Service, scrub: Scrub, { http, signal }: AppriseContext): Ask {
+  return async ({ url, ...request }) => {
+    try {
+      const response = await http.request(url, { method: 'POST', ...request, ...REQUEST_LIMITS })
+      const text = response.text()
+      return { status: response.status, text, json: parseObject(text) }
+    } catch (err) {
+      signal.throwIfAborted()
+      throw toDeliveryError(err, service, scrub)
+    }
+  }
+}
+
+async function deliverOne (service: Service, request: ServiceRequest, ask: Ask, scrub: Scrub): Promise<void> {
+  const reply = await ask(request)
+  if (service.isTaken?.(reply) === false) throw toRefusal(reply, service.name, scrub)
+}
+
+/** Targets that were reached are remembered, so that trying again does not tell them twice. */
+async function sendAll (
+  requests: readonly ServiceRequest[], send: (request: ServiceRequest) => Promise<void>, key: string,
+  ctx: AppriseContext
+): Promise<void> {
+  const kept = requests.length > 1 ? await ctx.cache.get(key) : undefined
+  const done = new Set<unknown>(Array.isArray(kept) ? kept : [])
+  const failures: unknown[] = []
+  for (const [index, request] of requests.entries()) {
+    if (done.has(index)) continue
+    try {
+      await send(request)
+      done.add(index)
+    } catch (err) {
+      ctx.signal.throwIfAborted()
+      failures.push(err)
+      if (err instanceof RateLimitedError) break
+    }
+  }
+  if (failures.length === 0) return kept === undefined ? undefined : await ctx.cache.delete(key)
+  if (done.size > 0) await ctx.cache.set(key, [...done], SENT_MS)
+  // One that may pass is told first: the refused targets are then refused again.
+  throw failures.find((err) => !(err instanceof DeliveryRefusedError)) ?? failures[0]
+}

@@ -1,0 +1,47 @@
+import { defineService, HEADER_TEXT, HOST_FIELDS, HOST_PORT, PATH, readOrigin } from '../service.ts'
+
+// Request: https://gotify.net/docs/pushmsg, link: https://gotify.net/docs/msgextras
+const PRIORITIES: Readonly<Record<string, number>> = { low: 1, moderate: 3, normal: 5, high: 8, emergency: 10 }
+
+export const gotify = defineService({
+  name: 'Gotify',
+  setupUrl: 'https://gotify.net/docs/pushmsg',
+  plain: ['gotify'],
+  secure: ['gotifys'],
+  templates: [`${HOST_PORT}[/{path}]/{token}`],
+  fields: {
+    ...HOST_FIELDS,
+    path: PATH,
+    token: { label: 'Application token', type: 'string', required: true, private: true, pattern: HEADER_TEXT },
+    priority: {
+      label: 'Priority', type: 'choice', values: Object.keys(PRIORITIES),
+      synonyms: { 1: 'low', 3: 'moderate', 5: 'normal', 8: 'high', 10: 'emergency' }
+    }
+  },
+  dropped: ['image'],
+  urlFields: ['schema', 'host', 'port', 'token'],
+  rendering: { takesLink: true },
+
+  readNative (url) {
+    const token = url.searchParams.get('token')
+    if (url.pathname !== '/message' || token === null) return null
+    return { ...readOrigin({ plain: 'gotify', secure: 'gotifys' }, url), token }
+  },
+
+  toRequests ({ text, origin }, { title, text: message, link, type }) {
+    const path = text('path') === '' ? '' : `/${text('path')}`
+    const priority = text('priority') || (type === 'failure' ? 'high' : 'normal')
+    return [{
+      url: `${origin}${path}/message`,
+      headers: { 'x-gotify-key': text('token') },
+      json: {
+        title,
+        message,
+        priority: PRIORITIES[priority],
+        extras: link === null ? undefined : { 'client::notification': { click: { url: link } } }
+      }
+    }]
+  },
+
+  isTaken: ({ json }) => typeof json.id === 'number'
+})

@@ -1,0 +1,36 @@
+import { defineService, HOST_FIELDS, HOST_PORT, LOGIN, LOGIN_FIELDS } from '../service.ts'
+
+// Request: https://bbernhard.github.io/signal-cli-rest-api/ (POST /v2/send; its text_mode is plain by default)
+const PHONE = /^\+?[0-9() -]{3,32}$/
+
+export const signal = defineService({
+  name: 'Signal API',
+  setupUrl: 'https://github.com/bbernhard/signal-cli-rest-api',
+  plain: ['signal'],
+  secure: ['signals'],
+  templates: [`${LOGIN}${HOST_PORT}/{from_phone}[/{targets}]`],
+  fields: {
+    ...HOST_FIELDS,
+    ...LOGIN_FIELDS,
+    from_phone: { label: 'From phone number', type: 'string', required: true, pattern: PHONE },
+    targets: { label: 'Phone numbers or @groups', type: 'list', pattern: /^(?:\+?[0-9() -]{3,32}|@?group\.[\w=+/-]+|@[\w=+/-]+)$/ }
+  },
+  aliases: { from: 'from_phone' },
+  dropped: ['status', 'batch'],
+  rendering: { limits: { title: 0, text: 32_000 } },
+
+  toRequests ({ text, list, origin, login }, { text: message }) {
+    const number = toReceiver(text('from_phone'))
+    const targets = list('targets').map(toReceiver)
+    return [{
+      url: `${origin}/v2/send`,
+      headers: login,
+      json: { message, number, recipients: targets.length > 0 ? targets : [number] }
+    }]
+  }
+})
+
+function toReceiver (target: string): string {
+  if (PHONE.test(target)) return `+${target.replace(/\D/g, '')}`
+  return `group.${target.replace(/^@?(?:group\.)?/, '')}`
+}

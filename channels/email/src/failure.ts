@@ -1,0 +1,82 @@
+import { CredentialsRefusedError, DeliveryRefusedError, ServiceDownError } from '@svc/plugin-sdk'
+import type { Config } from './config.ts'
+
+const QUOTED_CHARACTERS = 200
+
+/** What the library says of a failure. */
+interface Failure {
+  /** Its own code, such as EAUTH, and the system's, such as ECONNREFUSED. */
+  code: string
+  originalCode: string
+  /** The command that failed; CONN while there was none. */
+  command: string
+  /** The status the server answered with, or 0. */
+  status: number
+  text: string
+}
+
+/**
+ * DeliveryRefusedError when the server refuses the recipient or the message for good (5xx), CredentialsRefusedError
+ * when it refuses the account, else ServiceDownError. No message shows the password.
+ *
+ * @param limitMs the time limit that has passed, or null
+ */
+export function describeFailure (err: unknown, address: string, config: Config, limitMs: number | null): Error {
+  const server = `The mail server '${config.host}:${config.port}'`
+  if (limitMs !== null) return new ServiceDownError(`${server} took longer than ${limitMs} ms; try again later`)
+  const failure = readFailure(err)
+  const { code, command, status } = failure
+  const text = hidePassword(failure.text, config).replace(/[\s\p{C}]+/gu, ' ').trim()
+  const said = text.slice(0, QUOTED_CHARACTERS).toWellFormed()
+  if (code === 'EAUTH' && !isTemporary(status)) {
+    return new CredentialsRefusedError(`${server} refuses the account: ${said}; check SMTP_USERNAME and SMTP_PASSWORD`)
+  }
+  if (isPermanent(status) && command === 'RCPT TO') {
+    return new DeliveryRefusedError(`${server} refuses the address '${address}': ${said}; check the address`)
+  }
+  if (isPermanent(status) && (command === 'MAIL FROM' || command === 'DATA')) {
+    return new DeliveryRefusedError(`${server} refuses the mail: ${said}; check SMTP_FROM and the server's log`)
+  }
+  return new ServiceDownError(`${server} did not take the mail: ${said}; ${advise(failure)}`)
+}
+
+function readFailure (err: unknown): Failure {
+  const facts = new Map<string, unknown>(Object.entries(err instanceof Error ? err : {}))
+  const read = (name: string) => { const value = facts.get(name); return typeof value === 'string' ? value : '' }
+  const status = facts.get('responseCode')
+  const message = err instanceof Error ? err.message : String(err)
+  return {
+    code: read('code'),
+    originalCode: read('originalCode'),
+    command: read('command'),
+    status: typeof status === 'number' ? status : 0,
+    text: read('response') || message
+  }
+}
+
+function isTemporary (status: number): boolean {
+  return status >= 400 && status < 500
+}
+
+/** RFC 5321, 4.2.1. 503 is about the order of commands, not about what was sent. */
+function isPermanent (status: number): boolean {
+  return status >= 500 && status < 600 && status !== 503
+}
+
+function advise ({ code, originalCode, status, text }: Failure): string {
+  if (isTemporary(status)) return 'it is tried again later'
+  if (/certificate/i.test(text)) return 'SMTP_TLS_CA takes the certificate of an authority of your own'
+  if (code === 'ETLS' || originalCode.startsWith('ERR_SSL')) return 'check SMTP_SECURITY and SMTP_PORT'
+  return 'check SMTP_HOST and SMTP_PORT'
+}
+
+/** Also in the two forms in which it is sent. */
+function hidePassword (text: string, { username = '', password = '' }: Config): string {
+  if (password === '') return text
+  const forms = [password, toBase64(password), toBase64(`\0${username}\0${password}`)]
+  return forms.reduce((shown, form) => shown.replaceAll(form, '***'), text)
+}
+
+function toBase64 (text: string): string {
+  return Buffer.from(text).toString('base64')
+}

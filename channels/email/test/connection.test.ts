@@ -1,0 +1,83 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { ServiceDownError } from '@svc/plugin-sdk'
+import t, { type Test } from 'tap'
+import type { Config } from '../src/config.ts'
+import { type Mail, renderConfirmation } from '../src/render.ts'
+import { type SendOptions, sendMail } from '../src/send.ts'
+import { ACCOUNT, CERTIFICATE, startMailServer, startSilentServer } from './mail-server.ts'
+
+const mail: Mail = renderConfirmation('123456', 'ada@home.example')
+const config = { host: '127.0.0.1', ...ACCOUNT, from: 'svc@games.example', tlsCa: CERTIFICATE }
+
+function send (given: Pick<Config, 'port' | 'security'> & Partial<Config>, options: Partial<SendOptions> = {}) {
+  return sendMail(mail, { ...config, ...given }, { signal: new AbortController().signal, ...options })
+}
+
+async function until (isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => { setImmediate(resolve) })
+}
+
+const fails = (t: Test, promise: Promise<void>, message: RegExp) =>
+  t.rejects(promise, { name: 'ServiceDownError', message })
+
+for (const security of ['starttls', 'tls', 'none'] as const) {
+  t.test(`security ${security}: the mail arrives, the connection is as it should be`, async (t) => {
+    const { port, received } = await startMailServer(t, { security })
+    await send({ port, security })
+    t.match(received, [{ isSecure: security !== 'none', user: ACCOUNT.username, to: ['ada@home.example'] }])
+  })
+}
+
+t.test('a certificate nobody vouches for is refused, before the password is sent', async (t) => {
+  for (const security of ['starttls', 'tls'] as const) {
+    const { port, received } = await startMailServer(t, { security })
+    await fails(t, send({ port, security, tlsCa: undefined }), /self-signed certificate.*; SMTP_TLS_CA takes/)
+    t.same(received, [])
+  }
+})
+
+t.test('the certificate may come with its line breaks written out', async (t) => {
+  const { port, received } = await startMailServer(t)
+  await send({ port, security: 'starttls', tlsCa: CERTIFICATE.replaceAll('\n', '\\n') })
+  t.equal(received.length, 1)
+})
+
+t.test('a server that offers no encryption gets no mail unless that is wanted', async (t) => {
+  const { port, received } = await startMailServer(t, { security: 'none' })
+  await fails(t, send({ port, security: 'starttls' }), /check SMTP_SECURITY and SMTP_PORT/)
+  await fails(t, send({ port, security: 'tls' }), /check SMTP_SECURITY and SMTP_PORT/)
+  t.same(received, [])
+})
+
+t.test('a server that says nothing, or stops in the middle, is left after the time limit', async (t) => {
+  for (const line of ['', '220 mail.example ready\r\n', '220-and\r\n220-so\r\n']) {
+    const { port, sockets } = await startSilentServer(t, line)
+    await fails(t, send({ port, security: 'none' }, { timeoutMs: 100 }), /took longer than 100 ms; try again later/)
+    await until(() => sockets.size === 0)
+  }
+})
+
+t.test('an aborted signal ends a mail under way with its reason and hangs up', async (t) => {
+  const { port, sockets } = await startSilentServer(t, '220 mail.example ready\r\n')
+  const controller = new AbortController()
+  const reason = new Error('the server stops')
+  const sending = send({ port, security: 'none' }, { signal: controller.signal })
+  const caught = sending.catch((err: unknown) => err)
+  await until(() => sockets.size === 1)
+  controller.abort(reason)
+  t.equal(await caught, reason)
+  await until(() => sockets.size === 0)
+})
+
+t.test('a server that is not there, and a name that is none, say where to look', async (t) => {
+  const listener = createServer().listen(0, '127.0.0.1')
+  await once(listener, 'listening')
+  const { port } = listener.address() as AddressInfo
+  listener.close()
+  await once(listener, 'close')
+  await fails(t, send({ port, security: 'none' }), /ECONNREFUSED.*; check SMTP_HOST and SMTP_PORT/)
+  const error = await send({ host: 'mail.invalid', port, security: 'none' }).then(() => null, (err: Error) => err)
+  t.type(error, ServiceDownError)
+  t.match(error?.message, /The mail server 'mail\.invalid:\d+' .*; check SMTP_HOST and SMTP_PORT/)
+})

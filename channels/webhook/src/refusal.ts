@@ -1,0 +1,52 @@
+import { DeliveryRefusedError, HttpStatusError, type HttpResponse, RateLimitedError, ServiceDownError } from '@svc/plugin-sdk'
+import type { Settings } from './settings.ts'
+
+/** Answers that the same request gets again: moved, not understood, no such address, too large. */
+const FINAL_STATUSES = new Set([301, 308, 400, 404, 405, 406, 410, 413, 414, 415, 422, 501])
+const QUOTED_CHARACTERS = 200
+
+/** The error for an answer outside 2xx: host, status, the beginning of the answer and what to do. */
+export function describeAnswer ({ status, headers, text }: HttpResponse, settings: Settings): Error {
+  const reply = cleanText(hideSecrets(text(), settings)).slice(0, QUOTED_CHARACTERS).toWellFormed()
+  const quoted = reply === '' ? '' : ` "${reply}"`
+  const message = `${new URL(settings.url).host} answered ${status}${quoted}; ${advise(status)}`
+  if (FINAL_STATUSES.has(status)) return new DeliveryRefusedError(message)
+  if (status === 429) return new RateLimitedError(message, readRetryAfter(headers['retry-after']))
+  return status < 500 ? new HttpStatusError(status, message, reply) : new ServiceDownError(message)
+}
+
+/** No answer at all: the client's message, less what must not be shown. */
+export function describeSilence (err: ServiceDownError, settings: Settings): ServiceDownError {
+  return new ServiceDownError(hideSecrets(err.message, settings), { cause: err.cause })
+}
+
+function advise (status: number): string {
+  if (status < 400) return 'redirects are not followed, give the address it leads to'
+  if (status === 401 || status === 403) return 'check the secret'
+  if (status === 404 || status === 405 || status === 410) return 'check the address'
+  if (status === 429) return 'it asks to slow down'
+  return status < 500 ? 'see what the receiver expects' : 'see the log of the receiver'
+}
+
+/**
+ * What follows the host of a webhook's address is often a secret itself, and receivers like to quote it. Shorter parts
+ * than four characters keep nothing secret and would be found in every word.
+ */
+function hideSecrets (text: string, { url, secret = '' }: Settings): string {
+  const { host, password, pathname, search } = new URL(url)
+  const address = new RegExp(`${host.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}/\\S*`, 'g')
+  return [secret, password, `${pathname}${search}`, pathname, search.slice(1)]
+    .filter((part) => part.length >= 4)
+    .reduce((shown, part) => shown.replaceAll(part, '…'), text.replace(address, () => `${host}/…`))
+}
+
+/** One line without control and formatting characters. */
+function cleanText (text: string): string {
+  return text.replace(/[\s\p{C}]+/gu, ' ').trim()
+}
+
+/** Seconds or a date (RFC 9110, 10.2.3) as milliseconds from now. */
+function readRetryAfter (header = ''): number | null {
+  const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now()
+  return Number.isFinite(ms) ? Math.max(0, ms) : null
+}

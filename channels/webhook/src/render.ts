@@ -1,0 +1,9 @@
+import type { OutgoingNotification } from '@svc/plugin-sdk'
+
+/** The bytes that are signed and sent: the fields of the webhook payload, in the documented order, and no others. */
+export function renderPayload (notification: OutgoingNotification): Buffer {
+  const { event, id, kind, level, title, body, url, data, actor, created_at: createdAt } = notification
+  const sender = actor === null ? null : { id: actor.id, username: actor.username }
+  const payload = { event, id, kind, level, title, body, url, data, actor: sender, created_at: createdAt }
+  return Buffer.from(JSON.stringify(payload))
+}
