@@ -4,6 +4,7 @@ WORKDIR /svc
 COPY package.json package-lock.json .npmrc ./
 COPY sdk/package.json sdk/
 COPY providers providers
+COPY channels channels
 COPY exporters exporters
 COPY examples examples
 # Only the scripts named in allowScripts run: those of the embedded database.
@@ -17,6 +18,7 @@ COPY package.json LICENSE ./
 COPY core core
 COPY plugins plugins
 COPY providers providers
+COPY channels channels
 COPY exporters exporters
 COPY sdk sdk
 RUN mkdir /data /library && chown node:node /data /library \
