@@ -39,10 +39,14 @@ const TEMPLATE = 'svc_template'
 /** Rows that belong to the schema, not to a test. */
 const KEPT_TABLES = ['public.migrations', 'pgboss.version', 'pgboss.queue']
 
-const EMPTY = `do $$ declare tables text; begin
-  select string_agg(format('%I.%I', schemaname, tablename), ', ') into tables from pg_tables
-  where schemaname in ('public', 'pgboss') and schemaname || '.' || tablename <> all('{${KEPT_TABLES.join(',')}}');
-  execute 'truncate ' || tables || ' restart identity cascade';
+/** Deleting from fifty tables, most of them empty, takes a tenth of truncating them. Foreign keys are not looked at. */
+const EMPTY = `do $$ declare place text; begin
+  set local session_replication_role = replica;
+  for place in select format('%I.%I', schemaname, tablename) from pg_tables
+    where schemaname in ('public', 'pgboss') and schemaname || '.' || tablename <> all('{${KEPT_TABLES.join(',')}}')
+  loop execute 'delete from ' || place; end loop;
+  perform setval(format('%I.%I', schemaname, sequencename)::regclass, start_value, false) from pg_sequences
+    where schemaname in ('public', 'pgboss') and last_value is not null;
 end $$`
 
 async function empty (name: string): Promise<void> {
