@@ -113,7 +113,7 @@ export default fp<{ config: Config, version: string }>(async (app, { config, ver
     transformObject: (document) => {
       const api = 'openapiObject' in document ? document.openapiObject : {}
       const components = api.components ?? {}
-      return { ...api, components: { ...components, schemas: { ...components.schemas, ...pluginSchemas() } } } as never
+      return { ...api, 'x-socket-events': app.sockets.listEvents(), components: { ...components, schemas: { ...components.schemas, ...pluginSchemas() } } } as never
     }
   })
 

@@ -32,6 +32,8 @@ export interface Sockets {
   setAdmin (userId: number, isAdmin: boolean): void
   /** Declares an event clients may send on the main endpoint. */
   on<Payload> (event: string, definition: ClientEvent<Payload>): void
+  /** The events clients may send on the main endpoint, and what each takes. */
+  listEvents (): { name: string, scopes: readonly Scope[] }[]
   /** The endpoint's own HTTP side, for requests that another worker hands over. */
   main: Server
 }
@@ -194,7 +196,8 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
     on (event, definition) {
       if (events.has(event)) throw new Error(`Socket event '${event}' is declared twice`)
       events.set(event, definition)
-    }
+    },
+    listEvents: () => [...events].map(([name, { scopes }]) => ({ name, scopes }))
   } satisfies Sockets)
 
   app.addHook('onReady', async () => {
