@@ -46,7 +46,7 @@ const EMPTY = `do $$ declare place text; begin
     where schemaname in ('public', 'pgboss') and schemaname || '.' || tablename <> all('{${KEPT_TABLES.join(',')}}')
   loop execute 'delete from ' || place; end loop;
   perform setval(format('%I.%I', schemaname, sequencename)::regclass, start_value, false) from pg_sequences
-    where schemaname in ('public', 'pgboss') and last_value is not null;
+    where schemaname in ('public', 'pgboss') and sequencename <> 'migrations_id_seq' and last_value is not null;
 end $$`
 
 async function empty (name: string): Promise<void> {

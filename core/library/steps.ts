@@ -20,13 +20,15 @@ export function createSteps (onError: (err: unknown) => void): Steps {
       waiting.delete(key)
       await work().catch(onError)
     }
+    // At once, so that nothing that is added from here on waits for a run that is over.
+    running = null
   }
 
   return {
     add (key, work) {
       if (isClosed) return
       if (!waiting.has(key)) waiting.set(key, work)
-      running ??= run().finally(() => { running = null })
+      running ??= run()
     },
     async idle () {
       if (running === null) return
