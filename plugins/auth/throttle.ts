@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { ApiError } from '../../core/errors.ts'
+import { transaction } from '../../core/transaction.ts'
 
 /** How often something may be tried under one key before it has to wait. */
 export interface Limit {
@@ -56,21 +57,6 @@ export interface Tries { count: number, wait_seconds: number }
 
 /** Counts tries by key, for all processes together. */
 export function createThrottle (pool: pg.Pool) {
-  async function transact<T> (work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-    const client = await pool.connect()
-    try {
-      await client.query('begin')
-      const result = await work(client)
-      await client.query('commit')
-      return result
-    } catch (err) {
-      await client.query('rollback')
-      throw err
-    } finally {
-      client.release()
-    }
-  }
-
   /** The rows of some keys, kept from others until the transaction ends. */
   async function lock (client: pg.PoolClient, limits: readonly Limit[]): Promise<Row[]> {
     const keys = limits.map((limit) => limit.key)
@@ -98,7 +84,7 @@ export function createThrottle (pool: pg.Pool) {
      * succeeds is taken back with `forget`. @throws ApiError TOO_MANY_REQUESTS; nothing is counted then.
      */
     async take (limits: readonly Limit[]): Promise<void> {
-      const wait = await transact(async (client) => {
+      const wait = await transaction(pool, async (client) => {
         const rows = await lock(client, limits)
         const left = Math.max(0, ...rows.map((row) => row.wait_seconds ?? 0))
         if (left === 0) await add(client, limits, rows)
@@ -109,7 +95,7 @@ export function createThrottle (pool: pg.Pool) {
 
     /** Counts a failure. @returns the seconds to wait from now on, 0 while tries are free */
     async fail (limits: readonly Limit[]): Promise<number> {
-      return await transact(async (client) => await add(client, limits, await lock(client, limits)))
+      return await transaction(pool, async (client) => await add(client, limits, await lock(client, limits)))
     },
 
     /** What is known of some keys; one without tries in the last `seconds` is left out. */

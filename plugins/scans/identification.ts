@@ -15,7 +15,7 @@ import type { Progress } from './progress.ts'
 import type { ScanType } from './schemas.ts'
 import { type ScannedPlatform, toSdkRom } from './sdk-rom.ts'
 import { type LookupRom, type Subject, loadSubjects } from './subjects.ts'
-import { writeInHalves } from './transaction.ts'
+import { writeInHalves } from './database-errors.ts'
 
 /** A ROM that is due for a lookup. */
 export interface DueRom {

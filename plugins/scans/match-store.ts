@@ -1,8 +1,8 @@
 import type { Match } from '@svc/plugin-sdk'
 import type pg from 'pg'
+import { transaction } from '../../core/transaction.ts'
 import { toDatabaseJson } from './database-json.ts'
 import type { MergedFields } from './merge.ts'
-import { transaction } from './transaction.ts'
 
 const MERGED = ['name', 'name_sort_key', 'slug', 'summary', 'alternative_names', 'youtube_video_id', 'genres', 'franchises',
   'collections', 'companies', 'developers', 'publishers', 'game_modes', 'age_ratings', 'min_age', 'player_count',

@@ -7,7 +7,7 @@ import { toFileRows, toRomRow } from './rom-rows.ts'
 import type { RomWrite, WrittenRom } from './rom-store.ts'
 import type { ScannedPlatform } from './sdk-rom.ts'
 import type { Rebuilt } from './take.ts'
-import { writeInHalves } from './transaction.ts'
+import { writeInHalves } from './database-errors.ts'
 
 interface Rebuild { one: Rebuilt, write: RomWrite, isMoved: boolean }
 

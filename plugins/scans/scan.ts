@@ -27,7 +27,7 @@ import { createRomStore } from './rom-store.ts'
 import { scanRoms } from './roms-scan.ts'
 import type { ScanHasher } from './scan-hasher.ts'
 import type { ScanPayload, ScanProblem } from './schemas.ts'
-import { DatabaseUnableError, explainDatabaseError } from './transaction.ts'
+import { DatabaseUnableError, explainDatabaseError } from './database-errors.ts'
 import { readUnfinished } from './unfinished.ts'
 
 /** Platforms without a hash database: hashing terabytes of them would find nothing. */
