@@ -33,6 +33,8 @@ export interface ListOptions {
   /** The platform's ROM folder, relative to the library. */
   folder: string
   rules: ExclusionRules
+  /** What the folder holds, when that was read just now. */
+  items?: readonly DirectoryItem[]
   /** Further libraries that symbolic links may lead into. */
   otherRoots?: readonly string[]
   signal?: AbortSignal
@@ -54,7 +56,7 @@ export function listEntries (options: ListOptions): EntryListing {
 
 async function * readEntries (options: ListOptions, problems: EntryProblem[]): AsyncGenerator<Entry, void, undefined> {
   const platform = await openPlatform(options)
-  const items = await readLibraryDirectory(join(options.libraryDir, platform.path))
+  const items = options.items ?? await readLibraryDirectory(join(options.libraryDir, platform.path))
   const reads = mapInBatches(items, CONCURRENT_ENTRIES, (item) => readEntry(platform, item), options.signal)
   for await (const entry of reads) {
     for (const problem of entry.problems) problems.push(problem)

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type pg from 'pg'
-import { LibraryUnreadableError, folderInode, readLibraryDirectory } from '../../core/library/directory.ts'
+import { type DirectoryItem, LibraryUnreadableError, folderInode, readLibraryDirectory } from '../../core/library/directory.ts'
 import { isLeftOut } from '../../core/library/entries.ts'
 import type { ExclusionRules } from '../../core/library/exclusions.ts'
 import type { ScannedPlatform } from './sdk-rom.ts'
@@ -9,6 +9,7 @@ import type { ScannedPlatform } from './sdk-rom.ts'
 export interface FolderLook {
   /** Which folder it is; empty when another took its place while it was read. */
   inode: string
+  items: readonly DirectoryItem[]
   names: ReadonlySet<string>
   /** The names that may be ROMs: those that no rule leaves out. */
   entries: ReadonlySet<string>
@@ -30,6 +31,7 @@ export function createPlatformFolders ({ pool, libraryDir, rules }: Services) {
     const isSame = before === await folderInode(folder)
     return {
       inode: isSame ? before : '',
+      items,
       names: new Set(items.map((item) => item.name)),
       entries: new Set(items.filter((item) => !isLeftOut(rules, item)).map((item) => item.name))
     }

@@ -103,7 +103,7 @@ async function scanEntries (reading: Reading, missing: Missing, rules: Exclusion
   const { platform, services, folder } = reading
   const { libraryDir, progress, signal } = services
   const seen = new Set<string>()
-  const listing = listEntries({ libraryDir, folder: platform.fs_path, rules, signal })
+  const listing = listEntries({ libraryDir, folder: platform.fs_path, rules, items: folder.items, signal })
   const storing: Promise<void>[] = []
   try {
     for await (const batch of readAhead(inBatches(listing.entries))) {
