@@ -106,7 +106,10 @@ async function detectKind (
   return null
 }
 
-async function listFolders (libraryDir: string, folder: string, rules: ExclusionRules): Promise<PlatformFolders> {
+/** The folders in a folder of the library that may be platforms, without the excluded ones. */
+export async function listFolders (
+  libraryDir: string, folder: string, rules: ExclusionRules
+): Promise<PlatformFolders> {
   const platforms: string[] = []
   const problems: Problem[] = []
   for (const { name, kind, isValid } of await readLibraryDirectory(join(libraryDir, folder))) {

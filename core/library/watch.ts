@@ -31,7 +31,6 @@ export interface LibraryWatch {
 }
 
 const CHECK_MS = 60_000
-const AGAIN_MS = 1_000
 
 /** Whether one path is the other or lies above it. */
 const isAtOrAbove = (path: string, other: string) => other === path || other.startsWith(`${path}/`)
@@ -54,7 +53,6 @@ export function watchLibrary (options: LibraryWatchOptions): LibraryWatch {
   /** Null until it was looked at for the first time. */
   let isThere: boolean | null = null
   let isIncomplete = false
-  let again: NodeJS.Timeout | undefined
   // A path never starts with a slash.
   const refreshSoon = () => { steps.add('/refresh', refresh) }
 
@@ -78,13 +76,6 @@ export function watchLibrary (options: LibraryWatchOptions): LibraryWatch {
     else lose(found.problem)
     reportRefusals()
     if (isNews) refreshSoon()
-    if (isNews || names.length > 0) lookAgain()
-  }
-
-  /** A folder that has just appeared is often filled while it is being looked at. */
-  function lookAgain (): void {
-    clearTimeout(again)
-    again = setTimeout(refreshSoon, AGAIN_MS)
   }
 
   function lose (problem: string): void {
@@ -143,7 +134,6 @@ export function watchLibrary (options: LibraryWatchOptions): LibraryWatch {
       clearInterval(timer)
       steps.close()
       await steps.idle()
-      clearTimeout(again)
       uppers.close()
       folders.close()
     }

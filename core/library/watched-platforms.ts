@@ -4,7 +4,7 @@ import { LibraryUnreadableError, realLibraryDirectory } from './directory.ts'
 import type { ExclusionRules } from './exclusions.ts'
 import { isInside } from './safe-path.ts'
 import {
-  type FilesystemSettings, detectStructure, firmwarePath, listPlatformFolders, romsPath
+  type FilesystemSettings, detectStructure, firmwarePath, listFolders, listPlatformFolders, romsPath
 } from './structure.ts'
 import type { WatchedFolder } from './watched-folders.ts'
 
@@ -39,6 +39,8 @@ export async function readUpperFolders (
   if (structure === null) return { platforms, paths: new Set(['']) }
   const upper = new Set([''])
   if (structure.kind === 'A') upper.add(structure.romsFolder)
+  // Any of them is a platform as soon as it gets a folder of ROMs.
+  else for (const name of (await listFolders(libraryDir, '', rules)).platforms) upper.add(name)
   if (structure.firmwareKind === 'A') upper.add(structure.firmwareFolder)
   for (const fsSlug of (await listPlatformFolders(libraryDir, structure, rules)).platforms) {
     const paths = [romsPath(structure, fsSlug), firmwarePath(structure, fsSlug)] as const

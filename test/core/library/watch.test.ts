@@ -132,6 +132,10 @@ t.test('a library with a folder of ROMs in each platform is watched as well', as
   await expect('zx', () => writeFile(join(dir, 'zx/bios/48.rom'), ''))
   await expect('gb', () => mkdir(join(dir, 'gb/roms'), { recursive: true }))
   await expect('gb', () => writeFile(join(dir, 'gb/roms/A.gb'), ''))
+  await mkdir(join(dir, 'gbc'))
+  await library.idle()
+  await expect('gbc', () => mkdir(join(dir, 'gbc/roms')))
+  await expect('notes', () => mkdir(join(dir, 'notes/roms')))
 })
 
 t.test('what a scan leaves out, and what exports and downloads write on the way, is not told', async (t) => {
