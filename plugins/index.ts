@@ -1,25 +1,39 @@
 import type { AppOptions } from '../core/app.ts'
+import activity from './activity/index.ts'
+import { ActivityEntry } from './activity/entities.ts'
+import assets from './assets/index.ts'
+import { Asset, AssetVersion, DeviceSync, SyncBase } from './assets/entities.ts'
 import auth from './auth/index.ts'
 import { OneTimeToken, Session, Throttle } from './auth/entities.ts'
 import audit from './audit/index.ts'
 import { AuditEvent } from './audit/entities.ts'
+import channels from './channels/index.ts'
+import { ChannelDelivery, NotificationChannel } from './channels/entities.ts'
 import circuits from './circuits/index.ts'
 import devices from './devices/index.ts'
-import { Device } from './devices/entities.ts'
+import { Device, DevicePresence } from './devices/entities.ts'
 import exports from './exports/index.ts'
 import { Firmware } from './firmware/entities.ts'
 import heartbeat from './heartbeat/index.ts'
+import installs from './installs/index.ts'
+import { InstallRequest } from './installs/entities.ts'
 import mail from './mail/index.ts'
+import notifications from './notifications/index.ts'
+import { Notification } from './notifications/entities.ts'
 import oidc from './oidc/index.ts'
 import permissions from './permissions/index.ts'
 import { HiddenEntity, PermissionGrant, PermissionGroup, PermissionOverride } from './permissions/entities.ts'
 import platforms from './platforms/index.ts'
 import { Platform } from './platforms/entities.ts'
+import playSessions from './play-sessions/index.ts'
+import { PlaySession } from './play-sessions/entities.ts'
 import plugins from './plugins/index.ts'
 import resources from './resources/index.ts'
 import roms from './roms/index.ts'
 import { Rom, RomFile, RomMatch, RomUser } from './roms/entities.ts'
 import scans from './scans/index.ts'
+import sync from './sync/index.ts'
+import { SyncSession } from './sync/entities.ts'
 import tasks from './tasks/index.ts'
 import { Task } from './tasks/entities.ts'
 import tokens from './tokens/index.ts'
@@ -32,7 +46,9 @@ import watcher from './watcher/index.ts'
 export const features: AppOptions['features'] = {
   entities: [
     PermissionGroup, PermissionGrant, PermissionOverride, HiddenEntity, User, Device, Session, OneTimeToken, Throttle,
-    ClientToken, PairingCode, DeviceAuthorization, AuditEvent, Platform, Firmware, Rom, RomFile, RomMatch, RomUser, Task
+    ClientToken, PairingCode, DeviceAuthorization, AuditEvent, Platform, Firmware, Rom, RomFile, RomMatch, RomUser,
+    Task, Notification, NotificationChannel, ChannelDelivery, DevicePresence, InstallRequest, Asset, AssetVersion,
+    DeviceSync, SyncBase, SyncSession, PlaySession, ActivityEntry
   ],
   plugins: [
     tasks,
@@ -48,6 +64,13 @@ export const features: AppOptions['features'] = {
     platforms,
     roms,
     heartbeat,
+    channels,
+    notifications,
+    playSessions,
+    sync,
+    assets,
+    activity,
+    installs,
     circuits,
     plugins,
     scans,

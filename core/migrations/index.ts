@@ -1,10 +1,20 @@
 import { Migration20261121000000 } from './20261121000000-initial.ts'
 import { Migration20261121100000 } from './20261121100000-platform-folder.ts'
 import { Migration20261121200000 } from './20261121200000-access.ts'
+import { Migration20261121300000 } from './20261121300000-notifications.ts'
+import { Migration20261121310000 } from './20261121310000-installs.ts'
+import { Migration20261121320000 } from './20261121320000-assets.ts'
+import { Migration20261121330000 } from './20261121330000-sync.ts'
+import { Migration20261121340000 } from './20261121340000-play.ts'
 
 /** Every migration in the order they run. A released one is never changed. */
 export const MIGRATIONS = [
   { name: '20261121000000-initial', class: Migration20261121000000 },
   { name: '20261121100000-platform-folder', class: Migration20261121100000 },
-  { name: '20261121200000-access', class: Migration20261121200000 }
+  { name: '20261121200000-access', class: Migration20261121200000 },
+  { name: '20261121300000-notifications', class: Migration20261121300000 },
+  { name: '20261121310000-installs', class: Migration20261121310000 },
+  { name: '20261121320000-assets', class: Migration20261121320000 },
+  { name: '20261121330000-sync', class: Migration20261121330000 },
+  { name: '20261121340000-play', class: Migration20261121340000 }
 ]

@@ -35,3 +35,14 @@ export const Device = defineEntity({
   }
 })
 export type Device = InferEntity<typeof Device>
+
+/** A device's open socket on `/devices`. It counts until it expires, so that a dead process's entries fade. */
+export const DevicePresence = defineEntity({
+  name: 'DevicePresence',
+  tableName: 'device_presences',
+  properties: {
+    socket_id: columns.text().primary(),
+    device: () => p.manyToOne(Device).deleteRule('cascade').joinColumn('device_id').index(),
+    expires_at: columns.time()
+  }
+})

@@ -1,0 +1,22 @@
+import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
+import { columns } from '../../core/columns.ts'
+import { Device } from '../devices/entities.ts'
+import { Rom } from '../roms/entities.ts'
+import { User } from '../users/entities.ts'
+
+/** What a user plays on a device right now. */
+export const ActivityEntry = defineEntity({
+  name: 'ActivityEntry',
+  tableName: 'activity_entries',
+  primaryKeys: ['user', 'device'],
+  properties: {
+    user: () => p.manyToOne(User).primary().deleteRule('cascade').joinColumn('user_id'),
+    device: () => p.manyToOne(Device).primary().deleteRule('cascade').joinColumn('device_id').index(),
+    rom: () => p.manyToOne(Rom).deleteRule('cascade').joinColumn('rom_id').index(),
+    /** Socket that started it last; it ends with that one. */
+    socket_id: columns.text().nullable(),
+    started_at: columns.createdAt(),
+    expires_at: columns.time()
+  }
+})
+export type ActivityEntry = InferEntity<typeof ActivityEntry>

@@ -1,0 +1,109 @@
+import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
+import { columns } from '../../core/columns.ts'
+import { Device } from '../devices/entities.ts'
+import { Rom } from '../roms/entities.ts'
+import { User } from '../users/entities.ts'
+
+export const ASSET_KINDS = ['save', 'state', 'screenshot'] as const
+export type AssetKind = typeof ASSET_KINDS[number]
+/** The owner, or the limit on a slot's history. Only what the owner deleted is to vanish from devices too. */
+export const DELETED_BY = ['owner', 'cleanup'] as const
+
+/** Content as it lies on disk. A file is never written again: new content is a new file. */
+const contentColumns = {
+  file_size_bytes: columns.bytes(),
+  /** MD5 of the bytes; of a zip, of its entries' names and MD5s. */
+  content_hash: columns.text().nullable(),
+  sha1: columns.text(),
+  /** Below the assets folder. */
+  disk_path: columns.text(),
+  /** When the device says it was last changed there. */
+  client_mtime: columns.time().nullable()
+}
+
+/** A user's save, state or screenshot of a ROM, with its newest content. */
+export const Asset = defineEntity({
+  name: 'Asset',
+  tableName: 'assets',
+  indexes: [
+    { properties: ['user', 'kind', 'rom'] },
+    { properties: ['rom'] },
+    { properties: ['deleted_at'] }
+  ],
+  properties: {
+    id: columns.id(),
+    kind: p.enum(ASSET_KINDS),
+    user: () => p.manyToOne(User).deleteRule('cascade').joinColumn('user_id'),
+    /** Null while the ROM is gone from the library: it comes back by the two names below. */
+    rom: () => p.manyToOne(Rom).deleteRule('set null').joinColumn('rom_id').nullable(),
+    platform_fs_slug: columns.text(),
+    rom_fs_name: columns.text(),
+    file_name: columns.text(),
+    emulator: columns.text().nullable(),
+    slot: columns.text().nullable(),
+    ...contentColumns,
+    is_public: columns.flag(),
+    /** A screenshot that was put up as one, not as the picture of a save. */
+    is_gallery: columns.flag(),
+    missing_from_fs: columns.flag(),
+    /** Device that sent the first content. */
+    origin_device: () => p.manyToOne(Device).deleteRule('set null').joinColumn('origin_device_id').nullable(),
+    /** The asset whose other side this one keeps, when it came out of a conflict. */
+    conflict_of: p.integer().nullable(),
+    deleted_at: columns.time().nullable(),
+    deleted_by: p.enum(DELETED_BY).nullable(),
+    created_at: columns.createdAt(),
+    /** When the content changed; nothing else moves it, as devices compare by it. */
+    updated_at: columns.createdAt()
+  }
+})
+export type Asset = InferEntity<typeof Asset>
+
+/** Former content of an asset. */
+export const AssetVersion = defineEntity({
+  name: 'AssetVersion',
+  tableName: 'asset_versions',
+  properties: {
+    id: columns.id(),
+    asset: () => p.manyToOne(Asset).deleteRule('cascade').joinColumn('asset_id').index(),
+    file_name: columns.text(),
+    ...contentColumns,
+    /** The asset's `updated_at` while this was its content. */
+    content_updated_at: columns.time(),
+    /** When other content took its place. */
+    created_at: columns.createdAt()
+  }
+})
+export type AssetVersion = InferEntity<typeof AssetVersion>
+
+/** What a device was last given of a save, or gave. */
+export const DeviceSync = defineEntity({
+  name: 'DeviceSync',
+  tableName: 'device_syncs',
+  primaryKeys: ['device', 'asset'],
+  properties: {
+    device: () => p.manyToOne(Device).primary().deleteRule('cascade').joinColumn('device_id'),
+    asset: () => p.manyToOne(Asset).primary().deleteRule('cascade').joinColumn('asset_id').index(),
+    last_synced_at: columns.time(),
+    is_untracked: columns.flag()
+  }
+})
+export type DeviceSync = InferEntity<typeof DeviceSync>
+
+/** The content that a device and the server last agreed on, for one file or slot of a ROM. */
+export const SyncBase = defineEntity({
+  name: 'SyncBase',
+  tableName: 'sync_bases',
+  primaryKeys: ['device', 'rom', 'kind', 'key'],
+  properties: {
+    device: () => p.manyToOne(Device).primary().deleteRule('cascade').joinColumn('device_id'),
+    rom: () => p.manyToOne(Rom).primary().deleteRule('cascade').joinColumn('rom_id').index(),
+    kind: p.enum(ASSET_KINDS).primary(),
+    /** `slot:` and the slot, or `file:` and the file name without its date tag. */
+    key: columns.text().primary(),
+    sha1: columns.text(),
+    content_hash: columns.text().nullable(),
+    updated_at: columns.updatedAt()
+  }
+})
+export type SyncBase = InferEntity<typeof SyncBase>

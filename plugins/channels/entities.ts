@@ -1,0 +1,55 @@
+import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
+import { columns } from '../../core/columns.ts'
+import { User } from '../users/entities.ts'
+
+export const MIN_LEVELS = ['info', 'warning', 'error'] as const
+
+/** A user's way out of the inbox. */
+export const NotificationChannel = defineEntity({
+  name: 'NotificationChannel',
+  tableName: 'notification_channels',
+  properties: {
+    id: columns.id(),
+    user: () => p.manyToOne(User).deleteRule('cascade').joinColumn('user_id').index(),
+    /** Key of the channel plugin. */
+    type: columns.text(),
+    name: columns.text(),
+    enabled: columns.flag(true),
+    min_level: p.enum(MIN_LEVELS).default('info'),
+    /** Null for all. */
+    topics: p.array().columnType('text[]').nullable(),
+    /** Settings and what of them may be shown, as JSON; unreadable once the server's key is another one. */
+    sealed: columns.text(),
+    confirmed: columns.flag(),
+    /** Keyed hash of the code that was mailed last. */
+    code_hash: columns.text().nullable(),
+    code_expires_at: columns.time().nullable(),
+    code_tries: p.integer().default(0),
+    code_sent_at: columns.time().nullable(),
+    last_delivered_at: columns.time().nullable(),
+    last_error: columns.text().nullable(),
+    consecutive_failures: p.integer().default(0),
+    created_at: columns.createdAt(),
+    updated_at: columns.updatedAt()
+  }
+})
+export type NotificationChannel = InferEntity<typeof NotificationChannel>
+
+/** A notification on its way through one channel; the row goes when it has arrived or is given up. */
+export const ChannelDelivery = defineEntity({
+  name: 'ChannelDelivery',
+  tableName: 'channel_deliveries',
+  indexes: [{ properties: ['channel', 'id'] }, { properties: ['due_at'] }],
+  properties: {
+    id: p.bigint('number').primary(),
+    channel: () => p.manyToOne(NotificationChannel).deleteRule('cascade').joinColumn('channel_id'),
+    /** Text rendered, as the channel gets it: the inbox row may be gone by then. */
+    notification: p.json<Record<string, unknown>>(),
+    attempts: p.integer().default(0),
+    due_at: columns.createdAt(),
+    /** The process that is at it. */
+    worker_id: columns.text().nullable(),
+    created_at: columns.createdAt()
+  }
+})
+export type ChannelDelivery = InferEntity<typeof ChannelDelivery>

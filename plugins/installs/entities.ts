@@ -1,0 +1,33 @@
+import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
+import { columns } from '../../core/columns.ts'
+import { Device } from '../devices/entities.ts'
+import { Rom } from '../roms/entities.ts'
+import { User } from '../users/entities.ts'
+
+/** A request ends in one of the last four; only the first two are ever listed. */
+export const INSTALL_STATUSES = ['pending', 'taken', 'done', 'already_installed', 'failed', 'cancelled'] as const
+
+/** A user's wish that a device fetches a game. */
+export const InstallRequest = defineEntity({
+  name: 'InstallRequest',
+  tableName: 'install_requests',
+  indexes: [
+    { properties: ['device', 'created_at'] },
+    {
+      name: 'install_requests_live_unique',
+      expression: 'create unique index "install_requests_live_unique" on "install_requests" ("user_id", "device_id", "rom_id") where status in (\'pending\', \'taken\')'
+    }
+  ],
+  properties: {
+    id: p.uuid().primary().defaultRaw('gen_random_uuid()'),
+    user: () => p.manyToOne(User).deleteRule('cascade').joinColumn('user_id'),
+    device: () => p.manyToOne(Device).deleteRule('cascade').joinColumn('device_id'),
+    rom: () => p.manyToOne(Rom).deleteRule('cascade').joinColumn('rom_id').index(),
+    file_ids: p.array((id) => Number(id)).columnType('int[]').default([]),
+    status: p.enum(INSTALL_STATUSES).default('pending'),
+    reason: columns.text().nullable(),
+    created_at: columns.createdAt(),
+    updated_at: columns.updatedAt()
+  }
+})
+export type InstallRequest = InferEntity<typeof InstallRequest>

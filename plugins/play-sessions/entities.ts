@@ -1,0 +1,30 @@
+import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
+import { columns } from '../../core/columns.ts'
+import { Device } from '../devices/entities.ts'
+import { Rom } from '../roms/entities.ts'
+import { SyncSession } from '../sync/entities.ts'
+import { User } from '../users/entities.ts'
+
+/** Time somebody played. */
+export const PlaySession = defineEntity({
+  name: 'PlaySession',
+  tableName: 'play_sessions',
+  uniques: [{ properties: ['user', 'identity'] }],
+  indexes: [{ properties: ['user', 'start_time'] }, { properties: ['rom', 'user'] }],
+  properties: {
+    id: columns.id(),
+    user: () => p.manyToOne(User).deleteRule('cascade').joinColumn('user_id'),
+    device: () => p.manyToOne(Device).deleteRule('set null').joinColumn('device_id').nullable().index(),
+    rom: () => p.manyToOne(Rom).deleteRule('set null').joinColumn('rom_id').nullable(),
+    sync_session: () => p.manyToOne(SyncSession).deleteRule('set null').joinColumn('sync_session_id').nullable().index(),
+    /** Device, ROM and start as they came: what makes an entry a repetition, also after the device is gone. */
+    identity: columns.text(),
+    save_slot: columns.text().nullable(),
+    start_time: columns.time(),
+    end_time: columns.time(),
+    duration_ms: columns.bytes(),
+    created_at: columns.createdAt(),
+    updated_at: columns.updatedAt()
+  }
+})
+export type PlaySession = InferEntity<typeof PlaySession>

@@ -1,0 +1,46 @@
+import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
+import { columns } from '../../core/columns.ts'
+import type { AssetKind } from '../assets/entities.ts'
+import { Device } from '../devices/entities.ts'
+import { User } from '../users/entities.ts'
+
+export const SYNC_STATUSES = ['PENDING', 'IN_PROGRESS', 'COMPLETED', 'FAILED', 'CANCELLED'] as const
+
+/** A download that was offered, which the completing call may confirm. */
+export interface PlannedDownload {
+  asset_id: number
+  kind: AssetKind
+  rom_id: number
+  /** As in `SyncBase`. */
+  key: string
+  sha1: string
+  content_hash: string | null
+}
+
+/** One run of a device's sync. */
+export const SyncSession = defineEntity({
+  name: 'SyncSession',
+  tableName: 'sync_sessions',
+  indexes: [{ properties: ['user', 'id'] }, { properties: ['status', 'initiated_at'] }],
+  properties: {
+    id: columns.id(),
+    /** The other id on the wire. */
+    session_id: p.uuid().defaultRaw('gen_random_uuid()').unique(),
+    user: () => p.manyToOne(User).deleteRule('cascade').joinColumn('user_id'),
+    device: () => p.manyToOne(Device).deleteRule('cascade').joinColumn('device_id').index(),
+    status: p.enum(SYNC_STATUSES).default('IN_PROGRESS'),
+    operations_planned: p.integer().default(0),
+    operations_completed: p.integer().default(0),
+    operations_failed: p.integer().default(0),
+    error_message: columns.text().nullable(),
+    downloads: p.json<PlannedDownload[]>().defaultRaw("'[]'::jsonb"),
+    /** Hash of the completing call's body and what was answered, so that its repetition is answered alike. */
+    completed_with: columns.text().nullable(),
+    completed_answer: p.json<Record<string, unknown> | null>().nullable(),
+    initiated_at: columns.createdAt(),
+    completed_at: columns.time().nullable(),
+    created_at: columns.createdAt(),
+    updated_at: columns.updatedAt()
+  }
+})
+export type SyncSession = InferEntity<typeof SyncSession>
