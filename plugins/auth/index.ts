@@ -1,7 +1,7 @@
 import formbody from '@fastify/formbody'
 import fp from 'fastify-plugin'
 import type { FeatureOptions } from '../../core/app.ts'
-import { createPageRoutes } from '../../core/pages/page.ts'
+import { LINK_FORM, createPageRoutes } from '../../core/pages/page.ts'
 import { createBasicScheme } from './basic.ts'
 import { warnOfUntrustedProxies } from './forwarded.ts'
 import { createJwts } from './jwt.ts'
@@ -21,7 +21,7 @@ declare module 'fastify' {
 const CLEAN_UP_MS = 60 * 60_000
 
 /** What a reset link opens. */
-const PAGE = { path: RESET_PATH, folder: new URL('page/', import.meta.url), name: 'reset-password' }
+const PAGE = { path: RESET_PATH, folder: new URL('page/', import.meta.url), name: 'reset-password', script: LINK_FORM }
 
 export default fp<FeatureOptions>(async (app, { config, role }) => {
   const sessions = createSessions(app, config)

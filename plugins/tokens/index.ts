@@ -23,7 +23,8 @@ declare module 'fastify' {
 const CLEAN_UP_MS = 60 * 60_000
 
 /** Where a device sends its user to be answered. */
-const PAGE = { path: PAGE_PATH, folder: new URL('page/', import.meta.url), name: 'device' }
+const FOLDER = new URL('page/', import.meta.url)
+const PAGE = { path: PAGE_PATH, folder: FOLDER, name: 'device', script: new URL('device.js', FOLDER) }
 
 export default fp<FeatureOptions>(async (app, { config, role }) => {
   const tokens = createTokens(app)

@@ -11,7 +11,10 @@ t.test('a page loads its parts under the path of the base URL, and its script is
   const { config } = loadConfig({ SVC_DATA_DIR: t.testdirName, SVC_BASE_URL: 'https://home.example/games' })
   const server = fastify()
   t.teardown(() => server.close())
-  await server.register(createPageRoutes(config, { path: '/say/hello', folder: new URL(`file://${folder}/`), name: 'hello' }))
+  const base = new URL(`file://${folder}/`)
+  await server.register(createPageRoutes(config, {
+    path: '/say/hello', folder: base, name: 'hello', script: new URL('hello.js', base)
+  }))
   const page = await server.inject('/say/hello')
   t.match(page.headers, { 'content-type': /^text\/html/, 'cache-control': 'no-cache' })
   t.equal(page.body, '<link href="/games/say/hello.css"><script src="/games/say/hello.js"></script>')

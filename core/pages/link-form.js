@@ -1,20 +1,21 @@
-/* global document, location, history, fetch */
-const base = document.currentScript.src.replace(/\/register\.js.*$/, '')
+/* global document, location, history, fetch, FormData */
+const { base } = document.currentScript.dataset
 const say = (text) => { document.getElementById('message').textContent = text }
 const [form] = document.forms
+const { path, done } = form.dataset
 
 const token = new URLSearchParams(location.search).get('token') ?? ''
-// The link lets anybody in once: it does not stay in the history.
+// The link lets in whoever holds it: it does not stay in the history.
 history.replaceState(null, '', location.pathname)
 
 /** The value that a page of another site cannot read, so that it cannot send it. */
 const readCsrf = () => /(?:^|; )svc_csrftoken=([^;]*)/.exec(document.cookie)?.[1] ?? ''
 
-async function register ({ username, email, password }) {
-  const reply = await fetch(`${base}/api/users/register`, {
+async function send (fields) {
+  const reply = await fetch(`${base}${path}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-csrftoken': readCsrf() },
-    body: JSON.stringify({ username: username.value, email: email.value, password: password.value, token })
+    body: JSON.stringify({ ...fields, token })
   })
   if (reply.ok) return
   const isJson = reply.headers.get('content-type')?.includes('json')
@@ -23,12 +24,12 @@ async function register ({ username, email, password }) {
 
 form.addEventListener('submit', async (event) => {
   event.preventDefault()
-  const { password, again } = form.elements
-  if (password.value !== again.value) return say('The two passwords differ.')
+  const { again, ...fields } = Object.fromEntries(new FormData(form))
+  if (![fields.password, fields.new_password].includes(again)) return say('The two passwords differ.')
   try {
-    await register(form.elements)
+    await send(fields)
     form.hidden = true
-    say('Your account is there. Sign in with it.')
+    say(done)
   } catch (err) {
     say(err.message)
   }
