@@ -1,6 +1,6 @@
 import fp from 'fastify-plugin'
 import type { FeatureOptions } from '../../core/app.ts'
-import { createPageRoutes } from '../../core/pages/page.ts'
+import { LINK_FORM, createPageRoutes } from '../../core/pages/page.ts'
 import { createAvatars } from './avatars.ts'
 import { createChanges } from './changes.ts'
 import { REGISTER_PATH, createInvites } from './invites.ts'
@@ -14,7 +14,7 @@ declare module 'fastify' {
 }
 
 /** What an invite opens. */
-const PAGE = { path: REGISTER_PATH, folder: new URL('page/', import.meta.url), name: 'register' }
+const PAGE = { path: REGISTER_PATH, folder: new URL('page/', import.meta.url), name: 'register', script: LINK_FORM }
 
 export default fp<FeatureOptions>(async (app, { config, role }) => {
   const roles = createRoles(app)
