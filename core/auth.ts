@@ -73,6 +73,8 @@ declare module 'fastify' {
       addScheme (scheme: AuthScheme): void
       /** Who opens a socket; null for a guest. */
       identifyHandshake (handshake: IncomingMessage): Promise<Caller | null>
+      /** Who shows a token by other means than a header; null for nobody. */
+      identifyToken (token: string, address: string): Promise<Caller | null>
     }
   }
 }
@@ -181,7 +183,9 @@ export default fp<{ config: Config, secrets: Secrets }>(async (app, { config, se
         address: handshake.socket.remoteAddress ?? ''
       }
       return authenticate(presented, schemes.filter((scheme) => scheme.opensSockets))
-    }
+    },
+    identifyToken: (token: string, address: string) =>
+      authenticate({ authorization: `Bearer ${token}`, cookies: {}, address }, schemes)
   })
 
   const routes: RouteOptions[] = []

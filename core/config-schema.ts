@@ -243,8 +243,60 @@ const TasksSchema = Section({
     pattern: '^\\S+( \\S+){4}$',
     env: 'SCHEDULED_CLEANUP_ORPHANED_RESOURCES_CRON',
     description: 'When, in UTC'
+  }),
+  cleanup_sync_sessions: Type.Boolean({
+    default: true,
+    env: 'ENABLE_SCHEDULED_CLEANUP_SYNC_SESSIONS',
+    description: 'Gives up sync sessions that were not completed within a day on a schedule'
+  }),
+  cleanup_sync_sessions_cron: Type.String({
+    default: '23 * * * *',
+    pattern: '^\\S+( \\S+){4}$',
+    env: 'SCHEDULED_CLEANUP_SYNC_SESSIONS_CRON',
+    description: 'When, in UTC'
   })
 }, 'Background tasks')
+
+const AssetsSchema = Section({
+  max_upload_bytes: Type.Integer({
+    default: 536870912, minimum: 0, env: 'MAX_ASSET_UPLOAD_SIZE_BYTES', description: 'Bytes one upload may have; 0 means any'
+  }),
+  max_autocleanup_limit: Type.Integer({
+    default: 100, minimum: 1, env: 'MAX_AUTOCLEANUP_LIMIT', description: 'The most saves of a slot that a client may ask to keep'
+  }),
+  versions_kept: Type.Integer({
+    default: 10, minimum: 0, env: 'ASSET_VERSIONS_KEPT', description: 'Former contents kept of each save, state and slot'
+  }),
+  versions_kept_days: Type.Integer({
+    default: 90, minimum: 1, env: 'ASSET_VERSIONS_KEPT_DAYS', description: 'Days former contents and deleted files are kept'
+  }),
+  quota_bytes: Type.Integer({
+    default: 53687091200,
+    minimum: 0,
+    env: 'ASSET_QUOTA_BYTES',
+    description: 'Bytes the files of one user may take, former contents included; 0 means any'
+  })
+}, 'Saves, states and screenshots')
+
+const DevicesSchema = Section({
+  install_enabled: Type.Boolean({
+    default: true,
+    env: 'DEVICE_INSTALL_ENABLED',
+    description: 'Lets people send games to their devices, and devices be connected for it'
+  }),
+  install_request_ttl_days: Type.Number({
+    default: 2,
+    minimum: 0,
+    maximum: 36500,
+    env: 'DEVICE_INSTALL_REQUEST_TTL_DAYS',
+    description: 'Days after which a request that nothing happens to is forgotten; 0 means never'
+  }),
+  install_excluded_platforms: Type.Array(Type.String({ minLength: 1 }), {
+    default: ['win', 'win3x', 'win9x', 'windows-apps'],
+    env: 'DEVICE_INSTALL_EXCLUDED_PLATFORM_SLUGS',
+    description: 'Slugs of platforms whose games are not sent to devices'
+  })
+}, 'Devices')
 
 /** Every setting of the server: the file `config.yml` has this shape, and `env` names the variable of a setting. */
 export const ConfigSchema = Type.Object({
@@ -278,6 +330,8 @@ export const ConfigSchema = Type.Object({
   }, 'Platform bindings'),
   filesystem: FilesystemSchema,
   scan: ScanSchema,
+  assets: AssetsSchema,
+  devices: DevicesSchema,
   tasks: TasksSchema,
   plugins: Type.Record(Type.String(), Type.Object({}, { additionalProperties: true }), {
     default: {}, description: 'Settings of each plugin under its key'

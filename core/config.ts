@@ -65,7 +65,8 @@ function setAt (target: Record<string, unknown>, path: string[], value: unknown)
   setAt(target[key] as Record<string, unknown>, rest, value)
 }
 
-function getAt (value: unknown, path: string[]): unknown {
+/** The value at a path, or undefined. */
+export function getAt (value: unknown, path: string[]): unknown {
   return path.reduce<unknown>((at, key) =>
     typeof at === 'object' && at !== null ? (at as Record<string, unknown>)[key] : undefined, value)
 }

@@ -28,7 +28,9 @@ function toViolation (problem: SchemaProblem, place: string, input: unknown): Vi
       ? `'${params.missingProperty}' is required`
       : describeMessage(problem)
   const value = problem.keyword === 'required' ? undefined : valueAt(input, loc)
-  return { type: problem.keyword, loc: [place, ...loc], msg: message, ...(value === undefined ? {} : { input: value }) }
+  // Objects are not repeated: they may be large, or nested deeper than can be written.
+  const isShown = value !== undefined && (typeof value !== 'object' || value === null)
+  return { type: problem.keyword, loc: [place, ...loc], msg: message, ...(isShown ? { input: value } : {}) }
 }
 
 function describeMessage (problem: SchemaProblem): string {
@@ -45,7 +47,8 @@ function sendApiError (error: ApiError, reply: FastifyReply): void {
   // A sign-in page must not make the browser ask with a window of its own.
   if (error.statusCode === 401) reply.header('www-authenticate', 'Bearer')
   if (error.retryAfterSeconds !== null) reply.header('retry-after', String(error.retryAfterSeconds))
-  void reply.code(error.statusCode).send({ detail: error.violations ?? error.message })
+  const detail = error.fields === null ? error.message : { ...error.fields, message: error.message }
+  void reply.code(error.statusCode).send({ detail: error.violations ?? detail })
 }
 
 /** The one place that writes an error body. */

@@ -12,6 +12,7 @@ const TABLE = {
   INVALID: [422, 'Invalid value'],
   TOO_MANY_REQUESTS: [429, 'Too many requests; try again later'],
   NO_FREE_SPACE: [507, 'Less than 1 GiB is free on the server'],
+  CODE_NOT_SENT: [502, 'The confirmation code could not be sent'],
   UNAVAILABLE: [503, 'Service unavailable'],
   EXPORT_FAILED: [500, 'No file could be written'],
   CONFIG_NOT_WRITABLE: [500, 'Config file is not writable. Check config.yml permissions']
@@ -28,15 +29,18 @@ export class ApiError extends Error {
   readonly statusCode: number
   readonly violations: Violation[] | null
   readonly retryAfterSeconds: number | null
+  /** What programs are told beside the message. */
+  readonly fields: Readonly<Record<string, unknown>> | null
 
   constructor (code: ErrorCode, message?: string, extra: {
-    violations?: Violation[], retryAfterSeconds?: number, cause?: unknown
+    violations?: Violation[], retryAfterSeconds?: number, fields?: Readonly<Record<string, unknown>>, cause?: unknown
   } = {}) {
     super(message ?? TABLE[code][1], { cause: extra.cause })
     this.code = code
     this.statusCode = TABLE[code][0]
     this.violations = extra.violations ?? null
     this.retryAfterSeconds = extra.retryAfterSeconds ?? null
+    this.fields = extra.fields ?? null
   }
 }
 

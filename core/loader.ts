@@ -11,7 +11,7 @@ import {
 } from './plugin-import.ts'
 import { type PluginPackage, linkSdk, listPluginPackages } from './plugin-packages.ts'
 import type { WantedServices } from './plugin-services.ts'
-import type { Loaded, PluginRecord, Registry } from './registry.ts'
+import type { Loaded, PluginRecord, Registry, Trust } from './registry.ts'
 
 export interface LoaderOptions {
   config: Config
@@ -33,6 +33,7 @@ interface Candidate {
   manifest: Manifest | null
   plugin: ImportedPlugin | null
   services: PluginServices | null
+  trust: Trust
   mask: (text: string) => string
   failure: LoadError | null
 }
@@ -85,8 +86,15 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
   const definitions: Exported[] = []
   /** The first of two plugins with one key wins. */
   const taken = new Map<string, string>()
-  const candidates = (options.packages ?? listPluginPackages(config.data_dir)).map((pack): Candidate =>
-    ({ pack, manifest: null, plugin: null, services: null, mask: (text) => text, failure: null }))
+  const candidates = (options.packages ?? listPluginPackages(config.data_dir)).map((pack): Candidate => ({
+    pack,
+    manifest: null,
+    plugin: null,
+    services: null,
+    trust: { secrets: [], origins: [] },
+    mask: (text) => text,
+    failure: null
+  }))
 
   async function importOne (candidate: Candidate): Promise<void> {
     candidate.manifest = readManifest(candidate.pack)
@@ -109,6 +117,7 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
     const { value, secrets, origins } = settings
     const mask = createMask(secrets)
     candidate.mask = (text) => mask.text(text)
+    candidate.trust = { secrets, origins }
     candidate.services = options.createServices(kind, definition.key, {
       config: value, secrets, origins, pace: paceOf(definition)
     })
@@ -128,11 +137,11 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
     })
   }
 
-  function add ({ plugin, services }: Candidate): void {
+  function add ({ plugin, services, trust }: Candidate): void {
     if (plugin === null || services === null) return
     const { kind, definition } = plugin
     const loaded: Loaded<Definition> = {
-      key: definition.key, definition, context: (scope) => createContext(services, scope)
+      key: definition.key, definition, trust, context: (scope) => createContext(services, scope)
     }
     maps[kind].set(definition.key, loaded)
   }

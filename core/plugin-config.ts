@@ -1,7 +1,8 @@
 import { Value } from '@sinclair/typebox/value'
 import { type TSchema, Type, TypeGuard } from '@sinclair/typebox'
 import { originOf } from './addresses.ts'
-import { type Config, coerceText, describeType } from './config.ts'
+import { type Config, coerceText, describeType, getAt, listSettings } from './config.ts'
+import { ConfigSchema } from './config-schema.ts'
 
 /** A plugin's configuration after its schema was applied. */
 export type PluginConfig =
@@ -22,12 +23,22 @@ const nameOf = (key: string, property: string, schema: TSchema, place: string) =
 /** Exporters are configured where the frontends' settings always were: in `scan.<key>`. */
 const placeOf = (kind: string) => kind === 'exporter' ? 'scan' : 'plugins'
 
+/** What the server itself was set to by the variable of that name, in `config.yml` or by the variable. */
+function readShared (name: string, config: Config): unknown {
+  const shared = listSettings(ConfigSchema).find(({ env }) => env === name)
+  return shared === undefined ? undefined : getAt(config, shared.path)
+}
+
 function collect (kind: string, key: string, properties: Record<string, TSchema>, config: Config, env: Environment) {
   const values = structuredClone(sectionOf(config[placeOf(kind)], key))
   if (kind === 'exporter') delete values.export
   for (const [property, schema] of Object.entries(properties)) {
     const text = typeof schema.env === 'string' ? env[schema.env] : undefined
     if (text !== undefined && text !== '') values[property] = coerceText(text, schema)
+    else if (typeof schema.env === 'string' && values[property] === undefined) {
+      const shared = readShared(schema.env, config)
+      if (shared !== undefined) values[property] = shared
+    }
   }
   return values
 }

@@ -17,10 +17,19 @@ export interface PluginRecord {
   origin: 'built-in' | 'community'
 }
 
+/** What the owner's configuration of a plugin means for its requests. */
+export interface Trust {
+  /** Values masked in its logs. */
+  secrets: readonly string[]
+  /** `host:port` that may be a private address. */
+  origins: readonly string[]
+}
+
 /** An active plugin, ready to be called. */
 export interface Loaded<Definition> {
   key: string
   definition: Definition
+  trust: Trust
   context (scope: CallScope): Context
 }
 

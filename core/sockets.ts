@@ -4,7 +4,7 @@ import type { TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import fp from 'fastify-plugin'
 import pg from 'pg'
-import { Server, type Socket } from 'socket.io'
+import { type Namespace, Server, type Socket } from 'socket.io'
 import type { Caller } from './auth.ts'
 import { type Config, basePath } from './config.ts'
 import type { Scope } from './scopes.ts'
@@ -21,6 +21,20 @@ export interface ClientEvent<Payload> {
   handle (payload: Payload, caller: Caller, socket: Socket): Promise<void>
 }
 
+/** A further namespace of the main endpoint. */
+export interface NamespaceOptions {
+  /** The word with which everybody is refused; null to let in those whom `identify` knows. */
+  refusal: string | null
+  /** Whose a socket is; null for nobody, who is refused as `unauthorized`. Asked again for as long as it is open. */
+  identify (socket: Socket): Promise<Caller | null>
+  /** A socket was let in and can be found. */
+  connected (socket: Socket, caller: Caller): void
+}
+
+export type Publish<Events> = <Name extends keyof Events & string>(
+  room: string, event: Name, payload: Events[Name]
+) => void
+
 export interface Sockets {
   /** To every socket when `room` is null; once to each socket that is in one of several rooms. */
   publish<Name extends keyof ServerEvents> (
@@ -34,6 +48,12 @@ export interface Sockets {
   on<Payload> (event: string, definition: ClientEvent<Payload>): void
   /** The events clients may send on the main endpoint, and what each takes. */
   listEvents (): { name: string, scopes: readonly Scope[] }[]
+  /**
+   * Opens a namespace beside the one that browsers use.
+   *
+   * @returns what sends its events
+   */
+  openNamespace<Events> (name: string, options: NamespaceOptions): Publish<Events>
   /** The endpoint's own HTTP side, for requests that another worker hands over. */
   main: Server
 }
@@ -45,9 +65,27 @@ declare module 'fastify' {
 /** Whose sockets are meant. */
 export type SocketOwner = { kind: 'session' | 'token' | 'device' | 'user', id: number }
 
-const ownerRoom = ({ kind, id }: SocketOwner) => `${kind}:${id}`
+export const ownerRoom = ({ kind, id }: SocketOwner) => `${kind}:${id}`
 export const userRoom = (userId: number) => `user:${userId}`
 export const ADMIN_ROOM = 'admin'
+/** Every socket with an account. */
+export const SIGNED_IN_ROOM = 'signed-in'
+
+type Identify = (socket: Socket) => Promise<Caller | null>
+
+function sessionRooms ({ id, role, session_id: session }: Caller): string[] {
+  const rooms = [SIGNED_IN_ROOM, userRoom(id), ...(session === null ? [] : [ownerRoom({ kind: 'session', id: session })])]
+  return role === 'admin' ? [...rooms, ADMIN_ROOM] : rooms
+}
+
+function tokenRooms ({ id, token_id: token, device_id: device }: Caller): string[] {
+  return [
+    userRoom(id),
+    ...(token === null ? [] : [ownerRoom({ kind: 'token', id: token })]),
+    ...(device === null ? [] : [ownerRoom({ kind: 'device', id: device })])
+  ]
+}
+
 /** socket.io's own figures of the served dialect. */
 const PING_INTERVAL_MS = 25_000
 const PING_TIMEOUT_MS = 60_000
@@ -106,8 +144,8 @@ function hurryLongPolls (io: Server): void {
 
 export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber }) => {
   const events = new Map<string, ClientEvent<never>>()
-  /** Sockets of login sessions in this process. */
-  const bound = new Set<Socket>()
+  /** Sockets of login sessions and tokens in this process, and how to tell whether each may stay. */
+  const bound = new Map<Socket, Identify>()
   // One connection listens and one publishes: over several, events would overtake each other.
   const pool = new pg.Pool({ connectionString: app.pg.options.connectionString, max: 2 })
   pool.on('error', (err) => { app.log.warn({ err }, 'idle database connection lost') })
@@ -124,10 +162,12 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
 
   const identify = (socket: Socket) => app.auth.identifyHandshake(socket.request)
 
+  /** One event of a socket after the other: what ends something must not overtake what starts it. */
   function listen (socket: Socket): void {
+    let turn = Promise.resolve()
     for (const [name, event] of events) {
       socket.on(name, (payload: unknown) => {
-        void receive(name, event, payload, socket)
+        turn = turn.then(() => receive(name, event, payload, socket))
       })
     }
   }
@@ -152,29 +192,61 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
     }
   }
 
-  /** Binds a socket to the login session that opened it; one that ended meanwhile is sent away. */
-  async function bind (socket: Socket): Promise<void> {
-    const caller = await identify(socket)
-    if (caller === null) return
-    const { id, role, session_id: session } = caller
-    const rooms = [userRoom(id), ...(session === null ? [] : [ownerRoom({ kind: 'session', id: session })])]
-    await socket.join(role === 'admin' ? [...rooms, ADMIN_ROOM] : rooms)
-    // The session may have ended before the socket could be found by its room.
-    bound.add(socket)
-    await check(socket)
+  /** Binds a socket to what opened it; one whose session or token ended meanwhile is sent away. */
+  async function bind (socket: Socket, rooms: string[], who: Identify): Promise<void> {
+    if (!socket.connected) return
+    socket.on('disconnect', () => { bound.delete(socket) })
+    bound.set(socket, who)
+    await socket.join(rooms)
+    // It may have ended before the socket could be found by its room.
+    await check([socket, who])
   }
 
-  async function check (socket: Socket): Promise<void> {
-    if (await identify(socket) === null) socket.disconnect(true)
+  async function check ([socket, who]: [Socket, Identify]): Promise<void> {
+    if (await who(socket) === null) socket.disconnect(true)
   }
+
+  async function bindSession (socket: Socket): Promise<void> {
+    const caller = await identify(socket)
+    if (caller !== null) await bind(socket, sessionRooms(caller), identify)
+  }
+
+  const warn = (err: unknown) => { app.log.warn({ err }, 'socket could not be identified') }
 
   io.on('connection', (socket) => {
     limitRate(socket)
     listen(socket)
-    socket.on('disconnect', () => { bound.delete(socket) })
-    bind(socket).catch((err: unknown) => { app.log.warn({ err }, 'socket could not be identified') })
+    bindSession(socket).catch(warn)
   })
-  // Sessions also end by running out, which nobody announces.
+
+  const namespaces = [io.of('/')]
+
+  /** Lets in whom a namespace knows. */
+  function guard (namespace: Namespace, { refusal, identify: who, connected }: NamespaceOptions): void {
+    const admitted = new WeakMap<Socket, Caller>()
+
+    async function admit (socket: Socket): Promise<string | null> {
+      const caller = refusal === null ? await who(socket) : null
+      if (caller === null) return refusal ?? 'unauthorized'
+      admitted.set(socket, caller)
+      return null
+    }
+    namespace.use((socket, next) => {
+      admit(socket).catch((err: unknown) => {
+        warn(err)
+        return 'unavailable'
+      }).then((reason) => { next(reason === null ? undefined : new Error(reason)) }, warn)
+    })
+    namespace.on('connection', (socket) => {
+      const caller = admitted.get(socket)
+      if (caller === undefined) return
+      limitRate(socket)
+      bind(socket, tokenRooms(caller), who).catch(warn)
+      connected(socket, caller)
+    })
+  }
+
+  // Sessions and tokens also end by running out, which nobody announces.
   const sweep = setInterval(() => {
     Promise.all([...bound].map(check)).catch((err: unknown) => { app.log.warn({ err }, 'sockets could not be checked') })
   }, CHECK_INTERVAL_MS)
@@ -187,11 +259,19 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
       const target = room === null ? io : io.to(typeof room === 'string' ? room : [...room])
       target.emit(event, payload)
     },
-    end: (who) => { io.in(ownerRoom(who)).disconnectSockets(true) },
+    end (who) {
+      for (const namespace of namespaces) namespace.in(ownerRoom(who)).disconnectSockets(true)
+    },
     setAdmin (userId, isAdmin) {
       const sockets = io.in(userRoom(userId))
       if (isAdmin) sockets.socketsJoin(ADMIN_ROOM)
       else sockets.socketsLeave(ADMIN_ROOM)
+    },
+    openNamespace (name, options) {
+      const namespace = io.of(name)
+      namespaces.push(namespace)
+      guard(namespace, options)
+      return (room, event, payload) => { namespace.to(room).emit(event, payload) }
     },
     on (event, definition) {
       if (events.has(event)) throw new Error(`Socket event '${event}' is declared twice`)
@@ -209,11 +289,11 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
   app.addHook('preClose', async () => {
     clearInterval(sweep)
     hurryLongPolls(io)
-    io.disconnectSockets(true)
+    for (const namespace of namespaces) namespace.local.disconnectSockets(true)
   })
   app.addHook('onClose', async () => {
     if (accepts) await io.close()
-    else await io.of('/').adapter.close()
+    else for (const namespace of namespaces) await namespace.adapter.close()
     await pool.end()
   })
 }, { name: 'sockets', fastify: '5.x', dependencies: ['database', 'auth-core'] })

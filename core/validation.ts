@@ -10,9 +10,9 @@ const buildNow = SerializerSelector()
 const TRUE_WORDS = new Set(['true', '1', 'yes', 'on'])
 const FALSE_WORDS = new Set(['false', '0', 'no', 'off'])
 
-function createAjv (coerces: boolean): Ajv {
+function createAjv (coerces: boolean, allErrors: boolean): Ajv {
   const ajv = new Ajv({
-    coerceTypes: coerces ? 'array' : false, useDefaults: true, removeAdditional: false, allErrors: true,
+    coerceTypes: coerces ? 'array' : false, useDefaults: true, removeAdditional: false, allErrors,
     strict: false, validateFormats: true
   })
   ajvFormats.default(ajv, ['date-time', 'uri', 'uuid', 'email'])
@@ -37,10 +37,12 @@ function readBooleanWords (schema: TSchema, input: unknown): void {
  *
  * Queries, paths and headers are text and are read as their schema's types. Bodies are taken as they are: coercion
  * would turn a null that means something into 0.
+ *
+ * @param allErrors false where bodies may be so large that a list of all that is wrong with one would fill the memory
  */
-export function createValidatorCompiler (): FastifySchemaCompiler<TSchema> {
-  const strict = createAjv(false)
-  const coercing = createAjv(true)
+export function createValidatorCompiler (allErrors = true): FastifySchemaCompiler<TSchema> {
+  const strict = createAjv(false, allErrors)
+  const coercing = createAjv(true, allErrors)
   return ({ schema, httpPart }) => {
     const isBody = httpPart === 'body'
     let validate: ValidateFunction | null = null

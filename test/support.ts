@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { hash } from '@node-rs/argon2'
 import { pino } from 'pino'
 import pg from 'pg'
 import type { Test as TapTest } from 'tap'
@@ -8,6 +10,7 @@ import { FIRST_GROUPS } from '../core/migrations/20261121200000-access.ts'
 import { type Config, loadConfig } from '../core/config.ts'
 import type { App } from '../core/typebox.ts'
 import { features } from '../plugins/index.ts'
+import { insertUser } from '../plugins/users/service.ts'
 
 type Test = Pick<TapTest, 'testdir' | 'teardown'>
 
@@ -39,22 +42,29 @@ const TEMPLATE = 'svc_template'
 /** Rows that belong to the schema, not to a test. */
 const KEPT_TABLES = ['public.migrations', 'pgboss.version', 'pgboss.queue']
 
+/** Rows that belong to a server that runs. */
+const RUNNING_TABLES = [...KEPT_TABLES, 'public.workers', 'pgboss.schedule']
+
 /** Deleting from fifty tables, most of them empty, takes a tenth of truncating them. Foreign keys are not looked at. */
-const EMPTY = `do $$ declare place text; begin
+const emptyAllBut = (kept: readonly string[]) => `do $$ declare place text; begin
   set local session_replication_role = replica;
   for place in select format('%I.%I', schemaname, tablename) from pg_tables
-    where schemaname in ('public', 'pgboss') and schemaname || '.' || tablename <> all('{${KEPT_TABLES.join(',')}}')
+    where schemaname in ('public', 'pgboss') and schemaname || '.' || tablename <> all('{${kept.join(',')}}')
   loop execute 'delete from ' || place; end loop;
   perform setval(format('%I.%I', schemaname, sequencename)::regclass, start_value, false) from pg_sequences
     where schemaname in ('public', 'pgboss') and sequencename <> 'migrations_id_seq' and last_value is not null;
 end $$`
 
+async function emptyTables (client: pg.Client | pg.Pool, kept: readonly string[]): Promise<void> {
+  await client.query(emptyAllBut(kept))
+  for (const sql of FIRST_GROUPS) await client.query(sql)
+}
+
 async function empty (name: string): Promise<void> {
   await administer('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name])
   const client = new pg.Client({ connectionString: databaseUrlOf(name) })
   await client.connect()
-  await client.query(EMPTY)
-  for (const sql of FIRST_GROUPS) await client.query(sql)
+  await emptyTables(client, KEPT_TABLES)
   await client.end()
   emptied.push(name)
 }
@@ -101,6 +111,9 @@ export interface TestApp {
   createUser (username: string, role?: 'admin' | 'user'): Promise<{ authorization: string }>
 }
 
+/** A password need not be slow to guess here: each test would pay for it, and once more when it is checked. */
+const QUICK_HASH = { memoryCost: 8, timeCost: 1, parallelism: 1 }
+
 const basic = (username: string, password: string) =>
   ({ authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` })
 
@@ -131,9 +144,39 @@ export async function buildTestApp (t: Test, options: TestAppOptions = {}): Prom
   await app.ready()
 
   async function createUser (username: string, role: 'admin' | 'user' = 'user') {
-    await app.users.create({ username, password: 'password', email: '', role })
+    const passwordHash = await hash('password', QUICK_HASH)
+    await insertUser(app.orm.em.fork(), { username, email: null, role, password_hash: passwordHash })
     return basic(username, 'password')
   }
   const admin = options.withoutAdmin === true ? basic('admin', '') : await createUser('admin', 'admin')
   return { app, worker, config, databaseUrl, libraryDir, createUser, admin }
+}
+
+type Library = NonNullable<TestAppOptions['library']>
+
+/** What each test of a shared server may choose. */
+export interface FreshOptions extends Pick<TestAppOptions, 'withoutAdmin'> { library?: Library }
+
+/** Gives `folder` this content in place of what it has. */
+async function refill (t: Test, folder: string, content: Library): Promise<void> {
+  const made = t.testdir({ content })
+  await rm(folder, { recursive: true, force: true })
+  await rename(join(made, 'content'), folder)
+}
+
+/**
+ * One server for many tests of a file, for starting it costs more than most of them. Each call of what is returned
+ * leaves it as it was when new: an empty database but for an administrator, an empty data folder, this library.
+ * It makes use of the test's own `testdir`, which a test may call only after it.
+ */
+export function shareTestApp (owner: Test, options: Omit<TestAppOptions, 'library'> = {}) {
+  let shared: Promise<TestApp> | undefined
+  return async (t: Test, { library = {}, withoutAdmin = false }: FreshOptions = {}): Promise<TestApp> => {
+    shared ??= buildTestApp(owner, { ...options, withoutAdmin: true })
+    const test = await shared
+    await emptyTables(test.app.pg, RUNNING_TABLES)
+    await refill(t, test.libraryDir, library)
+    await refill(t, test.config.data_dir, {})
+    return { ...test, admin: withoutAdmin ? test.admin : await test.createUser('admin', 'admin') }
+  }
 }

@@ -31,10 +31,10 @@ export class Migration20261121300000 extends Migration {
       "code_hash" text null,
       "code_expires_at" timestamptz(3) null,
       "code_tries" int not null default 0,
-      "code_sent_at" timestamptz(3) null,
       "last_delivered_at" timestamptz(3) null,
       "last_error" text null,
       "consecutive_failures" int not null default 0,
+      "recent_at" timestamptz[] null,
       "created_at" timestamptz(3) not null default now(),
       "updated_at" timestamptz(3) not null default now())`)
     this.addSql('create index "notification_channels_user_id_index" on "notification_channels" ("user_id")')
@@ -48,7 +48,6 @@ export class Migration20261121300000 extends Migration {
       "worker_id" text null,
       "created_at" timestamptz(3) not null default now())`)
     this.addSql('create index "channel_deliveries_channel_id_id_index" on "channel_deliveries" ("channel_id", "id")')
-    this.addSql('create index "channel_deliveries_due_at_index" on "channel_deliveries" ("due_at")')
     this.addSql('alter table "notifications" add constraint "notifications_user_id_foreign" foreign key ("user_id") references "users" ("id") on delete cascade')
     this.addSql('alter table "notifications" add constraint "notifications_actor_id_foreign" foreign key ("actor_id") references "users" ("id") on delete set null')
     this.addSql('alter table "notification_channels" add constraint "notification_channels_user_id_foreign" foreign key ("user_id") references "users" ("id") on delete cascade')

@@ -1,6 +1,15 @@
 import fp from 'fastify-plugin'
 import type { FeatureOptions } from '../../core/app.ts'
+import { listenForActivity } from './events.ts'
+import routes from './routes.ts'
+import { createActivity } from './service.ts'
 
-export default fp<FeatureOptions>(async () => {}, {
-  name: 'activity', dependencies: ['database', 'sockets', 'devices', 'permissions', 'roms']
-})
+declare module 'fastify' {
+  interface FastifyInstance { activity: ReturnType<typeof createActivity> }
+}
+
+export default fp<FeatureOptions>(async (app) => {
+  app.decorate('activity', createActivity(app))
+  listenForActivity(app)
+  await app.register(routes)
+}, { name: 'activity', dependencies: ['database', 'sockets', 'devices', 'permissions', 'roms'] })

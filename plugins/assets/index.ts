@@ -1,6 +1,38 @@
 import fp from 'fastify-plugin'
 import type { FeatureOptions } from '../../core/app.ts'
+import contentRoutes from './content-routes.ts'
+import { createFiles } from './files.ts'
+import { createForms } from './form.ts'
+import { createJanitor } from './janitor.ts'
+import saveRoutes from './save-routes.ts'
+import screenshotRoutes from './screenshot-routes.ts'
+import { type Assets, createAssets } from './service.ts'
+import stateRoutes from './state-routes.ts'
+import versionRoutes from './version-routes.ts'
 
-export default fp<FeatureOptions>(async () => {}, {
-  name: 'assets', dependencies: ['database', 'auth-core', 'devices', 'permissions', 'roms', 'sync']
+declare module 'fastify' {
+  interface FastifyInstance { assets: Assets }
+}
+
+export default fp<FeatureOptions>(async (app, { config, role }) => {
+  const files = createFiles(config)
+  const forms = createForms(config, files)
+  const janitor = createJanitor(app, config, files)
+  app.decorate('assets', createAssets(app, config, files))
+  app.decorateRequest('upload', null)
+  await app.register(async (routes) => {
+    routes.addHook('onRequest', forms.checkLength)
+    routes.addHook('onSend', forms.discard)
+    await routes.register(saveRoutes(forms))
+    await routes.register(stateRoutes(forms))
+    await routes.register(screenshotRoutes(forms))
+    await routes.register(versionRoutes(forms))
+    await routes.register(contentRoutes)
+  })
+  app.tasks.define(janitor.definition)
+  // A ROM may be in the library again, and some have another name.
+  app.tasks.onEnd(async ({ type }) => { if (type === 'scan') await janitor.reattach() })
+  if (role === 'worker') janitor.startWithWorker()
+}, {
+  name: 'assets', dependencies: ['database', 'auth-core', 'tasks', 'devices', 'permissions', 'resources', 'roms', 'sync']
 })

@@ -21,14 +21,15 @@ export const NotificationChannel = defineEntity({
     /** Settings and what of them may be shown, as JSON; unreadable once the server's key is another one. */
     sealed: columns.text(),
     confirmed: columns.flag(),
-    /** Keyed hash of the code that was mailed last. */
+    /** Keyed hash of the code that was sent last. */
     code_hash: columns.text().nullable(),
     code_expires_at: columns.time().nullable(),
     code_tries: p.integer().default(0),
-    code_sent_at: columns.time().nullable(),
     last_delivered_at: columns.time().nullable(),
     last_error: columns.text().nullable(),
     consecutive_failures: p.integer().default(0),
+    /** When its latest deliveries began, as far as its pace needs to know. */
+    recent_at: p.array().columnType('timestamptz[]').nullable().lazy(),
     created_at: columns.createdAt(),
     updated_at: columns.updatedAt()
   }
@@ -39,15 +40,16 @@ export type NotificationChannel = InferEntity<typeof NotificationChannel>
 export const ChannelDelivery = defineEntity({
   name: 'ChannelDelivery',
   tableName: 'channel_deliveries',
-  indexes: [{ properties: ['channel', 'id'] }, { properties: ['due_at'] }],
+  indexes: [{ properties: ['channel', 'id'] }],
   properties: {
     id: p.bigint('number').primary(),
     channel: () => p.manyToOne(NotificationChannel).deleteRule('cascade').joinColumn('channel_id'),
     /** Text rendered, as the channel gets it: the inbox row may be gone by then. */
     notification: p.json<Record<string, unknown>>(),
+    /** How often it failed. */
     attempts: p.integer().default(0),
     due_at: columns.createdAt(),
-    /** The process that is at it. */
+    /** The process that began it; null before and after a failure. */
     worker_id: columns.text().nullable(),
     created_at: columns.createdAt()
   }

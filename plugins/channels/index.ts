@@ -1,6 +1,36 @@
 import fp from 'fastify-plugin'
 import type { FeatureOptions } from '../../core/app.ts'
+import { createCalls } from './calls.ts'
+import { createCodes } from './codes.ts'
+import { type DisabledListener, createEngine } from './engine.ts'
+import { createHost } from './host.ts'
+import { createQueue } from './queue.ts'
+import routes from './routes.ts'
+import { type Channels, createChannels } from './service.ts'
 
-export default fp<FeatureOptions>(async () => {}, {
-  name: 'channels', dependencies: ['database', 'auth-core', 'loader', 'jobs', 'sockets']
-})
+declare module 'fastify' {
+  interface FastifyInstance {
+    channels: Channels & ReturnType<typeof createQueue> & {
+      /** Adds something that follows when a channel was turned off because nothing arrived any more. */
+      onDisabled (listener: DisabledListener): void
+    }
+  }
+}
+
+export default fp<FeatureOptions>(async (app, { config, role }) => {
+  const listeners: DisabledListener[] = []
+  const host = createHost(app, config)
+  const calls = createCalls(app, host)
+  app.decorate('channels', {
+    ...createChannels(app, calls, createCodes(app, calls)),
+    ...createQueue(app),
+    onDisabled (listener) { listeners.push(listener) }
+  })
+  await app.register(routes)
+
+  if (role !== 'worker') return
+  const engine = createEngine(app, host, listeners)
+  app.addHook('onReady', engine.open)
+  // While the connections that the last results are written over are there.
+  app.addHook('preClose', engine.close)
+}, { name: 'channels', dependencies: ['database', 'auth-core', 'loader', 'jobs', 'sockets', 'workers', 'users'] })

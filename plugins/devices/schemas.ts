@@ -1,6 +1,113 @@
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
+import { DateTime, ID_MAX, Nullable, StoredText, StringEnum, formatDate } from '../../core/typebox.ts'
+import { type Device, SYNC_MODES } from './entities.ts'
+import { SECRET_MASK, maskSyncConfig } from './sync-config.ts'
 
 /** How a client names a device: its integer `id`, also as text, or its `device_id`, a UUID. */
 export const DeviceReference = Type.Union([
-  Type.Integer({ minimum: 1, maximum: 2_147_483_647 }), Type.String({ minLength: 1, maxLength: 255 })
+  Type.Integer({ minimum: 1, maximum: ID_MAX }), Type.String({ minLength: 1, maxLength: 255 })
 ], { description: 'Integer `id` or UUID `device_id` of a device' })
+
+export const DeviceParams = Type.Object({ device_id: DeviceReference })
+
+const text = (maxLength: number, options: object = {}) => Type.Optional(Nullable(StoredText({ maxLength, ...options })))
+
+/** Six pairs of hexadecimal digits, as systems write them; empty where a system has none to tell. */
+const MAC = '^([0-9A-Fa-f]{2}([:-]?[0-9A-Fa-f]{2}){5})?$'
+const mac = () => Type.Optional(Nullable(Type.String({ maxLength: 17, pattern: MAC, description: 'Hardware address' })))
+
+const CAPABILITIES_MAX = 32
+const PATHS_MAX = 32
+const PATH_LENGTH_MAX = 4_096
+
+const fields = {
+  name: text(255),
+  platform: text(50),
+  hostname: text(255),
+  mac: mac(),
+  mac_address: mac(),
+  ip_address: text(45),
+  client: text(50),
+  client_version: text(50),
+  sync_mode: Type.Optional(Nullable(StringEnum(SYNC_MODES, { default: 'push_pull' }))),
+  sync_config: Type.Optional(Nullable(Type.Object({
+    ssh_password: text(4_096, { description: `Shown as ${SECRET_MASK}, and kept when it comes back as that` }),
+    ssh_key_path: text(4_096, { description: 'Likewise' })
+  }, { additionalProperties: true, description: 'Settings of the way files go' }))),
+  paths: Type.Optional(Nullable(Type.Record(Type.String(), StoredText({ maxLength: PATH_LENGTH_MAX }), {
+    maxProperties: PATHS_MAX, description: 'Folders on the device: roms, saves, states'
+  }))),
+  capabilities: Type.Optional(Nullable(Type.Record(Type.String({ pattern: '^[^\\u0000]{1,64}$' }), Type.Boolean(), {
+    maxProperties: CAPABILITIES_MAX, additionalProperties: false, description: 'What it can do, such as remote_install'
+  })))
+}
+
+export const RegisterDeviceSchema = Type.Object({
+  ...fields,
+  allow_existing: Type.Optional(Type.Boolean({ default: true, description: 'Answers with the device if it is known' })),
+  allow_duplicate: Type.Optional(Type.Boolean({ default: false, description: 'Always makes a new one' })),
+  reset_syncs: Type.Optional(Type.Boolean({ default: false, description: 'Forgets what a known device has of the saves' }))
+})
+export type RegisterDevice = Static<typeof RegisterDeviceSchema>
+
+export const UpdateDeviceSchema = Type.Object({
+  ...fields, sync_enabled: Type.Optional(Nullable(Type.Boolean({ description: 'Whether it may sync' })))
+})
+export type UpdateDevice = Static<typeof UpdateDeviceSchema>
+
+const NullableText = Nullable(Type.String())
+
+export const DeviceSchema = Type.Object({
+  id: Type.Integer(),
+  device_id: Type.String({ description: 'The same device by its UUID' }),
+  user_id: Type.Integer(),
+  name: NullableText,
+  platform: NullableText,
+  hostname: NullableText,
+  mac: NullableText,
+  mac_address: NullableText,
+  ip_address: NullableText,
+  client: NullableText,
+  client_version: NullableText,
+  client_device_identifier: NullableText,
+  sync_mode: StringEnum(SYNC_MODES),
+  sync_enabled: Type.Boolean(),
+  sync_config: Nullable(Type.Object({}, { additionalProperties: true })),
+  paths: Nullable(Type.Record(Type.String(), Type.String())),
+  capabilities: Nullable(Type.Record(Type.String(), Type.Boolean())),
+  last_seen: Nullable(DateTime),
+  created_at: DateTime,
+  updated_at: DateTime
+})
+export type DeviceView = Static<typeof DeviceSchema>
+
+export const DeviceExistsSchema = Type.Object({
+  detail: Type.Object({ error: Type.Literal('device_exists'), message: Type.String(), device_id: Type.String() })
+})
+
+/** The view of a device; its secrets are shown as a mask. */
+export function toDeviceView (device: Device): DeviceView {
+  const mac = device.mac_address ?? null
+  return {
+    id: device.id,
+    device_id: device.device_id,
+    user_id: device.user.id,
+    name: device.name ?? null,
+    platform: device.platform ?? null,
+    hostname: device.hostname ?? null,
+    mac,
+    mac_address: mac,
+    ip_address: device.ip_address ?? null,
+    client: device.client ?? null,
+    client_version: device.client_version ?? null,
+    client_device_identifier: device.client_device_identifier ?? null,
+    sync_mode: device.sync_mode,
+    sync_enabled: device.sync_enabled,
+    sync_config: maskSyncConfig(device.sync_config ?? null),
+    paths: device.paths ?? null,
+    capabilities: device.capabilities ?? null,
+    last_seen: formatDate(device.last_seen ?? null),
+    created_at: formatDate(device.created_at),
+    updated_at: formatDate(device.updated_at)
+  }
+}

@@ -1,39 +1,83 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { type Caller, requireGrant } from '../../core/auth.ts'
 import { notFound } from '../../core/errors.ts'
+import { type Publish, ownerRoom } from '../../core/sockets.ts'
 import { appDevices } from './app-devices.ts'
 import { findBrowserDevice } from './browser.ts'
 import { Device } from './entities.ts'
+import type { DeviceEvents } from './events.ts'
+import { readFields, registerDevice } from './registration.ts'
+import type { RegisterDevice, UpdateDevice } from './schemas.ts'
 
 const NUMBER = /^[0-9]{1,9}$/
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-export function createDevices () {
+const ONLINE = `select d.device_id from devices d where d.user_id = ?
+  and exists (select 1 from device_presences p where p.device_id = d.id and p.expires_at > now()) order by d.id`
+
+export function createDevices (app: FastifyInstance, publish: Publish<DeviceEvents>) {
+  /**
+   * A user's device by either of its ids.
+   *
+   * @throws ApiError NOT_FOUND when there is none, or it is another user's
+   */
+  async function find (em: EntityManager, userId: number, reference: number | string): Promise<Device> {
+    const text = String(reference)
+    const id = NUMBER.test(text) ? { id: Number(text) } : UUID.test(text) ? { device_id: text.toLowerCase() } : null
+    const device = id === null ? null : await em.findOne(Device, { user: userId, ...id })
+    if (device === null) throw notFound(`Device with ID '${text}' not found`)
+    return device
+  }
+
   return {
     ...appDevices,
+    find,
 
     /** The browser that sends a request as a device of a user. */
     findBrowser: async (em: EntityManager, userId: number, request: FastifyRequest): Promise<Device> =>
       await findBrowserDevice(em, { userId, userAgent: request.headers['user-agent'] ?? '', address: request.ip }),
-
-    /**
-     * A user's device by either of its ids.
-     *
-     * @throws ApiError NOT_FOUND when there is none, or it is another user's
-     */
-    async find (em: EntityManager, userId: number, reference: number | string): Promise<Device> {
-      const text = String(reference)
-      const id = NUMBER.test(text) ? { id: Number(text) } : UUID.test(text) ? { device_id: text.toLowerCase() } : null
-      const device = id === null ? null : await em.findOne(Device, { user: userId, ...id })
-      if (device === null) throw notFound(`Device with ID '${text}' not found`)
-      return device
-    },
 
     /** The UUID of a caller's device, which is its id on the wire; null for none. */
     async findUuid (em: EntityManager, id: number | null): Promise<string | null> {
       if (id === null) return null
       const device = await em.findOne(Device, { id }, { fields: ['device_id'] })
       return device?.device_id ?? null
+    },
+
+    list: (em: EntityManager, caller: Caller): Promise<Device[]> =>
+      em.find(Device, { user: caller.id }, { orderBy: { id: 'asc' } }),
+
+    /** The UUIDs of the caller's devices that have a socket open in any process. */
+    async listOnline (em: EntityManager, caller: Caller): Promise<string[]> {
+      return (await em.execute<{ device_id: string }[]>(ONLINE, [caller.id])).map((row) => row.device_id)
+    },
+
+    register: (em: EntityManager, caller: Caller, input: RegisterDevice) =>
+      registerDevice(em, app.secrets, caller, input),
+
+    /** Changes what was sent and nothing else; null clears. */
+    async update (em: EntityManager, caller: Caller, reference: string | number, input: UpdateDevice): Promise<Device> {
+      const device = await find(em, caller.id, reference)
+      em.assign(device, readFields(app.secrets, input, device.sync_config ?? null))
+      await em.flush()
+      return device
+    },
+
+    /** Removes a device with all that is its own; its tokens stay and are bound to none. */
+    async delete (em: EntityManager, caller: Caller, reference: string | number, address: string): Promise<void> {
+      requireGrant(caller, 'devices', 'delete', true)
+      const { id, device_id: uuid, name } = await find(em, caller.id, reference)
+      await em.nativeDelete(Device, { id })
+      app.sockets.end({ kind: 'device', id })
+      await app.audit.record({
+        event: 'device.deleted', user: caller, address, details: { device_id: uuid, device_name: name ?? null }
+      })
+    },
+
+    /** Sends an event to the sockets of a device. */
+    publish<Name extends keyof DeviceEvents> (id: number, event: Name, payload: DeviceEvents[Name]): void {
+      publish(ownerRoom({ kind: 'device', id }), event, payload)
     }
   }
 }

@@ -19,6 +19,7 @@ export const HeartbeatSchema = Type.Object({
   OIDC: Type.Object({
     ENABLED: Type.Boolean(), AUTOLOGIN: Type.Boolean(), PROVIDER: Type.String(), RP_INITIATED_LOGOUT: Type.Boolean()
   }),
+  DEVICE_INSTALL: Type.Object({ ENABLED: Type.Boolean(), EXCLUDED_PLATFORM_SLUGS: Type.Array(Type.String()) }),
   NOTIFICATIONS: Type.Object({ EMAIL_ENABLED: Type.Boolean(), EMAILS_RESET_LINKS: Type.Boolean() }),
   TASKS: Type.Object({
     ENABLE_SCHEDULED_RESCAN: Type.Boolean(),

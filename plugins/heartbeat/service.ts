@@ -26,7 +26,7 @@ function readOidcFlags (config: Config): Heartbeat['OIDC'] {
 
 export function createHeartbeat (app: FastifyInstance, config: Config) {
   const setup = createSetup(app, config)
-  const { auth, tasks } = config
+  const { auth, devices, tasks } = config
   const oidc = readOidcFlags(config)
 
   return {
@@ -52,6 +52,9 @@ export function createHeartbeat (app: FastifyInstance, config: Config) {
           YOUTUBE_BASE_URL: 'https://www.youtube.com'
         },
         OIDC: oidc,
+        DEVICE_INSTALL: {
+          ENABLED: devices.install_enabled, EXCLUDED_PLATFORM_SLUGS: devices.install_excluded_platforms
+        },
         NOTIFICATIONS: {
           EMAIL_ENABLED: app.mail.isConfigured,
           EMAILS_RESET_LINKS: app.mail.isConfigured && shareableBaseUrl(config) !== null

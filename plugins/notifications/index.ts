@@ -1,6 +1,16 @@
 import fp from 'fastify-plugin'
 import type { FeatureOptions } from '../../core/app.ts'
+import './events.ts'
+import { followOutcomes } from './outcomes.ts'
+import routes from './routes.ts'
+import { createNotifications } from './service.ts'
 
-export default fp<FeatureOptions>(async () => {}, {
-  name: 'notifications', dependencies: ['database', 'sockets', 'channels', 'tasks', 'users']
-})
+declare module 'fastify' {
+  interface FastifyInstance { notifications: ReturnType<typeof createNotifications> }
+}
+
+export default fp<FeatureOptions>(async (app, { config }) => {
+  app.decorate('notifications', createNotifications(app, config))
+  followOutcomes(app)
+  await app.register(routes)
+}, { name: 'notifications', dependencies: ['database', 'auth-core', 'sockets', 'channels', 'tasks', 'users'] })

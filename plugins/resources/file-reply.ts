@@ -13,6 +13,8 @@ export interface FileReply {
   cacheControl: string
   /** Without it the answer names no file. */
   disposition?: { type: 'attachment' | 'inline', fileName: string }
+  /** What is known of the content; without it the file on disk tells its state. */
+  validators?: Validators
 }
 
 /** Content of users and of the internet never runs anything in a browser. */
@@ -30,8 +32,9 @@ export function contentDisposition (type: 'attachment' | 'inline', fileName: str
   return `${type}; filename="${ascii}"; filename*=${encodeExtended(name)}`
 }
 
-async function describe (handle: FileHandle): Promise<Validators & { size: number }> {
+async function describe ({ handle, validators }: FileReply): Promise<Validators & { size: number }> {
   const stats = await handle.stat({ bigint: true })
+  if (validators !== undefined) return { size: Number(stats.size), ...validators }
   // A file that is replaced has another inode, one that is written another time: both are strong validators.
   const parts = [stats.ino, stats.size, stats.mtimeNs].map((part) => part.toString(36))
   return { size: Number(stats.size), etag: `"${parts.join('-')}"`, lastModified: stats.mtime.toUTCString() }
@@ -45,7 +48,7 @@ function rangeOf (request: FastifyRequest, current: Validators & { size: number 
 
 async function answer (request: FastifyRequest, reply: FastifyReply, file: FileReply): Promise<FastifyReply> {
   const { handle } = file
-  const current = await describe(handle)
+  const current = await describe(file)
   reply.headers({
     etag: current.etag,
     'last-modified': current.lastModified,

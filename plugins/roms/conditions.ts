@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
+import { hasAsset } from '../assets/rom-assets.ts'
 import { isChangedAfter } from '../platforms/changes.ts'
 import type { Viewer } from '../platforms/visibility.ts'
 import { PLAY_STATUSES } from './entities.ts'
@@ -119,8 +120,8 @@ function flagConditions (query: ListRomsQuery, sources: Sources, viewer: Viewer)
     matched: isMatchedBy(sources.identifying),
     duplicate: hasSiblings(sources.identifying, viewer),
     favorite: NOTHING,
-    has_saves: NOTHING,
-    has_states: NOTHING
+    has_saves: hasAsset(viewer, 'save'),
+    has_states: hasAsset(viewer, 'state')
   }
   const values: Record<string, unknown> = query
   return Object.entries(flags).flatMap(([name, condition]) => {

@@ -1,6 +1,7 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { DateTime, Nullable, StringEnum } from '../../core/typebox.ts'
 import { ROM_FILE_CATEGORIES } from '../../core/library/categories.ts'
+import { RomAssetFields } from '../assets/rom-assets.ts'
 import { PLAY_STATUSES } from './entities.ts'
 import { KNOWN_METADATA, type Sources } from './sources.ts'
 
@@ -145,15 +146,12 @@ const RomFields = Type.Object({
   sibling_roms: Type.Array(SiblingSchema)
 })
 
-const SimpleFields = Type.Object({ screenshot_path: Nullable(Type.String()) })
+const SimpleFields = Type.Object({
+  screenshot_path: Nullable(Type.String({ description: 'Your newest screenshot, in lists of what you played' }))
+})
 const Empty = Type.Array(Type.Object({}, { additionalProperties: true }))
 const DetailedFields = Type.Object({
-  user_saves: Empty,
-  user_states: Empty,
-  all_user_saves: Empty,
-  all_user_states: Empty,
-  user_screenshots: Empty,
-  all_user_screenshots: Empty,
+  ...RomAssetFields,
   user_collections: Empty,
   all_user_notes: Empty
 })

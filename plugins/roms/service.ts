@@ -5,6 +5,7 @@ import type { Caller } from '../../core/auth.ts'
 import { ADMIN_ACCESS } from '../../core/grants.ts'
 import type { Config } from '../../core/config.ts'
 import { badRequest, notFound } from '../../core/errors.ts'
+import { selectRomAssets, selectScreenshotPaths } from '../assets/rom-assets.ts'
 import type { Viewer } from '../platforms/visibility.ts'
 import {
   type Condition, type HashQuery, every, filterConditions, hasHash, isNotHidden, scopeConditions
@@ -15,6 +16,7 @@ import { type ListRomsQuery, type ScopeQuery, withOldNames } from './list-query.
 import { type MarksChange, writeMarks } from './marks.ts'
 import { readOrder } from './order.ts'
 import { selectPageIndex } from './page-index.ts'
+import { noteLastPlayed, notePlayed } from './played.ts'
 import { type RomRow, romTables, selectFile, selectFiles, selectMatches, selectRoms, selectSiblings } from './rows.ts'
 import type { DetailedRomView, RomFileView, RomFilters, RomPage, RomUserView, RomView, SimpleRomView } from './schemas.ts'
 import { type Sources, createSources } from './sources.ts'
@@ -23,17 +25,8 @@ import { isRomVisible } from './visibility.ts'
 
 const toSimple = (view: RomView): SimpleRomView => ({ ...view, screenshot_path: null })
 
-const toDetailed = (view: RomView): DetailedRomView => ({
-  ...view,
-  user_saves: [],
-  user_states: [],
-  all_user_saves: [],
-  all_user_states: [],
-  user_screenshots: [],
-  all_user_screenshots: [],
-  user_collections: [],
-  all_user_notes: []
-})
+const toDetailed = async (em: EntityManager, viewer: Viewer, view: RomView): Promise<DetailedRomView> =>
+  ({ ...view, ...await selectRomAssets(em, viewer, view.id), user_collections: [], all_user_notes: [] })
 
 const BY_NAME = sql`order by r.name_sort_key, r.id`
 const FIRST = sql`order by r.id limit 1`
@@ -99,6 +92,8 @@ export function createRoms (app: FastifyInstance, config: Config) {
 
   return {
     sources,
+    noteLastPlayed,
+    notePlayed,
 
     async list (em: EntityManager, viewer: Viewer, input: ListRomsQuery): Promise<RomPage> {
       const query = withOldNames(input)
@@ -116,7 +111,11 @@ export function createRoms (app: FastifyInstance, config: Config) {
       const [rows, index, filterValues] = await Promise.all([
         reading, indexing, query.with_filter_values ? selectFilterValues(em, userOf(viewer), scope) : noFilterValues()
       ])
-      const items = (await toViews(em, viewer, rows, { files: query.with_files, siblings: true })).map(toSimple)
+      const views = await toViews(em, viewer, rows, { files: query.with_files, siblings: true })
+      const screenshots = query.last_played === true
+        ? await selectScreenshotPaths(em, viewer, rows.map((row) => row.id))
+        : null
+      const items = views.map((view) => ({ ...view, screenshot_path: screenshots?.get(view.id) ?? null }))
       return { items, ...index, limit, offset, filter_values: filterValues }
     },
 
@@ -141,7 +140,7 @@ export function createRoms (app: FastifyInstance, config: Config) {
       toSimple(await get(em, viewer, id)),
 
     getDetailed: async (em: EntityManager, viewer: Viewer, id: number): Promise<DetailedRomView> =>
-      toDetailed(await get(em, viewer, id)),
+      await toDetailed(em, viewer, await get(em, viewer, id)),
 
     /** @param ids by source key */
     async findBySource (
@@ -150,7 +149,7 @@ export function createRoms (app: FastifyInstance, config: Config) {
       if (Object.keys(ids).length === 0) throw badRequest('Give at least one id, such as igdb_id')
       const view = await find(em, viewer, hasSourceId(ids), FIRST)
       if (view === null) throw notFound('No ROM has any of these ids')
-      return toDetailed(view)
+      return await toDetailed(em, viewer, view)
     },
 
     async findByHash (em: EntityManager, viewer: Viewer, hashes: HashQuery): Promise<DetailedRomView> {
@@ -159,7 +158,7 @@ export function createRoms (app: FastifyInstance, config: Config) {
       }
       const view = await find(em, viewer, hasHash(hashes), FIRST)
       if (view === null) throw notFound('No ROM has any of these hashes')
-      return toDetailed(view)
+      return await toDetailed(em, viewer, view)
     },
 
     async getFile (em: EntityManager, viewer: Viewer, fileId: number): Promise<RomFileView> {

@@ -82,7 +82,8 @@ function toSourceFields (matches: readonly MatchRow[], sources: Sources): Record
   return fields
 }
 
-const resource = (path: string, version: string) => `${RESOURCES}/${path}?ts=${version}`
+/** Where a stored picture is served; the version tells browsers when it is another one. */
+export const resource = (path: string, version: string) => `${RESOURCES}/${path}?ts=${version}`
 
 /** Badge paths as addresses; everything else as the source gave it. */
 function toAchievements (metadata: Record<string, unknown> | null): Record<string, unknown> | null {

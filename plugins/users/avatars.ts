@@ -56,7 +56,8 @@ async function writeNew (path: string, content: Buffer): Promise<void> {
 
 export function createAvatars (config: Config) {
   const assetsDir = join(config.data_dir, 'assets')
-  const folderOf = (userId: number) => `users/${Buffer.from(`User:${userId}`).toString('hex')}/profile`
+  const userFolder = (userId: number) => `users/${Buffer.from(`User:${userId}`).toString('hex')}`
+  const folderOf = (userId: number) => `${userFolder(userId)}/profile`
 
   /** Former pictures of another kind. */
   async function dropTwins (folder: string, kept: string): Promise<void> {
@@ -94,8 +95,9 @@ export function createAvatars (config: Config) {
       }
     },
 
-    async delete (userId: number): Promise<void> {
-      await rm(join(assetsDir, folderOf(userId)), { recursive: true, force: true })
+    /** Removes everything a user ever uploaded. */
+    async deleteAll (userId: number): Promise<void> {
+      await rm(join(assetsDir, userFolder(userId)), { recursive: true, force: true })
     }
   }
 }

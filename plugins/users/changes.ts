@@ -135,7 +135,7 @@ export function createChanges (app: FastifyInstance, avatars: Avatars, roles: Ro
       }
     },
 
-    /** Takes the account and all its rows away, and its picture; its other files stay. */
+    /** Takes the account and all its rows away, and everything it uploaded. */
     async delete (em: EntityManager, caller: Caller, id: number, address: string): Promise<void> {
       if (caller.id === id) throw badRequest('You cannot delete your own account; ask another administrator')
       const gone = await em.transactional(async (tx) => {
@@ -148,7 +148,7 @@ export function createChanges (app: FastifyInstance, avatars: Avatars, roles: Ro
       })
       app.sockets.end({ kind: 'user', id })
       await app.audit.record({ event: 'user.deleted', user: caller, address, details: gone })
-      await avatars.delete(id)
+      await avatars.deleteAll(id)
     }
   }
 }

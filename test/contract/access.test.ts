@@ -38,7 +38,26 @@ async function makeThings () {
   })).json<{ id: number }>().id
   await app.inject({ method: 'POST', url: '/api/login', headers: alice })
   const session = (await app.pg.query<{ id: number }>('select id from sessions where user_id = $1', [owner])).rows[0]?.id ?? 0
-  return { user: owner, platform, rom, file, token, session }
+  const notification = await insert("insert into notifications (user_id, kind, level) values ($1, 'custom', 'info')", [owner])
+  const channel = await insert(`insert into notification_channels (user_id, type, name, sealed)
+    values ($1, 'webhook', 'x', 'x')`, [owner])
+  const playSession = await insert(`insert into play_sessions (user_id, identity, start_time, end_time)
+    values ($1, 'x', now(), now())`, [owner])
+  const player = await insert('insert into devices (user_id) values ($1)', [owner])
+  await app.pg.query(`insert into activity_entries (user_id, device_id, rom_id, expires_at)
+    values ($1, $2, $3, now() + interval '1 hour')`, [owner, player, rom])
+  const install = await insert('insert into install_requests (user_id, device_id, rom_id) values ($1, $2, $3)',
+    [owner, player, rom])
+  const sync = await insert('insert into sync_sessions (user_id, device_id) values ($1, $2)', [owner, player])
+  const addAsset = (kind: string) => insert(`insert into assets (kind, user_id, rom_id, platform_fs_slug, rom_fs_name,
+    file_name, sha1, disk_path, is_public) values ($1, $2, $3, 'snes', 'Game.sfc', 'x', 'x', 'x', true)`, [kind, owner, rom])
+  const [save, state, screenshot] = [await addAsset('save'), await addAsset('state'), await addAsset('screenshot')]
+  const version = await insert(`insert into asset_versions (asset_id, file_name, sha1, disk_path, content_updated_at)
+    values ($1, 'x', 'x', 'x', now())`, [save])
+  return {
+    save, state, screenshot, version, user: owner, platform, rom, file, token, session, notification, channel,
+    sync, playSession, player, install
+  }
 }
 const things = await makeThings()
 
@@ -59,11 +78,81 @@ const FOREIGN: Record<string, [path: string, status: number]> = {
   updateRomProps: [`/api/roms/${things.rom}/props`, 404],
   getRomFile: [`/api/roms/${things.file}/files`, 404],
   getRomContent: [`/api/roms/${things.rom}/content/Game.sfc`, 404],
+  updateNotificationChannel: [`/api/notification-channels/${things.channel}`, 404],
+  deleteNotificationChannel: [`/api/notification-channels/${things.channel}`, 404],
+  testNotificationChannel: [`/api/notification-channels/${things.channel}/test`, 404],
+  confirmNotificationChannel: [`/api/notification-channels/${things.channel}/confirm`, 404],
+  resendNotificationChannelCode: [`/api/notification-channels/${things.channel}/resend-code`, 404],
+  dismissNotification: [`/api/notifications/${things.notification}`, 404],
+  getSyncSession: [`/api/sync/sessions/${things.sync}`, 404],
+  completeSyncSession: [`/api/sync/sessions/${things.sync}/complete`, 404],
+  deletePlaySession: [`/api/play-sessions/${things.playSession}`, 404],
+  // Nobody is seen playing what is hidden.
+  listRomActivity: [`/api/activity/rom/${things.rom}`, 200],
+  getDevice: [`/api/devices/${things.player}`, 404],
+  updateDevice: [`/api/devices/${things.player}`, 404],
+  deleteDevice: [`/api/devices/${things.player}`, 404],
+  createInstallRequest: [`/api/devices/${things.player}/installs`, 404],
+  listInstallRequests: [`/api/devices/${things.player}/installs`, 404],
+  claimInstallRequests: [`/api/devices/${things.player}/installs/claim`, 404],
+  reportInstall: [`/api/devices/${things.player}/installs/${things.install}`, 404],
+  cancelInstallRequest: [`/api/devices/${things.player}/installs/${things.install}`, 404],
+  listRomInstallRequests: [`/api/roms/${things.rom}/installs`, 404],
+  getSave: [`/api/saves/${things.save}`, 404],
+  updateSave: [`/api/saves/${things.save}`, 404],
+  updateSaveVisibility: [`/api/saves/${things.save}/visibility`, 404],
+  getSaveContent: [`/api/saves/${things.save}/content`, 404],
+  headSaveContent: [`/api/saves/${things.save}/content`, 404],
+  listSaveVersions: [`/api/saves/${things.save}/versions`, 404],
+  addSaveVersion: [`/api/saves/${things.save}/versions`, 404],
+  getSaveVersionContent: [`/api/saves/${things.save}/versions/${things.version}/content`, 404],
+  headSaveVersionContent: [`/api/saves/${things.save}/versions/${things.version}/content`, 404],
+  restoreSaveVersion: [`/api/saves/${things.save}/versions/${things.version}/restore`, 404],
+  restoreSave: [`/api/saves/${things.save}/restore`, 404],
+  confirmSaveDownload: [`/api/saves/${things.save}/downloaded`, 404],
+  getState: [`/api/states/${things.state}`, 404],
+  updateState: [`/api/states/${things.state}`, 404],
+  updateStateVisibility: [`/api/states/${things.state}/visibility`, 404],
+  getStateContent: [`/api/states/${things.state}/content`, 404],
+  headStateContent: [`/api/states/${things.state}/content`, 404],
+  listStateVersions: [`/api/states/${things.state}/versions`, 404],
+  addStateVersion: [`/api/states/${things.state}/versions`, 404],
+  getStateVersionContent: [`/api/states/${things.state}/versions/${things.version}/content`, 404],
+  headStateVersionContent: [`/api/states/${things.state}/versions/${things.version}/content`, 404],
+  restoreStateVersion: [`/api/states/${things.state}/versions/${things.version}/restore`, 404],
+  restoreState: [`/api/states/${things.state}/restore`, 404],
+  confirmStateDownload: [`/api/states/${things.state}/downloaded`, 404],
+  trackSave: [`/api/saves/${things.save}/track`, 404],
+  untrackSave: [`/api/saves/${things.save}/untrack`, 404],
+  getScreenshotContent: [`/api/screenshots/${things.screenshot}/content`, 404],
+  headScreenshotContent: [`/api/screenshots/${things.screenshot}/content`, 404],
+  updateScreenshot: [`/api/screenshots/${things.screenshot}`, 404],
+  deleteScreenshot: [`/api/screenshots/${things.screenshot}`, 404],
   getRomFileContent: [`/api/roms/${things.file}/files/content/Game.sfc`, 404]
 }
-const BODIES: Record<string, object> = { updateRomProps: { hidden: true }, refreshUserAchievements: {} }
+const BODIES: Record<string, object> = {
+  updateNotificationChannel: { enabled: false },
+  confirmNotificationChannel: { code: '123456' },
+  updateSaveVisibility: { is_public: false },
+  updateStateVisibility: { is_public: false },
+  updateScreenshot: { is_public: false },
+  confirmSaveDownload: {},
+  confirmStateDownload: {},
+  trackSave: {},
+  untrackSave: {},
+  updateRomProps: { hidden: true }, refreshUserAchievements: {},
+  updateDevice: { name: 'His' },
+  createInstallRequest: { rom_id: things.rom },
+  reportInstall: { status: 'done' },
+  completeSyncSession: {}
+}
 
-const TABLES = ['client_tokens', 'sessions', 'roms', 'rom_users', 'platforms', 'pairing_codes']
+/** Events that are ignored without a word when they are refused, as they might be sent. */
+const IGNORED: Record<string, object> = Object.fromEntries(['activity:start', 'activity:heartbeat', 'activity:stop']
+  .map((name) => [name, { rom_id: things.rom, device_id: things.player, user_id: things.user }]))
+
+const TABLES = ['sync_sessions', 'devices', 'install_requests', 'play_sessions', 'activity_entries', 'client_tokens', 'sessions', 'roms', 'rom_users', 'platforms', 'pairing_codes', 'notifications',
+  'notification_channels']
 const dump = async () => JSON.stringify(await Promise.all(TABLES
   .map(async (table) => (await app.pg.query(`select * from ${table} order by 1`)).rows as unknown[])))
 
@@ -109,10 +198,14 @@ t.test('every event a client may send is refused to guests and to members withou
       t.ok(scopes.length > 0, `${name} needs a scope`)
       if (cookie !== null && scopes.every((scope) => held.includes(scope))) continue
       const answer = new Promise<unknown[]>((resolve) => { socket.onAny((...given: unknown[]) => { resolve(given) }) })
-      socket.emit(name, {})
+      socket.emit(name, IGNORED[name] ?? {})
+      // The answer to what was sent next is then the first.
+      if (IGNORED[name] !== undefined) socket.emit('scan:stop', {})
       t.match(await answer, [String, /not authorized/], `${name} by ${cookie === null ? 'a guest' : 'a member'}`)
       socket.offAny()
     }
   }
   t.equal((await app.pg.query('select 1 from tasks')).rowCount, 0, 'nothing was started')
+  const { rows } = await app.pg.query('select user_id, device_id from activity_entries')
+  t.same(rows, [{ user_id: things.user, device_id: things.player }], 'nor ended')
 })

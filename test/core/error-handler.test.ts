@@ -49,6 +49,17 @@ t.test('a wrong input is answered with the place, the rule and the value', async
   t.match(await call({ roms: [], 'a/b': 'x' }), [{ loc: ['body', 'a/b'] }], 'a slash in a key is part of the key')
 })
 
+t.test('a value nested without end is refused like any other', async (t) => {
+  const app = fastify({ bodyLimit: 1_000_000 })
+  t.teardown(() => app.close())
+  await app.register(errorHandler)
+  app.post('/', { schema: { body: Type.Object({ name: Type.String() }) } }, async () => ({}))
+  const deep = `{"name":${'['.repeat(100_000)}${']'.repeat(100_000)}}`
+  const reply = await app.inject({ method: 'POST', url: '/', headers: { 'content-type': 'application/json' }, payload: deep })
+  t.equal(reply.statusCode, 422)
+  t.match(reply.json(), { detail: [{ loc: ['body', 'name'], type: 'type' }] })
+})
+
 t.test('a body that is no JSON, too large or of an unknown type has its own answer', async (t) => {
   const app = await build(t)
   app.post('/body', { schema: { body: Type.Object({}) } }, async () => null)

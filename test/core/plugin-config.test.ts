@@ -25,6 +25,17 @@ t.test("a plugin's variable wins over its section of the file, and that over its
   })
 })
 
+t.test('a variable that is also one of the server is taken as the server was set', async (t) => {
+  const mail = Type.Object({ host: Type.String({ env: 'SMTP_HOST' }), port: Type.Integer({ default: 1, env: 'SMTP_PORT' }) })
+  const readMail = (yaml: string, env: Record<string, string> = {}) =>
+    readPluginConfig('channel', 'demo', mail, configOf(t, yaml), env)
+  t.match(readMail(''), { status: 'disabled', reason: 'set SMTP_HOST' })
+  t.match(readMail('mail: { host: mail.lan }'), { value: { host: 'mail.lan', port: 587 } })
+  t.match(readMail('{ mail: { host: mail.lan, port: 25 }, plugins: { demo: { host: other.lan } } }'),
+    { value: { host: 'other.lan', port: 25 } }, 'its own section wins')
+  t.match(readMail('mail: { host: mail.lan }', { SMTP_HOST: 'env.lan' }), { value: { host: 'env.lan' } })
+})
+
 t.test('its secrets are told apart, and the addresses its owner chose', async (t) => {
   t.match(readDemo(t, 'plugins: { demo: { baseUrl: "http://nas.local:81/x" } }', { DEMO_KEY: 'hunter2' }), {
     secrets: ['hunter2'], origins: ['nas.local:81']

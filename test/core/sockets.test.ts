@@ -8,7 +8,9 @@ import { buildApp } from '../../core/app.ts'
 import { ADMIN_ROOM, type ClientEvent, userRoom } from '../../core/sockets.ts'
 import type { App } from '../../core/typebox.ts'
 import { features } from '../../plugins/index.ts'
-import { type TestApp, buildTestApp } from '../support.ts'
+import { type TestApp, buildTestApp, shareTestApp } from '../support.ts'
+
+const fresh = shareTestApp(t)
 
 declare module '../../core/sockets.ts' {
   interface ServerEvents { 'test:said': { text: string } }
@@ -72,6 +74,16 @@ function declareAct (app: App): void {
   app.sockets.on('test:act', act)
 }
 
+let isActDeclared = false
+
+/** The shared server, which knows the event. */
+async function withAct (t: Test): Promise<TestApp> {
+  const test = await fresh(t)
+  if (!isActDeclared) declareAct(test.app)
+  isActDeclared = true
+  return test
+}
+
 /** Sends the event and returns what comes back: the name and the payload. */
 async function act (client: Client, ...payload: unknown[]): Promise<unknown[]> {
   const answer = Promise.race([
@@ -104,8 +116,7 @@ const idOf = async (testApp: TestApp, username: string) =>
   (await testApp.app.pg.query<{ id: number }>('select id from users where username = $1', [username])).rows[0]?.id ?? 0
 
 t.test('a guest connects and hears what is for everyone, but may not act', async (t) => {
-  const { app } = await buildTestApp(t)
-  declareAct(app)
+  const { app } = await withAct(t)
   const guest = await connect(t, app)
   t.match(guest.id, /\S/)
   const heard = collect(guest)
@@ -116,7 +127,7 @@ t.test('a guest connects and hears what is for everyone, but may not act', async
 })
 
 t.test('a login session hears its own room, administrators also theirs', async (t) => {
-  const testApp = await buildTestApp(t)
+  const testApp = await fresh(t)
   const { app, createUser } = testApp
   await createUser('alice')
   const [alice, admin] = [await idOf(testApp, 'alice'), await idOf(testApp, 'admin')]
@@ -134,8 +145,7 @@ t.test('a login session hears its own room, administrators also theirs', async (
 })
 
 t.test('an event is handled for whoever holds its scope, and only then', async (t) => {
-  const { app, createUser } = await buildTestApp(t)
-  declareAct(app)
+  const { app, createUser } = await withAct(t)
   await createUser('alice')
   const admin = await connect(t, app, { cookie: await signIn(app, 'admin') })
   t.same(await act(admin, { rom_id: 7 }), ['done', { rom_id: 7, username: 'admin' }])
@@ -145,8 +155,7 @@ t.test('an event is handled for whoever holds its scope, and only then', async (
 })
 
 t.test('an unknown key or a wrong type is refused and named', async (t) => {
-  const { app } = await buildTestApp(t)
-  declareAct(app)
+  const { app } = await withAct(t)
   const admin = await connect(t, app, { cookie: await signIn(app, 'admin') })
   t.match(await act(admin, { rom_id: 1, playmate: true }), ['refused', /^playmate: Unexpected property$/])
   t.match(await act(admin, { rom_id: 'seven' }), ['refused', /^rom_id: Expected integer$/])
@@ -156,16 +165,14 @@ t.test('an unknown key or a wrong type is refused and named', async (t) => {
 })
 
 t.test('a failure on the server is told without its reason and does no harm', async (t) => {
-  const { app } = await buildTestApp(t)
-  declareAct(app)
+  const { app } = await withAct(t)
   const admin = await connect(t, app, { cookie: await signIn(app, 'admin') })
   t.same(await act(admin, { rom_id: 500 }), ['refused', 'The server could not do this; see its log'])
   t.same(await act(admin, {}), ['done', { username: 'admin' }])
 })
 
 t.test('a session that has ended may not act any more on the socket it opened', async (t) => {
-  const { app } = await buildTestApp(t)
-  declareAct(app)
+  const { app } = await withAct(t)
   const admin = await connect(t, app, { cookie: await signIn(app, 'admin') })
   t.match(await act(admin, {}), ['done', {}])
   await app.pg.query('delete from sessions')
@@ -215,7 +222,7 @@ t.test('what one process publishes arrives at the sockets of all others', async 
 })
 
 t.test('events arrive in the order they were published in', async (t) => {
-  const { app } = await buildTestApp(t)
+  const { app } = await fresh(t)
   const heard = collect(await connect(t, app))
   const texts = Array.from({ length: 100 }, (_, count) => String(count))
   for (const text of texts) app.sockets.publish(null, 'test:said', { text })
@@ -224,7 +231,7 @@ t.test('events arrive in the order they were published in', async (t) => {
 })
 
 t.test('the endpoint answers with and without a slash, and its session ids name the worker', async (t) => {
-  const { app } = await buildTestApp(t)
+  const { app } = await fresh(t)
   const url = await listen(app)
   for (const path of ['/ws/socket.io', '/ws/socket.io/']) {
     const reply = await fetch(`${url}${path}?EIO=4&transport=polling`)
@@ -239,7 +246,7 @@ t.test('the endpoint lies under the path of the base URL', async (t) => {
 })
 
 t.test('a socket that floods the server is closed', async (t) => {
-  const { app } = await buildTestApp(t)
+  const { app } = await fresh(t)
   const guest = await connect(t, app)
   const gone = once(guest, 'disconnect')
   for (let count = 0; count < 300; count++) guest.emit('noise', count)
@@ -248,7 +255,6 @@ t.test('a socket that floods the server is closed', async (t) => {
 })
 
 t.test('an event cannot be declared twice', async (t) => {
-  const { app } = await buildTestApp(t)
-  declareAct(app)
+  const { app } = await withAct(t)
   t.throws(() => { declareAct(app) }, { message: /'test:act' is declared twice/ })
 })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { io } from 'socket.io-client'
 import t from 'tap'
 import { createTestDatabase } from '../support.ts'
-import { type Listening, listChildren, runSvc, settings, until, waitUntilListening } from './server.ts'
+import { type Listening, createUsedDataDir, listChildren, runSvc, settings, until, waitUntilListening } from './server.ts'
 
 const POLLS = 20
 
@@ -12,6 +12,7 @@ t.test('long polling with three web workers', async (t) => {
   // A folder of this test would be too deep for the path of a local socket.
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-e2e-'))
   t.teardown(() => { rmSync(dataDir, { recursive: true, force: true }) })
+  createUsedDataDir(dataDir)
   const server = runSvc(t, ['start'], settings(dataDir, {
     WEB_SERVER_CONCURRENCY: '3', SVC_DATABASE_URL: await createTestDatabase(t)
   }))

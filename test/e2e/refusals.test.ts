@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
-import { runSvc, settings } from './server.ts'
+import { createUsedDataDir, runSvc, settings } from './server.ts'
 
 t.test('a port in use is named, before a database is made', async (t) => {
   const dataDir = join(t.testdir({}), 'data')
@@ -43,7 +43,9 @@ t.test('a role alone needs a database that others can reach', async (t) => {
 })
 
 t.test('a database that cannot be reached ends the start with one message', async (t) => {
-  const { code, output } = await runSvc(t, ['start'], settings(t.testdir({}), {
+  const dataDir = t.testdir({})
+  createUsedDataDir(dataDir)
+  const { code, output } = await runSvc(t, ['start'], settings(dataDir, {
     SVC_DATABASE_URL: 'postgres://svc:secret@127.0.0.1:1/svc', SVC_LOG_LEVEL: 'error'
   })).ended
   t.equal(code, 1)

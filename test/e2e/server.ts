@@ -1,10 +1,12 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { Test as TapTest } from 'tap'
 import { SERVER_DIR } from '../../core/plugin-packages.ts'
+import { keepCompiledCode } from '../../core/supervisor-compiled.ts'
 import { type ServerState, readServerState } from '../../core/supervisor-state.ts'
 
 const SCRIPT = join(SERVER_DIR, 'core', 'svc.js')
@@ -25,6 +27,15 @@ export interface Command {
 export const settings = (dataDir: string, more: Record<string, string> = {}): Record<string, string> => ({
   SVC_DATA_DIR: dataDir, SVC_HOST: '127.0.0.1', SVC_PORT: '0', WEB_SERVER_CONCURRENCY: '2', ...more
 })
+
+/** Makes a data directory whose server was started before, in so far as its code is compiled: by earlier tests. */
+export function createUsedDataDir (dataDir: string): void {
+  const { NODE_COMPILE_CACHE: compiled } = process.env
+  if (compiled === undefined) return
+  mkdirSync(join(dataDir, 'run'), { recursive: true, mode: 0o700 })
+  symlinkSync(compiled, join(dataDir, 'run', 'compiled'))
+  keepCompiledCode(dataDir)
+}
 
 /** Runs `svc` as a person would, with nothing of this test run's own settings. */
 export function runSvc (t: Pick<TapTest, 'teardown'>, args: string[], env: Record<string, string>): Command {

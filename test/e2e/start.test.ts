@@ -1,13 +1,14 @@
 import { join } from 'node:path'
 import pg from 'pg'
 import t from 'tap'
-import { isAlive, listChildren, runSvc, settings, tryFetch, until, waitUntilListening } from './server.ts'
+import { createUsedDataDir, isAlive, listChildren, runSvc, settings, tryFetch, until, waitUntilListening } from './server.ts'
 
 const PASSWORD = 'correct-horse-battery'
 const OTHER_PASSWORD = 'staple-of-the-second'
 
 t.test('a server that starts, heals and stops', async (t) => {
   const dataDir = join(t.testdir({}), 'data')
+  createUsedDataDir(dataDir)
   const env = settings(dataDir, {
     SVC_LOG_LEVEL: 'debug', SVC_ADMIN_USERNAME: 'admin', SVC_ADMIN_PASSWORD: PASSWORD
   })

@@ -1,5 +1,7 @@
 import t from 'tap'
-import { type TestApp, buildTestApp } from '../support.ts'
+import { type TestApp, shareTestApp } from '../support.ts'
+
+const fresh = shareTestApp(t)
 
 type Cookies = Record<string, string>
 
@@ -20,7 +22,7 @@ async function signIn ({ app, admin }: TestApp): Promise<Cookies> {
 const TOKEN = { name: 'handheld', scopes: ['roms.read', 'me.read'] }
 
 t.test('a login opens a session whose cookie no script can read', async (t) => {
-  const test = await buildTestApp(t)
+  const test = await fresh(t)
   const reply = await test.app.inject({ method: 'POST', url: '/api/login', headers: test.admin })
   t.equal(reply.statusCode, 200)
   t.equal(reply.body, 'null')
@@ -32,7 +34,7 @@ t.test('a login opens a session whose cookie no script can read', async (t) => {
 })
 
 t.test('a wrong password, an unknown name and a disabled account read the same', async (t) => {
-  const { app, createUser } = await buildTestApp(t)
+  const { app, createUser } = await fresh(t)
   await createUser('alice')
   await createUser('bob')
   await app.orm.em.fork().execute("update users set enabled = false where username = 'bob'")
@@ -45,7 +47,7 @@ t.test('a wrong password, an unknown name and a disabled account read the same',
 })
 
 t.test('signing in again gives a new session and ends the old one', async (t) => {
-  const test = await buildTestApp(t)
+  const test = await fresh(t)
   const first = await signIn(test)
   const again = await test.app.inject({
     method: 'POST', url: '/api/login',
@@ -58,7 +60,7 @@ t.test('signing in again gives a new session and ends the old one', async (t) =>
 })
 
 t.test('after signing out the session is refused, and a later answer cannot bring it back', async (t) => {
-  const test = await buildTestApp(t)
+  const test = await fresh(t)
   const cookies = await signIn(test)
   const headers = { cookie: cookieHeader(cookies), 'x-csrftoken': cookies.svc_csrftoken ?? '' }
   t.equal((await test.app.inject({ method: 'POST', url: '/api/logout', headers })).statusCode, 200)
@@ -68,7 +70,7 @@ t.test('after signing out the session is refused, and a later answer cannot brin
 })
 
 t.test('a write with a session needs the CSRF token of that session', async (t) => {
-  const test = await buildTestApp(t)
+  const test = await fresh(t)
   const cookies = await signIn(test)
   const write = (extra: object, cookie = cookies) => test.app.inject({
     method: 'POST', url: '/api/client-tokens', payload: TOKEN, headers: { cookie: cookieHeader(cookie), ...extra }
@@ -87,7 +89,7 @@ t.test('a write with a session needs the CSRF token of that session', async (t) 
 })
 
 t.test('an Authorization header does not switch the CSRF check off while the cookie authenticates', async (t) => {
-  const test = await buildTestApp(t)
+  const test = await fresh(t)
   const cookies = await signIn(test)
   for (const authorization of ['Bearer x', 'Basic x', test.admin.authorization]) {
     const reply = await test.app.inject({
@@ -98,7 +100,7 @@ t.test('an Authorization header does not switch the CSRF check off while the coo
 })
 
 t.test('the first administrator is made by anyone with the CSRF pair, and then never again', async (t) => {
-  const { app } = await buildTestApp(t, { withoutAdmin: true })
+  const { app } = await fresh(t, { withoutAdmin: true })
   const guest = readCookies(await app.inject({ url: '/api/heartbeat' }))
   const headers = { cookie: cookieHeader(guest), 'x-csrftoken': guest.svc_csrftoken ?? '' }
   const create = (username: string) => app.inject({
@@ -110,7 +112,7 @@ t.test('the first administrator is made by anyone with the CSRF pair, and then n
 })
 
 t.test('names, passwords and addresses are checked, and the rule that is broken is named', async (t) => {
-  const { app, admin, createUser } = await buildTestApp(t)
+  const { app, admin, createUser } = await fresh(t)
   await createUser('alice')
   const create = (payload: object) => app.inject({
     method: 'POST', url: '/api/users', headers: admin, payload: { username: 'carol', email: '', password: 'password', role: 'user', ...payload }
@@ -123,14 +125,14 @@ t.test('names, passwords and addresses are checked, and the rule that is broken 
 })
 
 t.test('a user cannot make users', async (t) => {
-  const { app, createUser } = await buildTestApp(t)
+  const { app, createUser } = await fresh(t)
   const headers = await createUser('alice')
   const payload = { username: 'mallory', email: '', password: 'password', role: 'admin' }
   t.equal((await app.inject({ method: 'POST', url: '/api/users', headers, payload })).statusCode, 403)
 })
 
 t.test('a token is shown once, kept only as a hash, and does what its scopes say', async (t) => {
-  const { app, admin } = await buildTestApp(t)
+  const { app, admin } = await fresh(t)
   const created = (await app.inject({ method: 'POST', url: '/api/client-tokens', headers: admin, payload: TOKEN })).json()
   t.match(created.raw_token, /^svc_[0-9a-f]{64}$/)
   const headers = { authorization: `Bearer ${created.raw_token}` }
@@ -144,7 +146,7 @@ t.test('a token is shown once, kept only as a hash, and does what its scopes say
 })
 
 t.test('a token shrinks with its owner and stops when it is revoked, replaced or run out', async (t) => {
-  const { app, admin } = await buildTestApp(t)
+  const { app, admin } = await fresh(t)
   const em = app.orm.em.fork()
   const make = async () => (await app.inject({
     method: 'POST', url: '/api/client-tokens', headers: admin, payload: { name: 'x', scopes: ['users.read', 'me.read'] }
@@ -166,7 +168,7 @@ t.test('a token shrinks with its owner and stops when it is revoked, replaced or
 })
 
 t.test("another user's token is not there", async (t) => {
-  const { app, admin, createUser } = await buildTestApp(t)
+  const { app, admin, createUser } = await fresh(t)
   const { id } = (await app.inject({ method: 'POST', url: '/api/client-tokens', headers: admin, payload: TOKEN })).json()
   const headers = await createUser('alice')
   t.equal((await app.inject({ method: 'DELETE', url: `/api/client-tokens/${id}`, headers })).statusCode, 404)
@@ -175,7 +177,7 @@ t.test("another user's token is not there", async (t) => {
 })
 
 t.test('a token asks for no scope its maker lacks, and for none that does not exist', async (t) => {
-  const { app, createUser } = await buildTestApp(t)
+  const { app, createUser } = await fresh(t)
   const headers = await createUser('alice')
   const make = async (scopes: string[]) =>
     (await app.inject({ method: 'POST', url: '/api/client-tokens', headers, payload: { name: 'x', scopes } })).statusCode
@@ -185,7 +187,7 @@ t.test('a token asks for no scope its maker lacks, and for none that does not ex
 })
 
 t.test('a changed password stops Basic credentials at once, even those used a moment ago', async (t) => {
-  const { app, createUser } = await buildTestApp(t)
+  const { app, createUser } = await fresh(t)
   const headers = await createUser('alice')
   t.equal((await app.inject({ url: '/api/users/me', headers })).statusCode, 200)
   await app.users.create({ username: 'bob', password: 'another password', email: '', role: 'user' })

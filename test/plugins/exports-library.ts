@@ -4,7 +4,7 @@ import sharp from 'sharp'
 import type { Test } from 'tap'
 import { Platform } from '../../plugins/platforms/entities.ts'
 import { Rom } from '../../plugins/roms/entities.ts'
-import { type TestApp, type TestAppOptions, buildTestApp } from '../support.ts'
+import { type FreshOptions, type TestApp, type TestAppOptions, buildTestApp, shareTestApp } from '../support.ts'
 
 /** A ROM's row, and its file in the library. */
 export type RomInput = { fs_name: string } & Partial<Omit<Rom, 'id' | 'platform' | 'fs_name'>>
@@ -23,9 +23,20 @@ export interface ExportTestApp extends TestApp {
   }>
 }
 
+const LIBRARY = { roms: { snes: {} } }
+
 /** A server with a worker on a library of structure A. */
 export async function buildExportApp (t: Test, options: TestAppOptions = {}): Promise<ExportTestApp> {
-  const server = await buildTestApp(t, { worker: true, library: { roms: { snes: {} } }, ...options })
+  return equip(await buildTestApp(t, { worker: true, library: LIBRARY, ...options }))
+}
+
+/** The same for all tests of a file; see `shareTestApp`. */
+export function shareExportApp (owner: Test) {
+  const fresh = shareTestApp(owner, { worker: true })
+  return async (t: Test, options: FreshOptions = {}) => equip(await fresh(t, { library: LIBRARY, ...options }))
+}
+
+function equip (server: TestApp): ExportTestApp {
   const { app, worker, admin, config, libraryDir } = server
   if (worker === null) throw new Error('This test needs a worker')
   const em = app.orm.em.fork()

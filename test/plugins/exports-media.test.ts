@@ -4,7 +4,9 @@ import t, { type Test } from 'tap'
 import type { PluginPackage } from '../../core/plugin-packages.ts'
 import { describeWriteError } from '../../plugins/exports/fs-reason.ts'
 import { asOtherUser } from '../core/library/other-user.ts'
-import { buildExportApp, createPicture } from './exports-library.ts'
+import { buildExportApp, createPicture, shareExportApp } from './exports-library.ts'
+
+const fresh = shareExportApp(t)
 
 const png = await createPicture('png')
 const jpg = await createPicture('jpeg')
@@ -12,7 +14,7 @@ const webp = await createPicture('webp')
 const transparentWebp = await createPicture('webp', 10, 0.5)
 
 t.test('media are hard links to the server\'s own files, one for both exports', async (t) => {
-  const { addPlatform, addRom, addResource, call, snes, config } = await buildExportApp(t)
+  const { addPlatform, addRom, addResource, call, snes, config } = await fresh(t)
   await addRom(await addPlatform('snes'), {
     fs_name: 'Alpha.sfc',
     path_cover_large: await addResource('roms/1/1/cover/big.png', png),
@@ -45,7 +47,7 @@ t.test('media are hard links to the server\'s own files, one for both exports', 
 })
 
 t.test('pictures become PNG or JPEG by their content, and what is no picture is reported', async (t) => {
-  const { addPlatform, addRom, addResource, call, snes } = await buildExportApp(t)
+  const { addPlatform, addRom, addResource, call, snes } = await fresh(t)
   const id = await addPlatform('snes')
   const pictures: [string, Buffer | string][] = [
     ['a.webp', webp], ['b.webp', transparentWebp], ['c.gif', await createPicture('gif')],
@@ -73,7 +75,7 @@ t.test('pictures become PNG or JPEG by their content, and what is no picture is 
 })
 
 t.test('a new cover replaces the one the server had put there, and no other', async (t) => {
-  const { addPlatform, addRom, addResource, call, snes, config } = await buildExportApp(t)
+  const { addPlatform, addRom, addResource, call, snes, config } = await fresh(t)
   const id = await addPlatform('snes')
   const linked = await addResource('roms/1/linked.png', png)
   const converted = await addResource('roms/1/converted.webp', webp)
@@ -104,7 +106,7 @@ t.test('a new cover replaces the one the server had put there, and no other', as
 })
 
 t.test('two ROMs that differ only in their extension share the first one\'s cover', async (t) => {
-  const { addPlatform, addRom, addResource, call, snes } = await buildExportApp(t)
+  const { addPlatform, addRom, addResource, call, snes } = await fresh(t)
   const id = await addPlatform('snes')
   await addRom(id, { fs_name: 'Alpha.bin', path_cover_large: await addResource('roms/1/lost.png', '') })
   await addRom(id, { fs_name: 'Alpha.sfc', path_cover_large: await addResource('roms/1/a.png', png) })
@@ -117,7 +119,7 @@ t.test('two ROMs that differ only in their extension share the first one\'s cove
 })
 
 t.test('a media folder that leads out of the library is refused, and nothing is written there', async (t) => {
-  const { addPlatform, addRom, addResource, call, snes, config } = await buildExportApp(t)
+  const { addPlatform, addRom, addResource, call, snes, config } = await fresh(t)
   await addRom(await addPlatform('snes'), {
     fs_name: 'Alpha.sfc',
     path_cover_large: await addResource('roms/1/cover.png', png),
@@ -147,7 +149,7 @@ t.test('a media folder that leads out of the library is refused, and nothing is 
 })
 
 t.test('a link to a file of the same platform is followed', async (t) => {
-  const { addPlatform, addRom, call, snes } = await buildExportApp(t)
+  const { addPlatform, addRom, call, snes } = await fresh(t)
   await addRom(await addPlatform('snes'), { fs_name: 'Alpha.sfc' })
   await writeFile(snes('lists.xml'), '<gameList></gameList>')
   await symlink('lists.xml', snes('gamelist.xml'))
@@ -157,7 +159,7 @@ t.test('a link to a file of the same platform is followed', async (t) => {
 })
 
 t.test('a folder that takes no files is named with the remedy', async (t) => {
-  const { addPlatform, addRom, addResource, worker, snes } = await buildExportApp(t)
+  const { addPlatform, addRom, addResource, worker, snes } = await fresh(t)
   const id = await addPlatform('snes')
   await addRom(id, { fs_name: 'Alpha.sfc', path_cover_large: await addResource('roms/1/cover.png', png) })
   await mkdir(snes('covers'))

@@ -2,7 +2,9 @@ import { link, mkdir, readFile, readdir, stat, writeFile } from 'node:fs/promise
 import { parseXml, xmlChildren, xmlText } from '@svc/plugin-sdk'
 import t from 'tap'
 import { until } from './scan-support.ts'
-import { buildExportApp, createPicture } from './exports-library.ts'
+import { buildExportApp, createPicture, shareExportApp } from './exports-library.ts'
+
+const fresh = shareExportApp(t)
 
 /** The games of a gamelist.xml by path, each a record of its elements. */
 function readGamelist (text: string): Map<string, Record<string, string>> {
@@ -12,7 +14,7 @@ function readGamelist (text: string): Map<string, Record<string, string>> {
 }
 
 t.test('both exports name their files, and every ROM on disk is in them', async (t) => {
-  const { addPlatform, addRom, call, snes } = await buildExportApp(t)
+  const { addPlatform, addRom, call, snes } = await fresh(t)
   const id = await addPlatform('snes', { custom_name: 'My SNES' })
   const first = await addRom(id, {
     fs_name: 'Alpha & Omega (USA).sfc', name: 'Alpha & Omega', summary: 'Two\nlines', genres: ['Puzzle', 'Action'],
@@ -48,7 +50,7 @@ t.test('both exports name their files, and every ROM on disk is in them', async 
 })
 
 t.test('a second export writes nothing', async (t) => {
-  const { addPlatform, addRom, addResource, call, snes } = await buildExportApp(t)
+  const { addPlatform, addRom, addResource, call, snes } = await fresh(t)
   const cover = await addResource('roms/1/1/cover/big.webp', await createPicture('webp'))
   await addRom(await addPlatform('snes'), { fs_name: 'Alpha.sfc', path_cover_large: cover })
   await call('gamelist-xml')
@@ -69,7 +71,7 @@ t.test('a second export writes nothing', async (t) => {
 })
 
 t.test('what the owner wrote stays, and the file as it was is kept beside', async (t) => {
-  const { addPlatform, addRom, call, snes } = await buildExportApp(t)
+  const { addPlatform, addRom, call, snes } = await fresh(t)
   await addRom(await addPlatform('snes'), { fs_name: 'Alpha.sfc', name: 'Alpha', summary: 'New' })
   const gamelist = '<?xml version="1.0"?>\n<gameList>\n  <!-- mine -->\n  <game>\n    <path>./Alpha.sfc</path>\n' +
     '    <desc>Old</desc>\n    <favorite>true</favorite>\n  </game>\n  <game><path>./Other.sfc</path></game>\n</gameList>\n'
@@ -96,7 +98,7 @@ t.test('what the owner wrote stays, and the file as it was is kept beside', asyn
 })
 
 t.test('a file that cannot be understood is left alone and the other platforms go on', async (t) => {
-  const { addPlatform, addRom, call, snes, libraryDir } = await buildExportApp(t, {
+  const { addPlatform, addRom, call, snes, libraryDir } = await fresh(t, {
     library: { roms: { nes: {}, snes: {} } }
   })
   await addRom(await addPlatform('snes'), { fs_name: 'Alpha.sfc' })
@@ -118,7 +120,7 @@ t.test('a file that cannot be understood is left alone and the other platforms g
 })
 
 t.test('platforms are named by slug, folder or id; none means all that are on disk', async (t) => {
-  const { addPlatform, addRom, call, libraryDir } = await buildExportApp(t, {
+  const { addPlatform, addRom, call, libraryDir } = await fresh(t, {
     library: { roms: { nes: {}, 'super-nes': {}, away: {} } }
   })
   const nes = await addPlatform('nes')
@@ -147,7 +149,7 @@ t.test('platforms are named by slug, folder or id; none means all that are on di
 })
 
 t.test('exports need a credential with roms.read and an exporter that is active', async (t) => {
-  const { app, addPlatform, createUser, call } = await buildExportApp(t)
+  const { app, addPlatform, createUser, call } = await fresh(t)
   await addPlatform('snes')
   t.equal((await call('gamelist-xml', { headers: { authorization: 'Bearer svc_none' } })).status, 401)
   t.equal((await call('gamelist-xml', { headers: await createUser('alice') })).status, 200)
@@ -171,7 +173,7 @@ t.test('without a scan worker nothing is exported and the answer says so', async
 })
 
 t.test('games in folders keep their folder, and so do their media', async (t) => {
-  const { addPlatform, addRom, addResource, call, app, snes } = await buildExportApp(t)
+  const { addPlatform, addRom, addResource, call, app, snes } = await fresh(t)
   const id = await addPlatform('snes')
   const cover = await addResource('roms/1/1/cover/big.png', await createPicture('png'))
   const nested = await addRom(id, {
@@ -190,14 +192,14 @@ t.test('games in folders keep their folder, and so do their media', async (t) =>
 })
 
 t.test('in structure B the files lie in the ROM folder of each platform', async (t) => {
-  const { addPlatform, addRom, call, libraryDir } = await buildExportApp(t, { library: { snes: { roms: {} } } })
+  const { addPlatform, addRom, call, libraryDir } = await fresh(t, { library: { snes: { roms: {} } } })
   await addRom(await addPlatform('snes'), { fs_name: 'Alpha.sfc', fs_path: 'snes/roms' })
   t.equal((await call('gamelist-xml')).body.files[0].path, `${libraryDir}/snes/roms/gamelist.xml`)
   t.ok(readGamelist(await readFile(`${libraryDir}/snes/roms/gamelist.xml`, 'utf8')).has('./Alpha.sfc'))
 })
 
 t.test('more ROMs than one page holds are all exported, in the order of their names', async (t) => {
-  const { app, addPlatform, call, snes } = await buildExportApp(t)
+  const { app, addPlatform, call, snes } = await fresh(t)
   const id = await addPlatform('snes')
   await app.pg.query(`insert into roms (platform_id, fs_name, fs_path, fs_name_no_tags, fs_name_no_ext)
     select $1, 'Game ' || lpad(n::text, 5, '0') || '.sfc', 'roms/snes', 'Game ' || n, 'Game ' || n
@@ -209,7 +211,7 @@ t.test('more ROMs than one page holds are all exported, in the order of their na
 })
 
 t.test('exports of one platform at the same time lose nothing', async (t) => {
-  const { addPlatform, addRom, call, worker, snes } = await buildExportApp(t)
+  const { addPlatform, addRom, call, worker, snes } = await fresh(t)
   const id = await addPlatform('snes')
   await addRom(id, { fs_name: 'Alpha.sfc' })
   const { signal } = new AbortController()
@@ -224,7 +226,7 @@ t.test('exports of one platform at the same time lose nothing', async (t) => {
 })
 
 t.test('a scan exports what is switched on, without a restart', async (t) => {
-  const { addPlatform, addRom, worker, config, snes } = await buildExportApp(t)
+  const { addPlatform, addRom, worker, config, snes } = await fresh(t)
   const id = await addPlatform('snes')
   const other = await addPlatform('nes')
   await addRom(id, { fs_name: 'Alpha.sfc' })
@@ -240,7 +242,7 @@ t.test('a scan exports what is switched on, without a restart', async (t) => {
 })
 
 t.test('an export that fails at the end of a scan is among its problems', async (t) => {
-  const { app, admin, config, snes } = await buildExportApp(t)
+  const { app, admin, config, snes } = await fresh(t)
   await mkdir(snes('gamelist.xml'), { recursive: true })
   await writeFile(snes('Alpha.sfc'), 'alpha')
   await writeFile(`${config.data_dir}/config.yml`, 'scan: {gamelist: {export: true}}\n')
@@ -253,7 +255,7 @@ t.test('an export that fails at the end of a scan is among its problems', async 
 })
 
 t.test('an export that is stopped throws the reason and leaves no half of a file', async (t) => {
-  const { addPlatform, addRom, worker, snes } = await buildExportApp(t)
+  const { addPlatform, addRom, worker, snes } = await fresh(t)
   const id = await addPlatform('snes')
   await addRom(id, { fs_name: 'Alpha.sfc' })
   const reason = new Error('stopped by the test')

@@ -7,7 +7,9 @@ import pg from 'pg'
 import t, { type Test } from 'tap'
 import { createHealth } from '../../plugins/heartbeat/health.ts'
 import { createTimedMemo } from '../../plugins/heartbeat/timed-memo.ts'
-import { type TestApp, buildTestApp } from '../support.ts'
+import { type TestApp, buildTestApp, shareTestApp } from '../support.ts'
+
+const fresh = shareTestApp(t)
 
 const CRON_KEYS = ['SCHEDULED_RESCAN_CRON', 'SCHEDULED_UPDATE_SWITCH_TITLEDB_CRON',
   'SCHEDULED_UPDATE_LAUNCHBOX_METADATA_CRON', 'SCHEDULED_CONVERT_IMAGES_TO_WEBP_CRON']
@@ -25,7 +27,7 @@ async function strangerHeaders ({ app }: TestApp): Promise<Record<string, string
 }
 
 t.test('a client learns without credentials what runs and what is on', async (t) => {
-  const { app } = await buildTestApp(t, { library: { roms: { snes: {}, nes: {}, '@eaDir': {} } } })
+  const { app } = await fresh(t, { library: { roms: { snes: {}, nes: {}, '@eaDir': {} } } })
   const reply = await app.inject({ url: '/api/heartbeat' })
   t.equal(reply.statusCode, 200)
   t.match(reply.json(), {
@@ -46,26 +48,35 @@ t.test('every flag that clients know is there, whether or not the source is inst
   t.same(heartbeat.METADATA_SOURCES,
     Object.fromEntries(['ANY_SOURCE_ENABLED', 'SS_DEV_CREDENTIALS_SET', ...flags].map((flag) => [flag, false])))
   t.same(Object.keys(heartbeat).sort(),
-    ['EMULATION', 'FILESYSTEM', 'FRONTEND', 'METADATA_SOURCES', 'NOTIFICATIONS', 'OIDC', 'SYSTEM', 'TASKS'])
+    ['DEVICE_INSTALL', 'EMULATION', 'FILESYSTEM', 'FRONTEND', 'METADATA_SOURCES', 'NOTIFICATIONS', 'OIDC', 'SYSTEM', 'TASKS'])
   t.same(heartbeat.OIDC, { ENABLED: false, AUTOLOGIN: false, PROVIDER: '', RP_INITIATED_LOGOUT: false })
   t.same(heartbeat.NOTIFICATIONS, { EMAIL_ENABLED: false, EMAILS_RESET_LINKS: false })
+  t.same(heartbeat.DEVICE_INSTALL,
+    { ENABLED: true, EXCLUDED_PLATFORM_SLUGS: ['win', 'win3x', 'win9x', 'windows-apps'] })
   t.same(heartbeat.EMULATION, { DISABLE_EMULATOR_JS: false, DISABLE_RUFFLE_RS: false })
   for (const key of CRON_KEYS) t.match(heartbeat.TASKS[key], /^\S+( \S+){4}$/, key)
 })
 
 t.test('switches of the configuration show', async (t) => {
   const { app } = await buildTestApp(t, {
-    env: { DISABLE_USERPASS_LOGIN: 'true', ENABLE_SCHEDULED_RESCAN: '1', SCHEDULED_RESCAN_CRON: '30 2 * * 0' }
+    env: {
+      DISABLE_USERPASS_LOGIN: 'true',
+      ENABLE_SCHEDULED_RESCAN: '1',
+      SCHEDULED_RESCAN_CRON: '30 2 * * 0',
+      DEVICE_INSTALL_ENABLED: 'false',
+      DEVICE_INSTALL_EXCLUDED_PLATFORM_SLUGS: 'win, ps5'
+    }
   })
   t.match((await app.inject({ url: '/api/heartbeat' })).json(), {
     FRONTEND: { DISABLE_USERPASS_LOGIN: true },
+    DEVICE_INSTALL: { ENABLED: false, EXCLUDED_PLATFORM_SLUGS: ['win', 'ps5'] },
     TASKS: { ENABLE_SCHEDULED_RESCAN: true, SCHEDULED_RESCAN_CRON: '30 2 * * 0' }
   })
 })
 
 t.test('the setup wizard is due until there is an administrator, unless it is switched off', async (t) => {
   const shows = async ({ app }: TestApp) => (await app.inject({ url: '/api/heartbeat' })).json().SYSTEM.SHOW_SETUP_WIZARD
-  const testApp = await buildTestApp(t)
+  const testApp = await fresh(t)
   await dropUsers(testApp)
   t.equal(await shows(testApp), true)
   await testApp.createUser('owner', 'admin')
@@ -77,7 +88,7 @@ t.test('the setup wizard is due until there is an administrator, unless it is sw
 })
 
 t.test('a library that cannot be read does not stop the heartbeat', async (t) => {
-  const { app, libraryDir } = await buildTestApp(t)
+  const { app, libraryDir } = await fresh(t)
   rmSync(libraryDir, { recursive: true })
   const reply = await app.inject({ url: '/api/heartbeat' })
   t.equal(reply.statusCode, 200)
@@ -131,7 +142,7 @@ t.test('sources that are off, not installed or unknown are told apart', async (t
 })
 
 t.test('without a scan worker no source answers', async (t) => {
-  const { app } = await buildTestApp(t)
+  const { app } = await fresh(t)
   t.same((await app.inject({ url: '/api/heartbeat/metadata/gamelist' })).json(), false)
 })
 
@@ -150,7 +161,7 @@ t.test('an answer is kept for its time, a failure is not', async (t) => {
 })
 
 t.test('the wizard shows the folders there are and every platform that is known', async (t) => {
-  const testApp = await buildTestApp(t, { library: { snes: { roms: { 'a.sfc': '', b: {}, '.hidden': '' } }, gb: { roms: {} } } })
+  const testApp = await fresh(t, { library: { snes: { roms: { 'a.sfc': '', b: {}, '.hidden': '' } }, gb: { roms: {} } } })
   await dropUsers(testApp)
   const reply = await testApp.app.inject({ url: '/api/setup/library' })
   t.equal(reply.statusCode, 200)
@@ -162,7 +173,7 @@ t.test('the wizard shows the folders there are and every platform that is known'
 })
 
 t.test('the wizard lists no folders once ROMs are stored', async (t) => {
-  const { app, admin } = await buildTestApp(t, { library: { roms: { snes: { 'a.sfc': '' } } } })
+  const { app, admin } = await fresh(t, { library: { roms: { snes: { 'a.sfc': '' } } } })
   await app.pg.query("insert into platforms (slug, fs_slug, name) values ('snes', 'snes', 'SNES')")
   await app.pg.query(`insert into roms (platform_id, fs_name, fs_path, fs_name_no_tags, fs_name_no_ext)
     select id, 'a.sfc', 'roms/snes', 'a', 'a' from platforms`)
@@ -171,7 +182,7 @@ t.test('the wizard lists no folders once ROMs are stored', async (t) => {
 })
 
 t.test('platform folders are made in structure A when the library has none', async (t) => {
-  const testApp = await buildTestApp(t)
+  const testApp = await fresh(t)
   await dropUsers(testApp)
   const headers = await strangerHeaders(testApp)
   const create = (payload: unknown[]) => testApp.app.inject({ method: 'POST', url: '/api/setup/platforms', headers, payload })
@@ -184,14 +195,14 @@ t.test('platform folders are made in structure A when the library has none', asy
 })
 
 t.test('platform folders follow the structure that is there', async (t) => {
-  const { app, admin, libraryDir } = await buildTestApp(t, { library: { snes: { roms: {} } } })
+  const { app, admin, libraryDir } = await fresh(t, { library: { snes: { roms: {} } } })
   const reply = await app.inject({ method: 'POST', url: '/api/setup/platforms', headers: admin, payload: ['gb'] })
   t.equal(reply.statusCode, 201)
   t.ok(existsSync(join(libraryDir, 'gb', 'roms')))
 })
 
 t.test('a name that is no plain folder name makes nothing', async (t) => {
-  const { app, admin, libraryDir } = await buildTestApp(t)
+  const { app, admin, libraryDir } = await fresh(t)
   for (const name of ['../outside', 'a/b', '', '..', '/etc/svc', 'nul\0l']) {
     const reply = await app.inject({ method: 'POST', url: '/api/setup/platforms', headers: admin, payload: ['snes', name] })
     t.equal(reply.statusCode, 400, JSON.stringify(name))
@@ -203,7 +214,7 @@ t.test('a name that is no plain folder name makes nothing', async (t) => {
 })
 
 t.test('folders that cannot be made are named', async (t) => {
-  const { app, admin, libraryDir } = await buildTestApp(t, { library: { roms: {} } })
+  const { app, admin, libraryDir } = await fresh(t, { library: { roms: {} } })
   writeFileSync(join(libraryDir, 'roms', 'snes'), 'a file in the way')
   const reply = await app.inject({ method: 'POST', url: '/api/setup/platforms', headers: admin, payload: ['snes', 'gb'] })
   t.equal(reply.statusCode, 500)
@@ -212,7 +223,7 @@ t.test('folders that cannot be made are named', async (t) => {
 })
 
 t.test('once there is an administrator the wizard is closed to strangers and to those without the scope', async (t) => {
-  const testApp = await buildTestApp(t)
+  const testApp = await fresh(t)
   const { app, createUser, admin } = testApp
   const alice = await createUser('alice')
   const stranger = await strangerHeaders(testApp)
@@ -262,7 +273,7 @@ t.test('a database that is gone is reported without a word about where it was', 
 })
 
 t.test('the front page names the service and leads to the documentation', async (t) => {
-  const { app } = await buildTestApp(t)
+  const { app } = await fresh(t)
   const page = await app.inject({ url: '/' })
   t.equal(page.statusCode, 200)
   t.match(page.headers['content-type'], /^text\/html/)

@@ -4,8 +4,10 @@ import t from 'tap'
 import { Platform } from '../../plugins/platforms/entities.ts'
 import { Firmware } from '../../plugins/firmware/entities.ts'
 import { Rom } from '../../plugins/roms/entities.ts'
-import { type TestApp, buildTestApp } from '../support.ts'
+import { type TestApp, buildTestApp, shareTestApp } from '../support.ts'
 import { countQueries } from './roms-support.ts'
+
+const fresh = shareTestApp(t)
 
 type View = Record<string, unknown> & { id: number, fs_slug: string }
 
@@ -23,7 +25,7 @@ async function addRom ({ app }: TestApp, platform: Platform, name: string, size:
 }
 
 t.test('a platform that is created has a folder, its facts and no ROMs', async (t) => {
-  const test = await buildTestApp(t, { library: { roms: {} } })
+  const test = await fresh(t, { library: { roms: {} } })
   const reply = await test.app.inject({ method: 'POST', url: '/api/platforms', headers: test.admin, payload: { fs_slug: 'snes' } })
   t.equal(reply.statusCode, 201)
   t.match(reply.json(), {
@@ -34,7 +36,7 @@ t.test('a platform that is created has a folder, its facts and no ROMs', async (
 })
 
 t.test('a platform folder is made where the library keeps its ROMs', async (t) => {
-  const test = await buildTestApp(t, { library: { nes: { roms: {} } } })
+  const test = await fresh(t, { library: { nes: { roms: {} } } })
   const create = (slug: string) =>
     test.app.inject({ method: 'POST', url: '/api/platforms', headers: test.admin, payload: { fs_slug: slug } })
   t.equal((await create('snes')).statusCode, 201)
@@ -43,7 +45,7 @@ t.test('a platform folder is made where the library keeps its ROMs', async (t) =
 })
 
 t.test('a name that leaves the library, or is excluded, is refused and makes no folder', async (t) => {
-  const test = await buildTestApp(t, { library: { roms: {} } })
+  const test = await fresh(t, { library: { roms: {} } })
   for (const slug of ['../x', '/etc', '..', '.', 'a/b', 'a\\b', 'a\0b', 'a\nb', 'C:x', 'é'.repeat(200), '@eaDir']) {
     const reply = await test.app.inject({ method: 'POST', url: '/api/platforms', headers: test.admin, payload: { fs_slug: slug } })
     t.equal(reply.statusCode, 400, JSON.stringify(slug))
@@ -54,7 +56,7 @@ t.test('a name that leaves the library, or is excluded, is refused and makes no 
 })
 
 t.test('platforms are listed by name with their counts, sizes and firmware', async (t) => {
-  const test = await buildTestApp(t)
+  const test = await fresh(t)
   const snes = await addPlatform(test, 'snes')
   const gb = await addPlatform(test, 'gb')
   await addRom(test, snes, 'a.sfc', 3_000_000_000)
@@ -76,7 +78,7 @@ t.test('platforms are listed by name with their counts, sizes and firmware', asy
 })
 
 t.test('only platforms changed strictly after a time are listed when it is given', async (t) => {
-  const test = await buildTestApp(t)
+  const test = await fresh(t)
   await addPlatform(test, 'gb')
   const [view] = (await test.app.inject({ url: '/api/platforms', headers: test.admin })).json<View[]>()
   const after = (time: string) => test.app.inject({ url: '/api/platforms', headers: test.admin, query: { updated_after: time } })
@@ -86,7 +88,7 @@ t.test('only platforms changed strictly after a time are listed when it is given
 })
 
 t.test('the list takes as many queries for twenty platforms as for one', async (t) => {
-  const test = await buildTestApp(t)
+  const test = await fresh(t)
   const count = () => countQueries(test, async () => {
     t.equal((await test.app.inject({ url: '/api/platforms', headers: test.admin })).statusCode, 200)
   })
@@ -97,7 +99,7 @@ t.test('the list takes as many queries for twenty platforms as for one', async (
 })
 
 t.test('every known platform is listed once, the stored ones as they are', async (t) => {
-  const test = await buildTestApp(t)
+  const test = await fresh(t)
   await addPlatform(test, 'super-nintendo')
   await addPlatform(test, 'psx')
   await addPlatform(test, 'PlayStation')
@@ -109,7 +111,7 @@ t.test('every known platform is listed once, the stored ones as they are', async
 })
 
 t.test('folders without a row are shown with the slug they would get', async (t) => {
-  const test = await buildTestApp(t, { library: { roms: { gb: {}, 'My Consoles': {}, '@eaDir': {}, sega_md: {} } } })
+  const test = await fresh(t, { library: { roms: { gb: {}, 'My Consoles': {}, '@eaDir': {}, sega_md: {} } } })
   await addPlatform(test, 'gb')
   const views = (await test.app.inject({ url: '/api/platforms/filesystem', headers: test.admin })).json<View[]>()
   t.same(views.map((view) => view.fs_slug).sort(), ['My Consoles', 'sega_md'])
@@ -124,7 +126,7 @@ t.test('a library that cannot be read is said to be so, without telling where it
 })
 
 t.test('a custom name is shown and an empty text clears it', async (t) => {
-  const test = await buildTestApp(t)
+  const test = await fresh(t)
   const { id } = await addPlatform(test, 'gb')
   const put = async (payload: object) =>
     (await test.app.inject({ method: 'PUT', url: `/api/platforms/${id}`, headers: test.admin, payload })).json<View>()
@@ -138,7 +140,7 @@ t.test('a custom name is shown and an empty text clears it', async (t) => {
 })
 
 t.test('a platform is found and made once however often and at once it is asked for, and keeps its custom name', async (t) => {
-  const test = await buildTestApp(t)
+  const test = await fresh(t)
   const results = await Promise.all(Array.from({ length: 5 }, () => test.app.platforms.ensure(test.app.orm.em.fork(), 'gb')))
   t.equal(results.filter((result) => result.isNew).length, 1)
   t.equal(new Set(results.map((result) => result.platform.id)).size, 1)
@@ -152,7 +154,7 @@ t.test('a platform is found and made once however often and at once it is asked 
 })
 
 t.test('a platform that is deleted takes its ROMs along and leaves its folder', async (t) => {
-  const test = await buildTestApp(t, { library: { roms: { gb: { 'a.gb': 'a' } } } })
+  const test = await fresh(t, { library: { roms: { gb: { 'a.gb': 'a' } } } })
   const platform = await addPlatform(test, 'gb')
   await addRom(test, platform, 'a.gb', 1)
   const url = `/api/platforms/${platform.id}`
@@ -167,7 +169,7 @@ t.test('a platform that is deleted takes its ROMs along and leaves its folder', 
 })
 
 t.test('an id that is none is refused as a wrong path', async (t) => {
-  const { app, admin } = await buildTestApp(t)
+  const { app, admin } = await fresh(t)
   for (const id of ['0', '-1', 'x', '1.5']) {
     t.equal((await app.inject({ url: `/api/platforms/${id}`, headers: admin })).statusCode, 422, id)
   }

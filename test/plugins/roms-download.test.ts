@@ -5,12 +5,14 @@ import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { parse as parseContentDisposition } from 'content-disposition'
 import fc from 'fast-check'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import yauzl from 'yauzl'
 import { toEntryName } from '../../plugins/roms/zip.ts'
 import { RomFile } from '../../plugins/roms/entities.ts'
-import { type TestApp, buildTestApp } from '../support.ts'
+import { type TestApp, buildTestApp, shareTestApp } from '../support.ts'
 import { addRom } from './roms-support.ts'
+
+const fresh = shareTestApp(t)
 
 const BYTES = 'The bytes of a game, long enough to be cut.'
 
@@ -43,8 +45,8 @@ async function readZip (bytes: Buffer): Promise<Map<string, string>> {
   })
 }
 
-async function withGame (t: Parameters<typeof buildTestApp>[0], name = 'game.sfc', env: Record<string, string> = {}) {
-  const test = await buildTestApp(t, { library: { roms: { snes: { [name]: BYTES } } }, env })
+async function withGame (t: Test, name = 'game.sfc') {
+  const test = await fresh(t, { library: { roms: { snes: { [name]: BYTES } } } })
   return { ...test, id: await addRom(test, { fs_name: name }) }
 }
 
@@ -133,7 +135,7 @@ t.test('a copy that is still good is not sent again, and another one is', async 
 })
 
 t.test('an empty file is sent', async (t) => {
-  const test = await buildTestApp(t, { library: { roms: { snes: { 'empty.sfc': '' } } } })
+  const test = await fresh(t, { library: { roms: { snes: { 'empty.sfc': '' } } } })
   const id = await addRom(test, { fs_name: 'empty.sfc' })
   const reply = await fetchContent(test, `${id}/content/x`)
   t.match(reply, { statusCode: 200, body: '', headers: { 'content-length': '0' } })
@@ -149,7 +151,6 @@ t.test('any name a disk can hold reaches the client without breaking a header', 
     t.notMatch(header, /[\r\n]/)
     t.equal(parseContentDisposition(header).parameters.filename, name.replaceAll(/[\r\n]/g, '_'))
     t.equal(reply.headers['x-evil'], undefined)
-    await test.app.close()
   }
 })
 
@@ -166,7 +167,7 @@ t.test('a file that is gone from disk is named, and a ROM that is not there is n
 })
 
 t.test('no row of the database and no link leads out of the library', async (t) => {
-  const test = await buildTestApp(t, { library: { roms: { snes: { 'a.sfc': BYTES, real: {} } }, other: { 'b.sfc': 'other' } } })
+  const test = await fresh(t, { library: { roms: { snes: { 'a.sfc': BYTES, real: {} } }, other: { 'b.sfc': 'other' } } })
   const secret = join(test.libraryDir, '..', 'data', 'secret.txt')
   writeFileSync(secret, 'secret')
   symlinkSync(secret, join(test.libraryDir, 'roms/snes/link.sfc'))
@@ -205,7 +206,7 @@ const FOLDER = {
 const FILES = ['disc 1.cue', 'disc 1.bin', 'disc 2.cue', 'ü 🎮.bin', 'manual/m.pdf']
 
 t.test('a ROM of several files is sent as a zip of known size with a playlist', async (t) => {
-  const test = await buildTestApp(t, { library: { roms: { psx: FOLDER } } })
+  const test = await fresh(t, { library: { roms: { psx: FOLDER } } })
   const id = await addRom(test, { fs_name: 'Game', platform: 'psx', files: FILES })
   const reply = await fetchContent(test, `${id}/content/My%20Game`)
   t.equal(reply.statusCode, 200)
@@ -246,7 +247,7 @@ t.test('a ROM of several files is sent as a zip of known size with a playlist', 
 })
 
 t.test('a playlist that is there already is left alone, and no name breaks out of the zip', async (t) => {
-  const test = await buildTestApp(t, { library: { roms: { psx: { Game: { 'own.M3U': 'x', 'C:evil': 'drive', 'a\\b': 'up' } } } } })
+  const test = await fresh(t, { library: { roms: { psx: { Game: { 'own.M3U': 'x', 'C:evil': 'drive', 'a\\b': 'up' } } } } })
   const id = await addRom(test, { fs_name: 'Game', platform: 'psx', files: ['own.M3U', 'C:evil', 'a\\b'] })
   const entries = await readZip((await fetchContent(test, `${id}/content/..%2F..%2Fx`)).rawPayload)
   t.same([...entries.keys()].toSorted(), ['C_evil', 'a_b', 'own.M3U'])
@@ -257,7 +258,7 @@ t.test('a playlist that is there already is left alone, and no name breaks out o
 })
 
 t.test('several ROMs are sent in one zip by their place in the library', async (t) => {
-  const test = await buildTestApp(t, { library: { roms: { psx: FOLDER, snes: { 'a.sfc': 'A', 'b.sfc': 'B' } } } })
+  const test = await fresh(t, { library: { roms: { psx: FOLDER, snes: { 'a.sfc': 'A', 'b.sfc': 'B' } } } })
   const game = await addRom(test, { fs_name: 'Game', platform: 'psx', files: FILES })
   const a = await addRom(test, { fs_name: 'a.sfc' })
   await addRom(test, { fs_name: 'b.sfc' })
@@ -278,7 +279,7 @@ t.test('several ROMs are sent in one zip by their place in the library', async (
 t.test('a single file is shown when a browser can show it and saved when it cannot', async (t) => {
   const files = ['m.pdf', 'page.html', 'pic.svg', 'shot.png', 'track.mp3', 'game.bin']
   const content = Object.fromEntries(files.map((file) => [file, file]))
-  const test = await buildTestApp(t, { library: { roms: { psx: { Game: content } } } })
+  const test = await fresh(t, { library: { roms: { psx: { Game: content } } } })
   await addRom(test, { fs_name: 'Game', platform: 'psx', files })
   const em = test.app.orm.em.fork()
   await em.nativeUpdate(RomFile, { file_name: 'track.mp3' }, { category: 'soundtrack' })
@@ -309,7 +310,7 @@ function openFilesIn (folder: string): string[] {
 
 t.test('a client that goes away leaves no file open', { skip: process.platform !== 'linux' }, async (t) => {
   const big = 'x'.repeat(24 * 1024 * 1024)
-  const test = await buildTestApp(t, { library: { roms: { psx: { Game: { 'a.bin': big, 'b.bin': big } } } } })
+  const test = await fresh(t, { library: { roms: { psx: { Game: { 'a.bin': big, 'b.bin': big } } } } })
   const id = await addRom(test, { fs_name: 'Game', platform: 'psx', files: ['a.bin', 'b.bin'] })
   const [file] = await test.app.orm.em.fork().find(RomFile, {})
   await test.app.listen({ port: 0, host: '127.0.0.1' })
@@ -331,7 +332,10 @@ t.test('a client that goes away leaves no file open', { skip: process.platform !
 })
 
 t.test('downloads are open to anyone only when they are meant to be', async (t) => {
-  const test = await withGame(t, 'game.sfc', { DISABLE_DOWNLOAD_ENDPOINT_AUTH: 'true' })
-  t.equal((await test.app.inject({ url: `/api/roms/${test.id}/content/x` })).body, BYTES)
-  t.equal((await test.app.inject({ url: `/api/roms/download?rom_ids=${test.id}` })).statusCode, 401)
+  const test = await buildTestApp(t, {
+    library: { roms: { snes: { 'game.sfc': BYTES } } }, env: { DISABLE_DOWNLOAD_ENDPOINT_AUTH: 'true' }
+  })
+  const id = await addRom(test, { fs_name: 'game.sfc' })
+  t.equal((await test.app.inject({ url: `/api/roms/${id}/content/x` })).body, BYTES)
+  t.equal((await test.app.inject({ url: `/api/roms/download?rom_ids=${id}` })).statusCode, 401)
 })

@@ -4,8 +4,10 @@ import { FormatRegistry } from '@sinclair/typebox'
 import { Platform } from '../../plugins/platforms/entities.ts'
 import { Rom, RomUser } from '../../plugins/roms/entities.ts'
 import { createRomSchemas } from '../../plugins/roms/schemas.ts'
-import { type TestApp, buildTestApp } from '../support.ts'
+import { type TestApp, buildTestApp, shareTestApp } from '../support.ts'
 import { type RomSeed, addRom, countQueries } from './roms-support.ts'
+
+const fresh = shareTestApp(t)
 
 type Query = Record<string, string | number | boolean | readonly (string | number)[]>
 interface Item extends Record<string, unknown> { id: number, fs_name: string, rom_user: Record<string, unknown> }
@@ -44,7 +46,7 @@ async function addAll (test: TestApp, seeds: RomSeed[]): Promise<number[]> {
 }
 
 t.test('ROMs are listed by name without its article, with where to jump to', async (t) => {
-  const test = await buildTestApp(t)
+  const test = await fresh(t)
   const ids = await addAll(test, ['Zelda.sfc', 'The Addams.sfc', 'Actraiser 10.sfc', 'Actraiser 9.sfc', '7up.sfc'].map((name) => ({ fs_name: name })))
   const page = await list(test)
   t.same(page.items.map((item) => item.fs_name), ['7up.sfc', 'Actraiser 9.sfc', 'Actraiser 10.sfc', 'The Addams.sfc', 'Zelda.sfc'])
@@ -65,7 +67,7 @@ t.test('ROMs are listed by name without its article, with where to jump to', asy
 })
 
 t.test('a page that cannot be is refused, and so are the uninvited', async (t) => {
-  const { app, admin } = await buildTestApp(t)
+  const { app, admin } = await fresh(t)
   for (const query of ['limit=0', 'limit=10001', 'offset=-1', 'limit=x', 'updated_after=soon', 'matched=maybe',
     'platform_ids=99999999999', 'genres=%00', 'search_term=%00', 'updated_after=2016-12-31T23:59:60Z']) {
     const reply = await app.inject({ url: `/api/roms?${query}`, headers: admin })
@@ -78,7 +80,7 @@ t.test('a page that cannot be is refused, and so are the uninvited', async (t) =
 })
 
 t.test('lists sort by any column, by source ids and by own marks', async (t) => {
-  const test = await buildTestApp(t)
+  const test = await fresh(t)
   const [a = 0, b = 0] = await addAll(test, [
     { fs_name: 'a.sfc', fields: { fs_size_bytes: 5, average_rating: 10, first_release_date: 9e11 }, matches: { igdb: 100 } },
     { fs_name: 'b.sfc', fields: { fs_size_bytes: 9, average_rating: 90 }, matches: { igdb: 20 } },
@@ -99,7 +101,7 @@ t.test('lists sort by any column, by source ids and by own marks', async (t) => 
 })
 
 t.test('every column that is offered for sorting exists', async (t) => {
-  const test = await buildTestApp(t)
+  const test = await fresh(t)
   await addRom(test, { fs_name: 'a.sfc', matches: { libretro: 'A', igdb: 'not a number' } })
   const item = (await list(test)).items[0] ?? { rom_user: {} }
   for (const column of [...Object.keys(item), ...Object.keys(item.rom_user)]) {
@@ -108,7 +110,7 @@ t.test('every column that is offered for sorting exists', async (t) => {
 })
 
 t.test('a search finds every word in the name or file name, alternatives, and hashes', async (t) => {
-  const test = await buildTestApp(t)
+  const test = await fresh(t)
   const crc = 'deadbeef'
   const md5 = 'ab'.repeat(16)
   const sha1 = 'cd'.repeat(20)
@@ -133,7 +135,7 @@ t.test('a search finds every word in the name or file name, alternatives, and ha
 })
 
 t.test('filters narrow a list by what is known of the ROMs', async (t) => {
-  const test = await buildTestApp(t)
+  const test = await fresh(t)
   await addAll(test, [
     {
       fs_name: 'a (USA).sfc',
@@ -188,14 +190,14 @@ t.test('filters narrow a list by what is known of the ROMs', async (t) => {
 })
 
 t.test('only what changed after a time a client was told is listed', async (t) => {
-  const test = await buildTestApp(t)
+  const test = await fresh(t)
   await addRom(test, { fs_name: 'a.sfc' })
   const [item] = (await list(test)).items
   t.equal((await list(test, { updated_after: String(item?.updated_at) })).total, 0)
 })
 
 t.test('of a group of siblings one is shown: the main one, a finished one, that of the wanted region', async (t) => {
-  const test = await buildTestApp(t)
+  const test = await fresh(t)
   const ids = await addAll(test, [
     { fs_name: 'Game (Japan).sfc', matches: { igdb: 1 } },
     { fs_name: 'Game (USA) (Demo).sfc', matches: { igdb: 1, ss: 9 } },
@@ -220,7 +222,7 @@ t.test('of a group of siblings one is shown: the main one, a finished one, that 
 })
 
 t.test('marks are the own ones: kept, shown, filtered by, and hidden from the lists when asked', async (t) => {
-  const test = await buildTestApp(t)
+  const test = await fresh(t)
   const [a = 0] = await addAll(test, [{ fs_name: 'a.sfc' }, { fs_name: 'b.sfc' }])
   const bob = await test.createUser('bob')
   const put = (payload: object, query = '') =>
@@ -251,7 +253,7 @@ t.test('marks are the own ones: kept, shown, filtered by, and hidden from the li
 })
 
 t.test('a ROM is shown with its sources, merged data, artwork, files and siblings as the document says', async (t) => {
-  const test = await buildTestApp(t)
+  const test = await fresh(t)
   const [a = 0, b = 0] = await addAll(test, [
     {
       fs_name: 'Game (USA).sfc',
@@ -310,7 +312,7 @@ t.test('a ROM is shown with its sources, merged data, artwork, files and sibling
 })
 
 t.test('the document shows the fields and records of every provider that is registered', async (t) => {
-  const { app } = await buildTestApp(t)
+  const { app } = await fresh(t)
   const { components } = (await app.inject({ url: '/openapi.json' })).json()
   const properties = components.schemas.SimpleRom.properties
   t.ok(properties.igdb_id)
@@ -319,7 +321,7 @@ t.test('the document shows the fields and records of every provider that is regi
 })
 
 t.test('a list takes as many queries for fifty ROMs as for one, and few', async (t) => {
-  const test = await buildTestApp(t)
+  const test = await fresh(t)
   const add = (i: number) => addRom(test, { fs_name: `Game ${i}.sfc`, matches: { igdb: i % 5, ss: i }, fields: { genres: [`g${i}`] } })
   await add(0)
   const withAuth = await countQueries(test, async () => { await test.app.inject({ url: '/api/roms/identifiers', headers: test.admin }) })
@@ -331,7 +333,7 @@ t.test('a list takes as many queries for fifty ROMs as for one, and few', async 
 })
 
 t.test('a ROM is found by the id a source gives it, and by a hash of its own or of a file', async (t) => {
-  const test = await buildTestApp(t)
+  const test = await fresh(t)
   const [a, b] = await addAll(test, [
     { fs_name: 'a.sfc', matches: { igdb: 42 }, fields: { md5_hash: 'ab'.repeat(16) } },
     { fs_name: 'b.sfc', matches: { flashpoint: 'f-1' }, file: { crc_hash: 'deadbeef' } }
@@ -349,7 +351,7 @@ t.test('a ROM is found by the id a source gives it, and by a hash of its own or 
 })
 
 t.test('any ROM of a part of the library is picked, and null where there is none', async (t) => {
-  const test = await buildTestApp(t)
+  const test = await fresh(t)
   const none = await test.app.inject({ url: '/api/roms/random', headers: test.admin })
   t.equal(none.statusCode, 200)
   t.equal(none.body, 'null')
@@ -368,7 +370,7 @@ t.test('anyone may read details while downloads are open, but not the lists', as
 })
 
 t.test('a file is described by its own id', async (t) => {
-  const test = await buildTestApp(t)
+  const test = await fresh(t)
   const id = await addRom(test, { fs_name: 'Game', files: ['a.bin', 'manual/b.pdf'] })
   const detail = (await test.app.inject({ url: `/api/roms/${id}`, headers: test.admin })).json<{ files: { id: number }[] }>()
   t.match(detail.files, [{ file_name: 'a.bin', category: 'game' }, { file_name: 'b.pdf', category: null, is_top_level: false }])

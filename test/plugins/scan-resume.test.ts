@@ -39,6 +39,12 @@ t.test('a scan whose worker dies', async (t) => {
   const test = await buildScanTest(t, { providers: ['alpha'] })
   const { worker } = test
   if (worker === null) throw new Error('the test has no worker')
+  const told: unknown[][] = []
+  const { publish } = worker.sockets
+  worker.sockets.publish = (room, event, payload) => {
+    if (event.startsWith('scan:')) told.push([room, event, payload])
+    publish(room, event, payload)
+  }
 
   t.test('is taken up by a worker that is there', async (t) => {
     await test.put(manyRoms('snes', 3))
@@ -48,16 +54,12 @@ t.test('a scan whose worker dies', async (t) => {
       values ($1, 'Quick Scan', 'scan', 'started', $2, 'dead', 1, now(), 'scan:library')`, [id, payload])
     await worker.tasks.recover()
     t.match(await test.finished(id), { status: 'finished', meta: { scan_stats: { new_roms: 3 } } })
+    await until(() => told.some(([, event]) => event === 'scan:done'), 'its end is told')
   })
 
   t.test('is given up when three died at it, and everybody is told', async (t) => {
     await test.put(manyRoms('snes', 1))
-    const told: unknown[] = []
-    const { publish } = worker.sockets
-    worker.sockets.publish = (room, event, payload) => {
-      told.push([room, event, payload])
-      publish(room, event, payload)
-    }
+    told.length = 0
     const id = crypto.randomUUID()
     await test.sql(`insert into tasks (id, title, type, status, worker_id, attempts, started_at, lock)
       values ($1, 'Quick Scan', 'scan', 'started', 'dead', 3, now(), 'scan:library')`, [id])

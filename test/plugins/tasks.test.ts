@@ -66,6 +66,7 @@ t.test('the schedules in the database are those that are switched on', async (t)
   const schedules = () => sql<{ key: string, cron: string }>("select key, cron from pgboss.schedule where name = 'schedules' order by key")
   t.same(await schedules(), [
     { key: 'cleanup_audit_log', cron: '30 4 * * *' },
+    { key: 'cleanup_sync_sessions', cron: '23 * * * *' },
     { key: 'scan_library', cron: '30 4 * * *' }, { key: 'update_pictures_metadata', cron: '15 2 * * 1' }
   ])
   const id = crypto.randomUUID()
@@ -75,7 +76,7 @@ t.test('the schedules in the database are those that are switched on', async (t)
     databaseUrl: test.databaseUrl,
     config: loadConfig({
       SVC_DATA_DIR: dataDir, SVC_AUTH_SECRET_KEY: 'a key for tests only', SCHEDULED_RESCAN_CRON: '0 1 * * *',
-      AUDIT_LOG_RETENTION_DAYS: '0',
+      AUDIT_LOG_RETENTION_DAYS: '0', ENABLE_SCHEDULED_CLEANUP_SYNC_SESSIONS: 'false',
       ENABLE_SCHEDULED_CLEANUP_ORPHANED_RESOURCES: 'true', SCHEDULED_CLEANUP_ORPHANED_RESOURCES_CRON: 'x x x x x'
     }).config
   }, ['pictures'])

@@ -8,7 +8,7 @@ import { readServerState } from '../../core/supervisor-state.ts'
 import { type Command, listChildren, runSvc, settings, tryFetch, until, waitUntilListening } from '../e2e/server.ts'
 
 const ADMIN = { SVC_ADMIN_USERNAME: 'soak', SVC_ADMIN_PASSWORD: 'soak-tests-only' }
-const AUTHORIZATION = `Basic ${Buffer.from(`${ADMIN.SVC_ADMIN_USERNAME}:${ADMIN.SVC_ADMIN_PASSWORD}`).toString('base64')}`
+export const AUTHORIZATION = `Basic ${Buffer.from(`${ADMIN.SVC_ADMIN_USERNAME}:${ADMIN.SVC_ADMIN_PASSWORD}`).toString('base64')}`
 
 /** Whatever else the machine does meanwhile. */
 export const WAIT_MS = 180_000
@@ -25,6 +25,7 @@ export interface ScanRow {
 /** A running server, and whoever takes its place. */
 export interface SoakServer {
   command: Command
+  url: string
   databaseUrl (): string
   /** What a connected client was told about the end of scans. */
   told: string[]
@@ -76,6 +77,7 @@ export async function startServer (t: Pick<Test, 'teardown'>, dataDir: string, l
 
   return {
     command,
+    url,
     databaseUrl,
     told,
     query,

@@ -9,10 +9,14 @@ import {
   expectedHashes, makeRar, makeTar, makeZip, MEMBERS, sortedMembers, unpackFixture, type Content
 } from './fixtures.ts'
 
-function setUp (t: Test, options: HasherOptions = {}) {
+/** Threads take longer to start than these archives to read: one for all tests without options of their own. */
+const usual = createHasher({ threads: 1 })
+t.teardown(() => usual.close())
+
+function setUp (t: Test, options?: HasherOptions) {
   const dir = t.testdir({})
-  const hasher = createHasher({ threads: 1, ...options })
-  t.teardown(() => hasher.close())
+  const hasher = options === undefined ? usual : createHasher({ threads: 1, ...options })
+  if (hasher !== usual) t.teardown(() => hasher.close())
   return async (name: string, bytes: Uint8Array) => {
     writeFileSync(join(dir, name), bytes)
     return hasher.hashFile(join(dir, name))

@@ -7,11 +7,15 @@ import { createHasher, type HasherOptions } from '../../../core/hashing/hasher.t
 import { EMPTY_HASHES } from '../../../core/hashing/types.ts'
 import { expectedHashes, makeTar, makeZip, MEMBERS, sortedMembers, unpackFixture } from './fixtures.ts'
 
-function setUp (t: Test, files: Record<string, Uint8Array | string>, options: HasherOptions = { threads: 2 }) {
+/** Threads take longer to start than these files to read: the same for all tests without options of their own. */
+const usual = createHasher({ threads: 2 })
+t.teardown(() => usual.close())
+
+function setUp (t: Test, files: Record<string, Uint8Array | string>, options?: HasherOptions) {
   const dir = t.testdir({})
   for (const [name, content] of Object.entries(files)) writeFileSync(join(dir, name), content)
-  const hasher = createHasher(options)
-  t.teardown(() => hasher.close())
+  const hasher = options === undefined ? usual : createHasher(options)
+  if (hasher !== usual) t.teardown(() => hasher.close())
   return { hasher, dir, path: (name: string) => join(dir, name) }
 }
 

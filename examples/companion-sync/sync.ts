@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto'
+import { createReadStream, existsSync } from 'node:fs'
+import { readFile, readdir, rm, stat } from 'node:fs/promises'
+import { join, parse, relative, resolve, sep } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import {
+  type HeldRom, type Operation, type PlaySession, type Session, complete, download, listRoms, negotiate, upload
+} from './server.ts'
+
+/** What a player was at since the last sync: the launcher of games writes it, one JSON array. */
+const PLAYS = '.plays.json'
+
+async function sha1Of (path: string): Promise<string> {
+  const hash = createHash('sha1')
+  await pipeline(createReadStream(path), hash)
+  return hash.digest('hex')
+}
+
+/** The saves in the folder by ROM; files that belong to no ROM of the server are left alone. */
+async function readHeld (folder: string, roms: ReadonlyMap<string, number>): Promise<HeldRom[]> {
+  const held = new Map<number, HeldRom>()
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const id = roms.get(parse(entry.name).name)
+    if (!entry.isFile() || id === undefined) continue
+    const path = join(folder, entry.name)
+    const { mtime } = await stat(path)
+    const rom = held.get(id) ?? { rom_id: id, saves: [] }
+    rom.saves.push({ file: entry.name, mtime: mtime.toISOString(), sha1: await sha1Of(path) })
+    held.set(id, rom)
+  }
+  return [...held.values()]
+}
+
+/** Where a download goes. A server's word is no reason to write outside the folder. */
+function placeOf (folder: string, { dest_path: path = '', file }: Operation): string {
+  const place = resolve(folder, path)
+  const inside = relative(folder, place)
+  if (inside === '' || inside === '..' || inside.startsWith(`..${sep}`)) {
+    throw new Error(`'${file}' is to be written to '${place}', which is outside '${folder}'`)
+  }
+  return place
+}
+
+/** A game may be running: what it saved since the negotiation is not to be replaced. */
+async function refuseChanged (path: string, told: string | undefined): Promise<void> {
+  const now = existsSync(path) ? await sha1Of(path) : undefined
+  if (now !== told) throw new Error(`'${path}' changed meanwhile; the next run takes it up`)
+}
+
+async function carryOut (
+  session: Session, folder: string, operation: Operation, told: ReadonlyMap<string, string>
+): Promise<void> {
+  const { type, file, destination, source, resolution } = operation
+  const sends = type === 'upload' || type === 'conflict'
+  const fetches = type === 'download' || (type === 'conflict' && resolution !== 'device_wins')
+  // Ours goes first: what is about to be replaced here must be safe there.
+  if (sends && destination !== undefined) await upload(session, destination, join(folder, file))
+  if (fetches && source !== undefined) {
+    const place = placeOf(folder, operation)
+    await refuseChanged(place, told.get(file))
+    await download(session, source, place)
+  }
+}
+
+async function readPlays (path: string): Promise<PlaySession[]> {
+  return existsSync(path) ? JSON.parse(await readFile(path, 'utf8')) as PlaySession[] : []
+}
+
+/** One run: says what is here, does what the server answers, and reports. */
+export async function sync (
+  session: Session, folder: string, tell: (line: string) => void
+): Promise<{ done: number, failed: number }> {
+  const held = await readHeld(folder, await listRoms(session))
+  const told = new Map(held.flatMap((rom) => rom.saves.map((save) => [save.file, save.sha1])))
+  const { session_id: id, operations } = await negotiate(session, held)
+  let done = 0
+  let failed = 0
+  for (const operation of operations.filter(({ type }) => type !== 'noop')) {
+    try {
+      await carryOut(session, folder, operation, told)
+      done++
+      tell(`${operation.type} ${operation.file}`)
+    } catch (err) {
+      failed++
+      tell(`${operation.type} ${operation.file} failed: ${err instanceof Error ? err.message : String(err)}`)
+    }
+  }
+  const plays = await readPlays(join(folder, PLAYS))
+  await complete(session, id, { done, failed, plays })
+  await rm(join(folder, PLAYS), { force: true })
+  return { done, failed }
+}

@@ -1,0 +1,55 @@
+import type { FastifyInstance } from 'fastify'
+import type { Socket } from 'socket.io'
+import type { Caller } from '../../core/auth.ts'
+import { ApiError } from '../../core/errors.ts'
+import { type Heartbeat, HeartbeatSchema, type Stop, StopSchema } from './schemas.ts'
+
+const scopes = ['roms.user.write'] as const
+/** Whoever is refused is not told: nothing here is worth an answer. */
+const refuse = () => {}
+
+/** The events by which browsers say what is played in them. */
+export function listenForActivity (app: FastifyInstance): void {
+  const followed = new WeakSet<Socket>()
+  const drops = new Set<Promise<void>>()
+
+  function drop (socket: Socket): void {
+    const dropping = app.activity.drop(app.orm.em.fork(), socket.id)
+      .catch((err: unknown) => { app.log.warn({ err }, 'what a closed socket played was not ended') })
+      .finally(() => { drops.delete(dropping) })
+    drops.add(dropping)
+  }
+
+  async function ignoreUnknown (work: Promise<unknown>): Promise<void> {
+    try {
+      await work
+    } catch (err) {
+      if (!(err instanceof ApiError)) throw err
+    }
+  }
+
+  async function beat (given: Heartbeat, caller: Caller, socket: Socket, starts: boolean): Promise<void> {
+    if (!followed.has(socket)) {
+      followed.add(socket)
+      socket.once('disconnect', () => { drop(socket) })
+    }
+    await ignoreUnknown(app.activity.beat(app.orm.em.fork(), caller, given, { socket_id: socket.id, starts }))
+    // It closed meanwhile, and what it started was not there yet to be ended.
+    if (!socket.connected) drop(socket)
+  }
+
+  app.sockets.on<Heartbeat>('activity:start', {
+    scopes, schema: HeartbeatSchema, refuse, handle: (given, caller, socket) => beat(given, caller, socket, true)
+  })
+  app.sockets.on<Heartbeat>('activity:heartbeat', {
+    scopes, schema: HeartbeatSchema, refuse, handle: (given, caller, socket) => beat(given, caller, socket, false)
+  })
+  app.sockets.on<Stop>('activity:stop', {
+    scopes,
+    schema: StopSchema,
+    refuse,
+    handle: (given, caller, socket) =>
+      ignoreUnknown(app.activity.stopGame(app.orm.em.fork(), caller, given, socket.id))
+  })
+  app.addHook('onClose', async () => { await Promise.all(drops) })
+}

@@ -1,0 +1,75 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { type RawBuilder, sql } from 'kysely'
+import type { Viewer } from '../platforms/visibility.ts'
+import { isRomVisible } from '../roms/visibility.ts'
+import type { ActivityRow } from './schemas.ts'
+
+const LIFETIME = '90 seconds'
+
+const milliseconds = (column: string) => sql`(extract(epoch from ${sql.ref(column)}) * 1000)::float8`
+const stem = (column: string) => sql`regexp_replace(${sql.ref(column)}, '\\.[^.]*$', '')`
+
+/** Others see it, so it is one that the player shares. */
+const THUMBNAIL = sql`select jsonb_build_object('id', t.id, 'updated_at', ${milliseconds('t.updated_at')})
+  from assets s join assets t on t.user_id = s.user_id and t.rom_id = s.rom_id and t.kind = 'screenshot' and t.is_public
+    and not t.is_gallery and t.deleted_at is null
+    and (t.file_name in (s.file_name, ${stem('s.file_name')}) or ${stem('t.file_name')} in (s.file_name, ${stem('s.file_name')}))
+  where s.user_id = a.user_id and s.kind = 'save' and s.rom_id = a.rom_id and s.deleted_at is null
+  order by s.updated_at desc, t.updated_at desc limit 1`
+
+/** Live entries that a viewer may see. */
+export async function selectEntries (
+  em: EntityManager, viewer: Viewer, condition: RawBuilder<boolean>
+): Promise<ActivityRow[]> {
+  const { rows } = await sql<ActivityRow>`select a.user_id, u.username, u.avatar_path, a.rom_id,
+      coalesce(nullif(r.name, ''), r.fs_name) as rom_name, r.path_cover_small, r.path_screenshots, r.media,
+      ${milliseconds('r.updated_at')} as rom_updated_at, p.slug as platform_slug,
+      coalesce(p.custom_name, p.name) as platform_name, d.device_id, d.client, a.socket_id is not null as by_socket,
+      ${milliseconds('a.started_at')} as started_at, (${THUMBNAIL}) as thumbnail
+    from activity_entries a join users u on u.id = a.user_id join devices d on d.id = a.device_id
+      join roms r on r.id = a.rom_id join platforms p on p.id = r.platform_id
+    where a.expires_at > now() and u.enabled and ${isRomVisible(viewer)} and ${condition}`.execute(em.getKysely())
+  return rows
+}
+
+export interface Beat {
+  rom_id: number
+  /** The integer one. */
+  device_id: number
+  /** Socket that it came by. */
+  socket_id: string | null
+  /** Whether it is the start of a game, not another sign of one. */
+  starts: boolean
+}
+
+/**
+ * Starts or prolongs the entry of a device.
+ *
+ * @returns the ROM of the live entry there was; `undefined` when the player may not see the ROM, or it is not there
+ */
+export async function upsertEntry (
+  em: EntityManager, player: NonNullable<Viewer>, beat: Beat
+): Promise<{ former_rom_id: number | null } | undefined> {
+  const { rows: [row] } = await sql<{ former_rom_id: number | null }>`with former as (select rom_id from activity_entries
+      where user_id = ${player.id} and device_id = ${beat.device_id} and expires_at > now())
+    insert into activity_entries as a (user_id, device_id, rom_id, socket_id, started_at, expires_at)
+    select ${player.id}::int, d.id, r.id, ${beat.socket_id}::text, now(), now() + ${LIFETIME}::interval
+    from devices d, roms r join platforms p on p.id = r.platform_id
+    where d.id = ${beat.device_id} and r.id = ${beat.rom_id} and ${isRomVisible(player)} for key share of d, r
+    on conflict (user_id, device_id) do update set rom_id = excluded.rom_id, expires_at = excluded.expires_at,
+      socket_id = coalesce(excluded.socket_id, a.socket_id), started_at = case
+        when ${beat.starts}::boolean or a.expires_at <= now() or a.rom_id <> excluded.rom_id then excluded.started_at
+        else a.started_at end
+    returning (select rom_id from former) as former_rom_id`.execute(em.getKysely())
+  return row
+}
+
+/** What is no longer played, with the device's id on the wire. */
+export interface Cleared { user_id: number, device_id: string, rom_id: number }
+
+/** @param condition over `activity_entries`, aliased `a` */
+export async function deleteEntries (em: EntityManager, condition: RawBuilder<boolean>): Promise<Cleared[]> {
+  const { rows } = await sql<Cleared>`delete from activity_entries a using devices d
+    where d.id = a.device_id and ${condition} returning a.user_id, d.device_id, a.rom_id`.execute(em.getKysely())
+  return rows
+}

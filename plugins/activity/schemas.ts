@@ -1,0 +1,69 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { DateTime, Id, formatDate } from '../../core/typebox.ts'
+import { DeviceReference } from '../devices/schemas.ts'
+import type { Rom } from '../roms/entities.ts'
+import { resource } from '../roms/views.ts'
+
+export const HeartbeatSchema = Type.Object({ rom_id: Id, device_id: DeviceReference })
+export type Heartbeat = Static<typeof HeartbeatSchema>
+
+/** Without a device it is whatever the socket started. */
+export const StopSchema = Type.Object({ rom_id: Id, device_id: Type.Optional(DeviceReference) })
+export type Stop = Static<typeof StopSchema>
+
+export const ActivityEntrySchema = Type.Object({
+  user_id: Type.Integer(),
+  username: Type.String(),
+  avatar_path: Type.String(),
+  rom_id: Type.Integer(),
+  rom_name: Type.String(),
+  rom_cover_path: Type.String(),
+  screenshot_path: Type.String({
+    description: "Thumbnail of the player's newest shared save that has one, else the title screen, else a screenshot"
+  }),
+  platform_slug: Type.String(),
+  platform_name: Type.String(),
+  device_id: Type.String(),
+  device_type: Type.String(),
+  started_at: DateTime
+})
+export type ActivityEntryView = Static<typeof ActivityEntrySchema>
+
+/** An entry with what it is about. Times are milliseconds since 1970. */
+export interface ActivityRow extends Omit<ActivityEntryView, 'rom_cover_path' | 'screenshot_path' | 'device_type' | 'started_at'>,
+  Pick<Rom, 'path_cover_small' | 'path_screenshots' | 'media'> {
+  rom_updated_at: number
+  started_at: number
+  /** The device's. */
+  client: string | null
+  /** Whether a socket started it. */
+  by_socket: boolean
+  thumbnail: { id: number, updated_at: number } | null
+}
+
+const isoDate = (milliseconds: number) => formatDate(new Date(milliseconds))
+const picture = (path: string | null | undefined, row: ActivityRow) =>
+  path === null || path === undefined || path === '' ? '' : resource(path, isoDate(row.rom_updated_at))
+
+function screenshotOf (row: ActivityRow): string {
+  const { thumbnail } = row
+  if (thumbnail !== null) return `/api/screenshots/${thumbnail.id}/content?timestamp=${isoDate(thumbnail.updated_at)}`
+  return picture(row.media.title_screen?.path, row) || picture(row.path_screenshots[0], row)
+}
+
+export function toActivityView (row: ActivityRow): ActivityEntryView {
+  return {
+    user_id: row.user_id,
+    username: row.username,
+    avatar_path: row.avatar_path,
+    rom_id: row.rom_id,
+    rom_name: row.rom_name,
+    rom_cover_path: picture(row.path_cover_small, row),
+    screenshot_path: screenshotOf(row),
+    platform_slug: row.platform_slug,
+    platform_name: row.platform_name,
+    device_id: row.device_id,
+    device_type: row.client ?? (row.by_socket ? 'web' : 'unknown'),
+    started_at: isoDate(row.started_at)
+  }
+}

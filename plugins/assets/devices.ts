@@ -1,0 +1,134 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { FastifyInstance } from 'fastify'
+import type { Caller } from '../../core/auth.ts'
+import { badRequest, conflict, forbidden } from '../../core/errors.ts'
+import type { Scope } from '../../core/scopes.ts'
+import type { Device } from '../devices/entities.ts'
+import type { Asset } from './entities.ts'
+import { AssetVersion, DeviceSync } from './entities.ts'
+import type { DownloadedInput } from './schemas.ts'
+import { type Agreement, baseKeyOf, stampBase } from './sync-base.ts'
+
+/** The device a call is about. */
+export interface ActingDevice {
+  device: Device
+  /** Whether the call named it itself; else it is that of the token. */
+  is_named: boolean
+}
+
+type Content = Pick<Asset, 'sha1' | 'content_hash'> & { at: Date }
+
+/** @throws ApiError CONFLICT when a device holds bytes that this never was. */
+async function findHeld (tx: EntityManager, asset: Asset, input: DownloadedInput): Promise<Content> {
+  const current = { sha1: asset.sha1, content_hash: input.content_hash ?? asset.content_hash, at: asset.updated_at }
+  const sha1 = input.sha1?.toLowerCase() ?? null
+  const isOther = sha1 === null
+    ? (input.content_hash ?? asset.content_hash) !== asset.content_hash
+    : sha1 !== asset.sha1
+  if (!isOther) return current
+  const version = await tx.findOne(AssetVersion,
+    { asset, ...(sha1 === null ? { content_hash: input.content_hash ?? null } : { sha1 }) }, { orderBy: { id: 'desc' } })
+  if (version !== null) {
+    return { sha1: version.sha1, content_hash: version.content_hash ?? null, at: version.content_updated_at }
+  }
+  // A device may hash in a way of its own; bytes are bytes.
+  if (sha1 === null) return current
+  throw conflict(`'${asset.file_name}' never had the SHA-1 '${sha1}'; download it again`)
+}
+
+export function createDeviceStamps (app: FastifyInstance) {
+  async function upsert (tx: EntityManager, device: Device, asset: Asset, at: Date): Promise<void> {
+    await tx.upsert(DeviceSync, { device: device.id, asset: asset.id, last_synced_at: at, is_untracked: false })
+  }
+
+  function agreementOf (device: Device, asset: Asset, content: Pick<Content, 'sha1' | 'content_hash'>): Agreement | null {
+    if (asset.rom === null || asset.rom === undefined) return null
+    return {
+      device_id: device.id,
+      rom_id: asset.rom.id,
+      kind: asset.kind,
+      key: baseKeyOf({ slot: asset.slot ?? null, file_name: asset.file_name }),
+      sha1: content.sha1,
+      content_hash: content.content_hash ?? null
+    }
+  }
+
+  async function stamp (tx: EntityManager, device: Device, asset: Asset, content: Content): Promise<void> {
+    await upsert(tx, device, asset, content.at)
+    const agreement = agreementOf(device, asset, content)
+    if (agreement !== null) await stampBase(tx, agreement)
+  }
+
+  return {
+    /**
+     * The device that a call names, or else that of its token; null for none.
+     *
+     * @throws ApiError FORBIDDEN when it is named without the scope for devices, NOT_FOUND when it is not the caller's
+     */
+    async find (
+      em: EntityManager, caller: Caller, reference: number | string | undefined, scope: Scope
+    ): Promise<ActingDevice | null> {
+      const isNamed = reference !== undefined && reference !== ''
+      if (isNamed && !caller.scopes.has(scope)) {
+        throw forbidden(`device_id needs the scope ${scope}; leave it out, or use a token with it`)
+      }
+      const wanted = isNamed ? reference : caller.device_id
+      if (wanted === null) return null
+      return { device: await app.devices.find(em, caller.id, wanted), is_named: isNamed }
+    },
+
+    /** @throws ApiError BAD_REQUEST when neither the call nor its token names one, NOT_FOUND */
+    async require (em: EntityManager, caller: Caller, reference: number | string | undefined): Promise<Device> {
+      const acting = await this.find(em, caller, reference, 'devices.write')
+      if (acting === null) throw badRequest('device_id is missing; name one of your devices, or use the token of one')
+      return acting.device
+    },
+
+    /** What a device sent, it holds. */
+    async sent (tx: EntityManager, device: Device, asset: Asset, contentHash: string | undefined): Promise<void> {
+      await stamp(tx, device, asset, {
+        sha1: asset.sha1, content_hash: contentHash ?? asset.content_hash, at: asset.updated_at
+      })
+    },
+
+    /** A device says that it holds what it downloaded. @throws ApiError CONFLICT */
+    async downloaded (tx: EntityManager, device: Device, asset: Asset, input: DownloadedInput): Promise<void> {
+      await stamp(tx, device, asset, await findHeld(tx, asset, input))
+    },
+
+    /** A device is being sent the content; whether it arrives is not known. */
+    async served (em: EntityManager, device: Device, assetId: number): Promise<void> {
+      await em.execute(`insert into device_syncs (device_id, asset_id, last_synced_at, is_untracked)
+        select ?, id, updated_at, false from assets where id = ?
+        on conflict (device_id, asset_id) do update set last_synced_at = excluded.last_synced_at, is_untracked = false`,
+      [device.id, assetId])
+    },
+
+    /** Whether a device is to be left alone with a save; leaving alone what it never synced is remembered too. */
+    async track (em: EntityManager, device: Device, assetId: number, isTracked: boolean): Promise<void> {
+      if (isTracked) {
+        await em.execute('update device_syncs set is_untracked = false where device_id = ? and asset_id = ?', [device.id, assetId])
+        return
+      }
+      await em.execute(`insert into device_syncs (device_id, asset_id, last_synced_at, is_untracked) values (?, ?, now(), true)
+        on conflict (device_id, asset_id) do update set is_untracked = true`, [device.id, assetId])
+    },
+
+    /** Notes that a device was here, and a transfer in its sync session. */
+    async count (
+      em: EntityManager, caller: Caller, acting: ActingDevice | null, session: string | undefined, fileName: string
+    ): Promise<void> {
+      if (acting !== null) await app.devices.touch(em, acting.device.id)
+      if (session === undefined || session === '') return
+      const id = /^\d{1,9}$/.test(session) ? Number(session) : session
+      await app.sync.countTransfer(em, caller.id, id, { file_name: fileName })
+    },
+
+    /** When a device last synced a save; null for never. */
+    async lastSync (tx: EntityManager, device: Device, asset: Asset): Promise<Date | null> {
+      const row = await tx.findOne(DeviceSync, { device: device.id, asset: asset.id }, { refresh: true })
+      return row?.last_synced_at ?? null
+    }
+  }
+}
+export type DeviceStamps = ReturnType<typeof createDeviceStamps>

@@ -1,0 +1,122 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { sql } from 'kysely'
+import { notFound } from '../../core/errors.ts'
+import type { Device } from '../devices/entities.ts'
+import type { Viewer } from '../platforms/visibility.ts'
+import { isRomVisible } from '../roms/visibility.ts'
+import { Asset, type AssetKind } from './entities.ts'
+import {
+  type AssetCondition, type AssetRow, all, isKind, isLive, isOwn, isReachable, isShared, selectAssets,
+  selectScreenshotsOf, selectSyncs
+} from './rows.ts'
+import type { ListInput, SaveSummary, SaveView, StateView } from './schemas.ts'
+import { createThumbnails } from './thumbnails.ts'
+import { toSaveView, toStateView, toSyncViews } from './views.ts'
+
+const NAMES: Record<AssetKind, string> = { save: 'Save', state: 'State', screenshot: 'Screenshot' }
+export const assetNotFound = (kind: AssetKind, id: number) => notFound(`${NAMES[kind]} with ID '${id}' not found`)
+
+const isId = (id: number): AssetCondition => sql<boolean>`a.id = ${id}`
+
+async function createThumbnailsOf (em: EntityManager, rows: readonly AssetRow[]) {
+  return createThumbnails(await selectScreenshotsOf(em, rows))
+}
+
+/** @param device whose knowledge of the saves is shown */
+export async function toSaveViews (
+  em: EntityManager, rows: readonly AssetRow[], device: Device | null
+): Promise<SaveView[]> {
+  const thumbnailOf = await createThumbnailsOf(em, rows)
+  if (device === null) return rows.map((row) => toSaveView(row, thumbnailOf(row), []))
+  const syncs = Map.groupBy(await selectSyncs(em, rows), (sync) => sync.asset_id)
+  return rows.map((row) => toSaveView(row, thumbnailOf(row), toSyncViews(row, syncs.get(row.id) ?? [], device)))
+}
+
+export async function toStateViews (em: EntityManager, rows: readonly AssetRow[]): Promise<StateView[]> {
+  const thumbnailOf = await createThumbnailsOf(em, rows)
+  return rows.map((row) => toStateView(row, thumbnailOf(row)))
+}
+
+async function one (
+  em: EntityManager, kind: AssetKind, id: number, conditions: readonly AssetCondition[]
+): Promise<AssetRow> {
+  const [row] = await selectAssets(em, all([isId(id), isKind(kind), ...conditions]))
+  if (row === undefined) throw assetNotFound(kind, id)
+  return row
+}
+
+/** The viewer's own, deleted ones too. @throws ApiError NOT_FOUND */
+export const getOwnOrDeleted = (em: EntityManager, viewer: Viewer, kind: AssetKind, id: number): Promise<AssetRow> =>
+  one(em, kind, id, [isOwn(viewer), isReachable(viewer)])
+
+/** The viewer's own. @throws ApiError NOT_FOUND */
+export const getOwn = (em: EntityManager, viewer: Viewer, kind: AssetKind, id: number): Promise<AssetRow> =>
+  one(em, kind, id, [isOwn(viewer), isLive, isReachable(viewer)])
+
+/** All of these, which are the viewer's own. @throws ApiError NOT_FOUND for the first that is not */
+export async function getAllOwn (
+  em: EntityManager, viewer: Viewer, kind: AssetKind, ids: readonly number[]
+): Promise<AssetRow[]> {
+  const isOne = sql<boolean>`a.id = any(${ids}::int[])`
+  const rows = await selectAssets(em, all([isOne, isKind(kind), isOwn(viewer), isLive, isReachable(viewer)]))
+  const missing = ids.find((id) => !rows.some((row) => row.id === id))
+  if (missing !== undefined) throw assetNotFound(kind, missing)
+  return rows
+}
+
+/** The viewer's own, or what another user shows to everybody. @throws ApiError NOT_FOUND */
+export const getShared = (em: EntityManager, viewer: Viewer, kind: AssetKind, id: number): Promise<AssetRow> =>
+  one(em, kind, id, [isShared(viewer), isLive, isReachable(viewer)])
+
+function listConditions (input: ListInput): AssetCondition[] {
+  const { rom_id: rom, platform_id: platform, slot } = input
+  return [
+    ...(rom === undefined ? [] : [sql<boolean>`a.rom_id = ${rom}`]),
+    ...(platform === undefined ? [] : [sql<boolean>`r.platform_id = ${platform}`]),
+    ...(slot === undefined ? [] : [sql<boolean>`a.slot = ${slot}`])
+  ]
+}
+
+/** The viewer's own of ROMs it sees, or those whose ROM is gone. */
+export async function listOwn (
+  em: EntityManager, viewer: Viewer, kind: AssetKind, input: ListInput
+): Promise<AssetRow[]> {
+  const ofRoms = input.orphaned
+    ? sql<boolean>`a.rom_id is null`
+    : sql<boolean>`(a.rom_id is not null and ${isRomVisible(viewer)})`
+  return await selectAssets(em, all([isOwn(viewer), isKind(kind), isLive, ofRoms, ...listConditions(input)]))
+}
+
+export async function listOwnIds (em: EntityManager, viewer: Viewer, kind: AssetKind): Promise<number[]> {
+  const { rows } = await sql<{ id: number }>`select a.id from assets a join roms r on r.id = a.rom_id
+    join platforms p on p.id = r.platform_id
+    where ${all([isOwn(viewer), isKind(kind), isLive, isRomVisible(viewer)])} order by a.id`.execute(em.getKysely())
+  return rows.map((row) => row.id)
+}
+
+/** What can be restored. */
+export async function listDeleted (em: EntityManager, viewer: Viewer, kind: AssetKind): Promise<AssetRow[]> {
+  const isDeleted = sql<boolean>`a.deleted_at is not null`
+  return await selectAssets(em, all([isOwn(viewer), isKind(kind), isDeleted, isReachable(viewer)]))
+}
+
+/** A live screenshot by name. */
+export const findScreenshot = (
+  em: EntityManager, of: { user_id: number, rom_id: number }, fileName: string
+): Promise<Asset | null> => em.findOne(Asset,
+  { user: of.user_id, rom: of.rom_id, kind: 'screenshot', file_name: fileName, deleted_at: null })
+
+/** The saves of a ROM by slot, newest first. */
+export async function summarize (em: EntityManager, viewer: Viewer, romId: number): Promise<SaveSummary> {
+  const rows = await listOwn(em, viewer, 'save', { rom_id: romId, orphaned: false })
+  const slots = [...Map.groupBy(rows, (row) => row.slot)]
+  const latest = slots.flatMap(([, [first]]) => first ?? [])
+  const views = new Map((await toSaveViews(em, latest, null)).map((view) => [view.id, view]))
+  return {
+    total_count: rows.length,
+    slots: slots.flatMap(([slot, saves]) => {
+      const view = views.get(saves[0]?.id ?? 0)
+      return view === undefined ? [] : [{ slot, count: saves.length, latest: view }]
+    })
+  }
+}

@@ -1,0 +1,57 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { type RawBuilder, sql } from 'kysely'
+import { type Static, type TObject, Type } from '@sinclair/typebox'
+import type { Viewer } from '../platforms/visibility.ts'
+import type { AssetKind } from './entities.ts'
+import { type AssetRow, all, isLive, isShared, selectAssets, userIdOf } from './rows.ts'
+import {
+  SaveSchema, ScreenshotSchema, StateSchema, UserSaveSchema, UserScreenshotSchema, UserStateSchema
+} from './schemas.ts'
+import { createThumbnails } from './thumbnails.ts'
+import { downloadPathOf, toOwnerView, toSaveView, toScreenshotView, toStateView } from './views.ts'
+
+/** What a ROM's details say of the viewer's files, and of those that others show. */
+export const RomAssetFields = {
+  user_saves: Type.Array(SaveSchema),
+  user_states: Type.Array(StateSchema),
+  all_user_saves: Type.Array(UserSaveSchema),
+  all_user_states: Type.Array(UserStateSchema),
+  user_screenshots: Type.Array(ScreenshotSchema),
+  all_user_screenshots: Type.Array(UserScreenshotSchema)
+}
+export type RomAssets = Static<TObject<typeof RomAssetFields>>
+
+/** The condition that a ROM `r` has one of the viewer's own, or one that another user shows. */
+export const hasAsset = (viewer: Viewer, kind: AssetKind): RawBuilder<boolean> => sql<boolean>`exists (select 1 from assets a
+  where a.rom_id = r.id and a.kind = ${kind} and ${isLive} and ${isShared(viewer)})`
+
+/** The files of a ROM that the viewer sees, newest first, in one query. */
+export async function selectRomAssets (em: EntityManager, viewer: Viewer, romId: number): Promise<RomAssets> {
+  const rows = await selectAssets(em, all([sql<boolean>`a.rom_id = ${romId}`, isLive, isShared(viewer)]))
+  const own = (row: AssetRow) => row.user_id === userIdOf(viewer)
+  const ofKind = (kind: AssetKind) => rows.filter((row) => row.kind === kind)
+  const [saves, states, screenshots] = [ofKind('save'), ofKind('state'), ofKind('screenshot')]
+  const thumbnailOf = createThumbnails(screenshots)
+  const toSave = (row: AssetRow) => toSaveView(row, thumbnailOf(row), [])
+  const toState = (row: AssetRow) => toStateView(row, thumbnailOf(row))
+  return {
+    user_saves: saves.filter(own).map(toSave),
+    user_states: states.filter(own).map(toState),
+    user_screenshots: screenshots.filter(own).map(toScreenshotView),
+    all_user_saves: saves.map((row) => ({ ...toSave(row), ...toOwnerView(row) })),
+    all_user_states: states.map((row) => ({ ...toState(row), ...toOwnerView(row) })),
+    all_user_screenshots: screenshots.filter((row) => row.is_gallery)
+      .map((row) => ({ ...toScreenshotView(row), ...toOwnerView(row) }))
+  }
+}
+
+/** Where the viewer's newest screenshot of each of these ROMs is. */
+export async function selectScreenshotPaths (
+  em: EntityManager, viewer: Viewer, romIds: readonly number[]
+): Promise<Map<number, string>> {
+  const { rows } = await sql<{ rom_id: number, id: number, updated_at: number }>`
+    select distinct on (rom_id) rom_id, id, (extract(epoch from updated_at) * 1000)::float8 as updated_at from assets
+    where user_id = ${userIdOf(viewer)} and kind = 'screenshot' and rom_id = any(${romIds}::int[]) and deleted_at is null
+    order by rom_id, updated_at desc, id desc`.execute(em.getKysely())
+  return new Map(rows.map((row) => [row.rom_id, downloadPathOf({ ...row, kind: 'screenshot' })]))
+}

@@ -1,0 +1,90 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { type RawBuilder, sql } from 'kysely'
+import type { Viewer } from '../platforms/visibility.ts'
+import { isRomVisible } from '../roms/visibility.ts'
+import type { Asset, AssetKind } from './entities.ts'
+
+/** An asset with its owner. Times are milliseconds since 1970. */
+export interface AssetRow extends Pick<Asset, 'id' | 'kind' | 'file_name' | 'file_size_bytes' | 'sha1' | 'disk_path' |
+  'is_public' | 'is_gallery' | 'missing_from_fs'> {
+  user_id: number
+  rom_id: number | null
+  emulator: string | null
+  slot: string | null
+  content_hash: string | null
+  conflict_of: number | null
+  /** The UUID. */
+  origin_device_id: string | null
+  client_mtime: number | null
+  created_at: number
+  updated_at: number
+  username: string
+  user_avatar_path: string
+  user_updated_at: number
+}
+
+export interface SyncRow {
+  asset_id: number
+  device_id: number
+  device_uuid: string
+  device_name: string | null
+  last_synced_at: number
+  is_untracked: boolean
+}
+
+/** A condition on `assets` aliased `a`, its ROM `r` and platform `p`. */
+export type AssetCondition = RawBuilder<boolean>
+
+const milliseconds = (column: string) => sql`(extract(epoch from ${sql.ref(column)}) * 1000)::float8`
+
+const COLUMNS = sql`a.id, a.kind, a.user_id, a.rom_id, a.file_name, a.file_size_bytes::float8 as file_size_bytes, a.sha1,
+  a.content_hash, a.disk_path, a.emulator, a.slot, a.is_public, a.is_gallery, a.missing_from_fs, a.conflict_of,
+  d.device_id as origin_device_id, ${milliseconds('a.client_mtime')} as client_mtime,
+  ${milliseconds('a.created_at')} as created_at, ${milliseconds('a.updated_at')} as updated_at,
+  o.username, o.avatar_path as user_avatar_path, ${milliseconds('o.updated_at')} as user_updated_at`
+
+export const userIdOf = (viewer: Viewer) => viewer?.id ?? -1
+
+export const isOwn = (viewer: Viewer): AssetCondition => sql<boolean>`a.user_id = ${userIdOf(viewer)}`
+export const isKind = (kind: AssetKind): AssetCondition => sql<boolean>`a.kind = ${kind}`
+export const isLive = sql<boolean>`a.deleted_at is null`
+/** The viewer's own, or shown to everybody. */
+export const isShared = (viewer: Viewer): AssetCondition => sql<boolean>`(${isOwn(viewer)} or a.is_public)`
+
+/** The ROM is one that the viewer sees; of a ROM that is gone, the files are their owner's alone. */
+export const isReachable = (viewer: Viewer): AssetCondition => sql<boolean>`case when a.rom_id is null
+  then ${isOwn(viewer)} else ${isRomVisible(viewer)} end`
+
+export const all = (conditions: readonly AssetCondition[]): AssetCondition =>
+  sql<boolean>`(${sql.join(conditions, sql` and `)})`
+
+/** Whatever the condition says, newest first. */
+export async function selectAssets (em: EntityManager, condition: AssetCondition): Promise<AssetRow[]> {
+  const { rows } = await sql<AssetRow>`
+    select ${COLUMNS} from assets a join users o on o.id = a.user_id left join roms r on r.id = a.rom_id
+    left join platforms p on p.id = r.platform_id left join devices d on d.id = a.origin_device_id
+    where ${condition} order by a.updated_at desc, a.id desc`.execute(em.getKysely())
+  return rows
+}
+
+/** The screenshots that may be the pictures of these, newest first. */
+export async function selectScreenshotsOf (em: EntityManager, assets: readonly AssetRow[]): Promise<AssetRow[]> {
+  const pictured = assets.filter((row) => row.kind !== 'screenshot' && row.rom_id !== null)
+  if (pictured.length === 0) return []
+  const users = [...new Set(pictured.map((row) => row.user_id))]
+  const roms = [...new Set(pictured.map((row) => row.rom_id))]
+  return await selectAssets(em, all([
+    isKind('screenshot'), isLive, sql<boolean>`a.user_id = any(${users}::int[])`, sql<boolean>`a.rom_id = any(${roms}::int[])`
+  ]))
+}
+
+/** What devices were given of these saves. */
+export async function selectSyncs (em: EntityManager, assets: readonly AssetRow[]): Promise<SyncRow[]> {
+  const { rows } = await sql<SyncRow>`
+    select s.asset_id, s.device_id, d.device_id as device_uuid, d.name as device_name, s.is_untracked,
+      ${milliseconds('s.last_synced_at')} as last_synced_at
+    from device_syncs s join devices d on d.id = s.device_id
+    where s.asset_id = any(${assets.map((row) => row.id)}::int[]) order by s.last_synced_at desc, s.device_id`
+    .execute(em.getKysely())
+  return rows
+}

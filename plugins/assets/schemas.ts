@@ -1,0 +1,157 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { DateTime, Id, Nullable, StoredText } from '../../core/typebox.ts'
+import { DeviceReference } from '../devices/schemas.ts'
+
+const SHA1 = { pattern: '^[0-9A-Fa-f]{40}$' }
+
+const BaseAsset = {
+  id: Type.Integer(),
+  rom_id: Nullable(Type.Integer({ description: 'Null while the ROM is gone from the library' })),
+  user_id: Type.Integer(),
+  file_name: Type.String(),
+  file_name_no_tags: Type.String(),
+  file_name_no_ext: Type.String(),
+  file_extension: Type.String(),
+  file_path: Type.String({ description: 'The folder, below the assets folder' }),
+  full_path: Type.String(),
+  file_size_bytes: Type.Integer(),
+  download_path: Type.String(),
+  missing_from_fs: Type.Boolean(),
+  created_at: DateTime,
+  updated_at: DateTime
+}
+const Content = { sha1: Type.String(), client_mtime: Nullable(DateTime), conflict_of: Nullable(Type.Integer()) }
+
+export const ScreenshotSchema = Type.Object({ ...BaseAsset, is_gallery: Type.Boolean(), is_public: Type.Boolean() })
+export type ScreenshotView = Static<typeof ScreenshotSchema>
+
+const DeviceSyncSchema = Type.Object({
+  device_id: Type.String(),
+  device_name: Nullable(Type.String()),
+  last_synced_at: DateTime,
+  is_untracked: Type.Boolean(),
+  is_current: Type.Boolean()
+})
+export type DeviceSyncView = Static<typeof DeviceSyncSchema>
+
+export const SaveSchema = Type.Object({
+  ...BaseAsset,
+  ...Content,
+  emulator: Nullable(Type.String()),
+  slot: Nullable(Type.String()),
+  content_hash: Nullable(Type.String()),
+  origin_device_id: Nullable(Type.String()),
+  is_public: Type.Boolean(),
+  screenshot: Nullable(ScreenshotSchema),
+  device_syncs: Type.Array(DeviceSyncSchema, { description: 'Filled when device_id is given, that device first' })
+})
+export type SaveView = Static<typeof SaveSchema>
+
+export const StateSchema = Type.Object({
+  ...BaseAsset,
+  ...Content,
+  emulator: Nullable(Type.String()),
+  is_public: Type.Boolean(),
+  screenshot: Nullable(ScreenshotSchema)
+})
+export type StateView = Static<typeof StateSchema>
+
+const Owner = { username: Type.String(), user_avatar_path: Type.String(), user_updated_at: Nullable(DateTime) }
+export type OwnerView = Static<ReturnType<typeof Type.Object<typeof Owner>>>
+export const UserSaveSchema = Type.Object({ ...SaveSchema.properties, ...Owner })
+export const UserStateSchema = Type.Object({ ...StateSchema.properties, ...Owner })
+export const UserScreenshotSchema = Type.Object({ ...ScreenshotSchema.properties, ...Owner })
+
+const SlotSummarySchema = Type.Object({ slot: Nullable(Type.String()), count: Type.Integer(), latest: SaveSchema })
+export const SaveSummarySchema = Type.Object({ total_count: Type.Integer(), slots: Type.Array(SlotSummarySchema) })
+export type SaveSummary = Static<typeof SaveSummarySchema>
+
+export const VersionSchema = Type.Object({
+  id: Type.Integer(),
+  file_name: Type.String(),
+  file_size_bytes: Type.Integer(),
+  sha1: Type.String(),
+  content_hash: Nullable(Type.String()),
+  client_mtime: Nullable(DateTime),
+  content_updated_at: DateTime,
+  created_at: DateTime,
+  download_path: Type.String()
+})
+export type VersionView = Static<typeof VersionSchema>
+
+const Device = Type.Optional(StoredText({ maxLength: 255, description: 'Either id of one of your devices' }))
+const Session = Type.Optional(StoredText({ maxLength: 64, description: 'Either id of a sync session to count this in' }))
+const Emulator = Type.Optional(StoredText({ maxLength: 50, description: 'Becomes a folder' }))
+const ContentHash = Type.Optional(StoredText({ maxLength: 64, description: "The device's MD5, kept as what it holds" }))
+const Mtime = Type.Optional(Type.String({ format: 'date-time', description: 'When the device says it was last changed' }))
+
+/** What an upload says of itself, as query or as fields of the form. */
+export const StateUploadQuery = Type.Object({
+  rom_id: Id,
+  emulator: Emulator,
+  device_id: Device,
+  session_id: Session,
+  content_hash: ContentHash,
+  expected_sha1: Type.Optional(Type.String({
+    ...SHA1, description: 'SHA-1 of what this is to replace; answered 409 when the server holds something else by now'
+  })),
+  conflict_of: Type.Optional(Type.Integer({
+    minimum: 1, maximum: 2_147_483_647, description: 'Kept beside the file with this id, whose other side it is'
+  })),
+  mtime: Mtime
+})
+export const SaveUploadQuery = Type.Object({
+  ...StateUploadQuery.properties,
+  slot: Type.Optional(StoredText({
+    maxLength: 255, description: 'Uploads of a slot are kept side by side, with their date in the name'
+  })),
+  overwrite: Type.Boolean({ default: false, description: 'Skips the checks for conflicts and for the same content' }),
+  autocleanup: Type.Boolean({ default: false, description: 'Deletes all but the newest saves of the slot' }),
+  autocleanup_limit: Type.Integer({ default: 10, description: 'How many stay: 1 to MAX_AUTOCLEANUP_LIMIT' })
+})
+export type UploadInput = Static<typeof StateUploadQuery> & Partial<Static<typeof SaveUploadQuery>>
+
+export const ReplaceQuery = Type.Object({
+  device_id: Device, session_id: Session, content_hash: ContentHash, mtime: Mtime
+})
+export type ReplaceInput = Static<typeof ReplaceQuery>
+export const ScreenshotUploadQuery = Type.Object({ rom_id: Id })
+export const VersionUploadQuery = Type.Object({ device_id: Device, session_id: Session, mtime: Mtime })
+export type VersionInput = Static<typeof VersionUploadQuery>
+
+export const ListStatesQuery = Type.Object({
+  rom_id: Type.Optional(Id),
+  platform_id: Type.Optional(Id),
+  orphaned: Type.Boolean({ default: false, description: 'Those whose ROM is gone from the library, and no others' })
+})
+export const ListSavesQuery = Type.Object({
+  ...ListStatesQuery.properties,
+  slot: Type.Optional(StoredText({ maxLength: 255, description: 'Exact' })),
+  device_id: Device
+})
+export type ListInput = Static<typeof ListStatesQuery> & Partial<Static<typeof ListSavesQuery>>
+export const SummaryQuery = Type.Object({ rom_id: Id })
+export const SaveQuery = Type.Object({ device_id: Device })
+export const ContentQuery = Type.Object({
+  device_id: Device,
+  session_id: Session,
+  optimistic: Type.Boolean({ default: true, description: 'Takes the save for synced with the device at once' }),
+  timestamp: Type.Optional(Type.String({ description: 'Ignored' }))
+})
+export type ContentInput = Static<typeof ContentQuery>
+
+const Hash = StoredText({ maxLength: 64 })
+export const DeviceBody = Type.Object({
+  device_id: Type.Optional(DeviceReference)
+}, { description: 'The device; that of the token when it names none' })
+export const DownloadedBody = Type.Object({
+  ...DeviceBody.properties,
+  sha1: Type.Optional(Nullable(Type.String(SHA1))),
+  content_hash: Type.Optional(Nullable(Hash))
+}, { description: 'The device, and optionally what it now holds' })
+export type DownloadedInput = Static<typeof DownloadedBody>
+export const VisibilityBody = Type.Object({ is_public: Type.Boolean() })
+const Ids = Type.Array(Id, { minItems: 0, maxItems: 10_000 })
+export const DeleteSavesBody = Type.Object({ saves: Ids })
+export const DeleteStatesBody = Type.Object({ states: Ids })
+export const VersionParams = Type.Object({ id: Id, version_id: Id })

@@ -1,0 +1,187 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { FastifyInstance } from 'fastify'
+import type { Caller } from '../../core/auth.ts'
+import type { Config } from '../../core/config.ts'
+import { badRequest } from '../../core/errors.ts'
+import type { Scope } from '../../core/scopes.ts'
+import { mediaTypeOf } from '../resources/media-types.ts'
+import { createChanges } from './changes.ts'
+import { type ActingDevice, createDeviceStamps } from './devices.ts'
+import { Asset, type AssetKind } from './entities.ts'
+import { type Files, type StagedFile, missingFile } from './files.ts'
+import { requireFile } from './form.ts'
+import { cleanFileName } from './names.ts'
+import { readPicture } from './pictures.ts'
+import {
+  findScreenshot, getOwn, getOwnOrDeleted, getShared, listDeleted, listOwn, listOwnIds, summarize, toSaveViews,
+  toStateViews
+} from './reads.ts'
+import type { AssetRow } from './rows.ts'
+import type { ContentInput, ListInput, SaveView, ScreenshotView, StateView, VersionInput, VersionView } from './schemas.ts'
+import { createThumbnailStore } from './thumbnail-store.ts'
+import { createUploads, dateOrNull, findRom } from './uploads.ts'
+import { getVersion, listVersions, toVersionView } from './versions.ts'
+import { toScreenshotView } from './views.ts'
+import { createWrites, folderOf } from './writes.ts'
+
+const PICTURES = new Set(['avif', 'bmp', 'gif', 'jpeg', 'jpg', 'png', 'tif', 'tiff', 'webp'])
+
+function extensionOf (fileName: string): string {
+  return fileName.slice(fileName.lastIndexOf('.') + 1).toLowerCase()
+}
+
+const isPicture = (fileName: string) => PICTURES.has(extensionOf(fileName))
+
+export function createAssets (app: FastifyInstance, config: Config, files: Files) {
+  const writes = createWrites(app, config, files)
+  const stamps = createDeviceStamps(app)
+  const thumbnails = createThumbnailStore(writes)
+  const services = { writes, stamps, thumbnails }
+  const changes = createChanges(services)
+  const named = (acting: ActingDevice | null) => acting?.is_named === true ? acting.device : null
+
+  /** The content as it is sent; what is shown in a browser are pictures that are no save. */
+  async function openContent (row: AssetRow, content: { disk_path: string, sha1: string }, at: Date) {
+    const handle = await files.open(content.disk_path)
+    if (handle === null) return null
+    const type = row.kind === 'save' || !isPicture(row.file_name) ? null : mediaTypeOf(row.file_name)
+    return {
+      handle,
+      type: type ?? 'application/octet-stream',
+      cacheControl: 'private, no-cache',
+      disposition: { type: type === null ? 'attachment' as const : 'inline' as const, fileName: row.file_name },
+      validators: { etag: `"${content.sha1}"`, lastModified: at.toUTCString() }
+    }
+  }
+
+  return {
+    ...createUploads(app, config, services),
+    changes,
+
+    async viewSave (
+      em: EntityManager, caller: Caller, id: number, device: { reference: number | string | undefined, scope: Scope }
+    ): Promise<SaveView> {
+      const acting = await stamps.find(em, caller, device.reference, device.scope)
+      const views = await toSaveViews(em, [await getOwn(em, caller, 'save', id)], named(acting))
+      return views[0] as SaveView
+    },
+
+    async viewState (em: EntityManager, caller: Caller, id: number): Promise<StateView> {
+      return (await toStateViews(em, [await getOwn(em, caller, 'state', id)]))[0] as StateView
+    },
+
+    async listSaves (em: EntityManager, caller: Caller, input: ListInput): Promise<SaveView[]> {
+      const acting = await stamps.find(em, caller, input.device_id, 'devices.read')
+      return await toSaveViews(em, await listOwn(em, caller, 'save', input), named(acting))
+    },
+
+    listStates: async (em: EntityManager, caller: Caller, input: ListInput): Promise<StateView[]> =>
+      await toStateViews(em, await listOwn(em, caller, 'state', input)),
+
+    listDeletedSaves: async (em: EntityManager, caller: Caller): Promise<SaveView[]> =>
+      await toSaveViews(em, await listDeleted(em, caller, 'save'), null),
+
+    listDeletedStates: async (em: EntityManager, caller: Caller): Promise<StateView[]> =>
+      await toStateViews(em, await listDeleted(em, caller, 'state')),
+
+    listIds: listOwnIds,
+    summarize,
+
+    /** Former contents, also of what was deleted. */
+    listVersions: async (em: EntityManager, caller: Caller, kind: AssetKind, id: number) =>
+      await listVersions(em, await getOwnOrDeleted(em, caller, kind, id)),
+
+    /** The content of the caller's own, or of what another user shows. @throws ApiError NOT_FOUND */
+    async open (em: EntityManager, caller: Caller, kind: AssetKind, id: number) {
+      const row = await getShared(em, caller, kind, id)
+      const content = await openContent(row, row, new Date(row.updated_at))
+      if (content !== null) return { row, content }
+      await em.nativeUpdate(Asset, { id, disk_path: row.disk_path }, { missing_from_fs: true })
+      throw missingFile(row.file_name)
+    },
+
+    /** The same, for a device that notes it. */
+    async download (
+      em: EntityManager, caller: Caller, kind: AssetKind, id: number, input: ContentInput
+    ) {
+      const acting = await stamps.find(em, caller, input.device_id, 'devices.read')
+      const { row, content } = await this.open(em, caller, kind, id)
+      try {
+        const isOwn = row.user_id === caller.id && kind !== 'screenshot'
+        if (isOwn && input.optimistic && acting !== null) await stamps.served(em, acting.device, id)
+        await stamps.count(em, caller, acting, input.session_id, row.file_name)
+        return content
+      } catch (err) {
+        await content.handle.close()
+        throw err
+      }
+    },
+
+    /** Keeps content as a former one. @throws ApiError BAD_REQUEST, NOT_FOUND */
+    async keepVersion (
+      em: EntityManager, caller: Caller, kind: 'save' | 'state', id: number, input: VersionInput, file: StagedFile | null
+    ): Promise<VersionView> {
+      const acting = await stamps.find(em, caller, input.device_id, 'devices.write')
+      const row = await getOwn(em, caller, kind, id)
+      const content = requireFile(file, `${kind}File`)
+      const version = await changes.addVersion(em, caller, kind, id, content, dateOrNull(input.mtime))
+      await stamps.count(em, caller, acting, input.session_id, row.file_name)
+      return toVersionView(row, version)
+    },
+
+    /** Has a device sync a save, or leave it alone. */
+    async track (
+      em: EntityManager, caller: Caller, id: number, reference: number | string | undefined, isTracked: boolean
+    ) {
+      await getOwn(em, caller, 'save', id)
+      const device = await stamps.require(em, caller, reference)
+      await stamps.track(em, device, id, isTracked)
+      return device
+    },
+
+    /** A former content of the caller's own. @throws ApiError NOT_FOUND */
+    async openVersion (em: EntityManager, caller: Caller, kind: AssetKind, id: number, versionId: number) {
+      const row = await getOwnOrDeleted(em, caller, kind, id)
+      const version = await getVersion(em, row, versionId)
+      const content = await openContent(row, version, version.content_updated_at)
+      if (content === null) throw missingFile(row.file_name)
+      return content
+    },
+
+    /** Stores a picture for the gallery of a ROM. @throws ApiError BAD_REQUEST, NOT_FOUND */
+    async uploadScreenshot (
+      em: EntityManager, caller: Caller, romId: number, file: StagedFile
+    ): Promise<ScreenshotView> {
+      const rom = await findRom(em, caller, romId)
+      const name = cleanFileName(file.given_name)
+      if (!isPicture(name)) throw badRequest(`'${name}' is no picture; its extension must be one of ${[...PICTURES].join(', ')}`)
+      await readPicture({ path: file.path, head: file.head, name })
+      const lineage = { user_id: caller.id, rom_id: rom.id, kind: 'screenshot' as const }
+      const id = await writes.run(em, [lineage], async (writing) => {
+        const known = await findScreenshot(writing.tx, lineage, name)
+        if (known !== null) {
+          writing.tx.assign(known, { is_gallery: true, is_public: false })
+          await writes.replace(writing, known, file, folderOf(lineage, rom, null), null)
+          return known.id
+        }
+        return (await writes.create(writing, {
+          lineage,
+          rom,
+          file_name: name,
+          emulator: null,
+          slot: null,
+          is_public: false,
+          is_gallery: true,
+          origin_device_id: null,
+          conflict_of: null,
+          client_mtime: null
+        }, file, null)).id
+      })
+      return toScreenshotView(await getOwn(em, caller, 'screenshot', id))
+    },
+
+    viewScreenshot: async (em: EntityManager, caller: Caller, id: number): Promise<ScreenshotView> =>
+      toScreenshotView(await getOwn(em, caller, 'screenshot', id))
+  }
+}
+export type Assets = ReturnType<typeof createAssets>

@@ -1,0 +1,83 @@
+import { dirname } from 'node:path/posix'
+import { parseName } from '../../core/library/names.ts'
+import { formatDate } from '../../core/typebox.ts'
+import type { Device } from '../devices/entities.ts'
+import type { AssetKind } from './entities.ts'
+import type { AssetRow, SyncRow } from './rows.ts'
+import type { DeviceSyncView, OwnerView, SaveView, ScreenshotView, StateView } from './schemas.ts'
+
+export const PLURALS = { save: 'saves', state: 'states', screenshot: 'screenshots' } as const satisfies Record<AssetKind, string>
+
+const isoDate = (milliseconds: number) => formatDate(new Date(milliseconds))
+const isoDateOrNull = (milliseconds: number | null) => milliseconds === null ? null : isoDate(milliseconds)
+
+/** Where a client gets the content; the time makes caches ask again once it changed. */
+export const downloadPathOf = (row: Pick<AssetRow, 'kind' | 'id' | 'updated_at'>) =>
+  `/api/${PLURALS[row.kind]}/${row.id}/content?timestamp=${encodeURIComponent(isoDate(row.updated_at))}`
+
+function toFields (row: AssetRow) {
+  const { fs_name_no_ext: stem, fs_name_no_tags: name, fs_extension: extension } = parseName(row.file_name)
+  const folder = dirname(row.disk_path)
+  return {
+    id: row.id,
+    rom_id: row.rom_id,
+    user_id: row.user_id,
+    file_name: row.file_name,
+    file_name_no_tags: name,
+    file_name_no_ext: stem,
+    file_extension: extension,
+    file_path: folder,
+    full_path: `${folder}/${row.file_name}`,
+    file_size_bytes: row.file_size_bytes,
+    download_path: downloadPathOf(row),
+    missing_from_fs: row.missing_from_fs,
+    is_public: row.is_public,
+    created_at: isoDate(row.created_at),
+    updated_at: isoDate(row.updated_at)
+  }
+}
+
+const toContent = (row: AssetRow) =>
+  ({ sha1: row.sha1, client_mtime: isoDateOrNull(row.client_mtime), conflict_of: row.conflict_of })
+
+export const toScreenshotView = (row: AssetRow): ScreenshotView => ({ ...toFields(row), is_gallery: row.is_gallery })
+
+export const toStateView = (row: AssetRow, screenshot: AssetRow | null): StateView => ({
+  ...toFields(row),
+  ...toContent(row),
+  emulator: row.emulator,
+  screenshot: screenshot === null ? null : toScreenshotView(screenshot)
+})
+
+export const toSaveView = (row: AssetRow, screenshot: AssetRow | null, syncs: DeviceSyncView[]): SaveView => ({
+  ...toStateView(row, screenshot),
+  slot: row.slot,
+  content_hash: row.content_hash,
+  origin_device_id: row.origin_device_id,
+  device_syncs: syncs
+})
+
+export const toOwnerView = (row: AssetRow): OwnerView =>
+  ({ username: row.username, user_avatar_path: row.user_avatar_path, user_updated_at: isoDate(row.user_updated_at) })
+
+/** What devices know of a save, as one of them sees it: itself first, though it never synced the save. */
+export function toSyncViews (row: AssetRow, syncs: readonly SyncRow[], device: Device): DeviceSyncView[] {
+  const toView = (sync: SyncRow): DeviceSyncView => ({
+    device_id: sync.device_uuid,
+    device_name: sync.device_name,
+    last_synced_at: isoDate(sync.last_synced_at),
+    is_untracked: sync.is_untracked,
+    is_current: sync.last_synced_at >= row.updated_at
+  })
+  const own = syncs.find((sync) => sync.device_id === device.id)
+  const first: DeviceSyncView = own === undefined
+    ? {
+        device_id: device.device_id,
+        device_name: device.name ?? null,
+        last_synced_at: isoDate(row.updated_at),
+        is_untracked: false,
+        is_current: false
+      }
+    : toView(own)
+  return [first, ...syncs.filter((sync) => sync !== own).map(toView)]
+}

@@ -1,0 +1,77 @@
+import type { OutgoingNotification } from '@svc/plugin-sdk'
+import type { FastifyInstance } from 'fastify'
+import { badRequest } from '../../core/errors.ts'
+import type { Failure, Host, Outcome } from './host.ts'
+import type { Subject } from './http.ts'
+import type { SettingsView } from './sealed.ts'
+
+type Call =
+  | { kind: 'inspect', subject: Subject }
+  | { kind: 'deliver', subject: Subject, notification: OutgoingNotification }
+  | { kind: 'confirm', subject: Subject, code: string }
+  | { kind: 'services', subject: Subject }
+  | { kind: 'parse', subject: Subject, url: string }
+
+const QUEUE = 'channel-calls'
+/** What goes through the queue stays there for a day: settings and codes are sealed on their way. */
+const PURPOSE = 'channel-call'
+const CONCURRENCY = 4
+const TIMEOUT_SECONDS = 150
+const DEFAULT_TIMEOUT_MS = 30_000
+/** For the way there and back. */
+const QUEUE_MS = 10_000
+
+async function answer (host: Host, call: Call, signal: AbortSignal): Promise<Outcome<unknown>> {
+  switch (call.kind) {
+    case 'inspect': return await host.inspect(call.subject, signal)
+    case 'deliver': return await host.deliver(call.subject, call.notification, signal)
+    case 'confirm': return await host.confirm(call.subject, call.code, signal)
+    case 'services': return await host.services(call.subject, signal)
+    case 'parse': return await host.parse(call.subject, call.url, signal)
+  }
+}
+
+const noFailure = (failure: Failure): never => { throw badRequest(failure.message) }
+
+/** Has the scan worker call a plugin, for somebody who waits. @throws ApiError UNAVAILABLE when no worker is there */
+export function createCalls (app: FastifyInstance, host: Host) {
+  const seal = (value: unknown) => ({ sealed: app.secrets.seal(PURPOSE, JSON.stringify(value)) })
+  const open = (value: unknown): unknown => {
+    const { sealed } = value as { sealed: string }
+    const text = app.secrets.open(PURPOSE, sealed)
+    if (text === null) throw new Error('The scan worker has another key; give all processes the same SVC_AUTH_SECRET_KEY')
+    return JSON.parse(text)
+  }
+
+  app.jobs.define<{ sealed: string }>(QUEUE, {
+    concurrency: CONCURRENCY,
+    timeoutSeconds: TIMEOUT_SECONDS,
+    run: async (input, signal) => seal(await answer(host, open(input) as Call, signal))
+  })
+
+  async function ask<Value> (call: Call): Promise<Outcome<Value>> {
+    const { timeoutMs } = app.registry.channels.get(call.subject.type)?.definition.limits ?? {}
+    const answered = await app.jobs.request(QUEUE, seal(call), (timeoutMs ?? DEFAULT_TIMEOUT_MS) + QUEUE_MS)
+    return open(answered) as Outcome<Value>
+  }
+
+  async function require<Value> (call: Call): Promise<Value> {
+    const outcome = await ask<Value>(call)
+    return outcome.ok ? outcome.value : noFailure(outcome.failure)
+  }
+
+  /** Of a kind of channel, whoever has it. */
+  const subjectOf = (type: string): Subject => ({ type, settings: {}, secret_keys: [], is_admin: true })
+
+  return {
+    /** @throws ApiError BAD_REQUEST for settings that cannot be used. */
+    inspect: (subject: Subject) => require<SettingsView>({ kind: 'inspect', subject }),
+    deliver: (subject: Subject, notification: OutgoingNotification) => ask<null>({ kind: 'deliver', subject, notification }),
+    confirm: (subject: Subject, code: string) => ask<null>({ kind: 'confirm', subject, code }),
+    /** @throws ApiError BAD_REQUEST with what the plugin says. */
+    services: (type: string) => require<unknown[]>({ kind: 'services', subject: subjectOf(type) }),
+    /** Null for an address that nobody understands. @throws ApiError BAD_REQUEST with what is wrong with it. */
+    parse: (type: string, url: string) => require<unknown>({ kind: 'parse', subject: subjectOf(type), url })
+  }
+}
+export type Calls = ReturnType<typeof createCalls>

@@ -1,0 +1,157 @@
+import type { OutgoingNotification } from '@svc/plugin-sdk'
+import type pg from 'pg'
+import { transaction } from '../../core/transaction.ts'
+import { SHOWN, foldNotifications } from './render.ts'
+
+/** A channel that was turned off because nothing arrived any more. */
+export interface DisabledChannel { id: number, user_id: number, name: string, error: string }
+
+/** What a channel has to deliver next. */
+export interface Delivery {
+  id: number
+  channel_id: number
+  type: string
+  sealed: string
+  is_admin: boolean
+  attempts: number
+  notification: OutgoingNotification
+}
+
+interface Head extends Delivery {
+  /** It may have arrived already: what it says must not change any more. */
+  was_begun: boolean
+  /** Deliveries that may still begin within this minute; null for any number. */
+  free: number | null
+  /** Untouched ones, counted to one more than are free. */
+  waiting: number
+  /** When the next one may begin. */
+  free_at: Date | null
+}
+
+export interface Failed { id: number, error: string }
+export interface Retry { id: number, attempts: number, delay_ms: number }
+/** What became of deliveries. */
+export interface Results { arrived: number[], retries: Retry[], failed: Failed[] }
+
+/** A channel is turned off after so many failed deliveries in a row. */
+const FAILURES_MAX = 10
+
+/** The oldest row of each channel decides, so that one that has to wait holds up those behind it. */
+const HEADS = `select c.id as channel_id, c.type, c.sealed, u.role = 'admin' as is_admin,
+    h.id, h.attempts, h.notification, h.attempts > 0 or h.worker_id is not null as was_begun,
+    l.per_minute - r.begun as free, r.oldest + interval '1 minute' as free_at, w.waiting
+  from notification_channels c
+  join users u on u.id = c.user_id and u.enabled
+  cross join lateral (select d.id, d.attempts, d.notification, d.worker_id, d.due_at
+    from channel_deliveries d where d.channel_id = c.id order by d.id limit 1) h
+  left join unnest($1::text[], $2::int[]) as l (type, per_minute) on l.type = c.type
+  cross join lateral (select count(*)::int as begun, min(at) as oldest
+    from unnest(c.recent_at) as recent (at) where at > now() - interval '1 minute') r
+  cross join lateral (select count(*)::int as waiting from (select 1 from channel_deliveries d
+    where d.channel_id = c.id and d.attempts = 0 and d.worker_id is null
+    limit greatest(0, coalesce(l.per_minute - r.begun + 1, 0))) untouched) w
+  where c.enabled and c.confirmed and h.due_at <= now() and c.id <> all($3::int[])
+  order by h.due_at, h.id limit $4`
+
+const NEXT_DUE = `select extract(epoch from min(h.due_at) - now())::float8 * 1000 as ms
+  from notification_channels c
+  join users u on u.id = c.user_id and u.enabled
+  cross join lateral (select d.due_at from channel_deliveries d where d.channel_id = c.id order by d.id limit 1) h
+  where c.enabled and c.confirmed and c.id <> all($1::int[])`
+
+const BEGIN = `with begun as (update channel_deliveries set worker_id = $2 where id = any($1::bigint[]) returning id),
+  counted as (update notification_channels set recent_at = array(select at from unnest(recent_at) as recent (at)
+    where at > now() - interval '1 minute') || now() where id = any($3::int[]))
+  select id from begun`
+const POSTPONE = `update channel_deliveries d set due_at = p.due_at
+  from unnest($1::bigint[], $2::timestamptz[]) as p (id, due_at) where d.id = p.id`
+
+const UNTOUCHED = 'channel_id = $1 and attempts = 0 and worker_id is null'
+const BURST = `select array_agg(id order by id desc) as ids, max(case notification ->> 'level'
+  when 'error' then 3 when 'warning' then 2 when 'success' then 1 else 0 end) as rank
+  from (select id, notification from channel_deliveries where ${UNTOUCHED} for update) burst`
+
+const ARRIVED = `with gone as (delete from channel_deliveries where id = any($1::bigint[]) returning channel_id)
+  update notification_channels set last_delivered_at = now(), last_error = null, consecutive_failures = 0
+  where id in (select channel_id from gone)`
+const RETRY = `update channel_deliveries d set attempts = r.attempts, worker_id = null,
+    due_at = now() + r.delay_ms * interval '1 millisecond'
+  from unnest($1::bigint[], $2::int[], $3::int[]) as r (id, attempts, delay_ms) where d.id = r.id`
+const FAILED = `with gone as (delete from channel_deliveries where id = any($1::bigint[]) returning id, channel_id),
+  counted as (update notification_channels c set consecutive_failures = consecutive_failures + 1, last_error = f.error,
+      enabled = consecutive_failures + 1 < ${FAILURES_MAX}
+    from gone join unnest($1::bigint[], $2::text[]) as f (id, error) using (id) where c.id = gone.channel_id
+    returning c.id, c.user_id, c.name, c.enabled, c.last_error as error),
+  dropped as (delete from channel_deliveries where id <> all($1::bigint[])
+    and channel_id in (select id from counted where not enabled))
+  select id, user_id, name, error from counted where not enabled`
+
+/** The rows of deliveries, which are the truth about them. Only one process at a time works with them. */
+export function createDeliveries (pool: pg.Pool, workerId: string, limits: ReadonlyMap<string, number>) {
+  /** Makes one of all that nobody has begun. @returns what is left to begin, or null when all are gone */
+  async function fold (client: pg.PoolClient, channelId: number): Promise<Pick<Delivery, 'id' | 'notification'> | null> {
+    const { rows: [burst] } = await client.query<{ ids: string[] | null, rank: number }>(BURST, [channelId])
+    const [newest, ...others] = (burst?.ids ?? []).map(Number)
+    if (newest === undefined) return null
+    const { rows } = await client.query<{ notification: OutgoingNotification }>(
+      'select notification from channel_deliveries where id = any($1::bigint[]) order by id desc',
+      [[newest, ...others].slice(0, SHOWN)])
+    const [first, ...rest] = rows.map((row) => row.notification)
+    if (first === undefined) return null
+    const count = others.length + 1
+    const notification = count === 1 ? first : foldNotifications([first, ...rest], count, burst?.rank ?? 0)
+    await client.query('delete from channel_deliveries where id = any($1::bigint[])', [others])
+    // Marked as begun, so that nothing is folded twice.
+    await client.query('update channel_deliveries set notification = $2, worker_id = $3 where id = $1',
+      [newest, notification, workerId])
+    return { id: newest, notification }
+  }
+
+  async function begin (heads: readonly Head[]): Promise<Delivery[]> {
+    const begun: Delivery[] = []
+    for (const head of heads) {
+      const { free, waiting, was_begun: wasBegun, channel_id: channel } = head
+      // More are waiting than may go out now: they go as one.
+      const isBurst = free !== null && !wasBegun && waiting > free
+      const next = isBurst ? await transaction(pool, (client) => fold(client, channel)) : head
+      if (next !== null) begun.push({ ...head, id: next.id, notification: next.notification })
+    }
+    const paced = heads.filter(({ free }) => free !== null).map((head) => head.channel_id)
+    const { rows } = await pool.query<{ id: string }>(BEGIN, [begun.map(({ id }) => id), workerId, paced])
+    const there = new Set(rows.map(({ id }) => Number(id)))
+    return begun.filter(({ id }) => there.has(id))
+  }
+
+  return {
+    /** Takes what is due, at most one delivery for each channel. @param busy channels that have one under way */
+    async take (busy: readonly number[], max: number): Promise<Delivery[]> {
+      const values = [[...limits.keys()], [...limits.values()], busy, max]
+      const { rows } = await pool.query<Omit<Head, 'id'> & { id: string }>(HEADS, values)
+      const heads = rows.map((row): Head => ({ ...row, id: Number(row.id) }))
+      const late = heads.filter(({ free }) => free !== null && free <= 0)
+      if (late.length > 0) await pool.query(POSTPONE, [late.map(({ id }) => id), late.map((head) => head.free_at)])
+      const ready = heads.filter((head) => !late.includes(head))
+      return ready.length === 0 ? [] : await begin(ready)
+    },
+
+    /** Milliseconds until the next one is due, below 0 when one is already; null when none waits. */
+    async findNextDue (busy: readonly number[]): Promise<number | null> {
+      const { rows: [row] } = await pool.query<{ ms: number | null }>(NEXT_DUE, [busy])
+      return row?.ms ?? null
+    },
+
+    /** Writes down what became of deliveries. @returns the channels that were turned off over it */
+    async settle ({ arrived, retries, failed }: Results): Promise<DisabledChannel[]> {
+      // Where one fails, those before it are done again without harm.
+      if (arrived.length > 0) await pool.query(ARRIVED, [arrived])
+      if (retries.length > 0) {
+        await pool.query(RETRY, [
+          retries.map(({ id }) => id), retries.map(({ attempts }) => attempts), retries.map((retry) => retry.delay_ms)
+        ])
+      }
+      if (failed.length === 0) return []
+      const values = [failed.map(({ id }) => id), failed.map(({ error }) => error)]
+      return (await pool.query<DisabledChannel>(FAILED, values)).rows
+    }
+  }
+}

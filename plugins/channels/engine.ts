@@ -1,0 +1,161 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
+import pg from 'pg'
+import { type Delivery, type DisabledChannel, type Results, createDeliveries } from './deliveries.ts'
+import type { Failure, Host, Outcome } from './host.ts'
+import { WAKE_EVENT } from './queue.ts'
+import { UNREADABLE_ERROR, openSettings } from './sealed.ts'
+
+export type DisabledListener = (channel: DisabledChannel) => Promise<void>
+
+const DUTY = 'deliveries'
+/** Channels that are delivered to at once; each has one delivery under way at most. */
+const CONCURRENCY = 32
+const RETRY_DELAYS_MS = [30_000, 120_000, 600_000]
+/** A destination may ask to be left alone for longer than that, but not for ever. */
+const RETRY_DELAY_MAX_MS = 3_600_000
+const DEFAULT_PER_MINUTE = 60
+/** How long a word that got lost goes unnoticed. */
+const POLL_MS = 5_000
+/** Whatever the rows say, nobody looks more often than that. */
+const WAIT_MIN_MS = 50
+/** How long the end of the process that delivered goes unnoticed by one that waits to take over. */
+const CLAIM_MS = 2_000
+/** What is under way when the server stops may take this long. */
+const CLOSE_MS = 5_000
+
+const UNREADABLE: Failure = { message: UNREADABLE_ERROR, is_invalid: true, is_final: true, retry_after_ms: 0 }
+const BROKEN: Failure = { message: 'The server failed at it; see its log', is_invalid: false, is_final: false, retry_after_ms: 0 }
+
+interface Done { delivery: Delivery, failure: Failure | null }
+
+/** What is to be written down about deliveries that ended. */
+function toResults (done: readonly Done[]): Results {
+  const results: Results = { arrived: [], retries: [], failed: [] }
+  for (const { delivery: { id, attempts }, failure } of done) {
+    const delay = RETRY_DELAYS_MS[attempts]
+    if (failure === null) results.arrived.push(id)
+    else if (failure.is_final || delay === undefined) results.failed.push({ id, error: failure.message })
+    else {
+      const asked = Math.min(failure.retry_after_ms, RETRY_DELAY_MAX_MS)
+      results.retries.push({ id, attempts: attempts + 1, delay_ms: Math.round(Math.max(delay, asked)) })
+    }
+  }
+  return results
+}
+
+/** Delivers what is queued, in the one process that has the duty. */
+export function createEngine (app: FastifyInstance, host: Host, listeners: readonly DisabledListener[]) {
+  const limits = new Map([...app.registry.channels].map(([type, { definition }]) =>
+    [type, definition.limits?.perMinute ?? DEFAULT_PER_MINUTE] as const).filter(([, limit]) => Number.isFinite(limit)))
+  const deliveries = createDeliveries(app.pg, app.workers.id, limits)
+  const closing = new AbortController()
+  const ear = new pg.Client({ connectionString: app.pg.options.connectionString, application_name: 'svc-deliveries' })
+  /** By channel, until what became of it is written down: a row that still looks due must not be taken again. */
+  const underWay = new Map<number, Promise<void>>()
+  const done: Done[] = []
+  let turning: Promise<void> | null = null
+  let isPoked = false
+  let isClosing = false
+  let timer: NodeJS.Timeout | undefined
+
+  async function deliver ({ type, sealed, is_admin: isAdmin, notification }: Delivery): Promise<Outcome<void>> {
+    const kept = openSettings(app.secrets, sealed)
+    if (kept === null) return { ok: false, failure: UNREADABLE }
+    const subject = { type, settings: kept.settings, secret_keys: kept.view.stored_secrets ?? [], is_admin: isAdmin }
+    return await host.deliver(subject, notification, closing.signal)
+  }
+
+  function start (delivery: Delivery): void {
+    const { channel_id: channel } = delivery
+    underWay.set(channel, deliver(delivery).then((outcome) => outcome.ok ? null : outcome.failure, (err: unknown) => {
+      // Cut off, it stays as it is, for the process that has the duty next.
+      if (closing.signal.aborted) return 'cut off'
+      app.log.error({ err, channel }, 'delivery failed in the server itself')
+      return BROKEN
+    }).then((failure) => {
+      if (failure !== 'cut off') done.push({ delivery, failure })
+      poke()
+    }))
+  }
+
+  async function tell (channel: DisabledChannel): Promise<void> {
+    for (const listener of listeners) {
+      await listener(channel).catch((err: unknown) => {
+        app.log.error({ err, channel: channel.id }, 'something that follows the end of a channel failed')
+      })
+    }
+  }
+
+  /** Everything that ended since the last time goes into one transaction. */
+  async function settle (): Promise<void> {
+    const ended = [...done]
+    if (ended.length === 0) return
+    const disabled = await deliveries.settle(toResults(ended))
+    done.splice(0, ended.length)
+    for (const { delivery } of ended) underWay.delete(delivery.channel_id)
+    for (const channel of disabled) await tell(channel)
+  }
+
+  /** @returns whether something was taken */
+  async function take (): Promise<boolean> {
+    const free = CONCURRENCY - underWay.size
+    if (isClosing || free === 0) return false
+    const taken = await deliveries.take([...underWay.keys()], free)
+    taken.forEach(start)
+    return taken.length > 0
+  }
+
+  /** @returns after how many milliseconds there is something to do again */
+  async function turn (): Promise<number> {
+    clearTimeout(timer)
+    isPoked = false
+    if (!await app.workers.claim(DUTY)) return CLAIM_MS
+    do {
+      isPoked = false
+      await settle()
+    } while (await take() || isPoked)
+    const due = underWay.size < CONCURRENCY ? await deliveries.findNextDue([...underWay.keys()]) : null
+    return Math.min(POLL_MS, Math.max(WAIT_MIN_MS, due ?? POLL_MS))
+  }
+
+  /** Looks what there is to do, and again when it is poked meanwhile. */
+  function poke (): void {
+    isPoked = true
+    if (turning !== null || isClosing) return
+    turning = turn().catch((err: unknown) => {
+      app.log.error({ err }, 'deliveries could not be looked for; they are again in a few seconds')
+      isPoked = false
+      return POLL_MS
+    }).then((ms) => {
+      turning = null
+      if (isPoked) poke()
+      else if (!isClosing) timer = setTimeout(poke, ms)
+    })
+  }
+
+  return {
+    async open (): Promise<void> {
+      ear.on('error', (err) => { app.log.debug({ err }, 'nobody listens for deliveries any more') })
+      ear.on('notification', poke)
+      await ear.connect()
+      await ear.query(`listen ${WAKE_EVENT}`)
+      poke()
+    },
+
+    /** Begins nothing more, and waits for what is under way as long as there is time. */
+    async close (): Promise<void> {
+      isClosing = true
+      clearTimeout(timer)
+      await ear.end()
+      await turning
+      const all = Promise.all(underWay.values())
+      await Promise.race([all, sleep(CLOSE_MS, undefined, { ref: false })])
+      closing.abort(new Error('The server stops'))
+      await all
+      await settle().catch((err: unknown) => {
+        app.log.warn({ err }, 'what became of the last deliveries could not be written down; they are tried again')
+      })
+    }
+  }
+}

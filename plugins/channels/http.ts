@@ -1,0 +1,107 @@
+import { type ChannelDefinition, type Context, HttpStatusError, type HttpClient, type HttpResponse } from '@svc/plugin-sdk'
+import type { FastifyInstance } from 'fastify'
+import { Agent } from 'undici'
+import { type AddressRules, createConnector, originOf } from '../../core/addresses.ts'
+import { createHttpClient } from '../../core/http.ts'
+import { USER_AGENT } from '../../core/plugin-services.ts'
+import type { Loaded } from '../../core/registry.ts'
+import type { Settings } from './sealed.ts'
+
+/** Settings, and whose they are. */
+export interface Subject {
+  type: string
+  settings: Settings
+  /** Names of secrets among the fields of a service; empty while nobody knows them. */
+  secret_keys: readonly string[]
+  /** Whether the owner administers the server, and may reach its network. */
+  is_admin: boolean
+}
+
+const CONNECTIONS_PER_ORIGIN = 32
+const AGENTS_MAX = 64
+/** A shorter text keeps nothing secret and would be found in every word. */
+const SECRET_MIN_LENGTH = 4
+
+const isWebAddress = (value: unknown): value is string =>
+  typeof value === 'string' && /^https?:\/\//i.test(value) && URL.canParse(value)
+
+/** The web addresses among settings: what follows their host is often a secret. */
+export const listAddresses = (settings: Settings): string[] => Object.values(settings).filter(isWebAddress)
+
+/** What must not be seen of settings, in a log or in an error. */
+export function listSecrets ({ settings, secret_keys: keys }: Subject, definition: ChannelDefinition): string[] {
+  const properties = Object.entries(definition.settings.properties)
+  const marked = properties.filter(([, schema]) => schema.writeOnly === true).map(([name]) => settings[name])
+  const fields = (settings.fields ?? {}) as Record<string, unknown>
+  const named = keys.flatMap((key) => fields[key]).map((value) => typeof value === 'number' ? String(value) : value)
+  const texts = [...marked, ...named].filter((value): value is string => typeof value === 'string')
+  return [...listAddresses(settings), ...texts.filter((text) => text.length >= SECRET_MIN_LENGTH)]
+}
+
+/**
+ * Where a channel may lead besides the public internet: an administrator's to exactly the host and port of its own
+ * addresses. A kind of channel that is for administrators alone makes its addresses itself and is trusted with them.
+ */
+function rulesOf ({ definition, trust }: Loaded<ChannelDefinition>, subject: Subject): AddressRules {
+  const { settings, is_admin: isAdmin } = subject
+  const own = isAdmin ? listAddresses(settings).map(originOf) : []
+  return { trustedOrigins: [...trust.origins, ...own], allowPrivate: isAdmin && definition.adminOnly === true }
+}
+
+/**
+ * What a destination answered besides "taken" is not for the eyes of somebody who may not look into its network, and an
+ * error often quotes it.
+ */
+function withoutRefusals (http: HttpClient): HttpClient {
+  const withoutBody = (answer: HttpResponse): HttpResponse =>
+    answer.status < 300 ? answer : { ...answer, bytes: new Uint8Array(), text: () => '', json: () => null }
+  async function hide<Result> (asking: Promise<Result>): Promise<Result> {
+    return await asking.catch((err: unknown) => {
+      throw err instanceof HttpStatusError ? new HttpStatusError(err.status, err.message, '') : err
+    })
+  }
+  return {
+    request: async (url, options) => withoutBody(await hide(http.request(url, options))),
+    json: (url, options) => hide(http.json(url, options)),
+    text: (url, options) => hide(http.text(url, options))
+  }
+}
+
+/** The clients of channels: each may go where its owner may, and masks what its settings keep secret. */
+export function createChannelHttp (app: FastifyInstance) {
+  /** Apart for what may be reached: a connection that one channel opened must not serve another that may not. */
+  const agents = new Map<string, Agent>()
+
+  function agentFor (rules: AddressRules): Agent {
+    const { trustedOrigins = [], allowPrivate } = rules
+    const key = allowPrivate === true ? 'any' : trustedOrigins.toSorted().join(' ')
+    const agent = agents.get(key) ?? new Agent({ connect: createConnector(rules), connections: CONNECTIONS_PER_ORIGIN })
+    agents.delete(key)
+    agents.set(key, agent)
+    const [oldest] = agents
+    if (oldest !== undefined && agents.size > AGENTS_MAX) {
+      agents.delete(oldest[0])
+      void oldest[1].close()
+    }
+    return agent
+  }
+
+  app.addHook('onClose', async () => { await Promise.all([...agents.values()].map((agent) => agent.destroy())) })
+
+  return {
+    /** The client in place of the one that a context came with. */
+    open (loaded: Loaded<ChannelDefinition>, subject: Subject, { log, cache, signal }: Context): HttpClient {
+      const rules = rulesOf(loaded, subject)
+      const client = createHttpClient({
+        ...rules,
+        name: loaded.key,
+        userAgent: USER_AGENT,
+        log,
+        store: cache,
+        dispatcher: agentFor(rules),
+        secrets: [...loaded.trust.secrets, ...listSecrets(subject, loaded.definition)]
+      }).withSignal(signal, true)
+      return subject.is_admin ? client : withoutRefusals(client)
+    }
+  }
+}

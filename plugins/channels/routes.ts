@@ -1,0 +1,110 @@
+import { Type } from '@sinclair/typebox'
+import { callerOf } from '../../core/auth.ts'
+import { ErrorSchema, Id, type Routes } from '../../core/typebox.ts'
+import type { NotificationChannel } from './entities.ts'
+import {
+  AppriseServiceSchema, CodeSchema, CreateChannelSchema, NotificationChannelSchema, ParseSchema, ParsedSchema,
+  TestResultSchema, UpdateChannelSchema, toChannelView
+} from './schemas.ts'
+
+const tags = ['notification-channels']
+const ChannelParams = Type.Object({ channel_id: Id })
+
+const routes: Routes = async (app) => {
+  const { channels } = app
+  const toView = (row: NotificationChannel) => toChannelView(row, app.secrets)
+
+  app.get('/api/notification-channels', {
+    schema: {
+      operationId: 'listNotificationChannels', tags, summary: 'Your channels, oldest first',
+      response: { 200: Type.Array(NotificationChannelSchema) }
+    },
+    config: { scopes: ['me.read'] }
+  }, async (request) => (await channels.list(request.em, callerOf(request))).map(toView))
+
+  app.post('/api/notification-channels', {
+    schema: {
+      operationId: 'createNotificationChannel',
+      tags,
+      summary: 'Add a channel',
+      description: 'Where the owner of the destination has to agree, a code goes there, and the channel starts unconfirmed.',
+      body: CreateChannelSchema,
+      response: { 201: NotificationChannelSchema, 400: ErrorSchema, 429: ErrorSchema, 502: ErrorSchema }
+    },
+    config: { scopes: ['me.write'] }
+  }, async (request, reply) =>
+    reply.code(201).send(toView(await channels.create(request.em, callerOf(request), request.body))))
+
+  app.get('/api/notification-channels/apprise-services', {
+    schema: {
+      operationId: 'listAppriseServices', tags, summary: 'The services of Apprise channels and their fields, by name',
+      response: { 200: Type.Array(AppriseServiceSchema) }
+    },
+    config: { scopes: ['me.read'], admin: true }
+  }, async () => await channels.listServices())
+
+  app.post('/api/notification-channels/apprise-services/parse', {
+    schema: {
+      operationId: 'parseAppriseUrl',
+      tags,
+      summary: "Read a service's or Apprise's URL into fields",
+      description: 'The answer holds the secrets of the URL, for the form.',
+      body: ParseSchema,
+      response: { 200: ParsedSchema, 400: ErrorSchema }
+    },
+    config: { scopes: ['me.read'], admin: true }
+  }, async (request) => await channels.parse(request.body.url))
+
+  app.patch('/api/notification-channels/:channel_id', {
+    schema: {
+      operationId: 'updateNotificationChannel', tags, summary: 'Change a channel', params: ChannelParams,
+      body: UpdateChannelSchema,
+      response: {
+        200: NotificationChannelSchema, 400: ErrorSchema, 404: ErrorSchema, 429: ErrorSchema, 502: ErrorSchema
+      }
+    },
+    config: { scopes: ['me.write'] }
+  }, async (request) =>
+    toView(await channels.update(request.em, callerOf(request), request.params.channel_id, request.body)))
+
+  app.delete('/api/notification-channels/:channel_id', {
+    schema: {
+      operationId: 'deleteNotificationChannel', tags, summary: 'Remove a channel', params: ChannelParams,
+      response: { 200: Type.Null(), 404: ErrorSchema }
+    },
+    config: { scopes: ['me.write'] }
+  }, async (request) => {
+    await channels.delete(request.em, callerOf(request), request.params.channel_id)
+    return null
+  })
+
+  app.post('/api/notification-channels/:channel_id/test', {
+    schema: {
+      operationId: 'testNotificationChannel', tags, summary: 'Send a sample now', params: ChannelParams,
+      response: { 200: TestResultSchema, 400: ErrorSchema, 404: ErrorSchema, 429: ErrorSchema }
+    },
+    config: { scopes: ['me.write'] }
+  }, async (request) => await channels.test(request.em, callerOf(request), request.params.channel_id))
+
+  app.post('/api/notification-channels/:channel_id/confirm', {
+    schema: {
+      operationId: 'confirmNotificationChannel', tags, summary: 'Enter the code that was sent', params: ChannelParams,
+      body: CodeSchema, response: { 200: NotificationChannelSchema, 400: ErrorSchema, 404: ErrorSchema }
+    },
+    config: { scopes: ['me.write'] }
+  }, async (request) =>
+    toView(await channels.confirm(request.em, callerOf(request), request.params.channel_id, request.body.code)))
+
+  app.post('/api/notification-channels/:channel_id/resend-code', {
+    schema: {
+      operationId: 'resendNotificationChannelCode', tags, summary: 'Have another code sent', params: ChannelParams,
+      response: { 204: Type.Null(), 400: ErrorSchema, 404: ErrorSchema, 429: ErrorSchema, 502: ErrorSchema }
+    },
+    config: { scopes: ['me.write'] }
+  }, async (request, reply) => {
+    await channels.resendCode(request.em, callerOf(request), request.params.channel_id)
+    return reply.code(204).send(null)
+  })
+}
+
+export default routes

@@ -1,0 +1,105 @@
+import { type Static, Type } from '@sinclair/typebox'
+import type { Secrets } from '../../core/secrets.ts'
+import { DateTime, Nullable, StoredText, StringEnum, formatDate } from '../../core/typebox.ts'
+import { MIN_LEVELS, type NotificationChannel } from './entities.ts'
+import { UNREADABLE, openSettings } from './sealed.ts'
+
+export const TOPICS = ['scans', 'tasks', 'streaming', 'devices', 'account', 'custom'] as const
+
+const Fields = Type.Object({}, { additionalProperties: true })
+
+export const NotificationChannelSchema = Type.Object({
+  id: Type.Integer(),
+  type: Type.String({ description: 'Key of the channel plugin: webhook, email, apprise or another' }),
+  name: Type.String(),
+  enabled: Type.Boolean(),
+  min_level: StringEnum(MIN_LEVELS),
+  topics: Nullable(Type.Array(Type.String(), { description: 'Null for all' })),
+  target: Type.String({ description: 'The destination without secrets; empty when its settings must be entered again' }),
+  service: Nullable(Type.String()),
+  service_name: Nullable(Type.String()),
+  fields: Nullable(Fields),
+  stored_secrets: Nullable(Type.Array(Type.String(), { description: 'Names of the secret fields that are set' })),
+  has_secret: Type.Boolean(),
+  confirmed: Type.Boolean(),
+  last_delivered_at: Nullable(DateTime),
+  last_error: Nullable(Type.String()),
+  consecutive_failures: Type.Integer(),
+  created_at: DateTime
+})
+export type ChannelView = Static<typeof NotificationChannelSchema>
+
+const Name = StoredText({ minLength: 1, maxLength: 100 })
+const Topics = Nullable(Type.Array(StringEnum(TOPICS), { maxItems: TOPICS.length, description: 'Null for all' }))
+
+export const CreateChannelSchema = Type.Object({
+  type: StoredText({ minLength: 1, maxLength: 64, description: 'Key of the channel plugin' }),
+  name: Name,
+  min_level: Type.Optional(Nullable(StringEnum(MIN_LEVELS, { default: 'info' }))),
+  topics: Type.Optional(Topics)
+}, { additionalProperties: true, description: 'With the settings of the type: those of the schema channel_<type>_settings' })
+export type CreateChannel = Static<typeof CreateChannelSchema>
+
+export const UpdateChannelSchema = Type.Object({
+  name: Type.Optional(Nullable(Name)),
+  enabled: Type.Optional(Nullable(Type.Boolean())),
+  min_level: Type.Optional(Nullable(StringEnum(MIN_LEVELS))),
+  topics: Type.Optional(Topics)
+}, {
+  additionalProperties: true,
+  description: 'With the settings to change. What is left out or null stays, but null in topics means all, and null or an ' +
+    'empty text in a secret drops it'
+})
+export type UpdateChannel = Static<typeof UpdateChannelSchema>
+
+export const TestResultSchema = Type.Object({ ok: Type.Boolean(), error: Nullable(Type.String()) })
+export type TestResult = Static<typeof TestResultSchema>
+
+export const CodeSchema = Type.Object({ code: Type.String({ minLength: 1, maxLength: 16 }) })
+
+const FieldValue = Nullable(Type.Union([Type.Boolean(), Type.Number(), Type.String(), Type.Array(Type.String())]))
+
+const AppriseFieldSchema = Type.Object({
+  key: Type.String(),
+  label: Type.String(),
+  type: StringEnum(['string', 'int', 'float', 'bool', 'choice', 'list']),
+  required: Type.Boolean(),
+  private: Type.Boolean({ description: 'A secret' }),
+  advanced: Type.Boolean({ description: 'An option, not part of the address' }),
+  default: FieldValue,
+  values: Nullable(Type.Array(Type.String())),
+  min: Nullable(Type.Number()),
+  max: Nullable(Type.Number())
+})
+
+export const AppriseServiceSchema = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  setup_url: Nullable(Type.String()),
+  url_fields: Type.Array(Type.String(), { description: "Fields that the service's own URL fills" }),
+  fields: Type.Array(AppriseFieldSchema)
+})
+export type AppriseService = Static<typeof AppriseServiceSchema>
+
+export const ParseSchema = Type.Object({ url: Type.String({ minLength: 1, maxLength: 2_000 }) })
+export const ParsedSchema = Type.Object({ service: Type.String(), fields: Fields })
+export type Parsed = Static<typeof ParsedSchema>
+
+/** The channel as its owner sees it. */
+export function toChannelView (row: NotificationChannel, secrets: Secrets): ChannelView {
+  const view = openSettings(secrets, row.sealed)?.view ?? UNREADABLE
+  return {
+    id: row.id,
+    type: row.type,
+    name: row.name,
+    enabled: row.enabled,
+    min_level: row.min_level,
+    topics: row.topics ?? null,
+    ...view,
+    confirmed: row.confirmed,
+    last_delivered_at: formatDate(row.last_delivered_at ?? null),
+    last_error: row.last_error ?? null,
+    consecutive_failures: row.consecutive_failures,
+    created_at: formatDate(row.created_at)
+  }
+}

@@ -1,0 +1,221 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { ChannelDefinition, OutgoingNotification } from '@svc/plugin-sdk'
+import type { FastifyInstance } from 'fastify'
+import { Value } from '@sinclair/typebox/value'
+import type { Caller } from '../../core/auth.ts'
+import { badRequest, invalid, notFound } from '../../core/errors.ts'
+import type { Loaded } from '../../core/registry.ts'
+import { type Quota, createThrottle } from '../auth/throttle.ts'
+import { User } from '../users/entities.ts'
+import type { Calls } from './calls.ts'
+import type { SentCode, createCodes } from './codes.ts'
+import { ChannelDelivery, NotificationChannel } from './entities.ts'
+import type { Subject } from './http.ts'
+import {
+  type AppriseService, AppriseServiceSchema, type CreateChannel, type Parsed, ParsedSchema, type TestResult,
+  type UpdateChannel, UpdateChannelSchema
+} from './schemas.ts'
+import { type KeptSettings, type Settings, UNREADABLE, UNREADABLE_ERROR, openSettings, sealSettings } from './sealed.ts'
+import { checkMove, checkSettings, isSame, mergeSettings, touchesSettings } from './settings.ts'
+
+const CHANNELS_MAX = 20
+/** What is not a setting of the plugin. */
+const COMMON = new Set(Object.keys(UpdateChannelSchema.properties))
+const APPRISE = 'apprise'
+
+const testQuota = (userId: number): Quota => ({ key: `channel-test:${userId}`, max: 10, seconds: 60 })
+
+const createSample = (): OutgoingNotification => ({
+  event: 'notification',
+  id: 0,
+  kind: 'custom',
+  level: 'info',
+  title: 'Test notification',
+  body: 'Notifications arrive here.',
+  url: null,
+  data: {},
+  actor: null,
+  created_at: new Date().toISOString()
+})
+
+type Channel = Loaded<ChannelDefinition>
+
+export function createChannels (app: FastifyInstance, calls: Calls, codes: ReturnType<typeof createCodes>) {
+  const throttle = createThrottle(app.pg)
+  const open = (row: NotificationChannel) => openSettings(app.secrets, row.sealed)
+
+  /** @throws ApiError BAD_REQUEST for a kind that is not set up, INVALID for one that is not known. */
+  function findPlugin (type: string): Channel {
+    const loaded = app.registry.channels.get(type)
+    if (loaded !== undefined) return loaded
+    const record = app.registry.records.find(({ kind, key }) => kind === 'channel' && key === type)
+    if (record !== undefined) {
+      throw badRequest(`Channels of the type '${type}' are not set up on this server; an administrator can change that: ` +
+        (record.reason ?? 'see its log'))
+    }
+    const known = [...app.registry.channels.keys()].join(', ')
+    throw invalid(['body', 'type'], `There is no channel type '${type}'; take one of: ${known}`, type)
+  }
+
+  async function find (em: EntityManager, caller: Caller, id: number): Promise<NotificationChannel> {
+    const row = await em.findOne(NotificationChannel, { id, user: caller.id })
+    if (row === null) throw notFound(`Notification channel with ID '${id}' not found`)
+    return row
+  }
+
+  async function checkCount (em: EntityManager, userId: number): Promise<void> {
+    if (await em.count(NotificationChannel, { user: userId }) < CHANNELS_MAX) return
+    throw badRequest(`There are ${CHANNELS_MAX} channels already; delete one first`)
+  }
+
+  const toSubject = (caller: Caller, type: string, settings: Settings, keys: readonly string[] | null = []): Subject =>
+    ({ type, settings, secret_keys: keys ?? [], is_admin: caller.role === 'admin' })
+
+  /** Settings with what may be shown of them, once they are checked. */
+  async function readSettings (caller: Caller, loaded: Channel, settings: Settings): Promise<KeptSettings> {
+    checkSettings(loaded, settings, caller.role === 'admin')
+    return { settings, view: await calls.inspect(toSubject(caller, loaded.key, settings)) }
+  }
+
+  /** Null for a kind of channel that needs no proof. */
+  async function sendCode (caller: Caller, { key, definition }: Channel, kept: KeptSettings): Promise<SentCode | null> {
+    const { settings, view } = kept
+    if (definition.confirm === undefined) return null
+    return await codes.send(caller.id, toSubject(caller, key, settings, view.stored_secrets), view.target)
+  }
+
+  async function create (em: EntityManager, caller: Caller, input: CreateChannel): Promise<NotificationChannel> {
+    const loaded = findPlugin(input.type)
+    await checkCount(em, caller.id)
+    const kept = await readSettings(caller, loaded, mergeSettings(loaded.definition, input, null))
+    const code = await sendCode(caller, loaded, kept)
+    return await em.transactional(async (tx) => {
+      // Of two requests at once the second sees what the first made.
+      await tx.execute('select 1 from users where id = ? for no key update', [caller.id])
+      await checkCount(tx, caller.id)
+      return tx.create(NotificationChannel, {
+        user: tx.getReference(User, caller.id),
+        type: loaded.key,
+        name: input.name.toWellFormed(),
+        min_level: input.min_level ?? 'info',
+        topics: readTopics(input.topics),
+        sealed: sealSettings(app.secrets, kept),
+        confirmed: code === null,
+        ...code
+      })
+    })
+  }
+
+  /** The columns that new settings mean; none when they stay as they are. */
+  async function changeSettings (caller: Caller, row: NotificationChannel, { ...given }: UpdateChannel) {
+    if (Object.keys(given).every((name) => COMMON.has(name))) return {}
+    const loaded = findPlugin(row.type)
+    const { definition } = loaded
+    if (!touchesSettings(definition, given)) return {}
+    const kept = open(row)
+    const settings = mergeSettings(definition, given, kept)
+    if (isSame(settings, kept?.settings)) return {}
+    const next = await readSettings(caller, loaded, settings)
+    if (kept !== null) checkMove(definition, given, kept, next)
+    const code = await sendCode(caller, loaded, next)
+    return { sealed: sealSettings(app.secrets, next), ...(code === null ? {} : { ...code, confirmed: false }) }
+  }
+
+  async function update (
+    em: EntityManager, caller: Caller, id: number, input: UpdateChannel
+  ): Promise<NotificationChannel> {
+    const row = await find(em, caller, id)
+    const settings = await changeSettings(caller, row, input)
+    const { name, enabled, min_level: minLevel, topics } = input
+    const isSwitched = enabled !== undefined && enabled !== null && enabled !== row.enabled
+    const changes = {
+      ...settings,
+      ...(name === undefined || name === null ? {} : { name: name.toWellFormed() }),
+      ...(minLevel === undefined || minLevel === null ? {} : { min_level: minLevel }),
+      ...(topics === undefined ? {} : { topics: readTopics(topics) }),
+      ...(isSwitched ? { enabled, ...(enabled ? { consecutive_failures: 0 } : {}) } : {})
+    }
+    await em.transactional(async (tx) => {
+      await tx.nativeUpdate(NotificationChannel, { id }, { ...changes, updated_at: new Date() })
+      // What waited for another address, or to be turned on again, is of no use any more.
+      if (isSwitched || 'confirmed' in changes) await tx.nativeDelete(ChannelDelivery, { channel: id })
+    })
+    return await em.refreshOrFail(row)
+  }
+
+  const noteSuccess = (em: EntityManager, id: number) => em.nativeUpdate(NotificationChannel, { id },
+    { last_delivered_at: new Date(), last_error: null, consecutive_failures: 0 })
+
+  /** Sends a sample. @returns what the destination said */
+  async function deliverSample (caller: Caller, row: NotificationChannel): Promise<string | null> {
+    const kept = open(row)
+    if (kept === null) return UNREADABLE_ERROR
+    const subject = toSubject(caller, row.type, kept.settings, kept.view.stored_secrets)
+    const outcome = await calls.deliver(subject, createSample())
+    return outcome.ok ? null : outcome.failure.message
+  }
+
+  return {
+    list: (em: EntityManager, caller: Caller) =>
+      em.find(NotificationChannel, { user: caller.id }, { orderBy: { id: 'asc' } }),
+
+    create,
+    update,
+
+    async delete (em: EntityManager, caller: Caller, id: number): Promise<void> {
+      const row = await find(em, caller, id)
+      await em.nativeDelete(NotificationChannel, { id: row.id })
+    },
+
+    /** @throws ApiError BAD_REQUEST while the channel is not confirmed. */
+    async test (em: EntityManager, caller: Caller, id: number): Promise<TestResult> {
+      const row = await find(em, caller, id)
+      if (!row.confirmed) throw badRequest(`The channel '${row.name}' is not confirmed yet; enter the code that was sent`)
+      await throttle.spend(testQuota(caller.id))
+      const error = await deliverSample(caller, row)
+      if (error === null) await noteSuccess(em, id)
+      else await em.nativeUpdate(NotificationChannel, { id }, { last_error: error })
+      return { ok: error === null, error }
+    },
+
+    /** @throws ApiError BAD_REQUEST for a code that does not count. */
+    async confirm (em: EntityManager, caller: Caller, id: number, code: string): Promise<NotificationChannel> {
+      const row = await find(em, caller, id)
+      if (row.confirmed) return row
+      const { target } = open(row)?.view ?? UNREADABLE
+      await codes.confirm({ id, userId: caller.id, target }, code)
+      return await em.refreshOrFail(row)
+    },
+
+    /** @throws ApiError BAD_REQUEST where there is nothing to confirm, TOO_MANY_REQUESTS, CODE_NOT_SENT. */
+    async resendCode (em: EntityManager, caller: Caller, id: number): Promise<void> {
+      const row = await find(em, caller, id)
+      if (row.confirmed) throw badRequest(`The channel '${row.name}' needs no code; it is confirmed`)
+      const kept = open(row)
+      if (kept === null) throw badRequest(UNREADABLE_ERROR)
+      const code = await sendCode(caller, findPlugin(row.type), kept)
+      if (code !== null) await em.nativeUpdate(NotificationChannel, { id, sealed: row.sealed, confirmed: false }, code)
+    },
+
+    /** @throws ApiError BAD_REQUEST when the plugin cannot tell. */
+    async listServices (): Promise<AppriseService[]> {
+      findPlugin(APPRISE)
+      return (await calls.services(APPRISE)).filter((one): one is AppriseService => Value.Check(AppriseServiceSchema, one))
+    },
+
+    /** @throws ApiError BAD_REQUEST for an address no service has. */
+    async parse (url: string): Promise<Parsed> {
+      findPlugin(APPRISE)
+      const parsed = await calls.parse(APPRISE, url)
+      if (!Value.Check(ParsedSchema, parsed)) {
+        throw badRequest('No service that is offered has such an address; compare it with the form of its URLs')
+      }
+      return parsed
+    }
+  }
+}
+export type Channels = ReturnType<typeof createChannels>
+
+function readTopics (topics: CreateChannel['topics']): string[] | null {
+  return topics === undefined || topics === null ? null : [...new Set(topics)]
+}

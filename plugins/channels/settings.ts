@@ -1,0 +1,120 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { ChannelDefinition } from '@svc/plugin-sdk'
+import type { TSchema } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { AddressRefusedError, checkUrl, originOf } from '../../core/addresses.ts'
+import { describeType } from '../../core/config.ts'
+import { ApiError, badRequest } from '../../core/errors.ts'
+import type { Loaded } from '../../core/registry.ts'
+import { listAddresses } from './http.ts'
+import type { KeptSettings, Settings } from './sealed.ts'
+
+type Given = Readonly<Record<string, unknown>>
+
+const propertiesOf = ({ settings }: ChannelDefinition): [string, TSchema][] => Object.entries(settings.properties)
+const isEmpty = (value: unknown) => value === undefined || value === null || value === ''
+
+/** A kind of channel whose settings are a service and its fields, some of them secret. */
+const hasFields = ({ secretKeys }: ChannelDefinition) => secretKeys !== undefined
+
+const withoutEmpty = (values: Given) =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => !isEmpty(value)))
+
+function readFields (given: unknown, kept: KeptSettings | null): unknown {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return given
+  const old = (kept?.settings.fields ?? {}) as Given
+  const secrets = Object.fromEntries((kept?.view.stored_secrets ?? []).map((key) => [key, old[key]]))
+  return withoutEmpty({ ...secrets, ...given })
+}
+
+function readSetting (
+  [name, schema]: [string, TSchema], given: Given, kept: KeptSettings | null, isService: boolean
+): unknown {
+  const old = kept?.settings[name]
+  const value = given[name]
+  if (isService && name === 'service' && old !== undefined) return old
+  if (isService && name === 'fields') return isEmpty(value) ? old : readFields(value, kept)
+  if (schema.writeOnly === true) return value === undefined ? old : isEmpty(value) ? undefined : value
+  return value ?? old
+}
+
+/** Whether a request says anything of settings. */
+export const touchesSettings = (definition: ChannelDefinition, given: Given) =>
+  propertiesOf(definition).some(([name, { writeOnly }]) =>
+    given[name] !== undefined && (given[name] !== null || writeOnly === true))
+
+/** The settings that a request asks for, over those there were. Nothing is checked yet. */
+export function mergeSettings (definition: ChannelDefinition, given: Given, kept: KeptSettings | null): Settings {
+  const entries = propertiesOf(definition)
+    .map((property) => [property[0], readSetting(property, given, kept, hasFields(definition))] as const)
+    .filter(([, value]) => value !== undefined)
+  return Value.Default(definition.settings, Object.fromEntries(entries)) as Settings
+}
+
+export const isSame = (a: Settings, b: Settings | undefined) => isDeepStrictEqual(a, b)
+
+function checkForm (definition: ChannelDefinition, settings: Settings): void {
+  const problems = [...Value.Errors(definition.settings, settings)]
+  if (problems.length === 0) return
+  throw new ApiError('INVALID', undefined, {
+    // No input: it may be a secret.
+    violations: problems.map(({ path, schema, value }) => ({
+      loc: ['body', ...path.split('/').slice(1)],
+      msg: value === undefined ? 'This setting is required' : `This is not ${describeType(schema)}`,
+      type: value === undefined ? 'required' : 'value_error'
+    }))
+  })
+}
+
+/** A text where an address belongs has the right form, and is told apart from what is no text. */
+function checkAddress (url: unknown): void {
+  if (typeof url !== 'string' || url === '') return
+  if (listAddresses({ url }).length === 1 && new URL(url).port !== '0') return
+  throw badRequest('url is not an address; give one like https://host/path, with a port from 1 to 65535')
+}
+
+/** @throws ApiError INVALID for what has the wrong form, BAD_REQUEST for what may not be reached. */
+export function checkSettings (
+  { definition, trust }: Loaded<ChannelDefinition>, settings: Settings, isAdmin: boolean
+): void {
+  if (definition.adminOnly === true && !isAdmin) {
+    throw badRequest(`Only administrators may have a channel of the type '${definition.key}'`)
+  }
+  if ('url' in definition.settings.properties) checkAddress(settings.url)
+  checkForm(definition, settings)
+  if (isAdmin) return
+  try {
+    for (const address of listAddresses(settings)) checkUrl(new URL(address), { trustedOrigins: trust.origins })
+  } catch (err) {
+    if (err instanceof AddressRefusedError) throw badRequest(err.message)
+    throw err
+  }
+}
+
+const originsOf = (settings: Settings) => listAddresses(settings).map(originOf).sort()
+
+/** The names of secrets that a request leaves as they were. */
+function listLeft (definition: ChannelDefinition, given: Given, kept: KeptSettings): string[] {
+  const marked = propertiesOf(definition)
+    .filter(([name, schema]) => schema.writeOnly === true && given[name] === undefined && !isEmpty(kept.settings[name]))
+    .map(([name]) => name)
+  const fields = isEmpty(given.fields) ? {} : given.fields as Given
+  const named = (kept.view.stored_secrets ?? []).filter((key) => fields[key] === undefined)
+  return [...marked, ...named]
+}
+
+/**
+ * A secret goes to no other destination than the one it was entered for.
+ *
+ * @throws ApiError BAD_REQUEST
+ */
+export function checkMove (definition: ChannelDefinition, given: Given, kept: KeptSettings, next: KeptSettings): void {
+  const left = listLeft(definition, given, kept)
+  if (left.length === 0) return
+  const [before, after] = [originsOf(kept.settings), originsOf(next.settings)]
+  const hasMoved = before.length + after.length > 0
+    ? !isDeepStrictEqual(before, after)
+    : kept.view.target !== next.view.target
+  if (!hasMoved) return
+  throw badRequest(`The channel leads to another destination: enter its secrets again, or send them empty (${left.join(', ')})`)
+}

@@ -1,0 +1,35 @@
+import type { FastifyInstance } from 'fastify'
+import type { Socket } from 'socket.io'
+import type { Caller } from '../../core/auth.ts'
+import type { Config } from '../../core/config.ts'
+import type { Publish } from '../../core/sockets.ts'
+import type { Presence } from './presence.ts'
+
+/** Server to a device on `/devices`: event → payload. Each feature adds its own. */
+// eslint-disable-next-line @typescript-eslint/no-empty-object-type
+export interface DeviceEvents {}
+
+/** What a device shows: the token of its payload, or else of its header. */
+function readToken ({ auth, headers }: Socket['handshake']): string | null {
+  const token: unknown = auth.token ?? ''
+  if (token !== '') return typeof token === 'string' ? token : null
+  return /^bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1] ?? null
+}
+
+/** Lets in devices by their own token. What is sent to the room of a device reaches its sockets in every process. */
+export function openDeviceNamespace (app: FastifyInstance, config: Config, presence: Presence): Publish<DeviceEvents> {
+  async function identify ({ handshake }: Socket): Promise<Caller | null> {
+    const token = readToken(handshake)
+    const caller = token === null ? null : await app.auth.identifyToken(token, handshake.address)
+    const isDevice = caller?.credential === 'token' && caller.device_id !== null && caller.scopes.has('devices.read')
+    return isDevice ? caller : null
+  }
+
+  return app.sockets.openNamespace<DeviceEvents>('/devices', {
+    refusal: config.devices.install_enabled ? null : 'disabled',
+    identify,
+    connected (socket, { device_id: deviceId }) {
+      if (deviceId !== null) presence.enter(socket, deviceId)
+    }
+  })
+}

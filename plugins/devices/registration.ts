@@ -1,0 +1,97 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { Caller } from '../../core/auth.ts'
+import type { Secrets } from '../../core/secrets.ts'
+import { ApiError } from '../../core/errors.ts'
+import { toStorable } from '../scans/database-json.ts'
+import { lockOwner } from '../tokens/actor.ts'
+import { User } from '../users/entities.ts'
+import { Device } from './entities.ts'
+import type { RegisterDevice, UpdateDevice } from './schemas.ts'
+import { type SyncConfig, checkDepth, sealSyncConfig } from './sync-config.ts'
+
+/** A user's device with the same hardware address, whatever its notation; else with the same host name and platform. */
+const FIND = `select d.id from devices d,
+    lateral (select coalesce(translate(lower(d.mac_address), ':-', '') = ?::text, false) as has_mac) m
+  where d.user_id = ? and (m.has_mac or (d.hostname = ?::text and d.platform = ?::text))
+  order by m.has_mac desc, d.id limit 1`
+
+const normalizeMac = (mac: string) => mac.toLowerCase().replaceAll(/[:-]/g, '')
+
+/** The hardware address by either of its names; undefined when none was sent, null for one that is empty. */
+function readMac ({ mac, mac_address: address }: UpdateDevice): string | null | undefined {
+  const given = mac === undefined ? address : mac
+  return given === undefined ? undefined : given || null
+}
+
+/** Columns that take what was sent as it is. Nothing else of a body reaches the row. */
+const PLAIN = ['name', 'platform', 'hostname', 'ip_address', 'client', 'client_version', 'paths', 'capabilities'] as const
+type Fields = Partial<Pick<Device, typeof PLAIN[number] | 'mac_address' | 'sync_mode' | 'sync_enabled' | 'sync_config'>>
+
+/** The columns for what was sent; a key that was not sent is left out. */
+export function readFields (secrets: Secrets, input: UpdateDevice, stored: SyncConfig | null): Fields {
+  const { sync_config: config, sync_mode: mode, sync_enabled: isEnabled } = input
+  if (config) checkDepth(config)
+  const mac = readMac(input)
+  // What is undefined is no JSON, so it is not there afterwards.
+  return toStorable({
+    ...Object.fromEntries(PLAIN.map((key) => [key, input[key]])),
+    mac_address: mac,
+    sync_mode: mode === null ? 'push_pull' : mode,
+    sync_enabled: isEnabled === null ? true : isEnabled,
+    sync_config: config ? sealSyncConfig(secrets, config, stored) : config
+  })
+}
+
+async function findKnown (tx: EntityManager, userId: number, input: RegisterDevice): Promise<Device | null> {
+  const mac = readMac(input)
+  const [known] = await tx.execute<{ id: number }[]>(FIND, [
+    mac ? normalizeMac(mac) : null, userId, input.hostname || null, input.platform || null
+  ])
+  return known === undefined ? null : await tx.findOne(Device, { id: known.id })
+}
+
+async function meetAgain (tx: EntityManager, device: Device, input: RegisterDevice): Promise<Device> {
+  if (input.allow_existing === false) {
+    throw new ApiError('CONFLICT', `This device is registered as '${device.device_id}'; use that, or send allow_duplicate`,
+      { fields: { error: 'device_exists', device_id: device.device_id } })
+  }
+  device.last_seen = new Date()
+  if (input.capabilities) device.capabilities = toStorable(input.capabilities)
+  await tx.flush()
+  if (input.reset_syncs === true) {
+    await tx.execute('delete from device_syncs where device_id = ?', [device.id])
+    await tx.execute('delete from sync_bases where device_id = ?', [device.id])
+  }
+  return device
+}
+
+async function findOrAdd (
+  tx: EntityManager, secrets: Secrets, userId: number, input: RegisterDevice
+): Promise<{ device: Device, isNew: boolean }> {
+  const known = input.allow_duplicate === true ? null : await findKnown(tx, userId, input)
+  if (known !== null) return { device: await meetAgain(tx, known, input), isNew: false }
+  const device = tx.create(Device, {
+    ...readFields(secrets, input, null), user: tx.getReference(User, userId), last_seen: new Date()
+  })
+  await tx.persist(device).flush()
+  return { device, isNew: true }
+}
+
+/**
+ * Registers a device of the caller, or meets one again that is known. The token that does it becomes the device's own,
+ * unless it is another's.
+ *
+ * @throws ApiError CONFLICT when it is known and that is not allowed
+ */
+export async function registerDevice (
+  em: EntityManager, secrets: Secrets, caller: Pick<Caller, 'id' | 'token_id'>, input: RegisterDevice
+): Promise<{ device: Device, isNew: boolean }> {
+  return await em.transactional(async (tx) => {
+    // One registration of a user after the other, so that two at once do not make two devices.
+    await lockOwner(tx, caller.id)
+    const registered = await findOrAdd(tx, secrets, caller.id, input)
+    await tx.execute('update client_tokens set device_id = ? where id = ? and device_id is null',
+      [registered.device.id, caller.token_id])
+    return registered
+  })
+}

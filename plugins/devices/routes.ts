@@ -1,0 +1,78 @@
+import { Type } from '@sinclair/typebox'
+import { callerOf } from '../../core/auth.ts'
+import { ErrorSchema, type Routes } from '../../core/typebox.ts'
+import {
+  DeviceExistsSchema, DeviceParams, DeviceSchema, RegisterDeviceSchema, UpdateDeviceSchema, toDeviceView
+} from './schemas.ts'
+
+const tags = ['devices']
+
+const routes: Routes = async (app) => {
+  app.post('/api/devices', {
+    schema: {
+      operationId: 'registerDevice',
+      tags,
+      summary: 'Register a device; one that is known is answered instead',
+      description: 'A device is known by its hardware address, or else by host name and platform together.',
+      body: RegisterDeviceSchema,
+      response: { 200: DeviceSchema, 201: DeviceSchema, 409: DeviceExistsSchema }
+    },
+    config: { scopes: ['devices.write'] }
+  }, async (request, reply) => {
+    const { device, isNew } = await app.devices.register(request.em, callerOf(request), request.body)
+    return reply.code(isNew ? 201 : 200).send(toDeviceView(device))
+  })
+
+  app.get('/api/devices', {
+    schema: { operationId: 'listDevices', tags, summary: 'Your devices', response: { 200: Type.Array(DeviceSchema) } },
+    config: { scopes: ['devices.read'] }
+  }, async (request) => (await app.devices.list(request.em, callerOf(request))).map(toDeviceView))
+
+  app.get('/api/devices/online', {
+    schema: {
+      operationId: 'listOnlineDevices',
+      tags,
+      summary: 'Those of your devices that are connected to `/devices`',
+      response: { 200: Type.Array(Type.String({ description: 'UUID of a device' })) }
+    },
+    config: { scopes: ['devices.read'] }
+  }, async (request) => app.devices.listOnline(request.em, callerOf(request)))
+
+  app.get('/api/devices/:device_id', {
+    schema: {
+      operationId: 'getDevice', tags, summary: 'One device', params: DeviceParams,
+      response: { 200: DeviceSchema, 404: ErrorSchema }
+    },
+    config: { scopes: ['devices.read'] }
+  }, async (request) =>
+    toDeviceView(await app.devices.find(request.em, callerOf(request).id, request.params.device_id)))
+
+  app.put('/api/devices/:device_id', {
+    schema: {
+      operationId: 'updateDevice',
+      tags,
+      summary: 'Change what is sent; null clears',
+      params: DeviceParams,
+      body: UpdateDeviceSchema,
+      response: { 200: DeviceSchema, 404: ErrorSchema }
+    },
+    config: { scopes: ['devices.write'] }
+  }, async (request) => toDeviceView(
+    await app.devices.update(request.em, callerOf(request), request.params.device_id, request.body)))
+
+  app.delete('/api/devices/:device_id', {
+    schema: {
+      operationId: 'deleteDevice',
+      tags,
+      summary: 'Forget a device and what it synced; saves stay',
+      params: DeviceParams,
+      response: { 204: Type.Null(), 404: ErrorSchema }
+    },
+    config: { scopes: ['devices.write'] }
+  }, async (request, reply) => {
+    await app.devices.delete(request.em, callerOf(request), request.params.device_id, request.ip)
+    return reply.code(204).send(null)
+  })
+}
+
+export default routes

@@ -1,0 +1,43 @@
+import { invalid } from '../../core/errors.ts'
+import type { Secrets } from '../../core/secrets.ts'
+
+export type SyncConfig = Record<string, unknown>
+
+export const SECRET_MASK = '********'
+/** For what the secrets in a device's settings are sealed. */
+export const SYNC_SEAL = 'device-sync'
+const SECRET_KEYS = ['ssh_password', 'ssh_key_path'] as const
+/** Deeper than settings are, and far from where writing them as JSON would end. */
+const DEPTH_MAX = 16
+
+const isSet = (value: unknown): value is string => typeof value === 'string' && value !== ''
+
+function isDeeper (value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1))
+}
+
+/** @throws ApiError INVALID for settings that are nested beyond reason. */
+export function checkDepth (config: SyncConfig): void {
+  if (isDeeper(config, DEPTH_MAX)) {
+    throw invalid(['body', 'sync_config'], `Nested deeper than ${DEPTH_MAX} levels; send settings that are flatter`)
+  }
+}
+
+/** As a client sees it. */
+export function maskSyncConfig (config: SyncConfig | null): SyncConfig | null {
+  if (config === null) return null
+  const masked = { ...config }
+  for (const key of SECRET_KEYS) if (isSet(config[key])) masked[key] = SECRET_MASK
+  return masked
+}
+
+/** As it is kept: secrets sealed, and those that came back as their mask as they were. */
+export function sealSyncConfig (secrets: Secrets, given: SyncConfig, stored: SyncConfig | null): SyncConfig {
+  const sealed = { ...given }
+  for (const key of SECRET_KEYS) {
+    const value = given[key]
+    if (isSet(value)) sealed[key] = value === SECRET_MASK ? stored?.[key] ?? null : secrets.seal(SYNC_SEAL, value)
+  }
+  return sealed
+}

@@ -1,0 +1,93 @@
+import { Type } from '@sinclair/typebox'
+import { callerOf } from '../../core/auth.ts'
+import type { Config } from '../../core/config.ts'
+import { notFound } from '../../core/errors.ts'
+import { ErrorSchema, IdParams, type Routes } from '../../core/typebox.ts'
+import { DeviceParams } from '../devices/schemas.ts'
+import { CreateInstallSchema, InstallParams, InstallRequestSchema, ReportInstallSchema } from './schemas.ts'
+
+const tags = ['installs']
+const List = Type.Array(InstallRequestSchema)
+
+const createRoutes = (config: Config): Routes => async (app) => {
+  const { installs } = app
+
+  if (!config.devices.install_enabled) {
+    app.addHook('onRequest', async () => {
+      throw notFound('Installing on devices is switched off; set DEVICE_INSTALL_ENABLED to true')
+    })
+  }
+
+  app.post('/api/devices/:device_id/installs', {
+    schema: {
+      operationId: 'createInstallRequest',
+      tags,
+      summary: 'Send a game to a device',
+      params: DeviceParams,
+      body: CreateInstallSchema,
+      response: {
+        200: InstallRequestSchema, 201: InstallRequestSchema, 400: ErrorSchema, 404: ErrorSchema, 409: ErrorSchema
+      }
+    },
+    config: { scopes: ['devices.write', 'roms.read'] }
+  }, async (request, reply) => {
+    const { params, body } = request
+    const { view, isNew } = await installs.request(request.em, callerOf(request), params.device_id, body.rom_id)
+    return reply.code(isNew ? 201 : 200).send(view)
+  })
+
+  app.get('/api/devices/:device_id/installs', {
+    schema: {
+      operationId: 'listInstallRequests', tags, summary: 'What a device was asked to install, oldest first',
+      params: DeviceParams, response: { 200: List, 404: ErrorSchema }
+    },
+    config: { scopes: ['devices.read'] }
+  }, async (request) => installs.list(request.em, callerOf(request), request.params.device_id))
+
+  app.post('/api/devices/:device_id/installs/claim', {
+    schema: {
+      operationId: 'claimInstallRequests',
+      tags,
+      summary: 'The device takes what waits for it; answers with all that it holds',
+      params: DeviceParams,
+      response: { 200: List, 403: ErrorSchema, 404: ErrorSchema }
+    },
+    config: { scopes: ['devices.write', 'roms.read'] }
+  }, async (request) => installs.claim(request.em, callerOf(request), request.params.device_id))
+
+  app.put('/api/devices/:device_id/installs/:request_id', {
+    schema: {
+      operationId: 'reportInstall',
+      tags,
+      summary: 'The device says how it ended',
+      params: InstallParams,
+      body: ReportInstallSchema,
+      response: { 200: InstallRequestSchema, 403: ErrorSchema, 404: ErrorSchema, 409: ErrorSchema }
+    },
+    config: { scopes: ['devices.write'] }
+  }, async (request) => {
+    const { device_id: device, request_id: id } = request.params
+    return await installs.report(request.em, callerOf(request), device, id, request.body)
+  })
+
+  app.delete('/api/devices/:device_id/installs/:request_id', {
+    schema: {
+      operationId: 'cancelInstallRequest', tags, summary: 'Take a request back', params: InstallParams,
+      response: { 200: InstallRequestSchema, 404: ErrorSchema }
+    },
+    config: { scopes: ['devices.write'] }
+  }, async (request) => {
+    const { device_id: device, request_id: id } = request.params
+    return await installs.cancel(request.em, callerOf(request), device, id)
+  })
+
+  app.get('/api/roms/:id/installs', {
+    schema: {
+      operationId: 'listRomInstallRequests', tags, summary: 'Which of your devices were asked to install a ROM',
+      params: IdParams, response: { 200: List, 404: ErrorSchema }
+    },
+    config: { scopes: ['devices.read', 'roms.read'] }
+  }, async (request) => installs.listOfRom(request.em, callerOf(request), request.params.id))
+}
+
+export default createRoutes

@@ -1,0 +1,150 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { FastifyInstance } from 'fastify'
+import { sql } from 'kysely'
+import type { Caller } from '../../core/auth.ts'
+import type { Config } from '../../core/config.ts'
+import { badRequest, conflict, forbidden, notFound } from '../../core/errors.ts'
+import { userRoom } from '../../core/sockets.ts'
+import type { Device } from '../devices/entities.ts'
+import { type Game, findGame } from './games.ts'
+import { createInstallRows } from './rows.ts'
+import { type InstallRequestView, type InstallRow, type ReportInstall, toInstallView } from './schemas.ts'
+
+type Reference = string | number
+
+/** A live request may end between failing to insert beside it and reading it. */
+const TRIES = 5
+
+const gone = (id: string) => notFound(`Install request with ID '${id}' not found`)
+const isItself = (caller: Caller, device: Device) => caller.credential === 'token' && caller.device_id === device.id
+
+export function createInstalls (app: FastifyInstance, config: Config) {
+  const { install_excluded_platforms: excluded, install_request_ttl_days: ttlDays } = config.devices
+  const excludedSlugs = new Set(excluded.map((slug) => slug.toLowerCase()))
+  const rows = createInstallRows(ttlDays)
+
+  /** A device of the caller; to a token that is bound to one device there is no other. */
+  async function findDevice (em: EntityManager, caller: Caller, reference: Reference): Promise<Device> {
+    const device = await app.devices.find(em, caller.id, reference)
+    const isBound = caller.credential === 'token' && caller.device_id !== null
+    if (isBound && !isItself(caller, device)) throw notFound(`Device with ID '${reference}' not found`)
+    return device
+  }
+
+  /** The device that calls. */
+  async function findSelf (em: EntityManager, caller: Caller, reference: Reference): Promise<Device> {
+    const device = await findDevice(em, caller, reference)
+    if (!isItself(caller, device)) throw forbidden('Only the device itself may do this; call with a token bound to it')
+    return device
+  }
+
+  /** Tells the owner's open clients. */
+  function announce (row: InstallRow): InstallRequestView {
+    const view = toInstallView(row)
+    app.sockets.publish(userRoom(row.user_id), 'install:updated', view)
+    return view
+  }
+
+  /** @throws ApiError unless the game may and can be installed on the device */
+  function checkInstallable (device: Device, { name, platform_slug: slug, file_ids: files }: Game): void {
+    if (device.capabilities?.remote_install !== true) {
+      throw badRequest(`Device '${device.device_id}' does not say that it can install games; its capabilities lack remote_install`)
+    }
+    if (excludedSlugs.has(slug.toLowerCase())) {
+      throw badRequest(`Games for '${slug}' are not sent to devices; fetch '${name}' on the device itself`)
+    }
+    if (files.length === 0) throw badRequest(`'${name}' has no file to install; scan its platform when the file is back`)
+  }
+
+  /** Makes a request, unless there is a live one. */
+  async function ensure (
+    em: EntityManager, caller: Caller, device: Device, romId: number, files: number[]
+  ): Promise<{ row: InstallRow, isNew: boolean }> {
+    const isSame = sql<boolean>`i.user_id = ${caller.id} and i.device_id = ${device.id} and i.rom_id = ${romId}`
+    await rows.dropStale(em, device.id, romId)
+    for (let tries = 0; tries < TRIES; tries++) {
+      const row = await rows.insert(em, { user_id: caller.id, device_id: device.id, rom_id: romId, file_ids: files })
+      if (row !== null) return { row, isNew: true }
+      const [live] = await rows.select(em, caller, isSame)
+      if (live !== undefined) return { row: live, isNew: false }
+    }
+    throw conflict(`ROM with ID '${romId}' is being requested by somebody else at this moment; try again`)
+  }
+
+  /** Tells the requester how it ended. */
+  async function notify (em: EntityManager, device: Device, row: InstallRow): Promise<void> {
+    const game = await findGame(em, null, row.rom_id)
+    if (game === null) return
+    await app.notifications.notify({
+      kind: row.status === 'failed' ? 'device_install_failed' : 'device_install_completed',
+      to: [row.user_id],
+      data: {
+        rom_id: row.rom_id,
+        rom_name: game.name,
+        device_name: device.name ?? device.device_id,
+        status: row.status,
+        reason: row.reason
+      }
+    })
+  }
+
+  return {
+    /** Asks a device to install a game; the live request when it was asked before. */
+    async request (
+      em: EntityManager, caller: Caller, reference: Reference, romId: number
+    ): Promise<{ view: InstallRequestView, isNew: boolean }> {
+      const device = await findDevice(em, caller, reference)
+      const game = await findGame(em, caller, romId)
+      if (game === null) throw notFound(`ROM with ID '${romId}' not found`)
+      checkInstallable(device, game)
+      const { row, isNew } = await ensure(em, caller, device, romId, game.file_ids)
+      if (!isNew) return { view: toInstallView(row), isNew }
+      app.devices.publish(device.id, 'install:queued', { id: row.id, rom_id: romId })
+      return { view: announce(row), isNew }
+    },
+
+    /** The live requests of a device, oldest first. */
+    async list (em: EntityManager, caller: Caller, reference: Reference): Promise<InstallRequestView[]> {
+      const { id } = await findDevice(em, caller, reference)
+      return (await rows.select(em, caller, sql`i.device_id = ${id}`)).map(toInstallView)
+    },
+
+    /** The caller's live requests for a ROM on all devices, oldest first. */
+    async listOfRom (em: EntityManager, caller: Caller, romId: number): Promise<InstallRequestView[]> {
+      if (await findGame(em, caller, romId) === null) throw notFound(`ROM with ID '${romId}' not found`)
+      return (await rows.select(em, caller, sql`i.rom_id = ${romId} and i.user_id = ${caller.id}`)).map(toInstallView)
+    },
+
+    /** The calling device takes what waits for it. @returns all that it has taken and not reported yet */
+    async claim (em: EntityManager, caller: Caller, reference: Reference): Promise<InstallRequestView[]> {
+      const { id } = await findSelf(em, caller, reference)
+      for (const row of await rows.take(em, caller, id)) announce(row)
+      return (await rows.select(em, caller, sql`i.device_id = ${id} and i.status = 'taken'`)).map(toInstallView)
+    },
+
+    /** The calling device says how a request that it took ended. */
+    async report (
+      em: EntityManager, caller: Caller, reference: Reference, id: string, input: ReportInstall
+    ): Promise<InstallRequestView> {
+      const device = await findSelf(em, caller, reference)
+      const row = await rows.finish(em, device.id, id, input)
+      if (row === null) {
+        if (await rows.isPending(em, device.id, id)) throw conflict(`Install request '${id}' was not taken yet; claim it first`)
+        throw gone(id)
+      }
+      await notify(em, device, row)
+      return announce(row)
+    },
+
+    async cancel (em: EntityManager, caller: Caller, reference: Reference, id: string): Promise<InstallRequestView> {
+      const device = await findDevice(em, caller, reference)
+      const row = await rows.cancel(em, device.id, id)
+      if (row === null) throw gone(id)
+      app.devices.publish(device.id, 'install:cancelled', { id: row.id, rom_id: row.rom_id })
+      return announce(row)
+    },
+
+    purge: async (): Promise<void> => { await rows.purge(app.orm.em.fork()) }
+  }
+}
+export type Installs = ReturnType<typeof createInstalls>

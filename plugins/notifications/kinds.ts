@@ -1,0 +1,132 @@
+import type { NotificationLevel } from '@svc/plugin-sdk'
+import type { TOPICS } from '../channels/schemas.ts'
+import type { ScanStats } from '../scans/schemas.ts'
+import type { User } from '../users/entities.ts'
+
+type Topic = typeof TOPICS[number]
+
+interface Install {
+  rom_id: number
+  rom_name: string
+  device_name: string
+  status: string
+  reason: string | null
+}
+
+/** What the text of each kind is made from, by clients in their language and here in English. */
+interface KindData {
+  scan_completed: ScanStats
+  scan_failed: { error: string }
+  task_completed: { title: string }
+  task_failed: { title: string, error: string }
+  streaming_session_ended: { rom_id: number, rom_name: string, reason: string }
+  role_changed: { role: User['role'] }
+  channel_disabled: { channel_id: number, name: string, error: string }
+  device_install_completed: Install
+  device_install_failed: Install
+}
+type BuiltInKind = keyof KindData
+
+interface Kind<Data> {
+  level: NotificationLevel
+  topic: Topic
+  title (data: Data): string
+  body (data: Data): string
+  /** What to open for more, inside the service. */
+  path (data: Data): string | null
+}
+
+const countOf = (count: number, noun: string) => `${count} new ${noun}${count === 1 ? '' : 's'}`
+const romPath = (data: { rom_id: number }) => `/rom/${data.rom_id}`
+const nothing = () => ''
+
+const KINDS: { [K in BuiltInKind]: Kind<KindData[K]> } = {
+  scan_completed: {
+    level: 'success',
+    topic: 'scans',
+    title: () => 'Scan completed',
+    body: (stats) => countOf(stats.new_roms, 'game'),
+    path: () => '/scan'
+  },
+  scan_failed: {
+    level: 'error', topic: 'scans', title: () => 'Scan failed', body: ({ error }) => error, path: () => '/scan'
+  },
+  task_completed: {
+    level: 'success',
+    topic: 'tasks',
+    title: ({ title }) => `Task finished: ${title}`,
+    body: nothing,
+    path: () => '/administration'
+  },
+  task_failed: {
+    level: 'error',
+    topic: 'tasks',
+    title: ({ title }) => `Task failed: ${title}`,
+    body: ({ error }) => error,
+    path: () => '/administration'
+  },
+  streaming_session_ended: {
+    level: 'warning',
+    topic: 'streaming',
+    title: (data) => `Stream ended: ${data.rom_name}`,
+    body: ({ reason }) => reason,
+    path: romPath
+  },
+  role_changed: {
+    level: 'info',
+    topic: 'account',
+    title: ({ role }) => role === 'admin' ? 'You are an administrator now' : 'You are no longer an administrator',
+    body: nothing,
+    path: () => null
+  },
+  channel_disabled: {
+    level: 'warning',
+    topic: 'account',
+    title: ({ name }) => `Channel turned off: ${name}`,
+    body: ({ error }) => error,
+    path: () => '/notifications?tab=channels'
+  },
+  device_install_completed: {
+    level: 'success',
+    topic: 'devices',
+    title: (data) => `${data.rom_name} is installed on ${data.device_name}`,
+    body: ({ reason }) => reason ?? '',
+    path: romPath
+  },
+  device_install_failed: {
+    level: 'error',
+    topic: 'devices',
+    title: (data) => `${data.rom_name} was not installed on ${data.device_name}`,
+    body: ({ reason }) => reason ?? '',
+    path: romPath
+  }
+}
+
+/** Something the server has to say, of each kind with its own data. */
+export type Occasion<K extends BuiltInKind = BuiltInKind> = { [P in K]: { kind: P, data: KindData[P] } }[K]
+
+/** A notification before it has a recipient. */
+export interface Draft {
+  kind: string
+  level: NotificationLevel
+  /** The sender's own words and links; null where clients make them from the kind and its data. */
+  own: { title: string | null, body: string | null, link: string | null, icon: string | null }
+  data: Record<string, unknown>
+  topic: Topic
+  /** What channels send, in English. */
+  text: { title: string, body: string, path: string | null }
+}
+
+export const isBuiltIn = (kind: string): boolean => Object.hasOwn(KINDS, kind)
+
+export function draftOf<K extends BuiltInKind> ({ kind, data }: Occasion<K>): Draft {
+  const { level, topic, title, body, path }: Kind<KindData[K]> = KINDS[kind]
+  return {
+    kind,
+    level,
+    own: { title: null, body: null, link: null, icon: null },
+    data: { ...data },
+    topic,
+    text: { title: title(data), body: body(data), path: path(data) }
+  }
+}

@@ -1,0 +1,44 @@
+import type { FastifyInstance } from 'fastify'
+import { type ScanStats, createStats } from '../scans/schemas.ts'
+import type { Task } from '../tasks/entities.ts'
+import type { Notice } from './service.ts'
+
+/** Who asked for it; what a schedule or the watcher began is for those who run the server. */
+const listenersOf = ({ user_id: userId }: Task): Notice['to'] => typeof userId === 'number' ? [userId] : 'admins'
+
+function noticeOfScan (task: Task): Notice | null {
+  const { status, error, user_id: userId } = task
+  const to = listenersOf(task)
+  if (status === 'failed') return { kind: 'scan_failed', to, data: { error: error ?? '' } }
+  const data = { ...createStats(), ...task.meta.scan_stats as Partial<ScanStats> }
+  const isSilent = typeof userId !== 'number' && data.new_roms === 0 && data.new_platforms === 0
+  return status === 'finished' && !isSilent ? { kind: 'scan_completed', to, data } : null
+}
+
+function noticeOfTask (task: Task): Notice | null {
+  const { status, title, error, user_id: userId } = task
+  const to = listenersOf(task)
+  if (status === 'failed') return { kind: 'task_failed', to, data: { title, error: error ?? '' } }
+  return status === 'finished' && typeof userId === 'number' ? { kind: 'task_completed', to, data: { title } } : null
+}
+
+/** Only a scan itself: what asks for one on a schedule is a task like others. */
+const isScan = ({ type, task_key: key }: Task) => type === 'scan' && typeof key !== 'string'
+
+/** Notifies of what other features did. */
+export function followOutcomes (app: FastifyInstance): void {
+  const { notify } = app.notifications
+
+  app.tasks.onEnd(async (task) => {
+    const notice = isScan(task) ? noticeOfScan(task) : noticeOfTask(task)
+    if (notice !== null) await notify(notice)
+  })
+
+  app.users.onRoleChanged(async ({ user, to: role, by }) => {
+    await notify({ kind: 'role_changed', to: [user.id], data: { role }, actor_id: by?.id ?? null })
+  })
+
+  app.channels.onDisabled(async ({ id, user_id: userId, name, error }) => {
+    await notify({ kind: 'channel_disabled', to: [userId], data: { channel_id: id, name, error } })
+  })
+}

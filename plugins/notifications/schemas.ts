@@ -1,0 +1,86 @@
+import type { OutgoingNotification } from '@svc/plugin-sdk'
+import { type Static, Type } from '@sinclair/typebox'
+import { DateTime, Id, Nullable, StoredText, StringEnum, formatDate } from '../../core/typebox.ts'
+import { LEVELS } from './entities.ts'
+import type { Draft } from './kinds.ts'
+import type { StoredNotification } from './store.ts'
+
+/** The inbox keeps each user's newest. */
+export const INBOX_MAX = 200
+const RECIPIENTS_MAX = 10_000
+
+const ActorSchema = Type.Object({
+  id: Type.Integer(), username: Type.String(), avatar_path: Type.String(), updated_at: DateTime
+})
+
+export const NotificationSchema = Type.Object({
+  id: Type.Integer(),
+  kind: Type.String(),
+  level: StringEnum(LEVELS),
+  title: Nullable(Type.String({ description: "Null for the server's own kinds, whose text is made from data" })),
+  body: Nullable(Type.String()),
+  link: Nullable(Type.String({ description: 'A path inside the service' })),
+  icon: Nullable(Type.String({ description: 'A Material Design Icons name' })),
+  data: Type.Object({}, { additionalProperties: true }),
+  actor: Nullable(ActorSchema),
+  read_at: Nullable(DateTime),
+  created_at: DateTime
+})
+export type NotificationView = Static<typeof NotificationSchema>
+
+export const SendNotificationSchema = Type.Object({
+  title: StoredText({ minLength: 1, maxLength: 255 }),
+  body: Type.Optional(Nullable(StoredText({ maxLength: 1_000 }))),
+  level: Type.Optional(StringEnum(LEVELS, { default: 'info' })),
+  kind: Type.Optional(Type.String({
+    default: 'custom',
+    maxLength: 64,
+    pattern: '^[a-z0-9][a-z0-9_.:-]*$',
+    description: "A name of the sender's own; those of the server are refused"
+  })),
+  link: Type.Optional(Nullable(Type.String({ maxLength: 1_000, description: 'A path inside the service, such as /rom/7' }))),
+  icon: Type.Optional(Nullable(Type.String({
+    maxLength: 64, pattern: '^mdi-[a-z0-9-]+$', description: 'A Material Design Icons name'
+  }))),
+  data: Type.Optional(Type.Object({}, {
+    additionalProperties: true, description: 'At most 4096 characters as JSON; webhooks get it as it is'
+  })),
+  recipients: Type.Optional(Type.Union([
+    Type.Null(), Type.Array(Id, { minItems: 1, maxItems: RECIPIENTS_MAX }), StringEnum(['admins', 'all'])
+  ], { description: 'Ids of users, `admins` or `all`; null for yourself. Others are for administrators with users.write' }))
+})
+export type SendNotification = Static<typeof SendNotificationSchema>
+
+export const ReadSchema = Type.Object({
+  ids: Type.Optional(Nullable(Type.Array(Id, { maxItems: INBOX_MAX, description: 'Null for all' })))
+})
+
+/** The notification as its owner sees it. */
+export function toView ({ user_id: _owner, ...row }: StoredNotification): NotificationView {
+  const { actor, read_at: readAt, created_at: createdAt } = row
+  return {
+    ...row,
+    actor: actor === null ? null : { ...actor, updated_at: formatDate(actor.updated_at) },
+    read_at: formatDate(readAt),
+    created_at: formatDate(createdAt)
+  }
+}
+
+/** The notification as it leaves the server; links are absolute when the server has an address to share. */
+export function toOutgoing (
+  { id, actor, created_at: createdAt }: StoredNotification, draft: Draft, baseUrl: string | null
+): OutgoingNotification {
+  const { kind, level, data, text: { title, body, path } } = draft
+  return {
+    event: 'notification',
+    id,
+    kind,
+    level,
+    title,
+    body,
+    url: baseUrl === null || path === null ? null : baseUrl + path,
+    data,
+    actor: actor === null ? null : { id: actor.id, username: actor.username },
+    created_at: formatDate(createdAt)
+  }
+}

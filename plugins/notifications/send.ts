@@ -1,0 +1,74 @@
+import type { Caller } from '../../core/auth.ts'
+import { forbidden, invalid, notFound } from '../../core/errors.ts'
+import { toDatabaseJson } from '../scans/database-json.ts'
+import { isUserAdmin } from '../users/admins.ts'
+import { type Draft, isBuiltIn } from './kinds.ts'
+import { isInternalLink } from './link.ts'
+import type { SendNotification } from './schemas.ts'
+import type { Recipients } from './store.ts'
+
+const DATA_MAX = 4_096
+/** Deeper than anybody nests by hand, and shallow enough for every reader. */
+const DATA_DEPTH_MAX = 100
+const QUOTED_MAX = 100
+
+function readKind (kind: string): string {
+  if (!isBuiltIn(kind)) return kind
+  throw invalid(['body', 'kind'], `'${kind}' is one of the server's own kinds; take another name, or custom`, kind)
+}
+
+function readLink (link: string | null): string | null {
+  if (link === null || isInternalLink(link)) return link
+  throw invalid(['body', 'link'], `'${link.slice(0, QUOTED_MAX).toWellFormed()}' does not lead into this service; ` +
+    'give a path that starts with one slash, such as /rom/7, without white space, backslashes and dot segments')
+}
+
+const invalidData = (problem: string) => invalid(['body', 'data'], `data ${problem}`)
+
+/** What is nested too deep could not even be measured. */
+function checkValues (value: unknown, depth: number): void {
+  // JSON can say numbers that are too large for anything but infinity.
+  if (typeof value === 'number' && !Number.isFinite(value)) throw invalidData('holds a number that is too large; send it as text')
+  if (typeof value !== 'object' || value === null) return
+  if (depth === 0) throw invalidData(`is nested deeper than ${DATA_DEPTH_MAX} levels; flatten it`)
+  for (const inner of Object.values(value)) checkValues(inner, depth - 1)
+}
+
+function readData (data: object): Record<string, unknown> {
+  checkValues(data, DATA_DEPTH_MAX)
+  const json = JSON.stringify(data)
+  if (json.length > DATA_MAX) throw invalidData(`has ${json.length} characters as JSON; send at most ${DATA_MAX}`)
+  if (toDatabaseJson(data) !== json) {
+    throw invalidData('holds a character that cannot be stored (NUL or half a pair); leave it out')
+  }
+  return { ...data }
+}
+
+/** What a client sends. @throws ApiError INVALID */
+export function readDraft ({ title, body, level = 'info', kind = 'custom', link, icon, data = {} }: SendNotification): Draft {
+  const own = {
+    title: title.toWellFormed(), body: body?.toWellFormed() ?? null, link: readLink(link ?? null), icon: icon ?? null
+  }
+  return {
+    kind: readKind(kind),
+    level,
+    own,
+    data: readData(data),
+    topic: 'custom',
+    text: { title: own.title, body: own.body ?? '', path: own.link }
+  }
+}
+
+/** Whom a client may send to. @throws ApiError FORBIDDEN */
+export function readRecipients (caller: Caller, given: SendNotification['recipients']): Recipients {
+  const to = given ?? [caller.id]
+  const isOwn = typeof to !== 'string' && to.every((id) => id === caller.id)
+  if (isOwn || isUserAdmin(caller)) return to
+  throw forbidden('Only an administrator with the scope users.write may send to others; leave recipients out to send to yourself')
+}
+
+/** @throws ApiError NOT_FOUND unless everybody who was named is among those who get it */
+export function checkFound (to: Recipients, found: readonly number[]): void {
+  const missing = typeof to === 'string' ? undefined : to.find((id) => !found.includes(id))
+  if (missing !== undefined) throw notFound(`User with ID '${missing}' not found or disabled; nothing was sent`)
+}

@@ -1,0 +1,88 @@
+import type { FastifyInstance } from 'fastify'
+import type { Caller } from '../../core/auth.ts'
+import { type Config, shareableBaseUrl } from '../../core/config.ts'
+import { notFound } from '../../core/errors.ts'
+import { userRoom } from '../../core/sockets.ts'
+import { transaction } from '../../core/transaction.ts'
+import { createThrottle } from '../auth/throttle.ts'
+import { type Draft, type Occasion, draftOf } from './kinds.ts'
+import { type NotificationView, type SendNotification, toOutgoing, toView } from './schemas.ts'
+import { checkFound, readDraft, readRecipients } from './send.ts'
+import { type Recipients, createInbox, insertNotifications, lockRecipients } from './store.ts'
+
+const SENDS_PER_MINUTE = 60
+
+/** Something the server has to say, and to whom. */
+export type Notice = Occasion & {
+  to: readonly number[] | 'admins'
+  /** The user who caused it, when somebody did. */
+  actor_id?: number | null
+}
+
+interface Delivery { draft: Draft, to: Recipients, actorId: number | null, isStrict: boolean }
+
+export function createNotifications (app: FastifyInstance, config: Config) {
+  const inbox = createInbox(app.pg)
+  const throttle = createThrottle(app.pg)
+  const baseUrl = shareableBaseUrl(config)
+
+  /** Stored first, then shown to open clients, then sent through channels; a crash in between loses no row. */
+  async function deliver ({ draft, to, actorId, isStrict }: Delivery): Promise<NotificationView[]> {
+    const rows = await transaction(app.pg, async (client) => {
+      const userIds = await lockRecipients(client, to)
+      if (isStrict) checkFound(to, userIds)
+      if (userIds.length === 0) return []
+      const stored = await insertNotifications(client, draft, userIds, actorId)
+      await app.channels.enqueue(client, stored.map((row) =>
+        ({ user_id: row.user_id, topic: draft.topic, notification: toOutgoing(row, draft, baseUrl) })))
+      return stored
+    })
+    for (const row of rows) app.sockets.publish(userRoom(row.user_id), 'notifications:new', toView(row))
+    if (rows.length > 0) app.channels.wake()
+    return rows.map(toView)
+  }
+
+  return {
+    /** Tells users what happened. Never throws: what there is to tell has happened already. */
+    async notify (notice: Notice): Promise<void> {
+      const { kind, to, actor_id: actorId = null } = notice
+      try {
+        await deliver({ draft: draftOf(notice), to, actorId, isStrict: false })
+      } catch (err) {
+        app.log.error({ err, kind, to }, 'a notification could not be stored')
+      }
+    },
+
+    /**
+     * Sends what a client wrote.
+     *
+     * @throws ApiError TOO_MANY_REQUESTS, INVALID, FORBIDDEN to others, NOT_FOUND for who is named and is not there.
+     */
+    async send (caller: Caller, input: SendNotification): Promise<NotificationView[]> {
+      await throttle.spend({ key: `notifications:${caller.id}`, max: SENDS_PER_MINUTE, seconds: 60 })
+      const draft = readDraft(input)
+      return await deliver({ draft, to: readRecipients(caller, input.recipients), actorId: caller.id, isStrict: true })
+    },
+
+    /** The caller's inbox, newest first. */
+    list: async (caller: Caller): Promise<NotificationView[]> => (await inbox.list(caller.id)).map(toView),
+
+    /** Marks some as read, or all. Ids of others' are ignored. */
+    async read (caller: Caller, chosen: readonly number[] | null): Promise<void> {
+      const ids = await inbox.read(caller.id, chosen)
+      if (chosen === null) app.sockets.publish(userRoom(caller.id), 'notifications:read', { ids: null })
+      else if (ids.length > 0) app.sockets.publish(userRoom(caller.id), 'notifications:read', { ids })
+    },
+
+    /** @throws ApiError NOT_FOUND */
+    async dismiss (caller: Caller, id: number): Promise<void> {
+      if (!await inbox.delete(caller.id, id)) throw notFound(`Notification with ID '${id}' not found`)
+      app.sockets.publish(userRoom(caller.id), 'notifications:dismissed', { ids: [id] })
+    },
+
+    async dismissAll (caller: Caller): Promise<void> {
+      await inbox.deleteAll(caller.id)
+      app.sockets.publish(userRoom(caller.id), 'notifications:dismissed', { ids: null })
+    }
+  }
+}

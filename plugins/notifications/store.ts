@@ -1,0 +1,90 @@
+import type pg from 'pg'
+import { toDatabaseJson } from '../scans/database-json.ts'
+import type { Notification } from './entities.ts'
+import type { Draft } from './kinds.ts'
+import { INBOX_MAX } from './schemas.ts'
+
+/** Ids of users, or all of a sort; accounts that are switched off get nothing. */
+export type Recipients = readonly number[] | 'admins' | 'all'
+
+/** A row with the user who caused it. */
+export interface StoredNotification extends Pick<Notification, 'id' | 'kind' | 'level' | 'data' | 'created_at'> {
+  user_id: number
+  title: string | null
+  body: string | null
+  link: string | null
+  icon: string | null
+  read_at: Date | null
+  actor: { id: number, username: string, avatar_path: string, updated_at: Date } | null
+}
+
+interface Row extends Omit<StoredNotification, 'actor'> {
+  actor_id: number | null
+  username: string
+  avatar_path: string
+  updated_at: Date
+}
+
+const COLUMNS = `n.id, n.user_id, n.kind, n.level, n.title, n.body, n.link, n.icon, n.data, n.read_at, n.created_at,
+  a.id as actor_id, a.username, a.avatar_path, a.updated_at`
+const LIST = `select ${COLUMNS} from notifications n left join users a on a.id = n.actor_id
+  where n.user_id = $1 order by n.id desc limit $2`
+
+/** In one order: of two senders to the same people none waits for the other in a circle. */
+const LOCK = `select id from users where enabled and ($1 = 'all' or $1 = 'admins' and role = 'admin' or id = any($2))
+  order by id for no key update`
+const INSERT = `with n as (
+    insert into notifications (user_id, kind, level, title, body, link, icon, data, actor_id)
+    select id, $2, $3, $4, $5, $6, $7, $8::jsonb, nullif($9::int, id) from unnest($1::int[]) as recipients (id) returning *)
+  select ${COLUMNS} from n left join users a on a.id = n.actor_id order by n.id`
+const PRUNE = `delete from notifications n using unnest($1::int[]) as recipients (id), lateral (
+    select id from notifications where user_id = recipients.id order by id desc offset $2 limit 1) as first_over
+  where n.user_id = recipients.id and n.id <= first_over.id`
+
+const READ = `update notifications set read_at = coalesce(read_at, now())
+  where user_id = $1 and ($2::int[] is null or id = any($2)) returning id`
+
+function fromRow (row: Row): StoredNotification {
+  const { actor_id: id, username, avatar_path: avatar, updated_at: updatedAt, ...own } = row
+  return { ...own, actor: id === null ? null : { id, username, avatar_path: avatar, updated_at: updatedAt } }
+}
+
+/** Whom it goes to. Until the transaction ends nobody else sends to them, so that inboxes keep their size. */
+export async function lockRecipients (client: pg.PoolClient, to: Recipients): Promise<number[]> {
+  const values = typeof to === 'string' ? [to, []] : ['', to]
+  return (await client.query<{ id: number }>(LOCK, values)).rows.map(({ id }) => id)
+}
+
+/** Puts a notification into inboxes, whose oldest make room for it. The user who caused it is named to others alone. */
+export async function insertNotifications (
+  client: pg.PoolClient, { kind, level, own, data }: Draft, userIds: readonly number[], actorId: number | null
+): Promise<StoredNotification[]> {
+  const { rows } = await client.query<Row>(INSERT,
+    [userIds, kind, level, own.title, own.body, own.link, own.icon, toDatabaseJson(data), actorId])
+  await client.query(PRUNE, [userIds, INBOX_MAX])
+  return rows.map(fromRow)
+}
+
+/** The inbox of each user. */
+export function createInbox (pool: pg.Pool) {
+  return {
+    /** Newest first. */
+    async list (userId: number): Promise<StoredNotification[]> {
+      return (await pool.query<Row>(LIST, [userId, INBOX_MAX])).rows.map(fromRow)
+    },
+
+    /** @returns those that are the user's */
+    async read (userId: number, chosen: readonly number[] | null): Promise<number[]> {
+      return (await pool.query<{ id: number }>(READ, [userId, chosen])).rows.map(({ id }) => id)
+    },
+
+    /** @returns whether it was the user's */
+    async delete (userId: number, id: number): Promise<boolean> {
+      return (await pool.query('delete from notifications where user_id = $1 and id = $2', [userId, id])).rowCount === 1
+    },
+
+    async deleteAll (userId: number): Promise<void> {
+      await pool.query('delete from notifications where user_id = $1', [userId])
+    }
+  }
+}

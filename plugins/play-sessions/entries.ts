@@ -1,0 +1,63 @@
+import { invalid } from '../../core/errors.ts'
+import { WRONG_TIME, readTime } from './times.ts'
+import type { PlaySessionEntry } from './schemas.ts'
+
+/** An entry whose dialect no longer matters. */
+export interface Played {
+  /** As it came: it may be a ROM that is not known. */
+  rom_id: number | null
+  start: Date
+  end: Date
+  duration_ms: number
+  save_slot: string | null
+}
+
+/** Where something is in a request. */
+export type Place = readonly (string | number)[]
+
+/** The names of one dialect. */
+interface Dialect {
+  start: 'start' | 'start_time'
+  end: 'end' | 'end_time'
+  duration: 'duration_seconds' | 'duration_ms'
+  unit_ms: number
+}
+
+const DIALECTS: readonly Dialect[] = [
+  { start: 'start', end: 'end', duration: 'duration_seconds', unit_ms: 1_000 },
+  { start: 'start_time', end: 'end_time', duration: 'duration_ms', unit_ms: 1 }
+]
+const namesOf = ({ start, end, duration }: Dialect) => [start, end, duration] as const
+
+function findDialect (entry: PlaySessionEntry, place: Place): Dialect {
+  const used = DIALECTS.filter((dialect) => namesOf(dialect).some((name) => entry[name] !== undefined))
+  const [dialect] = used
+  if (dialect === undefined || used.length > 1) {
+    throw invalid([...place], 'Give start, end and duration_seconds, or else start_time, end_time and duration_ms', entry)
+  }
+  return dialect
+}
+
+function requireField<T> (value: T | undefined, place: Place, name: string): T {
+  if (value === undefined) throw invalid([...place, name], `'${name}' is required`, undefined, 'required')
+  return value
+}
+
+function readSecond (entry: PlaySessionEntry, name: Dialect['start' | 'end'], place: Place): Date {
+  const text = requireField(entry[name], place, name)
+  const time = readTime(text)
+  if (time === null) throw invalid([...place, name], WRONG_TIME, text)
+  time.setUTCMilliseconds(0)
+  return time
+}
+
+/** @throws ApiError INVALID when the dialects are mixed, something is missing, or the end is not after the start. */
+export function readEntry (entry: PlaySessionEntry, place: Place): Played {
+  const dialect = findDialect(entry, place)
+  const [start, end] = [readSecond(entry, dialect.start, place), readSecond(entry, dialect.end, place)]
+  if (end <= start) {
+    throw invalid([...place, dialect.end], `Must be after ${dialect.start}, both cut to whole seconds`, entry[dialect.end])
+  }
+  const duration = requireField(entry[dialect.duration], place, dialect.duration) * dialect.unit_ms
+  return { rom_id: entry.rom_id ?? null, start, end, duration_ms: duration, save_slot: entry.save_slot ?? null }
+}

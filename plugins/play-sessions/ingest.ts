@@ -1,0 +1,138 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { FastifyInstance } from 'fastify'
+import { sql } from 'kysely'
+import { ID_MAX } from '../../core/typebox.ts'
+import type { Play } from '../roms/played.ts'
+import { type Place, type Played, readEntry } from './entries.ts'
+import type { PlaySessionEntry, PlaySessionIngestResponse, PlaySessionIngestResult } from './schemas.ts'
+
+/** Clocks of devices are not exact. */
+const FUTURE_MAX_MS = 5 * 60_000
+/** How much longer than from start to end a duration may be: devices round, and count what they were asleep for. */
+const DURATION_SLACK_MS = 60_000
+
+export interface Ingest {
+  user_id: number
+  /** The device that played, one of the user's. */
+  device_id: number | null
+  sync_session_id: number | null
+  entries: readonly PlaySessionEntry[]
+}
+
+/** An entry that may be stored. */
+interface Candidate extends Played { index: number, identity: string }
+
+function findFault ({ start, end, duration_ms: duration }: Played): string | null {
+  if (end.getTime() > Date.now() + FUTURE_MAX_MS) {
+    return `The end '${end.toISOString()}' is in the future; set the clock of the device`
+  }
+  if (duration > end.getTime() - start.getTime() + DURATION_SLACK_MS) {
+    return `The duration of ${duration} ms is longer than from start to end; send the time that was played`
+  }
+  return null
+}
+
+const resultOf = (index: number, status: PlaySessionIngestResult['status'], { id = null, detail = null }: {
+  id?: number | null, detail?: string | null
+} = {}): PlaySessionIngestResult => ({ index, status, id, detail })
+
+/** What makes an entry a repetition of another of the same user. */
+const identify = ({ rom_id: romId, start }: Played, deviceId: number | null) =>
+  `${deviceId ?? ''}/${romId ?? ''}/${start.toISOString()}`
+
+/** Entries of a request that are new in it, and the results of all others. */
+function sift (played: readonly Played[], deviceId: number | null) {
+  const candidates = new Map<string, Candidate>()
+  const [errors, duplicates]: [PlaySessionIngestResult[], PlaySessionIngestResult[]] = [[], []]
+  for (const [index, entry] of played.entries()) {
+    const [fault, identity] = [findFault(entry), identify(entry, deviceId)]
+    if (fault !== null) errors.push(resultOf(index, 'error', { detail: fault }))
+    else if (candidates.has(identity)) duplicates.push(resultOf(index, 'duplicate'))
+    else candidates.set(identity, { ...entry, index, identity })
+  }
+  return { candidates: [...candidates.values()], errors, duplicates }
+}
+
+/** The newest end of each ROM. */
+function listPlays (entries: readonly Candidate[]): Play[] {
+  const plays = new Map<number, Play>()
+  for (const { rom_id: romId, end } of entries) {
+    if (romId === null) continue
+    const known = plays.get(romId)
+    if (known === undefined || known.at < end) plays.set(romId, { rom_id: romId, at: end })
+  }
+  return [...plays.values()]
+}
+
+/** In the order of their identities, so that two requests with the same entries do not wait for each other. */
+async function insert (em: EntityManager, to: Ingest, entries: readonly Candidate[]): Promise<Map<string, number>> {
+  const { rows } = await sql<{ id: number, identity: string }>`insert into play_sessions
+    (user_id, device_id, sync_session_id, identity, rom_id, save_slot, start_time, end_time, duration_ms)
+    select ${to.user_id}::int, (select id from devices where id = ${to.device_id}::int),
+      (select id from sync_sessions where id = ${to.sync_session_id}::int), given.identity, given.rom_id, given.save_slot,
+      given.start_time, given.end_time, given.duration_ms
+    from unnest(${entries.map((entry) => entry.identity)}::text[], ${entries.map((entry) => entry.rom_id)}::int[],
+      ${entries.map((entry) => entry.save_slot)}::text[], ${entries.map((entry) => entry.start.toISOString())}::timestamptz[],
+      ${entries.map((entry) => entry.end.toISOString())}::timestamptz[], ${entries.map((entry) => entry.duration_ms)}::bigint[])
+      as given (identity, rom_id, save_slot, start_time, end_time, duration_ms)
+    order by given.identity
+    on conflict (user_id, identity) do nothing returning id, identity`.execute(em.getKysely())
+  return new Map(rows.map((row) => [row.identity, row.id]))
+}
+
+/** Locks what entries refer to until the transaction ends; answers which of the ROMs are there. */
+async function lockSubjects (
+  em: EntityManager, deviceId: number | null, romIds: readonly number[]
+): Promise<Set<number>> {
+  if (deviceId !== null) await em.execute('select 1 from devices where id = ? for key share', [deviceId])
+  const { rows } = await sql<{ id: number }>`select id from roms where id = any(${romIds}::int[])
+    order by id for key share`.execute(em.getKysely())
+  return new Set(rows.map((row) => row.id))
+}
+
+export function createIngest (app: FastifyInstance) {
+  /** The ROMs of entries that the user may see, as far as they are there. */
+  async function listVisible (userId: number, entries: readonly Candidate[]): Promise<number[]> {
+    const named = new Set(entries.flatMap(({ rom_id: id }) => id !== null && id > 0 && id <= ID_MAX ? [id] : []))
+    const audiences = await app.permissions.listAudiences([...named])
+    return [...named].filter((id) => audiences.get(id)?.includes(userId) !== false)
+  }
+
+  async function store (
+    em: EntityManager, to: Ingest, candidates: readonly Candidate[], visible: readonly number[]
+  ): Promise<Map<string, number>> {
+    const roms = await lockSubjects(em, to.device_id, visible)
+    const entries = candidates.map((entry) => ({ ...entry, rom_id: roms.has(entry.rom_id ?? 0) ? entry.rom_id : null }))
+    const ids = await insert(em, to, entries)
+    await app.roms.notePlayed(em, to.user_id, listPlays(entries.filter((entry) => ids.has(entry.identity))))
+    if (to.device_id !== null) await app.devices.touch(em, to.device_id)
+    return ids
+  }
+
+  /**
+   * Stores what a user played, once. A ROM that is unknown or hidden is stored as none.
+   *
+   * @param placeOf where an entry is in the request, for what is wrong with it
+   * @throws ApiError INVALID when an entry is not one in either dialect
+   */
+  return async function ingest (
+    em: EntityManager, to: Ingest, placeOf: (index: number) => Place = (index) => ['body', 'play_sessions', index]
+  ): Promise<PlaySessionIngestResponse> {
+    const played = to.entries.map((entry, index) => readEntry(entry, placeOf(index)))
+    const { candidates, errors, duplicates } = sift(played, to.device_id)
+    const visible = await listVisible(to.user_id, candidates)
+    const ids = await em.transactional((tx) => store(tx, to, candidates, visible))
+    const created: PlaySessionIngestResult[] = []
+    for (const { index, identity } of candidates) {
+      const id = ids.get(identity)
+      if (id === undefined) duplicates.push(resultOf(index, 'duplicate'))
+      else created.push(resultOf(index, 'created', { id }))
+    }
+    duplicates.sort((a, b) => a.index - b.index)
+    return {
+      results: [...errors, ...duplicates, ...created],
+      created_count: created.length,
+      skipped_count: played.length - created.length
+    }
+  }
+}

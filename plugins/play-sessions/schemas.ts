@@ -1,0 +1,119 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { DateTime, ID_MAX, Id, Nullable, StoredText, StringEnum, formatDate } from '../../core/typebox.ts'
+import { DeviceReference } from '../devices/schemas.ts'
+
+const DIALECTS = 'Needed are start, end and duration_seconds, or else start_time, end_time and duration_ms'
+const UtcTime = Type.String({ maxLength: 64, description: 'ISO 8601; without an offset it is UTC' })
+const Time = Type.Optional(UtcTime)
+const Duration = Type.Optional(Type.Integer({ minimum: 0 }))
+
+const ENTRY = {
+  rom_id: Type.Optional(Nullable(Type.Integer({ description: 'One that is not known is stored as null' }))),
+  start: Time,
+  end: Time,
+  duration_seconds: Duration,
+  start_time: Time,
+  end_time: Time,
+  duration_ms: Duration,
+  save_slot: Type.Optional(Nullable(StoredText({ maxLength: 255 })))
+}
+
+/** Time played, as clients send it in either dialect; `readEntries` tells them apart. */
+export const PlaySessionEntrySchema = Type.Object(ENTRY, { description: DIALECTS })
+export type PlaySessionEntry = Static<typeof PlaySessionEntrySchema>
+
+const Entries = Type.Optional(Type.Array(PlaySessionEntrySchema, { description: 'At most 100' }))
+
+/** A list under either name, or one entry by itself. */
+export const IngestPlaySessionsSchema = Type.Object({
+  device_id: Type.Optional(Nullable(DeviceReference)), sessions: Entries, play_sessions: Entries, ...ENTRY
+}, { description: `A list of entries, or one entry. ${DIALECTS}` })
+export type IngestPlaySessions = Static<typeof IngestPlaySessionsSchema>
+
+const PlaySessionIngestResultSchema = Type.Object({
+  index: Type.Integer({ description: 'Position in the request' }),
+  status: StringEnum(['created', 'duplicate', 'error']),
+  id: Nullable(Type.Integer()),
+  detail: Nullable(Type.String())
+})
+export type PlaySessionIngestResult = Static<typeof PlaySessionIngestResultSchema>
+
+export const PlaySessionIngestResponseSchema = Type.Object({
+  results: Type.Array(PlaySessionIngestResultSchema, { description: 'Errors, then duplicates, then what was created' }),
+  created_count: Type.Integer(),
+  skipped_count: Type.Integer({ description: 'Entries that were not created' })
+})
+export type PlaySessionIngestResponse = Static<typeof PlaySessionIngestResponseSchema>
+
+export const PlaySessionSchema = Type.Object({
+  id: Type.Integer(),
+  user_id: Type.Integer(),
+  device_id: Nullable(Type.String()),
+  rom_id: Nullable(Type.Integer()),
+  sync_session_id: Nullable(Type.Integer()),
+  save_slot: Nullable(Type.String()),
+  start_time: DateTime,
+  end_time: DateTime,
+  duration_ms: Type.Integer(),
+  start: DateTime,
+  end: DateTime,
+  duration_seconds: Type.Integer(),
+  created_at: DateTime,
+  updated_at: DateTime
+})
+export type PlaySessionView = Static<typeof PlaySessionSchema>
+
+/** A row with its device's id on the wire. Times are milliseconds since 1970. */
+export interface PlaySessionRow extends Pick<PlaySessionView, 'id' | 'user_id' | 'device_id' | 'rom_id' | 'sync_session_id' |
+  'save_slot' | 'duration_ms'> {
+  start_time: number
+  end_time: number
+  created_at: number
+  updated_at: number
+}
+
+export function toPlaySessionView (row: PlaySessionRow): PlaySessionView {
+  const [start, end] = [formatDate(new Date(row.start_time)), formatDate(new Date(row.end_time))]
+  return {
+    ...row,
+    start_time: start,
+    end_time: end,
+    start,
+    end,
+    duration_seconds: Math.round(row.duration_ms / 1_000),
+    created_at: formatDate(new Date(row.created_at)),
+    updated_at: formatDate(new Date(row.updated_at))
+  }
+}
+
+const OFFSET = Type.Integer({ default: 0, minimum: 0, maximum: ID_MAX })
+const UserFilter = Type.Optional(Type.Integer({ minimum: 1, maximum: ID_MAX, description: 'Somebody else; takes users.read' }))
+
+export const ListPlaySessionsQuery = Type.Object({
+  rom_id: Type.Optional(Id),
+  device_id: Type.Optional(DeviceReference),
+  start_after: Type.Optional(UtcTime),
+  end_before: Type.Optional(Type.String({ maxLength: 64, description: 'The latest start' })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, description: '50, or 10000 within a time; at most 10000' })),
+  offset: OFFSET,
+  user_id: UserFilter
+})
+export type ListPlaySessionsQuery = Static<typeof ListPlaySessionsQuery>
+
+export const PlayTotalsQuery = Type.Object({
+  rom_id: Type.Optional(Id),
+  limit: Type.Integer({ default: 50, minimum: 1, maximum: 10_000 }),
+  offset: OFFSET,
+  user_id: UserFilter
+})
+export type PlayTotalsQuery = Static<typeof PlayTotalsQuery>
+
+export const PlayTotalsSchema = Type.Object({
+  rom_id: Type.Integer(), total_ms: Type.Integer(), sessions: Type.Integer(), last_played: DateTime
+})
+export type PlayTotalsView = Static<typeof PlayTotalsSchema>
+
+export interface PlayTotalsRow extends Omit<PlayTotalsView, 'last_played'> { last_played: number }
+
+export const toPlayTotalsView = (row: PlayTotalsRow): PlayTotalsView =>
+  ({ ...row, last_played: formatDate(new Date(row.last_played)) })

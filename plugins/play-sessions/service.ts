@@ -1,0 +1,99 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { FastifyInstance } from 'fastify'
+import { type Caller, requireGrant } from '../../core/auth.ts'
+import { ApiError, badRequest, forbidden, invalid, notFound } from '../../core/errors.ts'
+import type { Place } from './entries.ts'
+import { PlaySession } from './entities.ts'
+import { createIngest } from './ingest.ts'
+import { selectSessions, selectTotals } from './rows.ts'
+import {
+  type IngestPlaySessions, type ListPlaySessionsQuery, type PlaySessionEntry, type PlaySessionIngestResponse,
+  type PlaySessionView, type PlayTotalsQuery, type PlayTotalsView, toPlaySessionView, toPlayTotalsView
+} from './schemas.ts'
+import { WRONG_TIME, readTime } from './times.ts'
+
+const ENTRIES_MAX = 100
+const LIMIT_DEFAULT = 50
+/** Who asks for a span of time wants all of it. */
+const LIMIT_WITHIN_TIME = 10_000
+
+/** @throws ApiError FORBIDDEN for another user without leave to read accounts */
+function whoseOf (caller: Caller, userId: number | undefined): number {
+  if (userId === undefined || userId === caller.id) return caller.id
+  if (!caller.scopes.has('users.read')) throw forbidden()
+  requireGrant(caller, 'users', 'read')
+  return userId
+}
+
+function readBound (name: 'start_after' | 'end_before', text: string | undefined): string | undefined {
+  if (text === undefined) return undefined
+  const time = readTime(text)
+  if (time === null) throw invalid(['query', name], WRONG_TIME, text)
+  return time.toISOString()
+}
+
+/** The list of a request and where its entries are in it. */
+function readForm (body: IngestPlaySessions): { entries: PlaySessionEntry[], placeOf: (index: number) => Place } {
+  const { device_id: _device, sessions, play_sessions: playSessions, ...entry } = body
+  const isEntry = entry.start !== undefined || entry.start_time !== undefined
+  if ([sessions !== undefined, playSessions !== undefined, isEntry].filter(Boolean).length !== 1) {
+    throw invalid(['body'], "Give 'sessions', or 'play_sessions', or one entry with its start")
+  }
+  if (isEntry) return { entries: [entry], placeOf: () => ['body'] }
+  const name = sessions === undefined ? 'play_sessions' : 'sessions'
+  return { entries: body[name] ?? [], placeOf: (index) => ['body', name, index] }
+}
+
+export function createPlaySessions (app: FastifyInstance) {
+  const ingest = createIngest(app)
+
+  /** A user's device by either id; null for what is none of the user's. */
+  async function findDevice (em: EntityManager, userId: number, reference: number | string): Promise<number | null> {
+    try {
+      return (await app.devices.find(em, userId, reference)).id
+    } catch (err) {
+      if (err instanceof ApiError && err.code === 'NOT_FOUND') return null
+      throw err
+    }
+  }
+
+  return {
+    ingest,
+
+    /** What a request of a user holds, in any of its forms. A device that is none of the user's counts as none. */
+    async post (em: EntityManager, caller: Caller, body: IngestPlaySessions): Promise<PlaySessionIngestResponse> {
+      const { entries, placeOf } = readForm(body)
+      if (entries.length === 0 || entries.length > ENTRIES_MAX) {
+        throw badRequest(`There are ${entries.length} play sessions in the request; send 1 to ${ENTRIES_MAX}`)
+      }
+      const { device_id: named } = body
+      const deviceId = named === undefined || named === null ? caller.device_id : await findDevice(em, caller.id, named)
+      return await ingest(em, { user_id: caller.id, device_id: deviceId, sync_session_id: null, entries }, placeOf)
+    },
+
+    async list (em: EntityManager, caller: Caller, query: ListPlaySessionsQuery): Promise<PlaySessionView[]> {
+      const userId = whoseOf(caller, query.user_id)
+      const [after, before] = [readBound('start_after', query.start_after), readBound('end_before', query.end_before)]
+      const device = query.device_id === undefined ? undefined : await findDevice(em, userId, query.device_id)
+      if (device === null) return []
+      const limit = query.limit ?? (after === undefined && before === undefined ? LIMIT_DEFAULT : LIMIT_WITHIN_TIME)
+      const rows = await selectSessions(em, caller, {
+        user_id: userId, rom_id: query.rom_id, device_id: device, start_after: after, end_before: before
+      }, { limit, offset: query.offset })
+      return rows.map(toPlaySessionView)
+    },
+
+    /** How long a user played each ROM. */
+    async totals (em: EntityManager, caller: Caller, query: PlayTotalsQuery): Promise<PlayTotalsView[]> {
+      const selection = { user_id: whoseOf(caller, query.user_id), rom_id: query.rom_id }
+      return (await selectTotals(em, caller, selection, query)).map(toPlayTotalsView)
+    },
+
+    /** @throws ApiError NOT_FOUND when there is none, or it is another user's */
+    async delete (em: EntityManager, userId: number, id: number): Promise<void> {
+      if (await em.nativeDelete(PlaySession, { id, user: userId }) === 0) {
+        throw notFound(`Play session with ID '${id}' not found`)
+      }
+    }
+  }
+}

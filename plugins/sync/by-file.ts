@@ -1,0 +1,104 @@
+import type { Caller } from '../../core/auth.ts'
+import { untagged } from '../assets/sync-base.ts'
+import type { Device } from '../devices/entities.ts'
+import type { AssetKind } from '../assets/entities.ts'
+import { type ListedFile, type Listing, readDeviceFile, readStoredName } from './listing.ts'
+import type { Pair } from './pairs.ts'
+import type { AssetRow } from './rows.ts'
+import { type FileOperation, type NegotiateBody, RESOLUTIONS, type Resolution } from './schemas.ts'
+
+/** What emulators end the names of states with. */
+const STATE_NAME = /\.state(\d+|\.auto)?$/i
+const ROUTES = { save: '/api/saves', state: '/api/states' } as const
+
+const routeOf = (kind: AssetKind) => kind === 'state' ? ROUTES.state : ROUTES.save
+const pairingOf = (romId: number, fileName: string) => `${romId}/${untagged(fileName)}`
+
+function listFiles (roms: NonNullable<NegotiateBody['roms']>): ListedFile[] {
+  const files: ListedFile[] = []
+  for (const [index, { rom_id: romId, saves }] of roms.entries()) {
+    for (const [position, { file, mtime, sha1 }] of saves.entries()) {
+      const stored = readStoredName(file)
+      files.push({
+        rom_id: romId,
+        kind: STATE_NAME.test(file) ? 'state' : 'save',
+        file_name: file,
+        slot: null,
+        emulator: null,
+        ...readDeviceFile(sha1, mtime, ['roms', index, 'saves', position, 'mtime']),
+        is_storable: stored !== null,
+        pairing: stored === null ? null : pairingOf(romId, stored)
+      })
+    }
+  }
+  return files
+}
+
+/** The dialect that lists saves and states below their ROMs and pairs them by their names. */
+export function readByFile (roms: NonNullable<NegotiateBody['roms']>): Listing {
+  return {
+    files: listFiles(roms),
+    kinds: ['save', 'state'],
+    rom_ids: [...new Set(roms.map((rom) => rom.rom_id))],
+    includes_known: true,
+    restores_unlisted: false,
+    pairingOf: ({ rom_id: romId, file_name: fileName }) => pairingOf(romId, fileName)
+  }
+}
+
+function readResolution ({ sync_config: config }: Device): Resolution {
+  const wanted = config?.conflict_resolution
+  return RESOLUTIONS.find((resolution) => resolution === wanted) ?? 'keep_both'
+}
+
+/** A directory on the device with what separates it from a file in it; nothing when the device named none. */
+const readFolder = (path = '') => path === '' ? '' : `${path.replace(/[\\/]+$/, '')}/`
+
+const parameter = (name: string, value: string | null) =>
+  value === null ? '' : `&${name}=${encodeURIComponent(value.toWellFormed())}`
+
+/** Operations whose paths need nothing added, for a device and the session with this UUID. */
+export function createFileOperations (device: Device, sessionId: string, caller: Caller) {
+  const stamp = `device_id=${device.id}&session_id=${sessionId}`
+  // To name the device there takes a scope that companion apps often do not have; a bound token says it by itself.
+  const downloadStamp = caller.scopes.has('devices.read') ? stamp : `session_id=${sessionId}`
+  const resolution = readResolution(device)
+  const folders = { save: readFolder(device.paths?.saves), state: readFolder(device.paths?.states) }
+
+  function uploadPath ({ rom_id: romId, kind }: Pair, extra: string): string {
+    return `${routeOf(kind)}?rom_id=${romId}&${stamp}${extra}`
+  }
+
+  /** In the place of the server's content, if that is still what it was; beside it where it has no place any more. */
+  function replacing ({ is_replaceable: isReplaceable }: Pair, { sha1, slot, emulator }: AssetRow): string {
+    const folder = parameter('emulator', emulator)
+    return isReplaceable ? `&expected_sha1=${sha1}${parameter('slot', slot)}${folder}&overwrite=true` : folder
+  }
+
+  function conflictPath (pair: Pair, asset: AssetRow): string {
+    if (resolution === 'device_wins') return uploadPath(pair, replacing(pair, asset))
+    if (resolution === 'server_wins') return `${routeOf(pair.kind)}/${asset.id}/versions?${stamp}`
+    return uploadPath(pair, `&conflict_of=${asset.id}${parameter('emulator', asset.emulator)}`)
+  }
+
+  function download (pair: Pair, asset: AssetRow, file: string) {
+    const folder = pair.kind === 'state' ? folders.state : folders.save
+    return { source: `${routeOf(pair.kind)}/${asset.id}/content?${downloadStamp}`, dest_path: `${folder}${file}` }
+  }
+
+  return function toOperation (pair: Pair): FileOperation {
+    const { rom_id: romId, asset, decision: { action } } = pair
+    const file = pair.file?.file_name ?? untagged(asset?.file_name ?? '')
+    const named = { rom_id: romId, file }
+    if (action === 'upload') {
+      return { type: action, ...named, destination: uploadPath(pair, asset === null ? '' : replacing(pair, asset)) }
+    }
+    if (action === 'download' && asset !== null) return { type: action, ...named, ...download(pair, asset, file) }
+    if (action === 'conflict' && asset !== null) {
+      const destination = conflictPath(pair, asset)
+      return { type: action, ...named, resolution, destination, ...download(pair, asset, file) }
+    }
+    // The device may keep what was deleted on the server; it is not sent back.
+    return { type: 'noop', ...named }
+  }
+}

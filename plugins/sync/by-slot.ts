@@ -1,0 +1,74 @@
+import { formatDate } from '../../core/typebox.ts'
+import { type ListedFile, type Listing, readDeviceFile, readStoredName } from './listing.ts'
+import type { Pair } from './pairs.ts'
+import type { NegotiateBody, SlotOperation } from './schemas.ts'
+
+/** Who sends one of these understands `delete`. */
+const LATER_FIELDS = ['rom_ids', 'restore_unlisted', 'emulators'] as const
+const understandsDelete = (body: NegotiateBody) => LATER_FIELDS.some((field) => body[field] !== undefined)
+
+const pairingOf = (romId: number, slot: string | null) => slot === null ? null : `${romId}/${slot}`
+
+function listFiles (saves: NonNullable<NegotiateBody['saves']>): ListedFile[] {
+  return saves.map((save, index) => {
+    const slot = save.slot ?? null
+    return {
+      rom_id: save.rom_id,
+      kind: 'save',
+      file_name: save.file_name,
+      slot,
+      emulator: save.emulator ?? null,
+      ...readDeviceFile(save.content_hash, save.updated_at, ['saves', index, 'updated_at']),
+      is_storable: readStoredName(save.file_name) !== null,
+      pairing: pairingOf(save.rom_id, slot)
+    }
+  })
+}
+
+/** The dialect that lists saves and pairs them by their slots; one without a slot is kept and never paired. */
+export function readBySlot (saves: NonNullable<NegotiateBody['saves']>, body: NegotiateBody): Listing {
+  const { rom_ids: wanted = null, restore_unlisted: restores = false, emulators = null } = body
+  const isOffered = (emulator: string | null) =>
+    emulators === null || (emulator !== null && emulators.includes(emulator))
+  return {
+    files: listFiles(saves),
+    kinds: ['save'],
+    rom_ids: wanted === null ? null : [...new Set([...wanted, ...saves.map((save) => save.rom_id)])],
+    includes_known: false,
+    restores_unlisted: restores,
+    pairingOf: ({ rom_id: romId, slot, emulator, conflict_of: conflictOf }) =>
+      conflictOf === null && isOffered(emulator) ? pairingOf(romId, slot) : null
+  }
+}
+
+export function createSlotOperations (body: NegotiateBody) {
+  const deletes = understandsDelete(body)
+  const actions = { upload: 'upload', download: 'download', conflict: 'conflict', noop: 'no_op' } as const
+
+  return function toOperation ({ rom_id: romId, file, asset, decision }: Pair): SlotOperation {
+    return {
+      action: decision.action !== 'delete' ? actions[decision.action] : deletes ? 'delete' : 'no_op',
+      rom_id: romId,
+      save_id: asset?.id ?? null,
+      file_name: asset?.file_name ?? file?.file_name ?? '',
+      slot: asset === null ? file?.slot ?? null : asset.slot,
+      emulator: asset === null ? file?.emulator ?? null : asset.emulator,
+      reason: decision.reason,
+      server_updated_at: asset === null ? null : formatDate(new Date(asset.updated_at)),
+      server_content_hash: asset?.content_hash ?? null
+    }
+  }
+}
+
+/** How many there are of each, as the answer has it. */
+export function countOperations (operations: readonly SlotOperation[], body: NegotiateBody) {
+  const count = (action: SlotOperation['action']) =>
+    operations.reduce((sum, operation) => sum + Number(operation.action === action), 0)
+  return {
+    total_upload: count('upload'),
+    total_download: count('download'),
+    total_conflict: count('conflict'),
+    total_no_op: count('no_op'),
+    ...(understandsDelete(body) ? { total_delete: count('delete') } : {})
+  }
+}

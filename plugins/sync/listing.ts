@@ -1,0 +1,58 @@
+import { ApiError, invalid } from '../../core/errors.ts'
+import type { AssetKind } from '../assets/entities.ts'
+import { cleanFileName } from '../assets/names.ts'
+import { readTime } from '../play-sessions/times.ts'
+import type { DeviceFile } from './decide.ts'
+import type { AssetRow } from './rows.ts'
+
+/** A file as a device lists it, in either dialect. */
+export interface ListedFile extends DeviceFile {
+  rom_id: number
+  kind: AssetKind
+  /** As the device calls it. */
+  file_name: string
+  slot: string | null
+  emulator: string | null
+  /** Whether the server could keep a file of that name. */
+  is_storable: boolean
+  /** As of `Listing.pairingOf`. */
+  pairing: string | null
+}
+
+/** What a device says it has, and what it wants to know. */
+export interface Listing {
+  files: readonly ListedFile[]
+  kinds: readonly AssetKind[]
+  /** ROMs whose files are offered; null for all. */
+  rom_ids: readonly number[] | null
+  /** Whether what the device once had is offered when it changed, also of other ROMs. */
+  includes_known: boolean
+  restores_unlisted: boolean
+  /** Files with one pairing are versions of the same file or slot; null for what is not paired. */
+  pairingOf (asset: Pick<AssetRow, 'rom_id' | 'file_name' | 'slot' | 'emulator' | 'conflict_of'>): string | null
+}
+
+/** A digest as the server spells it; an empty one is none. */
+const readHash = (hash: string | null | undefined): string | null =>
+  hash === null || hash === undefined || hash === '' ? null : hash.toLowerCase()
+
+/** What a device says a file is. Its time counts only where there is no hash, and is not looked at otherwise. */
+export function readDeviceFile (
+  digest: string | null | undefined, time: string, loc: readonly (string | number)[]
+): DeviceFile {
+  const hash = readHash(digest)
+  if (hash !== null) return { hash, changed_at: 0 }
+  const read = readTime(time)
+  if (read !== null) return { hash, changed_at: read.getTime() }
+  throw invalid(['body', ...loc], 'Must be a time since 1970 in ISO 8601, such as 2026-01-31T20:15:00Z', time)
+}
+
+/** The name under which an upload would be kept; null when none of that name is taken. */
+export function readStoredName (fileName: string): string | null {
+  try {
+    return cleanFileName(fileName)
+  } catch (err) {
+    if (err instanceof ApiError) return null
+    throw err
+  }
+}

@@ -1,0 +1,148 @@
+import { randomUUID } from 'node:crypto'
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { FastifyInstance } from 'fastify'
+import type { Caller } from '../../core/auth.ts'
+import { badRequest, invalid, notFound } from '../../core/errors.ts'
+import { baseKeyOf } from '../assets/sync-base.ts'
+import type { Device } from '../devices/entities.ts'
+import { createFileOperations, readByFile } from './by-file.ts'
+import { countOperations, createSlotOperations, readBySlot } from './by-slot.ts'
+import type { Action, Direction } from './decide.ts'
+import type { PlannedDownload } from './entities.ts'
+import type { PublishSync, SessionName } from './events.ts'
+import type { Listing } from './listing.ts'
+import { type Pair, createPairs } from './pairs.ts'
+import {
+  type BaseRow, type Scope, selectAssets, selectBases, selectFormer, selectRomNames, selectVisible, upsertBases,
+  upsertDeviceSyncs
+} from './rows.ts'
+import type { NegotiateBody, NegotiateResponse } from './schemas.ts'
+
+/** More than these would be a flood in the user's open tabs; the operations have them all. */
+const CONFLICT_EVENTS_MAX = 100
+const PLANNED: readonly Action[] = ['upload', 'download', 'conflict']
+
+function directionOf ({ sync_mode: mode }: Device): Direction {
+  if (mode === 'pull_only') return 'pull'
+  return mode === 'push_only' ? 'push' : 'both'
+}
+
+/** @throws ApiError INVALID unless the body is in one of the dialects; with both it is in the first */
+function readListing (body: NegotiateBody): Listing {
+  if (body.roms !== undefined) return readByFile(body.roms)
+  if (body.saves !== undefined) return readBySlot(body.saves, body)
+  throw invalid(['body'], "Give the files on the device as 'roms', or else as 'saves'")
+}
+
+/** What both sides agree on from now on, as far as that is not known yet. */
+function listAgreements (pairs: readonly Pair[]) {
+  const bases = new Map<string, BaseRow>()
+  const held = new Map<number, { asset_id: number, sha1: string }>()
+  for (const { rom_id: romId, kind, asset, base, decision: { agreed } } of pairs) {
+    if (asset === null || agreed === null) continue
+    const { sha1, content_hash: contentHash } = agreed
+    if (base?.sha1 !== sha1) {
+      const key = baseKeyOf(asset)
+      bases.set(`${romId}/${kind}/${key}`, { rom_id: romId, kind, key, sha1, content_hash: contentHash })
+    }
+    if (sha1 === asset.sha1 && (asset.last_synced_at ?? 0) < asset.updated_at) {
+      held.set(asset.id, { asset_id: asset.id, sha1 })
+    }
+  }
+  return { bases: [...bases.values()], held: [...held.values()] }
+}
+
+function listDownloads (pairs: readonly Pair[]): PlannedDownload[] {
+  return pairs.flatMap(({ kind, asset, decision: { action } }) => {
+    if (action !== 'download' || asset === null) return []
+    const { id, rom_id: romId, sha1, content_hash: contentHash } = asset
+    return [{ asset_id: id, kind, rom_id: romId, key: baseKeyOf(asset), sha1, content_hash: contentHash }]
+  })
+}
+
+const scopeOf = (caller: Caller, device: Device, listing: Listing): Scope => ({
+  user_id: caller.id,
+  device_id: device.id,
+  viewer: caller,
+  kinds: listing.kinds,
+  rom_ids: listing.rom_ids,
+  includes_known: listing.includes_known
+})
+
+/** Pairs a device's files with the server's and decides about each, by as many queries however many there are. */
+async function settlePairs (
+  em: EntityManager, listing: Listing, scope: Scope, direction: Direction
+): Promise<readonly Pair[]> {
+  const [assets, bases] = await Promise.all([selectAssets(em, scope), selectBases(em, scope)])
+  const pairs = createPairs(listing, assets, bases)
+  const open = pairs.listOpen()
+  if (open.length > 0) {
+    const romIds = [...new Set(open.map((pair) => pair.rom_id))]
+    const hashes = [...new Set(open.flatMap(({ file }) => file?.hash ?? []))]
+    const [former, visible] = await Promise.all([
+      selectFormer(em, scope, romIds, hashes), selectVisible(em, scope.viewer, romIds)
+    ])
+    pairs.look(open, former, visible)
+  }
+  return pairs.conclude(direction)
+}
+
+/** Opens a session beside those that are open already: a device may have several under way, one for each game. */
+async function openSession (
+  em: EntityManager, device: Device, userId: number, pairs: readonly Pair[]
+): Promise<SessionName> {
+  const sessionId = randomUUID()
+  const planned = pairs.reduce((sum, pair) => sum + Number(PLANNED.includes(pair.decision.action)), 0)
+  const { bases, held } = listAgreements(pairs)
+  return await em.transactional(async (tx) => {
+    // Also lets the requests of one device come one after the other.
+    const [known] = await tx.execute<object[]>('update devices set last_seen = now() where id = ? returning id', [device.id])
+    if (known === undefined) throw notFound(`Device with ID '${device.device_id}' not found`)
+    const [session] = await tx.execute<{ id: number }[]>(`insert into sync_sessions
+      (session_id, user_id, device_id, operations_planned, downloads) values (?, ?, ?, ?, ?) returning id`,
+    [sessionId, userId, device.id, planned, JSON.stringify(listDownloads(pairs))])
+    await upsertDeviceSyncs(tx, device.id, held)
+    await upsertBases(tx, device.id, bases)
+    return { id: session?.id ?? 0, session_id: sessionId, user_id: userId, device_uuid: device.device_id }
+  })
+}
+
+export function createNegotiation (app: FastifyInstance, publish: PublishSync) {
+  async function publishConflicts (em: EntityManager, session: SessionName, pairs: readonly Pair[]): Promise<void> {
+    const conflicts = pairs.filter((pair) => pair.decision.action === 'conflict').slice(0, CONFLICT_EVENTS_MAX)
+    if (conflicts.length === 0) return
+    const names = await selectRomNames(em, conflicts.map((pair) => pair.rom_id))
+    for (const { rom_id: romId, file, decision: { reason } } of conflicts) {
+      publish(session, 'conflict', {
+        file_name: file?.file_name ?? '', rom_id: romId, rom_name: names.get(romId) ?? '', reason
+      })
+    }
+  }
+
+  function answer (
+    caller: Caller, body: NegotiateBody, device: Device, session: SessionName, pairs: readonly Pair[]
+  ): NegotiateResponse {
+    const { id, session_id: uuid } = session
+    if (body.roms !== undefined) {
+      return { session_id: uuid, operations: pairs.map(createFileOperations(device, uuid, caller)) }
+    }
+    const operations = pairs.map(createSlotOperations(body))
+    return { session_id: id, operations, ...countOperations(operations, body) }
+  }
+
+  /** Tells a device what to do with its saves and states, and opens a session for it. */
+  return async function negotiate (em: EntityManager, caller: Caller, body: NegotiateBody): Promise<NegotiateResponse> {
+    const reference = body.device_id ?? caller.device_id
+    if (reference === null) throw badRequest("Name the device as 'device_id', or call with a token that is bound to one")
+    const device = await app.devices.find(em, caller.id, reference)
+    if (!device.sync_enabled) {
+      throw badRequest(`Sync is disabled for device '${device.device_id}'; set its sync_enabled to true`)
+    }
+    const listing = readListing(body)
+    const pairs = await settlePairs(em, listing, scopeOf(caller, device, listing), directionOf(device))
+    const session = await openSession(em, device, caller.id, pairs)
+    publish(session, 'started', { sync_mode: device.sync_mode })
+    await publishConflicts(em, session, pairs)
+    return answer(caller, body, device, session, pairs)
+  }
+}

@@ -1,0 +1,185 @@
+import type { AssetKind } from '../assets/entities.ts'
+import { baseKeyOf } from '../assets/sync-base.ts'
+import { type Content, type Decision, type Direction, decide, isHashOf, narrow } from './decide.ts'
+import type { ListedFile, Listing } from './listing.ts'
+import type { AssetRow, BaseRow, FormerRow } from './rows.ts'
+
+/** A file of the device, of the server, or of both, and what becomes of it. */
+export interface Pair {
+  rom_id: number
+  kind: AssetKind
+  file: ListedFile | null
+  asset: AssetRow | null
+  /** What the device and the server last agreed on; null without an asset. */
+  base: BaseRow | null
+  /** Whether an upload can take the asset's place: of all files in a slot only the newest has one. */
+  is_replaceable: boolean
+  decision: Decision
+}
+
+/** Everything the server has of one file or slot. */
+interface Lineage { newest: AssetRow, older: AssetRow[], isListed: boolean }
+
+/** What the server had of one file or slot. */
+interface Past { contents: Content[], deleted: FormerRow[] }
+
+const isNewer = (one: AssetRow, other: AssetRow) =>
+  one.updated_at === other.updated_at ? one.id > other.id : one.updated_at > other.updated_at
+
+function groupAssets (assets: readonly AssetRow[], { pairingOf }: Listing): Map<string, Lineage> {
+  const lineages = new Map<string, Lineage>()
+  for (const asset of assets) {
+    const pairing = pairingOf(asset)
+    if (pairing === null) continue
+    const lineage = lineages.get(pairing)
+    if (lineage === undefined) {
+      lineages.set(pairing, { newest: asset, older: [], isListed: false })
+    } else if (isNewer(asset, lineage.newest)) {
+      lineage.older.push(lineage.newest)
+      lineage.newest = asset
+    } else {
+      lineage.older.push(asset)
+    }
+  }
+  return lineages
+}
+
+/** The newest of each slot, whatever its name. */
+function listSlotHeads (assets: readonly AssetRow[]): Map<string, AssetRow> {
+  const heads = new Map<string, AssetRow>()
+  for (const asset of assets) {
+    if (asset.slot === null) continue
+    const place = `${asset.rom_id}/${asset.slot}`
+    const head = heads.get(place)
+    if (head === undefined || isNewer(asset, head)) heads.set(place, asset)
+  }
+  return heads
+}
+
+const baseIndex = ({ rom_id: romId, kind, key }: Pick<BaseRow, 'rom_id' | 'kind' | 'key'>) => `${romId}/${kind}/${key}`
+
+function toServerFile ({ sha1, content_hash: contentHash, updated_at: updatedAt, conflict_of: conflictOf }: AssetRow) {
+  return { sha1, content_hash: contentHash, updated_at: updatedAt, is_conflict_copy: conflictOf !== null }
+}
+
+const unaskable = (reason: string): Decision => ({ action: 'noop', reason, agreed: null })
+
+/** Pairs what a device lists with what the server has, and decides about each pair. */
+export function createPairs (listing: Listing, assets: readonly AssetRow[], bases: readonly BaseRow[]) {
+  const lineages = groupAssets(assets, listing)
+  const baseOf = new Map(bases.map((base) => [baseIndex(base), base]))
+  const named = listing.rom_ids === null ? null : new Set(listing.rom_ids)
+  const heads = listSlotHeads(assets)
+  const pairs: Pair[] = []
+
+  function findBase (asset: Pick<AssetRow, 'rom_id' | 'kind' | 'slot' | 'file_name'>): BaseRow | null {
+    return baseOf.get(baseIndex({ rom_id: asset.rom_id, kind: asset.kind, key: baseKeyOf(asset) })) ?? null
+  }
+
+  function decideFor ({ file, asset, base }: Pick<Pair, 'file' | 'asset' | 'base'>, past: Past | null): Decision {
+    const hash = file?.hash ?? null
+    const isFile = (content: Content) => hash !== null && isHashOf(hash, content)
+    const deleted = past?.deleted ?? []
+    return decide({
+      device: file,
+      server: asset === null ? null : toServerFile(asset),
+      base: asset === null && deleted[0] !== undefined ? findBase(deleted[0]) : base,
+      former: past?.contents.find(isFile) ?? null,
+      is_deleted: deleted.length > 0,
+      is_deleted_content: deleted.some(isFile),
+      is_untracked: asset?.is_untracked === true,
+      last_synced_at: asset?.last_synced_at ?? null,
+      restores_unlisted: listing.restores_unlisted
+    })
+  }
+
+  function add (file: ListedFile | null, asset: AssetRow | null, of: Pick<AssetRow, 'rom_id' | 'kind'>, base: BaseRow | null): void {
+    pairs.push({
+      rom_id: of.rom_id,
+      kind: of.kind,
+      file,
+      asset,
+      base,
+      is_replaceable: asset !== null && (asset.slot === null || heads.get(`${asset.rom_id}/${asset.slot}`) === asset),
+      decision: decideFor({ file, asset, base }, null)
+    })
+  }
+
+  function addListed (): void {
+    for (const file of listing.files) {
+      const lineage = file.pairing === null ? undefined : lineages.get(file.pairing)
+      if (lineage !== undefined) lineage.isListed = true
+      const asset = lineage?.newest ?? null
+      add(file, asset, asset ?? file, asset === null ? null : findBase(asset))
+    }
+  }
+
+  /** A ROM that the device did not name is none of its business, but for files it once had. */
+  function addUnlisted (): void {
+    for (const { newest, isListed } of lineages.values()) {
+      if (isListed || newest.conflict_of !== null) continue
+      const base = findBase(newest)
+      if (base === null && named !== null && !named.has(newest.rom_id)) continue
+      add(null, newest, newest, base)
+    }
+  }
+
+  addListed()
+  addUnlisted()
+
+  /** What each file or slot was before, by its pairing. */
+  function collectPast (former: readonly FormerRow[]): Map<string, Past> {
+    const past = new Map<string, Past>()
+    function pastOf (pairing: string): Past {
+      const known = past.get(pairing) ?? { contents: [], deleted: [] }
+      past.set(pairing, known)
+      return known
+    }
+    for (const [pairing, { older }] of lineages) {
+      if (older.length > 0) pastOf(pairing).contents.push(...older)
+    }
+    for (const row of former) {
+      const pairing = listing.pairingOf(row)
+      if (pairing === null) continue
+      pastOf(pairing).contents.push(row)
+      if (row.is_deleted) pastOf(pairing).deleted.push(row)
+    }
+    // What came out of a conflict is content of the file that it was a conflict about.
+    const kept = [...assets, ...former].filter((row) => row.conflict_of !== null)
+    const copies = Map.groupBy(kept, (row) => row.conflict_of)
+    for (const asset of copies.size === 0 ? [] : assets) {
+      const pairing = listing.pairingOf(asset)
+      if (pairing !== null) pastOf(pairing).contents.push(...copies.get(asset.id) ?? [])
+    }
+    return past
+  }
+
+  return {
+    /** Those about which the server's past has to be known: its content might be one that the server had. */
+    listOpen (): Pair[] {
+      return pairs.filter(({ asset, decision }) => asset === null || decision.action === 'conflict')
+    },
+
+    /** Decides about the open ones again, now that their past is known. */
+    look (open: readonly Pair[], former: readonly FormerRow[], visible: ReadonlySet<number>): void {
+      const past = collectPast(former)
+      for (const pair of open) {
+        pair.decision = pair.asset === null && !visible.has(pair.rom_id)
+          ? unaskable('The server has no such ROM')
+          : decideFor(pair, past.get(pair.file?.pairing ?? '') ?? null)
+      }
+    },
+
+    /** All pairs the device is told of, without what it does not want or the server could not take. */
+    conclude (direction: Direction): readonly Pair[] {
+      for (const pair of pairs) {
+        const decision = narrow(pair.decision, direction)
+        const isSent = decision.action === 'upload' || decision.action === 'conflict'
+        pair.decision = isSent && pair.file?.is_storable === false
+          ? unaskable('The server does not take files of this name; rename it on the device')
+          : decision
+      }
+      return pairs.filter(({ file, decision }) => file !== null || decision.action !== 'noop')
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import { Type } from '@sinclair/typebox'
+import { callerOf } from '../../core/auth.ts'
+import type { Routes } from '../../core/typebox.ts'
+import { createValidatorCompiler } from '../../core/validation.ts'
+import {
+  CompleteSchema, ListSyncSessionsQuery, NegotiateResponseSchema, NegotiateSchema, SessionParams, SyncCompleteSchema,
+  SyncSessionSchema, toSessionView
+} from './schemas.ts'
+
+const tags = ['sync']
+/** Some 100,000 files: everything that a device may have. */
+const BODY_MAX_BYTES = 16 * 1024 * 1024
+/** A device that may change things may look as well: its tokens often have no other scope of devices. */
+const readsSessions = { scopes: ['devices.read'], orScopes: ['devices.write'] } as const
+
+const routes: Routes = async (app) => {
+  app.post('/api/sync/negotiate', {
+    schema: {
+      operationId: 'negotiateSync', tags, summary: 'What a device is to do with its saves and states; opens a session',
+      body: NegotiateSchema, response: { 200: NegotiateResponseSchema }
+    },
+    bodyLimit: BODY_MAX_BYTES,
+    validatorCompiler: createValidatorCompiler(false) as never,
+    config: { scopes: ['assets.read', 'devices.read'], orScopes: ['assets.read', 'devices.write'] }
+  }, async (request, reply) => {
+    const answer = await app.sync.negotiate(request.em, callerOf(request), request.body)
+    // The serializer of a union would first check thousands of operations against each of its members.
+    return reply.serializer(JSON.stringify).send(answer)
+  })
+
+  app.post('/api/sync/sessions/:session_id/complete', {
+    schema: {
+      operationId: 'completeSyncSession', tags, summary: 'Close a session, with what was played meanwhile',
+      params: SessionParams, body: CompleteSchema, response: { 200: SyncCompleteSchema }
+    },
+    config: { scopes: ['devices.write'] }
+  }, async (request) =>
+    await app.sync.complete(request.em, callerOf(request).id, request.params.session_id, request.body))
+
+  app.get('/api/sync/sessions', {
+    schema: {
+      operationId: 'listSyncSessions', tags, summary: 'Sessions of your devices, newest first',
+      querystring: ListSyncSessionsQuery, response: { 200: Type.Array(SyncSessionSchema) }
+    },
+    config: readsSessions
+  }, async (request) =>
+    (await app.sync.list(request.em, callerOf(request).id, request.query)).map(toSessionView))
+
+  app.get('/api/sync/sessions/:session_id', {
+    schema: {
+      operationId: 'getSyncSession', tags, summary: 'One session', params: SessionParams,
+      response: { 200: SyncSessionSchema }
+    },
+    config: readsSessions
+  }, async (request) =>
+    toSessionView(await app.sync.get(request.em, callerOf(request).id, request.params.session_id)))
+}
+
+export default routes

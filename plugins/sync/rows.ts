@@ -1,0 +1,140 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { type RawBuilder, sql } from 'kysely'
+import type { AssetKind } from '../assets/entities.ts'
+import type { Agreement } from '../assets/sync-base.ts'
+import type { Viewer } from '../platforms/visibility.ts'
+import { isRomVisible } from '../roms/visibility.ts'
+import type { Content } from './decide.ts'
+
+/** A file of the server with what this device knows of it. Times are milliseconds since 1970. */
+export interface AssetRow extends Content {
+  id: number
+  kind: AssetKind
+  rom_id: number
+  file_name: string
+  emulator: string | null
+  slot: string | null
+  /** The asset whose other side it keeps. */
+  conflict_of: number | null
+  updated_at: number
+  last_synced_at: number | null
+  is_untracked: boolean | null
+}
+
+export type BaseRow = Omit<Agreement, 'device_id'>
+
+/** Content that the server no longer has as the newest of anything. */
+export interface FormerRow extends Content, Pick<AssetRow, 'kind' | 'rom_id' | 'file_name' | 'emulator' | 'slot' | 'conflict_of'> {
+  /** Whether the owner deleted it. */
+  is_deleted: boolean
+}
+
+/** Whose files a negotiation is about, and which. */
+export interface Scope {
+  user_id: number
+  device_id: number
+  viewer: NonNullable<Viewer>
+  kinds: readonly AssetKind[]
+  /** Null for all ROMs. */
+  rom_ids: readonly number[] | null
+  /** Whether ROMs count as well of which the device once had something. */
+  includes_known: boolean
+}
+
+const milliseconds = (column: string) => sql`round(date_part('epoch', ${sql.ref(column)}) * 1000)`
+
+function isInScope (column: string, scope: Scope): RawBuilder<boolean> {
+  const { rom_ids: romIds, includes_known: includesKnown, device_id: deviceId } = scope
+  if (romIds === null) return sql<boolean>`true`
+  const named = sql<boolean>`${sql.ref(column)} = any(${romIds}::int[])`
+  return includesKnown
+    ? sql<boolean>`(${named} or ${sql.ref(column)} in (select rom_id from sync_bases where device_id = ${deviceId}))`
+    : named
+}
+
+/** All the caller has on the server, of ROMs that are visible; what is gone from the disk cannot be given. */
+export async function selectAssets (em: EntityManager, scope: Scope): Promise<AssetRow[]> {
+  const { rows } = await sql<AssetRow>`
+    select a.id, a.kind, a.rom_id, a.file_name, a.emulator, a.slot, a.sha1, a.content_hash, a.conflict_of,
+      ${milliseconds('a.updated_at')} as updated_at, ${milliseconds('d.last_synced_at')} as last_synced_at, d.is_untracked
+    from assets a
+    join roms r on r.id = a.rom_id
+    join platforms p on p.id = r.platform_id
+    left join device_syncs d on d.asset_id = a.id and d.device_id = ${scope.device_id}
+    where a.user_id = ${scope.user_id} and a.kind = any(${scope.kinds}::text[]) and a.deleted_at is null
+      and not a.missing_from_fs and ${isInScope('a.rom_id', scope)} and ${isRomVisible(scope.viewer)}`.execute(em.getKysely())
+  return rows
+}
+
+/** What the device and the server last agreed on. */
+export async function selectBases (em: EntityManager, scope: Scope): Promise<BaseRow[]> {
+  const { rows } = await sql<BaseRow>`
+    select b.rom_id, b.kind, b.key, b.sha1, b.content_hash from sync_bases b
+    where b.device_id = ${scope.device_id} and b.kind = any(${scope.kinds}::text[]) and ${isInScope('b.rom_id', scope)}
+    `.execute(em.getKysely())
+  return rows
+}
+
+/**
+ * Older versions and deleted files with one of these hashes, and all that the owner deleted, of some ROMs.
+ */
+export async function selectFormer (
+  em: EntityManager, { user_id: userId, kinds }: Scope, romIds: readonly number[], hashes: readonly string[]
+): Promise<FormerRow[]> {
+  const columns = sql`a.kind, a.rom_id, a.file_name, a.emulator, a.slot, a.conflict_of,
+    coalesce(a.deleted_by = 'owner', false) as is_deleted`
+  const concerned = sql`a.user_id = ${userId} and a.rom_id = any(${romIds}::int[]) and a.kind = any(${kinds}::text[])`
+  const { rows } = await sql<FormerRow>`
+    select ${columns}, a.sha1, a.content_hash from assets a where ${concerned} and a.deleted_at is not null
+      and (a.deleted_by = 'owner' or a.sha1 = any(${hashes}::text[]) or a.content_hash = any(${hashes}::text[]))
+    union all
+    select ${columns}, v.sha1, v.content_hash from asset_versions v join assets a on a.id = v.asset_id
+    where ${concerned} and (v.sha1 = any(${hashes}::text[]) or v.content_hash = any(${hashes}::text[]))
+    `.execute(em.getKysely())
+  return rows
+}
+
+/** Those of some ROMs that the viewer sees. */
+export async function selectVisible (
+  em: EntityManager, viewer: Viewer, romIds: readonly number[]
+): Promise<Set<number>> {
+  const { rows } = await sql<{ id: number }>`
+    select r.id from roms r join platforms p on p.id = r.platform_id
+    where r.id = any(${romIds}::int[]) and ${isRomVisible(viewer)}`.execute(em.getKysely())
+  return new Set(rows.map((row) => row.id))
+}
+
+export async function selectRomNames (em: EntityManager, romIds: readonly number[]): Promise<Map<number, string>> {
+  const { rows } = await sql<{ id: number, name: string }>`
+    select id, coalesce(name, fs_name_no_tags) as name from roms where id = any(${romIds}::int[])`.execute(em.getKysely())
+  return new Map(rows.map((row) => [row.id, row.name]))
+}
+
+/** Notes what a device and the server agree on; always in the same order, so that nobody waits in a circle. */
+export async function upsertBases (em: EntityManager, deviceId: number, bases: readonly BaseRow[]): Promise<void> {
+  if (bases.length === 0) return
+  await sql`insert into sync_bases (device_id, rom_id, kind, key, sha1, content_hash, updated_at)
+    select ${deviceId}::int, given.rom_id, given.kind, given.key, given.sha1, given.content_hash, now()
+    from unnest(${bases.map((base) => base.rom_id)}::int[], ${bases.map((base) => base.kind)}::text[],
+      ${bases.map((base) => base.key)}::text[], ${bases.map((base) => base.sha1)}::text[],
+      ${bases.map((base) => base.content_hash)}::text[]) as given (rom_id, kind, key, sha1, content_hash)
+    join roms r on r.id = given.rom_id
+    order by given.rom_id, given.kind, given.key for key share of r
+    on conflict (device_id, rom_id, kind, key) do update
+    set sha1 = excluded.sha1, content_hash = excluded.content_hash, updated_at = excluded.updated_at`.execute(em.getKysely())
+}
+
+/** Notes that a device holds the current content of assets, unless they were given other content meanwhile. */
+export async function upsertDeviceSyncs (
+  em: EntityManager, deviceId: number, held: readonly { asset_id: number, sha1: string }[]
+): Promise<void> {
+  if (held.length === 0) return
+  await sql`insert into device_syncs (device_id, asset_id, last_synced_at, is_untracked)
+    select ${deviceId}::int, a.id, a.updated_at, false
+    from unnest(${held.map((asset) => asset.asset_id)}::int[], ${held.map((asset) => asset.sha1)}::text[])
+      as given (asset_id, sha1)
+    join assets a on a.id = given.asset_id and a.sha1 = given.sha1
+    order by a.id for key share of a
+    on conflict (device_id, asset_id) do update
+    set last_synced_at = excluded.last_synced_at, is_untracked = false`.execute(em.getKysely())
+}

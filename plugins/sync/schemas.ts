@@ -1,0 +1,154 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { DateTime, Id, Nullable, StoredText, StringEnum, formatDate } from '../../core/typebox.ts'
+import { DeviceReference } from '../devices/schemas.ts'
+import { PlaySessionEntrySchema, PlaySessionIngestResponseSchema } from '../play-sessions/schemas.ts'
+import { SYNC_STATUSES, type SyncSession } from './entities.ts'
+
+export const RESOLUTIONS = ['keep_both', 'server_wins', 'device_wins'] as const
+export type Resolution = typeof RESOLUTIONS[number]
+
+const Hash = Type.Optional(Nullable(Type.String({
+  pattern: '^([0-9A-Fa-f]{40}|[0-9A-Fa-f]{32})?$', description: 'SHA-1 or MD5 in hexadecimal'
+})))
+const FileName = StoredText({ minLength: 1, maxLength: 450 })
+const Time = Type.String({
+  pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}',
+  maxLength: 64,
+  description: 'ISO 8601; without an offset it is UTC'
+})
+const Label = Type.Optional(Nullable(StoredText({ maxLength: 255 })))
+
+const FileSchema = Type.Object({ file: FileName, mtime: Time, sha1: Hash })
+const SaveSchema = Type.Object({
+  rom_id: Id,
+  file_name: FileName,
+  slot: Label,
+  emulator: Label,
+  content_hash: Hash,
+  updated_at: Time,
+  file_size_bytes: Type.Integer()
+})
+
+/** One schema for both dialects: a union of them would be looked through twice, and say less of what is wrong. */
+export const NegotiateSchema = Type.Object({
+  device_id: Type.Optional(Nullable(DeviceReference)),
+  roms: Type.Optional(Type.Array(Type.Object({ rom_id: Id, saves: Type.Array(FileSchema) }), {
+    description: 'The ROMs on the device with their saves and states; the answer then has the operations by file'
+  })),
+  saves: Type.Optional(Type.Array(SaveSchema, {
+    description: 'The saves on the device; the answer then has the operations by slot'
+  })),
+  rom_ids: Type.Optional(Nullable(Type.Array(Id, {
+    maxItems: 500, description: 'With saves: offers downloads for these ROMs and those of the saves only'
+  }))),
+  restore_unlisted: Type.Optional(Type.Boolean({ description: 'With saves: offers again what the device removed' })),
+  emulators: Type.Optional(Nullable(Type.Array(StoredText({ maxLength: 50 }), {
+    maxItems: 500, description: 'With saves: pairs and offers saves of these emulators only'
+  })))
+})
+export type NegotiateBody = Static<typeof NegotiateSchema>
+
+export const FileOperationSchema = Type.Object({
+  type: StringEnum(['upload', 'download', 'conflict', 'noop']),
+  rom_id: Type.Integer(),
+  file: Type.String(),
+  destination: Type.Optional(Type.String({ description: 'Path to POST the file to, as multipart' })),
+  source: Type.Optional(Type.String({ description: 'Path to GET the file from' })),
+  dest_path: Type.Optional(Type.String({ description: 'Where it goes on the device' })),
+  resolution: Type.Optional(StringEnum(RESOLUTIONS))
+})
+export type FileOperation = Static<typeof FileOperationSchema>
+const ByFileSchema = Type.Object({
+  session_id: Type.String({ format: 'uuid' }), operations: Type.Array(FileOperationSchema)
+})
+
+export const SlotOperationSchema = Type.Object({
+  action: StringEnum(['upload', 'download', 'conflict', 'no_op', 'delete']),
+  rom_id: Type.Integer(),
+  save_id: Nullable(Type.Integer()),
+  file_name: Type.String(),
+  slot: Nullable(Type.String()),
+  emulator: Nullable(Type.String()),
+  reason: Type.String(),
+  server_updated_at: Nullable(DateTime),
+  server_content_hash: Nullable(Type.String())
+})
+export type SlotOperation = Static<typeof SlotOperationSchema>
+const BySlotSchema = Type.Object({
+  session_id: Type.Integer(),
+  operations: Type.Array(SlotOperationSchema),
+  total_upload: Type.Integer(),
+  total_download: Type.Integer(),
+  total_conflict: Type.Integer(),
+  total_no_op: Type.Integer(),
+  total_delete: Type.Optional(Type.Integer({ description: 'Only where a field was sent whose clients know of it' }))
+})
+
+export const NegotiateResponseSchema = Type.Union([ByFileSchema, BySlotSchema])
+export type NegotiateResponse = Static<typeof NegotiateResponseSchema>
+
+export const SessionParams = Type.Object({
+  session_id: Type.String({ minLength: 1, maxLength: 36, description: 'Integer `id` or UUID `session_id`' })
+})
+
+const Count = Type.Integer({ minimum: 0, maximum: 2_147_483_647, default: 0 })
+export const CompleteSchema = Type.Object({
+  operations_completed: Count,
+  operations_failed: Count,
+  play_sessions: Type.Optional(Nullable(Type.Array(PlaySessionEntrySchema)))
+})
+export type CompleteBody = Static<typeof CompleteSchema>
+
+export const SyncSessionSchema = Type.Object({
+  id: Type.Integer(),
+  session_id: Type.String({ format: 'uuid' }),
+  device_id: Type.String(),
+  user_id: Type.Integer(),
+  status: StringEnum(SYNC_STATUSES),
+  initiated_at: DateTime,
+  completed_at: Nullable(DateTime),
+  operations_planned: Type.Integer(),
+  operations_completed: Type.Integer(),
+  operations_failed: Type.Integer(),
+  error_message: Nullable(Type.String()),
+  created_at: DateTime,
+  updated_at: DateTime
+})
+
+export const SyncCompleteSchema = Type.Object({
+  session: SyncSessionSchema, play_session_ingest: Nullable(PlaySessionIngestResponseSchema)
+})
+export type SyncCompleteAnswer = Static<typeof SyncCompleteSchema>
+
+export const ListSyncSessionsQuery = Type.Object({
+  device_id: Type.Optional(DeviceReference),
+  limit: Type.Integer({ default: 50, minimum: 1, maximum: 10_000 }),
+  offset: Type.Integer({ default: 0, minimum: 0, maximum: 2_147_483_647 })
+})
+export type ListSyncSessionsQuery = Static<typeof ListSyncSessionsQuery>
+
+/** A session without what only its completion needs. */
+export interface SessionSummary extends Pick<SyncSession, 'id' | 'session_id' | 'status' | 'operations_planned' |
+  'operations_completed' | 'operations_failed' | 'error_message' | 'initiated_at' | 'completed_at' | 'created_at' | 'updated_at'> {
+  device: { device_id: string }
+  user: { id: number }
+}
+
+/** The view of a session whose device was loaded with it. */
+export function toSessionView (session: SessionSummary): Static<typeof SyncSessionSchema> {
+  return {
+    id: session.id,
+    session_id: session.session_id,
+    device_id: session.device.device_id,
+    user_id: session.user.id,
+    status: session.status,
+    initiated_at: formatDate(session.initiated_at),
+    completed_at: formatDate(session.completed_at ?? null),
+    operations_planned: session.operations_planned,
+    operations_completed: session.operations_completed,
+    operations_failed: session.operations_failed,
+    error_message: session.error_message ?? null,
+    created_at: formatDate(session.created_at),
+    updated_at: formatDate(session.updated_at)
+  }
+}

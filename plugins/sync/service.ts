@@ -1,0 +1,9 @@
+import type { FastifyInstance } from 'fastify'
+import { createSyncEvents } from './events.ts'
+import { createNegotiation } from './negotiate.ts'
+import { createSessions } from './sessions.ts'
+
+export function createSync (app: FastifyInstance) {
+  const publish = createSyncEvents(app)
+  return { ...createSessions(app, publish), negotiate: createNegotiation(app, publish) }
+}

@@ -1,0 +1,167 @@
+import { createHash } from 'node:crypto'
+import { type EntityManager, LockMode } from '@mikro-orm/postgresql'
+import type { FastifyInstance } from 'fastify'
+import { sql } from 'kysely'
+import { badRequest, notFound } from '../../core/errors.ts'
+import type { PlannedDownload } from './entities.ts'
+import { SyncSession } from './entities.ts'
+import type { PublishSync, SessionName } from './events.ts'
+import { upsertBases, upsertDeviceSyncs } from './rows.ts'
+import {
+  type CompleteBody, type ListSyncSessionsQuery, type SessionSummary, type SyncCompleteAnswer, toSessionView
+} from './schemas.ts'
+
+const NUMBER = /^[0-9]{1,9}$/
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+const EXPIRES_HOURS = 24
+const EXPIRED = `The device did not complete the session within ${EXPIRES_HOURS} hours`
+
+const unknownSession = (reference: string) =>
+  notFound(`Sync session with ID '${reference}' not found; negotiate to open one`)
+
+interface Condition { user: number, id?: number, session_id?: string }
+
+function conditionOf (userId: number, reference: number | string): Condition | null {
+  const text = String(reference)
+  if (NUMBER.test(text)) return { user: userId, id: Number(text) }
+  return UUID.test(text) ? { user: userId, session_id: text.toLowerCase() } : null
+}
+
+interface Progress { operations_completed: number, operations_planned: number }
+const COUNT = `update sync_sessions s set operations_completed = s.operations_completed + 1, updated_at = now()
+  from devices d where d.id = s.device_id and s.user_id = ? and (s.id = ?::int or s.session_id = ?::uuid)
+    and s.status in ('PENDING', 'IN_PROGRESS')
+  returning s.id, s.session_id, s.user_id, d.device_id as device_uuid, s.operations_completed, s.operations_planned`
+
+const countsOf = ({ operations_completed: completed, operations_failed: failed }: CompleteBody) =>
+  ({ operations_completed: completed, operations_failed: failed })
+
+/** What a completing call says, however its keys are ordered. */
+function fingerprint (body: CompleteBody): string {
+  const text = JSON.stringify(body, (_key, value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1))
+    : value)
+  return createHash('sha256').update(text).digest('hex')
+}
+
+/** Only what failed by running out of time may still be completed; nothing else leaves the time of its end open. */
+const isOpen = ({ status, completed_at: at }: SyncSession) =>
+  status === 'PENDING' || status === 'IN_PROGRESS' || (status === 'FAILED' && (at ?? null) === null)
+
+/**
+ * Whether the device says it carried everything out. Taking a download for done that was not would make the device's
+ * old file look like a change to what the server has; one that was done and is not taken for it shows itself in the
+ * next negotiation.
+ */
+const isWhole = ({ operations_planned: planned }: SyncSession, body: CompleteBody) =>
+  body.operations_failed === 0 && body.operations_completed >= planned
+
+/** Notes the downloads of a session as made, as far as the server still has what was offered. */
+async function confirmDownloads (
+  em: EntityManager, deviceId: number, downloads: readonly PlannedDownload[]
+): Promise<void> {
+  const ids = downloads.map((download) => download.asset_id)
+  const { rows } = await sql<{ id: number }>`select a.id
+    from unnest(${ids}::int[], ${downloads.map((download) => download.sha1)}::text[]) as given (id, sha1)
+    join assets a on a.id = given.id and a.sha1 = given.sha1 order by a.id for share of a`.execute(em.getKysely())
+  const current = new Set(rows.map((row) => row.id))
+  const confirmed = downloads.filter((download) => current.has(download.asset_id))
+  await upsertDeviceSyncs(em, deviceId, confirmed)
+  await upsertBases(em, deviceId, confirmed)
+}
+
+export function createSessions (app: FastifyInstance, publish: PublishSync) {
+  const nameOf = (session: SyncSession): SessionName => ({
+    id: session.id, session_id: session.session_id, user_id: session.user.id, device_uuid: session.device.device_id
+  })
+
+  async function get (em: EntityManager, userId: number, reference: string): Promise<SyncSession> {
+    const condition = conditionOf(userId, reference)
+    const session = condition === null ? null : await em.findOne(SyncSession, condition, { populate: ['device'] })
+    if (session === null) throw unknownSession(reference)
+    return session
+  }
+
+  async function findForUpdate (tx: EntityManager, userId: number, reference: string): Promise<SyncSession> {
+    const condition = conditionOf(userId, reference)
+    const session = condition === null
+      ? null
+      : await tx.findOne(SyncSession, condition, { lockMode: LockMode.PESSIMISTIC_WRITE })
+    if (session === null) throw unknownSession(reference)
+    await tx.populate(session, ['device'])
+    return session
+  }
+
+  async function ingest (tx: EntityManager, { id, user, device }: SyncSession, entries: CompleteBody['play_sessions']) {
+    if (entries === undefined || entries === null) return null
+    return await app.playSessions.ingest(tx, { user_id: user.id, device_id: device.id, sync_session_id: id, entries })
+  }
+
+  /** @returns the answer, and the session unless it was completed like this before */
+  async function close (tx: EntityManager, userId: number, reference: string, body: CompleteBody) {
+    const session = await findForUpdate(tx, userId, reference)
+    const completedWith = fingerprint(body)
+    if (session.completed_with === completedWith && session.completed_answer) {
+      return { answer: session.completed_answer as SyncCompleteAnswer, completed: null }
+    }
+    if (!isOpen(session)) {
+      throw badRequest(`Sync session '${reference}' is ${session.status} already; negotiate to open another one`)
+    }
+    await app.devices.touch(tx, session.device.id)
+    if (isWhole(session, body)) await confirmDownloads(tx, session.device.id, session.downloads)
+    const ingested = await ingest(tx, session, body.play_sessions)
+    const now = new Date()
+    await tx.nativeUpdate(SyncSession, { id: session.id }, {
+      ...countsOf(body), status: 'COMPLETED', error_message: null, completed_at: now, updated_at: now,
+      completed_with: completedWith, downloads: []
+    })
+    await tx.refreshOrFail(session, { populate: ['device'] })
+    const answer: SyncCompleteAnswer = { session: toSessionView(session), play_session_ingest: ingested }
+    await tx.nativeUpdate(SyncSession, { id: session.id }, { completed_answer: answer })
+    return { answer, completed: nameOf(session) }
+  }
+
+  return {
+    get,
+
+    async list (em: EntityManager, userId: number, query: ListSyncSessionsQuery): Promise<SessionSummary[]> {
+      const { device_id: reference, limit, offset } = query
+      const device = reference === undefined ? null : await app.devices.find(em, userId, reference)
+      return await em.find(SyncSession, { user: userId, ...(device === null ? {} : { device }) }, {
+        populate: ['device'], orderBy: { id: 'desc' }, limit, offset, exclude: ['downloads', 'completed_answer']
+      })
+    },
+
+    /** Closes a session, with what was played meanwhile. The same call again is answered alike. */
+    async complete (
+      em: EntityManager, userId: number, reference: string, body: CompleteBody
+    ): Promise<SyncCompleteAnswer> {
+      const { answer, completed } = await em.transactional((tx) => close(tx, userId, reference, body))
+      if (completed !== null) publish(completed, 'completed', countsOf(body))
+      return answer
+    },
+
+    /** Counts a transfer that was made for an open session; nobody else's, nor a closed one. */
+    async countTransfer (
+      em: EntityManager, userId: number, reference: number | string, { file_name: file }: { file_name: string }
+    ): Promise<void> {
+      const condition = conditionOf(userId, reference)
+      if (condition === null) return
+      const [row] = await em.execute<(SessionName & Progress)[]>(
+        COUNT, [userId, condition.id ?? null, condition.session_id ?? null])
+      if (row === undefined) return
+      const { operations_completed: completed, operations_planned: planned } = row
+      publish(row, 'progress', { operations_completed: completed, operations_planned: planned, current_file: file })
+    },
+
+    /** Gives up sessions that nobody completed in time. */
+    async expire (): Promise<void> {
+      const { rows } = await app.pg.query<SessionName>(`update sync_sessions s
+        set status = 'FAILED', error_message = $1, downloads = '[]', updated_at = now() from devices d
+        where d.id = s.device_id and s.status in ('PENDING', 'IN_PROGRESS')
+          and s.initiated_at < now() - make_interval(hours => $2)
+        returning s.id, s.session_id, s.user_id, d.device_id as device_uuid`, [EXPIRED, EXPIRES_HOURS])
+      for (const session of rows) publish(session, 'error', { error: EXPIRED })
+    }
+  }
+}

@@ -1,0 +1,144 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { OutgoingNotification } from '@svc/plugin-sdk'
+import { pino } from 'pino'
+import { Agent, request } from 'undici'
+import { renderHeaders } from '../../channels/webhook/src/headers.ts'
+import { renderPayload } from '../../channels/webhook/src/render.ts'
+import { buildApp } from '../../core/app.ts'
+import { loadConfig } from '../../core/config.ts'
+import { migrate } from '../../core/database.ts'
+import { startEmbeddedPostgres } from '../../core/embedded-postgres.ts'
+import { transaction } from '../../core/transaction.ts'
+import type { App } from '../../core/typebox.ts'
+import { UNREADABLE, sealSettings } from '../../plugins/channels/sealed.ts'
+import { features } from '../../plugins/index.ts'
+import { type Timing, time } from './process.ts'
+import type { ReceiverReady } from './deliveries-receiver.ts'
+import { type Measurement, isMet, renderTable } from './report.ts'
+
+/** Below the 60 a minute that a webhook channel keeps to: the pace is the real one and nothing is folded. */
+const EACH = 50
+const CHANNELS = 100
+const CONCURRENCY = 32
+const LEAST_PER_SECOND = 200
+const SECRET = 'whsec_YmVuY2gtYmVuY2gtYmVuY2gtYmVuY2g='
+const TOTAL = EACH * CHANNELS
+
+const createNotification = (index: number): OutgoingNotification => ({
+  event: 'notification',
+  id: index,
+  kind: 'scan_completed',
+  level: 'success',
+  title: 'Scan completed',
+  body: `${index} new games`,
+  url: 'https://games.example.org/scan',
+  data: { scanned_roms: 214, new_roms: index, identified_roms: 210, new_platforms: 0 },
+  actor: null,
+  created_at: new Date().toISOString()
+})
+const notifications = Array.from({ length: EACH }, (_none, index) => createNotification(index + 1))
+
+async function startReceiver (): Promise<{ child: ChildProcess, url: string }> {
+  const child = fork(fileURLToPath(new URL('deliveries-receiver.ts', import.meta.url)))
+  const [ready] = await once(child, 'message') as [ReceiverReady]
+  return { child, url: ready.url }
+}
+
+/** What the deliveries cannot be faster than: the same bodies with the same headers, posted in a loop. */
+async function postBare (url: string): Promise<void> {
+  const agent = new Agent({ connections: CONCURRENCY })
+  const work = notifications.flatMap((one) => Array.from({ length: CHANNELS }, (_none, channel) => [channel, one] as const))
+  async function post (): Promise<void> {
+    for (let next = work.pop(); next !== undefined; next = work.pop()) {
+      const [channel, notification] = next
+      const settings = { url: `${url}/${channel}`, secret: SECRET }
+      const body = renderPayload(notification)
+      const headers = renderHeaders(notification, body, settings, Date.now())
+      const answer = await request(settings.url, { method: 'POST', headers, body, dispatcher: agent })
+      await answer.body.dump()
+    }
+  }
+  await Promise.all(Array.from({ length: CONCURRENCY }, post))
+  await agent.close()
+}
+
+async function addChannels (app: App, paths: readonly string[], url: string): Promise<void> {
+  const sealed = paths.map((path) =>
+    sealSettings(app.secrets, { settings: { url: `${url}/${path}`, secret: SECRET }, view: UNREADABLE }))
+  await app.pg.query(`insert into notification_channels (user_id, type, name, sealed, confirmed)
+    select u.id, 'webhook', 'bench', s, true from users u, unnest($1::text[]) as s`, [sealed])
+}
+
+const countWaiting = async (app: App) => Number((await app.pg.query<{ count: string }>(`select count(*) from channel_deliveries d
+  join notification_channels c on c.id = d.channel_id where c.name = 'bench'`)).rows[0]?.count)
+
+/** From the transaction that queues all of them to the last one written down as delivered. */
+async function deliverAll (app: App): Promise<void> {
+  const { rows: [user] } = await app.pg.query<{ id: number }>('select id from users')
+  const items = notifications.map((notification) => ({ user_id: user?.id ?? 0, topic: 'scans', notification }))
+  await transaction(app.pg, (client) => app.channels.enqueue(client, items))
+  app.channels.wake()
+  while (await countWaiting(app) > 0) await sleep(100)
+}
+
+const perSecond = ({ seconds }: Timing) => TOTAL / seconds
+const forgetChannels = (app: App) => app.pg.query('delete from notification_channels')
+
+async function measure (app: App, url: string): Promise<Measurement> {
+  const paths = Array.from({ length: CHANNELS }, (_none, index) => String(index))
+  await postBare(url)
+  const bare = await time(() => postBare(url))
+  await addChannels(app, paths, url)
+  const delivered = await time(() => deliverAll(app))
+  await forgetChannels(app)
+  await addChannels(app, paths, url)
+  await addChannels(app, ['dead'], url)
+  await app.pg.query("update notification_channels set name = 'dead' where id = (select max(id) from notification_channels)")
+  const besideDead = await time(() => deliverAll(app))
+  await forgetChannels(app)
+  const bareAgain = await time(() => postBare(url))
+  const bareBest = Math.max(perSecond(bare), perSecond(bareAgain))
+  return {
+    name: `${TOTAL} webhook deliveries to ${CHANNELS} channels`,
+    figures: {
+      'deliveries per second': perSecond(delivered),
+      'bare undici loop, posts per second': bareBest,
+      'deliveries, share of the bare loop': perSecond(delivered) / bareBest,
+      'processor seconds of the worker for 1,000': delivered.processorSeconds / TOTAL * 1_000,
+      'processor seconds of the bare loop for 1,000': bare.processorSeconds / TOTAL * 1_000,
+      'beside a channel that never answers, per second': perSecond(besideDead)
+    },
+    targets: [
+      { what: 'deliveries per second', is: perSecond(delivered), least: LEAST_PER_SECOND },
+      { what: 'speed beside a dead channel', is: perSecond(besideDead) / perSecond(delivered), least: 0.8 }
+    ],
+    notes: []
+  }
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'))
+const ends: (() => unknown)[] = [() => { rmSync(folder, { recursive: true, force: true }) }]
+try {
+  process.stdout.write(`${availableParallelism()} cores (${cpus()[0]?.model ?? 'unknown'}), load ${loadavg()[0]?.toFixed(2)}, node ${process.version}\n\n`)
+  const database = await startEmbeddedPostgres({ dataDir: join(folder, 'db'), log: () => {} })
+  ends.unshift(() => database.stop())
+  const { config } = loadConfig({ SVC_DATA_DIR: folder, SVC_AUTH_SECRET_KEY: 'a key for benchmarks only' })
+  await migrate({ url: database.url, poolSize: 1, entities: features.entities })
+  const receiver = await startReceiver()
+  ends.unshift(() => { receiver.child.disconnect() })
+  const app = await buildApp({ config, role: 'worker', databaseUrl: database.url, logger: pino({ level: 'warn' }), features })
+  ends.unshift(() => app.close())
+  await app.ready()
+  await app.users.create({ username: 'bench', password: 'password', email: '', role: 'admin' })
+  const measurement = await measure(app, receiver.url)
+  process.stdout.write(`${renderTable(measurement)}\n`)
+  if (process.argv.includes('--check') && !measurement.targets.every(isMet)) process.exitCode = 2
+} finally {
+  for (const end of ends) await end()
+}

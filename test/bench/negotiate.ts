@@ -1,0 +1,187 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { pino } from 'pino'
+import { buildApp } from '../../core/app.ts'
+import { loadConfig } from '../../core/config.ts'
+import { migrate } from '../../core/database.ts'
+import { startEmbeddedPostgres } from '../../core/embedded-postgres.ts'
+import { createBoss } from '../../core/jobs.ts'
+import { SCOPES } from '../../core/scopes.ts'
+import { sha256 } from '../../core/secrets.ts'
+import { features } from '../../plugins/index.ts'
+import { isMet, renderJson, renderTable } from './report.ts'
+
+/**
+ * A negotiation of many files by HTTP, beside a program that does no more than read the same body, select the same rows
+ * and compare them.
+ */
+const FILES = 10_000
+const FILES_PER_ROM = 4
+const ROUNDS = 15
+const RATIO_MAX = 3
+const TOKEN = 'svc_bench'
+/** Of a hundred files: those the device changed, those that were changed elsewhere, and those that both did. */
+const [UPLOADS, DOWNLOADS, CONFLICTS] = [2, 2, 1]
+
+const hex = (bytes: number) => randomBytes(bytes).toString('hex')
+const median = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
+
+interface File { rom: number, name: string, base: string, server: string, device: string }
+
+function makeFiles (): File[] {
+  return Array.from({ length: FILES }, (_, i) => {
+    const base = hex(20)
+    const turn = i % 100
+    const isDevices = turn < UPLOADS || (turn >= UPLOADS + DOWNLOADS && turn < UPLOADS + DOWNLOADS + CONFLICTS)
+    const isServers = turn >= UPLOADS && turn < UPLOADS + DOWNLOADS + CONFLICTS
+    return {
+      rom: Math.floor(i / FILES_PER_ROM) + 1,
+      name: `Some Game of Average Length (Europe) (Rev ${i % FILES_PER_ROM}).srm`,
+      base,
+      server: isServers ? hex(20) : base,
+      device: isDevices ? hex(20) : base
+    }
+  })
+}
+
+/** One user with one device, whose files are all known to both sides. */
+async function fill (pool: pg.Pool, files: readonly File[]): Promise<void> {
+  const roms = Math.ceil(FILES / FILES_PER_ROM)
+  const columns = [files.map((file) => file.rom), files.map((file) => file.name), files.map((file) => file.server)]
+  await pool.query("insert into users (username) values ('bench')")
+  await pool.query("insert into devices (user_id, name) values (1, 'bench')")
+  await pool.query(`insert into client_tokens (user_id, device_id, name, token_hash, scopes, last_used_at)
+    values (1, 1, '', $1, $2, now())`, [sha256(TOKEN), SCOPES])
+  await pool.query("insert into platforms (slug, fs_slug, name) values ('snes', 'snes', 'SNES')")
+  await pool.query(`insert into roms (platform_id, fs_name, fs_path, fs_name_no_tags, fs_name_no_ext)
+    select 1, n || '.sfc', 'roms/snes', n::text, n::text from generate_series(1, $1::int) n`, [roms])
+  await pool.query(`insert into assets (kind, user_id, rom_id, platform_fs_slug, rom_fs_name, file_name, sha1, content_hash, disk_path)
+    select 'save', 1, rom, 'snes', '', name, sha1, md5(sha1), '' from unnest($1::int[], $2::text[], $3::text[]) f (rom, name, sha1)`, columns)
+  await pool.query('insert into device_syncs (device_id, asset_id, last_synced_at) select 1, id, updated_at from assets')
+  await pool.query(`insert into sync_bases (device_id, rom_id, kind, key, sha1, content_hash)
+    select 1, rom, 'save', 'file:' || name, sha1, md5(sha1) from unnest($1::int[], $2::text[], $3::text[]) f (rom, name, sha1)`,
+  [columns[0], columns[1], files.map((file) => file.base)])
+  await pool.query('analyze')
+}
+
+const MTIME = '2026-01-31T20:15:00Z'
+
+const byFile = (files: readonly File[]) => JSON.stringify({
+  roms: [...Map.groupBy(files, (file) => file.rom)].map(([rom, saves]) => ({
+    rom_id: rom, saves: saves.map(({ name, device }) => ({ file: name, mtime: MTIME, sha1: device }))
+  }))
+})
+
+const SAME_ROWS = `select a.id, a.rom_id, a.file_name, a.slot, a.emulator, a.sha1, a.content_hash, a.updated_at, d.last_synced_at,
+    b.sha1 as base_sha1, b.content_hash as base_content_hash
+  from assets a left join device_syncs d on d.asset_id = a.id and d.device_id = 1
+  left join sync_bases b on b.device_id = 1 and b.rom_id = a.rom_id and b.kind = a.kind and b.key = 'file:' || a.file_name
+  where a.user_id = 1 and a.kind = any('{save,state}') and a.deleted_at is null and a.rom_id = any($1::int[])`
+
+interface Row { rom_id: number, file_name: string, sha1: string, base_sha1: string | null }
+interface Body { roms: { rom_id: number, saves: { file: string, sha1: string }[] }[] }
+
+/** The least that can be done. */
+async function compare (pool: pg.Pool, text: string): Promise<Record<string, number>> {
+  const { roms } = JSON.parse(text) as Body
+  const { rows } = await pool.query<Row>(SAME_ROWS, [roms.map((rom) => rom.rom_id)])
+  const known = new Map(rows.map((row) => [`${row.rom_id}/${row.file_name}`, row]))
+  const counts: Record<string, number> = { noop: 0, upload: 0, download: 0, conflict: 0 }
+  for (const { rom_id: rom, saves } of roms) {
+    for (const { file, sha1 } of saves) {
+      const row = known.get(`${rom}/${file}`)
+      const action = row === undefined || (row.sha1 !== sha1 && row.sha1 === row.base_sha1)
+        ? 'upload'
+        : row.sha1 === sha1 ? 'noop' : row.base_sha1 === sha1 ? 'download' : 'conflict'
+      counts[action] = (counts[action] ?? 0) + 1
+    }
+  }
+  return counts
+}
+
+async function negotiate (url: string, body: string): Promise<Record<string, number>> {
+  const answer = await fetch(`${url}/api/sync/negotiate`, {
+    method: 'POST', headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }, body
+  })
+  const text = await answer.text()
+  if (answer.status !== 200) throw new Error(`The negotiation was refused with ${answer.status}: ${text.slice(0, 500)}`)
+  const { operations } = JSON.parse(text) as { operations: { type: string }[] }
+  const counts: Record<string, number> = { noop: 0, upload: 0, download: 0, conflict: 0 }
+  for (const { type } of operations) counts[type] = (counts[type] ?? 0) + 1
+  return counts
+}
+
+async function timed<T> (work: () => Promise<T>): Promise<{ ms: number, result: T }> {
+  const started = performance.now()
+  const result = await work()
+  return { ms: performance.now() - started, result }
+}
+
+async function countStatements (pool: pg.Pool, work: () => Promise<unknown>): Promise<number> {
+  await pool.query('select pg_stat_statements_reset()')
+  await work()
+  const { rows: [row] } = await pool.query<{ calls: number }>(`select sum(calls)::int as calls from pg_stat_statements
+    where toplevel and query !~* 'pg_stat_statements|^begin|^commit|pg_notify|workers|pgboss'`)
+  return row?.calls ?? 0
+}
+
+async function measure (url: string, pool: pg.Pool): Promise<boolean> {
+  const files = makeFiles()
+  await fill(pool, files)
+  const body = byFile(files)
+  const [served, bare]: [number[], number[]] = [[], []]
+  const first = await timed(() => negotiate(url, body))
+  for (let round = 0; round < ROUNDS; round++) {
+    const [one, other] = [await timed(() => compare(pool, body)), await timed(() => negotiate(url, body))]
+    if (JSON.stringify(one.result) !== JSON.stringify(other.result)) {
+      throw new Error(`They differ: ${JSON.stringify([one.result, other.result])}`)
+    }
+    bare.push(one.ms)
+    served.push(other.ms)
+  }
+  const measurement = {
+    name: `Negotiation of ${FILES} files`,
+    figures: {
+      'the body, MB': body.length / 1e6,
+      'first negotiation, ms': first.ms,
+      'negotiation, ms (median)': median(served),
+      'bare program, ms (median)': median(bare),
+      'SQL statements': await countStatements(pool, () => negotiate(url, body))
+    },
+    targets: [{ what: 'negotiation / bare program', is: median(served) / median(bare), most: RATIO_MAX }],
+    notes: []
+  }
+  console.log(process.argv.includes('--json') ? renderJson(measurement) : renderTable(measurement))
+  return measurement.targets.every(isMet)
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'))
+const database = await startEmbeddedPostgres({
+  dataDir: join(folder, 'db'), log: () => {}, settings: { shared_preload_libraries: 'pg_stat_statements' }
+})
+const pool = new pg.Pool({ connectionString: database.url, max: 1 })
+// The database may be gone before the connection knows that it was ended.
+pool.on('error', () => {})
+try {
+  await migrate({ url: database.url, poolSize: 1, entities: features.entities })
+  const boss = createBoss(database.url, true)
+  await boss.start()
+  await boss.stop({ graceful: false, close: true })
+  await pool.query('create extension pg_stat_statements')
+  const { config } = loadConfig({ SVC_DATA_DIR: join(folder, 'data'), SVC_AUTH_SECRET_KEY: 'a key for this run only' })
+  const app = await buildApp({
+    config, role: 'web', databaseUrl: database.url, logger: pino({ level: 'error' }), features, workerNumber: 1, packages: []
+  })
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const isReached = await measure(`http://127.0.0.1:${(app.server.address() as AddressInfo).port}`, pool)
+  await app.close()
+  if (!isReached && process.argv.includes('--check')) process.exitCode = 2
+} finally {
+  await pool.end()
+  await database.stop()
+  rmSync(folder, { recursive: true, force: true })
+}

@@ -1,0 +1,238 @@
+import { once } from 'node:events'
+import { mkdtemp, readdir, rm, utimes } from 'node:fs/promises'
+import { type AddressInfo, connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { buildTestApp } from '../support.ts'
+import { type AssetItem, PNG, createClient, createForm, listStored } from './assets-support.ts'
+import { addRom } from './roms-support.ts'
+
+const LIMIT = 64 * 1024
+const test = await buildTestApp(t, {
+  worker: true,
+  library: { roms: { snes: { 'Game.sfc': 'a game', 'Back.sfc': 'another game' } } },
+  env: { MAX_ASSET_UPLOAD_SIZE_BYTES: String(LIMIT), ASSET_QUOTA_BYTES: String(4 * LIMIT) }
+})
+const { app } = test
+const headers = await test.createUser('alice')
+const alice = createClient(test, headers)
+const bob = createClient(test, await test.createUser('bob'))
+const rom = await addRom(test, { fs_name: 'Game.sfc' })
+await app.listen({ port: 0, host: '127.0.0.1' })
+const { port } = app.server.address() as AddressInfo
+
+const LONG = 'n'.repeat(300)
+const WAYS_OUT = ['../', '..\\', '/', '\\', 'C:\\', 'C:/', '//server/share/', './', '../../../../../../', '....//', '..%2f', '%2e%2e/',
+  '..%5c', '/etc/', '\\\\?\\', 'file:///', '~/', './/', 'a/../../', 'a\\..\\..\\', '..;/', '\u2025/', '\uff0e\uff0e/', '..\u2215']
+const NAMES = ['passwd', 'Game.srm', '.ssh', 'authorized_keys', '..', '.', '']
+/** Names that have done harm somewhere. */
+const CORPUS = [
+  ...WAYS_OUT.flatMap((way) => NAMES.map((name) => way + name)),
+  '', '.', '..', '...', ' ', '\t', '. ', ' .', ' ..', '.. ', '*', '?', '<>', '"', '+', '|', ':', '*?<>+', 'CON', 'NUL', 'com1.txt', 'aux.srm',
+  'a\0b', '\0', '..\0', 'a\nb', 'a\rb', 'a\r\nContent-Type: text/html', 'a\u0085b', '\u202egnp.srm', '\ud83c\udfae.srm', LONG, `${LONG}.srm`,
+  '\ud83c\udfae'.repeat(80), '-rf', '--help', '$(id)', '`id`', ';ls', '& dir', '%00', '%0a', "'", '{}', '[]', '#', '?x=1', 'a'.repeat(255),
+  '.htaccess', 'index.html', 'x.svg', 'x.php', '\ufeff', '\u200b'
+]
+
+t.test('no name makes a file outside the folders of its user, and none is the fault of the server', async (t) => {
+  t.ok(CORPUS.length >= 200, `${CORPUS.length} names`)
+  const outside = await mkdtemp(join(tmpdir(), 'svc-corpus-'))
+  t.teardown(() => rm(outside, { recursive: true }))
+  const save = await bob.save({ rom_id: rom }, 'Game.srm', 'x')
+  const data = join(test.config.data_dir)
+  const beside = async () => (await readdir(data)).filter((name) => name !== 'assets').sort()
+  const before = await beside()
+  const routes = [
+    ['POST', '/api/saves', 'saveFile'], ['POST', '/api/states', 'stateFile'], ['POST', '/api/screenshots', 'screenshotFile'],
+    ['PUT', `/api/saves/${save.id}`, 'screenshotFile']
+  ] as const
+  await Promise.all(routes.map(async ([method, path, part]) => {
+    for (const name of CORPUS) {
+      const reply = await bob.send(method, path, { rom_id: rom }, [{ name: part, fileName: name.replaceAll('"', '%22'), content: PNG }])
+      if (reply.statusCode !== 200 && reply.statusCode !== 400) t.fail(`${method} ${path} ${JSON.stringify(name)}: ${reply.statusCode} ${reply.body}`)
+      if (reply.statusCode === 200 && method === 'POST') {
+        const { file_name: kept } = reply.json<AssetItem>()
+        // eslint-disable-next-line no-control-regex
+        if (/[\0-\x1f/\\:|]/.test(kept) || kept === '..' || Buffer.byteLength(kept) > 255) t.fail(`kept as ${JSON.stringify(kept)}`)
+      }
+    }
+  }))
+  for (const emulator of ['..', '.', '../..', '/etc', 'a/b', 'C:\\x', 'a\0', ' ', '..\\..']) {
+    const reply = await bob.send('POST', '/api/saves', { rom_id: rom, emulator }, [{ name: 'saveFile', fileName: 'e.srm', content: emulator }])
+    t.ok([200, 400, 422].includes(reply.statusCode), `${JSON.stringify(emulator)}: ${reply.statusCode}`)
+  }
+  t.same(await beside(), before)
+  const folder = `users/${Buffer.from('User:2').toString('hex')}`
+  const mine = `users/${Buffer.from('User:3').toString('hex')}`
+  t.ok(folder !== mine)
+  for (const path of await listStored(test)) t.match(path, new RegExp(`^${mine}/(saves|states|screenshots)/snes/${rom}/([^/]+/)?[0-9a-f]{8}-[^/]+$`))
+  const { rows } = await app.pg.query<{ disk_path: string }>('select disk_path from assets union select disk_path from asset_versions')
+  t.same(new Set(rows.map((row) => row.disk_path)), new Set(await listStored(test)), 'every file has a row')
+  await app.pg.query('delete from assets')
+})
+
+t.test('what is wrong with a form is said, and nothing of it is left', async (t) => {
+  const before = await listStored(test)
+  const file = { name: 'saveFile', fileName: 'Game.srm', content: 'x' }
+  const cases: [string, number, Parameters<typeof alice.send>[3], Record<string, string | number | boolean>][] = [
+    ['no ROM', 422, [file], {}],
+    ['a ROM that is not there', 404, [file], { rom_id: 9999 }],
+    ['no file', 400, [{ name: 'rom_id', content: String(rom) }], {}],
+    ['a ROM that is no number', 422, [file, { name: 'rom_id', content: 'x' }], {}],
+    ['a time that is none', 422, [file], { rom_id: rom, mtime: 'yesterday' }],
+    ['the same part twice', 400, [file, file], { rom_id: rom }],
+    ['a device that is not there', 404, [file], { rom_id: rom, device_id: '9b2c9c80-0000-4000-8000-000000000000' }],
+    ['a long field', 413, [{ name: 'slot', content: 'x'.repeat(65 * 1024 - 1) }], { rom_id: rom }],
+    ['many fields', 413, [...Array.from({ length: 25 }, (_, i) => ({ name: `f${i}`, content: 'x' })), file], { rom_id: rom }],
+    ['many files', 413, Array.from({ length: 8 }, (_, i) => ({ ...file, name: `f${i}` })), { rom_id: rom }]
+  ]
+  for (const [title, status, parts, query] of cases) {
+    const reply = await alice.send('POST', '/api/saves', query, parts)
+    t.equal(reply.statusCode, status, `${title}: ${reply.body.slice(0, 200)}`)
+  }
+  t.equal((await alice.call('POST', `/api/saves?rom_id=${rom}`)).statusCode, 400)
+  t.equal((await alice.call('POST', `/api/saves?rom_id=${rom}`, { saveFile: 'x' })).statusCode, 400)
+  const bad = createForm([file])
+  const cut = await app.inject({
+    method: 'POST', url: `/api/saves?rom_id=${rom}`, headers: { ...headers, ...bad.headers }, payload: bad.payload.subarray(0, -20)
+  })
+  t.equal(cut.statusCode, 400)
+  t.same(await listStored(test), before)
+})
+
+t.test('the form says what the query may say, and any part may be the file', async (t) => {
+  const fields = Object.entries({ rom_id: String(rom), slot: 'form', emulator: 'x', overwrite: 'yes', autocleanup: '1', autocleanup_limit: '-5' })
+  for (const first of [true, false]) {
+    const parts = fields.map(([name, content]) => ({ name, content }))
+    const file = { name: 'upload', fileName: 'Form.srm', content: `form ${first}` }
+    const reply = await alice.send('POST', '/api/saves', {}, first ? [file, ...parts] : [...parts, file])
+    t.match(reply.json(), { rom_id: rom, slot: 'form', emulator: 'x' })
+  }
+  t.equal((await alice.get<AssetItem[]>(`/api/saves?rom_id=${rom}&slot=form`)).length, 1)
+})
+
+/** Sends a request as it is and reads the answer. */
+async function sendRaw (head: string[], write: (socket: ReturnType<typeof connect>) => void): Promise<string> {
+  const socket = connect(port, '127.0.0.1')
+  let answer = ''
+  socket.on('data', (chunk: Buffer) => { answer += chunk.toString() })
+  socket.on('error', () => {})
+  await once(socket, 'connect')
+  socket.write([...head, `authorization: ${headers.authorization}`, 'host: x', '', ''].join('\r\n'))
+  write(socket)
+  while (!answer.includes('\r\n\r\n') && !socket.closed) await sleep(5)
+  socket.destroy()
+  return answer.split('\r\n')[0] ?? ''
+}
+
+async function waitFor (isMet: () => Promise<boolean>): Promise<void> {
+  while (!await isMet()) await sleep(5)
+}
+
+t.test('what is too large is refused before it is read, and while it is when its size was not told', async (t) => {
+  const before = await listStored(test)
+  for (const path of ['saves', 'states', 'screenshots']) {
+    const line = await sendRaw([`POST /api/${path}?rom_id=${rom} HTTP/1.1`, 'content-type: multipart/form-data; boundary=b',
+      `content-length: ${LIMIT + 1}`], () => {})
+    t.match(line, '413', path)
+  }
+  const form = createForm([{ name: 'saveFile', fileName: 'Big.srm', content: 'x'.repeat(LIMIT + 1) }])
+  const chunked = await sendRaw([`POST /api/saves?rom_id=${rom} HTTP/1.1`, `content-type: ${form.headers['content-type']}`,
+    'transfer-encoding: chunked'], (socket) => {
+    socket.write(`${form.payload.length.toString(16)}\r\n`)
+    socket.write(form.payload)
+    socket.write('\r\n0\r\n\r\n')
+  })
+  t.match(chunked, '413')
+  t.match((await alice.send('POST', '/api/saves', { rom_id: rom }, [], { 'content-length': 'many' })).statusCode, 400)
+  const fits = await alice.save({ rom_id: rom }, 'Fits.srm', 'x'.repeat(LIMIT - 1000))
+  t.equal(fits.file_size_bytes, LIMIT - 1000)
+  t.equal((await listStored(test)).length, before.length + 1)
+})
+
+t.test('an upload that breaks off leaves nothing', async (t) => {
+  const before = await listStored(test)
+  const form = createForm([{ name: 'saveFile', fileName: 'Broken.srm', content: 'x'.repeat(50_000) }])
+  const socket = connect(port, '127.0.0.1')
+  await once(socket, 'connect')
+  socket.write([`POST /api/saves?rom_id=${rom} HTTP/1.1`, `content-type: ${form.headers['content-type']}`, `content-length: ${form.payload.length}`,
+    `authorization: ${headers.authorization}`, 'host: x', '', ''].join('\r\n'))
+  socket.write(form.payload.subarray(0, 30_000))
+  await waitFor(async () => (await listStored(test)).some((path) => path.includes('/incoming/')))
+  socket.destroy()
+  await waitFor(async () => !(await listStored(test)).some((path) => path.includes('/incoming/')))
+  t.same(await listStored(test), before)
+  t.notOk((await alice.get<AssetItem[]>('/api/saves')).some(({ file_name: name }) => name === 'Broken.srm'))
+})
+
+t.test('nobody takes more than the quota, nor the last free space', async (t) => {
+  const content = (i: number) => String(i).repeat(LIMIT - 1000)
+  const part = (i: number) => [{ name: 'saveFile', fileName: `Quota ${i}.srm`, content: content(i) }]
+  let status = 200
+  let i = 1
+  for (; status === 200 && i < 8; i++) status = (await alice.send('POST', '/api/saves', { rom_id: rom }, part(i))).statusCode
+  t.equal(status, 507)
+  t.ok(i > 3)
+  t.equal((await bob.send('POST', '/api/saves', { rom_id: rom }, part(1))).statusCode, 200, 'others are not concerned')
+  const stored = await listStored(test)
+  t.notOk(stored.some((path) => path.includes('/incoming/')))
+  const free = await app.inject({ url: '/api/saves', headers })
+  t.equal(free.statusCode, 200)
+})
+
+t.test('what no row names is removed after a day, and what is too old with its row', async (t) => {
+  const { worker } = test
+  if (worker === null) throw new Error('There is a worker')
+  await app.pg.query("delete from assets where user_id = (select id from users where username = 'alice')")
+  const save = await alice.save({ rom_id: rom }, 'Kept.srm', 'one')
+  await alice.save({ rom_id: rom }, 'Kept.srm', 'two')
+  const gone = await alice.save({ rom_id: rom }, 'Gone.srm', 'three')
+  await alice.call('POST', '/api/saves/delete', { saves: [gone.id] })
+  const base = join(test.config.data_dir, 'assets')
+  const yesterday = new Date(Date.now() - 90_000_000)
+  const stored = await listStored(test)
+  const strays = stored.filter((path) => /Quota|Fits|Form/.test(path) && path.includes(Buffer.from('User:2').toString('hex')))
+  t.ok(strays.length > 0)
+  for (const path of stored.filter((path) => path !== strays[0])) await utimes(join(base, path), yesterday, yesterday)
+  const run = async () => {
+    const reply = await app.inject({ method: 'POST', url: '/api/tasks/run/cleanup_assets', headers: test.admin })
+    const { task_id: id } = reply.json<{ task_id: string }>()
+    const state = async () => (await app.inject({ url: `/api/tasks/${id}`, headers: test.admin })).json<{ status: string }>().status
+    await waitFor(async () => ['finished', 'failed'].includes(await state()))
+    t.equal(await state(), 'finished')
+  }
+  await run()
+  const left = await listStored(test)
+  t.ok(left.includes(strays[0] ?? ''), 'one of today may still get its row')
+  t.notOk(left.some((path) => strays.slice(1).includes(path)))
+  t.equal(await alice.content(`/api/saves/${save.id}/content`), 'two')
+  t.equal((await alice.versions(save.id)).length, 1)
+
+  await app.pg.query("update asset_versions set created_at = now() - interval '91 days'")
+  await app.pg.query("update assets set deleted_at = now() - interval '91 days' where deleted_at is not null")
+  await run()
+  t.equal((await alice.versions(save.id)).length, 0)
+  t.same(await alice.get('/api/saves/deleted'), [])
+  t.notOk((await listStored(test)).some((path) => path.includes('Gone')))
+  t.equal(await alice.content(`/api/saves/${save.id}/content`), 'two')
+})
+
+t.test('when a ROM is in the library again, a scan gives it back its saves', async (t) => {
+  const back = await addRom(test, { fs_name: 'Back.sfc' })
+  const save = await alice.save({ rom_id: back }, 'Back.srm', 'one')
+  await app.pg.query('delete from roms where id = $1', [back])
+  t.equal((await alice.get(`/api/saves/${save.id}`)).rom_id, null)
+  await app.inject({ method: 'POST', url: '/api/tasks/scan', headers: test.admin, payload: { type: 'quick' } })
+  await waitFor(async () => (await alice.get(`/api/saves/${save.id}`)).rom_id !== null)
+  const { rom_id: found } = await alice.get(`/api/saves/${save.id}`)
+  t.match(await alice.get(`/api/roms/${found}`), { fs_name: 'Back.sfc', user_saves: [{ id: save.id }] })
+})
+
+t.test('who is deleted leaves no file', async (t) => {
+  const { rows: [user] } = await app.pg.query<{ id: number }>("select id from users where username = 'bob'")
+  t.equal((await app.inject({ method: 'DELETE', url: `/api/users/${user?.id}`, headers: test.admin })).statusCode, 200)
+  const folder = `users/${Buffer.from(`User:${user?.id}`).toString('hex')}`
+  t.notOk((await listStored(test)).some((path) => path.startsWith(folder)))
+})

@@ -1,0 +1,211 @@
+import type { ServerResponse } from 'node:http'
+import t from 'tap'
+import { buildApp } from '../../core/app.ts'
+import { features } from '../../plugins/index.ts'
+import { pino } from 'pino'
+import { until } from '../e2e/server.ts'
+import { buildTestApp } from '../support.ts'
+import { createChannelTools, packages, startReceiver } from './channels-support.ts'
+
+const testApp = await buildTestApp(t, { worker: true, packages: packages() })
+const { app, worker, config, databaseUrl } = testApp
+const tools = createChannelTools(testApp)
+const { call, create, send, waitFor, hurry } = tools
+const told: object[] = []
+worker?.channels.onDisabled(async (channel) => { told.push(channel) })
+
+/** How long from now the next try of a channel is due. */
+const secondsToNext = async (id: number) => (await app.pg.query<{ seconds: number, attempts: number }>(
+  'select extract(epoch from due_at - now())::float8 as seconds, attempts from channel_deliveries where channel_id = $1 order by id',
+  [id])).rows[0]
+const removeAll = () => app.pg.query('delete from notification_channels')
+
+t.test('a channel takes what its level and topics allow, while it is on and confirmed', async (t) => {
+  t.teardown(removeAll)
+  const receiver = await startReceiver(t)
+  const add = async (path: string, more: object) => (await create({ type: 'unpaced', url: `${receiver.url}/${path}`, ...more })).id
+  const ids = [
+    await add('all', {}), await add('warnings', { min_level: 'warning' }), await add('errors', { min_level: 'error' }),
+    await add('scans', { topics: ['scans'] }), await add('none', { topics: [] }), await add('off', {}), await add('unconfirmed', {})
+  ]
+  await call('PATCH', `/${ids[5]}`, { enabled: false })
+  await app.pg.query('update notification_channels set confirmed = false where id = $1', [ids[6]])
+  await send('admin', [{ level: 'success' }, { level: 'warning' }, { level: 'error' }])
+  await send('admin', [{ level: 'info' }], 'scans')
+  await until('everything', async () => receiver.arrivals.length === 4 + 2 + 1 + 1)
+  const levelsAt = (path: string) => receiver.arrivals.filter((one) => one.path === path).map(({ body }) => body.level)
+  t.same(levelsAt('/all'), ['success', 'warning', 'error', 'info'])
+  t.same(levelsAt('/warnings'), ['warning', 'error'])
+  t.same(levelsAt('/errors'), ['error'])
+  t.same(levelsAt('/scans'), ['info'])
+  t.match(await waitFor(ids[0] ?? 0, 'the last word', (row, waiting) => waiting === 0 && row.last_delivered_at !== null),
+    { last_error: null, consecutive_failures: 0 })
+})
+
+t.test('the order is kept, and one that does not answer holds up nobody else', async (t) => {
+  t.teardown(removeAll)
+  const hung: ServerResponse[] = []
+  let atOnce = 0
+  let atOnceMax = 0
+  const receiver = await startReceiver(t, ({ path }, response) => {
+    if (path === '/dead') {
+      hung.push(response)
+      return
+    }
+    atOnceMax = Math.max(atOnceMax, ++atOnce)
+    setImmediate(() => {
+      atOnce--
+      response.writeHead(204).end()
+    })
+  })
+  const dead = await create({ type: 'unpaced', url: `${receiver.url}/dead` })
+  const { id } = await create({ type: 'unpaced', url: `${receiver.url}/alive` })
+  await send('admin', Array.from({ length: 50 }, () => ({})))
+  await waitFor(id, 'fifty', (_row, waiting) => waiting === 0)
+  t.same(receiver.arrivals.filter(({ path }) => path === '/alive').map(({ body }) => body.id), Array.from({ length: 50 }, (_none, index) => index + 1))
+  t.equal(atOnceMax, 1, 'a channel has one delivery under way at most')
+  t.equal(hung.length, 1)
+  t.equal(await tools.count(dead.id), 50)
+  hung[0]?.writeHead(500).end()
+  await until('the failure', async () => (await secondsToNext(dead.id))?.attempts === 1)
+})
+
+t.test('a failure is tried again after 30 s, 2 and 10 minutes, under the same id, and then counts once', async (t) => {
+  t.teardown(removeAll)
+  let status = 500
+  const receiver = await startReceiver(t, (_arrival, response) => response.writeHead(status).end('overloaded'))
+  const { id } = await create({ type: 'webhook', url: `${receiver.url}/x`, secret: 'topsecret' })
+  await send('admin', [{}, {}])
+  for (const [attempts, seconds] of [[1, 30], [2, 120], [3, 600]] as const) {
+    const next = await until('the next try', async () => {
+      const row = await secondsToNext(id)
+      return row?.attempts === attempts && row
+    })
+    t.ok(next.seconds > seconds - 10 && next.seconds <= seconds, `${next.seconds} of ${seconds} s`)
+    t.match(await tools.readRow(id), { last_error: null, consecutive_failures: 0 })
+    if (attempts === 3) status = 503
+    await hurry(id)
+  }
+  const row = await waitFor(id, 'the count', ({ consecutive_failures: count }) => count === 1)
+  t.match(row, { last_error: /answered 503 "overloaded"/, last_delivered_at: null, enabled: true })
+  const ids = receiver.arrivals.slice(0, 4).map(({ headers }) => headers['webhook-id'])
+  t.equal(new Set(ids).size, 1)
+  status = 204
+  await hurry(id)
+  t.match(await waitFor(id, 'the second one', (_row, waiting) => waiting === 0), { last_error: null, consecutive_failures: 0, last_delivered_at: Date })
+  t.equal(new Set(receiver.arrivals.map(({ headers }) => headers['webhook-id'])).size, 2)
+})
+
+t.test('a destination that asks to be left alone is, for as long as it says', async (t) => {
+  t.teardown(removeAll)
+  const receiver = await startReceiver(t, (_arrival, response) => response.writeHead(429, { 'retry-after': '300' }).end())
+  const { id } = await create({ type: 'webhook', url: receiver.url })
+  await send('admin', [{}])
+  const next = await until('the next try', async () => {
+    const row = await secondsToNext(id)
+    return row?.attempts === 1 && row
+  })
+  t.ok(next.seconds > 290 && next.seconds <= 300)
+})
+
+t.test('ten failures in a row turn a channel off, which is told once, and on again it starts anew', async (t) => {
+  t.teardown(removeAll)
+  const receiver = await startReceiver(t, (_arrival, response) => response.writeHead(410).end('gone'))
+  const { id } = await create({ type: 'webhook', url: receiver.url, name: 'Old' })
+  await send('admin', Array.from({ length: 15 }, () => ({})))
+  const row = await waitFor(id, 'the end', ({ enabled }) => !enabled)
+  t.match(row, { consecutive_failures: 10, last_error: /answered 410 "gone"/ })
+  t.equal(await tools.count(id), 0, 'what was left is dropped')
+  t.equal(receiver.arrivals.length, 10, 'a refusal for good is not tried again')
+  await until('word of it', async () => told.length > 0)
+  t.match(told, [{ id, name: 'Old', error: /answered 410/ }])
+  await send('admin', [{}])
+  t.equal(await tools.count(id), 0)
+  t.match((await call('PATCH', `/${id}`, { enabled: true })).json(), { enabled: true, consecutive_failures: 0 })
+})
+
+t.test('what goes beyond a channel\'s pace is folded into one message with the latest texts', async (t) => {
+  t.teardown(removeAll)
+  const receiver = await startReceiver(t)
+  const { id } = await create({ type: 'webhook', url: receiver.url })
+  await send('admin', [{ title: 'First' }])
+  await waitFor(id, 'the first', (_row, waiting) => waiting === 0)
+  await send('admin', Array.from({ length: 200 }, (_none, index) => ({ level: index === 7 ? 'error' as const : 'info' as const })))
+  await waitFor(id, 'the rest', (_row, waiting) => waiting === 0)
+  t.equal(receiver.arrivals.length, 2)
+  const { body } = receiver.arrivals[1] ?? { body: null }
+  t.match(body, { kind: 'custom', level: 'error', title: '200 notifications', data: { count: 200 }, id: 200, url: null })
+  t.match(body?.body, /^• Title 200: Body 200\n(.*\n){9}… and 190 earlier$/)
+
+  await app.pg.query('update notification_channels set recent_at = array_fill(now(), array[60]) where id = $1', [id])
+  await send('admin', [{}, {}])
+  const next = await until('a pause', async () => {
+    const row = await secondsToNext(id)
+    return row !== undefined && row.seconds > 0 && row
+  })
+  t.ok(next.seconds > 50 && next.seconds <= 60)
+  await app.pg.query('update notification_channels set recent_at = recent_at[1:59] where id = $1', [id])
+  await hurry(id)
+  await waitFor(id, 'the next minute', (_row, waiting) => waiting === 0)
+  t.match(receiver.arrivals.slice(2), [{ body: { title: '2 notifications' } }], 'both as one')
+})
+
+t.test('what was begun already keeps its text', async (t) => {
+  t.teardown(removeAll)
+  let status = 500
+  const receiver = await startReceiver(t, (_arrival, response) => response.writeHead(status).end())
+  const { id } = await create({ type: 'webhook', url: receiver.url })
+  await send('admin', [{ title: 'First' }])
+  await until('the failure', async () => (await secondsToNext(id))?.attempts === 1)
+  await send('admin', Array.from({ length: 100 }, () => ({})))
+  status = 204
+  await hurry(id)
+  await waitFor(id, 'everything', (_row, waiting) => waiting === 0)
+  t.same(receiver.arrivals.map(({ body }) => body.title), ['First', 'First', '100 notifications'])
+})
+
+t.test('long text is cut to what the destination takes, and errors are cleaned', async (t) => {
+  t.teardown(removeAll)
+  const receiver = await startReceiver(t, (_arrival, response) => response.writeHead(400).end(`no\u0000\n\n${'x'.repeat(2_000)}`))
+  const { id } = await create({ type: 'unpaced', url: receiver.url, token: 'topsecret' })
+  await send('admin', [{ title: '🎮'.repeat(30) }])
+  const { last_error: error } = await waitFor(id, 'the refusal', (row) => row.consecutive_failures === 1)
+  t.equal(receiver.arrivals[0]?.body.title, `${'🎮'.repeat(19)}…`)
+  t.match(error, /^refused: no x+$/)
+  t.equal(error?.length, 500)
+})
+
+t.test('an error does not show the secret that it names', async (t) => {
+  t.teardown(removeAll)
+  const receiver = await startReceiver(t, (_arrival, response) => response.writeHead(500).end('nothing'))
+  const { id } = await create({ type: 'unpaced', url: receiver.url, token: 'topsecret' })
+  t.match((await call('POST', `/${id}/test`)).json(), { error: 'down, said nothing to ***' })
+})
+
+t.test('of two workers one delivers, and when it ends the other goes on where it was', async (t) => {
+  t.teardown(removeAll)
+  const receiver = await startReceiver(t)
+  for (let channel = 0; channel < 8; channel++) {
+    await create({ type: 'unpaced', url: `${receiver.url}/verysecretpath${channel}` })
+  }
+  const lines: string[] = []
+  const logger = pino({ level: 'debug' }, { write (line) { lines.push(line) } })
+  const second = await buildApp({ config, role: 'worker', databaseUrl, logger, features, packages: packages() })
+  t.teardown(() => second.close())
+  await second.ready()
+  const CREATED = new Date().toISOString()
+  await send('admin', Array.from({ length: 100 }, () => ({ created_at: CREATED })))
+  await until('some', async () => receiver.arrivals.length > 100)
+  // Its duty is free for the other one from here on.
+  await worker?.close()
+  await until('all', async () => (await app.pg.query('select 1 from channel_deliveries')).rowCount === 0)
+  const names = receiver.arrivals.map(({ headers }) => headers['webhook-id'])
+  t.equal(new Set(names).size, 800)
+  t.equal(names.length, 800, 'none came twice')
+  for (const channel of [0, 7]) {
+    const came = receiver.arrivals.filter(({ path }) => path === `/verysecretpath${channel}`).map(({ body }) => body.id)
+    t.same(came, Array.from({ length: 100 }, (_none, index) => index + 1))
+  }
+  t.match(lines.join(''), 'request answered')
+  t.notMatch(lines.join(''), 'verysecretpath')
+})
