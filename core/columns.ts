@@ -1,4 +1,5 @@
 import { p } from '@mikro-orm/core'
+import { sql } from 'kysely'
 
 /** Column types every entity uses alike. Times keep milliseconds, so that what a client sends back compares equal. */
 export const columns = {
@@ -14,3 +15,6 @@ export const columns = {
   updatedAt: () => p.datetime(3).onCreate(() => new Date()).onUpdate(() => new Date()).defaultRaw('now()'),
   flag: (value = false) => p.boolean().default(value)
 }
+
+/** A column of times in milliseconds since 1970, for queries whose rows no entity reads. */
+export const milliseconds = (column: string) => sql<number>`round(date_part('epoch', ${sql.ref(column)}) * 1000)`

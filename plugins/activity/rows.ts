@@ -1,12 +1,12 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { type RawBuilder, sql } from 'kysely'
+import { milliseconds } from '../../core/columns.ts'
 import type { Viewer } from '../platforms/visibility.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 import type { ActivityRow } from './schemas.ts'
 
 const LIFETIME = '90 seconds'
 
-const milliseconds = (column: string) => sql`(extract(epoch from ${sql.ref(column)}) * 1000)::float8`
 const stem = (column: string) => sql`regexp_replace(${sql.ref(column)}, '\\.[^.]*$', '')`
 
 /** Others see it, so it is one that the player shares. */

@@ -5,8 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config.ts'
 import { errorCode } from '../../core/library/fs-error.ts'
 import type { TaskDefinition } from '../tasks/definitions.ts'
-import type { Files } from './files.ts'
-import { INCOMING } from './files.ts'
+import { type Files, INCOMING } from './files.ts'
 import { takeOlderThan } from './retention.ts'
 import { PLURALS } from './views.ts'
 
@@ -27,14 +26,17 @@ const STRAYS = `select path from unnest($1::text[]) as found(path)
   where not exists (select 1 from assets where disk_path = path)
     and not exists (select 1 from asset_versions where disk_path = path)`
 
-async function listFiles (folder: string): Promise<string[]> {
-  try {
-    const entries = await readdir(folder, { recursive: true, withFileTypes: true })
-    return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
-  } catch (err) {
+/** What `list` gives; nothing while there is no such folder. */
+async function orNothing<T> (list: Promise<T[]>): Promise<T[]> {
+  return await list.catch((err: unknown) => {
     if (errorCode(err) === 'ENOENT') return []
     throw err
-  }
+  })
+}
+
+async function listFiles (folder: string): Promise<string[]> {
+  const entries = await orNothing(readdir(folder, { recursive: true, withFileTypes: true }))
+  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
 }
 
 /** Keeps the assets folder and its rows in line over time. */
@@ -61,7 +63,7 @@ export function createJanitor (app: FastifyInstance, config: Config, files: File
   async function removeStrays (signal: AbortSignal): Promise<number> {
     const users = join(files.base, 'users')
     let removed = 0
-    for (const user of await readdir(users).catch(() => [])) {
+    for (const user of await orNothing(readdir(users))) {
       for (const folder of FOLDERS) {
         signal.throwIfAborted()
         const strays = await findStrays(join(users, user, folder))

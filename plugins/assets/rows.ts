@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { type RawBuilder, sql } from 'kysely'
+import { milliseconds } from '../../core/columns.ts'
 import type { Viewer } from '../platforms/visibility.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 import type { Asset, AssetKind } from './entities.ts'
@@ -34,8 +35,6 @@ export interface SyncRow {
 
 /** A condition on `assets` aliased `a`, its ROM `r` and platform `p`. */
 export type AssetCondition = RawBuilder<boolean>
-
-const milliseconds = (column: string) => sql`(extract(epoch from ${sql.ref(column)}) * 1000)::float8`
 
 const COLUMNS = sql`a.id, a.kind, a.user_id, a.rom_id, a.file_name, a.file_size_bytes::float8 as file_size_bytes, a.sha1,
   a.content_hash, a.disk_path, a.emulator, a.slot, a.is_public, a.is_gallery, a.missing_from_fs, a.conflict_of,

@@ -36,7 +36,7 @@ const createSaveRoutes = ({ read }: Forms): Routes => async (app) => {
     const form = formOf(request)
     const main = requireFile(form.main('saveFile'), 'saveFile')
     const id = await assets.upload(em, callerOf(request), 'save', query, main, form.file('screenshotFile'))
-    return await assets.viewSave(em, callerOf(request), id, { reference: query.device_id, scope: 'devices.write' })
+    return await assets.viewUploadedSave(em, callerOf(request), id, query.device_id)
   })
 
   app.get('/api/saves', {

@@ -58,12 +58,19 @@ export function createAssets (app: FastifyInstance, config: Config, files: Files
     ...createUploads(app, config, services),
     changes,
 
+    /** A save that was just uploaded; others may have left no place for it in its slot already. */
+    async viewUploadedSave (
+      em: EntityManager, caller: Caller, id: number, reference: number | string | undefined
+    ): Promise<SaveView> {
+      const acting = await stamps.find(em, caller, reference, 'devices.write')
+      return (await toSaveViews(em, [await getOwnOrDeleted(em, caller, 'save', id)], named(acting)))[0] as SaveView
+    },
+
     async viewSave (
       em: EntityManager, caller: Caller, id: number, device: { reference: number | string | undefined, scope: Scope }
     ): Promise<SaveView> {
       const acting = await stamps.find(em, caller, device.reference, device.scope)
-      const views = await toSaveViews(em, [await getOwn(em, caller, 'save', id)], named(acting))
-      return views[0] as SaveView
+      return (await toSaveViews(em, [await getOwn(em, caller, 'save', id)], named(acting)))[0] as SaveView
     },
 
     async viewState (em: EntityManager, caller: Caller, id: number): Promise<StateView> {

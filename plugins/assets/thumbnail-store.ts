@@ -3,6 +3,7 @@ import { Asset } from './entities.ts'
 import type { StagedFile } from './files.ts'
 import { cleanFileName } from './names.ts'
 import { readPicture } from './pictures.ts'
+import { findScreenshot } from './reads.ts'
 import { createThumbnails, isPictureOf } from './thumbnails.ts'
 import { type Lineage, type RomPlace, type Writes, type Writing, folderOf } from './writes.ts'
 
@@ -37,8 +38,8 @@ export function createThumbnailStore (writes: Writes) {
       const name = isPictureOf(picture.name, of.file_name) && parseName(picture.name).fs_extension !== ''
         ? picture.name
         : `${of.file_name}.${picture.extension}`
-      const known = (await findScreenshots(writing, of, null)).find((asset) => asset.file_name === name)
-      if (known !== undefined) {
+      const known = await findScreenshot(writing.tx, lineage, name)
+      if (known !== null) {
         await writes.replace(writing, known, picture.file, folderOf(lineage, rom, null), null)
         return
       }

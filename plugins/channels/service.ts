@@ -200,7 +200,8 @@ export function createChannels (app: FastifyInstance, calls: Calls, codes: Retur
     /** @throws ApiError BAD_REQUEST when the plugin cannot tell. */
     async listServices (): Promise<AppriseService[]> {
       findPlugin(APPRISE)
-      return (await calls.services(APPRISE)).filter((one): one is AppriseService => Value.Check(AppriseServiceSchema, one))
+      const services = await calls.services(APPRISE)
+      return services.filter((one): one is AppriseService => Value.Check(AppriseServiceSchema, one))
     },
 
     /** @throws ApiError BAD_REQUEST for an address no service has. */

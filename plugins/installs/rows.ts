@@ -1,10 +1,10 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { EntityManager } from '@mikro-orm/postgresql'
+import { milliseconds } from '../../core/columns.ts'
 import type { Viewer } from '../platforms/visibility.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 import type { InstallRow, ReportInstall } from './schemas.ts'
 
-const milliseconds = (column: string) => sql`(extract(epoch from ${sql.ref(column)}) * 1000)::float8`
 const COLUMNS = sql`i.id, i.user_id, i.device_id, d.device_id as device_uuid, i.rom_id, i.file_ids, i.status, i.reason,
   ${milliseconds('i.created_at')} as created_at, ${milliseconds('i.updated_at')} as updated_at`
 const IS_LIVE = sql<boolean>`i.status in ('pending', 'taken')`

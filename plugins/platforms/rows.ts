@@ -1,10 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { type RawBuilder, sql } from 'kysely'
+import { milliseconds } from '../../core/columns.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 import type { FirmwareRow, PlatformRow } from './views.ts'
 import { type Viewer, isPlatformVisible } from './visibility.ts'
-
-const milliseconds = (column: string) => sql`(extract(epoch from ${sql.ref(column)}) * 1000)::float8`
 
 /** Platforms as a viewer sees them, by name, with the number and size of the ROMs that viewer sees. */
 export async function selectPlatforms (

@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { sql } from 'kysely'
+import { milliseconds } from '../../core/columns.ts'
 import type { Viewer } from '../platforms/visibility.ts'
 import { type Condition, every } from '../roms/conditions.ts'
 import { isRomVisible } from '../roms/visibility.ts'
@@ -15,8 +16,6 @@ export interface Selection {
 }
 
 export interface Page { limit: number, offset: number }
-
-const milliseconds = (column: string) => sql`(extract(epoch from ${sql.ref(column)}) * 1000)::float8`
 
 function toCondition (viewer: Viewer, selection: Selection): Condition {
   const { user_id: user, rom_id: rom, device_id: device, start_after: after, end_before: before } = selection

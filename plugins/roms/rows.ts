@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { ArchiveMember, MediaKind } from '@svc/plugin-sdk'
 import { type RawBuilder, sql } from 'kysely'
+import { milliseconds } from '../../core/columns.ts'
 import type { Viewer } from '../platforms/visibility.ts'
 import type { Condition } from './conditions.ts'
 import type { RomFile, RomUser, StoredMedia } from './entities.ts'
@@ -99,8 +100,6 @@ export interface SiblingRow {
   fs_name_no_ext: string
   is_main_sibling: boolean
 }
-
-const milliseconds = (column: string) => sql`(extract(epoch from ${sql.ref(column)}) * 1000)::float8`
 
 const MARK_COLUMNS = sql`u.id, u.rom_id, u.user_id, u.is_main_sibling, u.backlogged, u.now_playing, u.hidden, u.rating,
   u.difficulty, u.completion, u.status, ${milliseconds('u.last_played')} as last_played,

@@ -7,7 +7,7 @@ import PQueue from 'p-queue'
 import { nameCredentials } from '../../core/plugin-config.ts'
 import type { Loaded } from '../../core/registry.ts'
 import type { Breaker, Outcome, Refusal, Turn } from '../circuits/breaker.ts'
-import { toStorable } from './database-json.ts'
+import { toStorable } from '../../core/database-json.ts'
 
 const DEFAULT_CONCURRENCY = 4
 const DEFAULT_PAUSE_MS = 5_000

@@ -1,7 +1,7 @@
 import type { Match } from '@svc/plugin-sdk'
 import type pg from 'pg'
 import { transaction } from '../../core/transaction.ts'
-import { toDatabaseJson } from './database-json.ts'
+import { toDatabaseJson } from '../../core/database-json.ts'
 import type { MergedFields } from './merge.ts'
 
 const MERGED = ['name', 'name_sort_key', 'slug', 'summary', 'alternative_names', 'youtube_video_id', 'genres', 'franchises',

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
-import { toStorable } from './database-json.ts'
+import { toStorable } from '../../core/database-json.ts'
 import { type ScanProblem, type ScanStats, createStats } from './schemas.ts'
 
 /** Stats go out at most this often. */

@@ -2,7 +2,7 @@ import type { ArchiveMember } from '@svc/plugin-sdk'
 import type pg from 'pg'
 import { transaction } from '../../core/transaction.ts'
 import type { Rom } from '../roms/entities.ts'
-import { toDatabaseJson } from './database-json.ts'
+import { toDatabaseJson } from '../../core/database-json.ts'
 
 /** What the scan has to know of every ROM row of a platform. */
 export interface KnownRom {

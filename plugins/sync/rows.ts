@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { type RawBuilder, sql } from 'kysely'
+import { milliseconds } from '../../core/columns.ts'
 import type { AssetKind } from '../assets/entities.ts'
 import type { Agreement } from '../assets/sync-base.ts'
 import type { Viewer } from '../platforms/visibility.ts'
@@ -40,8 +41,6 @@ export interface Scope {
   /** Whether ROMs count as well of which the device once had something. */
   includes_known: boolean
 }
-
-const milliseconds = (column: string) => sql`round(date_part('epoch', ${sql.ref(column)}) * 1000)`
 
 function isInScope (column: string, scope: Scope): RawBuilder<boolean> {
   const { rom_ids: romIds, includes_known: includesKnown, device_id: deviceId } = scope

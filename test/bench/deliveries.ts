@@ -53,7 +53,8 @@ async function startReceiver (): Promise<{ child: ChildProcess, url: string }> {
 /** What the deliveries cannot be faster than: the same bodies with the same headers, posted in a loop. */
 async function postBare (url: string): Promise<void> {
   const agent = new Agent({ connections: CONCURRENCY })
-  const work = notifications.flatMap((one) => Array.from({ length: CHANNELS }, (_none, channel) => [channel, one] as const))
+  const channels = Array.from({ length: CHANNELS }, (_none, index) => index)
+  const work = notifications.flatMap((one) => channels.map((channel) => [channel, one] as const))
   async function post (): Promise<void> {
     for (let next = work.pop(); next !== undefined; next = work.pop()) {
       const [channel, notification] = next
@@ -132,7 +133,7 @@ try {
   await migrate({ url: database.url, poolSize: 1, entities: features.entities })
   const receiver = await startReceiver()
   ends.unshift(() => { receiver.child.disconnect() })
-  const app = await buildApp({ config, role: 'worker', databaseUrl: database.url, logger: pino({ level: 'warn' }), features })
+  const app = await buildApp({ config, role: 'worker', databaseUrl: database.url, logger: pino({ level: 'error' }), features })
   ends.unshift(() => app.close())
   await app.ready()
   await app.users.create({ username: 'bench', password: 'password', email: '', role: 'admin' })

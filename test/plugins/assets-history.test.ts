@@ -72,7 +72,11 @@ t.test('whatever is done, every content that was accepted can be had', async (t)
     for (const one of operations) {
       if (one.kind === 'upload') {
         await send('POST', '/api/saves', {
-          rom_id: rom, overwrite: one.overwrite, autocleanup: one.cleans, autocleanup_limit: 1, ...(one.slot === null ? {} : { slot: one.slot })
+          rom_id: rom,
+          overwrite: one.overwrite,
+          autocleanup: one.cleans,
+          autocleanup_limit: 1,
+          slot: one.slot ?? undefined
         }, one.name)
         continue
       }

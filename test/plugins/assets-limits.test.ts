@@ -40,19 +40,18 @@ t.test('no name makes a file outside the folders of its user, and none is the fa
   t.ok(CORPUS.length >= 200, `${CORPUS.length} names`)
   const outside = await mkdtemp(join(tmpdir(), 'svc-corpus-'))
   t.teardown(() => rm(outside, { recursive: true }))
-  const save = await bob.save({ rom_id: rom }, 'Game.srm', 'x')
   const data = join(test.config.data_dir)
   const beside = async () => (await readdir(data)).filter((name) => name !== 'assets').sort()
   const before = await beside()
   const routes = [
-    ['POST', '/api/saves', 'saveFile'], ['POST', '/api/states', 'stateFile'], ['POST', '/api/screenshots', 'screenshotFile'],
-    ['PUT', `/api/saves/${save.id}`, 'screenshotFile']
+    ['/api/saves', 'saveFile', 'screenshotFile'], ['/api/states', 'stateFile'], ['/api/screenshots', 'screenshotFile']
   ] as const
-  await Promise.all(routes.map(async ([method, path, part]) => {
+  await Promise.all(routes.map(async ([path, ...parts]) => {
     for (const name of CORPUS) {
-      const reply = await bob.send(method, path, { rom_id: rom }, [{ name: part, fileName: name.replaceAll('"', '%22'), content: PNG }])
-      if (reply.statusCode !== 200 && reply.statusCode !== 400) t.fail(`${method} ${path} ${JSON.stringify(name)}: ${reply.statusCode} ${reply.body}`)
-      if (reply.statusCode === 200 && method === 'POST') {
+      const fileName = name.replaceAll('"', '%22')
+      const reply = await bob.send('POST', path, { rom_id: rom }, parts.map((part) => ({ name: part, fileName, content: PNG })))
+      if (reply.statusCode !== 200 && reply.statusCode !== 400) t.fail(`${path} ${JSON.stringify(name)}: ${reply.statusCode} ${reply.body}`)
+      if (reply.statusCode === 200) {
         const { file_name: kept } = reply.json<AssetItem>()
         // eslint-disable-next-line no-control-regex
         if (/[\0-\x1f/\\:|]/.test(kept) || kept === '..' || Buffer.byteLength(kept) > 255) t.fail(`kept as ${JSON.stringify(kept)}`)

@@ -8,7 +8,7 @@ import { buildTestApp } from '../support.ts'
 import { type AssetItem, PNG, addDevice, createClient, listStored, md5Of, sha1Of } from './assets-support.ts'
 import { addRom } from './roms-support.ts'
 
-const test = await buildTestApp(t, { env: { ASSET_VERSIONS_KEPT: '3' } })
+const test = await buildTestApp(t, { env: { ASSET_VERSIONS_KEPT: '3', MAX_ASSET_UPLOAD_SIZE_BYTES: '0' } })
 const aliceHeaders = await test.createUser('alice')
 const alice = createClient(test, aliceHeaders)
 const bob = createClient(test, await test.createUser('bob'))
@@ -297,6 +297,14 @@ t.test('saves of a ROM that is gone stay with their owner, and belong to it agai
   t.equal((await bob.call('GET', `/api/saves/${save.id}/content`)).statusCode, 404)
   const replaced = await alice.send('PUT', `/api/saves/${save.id}`, {}, [{ name: 'saveFile', fileName: 'x', content: 'two' }])
   t.match(replaced.json(), { rom_id: null, sha1: sha1Of('two') })
+})
+
+t.test('an upload that would take the last free space is refused before it is read', async (t) => {
+  const rom = await newRom()
+  const length = { 'content-length': '900000000000000' }
+  const reply = await alice.send('POST', '/api/saves', { rom_id: rom }, [{ name: 'saveFile', fileName: 'x', content: 'x' }], length)
+  t.equal(reply.statusCode, 507)
+  t.match(reply.json(), { detail: /free/ })
 })
 
 t.test('a hidden ROM hides its saves, from their owner too', async (t) => {

@@ -32,7 +32,8 @@ t.test('a device that does not know the newest save of a slot is told so, unless
   const rom = await newRom()
   const first = await send(rom, { slot: 'a', device_id: deck.id }, 'one')
   t.match(first.json(), {
-    origin_device_id: deck.device_id, device_syncs: [{ device_id: deck.device_id, is_current: true, is_untracked: false }]
+    origin_device_id: deck.device_id,
+    device_syncs: [{ device_id: deck.device_id, is_current: true, is_untracked: false }]
   })
   t.match(await bases(deck, rom), [{ key: 'slot:a', sha1: sha1Of('one'), content_hash: md5Of('one') }])
   const refused = await send(rom, { slot: 'a', device_id: phone.device_id }, 'two')
@@ -80,7 +81,8 @@ t.test('what is served is not yet agreed on; what a device says that it holds is
 
   const newer = await alice.save({ rom_id: rom }, 'Game.srm', 'two')
   const late = await alice.call('POST', `${path}/downloaded`, { device_id: phone.id, sha1: sha1Of('one').toUpperCase() })
-  t.match(late.json(), { updated_at: newer.updated_at, device_syncs: [{ device_id: phone.device_id, is_current: false }, {}] })
+  const behind = { device_id: phone.device_id, is_current: false }
+  t.match(late.json(), { updated_at: newer.updated_at, device_syncs: [behind, {}] })
   t.match(await bases(phone, rom), [{ sha1: sha1Of('one') }])
   await alice.call('POST', `${path}/downloaded`, { device_id: phone.id, content_hash: md5Of('one') })
   t.match(await bases(phone, rom), [{ sha1: sha1Of('one') }])

@@ -159,7 +159,7 @@ t.test('one code a minute goes to a user and to an address, however many are ask
   const replies = await Promise.all(['a', 'b', 'c', 'd'].map((name) => add(`${name}@example.org`, alice)))
   t.same(replies.map(({ statusCode }) => statusCode).toSorted(), [201, 429, 429, 429])
   t.equal(mail.mails.length, before + 1)
-  t.ok(Number(replies.find(({ statusCode }) => statusCode === 429)?.headers['retry-after']) <= 60)
+  t.match(replies.find(({ statusCode }) => statusCode === 429)?.headers['retry-after'], /^[56]\d$/)
 
   const taken = mail.mails.at(-1)?.to[0] ?? ''
   t.equal((await add(taken.toUpperCase(), bob)).statusCode, 429, 'nor may another user')

@@ -93,6 +93,8 @@ t.test('the list takes as many queries for twenty platforms as for one', async (
     t.equal((await test.app.inject({ url: '/api/platforms', headers: test.admin })).statusCode, 200)
   })
   await addPlatform(test, 'gb')
+  // The first call also looks at the password.
+  await count()
   const one = await count()
   for (let i = 0; i < 20; i++) await addPlatform(test, `custom-${i}`)
   t.equal(await count(), one)

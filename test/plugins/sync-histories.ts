@@ -126,6 +126,8 @@ export class History {
   readonly romId: number
   /** Digests of all content that the server took. */
   readonly accepted = new Set<string>()
+  /** Names that somebody took away on one side; the other side is not told to do the same. */
+  readonly #withdrawn = new Set<string>()
   readonly #devices: Device[] = []
 
   constructor (host: Host, romId: number) {
@@ -158,6 +160,7 @@ export class History {
       this.#devices[step.device]?.files.set(FILES[step.file] ?? '', randomBytes(24))
     } else if (step.kind === 'remove') {
       this.#devices[step.device]?.files.delete(FILES[step.file] ?? '')
+      this.#withdrawn.add(FILES[step.file] ?? '')
     } else if (step.kind === 'sync') {
       await this.#devices[step.device]?.sync(step.faults, step.completes)
     } else {
@@ -170,6 +173,7 @@ export class History {
     const list = await this.listSaves(kind === 'restore' ? 'deleted' : 'live')
     const save = list[pick % Math.max(list.length, 1)]
     if (save === undefined) return
+    if (kind === 'delete') this.#withdrawn.add(save.file_name)
     if (kind === 'delete') await this.post('/api/saves/delete', { saves: [save.id] })
     else if (kind === 'restore') await this.post(`/api/saves/${save.id}/restore`, {})
     else await this.upload(`/api/saves/${save.id}`, save.file_name, randomBytes(24), 'PUT')
@@ -194,14 +198,14 @@ export class History {
     const lost = [...this.accepted].filter((sha1) => !downloadable.has(sha1))
     if (lost.length > 0) throw new Error(`Lost: ${lost.join(', ')}`)
     if (!isSettled) throw new Error('The devices never come to rest')
-    const [one, two] = [this.filesOf(0).join('\n'), this.filesOf(1).join('\n')]
+    const [one, two] = [0, 1].map((index) => this.#listFiles(index).join('\n'))
     if (one !== two) throw new Error(`The devices differ:\n${one}\nand\n${two}`)
   }
 
-  /** Name and digest of each file of a device. */
-  filesOf (index: number): [string, string][] {
-    const files = [...this.#devices[index]?.files ?? []]
-    return files.map(([name, content]): [string, string] => [name, sha1Of(content)]).sort()
+  /** Name and digest of each file of a device, without those that were taken away somewhere. */
+  #listFiles (index: number): string[] {
+    const files = [...this.#devices[index]?.files ?? []].filter(([name]) => !this.#withdrawn.has(name))
+    return files.map(([name, content]) => `${name} ${sha1Of(content)}`).sort()
   }
 
   /** Digests of all content that can still be downloaded. */

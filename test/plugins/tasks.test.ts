@@ -65,6 +65,7 @@ t.test('a schedule that comes due scans the library', async (t) => {
 t.test('the schedules in the database are those that are switched on', async (t) => {
   const schedules = () => sql<{ key: string, cron: string }>("select key, cron from pgboss.schedule where name = 'schedules' order by key")
   t.same(await schedules(), [
+    { key: 'cleanup_assets', cron: '40 4 * * *' },
     { key: 'cleanup_audit_log', cron: '30 4 * * *' },
     { key: 'cleanup_sync_sessions', cron: '23 * * * *' },
     { key: 'scan_library', cron: '30 4 * * *' }, { key: 'update_pictures_metadata', cron: '15 2 * * 1' }
@@ -80,8 +81,9 @@ t.test('the schedules in the database are those that are switched on', async (t)
       ENABLE_SCHEDULED_CLEANUP_ORPHANED_RESOURCES: 'true', SCHEDULED_CLEANUP_ORPHANED_RESOURCES_CRON: 'x x x x x'
     }).config
   }, ['pictures'])
-  t.same(await schedules(), [{ key: 'update_pictures_metadata', cron: '15 2 * * 1' }],
-    'what was switched off is gone, and a line that means no time keeps no worker from starting')
+  t.same(await schedules(), [
+    { key: 'cleanup_assets', cron: '40 4 * * *' }, { key: 'update_pictures_metadata', cron: '15 2 * * 1' }
+  ], 'what was switched off is gone, and a line that means no time keeps no worker from starting')
   t.match(await get(`/api/tasks/${id}`).then((answer) => answer.json<object>()), { status: 'canceled' },
     'as is the scan that the watcher had put off')
   await worker.close()
