@@ -64,9 +64,15 @@ export async function getAllOwn (
   return rows
 }
 
-/** The viewer's own, or what another user shows to everybody. @throws ApiError NOT_FOUND */
-export const getShared = (em: EntityManager, viewer: Viewer, kind: AssetKind, id: number): Promise<AssetRow> =>
-  one(em, kind, id, [isShared(viewer), isLive, isReachable(viewer)])
+/**
+ * The viewer's own, also a save or state that can be restored, or what another user shows to everybody.
+ *
+ * @throws ApiError NOT_FOUND
+ */
+export function getReadable (em: EntityManager, viewer: Viewer, kind: AssetKind, id: number): Promise<AssetRow> {
+  const isOwnToo = kind === 'screenshot' ? sql<boolean>`false` : isOwn(viewer)
+  return one(em, kind, id, [sql<boolean>`(${isOwnToo} or (${isShared(viewer)} and ${isLive}))`, isReachable(viewer)])
+}
 
 function listConditions (input: ListInput): AssetCondition[] {
   const { rom_id: rom, platform_id: platform, slot } = input

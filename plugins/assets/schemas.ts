@@ -93,7 +93,8 @@ export const StateUploadQuery = Type.Object({
   session_id: Session,
   content_hash: ContentHash,
   expected_sha1: Type.Optional(Type.String({
-    ...SHA1, description: 'SHA-1 of what this is to replace; answered 409 when the server holds something else by now'
+    pattern: '^([0-9A-Fa-f]{40}|none)$',
+    description: 'SHA-1 of what this is to replace, or `none`; answered 409 when the server holds something else by now'
   })),
   conflict_of: Type.Optional(Type.Integer({
     minimum: 1, maximum: 2_147_483_647, description: 'Kept beside the file with this id, whose other side it is'

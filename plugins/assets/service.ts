@@ -13,7 +13,7 @@ import { requireFile } from './form.ts'
 import { cleanFileName } from './names.ts'
 import { readPicture } from './pictures.ts'
 import {
-  findScreenshot, getOwn, getOwnOrDeleted, getShared, listDeleted, listOwn, listOwnIds, summarize, toSaveViews,
+  findScreenshot, getOwn, getOwnOrDeleted, getReadable, listDeleted, listOwn, listOwnIds, summarize, toSaveViews,
   toStateViews
 } from './reads.ts'
 import type { AssetRow } from './rows.ts'
@@ -98,9 +98,9 @@ export function createAssets (app: FastifyInstance, config: Config, files: Files
     listVersions: async (em: EntityManager, caller: Caller, kind: AssetKind, id: number) =>
       await listVersions(em, await getOwnOrDeleted(em, caller, kind, id)),
 
-    /** The content of the caller's own, or of what another user shows. @throws ApiError NOT_FOUND */
+    /** The content of the caller's own, deleted or not, or of what another user shows. @throws ApiError NOT_FOUND */
     async open (em: EntityManager, caller: Caller, kind: AssetKind, id: number) {
-      const row = await getShared(em, caller, kind, id)
+      const row = await getReadable(em, caller, kind, id)
       const content = await openContent(row, row, new Date(row.updated_at))
       if (content !== null) return { row, content }
       await em.nativeUpdate(Asset, { id, disk_path: row.disk_path }, { missing_from_fs: true })

@@ -125,7 +125,8 @@ export function createUploads (
     const current = slot === null ? peers.find((peer) => untagged(peer.file_name) === untagged(name)) : peers[0]
     // An upload whose answer was lost comes again.
     if (current?.sha1 === file.sha1) return current
-    if (current?.sha1 !== input.expected_sha1.toLowerCase()) throw changed(name, current)
+    const expected = input.expected_sha1 === 'none' ? undefined : input.expected_sha1.toLowerCase()
+    if (current?.sha1 !== expected) throw changed(name, current)
     return null
   }
 

@@ -91,7 +91,7 @@ export function createFileOperations (device: Device, sessionId: string, caller:
     const file = pair.file?.file_name ?? untagged(asset?.file_name ?? '')
     const named = { rom_id: romId, file }
     if (action === 'upload') {
-      return { type: action, ...named, destination: uploadPath(pair, asset === null ? '' : replacing(pair, asset)) }
+      return { type: action, ...named, destination: uploadPath(pair, asset === null ? '&expected_sha1=none' : replacing(pair, asset)) }
     }
     if (action === 'download' && asset !== null) return { type: action, ...named, ...download(pair, asset, file) }
     if (action === 'conflict' && asset !== null) {

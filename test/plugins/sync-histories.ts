@@ -19,7 +19,7 @@ interface Operation {
   dest_path?: string
   resolution?: string
 }
-interface Save { id: number, file_name: string }
+interface Save { id: number, file_name: string, rom_id: number }
 
 /** What goes wrong with an operation: nothing, it is left out, breaks off, is done twice, or the device dies there. */
 export type Fault = 'none' | 'skip' | 'cut' | 'twice' | 'die' | 'kill'
@@ -212,9 +212,8 @@ export class History {
   async findDownloadable (): Promise<Set<string>> {
     const found = new Set<string>()
     for (const family of ['saves', 'states']) {
-      const lists = [`/api/${family}?rom_id=${this.romId}`, `/api/${family}/deleted?rom_id=${this.romId}`]
-      for (const list of lists) {
-        for (const { id } of await this.get<Save[]>(list)) {
+      for (const list of [`/api/${family}`, `/api/${family}/deleted`]) {
+        for (const { id } of await this.#list(list)) {
           const versions = await this.get<{ id: number }[]>(`/api/${family}/${id}/versions`)
           const paths = [`/api/${family}/${id}/content`, ...versions.map((version) =>
             `/api/${family}/${id}/versions/${version.id}/content`)]
@@ -228,8 +227,12 @@ export class History {
     return found
   }
 
+  async #list (path: string): Promise<Save[]> {
+    return (await this.get<Save[]>(path)).filter((save) => save.rom_id === this.romId)
+  }
+
   async listSaves (which: 'live' | 'deleted'): Promise<Save[]> {
-    return await this.get(`/api/saves${which === 'live' ? '' : '/deleted'}?rom_id=${this.romId}`)
+    return await this.#list(`/api/saves${which === 'live' ? '' : '/deleted'}`)
   }
 
   async #fetch (path: string, init: RequestInit = {}): Promise<Response> {

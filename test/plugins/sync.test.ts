@@ -44,7 +44,7 @@ t.test('a file that only the device has is uploaded, and a path says where to', 
   const { status, session, operations } = await negotiate({ 'Game.srm': 'one', 'Game.state1': 'two' })
   t.equal(status, 200)
   t.match(session, /^[0-9a-f-]{36}$/)
-  const of = `rom_id=${rom}&device_id=${device.id}&session_id=${session}`
+  const of = `rom_id=${rom}&device_id=${device.id}&session_id=${session}&expected_sha1=none`
   t.strictSame(operations, [
     { type: 'upload', rom_id: rom, file: 'Game.srm', destination: `/api/saves?${of}` },
     { type: 'upload', rom_id: rom, file: 'Game.state1', destination: `/api/states?${of}` }
