@@ -10,7 +10,7 @@ import type { ScannedPlatform } from './sdk-rom.ts'
 import { type Rebuilt, type Taken, takeEntries } from './take.ts'
 
 /** The first batch is small, so that lookups begin early; each further one is larger, up to the largest. */
-const FIRST_BATCH = 50
+const FIRST_BATCH = 16
 const LARGEST_BATCH = 500
 /** Batches that are written at the same time, over as many connections. */
 const STORED_AT_ONCE = 2
