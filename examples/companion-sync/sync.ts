@@ -16,17 +16,18 @@ async function sha1Of (path: string): Promise<string> {
   return hash.digest('hex')
 }
 
-/** The saves in the folder by ROM; files that belong to no ROM of the server are left alone. */
+/**
+ * The saves in the folder by ROM; files that belong to no ROM of the server are left alone. ROMs without a save are
+ * named too: what the server has for them is wanted here. An app that holds some games only names those.
+ */
 async function readHeld (folder: string, roms: ReadonlyMap<string, number>): Promise<HeldRom[]> {
-  const held = new Map<number, HeldRom>()
+  const held = new Map([...roms.values()].map((id): [number, HeldRom] => [id, { rom_id: id, saves: [] }]))
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     const id = roms.get(parse(entry.name).name)
     if (!entry.isFile() || id === undefined) continue
     const path = join(folder, entry.name)
     const { mtime } = await stat(path)
-    const rom = held.get(id) ?? { rom_id: id, saves: [] }
-    rom.saves.push({ file: entry.name, mtime: mtime.toISOString(), sha1: await sha1Of(path) })
-    held.set(id, rom)
+    held.get(id)?.saves.push({ file: entry.name, mtime: mtime.toISOString(), sha1: await sha1Of(path) })
   }
   return [...held.values()]
 }
