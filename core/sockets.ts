@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
 import { createAdapter } from '@socket.io/postgres-adapter'
 import type { TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
@@ -90,9 +91,11 @@ function tokenRooms ({ id, token_id: token, device_id: device }: Caller): string
 const PING_INTERVAL_MS = 25_000
 const PING_TIMEOUT_MS = 60_000
 const MESSAGE_MAX_BYTES = 1_000_000
-const EVENTS_PER_SECOND = 100
+const PACKETS_PER_SECOND = 100
 const CLOSE_TIMEOUT_MS = 200
 const CHECK_INTERVAL_MS = 30_000
+/** PostgreSQL's limit for a notification is 8000 bytes, which must not be reached. */
+const NOTIFICATION_MAX_BYTES = 7_900
 
 export interface SocketsOptions {
   config: Config
@@ -119,34 +122,56 @@ function describeErrors (schema: TSchema, payload: unknown): string {
   return [...new Set(lines)].join('; ')
 }
 
-/** At most so many events per second from one socket; more are dropped with the connection. */
-function limitRate (socket: Socket): void {
+type Connection = Socket['conn']
+
+/** Closes a connection that sends more; whatever it opened closes with it. Opening a namespace takes a packet too. */
+function limitRate (connection: Connection): void {
   let count = 0
   let since = Date.now()
-  socket.onAny(() => {
+  connection.on('packet', () => {
     const now = Date.now()
     if (now - since >= 1_000) {
       since = now
       count = 0
     }
-    if (++count > EVENTS_PER_SECOND) socket.disconnect(true)
+    if (++count > PACKETS_PER_SECOND) connection.close(true)
   })
 }
 
-/** A client that does not poll again would hold the end of the process up for half a minute. */
-function hurryLongPolls (io: Server): void {
+/** A connection has one socket of a namespace at a time; clients never open a second one. */
+function limitSockets (namespace: Namespace): void {
+  const open = new WeakMap<Connection, Socket>()
+  namespace.on('connection', (socket) => {
+    if (open.get(socket.conn)?.connected === true) socket.conn.close(true)
+    open.set(socket.conn, socket)
+  })
+}
+
+/**
+ * Closes the connections to this process. Clients are not told to leave, which would keep them from coming back. One
+ * that polls and does not poll again would hold the end of the process up for half a minute.
+ */
+async function closeConnections (io: Server): Promise<void> {
   const engine: object | undefined = io.engine
-  const clients = Reflect.get(engine ?? {}, 'clients') as Record<string, { transport: { closeTimeout?: number } }> | undefined
-  for (const { transport } of Object.values(clients ?? {})) {
-    if (transport.closeTimeout !== undefined) transport.closeTimeout = CLOSE_TIMEOUT_MS
-  }
+  const connections = Reflect.get(engine ?? {}, 'clients') as Record<string, Connection> | undefined
+  const closing = Object.values(connections ?? {}).map((connection) => new Promise<void>((resolve) => {
+    Reflect.set(connection.transport, 'closeTimeout', CLOSE_TIMEOUT_MS)
+    connection.once('close', () => { resolve() })
+    connection.close()
+  }))
+  const late = new AbortController()
+  await Promise.race([
+    Promise.all(closing), pause(CLOSE_TIMEOUT_MS * 2, undefined, { signal: late.signal }).catch(() => {})
+  ])
+  late.abort()
 }
 
 export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber }) => {
   const events = new Map<string, ClientEvent<never>>()
   /** Sockets of login sessions and tokens in this process, and how to tell whether each may stay. */
   const bound = new Map<Socket, Identify>()
-  // One connection listens and one publishes: over several, events would overtake each other.
+  // One connection listens and one publishes: over several, events would overtake each other. Those that are too large
+  // for a notification go through a table, which takes longer: smaller ones may overtake them.
   const pool = new pg.Pool({ connectionString: app.pg.options.connectionString, max: 2 })
   pool.on('error', (err) => { app.log.warn({ err }, 'idle database connection lost') })
   const io = new Server({
@@ -157,7 +182,10 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
     serveClient: false,
     addTrailingSlash: false,
     allowRequest: (request, answer) => { answer(null, isAllowedOrigin(request, config)) },
-    adapter: createAdapter(pool, { errorHandler: (err: Error) => { app.log.warn({ err }, 'socket adapter failed') } })
+    adapter: createAdapter(pool, {
+      payloadThreshold: NOTIFICATION_MAX_BYTES,
+      errorHandler: (err: Error) => { app.log.warn({ err }, 'socket adapter failed') }
+    })
   })
 
   const identify = (socket: Socket) => app.auth.identifyHandshake(socket.request)
@@ -203,7 +231,9 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
   }
 
   async function check ([socket, who]: [Socket, Identify]): Promise<void> {
-    if (await who(socket) === null) socket.disconnect(true)
+    const caller = await who(socket)
+    if (caller === null) socket.disconnect(true)
+    else if (caller.role !== 'admin') await socket.leave(ADMIN_ROOM)
   }
 
   async function bindSession (socket: Socket): Promise<void> {
@@ -213,11 +243,17 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
 
   const warn = (err: unknown) => { app.log.warn({ err }, 'socket could not be identified') }
 
+  /** Nobody knows whose a socket is: its client is to connect again, which it does when only the connection ends. */
+  function giveUp (socket: Socket, err: unknown): void {
+    warn(err)
+    socket.conn.close()
+  }
+
   io.on('connection', (socket) => {
-    limitRate(socket)
     listen(socket)
-    bindSession(socket).catch(warn)
+    bindSession(socket).catch((err: unknown) => { giveUp(socket, err) })
   })
+  limitSockets(io.of('/'))
 
   const namespaces = [io.of('/')]
 
@@ -233,22 +269,27 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
     }
     namespace.use((socket, next) => {
       admit(socket).catch((err: unknown) => {
-        warn(err)
+        giveUp(socket, err)
         return 'unavailable'
       }).then((reason) => { next(reason === null ? undefined : new Error(reason)) }, warn)
     })
     namespace.on('connection', (socket) => {
       const caller = admitted.get(socket)
       if (caller === undefined) return
-      limitRate(socket)
-      bind(socket, tokenRooms(caller), who).catch(warn)
+      bind(socket, tokenRooms(caller), who).catch((err: unknown) => { giveUp(socket, err) })
       connected(socket, caller)
     })
+    limitSockets(namespace)
   }
 
+  async function checkAll (): Promise<void> {
+    for (const one of bound) await check(one).catch(warn)
+  }
+
+  let checking: Promise<void> | null = null
   // Sessions and tokens also end by running out, which nobody announces.
   const sweep = setInterval(() => {
-    Promise.all([...bound].map(check)).catch((err: unknown) => { app.log.warn({ err }, 'sockets could not be checked') })
+    checking ??= checkAll().finally(() => { checking = null })
   }, CHECK_INTERVAL_MS)
 
   app.decorate('sockets', {
@@ -283,13 +324,14 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
   app.addHook('onReady', async () => {
     if (!accepts) return
     io.attach(app.server)
+    io.engine.on('connection', limitRate)
     let count = 0
     io.engine.generateId = () => `${workerNumber}-${process.pid.toString(36)}-${(count++).toString(36)}-${crypto.randomUUID()}`
   })
   app.addHook('preClose', async () => {
     clearInterval(sweep)
-    hurryLongPolls(io)
-    for (const namespace of namespaces) namespace.local.disconnectSockets(true)
+    await closeConnections(io)
+    await checking
   })
   app.addHook('onClose', async () => {
     if (accepts) await io.close()

@@ -17,17 +17,20 @@ const THUMBNAIL = sql`select jsonb_build_object('id', t.id, 'updated_at', ${mill
   where s.user_id = a.user_id and s.kind = 'save' and s.rom_id = a.rom_id and s.deleted_at is null
   order by s.updated_at desc, t.updated_at desc limit 1`
 
+const COLUMNS = sql`a.user_id, u.username, u.avatar_path, a.rom_id,
+  coalesce(nullif(r.name, ''), r.fs_name) as rom_name, r.path_cover_small, r.path_screenshots, r.media,
+  ${milliseconds('r.updated_at')} as rom_updated_at, p.slug as platform_slug,
+  coalesce(p.custom_name, p.name) as platform_name, d.device_id, d.client, a.socket_id is not null as by_socket,
+  ${milliseconds('a.started_at')} as started_at, (${THUMBNAIL}) as thumbnail`
+/** What the columns need beside the entries, aliased `a`. */
+const SUBJECTS = sql`join users u on u.id = a.user_id join devices d on d.id = a.device_id
+  join roms r on r.id = a.rom_id join platforms p on p.id = r.platform_id`
+
 /** Live entries that a viewer may see. */
 export async function selectEntries (
   em: EntityManager, viewer: Viewer, condition: RawBuilder<boolean>
 ): Promise<ActivityRow[]> {
-  const { rows } = await sql<ActivityRow>`select a.user_id, u.username, u.avatar_path, a.rom_id,
-      coalesce(nullif(r.name, ''), r.fs_name) as rom_name, r.path_cover_small, r.path_screenshots, r.media,
-      ${milliseconds('r.updated_at')} as rom_updated_at, p.slug as platform_slug,
-      coalesce(p.custom_name, p.name) as platform_name, d.device_id, d.client, a.socket_id is not null as by_socket,
-      ${milliseconds('a.started_at')} as started_at, (${THUMBNAIL}) as thumbnail
-    from activity_entries a join users u on u.id = a.user_id join devices d on d.id = a.device_id
-      join roms r on r.id = a.rom_id join platforms p on p.id = r.platform_id
+  const { rows } = await sql<ActivityRow>`select ${COLUMNS} from activity_entries a ${SUBJECTS}
     where a.expires_at > now() and u.enabled and ${isRomVisible(viewer)} and ${condition}`.execute(em.getKysely())
   return rows
 }
@@ -42,25 +45,37 @@ export interface Beat {
   starts: boolean
 }
 
+/** The ROM of the live entry of a device; null for none. */
+export async function findPlayed (em: EntityManager, userId: number, deviceId: number): Promise<number | null> {
+  const { rows: [row] } = await sql<{ rom_id: number }>`select rom_id from activity_entries
+    where user_id = ${userId} and device_id = ${deviceId} and expires_at > now()`.execute(em.getKysely())
+  return row?.rom_id ?? null
+}
+
 /**
- * Starts or prolongs the entry of a device.
+ * Starts or prolongs the entry of a device. One statement, so that nobody can end it before it is read.
  *
- * @returns the ROM of the live entry there was; `undefined` when the player may not see the ROM, or it is not there
+ * @returns the entry, and the ROM of the live one there was; `undefined` when the player may not see the ROM, or it is
+ *   not there
  */
 export async function upsertEntry (
   em: EntityManager, player: NonNullable<Viewer>, beat: Beat
-): Promise<{ former_rom_id: number | null } | undefined> {
-  const { rows: [row] } = await sql<{ former_rom_id: number | null }>`with former as (select rom_id from activity_entries
-      where user_id = ${player.id} and device_id = ${beat.device_id} and expires_at > now())
-    insert into activity_entries as a (user_id, device_id, rom_id, socket_id, started_at, expires_at)
+): Promise<ActivityRow & { former_rom_id: number | null } | undefined> {
+  const { rows: [row] } = await sql<ActivityRow & { former_rom_id: number | null }>`with former as (
+      select rom_id from activity_entries
+      where user_id = ${player.id} and device_id = ${beat.device_id} and expires_at > now()
+    ), a as (insert into activity_entries as e (user_id, device_id, rom_id, socket_id, started_at, expires_at)
     select ${player.id}::int, d.id, r.id, ${beat.socket_id}::text, now(), now() + ${LIFETIME}::interval
     from devices d, roms r join platforms p on p.id = r.platform_id
     where d.id = ${beat.device_id} and r.id = ${beat.rom_id} and ${isRomVisible(player)} for key share of d, r
     on conflict (user_id, device_id) do update set rom_id = excluded.rom_id, expires_at = excluded.expires_at,
-      socket_id = coalesce(excluded.socket_id, a.socket_id), started_at = case
-        when ${beat.starts}::boolean or a.expires_at <= now() or a.rom_id <> excluded.rom_id then excluded.started_at
-        else a.started_at end
-    returning (select rom_id from former) as former_rom_id`.execute(em.getKysely())
+      socket_id = case when e.expires_at <= now() or e.rom_id <> excluded.rom_id then excluded.socket_id
+        else coalesce(excluded.socket_id, e.socket_id) end,
+      started_at = case
+        when ${beat.starts}::boolean or e.expires_at <= now() or e.rom_id <> excluded.rom_id then excluded.started_at
+        else e.started_at end
+    returning e.*)
+    select ${COLUMNS}, (select rom_id from former) as former_rom_id from a ${SUBJECTS}`.execute(em.getKysely())
   return row
 }
 

@@ -5,7 +5,7 @@ import type { Caller } from '../../core/auth.ts'
 import { notFound } from '../../core/errors.ts'
 import { SIGNED_IN_ROOM, userRoom } from '../../core/sockets.ts'
 import { createRefresh } from './refresh.ts'
-import { type Cleared, deleteEntries, selectEntries, upsertEntry } from './rows.ts'
+import { type Cleared, deleteEntries, findPlayed, selectEntries, upsertEntry } from './rows.ts'
 import { type ActivityEntryView, type Heartbeat, type Stop, toActivityView } from './schemas.ts'
 
 declare module '../../core/sockets.ts' {
@@ -23,27 +23,35 @@ const EVERYTHING = sql<boolean>`true`
 export function createActivity (app: FastifyInstance) {
   const refresh = createRefresh(app)
 
-  /** Tells those who may see the ROM. */
-  async function announce<Name extends 'activity:update' | 'activity:clear'> (
-    event: Name, payload: Name extends 'activity:update' ? ActivityEntryView : Cleared
-  ): Promise<void> {
+  /** The rooms of those who may see each of some ROMs; none of a ROM where that could not be worked out. */
+  async function findRooms (romIds: readonly number[]): Promise<Map<number, string | string[]>> {
     try {
-      const audience = (await app.permissions.listAudiences([payload.rom_id])).get(payload.rom_id)
-      app.sockets.publish(audience?.map(userRoom) ?? SIGNED_IN_ROOM, event, payload as never)
+      const audiences = await app.permissions.listAudiences(romIds)
+      return new Map(romIds.map((id) => [id, audiences.get(id)?.map(userRoom) ?? SIGNED_IN_ROOM]))
     } catch (err) {
-      app.log.warn({ err, rom: payload.rom_id }, 'who may see a ROM could not be worked out')
-      refresh()
+      app.log.warn({ err, roms: romIds }, 'who may see a ROM could not be worked out')
+      return new Map()
     }
   }
 
-  async function clear (em: EntityManager, condition: Parameters<typeof deleteEntries>[1]): Promise<void> {
-    for (const cleared of await deleteEntries(em, condition)) await announce('activity:clear', cleared)
+  /** Tells those who may see the ROM, or else asks everybody to look. */
+  function announce<Name extends 'activity:update' | 'activity:clear'> (
+    rooms: Awaited<ReturnType<typeof findRooms>>, event: Name,
+    payload: Name extends 'activity:update' ? ActivityEntryView : Cleared
+  ): void {
+    const room = rooms.get(payload.rom_id)
+    if (room === undefined) refresh()
+    else app.sockets.publish(room, event, payload as never)
   }
 
-  async function viewOf (em: EntityManager, userId: number, deviceId: number): Promise<ActivityEntryView | null> {
-    const [row] = await selectEntries(em, null, sql<boolean>`a.user_id = ${userId} and a.device_id = ${deviceId}`)
-    return row === undefined ? null : toActivityView(row)
+  async function clear (em: EntityManager, condition: Parameters<typeof deleteEntries>[1]): Promise<void> {
+    const cleared = await deleteEntries(em, condition)
+    if (cleared.length === 0) return
+    const rooms = await findRooms([...new Set(cleared.map((entry) => entry.rom_id))])
+    for (const entry of cleared) announce(rooms, 'activity:clear', entry)
   }
+
+  app.devices.onDelete((em, id) => clear(em, sql<boolean>`a.device_id = ${id}`))
 
   return {
     /** What is played now, as far as the viewer may see it. */
@@ -61,22 +69,26 @@ export function createActivity (app: FastifyInstance) {
       em: EntityManager, caller: Caller, { rom_id: romId, device_id: reference }: Heartbeat, origin: Origin
     ): Promise<ActivityEntryView> {
       const { id, device_id: uuid } = await app.devices.find(em, caller.id, reference)
-      const beaten = await upsertEntry(em, caller, { rom_id: romId, device_id: id, ...origin })
-      const entry = beaten === undefined ? null : await viewOf(em, caller.id, id)
-      if (beaten === undefined || entry === null) throw notFound(`ROM with ID '${romId}' not found`)
       await app.devices.touch(em, id)
-      const { former_rom_id: former } = beaten
+      const played = await findPlayed(em, caller.id, id)
+      // Asked first: nothing comes between a change and its event that could let a later change be told before.
+      const rooms = await findRooms(played === null || played === romId ? [romId] : [played, romId])
+      const row = await upsertEntry(em, caller, { rom_id: romId, device_id: id, ...origin })
+      if (row === undefined) throw notFound(`ROM with ID '${romId}' not found`)
+      const { former_rom_id: former, ...beaten } = row
+      const entry = toActivityView(beaten)
       // Not everybody who saw the last game may see this one.
       if (former !== null && former !== romId) {
-        await announce('activity:clear', { user_id: caller.id, device_id: uuid, rom_id: former })
+        announce(rooms, 'activity:clear', { user_id: caller.id, device_id: uuid, rom_id: former })
       }
-      await announce('activity:update', entry)
+      announce(rooms, 'activity:update', entry)
       return entry
     },
 
-    /** Ends what the caller plays on a device, whatever that is. */
+    /** Ends what the caller plays on a device, whatever that is; on one that is none of the caller's it is nothing. */
     async stop (em: EntityManager, caller: Caller, reference: Heartbeat['device_id']): Promise<void> {
-      const device = await app.devices.find(em, caller.id, reference)
+      const device = await app.devices.lookUp(em, caller.id, reference)
+      if (device === null) return
       await clear(em, sql<boolean>`a.user_id = ${caller.id} and a.device_id = ${device.id}`)
     },
 

@@ -1,6 +1,7 @@
 import formbody from '@fastify/formbody'
 import fp from 'fastify-plugin'
 import type { FeatureOptions } from '../../core/app.ts'
+import { dropExpiredCache } from '../../core/plugin-context.ts'
 import { LINK_FORM, createPageRoutes } from '../../core/pages/page.ts'
 import { createBasicScheme } from './basic.ts'
 import { warnOfUntrustedProxies } from './forwarded.ts'
@@ -48,8 +49,8 @@ export default fp<FeatureOptions>(async (app, { config, role }) => {
   if (role !== 'worker') return
   const throttle = createThrottle(app.pg)
   const timer = setInterval(() => {
-    Promise.all([sessions.dropExpired(), throttle.dropOld()])
-      .catch((err: unknown) => { app.log.warn({ err }, 'expired sessions and tokens were not removed') })
+    Promise.all([sessions.dropExpired(), throttle.dropOld(), dropExpiredCache(app.pg)])
+      .catch((err: unknown) => { app.log.warn({ err }, 'expired sessions, tokens and cached answers were not removed') })
   }, CLEAN_UP_MS)
   app.addHook('onClose', async () => { clearInterval(timer) })
 }, { name: 'auth', dependencies: ['auth-core', 'audit', 'mail', 'devices', 'permissions', 'users'] })

@@ -73,14 +73,14 @@ export function createSessions (app: FastifyInstance, config: Config) {
       const session = await tx.insert(Session, {
         token_hash: sha256(token),
         user: user.id,
-        device: device.id,
+        device: device?.id ?? null,
         user_agent: (request.headers['user-agent'] ?? '').slice(0, USER_AGENT_MAX),
         address: request.ip,
         id_token: idToken === undefined ? null : app.secrets.seal(ID_TOKEN_PURPOSE, idToken),
         expires_at: new Date(Date.now() + Math.min(idleSeconds, absoluteSeconds) * 1_000)
       })
       await tx.execute('update users set last_login = now(), last_active = now() where id = ?', [user.id])
-      return { session_id: session, device_id: device.id }
+      return { session_id: session, device_id: device?.id ?? null }
     })
     return { token, caller: await app.permissions.toCaller(user, { credential: 'session', ...ids }) }
   }

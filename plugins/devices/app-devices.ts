@@ -1,4 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
+import { Device } from './entities.ts'
+import { checkQuota } from './quota.ts'
 
 /** What an app says of the installation that it is. */
 export interface Installation {
@@ -24,8 +26,15 @@ const ADMIT = `insert into devices (user_id, client_device_identifier, name, pla
 
 /** Devices that an app makes of itself, by being let in. */
 export const appDevices = {
-  /** The user's device for an installation: the one there is, brought up to date, or a new one. */
+  /**
+   * The user's device for an installation: the one there is, brought up to date, or a new one. For a transaction that
+   * holds the lock on the user's row.
+   *
+   * @throws ApiError BAD_REQUEST when there are as many devices as may be
+   */
   async admit (em: EntityManager, userId: number, app: Installation): Promise<AppDevice> {
+    const isKnown = await em.count(Device, { user: userId, client_device_identifier: app.client_device_identifier }) > 0
+    if (!isKnown) await checkQuota(em, userId)
     const [device] = await em.execute<AppDevice[]>(ADMIT,
       [userId, app.client_device_identifier, app.name, app.platform, app.client, app.client_version])
     if (device === undefined) throw new Error('An inserted device was not returned')

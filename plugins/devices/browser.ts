@@ -1,6 +1,8 @@
+import { QueryOrder } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { User } from '../users/entities.ts'
 import { Device } from './entities.ts'
+import { hasAllDevices } from './quota.ts'
 
 /** How browsers name themselves in a User-Agent. Most also claim to be those further down, so the order counts. */
 const BROWSERS: readonly (readonly [name: string, pattern: RegExp])[] = [
@@ -39,8 +41,15 @@ export function describeBrowser (userAgent: string): { name: string, version: st
 
 interface Visit { userId: number, userAgent: string, address: string }
 
-/** The device that a user's browser at an address is; it is made when the user first signs in from there. */
-export async function findBrowserDevice (em: EntityManager, { userId, userAgent, address }: Visit): Promise<Device> {
+/**
+ * The device that a user's browser at an address is; it is made when the user first signs in from there. When there are
+ * as many devices as may be, the browser that was away for longest makes way.
+ *
+ * @returns null when there is no room and no such browser
+ */
+export async function findBrowserDevice (
+  em: EntityManager, { userId, userAgent, address }: Visit
+): Promise<Device | null> {
   const ip = address.slice(0, ADDRESS_MAX)
   return await em.transactional(async (tx) => {
     // One sign-in of a user after the other, so that two at once do not make two devices.
@@ -51,15 +60,15 @@ export async function findBrowserDevice (em: EntityManager, { userId, userAgent,
       return known
     }
     const { name, version } = describeBrowser(userAgent)
+    const browser = { name, client_version: version, ip_address: ip, last_seen: new Date() }
+    if (await hasAllDevices(tx, userId)) {
+      const oldest = await tx.findOne(Device, { user: userId, platform: PLATFORM, client: 'web' }, {
+        orderBy: { last_seen: QueryOrder.ASC_NULLS_FIRST, id: 'asc' }
+      })
+      return oldest === null ? null : tx.assign(oldest, browser)
+    }
     const device = tx.create(Device, {
-      user: tx.getReference(User, userId),
-      name,
-      platform: PLATFORM,
-      client: 'web',
-      client_version: version,
-      ip_address: ip,
-      sync_mode: 'api',
-      last_seen: new Date()
+      ...browser, user: tx.getReference(User, userId), platform: PLATFORM, client: 'web', sync_mode: 'api'
     })
     await tx.persist(device).flush()
     return device

@@ -6,8 +6,9 @@ import { toStorable } from '../../core/database-json.ts'
 import { lockOwner } from '../tokens/actor.ts'
 import { User } from '../users/entities.ts'
 import { Device } from './entities.ts'
+import { checkQuota } from './quota.ts'
 import type { RegisterDevice, UpdateDevice } from './schemas.ts'
-import { type SyncConfig, checkDepth, sealSyncConfig } from './sync-config.ts'
+import { type SyncConfig, checkSize, sealSyncConfig } from './sync-config.ts'
 
 /** A user's device with the same hardware address, whatever its notation; else with the same host name and platform. */
 const FIND = `select d.id from devices d,
@@ -30,7 +31,7 @@ type Fields = Partial<Pick<Device, typeof PLAIN[number] | 'mac_address' | 'sync_
 /** The columns for what was sent; a key that was not sent is left out. */
 export function readFields (secrets: Secrets, input: UpdateDevice, stored: SyncConfig | null): Fields {
   const { sync_config: config, sync_mode: mode, sync_enabled: isEnabled } = input
-  if (config) checkDepth(config)
+  if (config) checkSize(config)
   const mac = readMac(input)
   // What is undefined is no JSON, so it is not there afterwards.
   return toStorable({
@@ -70,6 +71,7 @@ async function findOrAdd (
 ): Promise<{ device: Device, isNew: boolean }> {
   const known = input.allow_duplicate === true ? null : await findKnown(tx, userId, input)
   if (known !== null) return { device: await meetAgain(tx, known, input), isNew: false }
+  await checkQuota(tx, userId)
   const device = tx.create(Device, {
     ...readFields(secrets, input, null), user: tx.getReference(User, userId), last_seen: new Date()
   })
@@ -77,9 +79,13 @@ async function findOrAdd (
   return { device, isNew: true }
 }
 
+/** A known device has its own token: whoever else says to be it is not given the device's place. */
+const BIND = `update client_tokens t set device_id = ? where t.id = ? and t.device_id is null and (?::boolean or not exists (
+  select 1 from client_tokens o where o.device_id = ? and (o.expires_at is null or o.expires_at > now())))`
+
 /**
  * Registers a device of the caller, or meets one again that is known. The token that does it becomes the device's own,
- * unless it is another's.
+ * unless it is another's or the device has one.
  *
  * @throws ApiError CONFLICT when it is known and that is not allowed
  */
@@ -90,8 +96,8 @@ export async function registerDevice (
     // One registration of a user after the other, so that two at once do not make two devices.
     await lockOwner(tx, caller.id)
     const registered = await findOrAdd(tx, secrets, caller.id, input)
-    await tx.execute('update client_tokens set device_id = ? where id = ? and device_id is null',
-      [registered.device.id, caller.token_id])
+    const { device: { id }, isNew } = registered
+    await tx.execute(BIND, [id, caller.token_id, isNew, id])
     return registered
   })
 }

@@ -16,6 +16,7 @@ const text = (maxLength: number, options: object = {}) => Type.Optional(Nullable
 const MAC = '^([0-9A-Fa-f]{2}([:-]?[0-9A-Fa-f]{2}){5})?$'
 const mac = () => Type.Optional(Nullable(Type.String({ maxLength: 17, pattern: MAC, description: 'Hardware address' })))
 
+const Key = Type.String({ pattern: '^[^\\u0000]{1,64}$' })
 const CAPABILITIES_MAX = 32
 const PATHS_MAX = 32
 const PATH_LENGTH_MAX = 4_096
@@ -34,10 +35,10 @@ const fields = {
     ssh_password: text(4_096, { description: `Shown as ${SECRET_MASK}, and kept when it comes back as that` }),
     ssh_key_path: text(4_096, { description: 'Likewise' })
   }, { additionalProperties: true, description: 'Settings of the way files go' }))),
-  paths: Type.Optional(Nullable(Type.Record(Type.String(), StoredText({ maxLength: PATH_LENGTH_MAX }), {
-    maxProperties: PATHS_MAX, description: 'Folders on the device: roms, saves, states'
+  paths: Type.Optional(Nullable(Type.Record(Key, StoredText({ maxLength: PATH_LENGTH_MAX }), {
+    maxProperties: PATHS_MAX, additionalProperties: false, description: 'Folders on the device: roms, saves, states'
   }))),
-  capabilities: Type.Optional(Nullable(Type.Record(Type.String({ pattern: '^[^\\u0000]{1,64}$' }), Type.Boolean(), {
+  capabilities: Type.Optional(Nullable(Type.Record(Key, Type.Boolean(), {
     maxProperties: CAPABILITIES_MAX, additionalProperties: false, description: 'What it can do, such as remote_install'
   })))
 }

@@ -13,29 +13,35 @@ import type { RegisterDevice, UpdateDevice } from './schemas.ts'
 const NUMBER = /^[0-9]{1,9}$/
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
+type Listener = (em: EntityManager, id: number) => Promise<void>
+
 const ONLINE = `select d.device_id from devices d where d.user_id = ?
   and exists (select 1 from device_presences p where p.device_id = d.id and p.expires_at > now()) order by d.id`
 
 export function createDevices (app: FastifyInstance, publish: Publish<DeviceEvents>) {
-  /**
-   * A user's device by either of its ids.
-   *
-   * @throws ApiError NOT_FOUND when there is none, or it is another user's
-   */
-  async function find (em: EntityManager, userId: number, reference: number | string): Promise<Device> {
+  /** A user's device by either of its ids; null when there is none, or it is another user's. */
+  async function lookUp (em: EntityManager, userId: number, reference: number | string): Promise<Device | null> {
     const text = String(reference)
     const id = NUMBER.test(text) ? { id: Number(text) } : UUID.test(text) ? { device_id: text.toLowerCase() } : null
-    const device = id === null ? null : await em.findOne(Device, { user: userId, ...id })
-    if (device === null) throw notFound(`Device with ID '${text}' not found`)
+    return id === null ? null : await em.findOne(Device, { user: userId, ...id })
+  }
+
+  /** @throws ApiError NOT_FOUND when there is none, or it is another user's */
+  async function find (em: EntityManager, userId: number, reference: number | string): Promise<Device> {
+    const device = await lookUp(em, userId, reference)
+    if (device === null) throw notFound(`Device with ID '${reference}' not found`)
     return device
   }
 
+  const beforeDelete: Listener[] = []
+
   return {
     ...appDevices,
+    lookUp,
     find,
 
-    /** The browser that sends a request as a device of a user. */
-    findBrowser: async (em: EntityManager, userId: number, request: FastifyRequest): Promise<Device> =>
+    /** The browser that sends a request as a device of a user; null when the user can have no more devices. */
+    findBrowser: async (em: EntityManager, userId: number, request: FastifyRequest): Promise<Device | null> =>
       await findBrowserDevice(em, { userId, userAgent: request.headers['user-agent'] ?? '', address: request.ip }),
 
     /** The UUID of a caller's device, which is its id on the wire; null for none. */
@@ -68,11 +74,17 @@ export function createDevices (app: FastifyInstance, publish: Publish<DeviceEven
     async delete (em: EntityManager, caller: Caller, reference: string | number, address: string): Promise<void> {
       requireGrant(caller, 'devices', 'delete', true)
       const { id, device_id: uuid, name } = await find(em, caller.id, reference)
+      for (const listener of beforeDelete) await listener(em, id)
       await em.nativeDelete(Device, { id })
       app.sockets.end({ kind: 'device', id })
       await app.audit.record({
         event: 'device.deleted', user: caller, address, details: { device_id: uuid, device_name: name ?? null }
       })
+    },
+
+    /** Calls a listener before a device is deleted by its owner. */
+    onDelete (listener: Listener): void {
+      beforeDelete.push(listener)
     },
 
     /** Sends an event to the sockets of a device. */

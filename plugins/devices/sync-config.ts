@@ -7,6 +7,8 @@ export const SECRET_MASK = '********'
 /** For what the secrets in a device's settings are sealed. */
 export const SYNC_SEAL = 'device-sync'
 const SECRET_KEYS = ['ssh_password', 'ssh_key_path'] as const
+/** Far more than settings take; what one device keeps here is shown in every list. */
+const BYTES_MAX = 16 * 1_024
 /** Deeper than settings are, and far from where writing them as JSON would end. */
 const DEPTH_MAX = 16
 
@@ -17,10 +19,13 @@ function isDeeper (value: unknown, levels: number): boolean {
   return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1))
 }
 
-/** @throws ApiError INVALID for settings that are nested beyond reason. */
-export function checkDepth (config: SyncConfig): void {
+/** @throws ApiError INVALID for settings that are nested, or larger, beyond reason. */
+export function checkSize (config: SyncConfig): void {
   if (isDeeper(config, DEPTH_MAX)) {
     throw invalid(['body', 'sync_config'], `Nested deeper than ${DEPTH_MAX} levels; send settings that are flatter`)
+  }
+  if (Buffer.byteLength(JSON.stringify(config)) > BYTES_MAX) {
+    throw invalid(['body', 'sync_config'], `Larger than ${BYTES_MAX} bytes as JSON; send fewer or shorter settings`)
   }
 }
 

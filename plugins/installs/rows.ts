@@ -8,7 +8,7 @@ import type { InstallRow, ReportInstall } from './schemas.ts'
 const COLUMNS = sql`i.id, i.user_id, i.device_id, d.device_id as device_uuid, i.rom_id, i.file_ids, i.status, i.reason,
   ${milliseconds('i.created_at')} as created_at, ${milliseconds('i.updated_at')} as updated_at`
 const IS_LIVE = sql<boolean>`i.status in ('pending', 'taken')`
-/** Nobody is told of them any more; they stay for a day for whoever looks into the database. */
+/** In no list any more; they stay for a day for a device that did not hear that its report arrived. */
 const ENDED_KEPT = sql`interval '1 day'`
 
 type Condition = RawBuilder<boolean>
@@ -73,11 +73,23 @@ export function createInstallRows (ttlDays: number) {
       return finished ?? null
     },
 
-    /** Null when the request has ended or counts as gone. */
-    async cancel (em: EntityManager, deviceId: number, id: string): Promise<InstallRow | null> {
+    /** A request that ended as a device says once more; null when there is none. */
+    async findEnded (
+      em: EntityManager, deviceId: number, id: string, status: ReportInstall['status']
+    ): Promise<InstallRow | null> {
+      const [ended] = await run(em, sql<InstallRow>`select ${COLUMNS} from install_requests i
+        join devices d on d.id = i.device_id
+        where i.id = ${id} and i.device_id = ${deviceId} and i.status = ${status} and ${isFresh}`)
+      return ended ?? null
+    },
+
+    /** Null when the request has ended or counts as gone, or its ROM is hidden from the viewer. */
+    async cancel (em: EntityManager, viewer: Viewer, deviceId: number, id: string): Promise<InstallRow | null> {
       const [cancelled] = await run(em, sql<InstallRow>`update install_requests i
-        set status = 'cancelled', updated_at = now() from devices d
+        set status = 'cancelled', updated_at = now()
+        from devices d, roms r join platforms p on p.id = r.platform_id
         where i.id = ${id} and i.device_id = ${deviceId} and ${IS_LIVE} and ${isFresh} and d.id = i.device_id
+          and r.id = i.rom_id and ${isRomVisible(viewer)}
         returning ${COLUMNS}`)
       return cancelled ?? null
     },

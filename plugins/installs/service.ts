@@ -72,9 +72,7 @@ export function createInstalls (app: FastifyInstance, config: Config) {
   }
 
   /** Tells the requester how it ended. */
-  async function notify (em: EntityManager, device: Device, row: InstallRow): Promise<void> {
-    const game = await findGame(em, null, row.rom_id)
-    if (game === null) return
+  async function notify (device: Device, game: Game, row: InstallRow): Promise<void> {
     await app.notifications.notify({
       kind: row.status === 'failed' ? 'device_install_failed' : 'device_install_completed',
       to: [row.user_id],
@@ -122,23 +120,31 @@ export function createInstalls (app: FastifyInstance, config: Config) {
       return (await rows.select(em, caller, sql`i.device_id = ${id} and i.status = 'taken'`)).map(toInstallView)
     },
 
-    /** The calling device says how a request that it took ended. */
+    /**
+     * The calling device says how a request that it took ended. Saying so again changes nothing, and of a ROM that is
+     * hidden by now nobody is told.
+     */
     async report (
       em: EntityManager, caller: Caller, reference: Reference, id: string, input: ReportInstall
     ): Promise<InstallRequestView> {
       const device = await findSelf(em, caller, reference)
       const row = await rows.finish(em, device.id, id, input)
       if (row === null) {
+        const ended = await rows.findEnded(em, device.id, id, input.status)
+        if (ended !== null) return toInstallView(ended)
         if (await rows.isPending(em, device.id, id)) throw conflict(`Install request '${id}' was not taken yet; claim it first`)
         throw gone(id)
       }
-      await notify(em, device, row)
-      return announce(row)
+      const game = await findGame(em, caller, row.rom_id)
+      if (game === null) return toInstallView(row)
+      const view = announce(row)
+      await notify(device, game, row)
+      return view
     },
 
     async cancel (em: EntityManager, caller: Caller, reference: Reference, id: string): Promise<InstallRequestView> {
       const device = await findDevice(em, caller, reference)
-      const row = await rows.cancel(em, device.id, id)
+      const row = await rows.cancel(em, caller, device.id, id)
       if (row === null) throw gone(id)
       app.devices.publish(device.id, 'install:cancelled', { id: row.id, rom_id: row.rom_id })
       return announce(row)

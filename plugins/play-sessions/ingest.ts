@@ -20,16 +20,26 @@ export interface Ingest {
 }
 
 /** An entry that may be stored. */
-interface Candidate extends Played { index: number, identity: string }
+interface Candidate extends Played {
+  index: number
+  identity: string
+  /** What was changed about it, for whoever sent it. */
+  detail: string | null
+}
 
-function findFault ({ start, end, duration_ms: duration }: Played): string | null {
-  if (end.getTime() > Date.now() + FUTURE_MAX_MS) {
-    return `The end '${end.toISOString()}' is in the future; set the clock of the device`
+function findFault ({ end }: Played): string | null {
+  if (end.getTime() <= Date.now() + FUTURE_MAX_MS) return null
+  return `The end '${end.toISOString()}' is in the future; set the clock of the device`
+}
+
+/** Nobody plays for longer than from start to end. The entry is kept all the same: its sender will not repeat it. */
+function cutDuration ({ start, end, duration_ms: duration }: Played): Pick<Candidate, 'duration_ms' | 'detail'> {
+  const span = end.getTime() - start.getTime()
+  if (duration <= span + DURATION_SLACK_MS) return { duration_ms: duration, detail: null }
+  return {
+    duration_ms: span,
+    detail: `The duration of ${duration} ms is longer than from start to end and was cut to ${span} ms; send the time that was played`
   }
-  if (duration > end.getTime() - start.getTime() + DURATION_SLACK_MS) {
-    return `The duration of ${duration} ms is longer than from start to end; send the time that was played`
-  }
-  return null
 }
 
 const resultOf = (index: number, status: PlaySessionIngestResult['status'], { id = null, detail = null }: {
@@ -48,7 +58,7 @@ function sift (played: readonly Played[], deviceId: number | null) {
     const [fault, identity] = [findFault(entry), identify(entry, deviceId)]
     if (fault !== null) errors.push(resultOf(index, 'error', { detail: fault }))
     else if (candidates.has(identity)) duplicates.push(resultOf(index, 'duplicate'))
-    else candidates.set(identity, { ...entry, index, identity })
+    else candidates.set(identity, { ...entry, ...cutDuration(entry), index, identity })
   }
   return { candidates: [...candidates.values()], errors, duplicates }
 }
@@ -123,10 +133,10 @@ export function createIngest (app: FastifyInstance) {
     const visible = await listVisible(to.user_id, candidates)
     const ids = await em.transactional((tx) => store(tx, to, candidates, visible))
     const created: PlaySessionIngestResult[] = []
-    for (const { index, identity } of candidates) {
+    for (const { index, identity, detail } of candidates) {
       const id = ids.get(identity)
       if (id === undefined) duplicates.push(resultOf(index, 'duplicate'))
-      else created.push(resultOf(index, 'created', { id }))
+      else created.push(resultOf(index, 'created', { id, detail }))
     }
     duplicates.sort((a, b) => a.index - b.index)
     return {

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import { type Caller, requireGrant } from '../../core/auth.ts'
-import { ApiError, badRequest, forbidden, invalid, notFound } from '../../core/errors.ts'
+import { badRequest, forbidden, invalid, notFound } from '../../core/errors.ts'
 import type { Place } from './entries.ts'
 import { PlaySession } from './entities.ts'
 import { createIngest } from './ingest.ts'
@@ -44,17 +44,33 @@ function readForm (body: IngestPlaySessions): { entries: PlaySessionEntry[], pla
   return { entries: body[name] ?? [], placeOf: (index) => ['body', name, index] }
 }
 
+/** The device whose sessions a caller's list is limited to; null for none. */
+function findOnlyDevice ({ credential, device_id: id, scopes }: Caller): number | null {
+  return credential === 'token' && !scopes.has('devices.read') ? id : null
+}
+
 export function createPlaySessions (app: FastifyInstance) {
   const ingest = createIngest(app)
 
   /** A user's device by either id; null for what is none of the user's. */
   async function findDevice (em: EntityManager, userId: number, reference: number | string): Promise<number | null> {
-    try {
-      return (await app.devices.find(em, userId, reference)).id
-    } catch (err) {
-      if (err instanceof ApiError && err.code === 'NOT_FOUND') return null
-      throw err
+    return (await app.devices.lookUp(em, userId, reference))?.id ?? null
+  }
+
+  /**
+   * The device to which a list is limited: the one that was named, and in any case a token's own unless it may read
+   * devices. `undefined` is all of them, null one that is not there.
+   */
+  async function chooseDevice (
+    em: EntityManager, caller: Caller, userId: number, named: number | string | undefined
+  ): Promise<number | null | undefined> {
+    const only = findOnlyDevice(caller)
+    const device = named === undefined ? undefined : await findDevice(em, userId, named)
+    if (only === null) return device
+    if (named !== undefined && device !== only) {
+      throw forbidden('This token reads the play sessions of its own device only; others take devices.read')
     }
+    return only
   }
 
   return {
@@ -74,7 +90,7 @@ export function createPlaySessions (app: FastifyInstance) {
     async list (em: EntityManager, caller: Caller, query: ListPlaySessionsQuery): Promise<PlaySessionView[]> {
       const userId = whoseOf(caller, query.user_id)
       const [after, before] = [readBound('start_after', query.start_after), readBound('end_before', query.end_before)]
-      const device = query.device_id === undefined ? undefined : await findDevice(em, userId, query.device_id)
+      const device = await chooseDevice(em, caller, userId, query.device_id)
       if (device === null) return []
       const limit = query.limit ?? (after === undefined && before === undefined ? LIMIT_DEFAULT : LIMIT_WITHIN_TIME)
       const rows = await selectSessions(em, caller, {
@@ -85,7 +101,8 @@ export function createPlaySessions (app: FastifyInstance) {
 
     /** How long a user played each ROM. */
     async totals (em: EntityManager, caller: Caller, query: PlayTotalsQuery): Promise<PlayTotalsView[]> {
-      const selection = { user_id: whoseOf(caller, query.user_id), rom_id: query.rom_id }
+      const device = findOnlyDevice(caller) ?? undefined
+      const selection = { user_id: whoseOf(caller, query.user_id), rom_id: query.rom_id, device_id: device }
       return (await selectTotals(em, caller, selection, query)).map(toPlayTotalsView)
     },
 

@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Type } from '@sinclair/typebox'
 import { pino } from 'pino'
+import type { Socket } from 'socket.io'
 import { type Socket as Client, io } from 'socket.io-client'
 import t, { type Test } from 'tap'
 import { buildApp } from '../../core/app.ts'
@@ -219,6 +220,13 @@ t.test('what one process publishes arrives at the sockets of all others', async 
   await until(async () => (await app.sockets.main.in(userRoom(admin)).fetchSockets()).length === 2)
   worker?.sockets.publish(userRoom(admin), 'test:said', { text: 'end' })
   t.same(await heard, [['from the first'], ['from the first']])
+
+  // Around the size from which they take another way.
+  const sizes = Array.from({ length: 500 }, (_, count) => 7_600 + count)
+  const arrived = new Set<number>()
+  clients[1]?.on('test:said', ({ text }: { text: string }) => { arrived.add(text.length) })
+  for (const size of sizes) app.sockets.publish(null, 'test:said', { text: 'x'.repeat(size) })
+  await until(async () => arrived.size === sizes.length)
 })
 
 t.test('events arrive in the order they were published in', async (t) => {
@@ -253,6 +261,23 @@ t.test('a socket that floods the server is closed', async (t) => {
   t.match(await gone, [/./])
   t.equal(guest.connected, false)
 })
+
+for (const [what, count] of [['a second one', 2], ['more than it may', 100_000]] as const) {
+  t.test(`a connection that opens a namespace again and again is closed: ${what}`, async (t) => {
+    const { app } = await fresh(t)
+    const url = `${await listen(app)}/ws/socket.io?EIO=4&transport=polling`
+    const { sid } = JSON.parse((await (await fetch(url)).text()).slice(1)) as { sid: string }
+    const opened: Socket[] = []
+    const note = (socket: Socket) => { if (Reflect.get(socket.conn, 'id') === sid) opened.push(socket) }
+    app.sockets.main.on('connection', note)
+    t.teardown(() => { app.sockets.main.off('connection', note) })
+    // The answer may be cut off with the connection.
+    await fetch(`${url}&sid=${sid}`, { method: 'POST', body: Array<string>(count).fill('40').join('\x1e') }).catch(() => {})
+    await until(async () => (await fetch(`${url}&sid=${sid}`)).status === 400)
+    t.ok(opened.length <= 2, `${opened.length} sockets`)
+    t.ok(opened.every((socket) => !socket.connected))
+  })
+}
 
 t.test('an event cannot be declared twice', async (t) => {
   const { app } = await withAct(t)

@@ -140,7 +140,9 @@ t.test('one plays on devices of one’s own, and what one may see', async (t) =>
     t.equal((await beat(payload, bob)).statusCode, 422, JSON.stringify(payload))
   }
   await beat({ rom_id: open, device_id: foreign.id })
-  t.equal((await clear(foreign.id, bob)).statusCode, 404)
+  for (const device of [foreign.id, foreign.device_id, 1_999_999, 'nothing']) {
+    t.equal((await clear(device, bob)).statusCode, 204, 'there is nothing to end')
+  }
   t.same(await romsSeen(bob), [open])
   t.equal((await beat({ rom_id: open, device_id: own.id, user_id: idOf('alice') }, bob)).json<ActivityEntryView>().username, 'bob')
   t.equal((await clear(own.device_id, bob)).statusCode, 204)
@@ -234,6 +236,37 @@ t.test('a socket that goes ends what it started, and nothing else', async (t) =>
   app.sockets.end({ kind: 'user', id: idOf('alice') })
   await hears(watcher.heard, 'activity:clear', { rom_id: second })
   t.same(await list(bob), [])
+})
+
+t.test('what is played next, or after a while, by other means does not end with the socket', async (t) => {
+  const [first, watcher] = [await connect(t, app, 'alice'), await connect(t, app, 'bob')]
+  const [switched, resumed] = [await makeDevice('alice'), await makeDevice('alice')]
+  for (const { id } of [switched, resumed]) first.socket.emit('activity:start', { rom_id: open, device_id: id })
+  for (const device of [switched, resumed]) await hears(watcher.heard, 'activity:update', { device_id: device.device_id })
+  await app.pg.query("update activity_entries set expires_at = now() - interval '1 second' where device_id = $1", [resumed.id])
+  await beat({ rom_id: second, device_id: switched.id })
+  await beat({ rom_id: open, device_id: resumed.id })
+  const last = await makeDevice('alice')
+  first.socket.emit('activity:start', { rom_id: open, device_id: last.id })
+  await hears(watcher.heard, 'activity:update', { device_id: last.device_id })
+  first.socket.disconnect()
+  await hears(watcher.heard, 'activity:clear', { device_id: last.device_id })
+  t.same(await romsSeen(bob), [open, second])
+})
+
+t.test('a game that is ended while it is said to be played is no failure', async (t) => {
+  const device = await makeDevice('alice')
+  const replies = await Promise.all(Array.from({ length: 40 }, (_, i) =>
+    i % 2 === 0 ? beat({ rom_id: open, device_id: device.id }) : clear(device.id)))
+  t.same([...new Set(replies.map(({ statusCode }) => statusCode))].sort(), [200, 204])
+})
+
+t.test('a device that is deleted is played on no more', async (t) => {
+  const [watcher, device] = [await connect(t, other, 'bob'), await makeDevice('alice')]
+  await beat({ rom_id: open, device_id: device.id })
+  const reply = await app.inject({ method: 'DELETE', url: `/api/devices/${device.id}`, headers: alice })
+  t.equal(reply.statusCode, 204)
+  await hears(watcher.heard, 'activity:clear', { user_id: idOf('alice'), rom_id: open, device_id: device.device_id })
 })
 
 t.test('when nobody knows who may see a ROM, everybody is asked to fetch, once for a burst in all workers', async (t) => {

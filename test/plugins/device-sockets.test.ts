@@ -1,3 +1,4 @@
+import type { AddressInfo } from 'node:net'
 import { mock } from 'node:test'
 import { pino } from 'pino'
 import type { Socket } from 'socket.io-client'
@@ -239,6 +240,19 @@ t.test('a device that floods the server is sent away', async (t) => {
   t.ok(await areClosed([socket]))
 })
 
+t.test('a device that nobody can identify at the moment comes back', async (t) => {
+  const { token } = await pairDevice(app, alice)
+  await app.pg.query('alter table client_tokens rename to client_tokens_elsewhere')
+  t.teardown(() => app.pg.query('alter table if exists client_tokens_elsewhere rename to client_tokens'))
+  const socket = openSocket(t, app, { auth: { token }, reconnects: true })
+  const refusals: string[] = []
+  socket.on('connect_error', (err) => { refusals.push(err.message) })
+  await new Promise((resolve) => { socket.io.once('close', resolve) })
+  await app.pg.query('alter table client_tokens_elsewhere rename to client_tokens')
+  await until(() => socket.connected, 'it is connected', LIMIT_MS)
+  t.notOk(refusals.includes('unavailable'))
+})
+
 t.test('a worker that ends takes only its own sockets with it', async (t) => {
   const third = await buildOther(3)
   await third.ready()
@@ -246,6 +260,10 @@ t.test('a worker that ends takes only its own sockets with it', async (t) => {
   await until(async () => await workers() === 3, 'the workers know each other')
   const device = await pairDevice(app, alice)
   const [stays, goes] = [await connect(t, app, device.token), await connect(t, third, device.token)]
+  const returning = ['websocket', 'polling'].flatMap((transport) => ['/', '/devices'].map((namespace) =>
+    openSocket(t, third, { auth: { token: device.token }, namespace, transport, reconnects: true })))
+  await until(() => returning.every((socket) => socket.connected), 'all are connected')
+  const { port } = third.server.address() as AddressInfo
   const heard = listen(stays)
   await third.close()
   t.ok(await areClosed([goes]))
@@ -255,4 +273,10 @@ t.test('a worker that ends takes only its own sockets with it', async (t) => {
   t.ok(stays.connected)
   await until(async () => (await app.pg.query(
     'select 1 from device_presences where device_id = $1', [device.id])).rowCount === 1, 'one presence is left')
+
+  const again = await buildOther(3)
+  t.teardown(() => again.close())
+  await again.ready()
+  await again.listen({ port, host: '127.0.0.1' })
+  await until(() => returning.every((socket) => socket.connected), 'who was not told to leave comes back', LIMIT_MS)
 })

@@ -30,13 +30,21 @@ export async function pairDevice (app: App, user: Caller, scopes = DEVICE_SCOPES
   }
 }
 
-interface Handshake { auth?: Record<string, unknown>, headers?: Record<string, string>, namespace?: string }
+interface Handshake {
+  auth?: Record<string, unknown>
+  headers?: Record<string, string>
+  namespace?: string
+  transport?: string
+  /** Whether it connects again by itself, and soon. */
+  reconnects?: boolean
+}
 
 /** A socket of a companion app, which may still be refused. */
 export function openSocket (t: Pick<Test, 'teardown'>, app: App, handshake: Handshake): Socket {
-  const { auth = {}, headers = {}, namespace = '/devices' } = handshake
+  const { auth = {}, headers = {}, namespace = '/devices', transport = 'websocket', reconnects = false } = handshake
   const socket = io(`http://127.0.0.1:${(app.server.address() as AddressInfo).port}${namespace}`, {
-    path: '/ws/socket.io', transports: ['websocket'], forceNew: true, reconnection: false, auth, extraHeaders: headers
+    path: '/ws/socket.io', transports: [transport], forceNew: true, auth, extraHeaders: headers,
+    reconnection: reconnects, reconnectionDelay: 50, reconnectionDelayMax: 50
   })
   t.teardown(() => { socket.disconnect() })
   return socket

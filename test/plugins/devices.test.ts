@@ -135,7 +135,7 @@ t.test('what does not fit is refused by name', async (t) => {
   const tooMany = Object.fromEntries(Array.from({ length: 33 }, (_, number) => [`c${number}`, true]))
   for (const [key, value] of Object.entries({
     sync_mode: 'sometimes', mac: 'AA:BB', mac_address: 'not an address', name: 'x'.repeat(256), platform: 'x'.repeat(51),
-    capabilities: tooMany, paths: { roms: 7 }, hostname: 'a\0b'
+    capabilities: tooMany, paths: { roms: 7 }, hostname: 'a\0b', sync_config: { folder: 'x'.repeat(16_384) }
   })) {
     const { status, body } = await alice.post('/api/devices', { [key]: value })
     t.equal(status, 422, key)
@@ -144,6 +144,40 @@ t.test('what does not fit is refused by name', async (t) => {
   for (const capabilities of [{ '': true }, { ['x'.repeat(65)]: true }, { a: 1 }]) {
     t.match(await alice.post('/api/devices', { capabilities }), { status: 422 })
   }
+  for (const paths of [{ '': '/x' }, { ['x'.repeat(65)]: '/x' }]) {
+    t.match(await alice.post('/api/devices', { paths }), { status: 422 })
+  }
+  const id = await register({ sync_config: { folder: 'x'.repeat(16_000) } })
+  t.match(await alice.put(`/api/devices/${id}`, { sync_config: { folder: 'x'.repeat(16_384) } }), { status: 422 })
+})
+
+t.test('a user has at most 200 devices, and may sign in and use the known ones all the same', async (t) => {
+  const mac = 'AA:BB:CC:DD:EE:FF'
+  const known = await register({ mac })
+  const paired = await pairDevice(app, alice)
+  const logIn = async (address: string) => (await app.inject({
+    method: 'POST', url: '/api/login', headers: signedIn, remoteAddress: address
+  })).statusCode
+  await app.pg.query(`insert into devices (user_id, name)
+    select id, 'more' from users, generate_series(1, 198) where username = 'alice'`)
+  const refused = { status: 400, body: { detail: 'There are 200 devices already; delete some first' } }
+  for (const body of [{}, { mac, allow_duplicate: true }]) t.match(await alice.post('/api/devices', body), refused)
+  t.match(await alice.post('/api/devices', { mac }), { status: 200, body: { id: known } })
+  t.match(await bob.post('/api/devices', { mac }), { status: 201 })
+  const { rows: [installation] } = await app.pg.query<{ client_device_identifier: string }>(
+    'select client_device_identifier from devices where id = $1', [paired.id])
+  for (const [identifier, status] of [['another', 400], [installation?.client_device_identifier, 200]] as const) {
+    const { body: { user_code: code } } = await createCaller(app).post('/api/auth/device/init', {
+      client_device_identifier: identifier, name: 'x', client: 'test', requested_scopes: ['devices.read']
+    })
+    t.match(await alice.post('/api/auth/device/approve', { user_code: code, approved_scopes: ['devices.read'] }), { status })
+  }
+  t.equal(await logIn('192.0.2.1'), 200, 'without a device')
+  await app.pg.query("delete from devices where id = (select max(id) from devices where name = 'more')")
+  for (const address of ['192.0.2.1', '192.0.2.2', '192.0.2.2']) t.equal(await logIn(address), 200)
+  const { rows: browsers } = await app.pg.query("select ip_address from devices where client = 'web'")
+  t.same(browsers, [{ ip_address: '192.0.2.2' }], 'in place of the browser that was away for longest')
+  t.equal((await alice.get('/api/devices')).body.length, 200)
 })
 
 t.test('settings nested beyond reason are refused, and what is no setting is not looked at', async (t) => {
@@ -258,6 +292,24 @@ t.test('the token that registers a device becomes its own, and stays it', async 
   t.not(await registerBy({ name: 'Second' }), first)
   t.match((await alice.get('/api/client-tokens')).body[0], { id: token.id, device_number: first })
   await alice.delete(`/api/client-tokens/${token.id}`)
+})
+
+t.test('a token does not take the place of the one that a known device has', async (t) => {
+  const { body: token } = await alice.post('/api/client-tokens', { name: 'App', scopes: ['devices.read', 'devices.write'] })
+  const headers = { authorization: `Bearer ${token.raw_token}` }
+  const device = await pairDevice(app, alice)
+  await alice.put(`/api/devices/${device.id}`, { mac: 'AA:BB:CC:DD:EE:FF' })
+  const boundTo = async () => (await app.pg.query<{ device_id: number | null }>(
+    'select device_id from client_tokens where id = $1', [token.id])).rows[0]?.device_id
+  const meet = async () => (await app.inject({
+    method: 'POST', url: '/api/devices', headers, payload: { mac: 'AA:BB:CC:DD:EE:FF' }
+  })).json<{ id: number }>().id
+  t.equal(await meet(), device.id)
+  t.equal(await boundTo(), null)
+  await app.pg.query("update client_tokens set expires_at = now() - interval '1 second' where id = $1", [device.token_id])
+  t.equal(await meet(), device.id)
+  t.equal(await boundTo(), device.id, 'whose token ran out needs a new one')
+  for (const id of [token.id, device.token_id]) await alice.delete(`/api/client-tokens/${id}`)
 })
 
 t.test('who may not delete devices is refused', async (t) => {

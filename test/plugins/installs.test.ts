@@ -103,7 +103,11 @@ for (const [status, kind, level] of [
       user_id: await idOf('alice'), kind, level, actor_id: null,
       data: { rom_id: rom, rom_name: /^Game \d+$/, device_name: 'Handheld', status, reason: 'x'.repeat(500) }
     }])
-    t.match(await device.calls.put(`${device.installs}/${id}`, { status }), { status: 404 }, 'it ends once')
+    t.match(await device.calls.put(`${device.installs}/${id}`, { status }), {
+      status: 200, body: { id, status, reason: 'x'.repeat(500) }
+    }, 'a report that is repeated changes nothing')
+    const differs = status === 'failed' ? 'done' : 'failed'
+    t.match(await device.calls.put(`${device.installs}/${id}`, { status: differs }), { status: 404 }, 'it ends once')
     t.equal((await app.pg.query('select 1 from notifications')).rowCount, 1)
   })
 }
@@ -167,9 +171,12 @@ t.test('of many ways to end a request at once one wins', async (t) => {
   const url = `${device.installs}/${id}`
   const replies = await Promise.all(Array.from({ length: 20 }, (_, number) =>
     number % 2 === 0 ? elsewhere.delete(url) : device.calls.put(url, { status: 'failed' })))
-  t.same(replies.map(({ status }) => status).sort(), [200, ...Array<number>(19).fill(404)])
+  const ended = replies.filter(({ status }) => status === 200)
+  t.equal(new Set(ended.map(({ body }) => body.status)).size, 1, 'all that succeeded say the same')
+  t.ok(ended.length === 1 || ended.every(({ body }) => body.status === 'failed'), 'a cancellation succeeds once')
+  t.equal(replies.filter(({ status }) => status === 404).length, 20 - ended.length)
   await until(() => browser.length === 3, 'three steps were heard')
-  t.match(browser.map(({ payload }) => payload.status), ['pending', 'taken', replies.find(({ status }) => status === 200)?.body.status])
+  t.match(browser.map(({ payload }) => payload.status), ['pending', 'taken', ended[0]?.body.status])
 })
 
 async function headersOf (name: string) {
@@ -240,6 +247,19 @@ t.test('a game that is hidden cannot be asked for, and is seen in no list any mo
   t.equal((await alice.get(device.installs)).body.length, 1)
   t.match((await device.calls.post(`${device.installs}/claim`)).body, [{ rom_id: shown }])
   t.same((await bob.get(`/api/roms/${shown}/installs`)).body, [], 'the requests of others are not shown')
+})
+
+t.test('of a game that is hidden by now nobody is told, and a request for it cannot be taken back', async (t) => {
+  const [device, hidden, shown, browser] = [await makeDevice(), await makeGame(), await makeGame(), await openBrowser(t, 'alice')]
+  const { body: { id } } = await alice.post(device.installs, { rom_id: hidden })
+  await device.calls.post(`${device.installs}/claim`)
+  await app.pg.query("insert into hidden_entities (entity, entity_id, user_id) values ('roms', $1, $2)", [hidden, await idOf('alice')])
+  t.match(await alice.delete(`${device.installs}/${id}`), { status: 404 })
+  t.match(await device.calls.put(`${device.installs}/${id}`, { status: 'done' }), { status: 200 })
+  await alice.post(device.installs, { rom_id: shown })
+  await until(() => browser.length === 3, 'what came after was heard')
+  t.match(browser.map(({ payload }) => [payload.rom_id, payload.status]), [[hidden, 'pending'], [hidden, 'taken'], [shown, 'pending']])
+  t.equal((await app.pg.query('select 1 from notifications')).rowCount, 0)
 })
 
 t.test('a request that nothing happens to is forgotten', async (t) => {

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
+import { mock } from 'node:test'
 import { pino } from 'pino'
 import { type Socket, io } from 'socket.io-client'
 import t, { type Test } from 'tap'
@@ -16,6 +17,10 @@ declare module '../../core/sockets.ts' {
 
 /** What a person waits for at most until a revoked session is gone everywhere. */
 const LIMIT_MS = 2_000
+const HALF_MINUTE_MS = 30_000
+
+// What is done every so often is done when a test says that the time has passed.
+mock.timers.enable({ apis: ['setInterval'] })
 
 const test = await buildTestApp(t)
 const { app, admin, config, databaseUrl } = test
@@ -126,4 +131,29 @@ t.test('who is no administrator any more hears nothing meant for them', async (t
   await until(() => other.sockets.main.sockets.adapter.rooms.get(ADMIN_ROOM)?.has(socket.id ?? '') !== true,
     'it left the room of administrators', LIMIT_MS)
   t.ok(socket.connected)
+})
+
+t.test('who is no administrator any more leaves their room within half a minute, also when nobody said so', async (t) => {
+  const { id, login } = await makeUser('former')
+  await app.pg.query("update users set role = 'admin' where id = $1", [id])
+  const socket = await connect(t, app, login.cookie, id)
+  const isAmongAdmins = () => app.sockets.main.sockets.adapter.rooms.get(ADMIN_ROOM)?.has(socket.id ?? '') === true
+  await until(isAmongAdmins, 'it is an admin')
+  await app.pg.query("update users set role = 'user' where id = $1", [id])
+  mock.timers.tick(HALF_MINUTE_MS)
+  await until(() => !isAmongAdmins(), 'it left the room of administrators', LIMIT_MS)
+  t.ok(socket.connected)
+})
+
+t.test('a session that cannot be looked up at the moment loses the connection, and its client comes back', async (t) => {
+  const { id, login } = await makeUser('patient')
+  await app.pg.query('alter table sessions rename to sessions_elsewhere')
+  t.teardown(() => app.pg.query('alter table if exists sessions_elsewhere rename to sessions'))
+  const socket = io(`http://127.0.0.1:${(app.server.address() as AddressInfo).port}`, {
+    path: '/ws/socket.io', transports: ['websocket'], forceNew: true, reconnectionDelay: 50, extraHeaders: { cookie: login.cookie }
+  })
+  t.teardown(() => { socket.disconnect() })
+  await once(socket as never, 'disconnect')
+  await app.pg.query('alter table sessions_elsewhere rename to sessions')
+  await until(() => app.sockets.main.sockets.adapter.rooms.get(userRoom(id))?.has(socket.id ?? '') === true, 'it is bound', LIMIT_MS)
 })

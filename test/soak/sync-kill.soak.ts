@@ -50,7 +50,7 @@ t.test('kill -9 between any two steps of a sync loses nothing', async (t) => {
     const history = new History(host, rom.id)
     await history.check(steps)
     accepted += history.accepted.size
-  }), { numRuns: RUNS, seed: SEED })
+  }), { numRuns: RUNS, seed: SEED, endOnFailure: true })
   t.comment(`${RUNS} histories, ${kills} kills, ${accepted} contents taken, all of which can be downloaded`)
   await server.stop()
 })
