@@ -46,13 +46,13 @@ export async function registerDevice (login: Login, device: object): Promise<{ i
   return await (await call(login, '/api/devices', post(device))).json() as { id: number }
 }
 
-/** The ROMs by file name without its extension: saves are named after them. */
-export async function listRoms (session: Session): Promise<Map<string, number>> {
-  const byName = new Map<string, number>()
+/** The ROMs by file name without its extension: saves are named after them. Games on two platforms may share one. */
+export async function listRoms (session: Session): Promise<Map<string, number[]>> {
+  const byName = new Map<string, number[]>()
   for (let offset = 0; ; offset += 500) {
     const answer = await call(session, `/api/roms?limit=500&offset=${offset}`)
     const { items } = await answer.json() as { items: { id: number, fs_name_no_ext: string }[] }
-    for (const { id, fs_name_no_ext: name } of items) byName.set(name, id)
+    for (const { id, fs_name_no_ext: name } of items) byName.set(name, [...byName.get(name) ?? [], id])
     if (items.length < 500) return byName
   }
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createReadStream, existsSync } from 'node:fs'
-import { readFile, readdir, rm, stat } from 'node:fs/promises'
-import { join, parse, relative, resolve, sep } from 'node:path'
+import { readFile, readdir, rename, rm, stat } from 'node:fs/promises'
+import { isAbsolute, join, parse, relative, resolve, sep } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import {
   type HeldRom, type Operation, type PlaySession, type Session, complete, download, listRoms, negotiate, upload
@@ -9,6 +9,8 @@ import {
 
 /** What a player was at since the last sync: the launcher of games writes it, one JSON array. */
 const PLAYS = '.plays.json'
+/** Those that are on their way: the launcher may write new ones meanwhile. */
+const SENDING = '.plays.sending.json'
 
 async function sha1Of (path: string): Promise<string> {
   const hash = createHash('sha1')
@@ -17,17 +19,28 @@ async function sha1Of (path: string): Promise<string> {
 }
 
 /**
- * The saves in the folder by ROM; files that belong to no ROM of the server are left alone. ROMs without a save are
- * named too: what the server has for them is wanted here. An app that holds some games only names those.
+ * The saves in the folder by ROM; files that belong to no ROM of the server are left alone, and so are those of which
+ * nobody can say to which of several they belong. ROMs without a save are named too: what the server has for them is
+ * wanted here. An app that holds some games only names those.
  */
-async function readHeld (folder: string, roms: ReadonlyMap<string, number>): Promise<HeldRom[]> {
-  const held = new Map([...roms.values()].map((id): [number, HeldRom] => [id, { rom_id: id, saves: [] }]))
+async function readHeld (
+  folder: string, roms: ReadonlyMap<string, readonly number[]>, tell: (line: string) => void
+): Promise<HeldRom[]> {
+  const held = new Map<string, HeldRom>()
+  for (const [name, [id, ...others]] of roms) {
+    if (id !== undefined && others.length === 0) held.set(name, { rom_id: id, saves: [] })
+  }
   for (const entry of await readdir(folder, { withFileTypes: true })) {
-    const id = roms.get(parse(entry.name).name)
-    if (!entry.isFile() || id === undefined) continue
+    const { name } = parse(entry.name)
+    if (!entry.isFile() || !roms.has(name)) continue
+    const rom = held.get(name)
+    if (rom === undefined) {
+      tell(`left out ${entry.name}: several games are called like it`)
+      continue
+    }
     const path = join(folder, entry.name)
     const { mtime } = await stat(path)
-    held.get(id)?.saves.push({ file: entry.name, mtime: mtime.toISOString(), sha1: await sha1Of(path) })
+    rom.saves.push({ file: entry.name, mtime: mtime.toISOString(), sha1: await sha1Of(path) })
   }
   return [...held.values()]
 }
@@ -36,7 +49,8 @@ async function readHeld (folder: string, roms: ReadonlyMap<string, number>): Pro
 function placeOf (folder: string, { dest_path: path = '', file }: Operation): string {
   const place = resolve(folder, path)
   const inside = relative(folder, place)
-  if (inside === '' || inside === '..' || inside.startsWith(`..${sep}`)) {
+  // To another drive there is no relative path.
+  if (inside === '' || inside === '..' || inside.startsWith(`..${sep}`) || isAbsolute(inside)) {
     throw new Error(`'${file}' is to be written to '${place}', which is outside '${folder}'`)
   }
   return place
@@ -63,15 +77,18 @@ async function carryOut (
   }
 }
 
-async function readPlays (path: string): Promise<PlaySession[]> {
-  return existsSync(path) ? JSON.parse(await readFile(path, 'utf8')) as PlaySession[] : []
+/** Takes what is to be sent; what an earlier run took, and nobody confirmed, comes first. */
+async function takePlays (folder: string): Promise<PlaySession[]> {
+  const [written, sending] = [join(folder, PLAYS), join(folder, SENDING)]
+  if (!existsSync(sending) && existsSync(written)) await rename(written, sending)
+  return existsSync(sending) ? JSON.parse(await readFile(sending, 'utf8')) as PlaySession[] : []
 }
 
 /** One run: says what is here, does what the server answers, and reports. */
 export async function sync (
   session: Session, folder: string, tell: (line: string) => void
 ): Promise<{ done: number, failed: number }> {
-  const held = await readHeld(folder, await listRoms(session))
+  const held = await readHeld(folder, await listRoms(session), tell)
   const told = new Map(held.flatMap((rom) => rom.saves.map((save) => [save.file, save.sha1])))
   const { session_id: id, operations } = await negotiate(session, held)
   let done = 0
@@ -86,8 +103,7 @@ export async function sync (
       tell(`${operation.type} ${operation.file} failed: ${err instanceof Error ? err.message : String(err)}`)
     }
   }
-  const plays = await readPlays(join(folder, PLAYS))
-  await complete(session, id, { done, failed, plays })
-  await rm(join(folder, PLAYS), { force: true })
+  await complete(session, id, { done, failed, plays: await takePlays(folder) })
+  await rm(join(folder, SENDING), { force: true })
   return { done, failed }
 }

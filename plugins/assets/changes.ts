@@ -9,8 +9,8 @@ import { assetNotFound, getAllOwn, getOwn, getOwnOrDeleted } from './reads.ts'
 import type { AssetRow } from './rows.ts'
 import type { DownloadedInput, ReplaceInput } from './schemas.ts'
 import { type ThumbnailStore, readThumbnail } from './thumbnail-store.ts'
-import { type Lineage, type RomPlace, type Writes, type Writing, folderOf } from './writes.ts'
-import { dateOrNull } from './uploads.ts'
+import { readMtime } from './uploads.ts'
+import { type Lineage, type RomPlace, type Writes, type Writing, folderOf, ofGame } from './writes.ts'
 
 const lineageOf = (row: AssetRow): Lineage => ({ user_id: row.user_id, rom_id: row.rom_id, kind: row.kind })
 
@@ -61,7 +61,7 @@ export function createChanges ({ writes, stamps, thumbnails }: {
       const picture = await readThumbnail(screenshot)
       const fileName = await change(em, caller, kind, id, async (writing, asset) => {
         if (main !== null) {
-          await writes.replace(writing, asset, main, ownFolder(asset), dateOrNull(input.mtime))
+          await writes.replace(writing, asset, main, ownFolder(asset), readMtime(input.mtime))
           if (acting !== null) await stamps.sent(writing.tx, acting.device, asset, input.content_hash)
         }
         if (picture !== null && asset.rom !== null && asset.rom !== undefined) {
@@ -102,8 +102,8 @@ export function createChanges ({ writes, stamps, thumbnails }: {
       const row = await getOwnOrDeleted(em, caller, kind, id)
       await writes.run(em, [lineageOf(row)], async (writing) => {
         const asset = await load(writing, kind, id, true)
-        const { file_name: name, slot, rom, user, deleted_at: deletedAt } = asset
-        const same = { user, rom, kind, slot: slot ?? null, file_name: name, deleted_at: null }
+        const { file_name: name, slot, user, deleted_at: deletedAt } = asset
+        const same = { user, ...ofGame(asset), kind, slot: slot ?? null, file_name: name, deleted_at: null }
         const twin = await writing.tx.count(Asset, same)
         if (twin > 0) throw conflict(`There is another '${name}' by now; delete it first`)
         writing.tx.assign(asset, { deleted_at: null, deleted_by: null })

@@ -6,6 +6,7 @@ import type { Scope } from '../../core/scopes.ts'
 import type { Device } from '../devices/entities.ts'
 import type { Asset } from './entities.ts'
 import { AssetVersion, DeviceSync } from './entities.ts'
+import type { AssetRow } from './rows.ts'
 import type { DownloadedInput } from './schemas.ts'
 import { type Agreement, baseKeyOf, stampBase } from './sync-base.ts'
 
@@ -20,14 +21,13 @@ type Content = Pick<Asset, 'sha1' | 'content_hash'> & { at: Date }
 
 /** @throws ApiError CONFLICT when a device holds bytes that this never was. */
 async function findHeld (tx: EntityManager, asset: Asset, input: DownloadedInput): Promise<Content> {
-  const current = { sha1: asset.sha1, content_hash: input.content_hash ?? asset.content_hash, at: asset.updated_at }
+  const contentHash = input.content_hash?.toLowerCase() ?? null
+  const current = { sha1: asset.sha1, content_hash: contentHash ?? asset.content_hash, at: asset.updated_at }
   const sha1 = input.sha1?.toLowerCase() ?? null
-  const isOther = sha1 === null
-    ? (input.content_hash ?? asset.content_hash) !== asset.content_hash
-    : sha1 !== asset.sha1
+  const isOther = sha1 === null ? current.content_hash !== asset.content_hash : sha1 !== asset.sha1
   if (!isOther) return current
   const version = await tx.findOne(AssetVersion,
-    { asset, ...(sha1 === null ? { content_hash: input.content_hash ?? null } : { sha1 }) }, { orderBy: { id: 'desc' } })
+    { asset, ...(sha1 === null ? { content_hash: contentHash } : { sha1 }) }, { orderBy: { id: 'desc' } })
   if (version !== null) {
     return { sha1: version.sha1, content_hash: version.content_hash ?? null, at: version.content_updated_at }
   }
@@ -87,7 +87,7 @@ export function createDeviceStamps (app: FastifyInstance) {
     /** What a device sent, it holds. */
     async sent (tx: EntityManager, device: Device, asset: Asset, contentHash: string | undefined): Promise<void> {
       await stamp(tx, device, asset, {
-        sha1: asset.sha1, content_hash: contentHash ?? asset.content_hash, at: asset.updated_at
+        sha1: asset.sha1, content_hash: contentHash?.toLowerCase() ?? asset.content_hash, at: asset.updated_at
       })
     },
 
@@ -97,11 +97,13 @@ export function createDeviceStamps (app: FastifyInstance) {
     },
 
     /** A device is being sent the content; whether it arrives is not known. */
-    async served (em: EntityManager, device: Device, assetId: number): Promise<void> {
+    async served (em: EntityManager, device: Device, row: Pick<AssetRow, 'id' | 'updated_at'>): Promise<void> {
+      // It may have been given other content since the file was opened.
       await em.execute(`insert into device_syncs (device_id, asset_id, last_synced_at, is_untracked)
-        select ?, id, updated_at, false from assets where id = ?
-        on conflict (device_id, asset_id) do update set last_synced_at = excluded.last_synced_at, is_untracked = false`,
-      [device.id, assetId])
+        select ?, id, ?::timestamptz, false from assets where id = ?
+        on conflict (device_id, asset_id) do update
+        set last_synced_at = greatest(device_syncs.last_synced_at, excluded.last_synced_at), is_untracked = false`,
+      [device.id, new Date(row.updated_at).toISOString(), row.id])
     },
 
     /** Whether a device is to be left alone with a save; leaving alone what it never synced is remembered too. */

@@ -69,6 +69,8 @@ export function createFiles (config: Config) {
     let size = 0
     let checked = 0
     let head = Buffer.alloc(0)
+    // Not everybody announces a length.
+    await checkFreeSpace(0)
     for await (const chunk of content as AsyncIterable<Buffer>) {
       if (head.length < HEAD_BYTES) head = Buffer.concat([head, chunk.subarray(0, HEAD_BYTES - head.length)])
       size += chunk.length

@@ -56,7 +56,7 @@ export function createForms (config: Config, files: Files) {
       } else if (staged.has(part.fieldname)) {
         throw badRequest(`The part '${part.fieldname}' is there twice; send one file under each name`)
       } else {
-        staged.set(part.fieldname, await files.stage(id, part.filename, part.file))
+        staged.set(part.fieldname, await files.stage(id, part.filename ?? '', part.file))
       }
     }
     return fields

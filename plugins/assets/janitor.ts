@@ -1,5 +1,5 @@
-import { readdir, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, readdir, rename, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config.ts'
@@ -13,7 +13,9 @@ import { PLURALS } from './views.ts'
 const STRAY_AFTER_MS = 86_400_000
 const CRON = '40 4 * * *'
 /** Folders of a user that hold uploads; the picture of an account lies beside them. */
-const FOLDERS = [...Object.values(PLURALS), INCOMING]
+const SETTLED = Object.values(PLURALS)
+/** Where files go that no row names: after a restored database they may be all there is of somebody's saves. */
+const LOST = 'lost'
 
 /** ROMs that are in the library under the names their files remember. */
 const REATTACH = `update assets a set rom_id = r.id from roms r join platforms p on p.id = r.platform_id
@@ -59,31 +61,49 @@ export function createJanitor (app: FastifyInstance, config: Config, files: File
     return (await app.pg.query<{ path: string }>(STRAYS, [old])).rows.map((row) => row.path)
   }
 
-  /** Removes what was uploaded and never got a row, because the server died in between. */
-  async function removeStrays (signal: AbortSignal): Promise<number> {
-    const users = join(files.base, 'users')
-    let removed = 0
-    for (const user of await orNothing(readdir(users))) {
-      for (const folder of FOLDERS) {
-        signal.throwIfAborted()
-        const strays = await findStrays(join(users, user, folder))
-        await files.remove(strays)
-        removed += strays.length
-      }
+  async function setAside (paths: readonly string[]): Promise<void> {
+    if (paths.length === 0) return
+    const folder = join(files.base, LOST, new Date().toISOString().slice(0, 10))
+    for (const path of paths) {
+      const target = join(folder, path)
+      await mkdir(dirname(target), { recursive: true })
+      await rename(join(files.base, path), target).catch((err: unknown) => {
+        // An account may be deleted at the same time.
+        if (errorCode(err) !== 'ENOENT') throw err
+      })
     }
-    return removed
+    app.log.warn({ files: paths.length, folder }, 'files that the database does not know were put aside; ' +
+      'delete them, or restore the database that knows them')
+  }
+
+  /** Removes what remained of broken uploads, and sets aside what is complete and has no row. */
+  async function clearStrays (signal: AbortSignal) {
+    const users = join(files.base, 'users')
+    const cleared = { strays: 0, lost: 0 }
+    for (const user of await orNothing(readdir(users))) {
+      signal.throwIfAborted()
+      const strays = await findStrays(join(users, user, INCOMING))
+      await files.remove(strays)
+      const lost: string[] = []
+      for (const folder of SETTLED) lost.push(...await findStrays(join(users, user, folder)))
+      await setAside(lost)
+      cleared.strays += strays.length
+      cleared.lost += lost.length
+    }
+    return cleared
   }
 
   async function clean (signal: AbortSignal) {
     const expired = await takeOlderThan(app.pg, config.assets.versions_kept_days)
     await files.remove(expired)
-    return { expired: expired.length, strays: await removeStrays(signal) }
+    return { expired: expired.length, ...await clearStrays(signal) }
   }
 
   const definition: TaskDefinition = {
     name: 'cleanup_assets',
     title: 'Cleanup saves and states',
-    description: 'Deletes former contents and deleted saves, states and screenshots that are no longer kept, and remains of broken uploads',
+    description: 'Deletes former contents and deleted saves, states and screenshots that are no longer kept, and remains of broken uploads; puts ' +
+      'files that the database does not know aside under assets/lost',
     type: 'cleanup',
     group: 'scheduled',
     enabled: true,

@@ -4,6 +4,7 @@ import { PathRefusedError, safeName } from '../../core/library/safe-path.ts'
 import { untagged } from './sync-base.ts'
 
 const DISK_NAME_BYTES = 200
+const NAME_BYTES = 255
 const LABEL_MAX = 40
 
 /** Whole characters of a text, as many as fit into so many bytes. */
@@ -43,22 +44,25 @@ export function cleanFileName (given: string): string {
 /** One folder of a path, of text that a client or the library gave. @throws ApiError BAD_REQUEST */
 export const cleanFolder = (given: string): string => check(clean(given), given)
 
-/** `<stem> [YYYY-MM-DD_HH-MM-SS]<ext>` in place of an older date. @throws ApiError BAD_REQUEST when too long */
-export function withDateTag (fileName: string, at: Date): string {
-  const name = untagged(fileName)
+/** A name with something added before its extension, its stem as long as there is room. @throws ApiError BAD_REQUEST */
+function withAddition (name: string, addition: string): string {
   const extension = extname(name)
-  const [date, time = ''] = at.toISOString().slice(0, 19).split('T')
-  const stem = name.slice(0, name.length - extension.length)
-  return check(`${stem} [${date}_${time.replaceAll(':', '-')}]${extension}`, fileName)
+  const end = addition + extension
+  const stem = cutBytes(name.slice(0, name.length - extension.length), NAME_BYTES - Buffer.byteLength(end))
+  return check(stem + end, name)
 }
 
-/** The name of a file that keeps the other side of a conflict. @throws ApiError BAD_REQUEST when it gets too long. */
+/** `<stem> [YYYY-MM-DD_HH-MM-SS]<ext>` in place of an older date. */
+export function withDateTag (fileName: string, at: Date): string {
+  const [date, time = ''] = at.toISOString().slice(0, 19).split('T')
+  return withAddition(untagged(fileName), ` [${date}_${time.replaceAll(':', '-')}]`)
+}
+
+/** The name of a file that keeps the other side of a conflict. */
 export function conflictName (fileName: string, at: Date, deviceLabel: string): string {
-  const name = untagged(fileName)
-  const extension = extname(name)
   const stamp = at.toISOString().slice(0, 19).replaceAll(/[-:]/g, '')
   const label = clean(deviceLabel).replaceAll(/[^\p{L}\p{N}_-]+/gu, '-').slice(0, LABEL_MAX).toWellFormed()
-  return check(`${name.slice(0, name.length - extension.length)}.conflict-${stamp}Z-${label}${extension}`, fileName)
+  return withAddition(untagged(fileName), `.conflict-${stamp}Z-${label}`)
 }
 
 /** The name on disk: never used twice, and short enough for every file system. */

@@ -106,11 +106,11 @@ export async function listDeleted (em: EntityManager, viewer: Viewer, kind: Asse
   return await selectAssets(em, all([isOwn(viewer), isKind(kind), isDeleted, isReachable(viewer)]))
 }
 
-/** A live screenshot by name. */
+/** A live screenshot by name: one of the gallery, or the picture of a save or state. */
 export const findScreenshot = (
-  em: EntityManager, of: { user_id: number, rom_id: number }, fileName: string
+  em: EntityManager, of: { user_id: number, rom_id: number }, named: Pick<Asset, 'file_name' | 'is_gallery'>
 ): Promise<Asset | null> => em.findOne(Asset,
-  { user: of.user_id, rom: of.rom_id, kind: 'screenshot', file_name: fileName, deleted_at: null })
+  { user: of.user_id, rom: of.rom_id, kind: 'screenshot', ...named, deleted_at: null })
 
 /** The saves of a ROM by slot, newest first. */
 export async function summarize (em: EntityManager, viewer: Viewer, romId: number): Promise<SaveSummary> {

@@ -6,7 +6,8 @@ import type { Asset } from './entities.ts'
 /** Former contents of an asset; in a slot also those of its other saves, and the saves that were cleaned up. */
 const BEYOND_COUNT = `with lineage as (
     select id, deleted_at, deleted_by, disk_path from assets where id = ? or (user_id = ? and kind = ?
-      and rom_id is not distinct from ? and slot = ? and (deleted_at is null or deleted_by = 'cleanup'))
+      and rom_id is not distinct from ? and (rom_id is not null or (platform_fs_slug = ? and rom_fs_name = ?))
+      and slot = ? and (deleted_at is null or deleted_by = 'cleanup'))
   ), history as (
     select v.id as version_id, v.asset_id, v.created_at as at from asset_versions v join lineage l on l.id = v.asset_id
     union all
@@ -25,7 +26,8 @@ interface Former { version_id: number | null, asset_id: number }
  */
 export async function takeBeyondCount (tx: EntityManager, asset: Asset, kept: number): Promise<string[]> {
   const old = await tx.execute<Former[]>(BEYOND_COUNT,
-    [asset.id, asset.user.id, asset.kind, asset.rom?.id ?? null, asset.slot ?? null, kept])
+    [asset.id, asset.user.id, asset.kind, asset.rom?.id ?? null, asset.platform_fs_slug, asset.rom_fs_name,
+      asset.slot ?? null, kept])
   if (old.length === 0) return []
   const assets = old.filter((row) => row.version_id === null).map((row) => row.asset_id)
   const versions = old.flatMap((row) => row.version_id ?? [])

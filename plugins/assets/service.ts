@@ -19,7 +19,7 @@ import {
 import type { AssetRow } from './rows.ts'
 import type { ContentInput, ListInput, SaveView, ScreenshotView, StateView, VersionInput, VersionView } from './schemas.ts'
 import { createThumbnailStore } from './thumbnail-store.ts'
-import { createUploads, dateOrNull, findRom } from './uploads.ts'
+import { createUploads, findRom, readMtime } from './uploads.ts'
 import { getVersion, listVersions, toVersionView } from './versions.ts'
 import { toScreenshotView } from './views.ts'
 import { createWrites, folderOf } from './writes.ts'
@@ -102,9 +102,12 @@ export function createAssets (app: FastifyInstance, config: Config, files: Files
     async open (em: EntityManager, caller: Caller, kind: AssetKind, id: number) {
       const row = await getReadable(em, caller, kind, id)
       const content = await openContent(row, row, new Date(row.updated_at))
-      if (content !== null) return { row, content }
-      await em.nativeUpdate(Asset, { id, disk_path: row.disk_path }, { missing_from_fs: true })
-      throw missingFile(row.file_name)
+      const isMissing = content === null
+      if (row.missing_from_fs !== isMissing) {
+        await em.nativeUpdate(Asset, { id, disk_path: row.disk_path }, { missing_from_fs: isMissing })
+      }
+      if (isMissing) throw missingFile(row.file_name)
+      return { row, content }
     },
 
     /** The same, for a device that notes it. */
@@ -115,7 +118,7 @@ export function createAssets (app: FastifyInstance, config: Config, files: Files
       const { row, content } = await this.open(em, caller, kind, id)
       try {
         const isOwn = row.user_id === caller.id && kind !== 'screenshot'
-        if (isOwn && input.optimistic && acting !== null) await stamps.served(em, acting.device, id)
+        if (isOwn && input.optimistic && acting !== null) await stamps.served(em, acting.device, row)
         await stamps.count(em, caller, acting, input.session_id, row.file_name)
         return content
       } catch (err) {
@@ -131,7 +134,7 @@ export function createAssets (app: FastifyInstance, config: Config, files: Files
       const acting = await stamps.find(em, caller, input.device_id, 'devices.write')
       const row = await getOwn(em, caller, kind, id)
       const content = requireFile(file, `${kind}File`)
-      const version = await changes.addVersion(em, caller, kind, id, content, dateOrNull(input.mtime))
+      const version = await changes.addVersion(em, caller, kind, id, content, readMtime(input.mtime))
       await stamps.count(em, caller, acting, input.session_id, row.file_name)
       return toVersionView(row, version)
     },
@@ -165,9 +168,9 @@ export function createAssets (app: FastifyInstance, config: Config, files: Files
       await readPicture({ path: file.path, head: file.head, name })
       const lineage = { user_id: caller.id, rom_id: rom.id, kind: 'screenshot' as const }
       const id = await writes.run(em, [lineage], async (writing) => {
-        const known = await findScreenshot(writing.tx, lineage, name)
+        const known = await findScreenshot(writing.tx, lineage, { file_name: name, is_gallery: true })
         if (known !== null) {
-          writing.tx.assign(known, { is_gallery: true, is_public: false })
+          known.is_public = false
           await writes.replace(writing, known, file, folderOf(lineage, rom, null), null)
           return known.id
         }

@@ -5,7 +5,7 @@ import { cleanFileName } from './names.ts'
 import { readPicture } from './pictures.ts'
 import { findScreenshot } from './reads.ts'
 import { createThumbnails, isPictureOf } from './thumbnails.ts'
-import { type Lineage, type RomPlace, type Writes, type Writing, folderOf } from './writes.ts'
+import { type Lineage, type RomPlace, type Writes, type Writing, folderOf, ofGame } from './writes.ts'
 
 /** A picture that came with a save or state. */
 export interface Picture { file: StagedFile, name: string, extension: string }
@@ -18,6 +18,7 @@ export async function readThumbnail (file: StagedFile | null): Promise<Picture |
 }
 
 type Deletion = Pick<Asset, 'deleted_at' | 'deleted_by'>
+const gameKey = ({ rom, platform_fs_slug: platform, rom_fs_name: name }: Asset) => rom?.id ?? `${platform}/${name}`
 const toNamed = (asset: Asset) =>
   ({ asset, user_id: asset.user.id, rom_id: asset.rom?.id ?? null, file_name: asset.file_name })
 
@@ -27,7 +28,7 @@ export function createThumbnailStore (writes: Writes) {
 
   async function findScreenshots ({ tx }: Writing, of: Asset, deletedAt: Date | null): Promise<Asset[]> {
     return await tx.find(Asset,
-      { user: of.user.id, rom: of.rom?.id ?? null, kind: 'screenshot', is_gallery: false, deleted_at: deletedAt }, NEWEST)
+      { user: of.user.id, ...ofGame(of), kind: 'screenshot', is_gallery: false, deleted_at: deletedAt }, NEWEST)
   }
 
   return {
@@ -38,7 +39,7 @@ export function createThumbnailStore (writes: Writes) {
       const name = isPictureOf(picture.name, of.file_name) && parseName(picture.name).fs_extension !== ''
         ? picture.name
         : `${of.file_name}.${picture.extension}`
-      const known = await findScreenshot(writing.tx, lineage, name)
+      const known = await findScreenshot(writing.tx, lineage, { file_name: name, is_gallery: false })
       if (known !== null) {
         await writes.replace(writing, known, picture.file, folderOf(lineage, rom, null), null)
         return
@@ -65,13 +66,13 @@ export function createThumbnailStore (writes: Writes) {
 
     /** Deletes the pictures of what was deleted, unless something that is left has the same one. */
     async delete (writing: Writing, gone: readonly Asset[]): Promise<void> {
-      for (const group of Map.groupBy(gone, (asset) => asset.rom?.id ?? null).values()) {
+      await writing.lock(...gone.map(pictureLineage))
+      for (const group of Map.groupBy(gone, gameKey).values()) {
         const [first] = group
         if (first === undefined) continue
-        await writing.lock(pictureLineage(first))
         const thumbnailOf = createThumbnails((await findScreenshots(writing, first, null)).map(toNamed))
         const left = await writing.tx.find(Asset,
-          { user: first.user.id, rom: first.rom?.id ?? null, kind: ['save', 'state'], deleted_at: null })
+          { user: first.user.id, ...ofGame(first), kind: ['save', 'state'], deleted_at: null })
         const needed = new Set(left.map((asset) => thumbnailOf(toNamed(asset))?.asset))
         for (const asset of group) {
           const found = thumbnailOf(toNamed(asset))?.asset

@@ -4,8 +4,9 @@ import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 import type { Caller } from '../../core/auth.ts'
 import type { Config } from '../../core/config.ts'
-import { ApiError, badRequest, notFound } from '../../core/errors.ts'
+import { ApiError, badRequest, invalid, notFound } from '../../core/errors.ts'
 import { formatDate } from '../../core/typebox.ts'
+import { WRONG_TIME, readTime } from '../play-sessions/times.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 import type { ActingDevice, DeviceStamps } from './devices.ts'
 import { Asset, type AssetKind } from './entities.ts'
@@ -36,7 +37,14 @@ interface Upload {
 }
 
 const orNull = (text: string | undefined) => text === undefined || text === '' ? null : text
-export const dateOrNull = (text: string | undefined) => text === undefined ? null : new Date(text)
+
+/** When a device says it changed a file. @throws ApiError INVALID when that is no time of this calendar */
+export function readMtime (text: string | undefined): Date | null {
+  if (text === undefined) return null
+  const time = readTime(text)
+  if (time === null) throw invalid(['query', 'mtime'], WRONG_TIME, text)
+  return time
+}
 
 /** The ROM if the caller sees it. @throws ApiError NOT_FOUND */
 export async function findRom (em: EntityManager, caller: Caller, id: number): Promise<RomPlace> {
@@ -46,6 +54,9 @@ export async function findRom (em: EntityManager, caller: Caller, id: number): P
   if (rom === undefined) throw notFound(`ROM with ID '${id}' not found`)
   return rom
 }
+
+/** What is gone from the disk is not there for devices, but may come again. */
+const findPresent = (newestFirst: readonly Asset[]) => newestFirst.find((asset) => !asset.missing_from_fs)
 
 const changed = (name: string, current: Asset | undefined) => new ApiError('CONFLICT',
   `'${name}' is not what it was on the server when you looked; negotiate again`,
@@ -77,11 +88,12 @@ export function createUploads (
       rom,
       lineage: { user_id: caller.id, rom_id: rom.id, kind },
       name: cleanFileName(file.given_name),
-      slot: orNull(input.slot),
+      // States have none, and theirs was not looked at.
+      slot: kind === 'save' ? orNull(input.slot) : null,
       emulator: emulator === null ? null : cleanFolder(emulator),
       file,
       acting,
-      clientMtime: dateOrNull(input.mtime)
+      clientMtime: readMtime(input.mtime)
     }
   }
 
@@ -103,7 +115,7 @@ export function createUploads (
   async function checkKnown ({ tx }: Writing, upload: Upload, peers: readonly Asset[]): Promise<void> {
     const { acting, slot, name, lineage, input } = upload
     if (acting?.is_named !== true || input.overwrite === true || lineage.kind !== 'save') return
-    const current = slot === null ? peers.find((peer) => peer.file_name === name) : peers[0]
+    const current = findPresent(slot === null ? peers.filter((peer) => peer.file_name === name) : peers)
     if (current === undefined) return
     const lastSync = await stamps.lastSync(tx, acting.device, current)
     const isKnown = lastSync === null ? slot === null : lastSync >= current.updated_at
@@ -122,17 +134,20 @@ export function createUploads (
       if (slot === null || input.overwrite === true || file.content_hash === null) return null
       return peers.find((peer) => peer.content_hash === file.content_hash) ?? null
     }
-    const current = slot === null ? peers.find((peer) => untagged(peer.file_name) === untagged(name)) : peers[0]
+    const alike = slot === null ? peers.filter((peer) => untagged(peer.file_name) === untagged(name)) : peers
+    const [newest] = alike
+    const current = findPresent(alike)
     // An upload whose answer was lost comes again.
-    if (current?.sha1 === file.sha1) return current
+    const same = [newest, current].find((one) => one?.sha1 === file.sha1)
+    if (same !== undefined) return same
     const expected = input.expected_sha1 === 'none' ? undefined : input.expected_sha1.toLowerCase()
-    if (current?.sha1 !== expected) throw changed(name, current)
+    if (current?.sha1 !== expected && newest?.sha1 !== expected) throw changed(name, current)
     return null
   }
 
-  /** What of two contents with one hash on the disk is gone is put there again. */
+  /** What is gone from the disk is put there again. */
   async function heal (writing: Writing, asset: Asset, upload: Upload): Promise<void> {
-    if (!asset.missing_from_fs || asset.sha1 !== upload.file.sha1) return
+    if (!asset.missing_from_fs) return
     const { lineage, rom, file, clientMtime } = upload
     await writes.replace(writing, asset, file, folderOf(lineage, rom, asset.emulator ?? null), clientMtime)
   }
@@ -199,7 +214,7 @@ export function createUploads (
     const same = await findSame(writing, upload, peers)
     if (same !== null) {
       await heal(writing, same, upload)
-      return { asset: same, isCurrent: slot === null || same === peers[0] }
+      return { asset: same, isCurrent: slot === null || same === findPresent(peers) }
     }
     const fileName = slot === null ? name : withDateTag(name, writing.now)
     return { asset: await put(writing, upload, peers, fileName, null), isCurrent: true }

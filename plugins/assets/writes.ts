@@ -23,7 +23,7 @@ export interface Writing {
   tx: EntityManager
   now: Date
   /** Also goes one after the other with what writes there. */
-  lock (lineage: Lineage): Promise<void>
+  lock (...lineages: readonly Lineage[]): Promise<void>
   /** Puts an upload in its place before a row names it; if nothing comes of it, it is removed. */
   settle (file: StagedFile, folder: string, fileName: string): Promise<string>
   /** Removes files once the transaction is done. */
@@ -42,6 +42,10 @@ export interface NewAsset {
   conflict_of: number | null
   client_mtime: Date | null
 }
+
+/** Those of the same game: by its names while it is gone from the library, as all that are gone have no id. */
+export const ofGame = ({ rom, platform_fs_slug: platform, rom_fs_name: name }: Asset) =>
+  (rom ?? null) === null ? { rom: null, platform_fs_slug: platform, rom_fs_name: name } : { rom }
 
 const lockKey = ({ user_id: user, rom_id: rom, kind }: Lineage) => `assets:${user}:${rom}:${kind}`
 /** Devices compare by it, so no two contents of one thing have the same. */
@@ -88,15 +92,17 @@ export function createWrites (app: FastifyInstance, config: Config, files: Files
       let isDone = false
       try {
         const result = await em.transactional(async (tx) => {
-          const lock = async (key: string) => {
-            await tx.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [key])
+          const lock = async (...wanted: readonly Lineage[]) => {
+            // In one order, so that no two wait for each other.
+            for (const key of [...new Set(wanted.map(lockKey))].sort()) {
+              await tx.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [key])
+            }
           }
-          // In one order, so that no two wait for each other.
-          for (const key of [...new Set(lineages.map(lockKey))].sort()) await lock(key)
+          await lock(...lineages)
           const outcome = await work({
             tx,
             now: new Date(),
-            lock: (lineage) => lock(lockKey(lineage)),
+            lock,
             async settle (file, folder, fileName) {
               const path = await file.settle(folder, fileName)
               settled.push(path)

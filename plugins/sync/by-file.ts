@@ -1,5 +1,5 @@
 import type { Caller } from '../../core/auth.ts'
-import { untagged } from '../assets/sync-base.ts'
+import { baseKeyOf, untagged } from '../assets/sync-base.ts'
 import type { Device } from '../devices/entities.ts'
 import type { AssetKind } from '../assets/entities.ts'
 import { type ListedFile, type Listing, readDeviceFile, readStoredName } from './listing.ts'
@@ -27,7 +27,8 @@ function listFiles (roms: NonNullable<NegotiateBody['roms']>): ListedFile[] {
         emulator: null,
         ...readDeviceFile(sha1, mtime, ['roms', index, 'saves', position, 'mtime']),
         is_storable: stored !== null,
-        pairing: stored === null ? null : pairingOf(romId, stored)
+        pairing: stored === null ? null : pairingOf(romId, stored),
+        base_key: stored === null ? null : baseKeyOf({ slot: null, file_name: stored })
       })
     }
   }

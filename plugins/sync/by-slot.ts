@@ -1,4 +1,5 @@
 import { formatDate } from '../../core/typebox.ts'
+import { baseKeyOf } from '../assets/sync-base.ts'
 import { type ListedFile, type Listing, readDeviceFile, readStoredName } from './listing.ts'
 import type { Pair } from './pairs.ts'
 import type { NegotiateBody, SlotOperation } from './schemas.ts'
@@ -20,7 +21,8 @@ function listFiles (saves: NonNullable<NegotiateBody['saves']>): ListedFile[] {
       emulator: save.emulator ?? null,
       ...readDeviceFile(save.content_hash, save.updated_at, ['saves', index, 'updated_at']),
       is_storable: readStoredName(save.file_name) !== null,
-      pairing: pairingOf(save.rom_id, slot)
+      pairing: pairingOf(save.rom_id, slot),
+      base_key: slot === null ? null : baseKeyOf({ slot, file_name: save.file_name })
     }
   })
 }

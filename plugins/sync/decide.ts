@@ -33,6 +33,10 @@ export interface Situation {
   is_deleted: boolean
   /** Whether the device's file is content that went with it. */
   is_deleted_content: boolean
+  /** Whether content that the server should have is gone from its disk. */
+  is_missing: boolean
+  /** Whether the device's file is that content. */
+  is_missing_content: boolean
   /** Whether the owner wants this file left alone on this device. */
   is_untracked: boolean
   /** When this device last gave the server's file, or was given it. */
@@ -58,8 +62,8 @@ const settle = (action: Action, reason: string, agreed: Content | null = null): 
   ({ action, reason, agreed })
 
 /** Whether a device's hash can tell its file from this content. */
-const isComparable = (hash: string | null, content: Content): hash is string =>
-  hash !== null && (hash.length === SHA1_LENGTH || content.content_hash !== null)
+const isComparable = (hash: string, content: Content): boolean =>
+  hash.length === SHA1_LENGTH || content.content_hash !== null
 
 /** Whether a hash, in small letters, is one of this content. */
 export const isHashOf = (hash: string, { sha1, content_hash: md5 }: Content): boolean =>
@@ -78,9 +82,14 @@ function decideUnlisted (server: ServerFile, situation: Situation): Decision {
 
 function decideAbsent ({ hash }: DeviceFile, situation: Situation): Decision {
   const { base, is_deleted: isDeleted, is_deleted_content: isKept } = situation
-  if (!isDeleted) return settle('upload', 'Not on the server')
-  const isUnchanged = isKept || (hash !== null && base !== null && isHashOf(hash, base))
-  return isUnchanged
+  const isAgreed = hash !== null && base !== null && isHashOf(hash, base)
+  if (!isDeleted) {
+    // Only what the owner deleted leaves nothing at all: not what the disk lost, nor what the limit of a history took.
+    return isAgreed && !situation.is_missing && situation.former === null
+      ? settle('noop', 'Deleted on the server, longer ago than is kept')
+      : settle('upload', 'Not on the server')
+  }
+  return isKept || isAgreed
     ? settle('delete', 'Deleted on the server')
     : settle('upload', 'Deleted on the server, but changed on the device since')
 }
@@ -96,12 +105,13 @@ function decideByClock (device: DeviceFile, server: ServerFile, last: number | n
   }
   if (changed > updated) return settle('upload', 'The file on the device is newer')
   if (updated > changed) return settle('download', 'The file on the server is newer')
-  return device.hash === server.content_hash
+  return server.content_hash === null
     ? settle('noop', 'Both have the same time')
     : settle('conflict', 'Both have the same time, and whether they are the same cannot be told')
 }
 
-function decideByContent (hash: string, server: ServerFile, { base, former }: Situation): Decision {
+function decideByContent (hash: string, server: ServerFile, situation: Situation): Decision {
+  const { base, former, is_missing_content: isMissing } = situation
   const { sha1, content_hash: contentHash } = server
   if (isHashOf(hash, server)) return settle('noop', 'Both are the same', { sha1, content_hash: contentHash })
   if (base !== null) {
@@ -109,10 +119,11 @@ function decideByContent (hash: string, server: ServerFile, { base, former }: Si
     const isDevices = isHashOf(hash, base)
     // A device may hash in a way of its own, which only the base then has.
     if (isServers && isDevices) return settle('noop', 'Neither was changed')
-    if (isServers) return settle('upload', 'Changed on the device')
-    if (isDevices) return settle('download', 'Changed on the server')
+    // A hash that has no counterpart cannot say that the file changed.
+    if (isServers && isComparable(hash, server)) return settle('upload', 'Changed on the device')
+    if (isDevices && !isMissing) return settle('download', 'Changed on the server')
   }
-  if (former !== null) return settle('download', 'The device has an older version', former)
+  if (former !== null && !isMissing) return settle('download', 'The device has an older version', former)
   // A copy that came out of a conflict does not make another: the server keeps its content as a version of it.
   return server.is_conflict_copy
     ? settle('upload', 'Changed on both; this is already a copy of a conflict')
@@ -129,9 +140,9 @@ export function decide (situation: Situation): Decision {
   if (device === null) return server === null ? settle('noop', 'On neither side') : decideUnlisted(server, situation)
   if (server === null) return decideAbsent(device, situation)
   if (situation.is_untracked) return settle('noop', 'Not tracked on this device')
-  return isComparable(device.hash, server)
-    ? decideByContent(device.hash, server, situation)
-    : decideByClock(device, server, situation.last_synced_at)
+  return device.hash === null
+    ? decideByClock(device, server, situation.last_synced_at)
+    : decideByContent(device.hash, server, situation)
 }
 
 /** Which way files may go. */

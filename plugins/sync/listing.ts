@@ -17,6 +17,8 @@ export interface ListedFile extends DeviceFile {
   is_storable: boolean
   /** As of `Listing.pairingOf`. */
   pairing: string | null
+  /** Under what it is agreed on, as of `baseKeyOf`; null for what is not paired. */
+  base_key: string | null
 }
 
 /** What a device says it has, and what it wants to know. */

@@ -10,7 +10,7 @@ export interface Pair {
   kind: AssetKind
   file: ListedFile | null
   asset: AssetRow | null
-  /** What the device and the server last agreed on; null without an asset. */
+  /** What the device and the server last agreed on. */
   base: BaseRow | null
   /** Whether an upload can take the asset's place: of all files in a slot only the newest has one. */
   is_replaceable: boolean
@@ -65,12 +65,19 @@ function toServerFile ({ sha1, content_hash: contentHash, updated_at: updatedAt,
 const unaskable = (reason: string): Decision => ({ action: 'noop', reason, agreed: null })
 
 /** Pairs what a device lists with what the server has, and decides about each pair. */
-export function createPairs (listing: Listing, assets: readonly AssetRow[], bases: readonly BaseRow[]) {
+export function createPairs (listing: Listing, stored: readonly AssetRow[], bases: readonly BaseRow[]) {
+  // What is gone from the disk cannot be given; it is as if it were not there, but that it may come again.
+  const assets = stored.filter((asset) => !asset.missing_from_fs)
+  const missing = Map.groupBy(stored.filter((asset) => asset.missing_from_fs), (asset) => listing.pairingOf(asset))
   const lineages = groupAssets(assets, listing)
   const baseOf = new Map(bases.map((base) => [baseIndex(base), base]))
   const named = listing.rom_ids === null ? null : new Set(listing.rom_ids)
   const heads = listSlotHeads(assets)
   const pairs: Pair[] = []
+
+  function findBaseOf ({ rom_id: romId, kind, base_key: key }: ListedFile): BaseRow | null {
+    return key === null ? null : baseOf.get(baseIndex({ rom_id: romId, kind, key })) ?? null
+  }
 
   function findBase (asset: Pick<AssetRow, 'rom_id' | 'kind' | 'slot' | 'file_name'>): BaseRow | null {
     return baseOf.get(baseIndex({ rom_id: asset.rom_id, kind: asset.kind, key: baseKeyOf(asset) })) ?? null
@@ -80,6 +87,7 @@ export function createPairs (listing: Listing, assets: readonly AssetRow[], base
     const hash = file?.hash ?? null
     const isFile = (content: Content) => hash !== null && isHashOf(hash, content)
     const deleted = past?.deleted ?? []
+    const gone = typeof file?.pairing === 'string' ? missing.get(file.pairing) ?? [] : []
     return decide({
       device: file,
       server: asset === null ? null : toServerFile(asset),
@@ -87,6 +95,8 @@ export function createPairs (listing: Listing, assets: readonly AssetRow[], base
       former: past?.contents.find(isFile) ?? null,
       is_deleted: deleted.length > 0,
       is_deleted_content: deleted.some(isFile),
+      is_missing: gone.length > 0,
+      is_missing_content: gone.some(isFile),
       is_untracked: asset?.is_untracked === true,
       last_synced_at: asset?.last_synced_at ?? null,
       restores_unlisted: listing.restores_unlisted
@@ -110,7 +120,7 @@ export function createPairs (listing: Listing, assets: readonly AssetRow[], base
       const lineage = file.pairing === null ? undefined : lineages.get(file.pairing)
       if (lineage !== undefined) lineage.isListed = true
       const asset = lineage?.newest ?? null
-      add(file, asset, asset ?? file, asset === null ? null : findBase(asset))
+      add(file, asset, asset ?? file, asset === null ? findBaseOf(file) : findBase(asset))
     }
   }
 

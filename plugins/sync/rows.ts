@@ -20,6 +20,8 @@ export interface AssetRow extends Content {
   updated_at: number
   last_synced_at: number | null
   is_untracked: boolean | null
+  /** Whether its content is gone from the disk. */
+  missing_from_fs: boolean
 }
 
 export type BaseRow = Omit<Agreement, 'device_id'>
@@ -51,17 +53,17 @@ function isInScope (column: string, scope: Scope): RawBuilder<boolean> {
     : named
 }
 
-/** All the caller has on the server, of ROMs that are visible; what is gone from the disk cannot be given. */
+/** All the caller has on the server, of ROMs that are visible. */
 export async function selectAssets (em: EntityManager, scope: Scope): Promise<AssetRow[]> {
   const { rows } = await sql<AssetRow>`
-    select a.id, a.kind, a.rom_id, a.file_name, a.emulator, a.slot, a.sha1, a.content_hash, a.conflict_of,
+    select a.id, a.kind, a.rom_id, a.file_name, a.emulator, a.slot, a.sha1, a.content_hash, a.conflict_of, a.missing_from_fs,
       ${milliseconds('a.updated_at')} as updated_at, ${milliseconds('d.last_synced_at')} as last_synced_at, d.is_untracked
     from assets a
     join roms r on r.id = a.rom_id
     join platforms p on p.id = r.platform_id
     left join device_syncs d on d.asset_id = a.id and d.device_id = ${scope.device_id}
     where a.user_id = ${scope.user_id} and a.kind = any(${scope.kinds}::text[]) and a.deleted_at is null
-      and not a.missing_from_fs and ${isInScope('a.rom_id', scope)} and ${isRomVisible(scope.viewer)}`.execute(em.getKysely())
+      and ${isInScope('a.rom_id', scope)} and ${isRomVisible(scope.viewer)}`.execute(em.getKysely())
   return rows
 }
 

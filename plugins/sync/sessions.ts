@@ -14,6 +14,7 @@ import {
 const NUMBER = /^[0-9]{1,9}$/
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const EXPIRES_HOURS = 24
+const KEPT_DAYS = 30
 const EXPIRED = `The device did not complete the session within ${EXPIRES_HOURS} hours`
 
 const unknownSession = (reference: string) =>
@@ -154,7 +155,7 @@ export function createSessions (app: FastifyInstance, publish: PublishSync) {
       publish(row, 'progress', { operations_completed: completed, operations_planned: planned, current_file: file })
     },
 
-    /** Gives up sessions that nobody completed in time. */
+    /** Gives up sessions that nobody completed in time, and forgets those that ended long ago. */
     async expire (): Promise<void> {
       const { rows } = await app.pg.query<SessionName>(`update sync_sessions s
         set status = 'FAILED', error_message = $1, downloads = '[]', updated_at = now() from devices d
@@ -162,6 +163,8 @@ export function createSessions (app: FastifyInstance, publish: PublishSync) {
           and s.initiated_at < now() - make_interval(hours => $2)
         returning s.id, s.session_id, s.user_id, d.device_id as device_uuid`, [EXPIRED, EXPIRES_HOURS])
       for (const session of rows) publish(session, 'error', { error: EXPIRED })
+      await app.pg.query(`delete from sync_sessions where status not in ('PENDING', 'IN_PROGRESS')
+        and coalesce(completed_at, updated_at) < now() - make_interval(days => $1)`, [KEPT_DAYS])
     }
   }
 }

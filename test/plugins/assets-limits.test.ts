@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdtemp, readdir, rm, utimes } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,8 +10,10 @@ import { type AssetItem, PNG, createClient, createForm, listStored } from './ass
 import { addRom } from './roms-support.ts'
 
 const LIMIT = 64 * 1024
+const lines: Record<string, unknown>[] = []
 const test = await buildTestApp(t, {
   worker: true,
+  log: (line) => { lines.push(line) },
   library: { roms: { snes: { 'Game.sfc': 'a game', 'Back.sfc': 'another game' } } },
   env: { MAX_ASSET_UPLOAD_SIZE_BYTES: String(LIMIT), ASSET_QUOTA_BYTES: String(4 * LIMIT) }
 })
@@ -81,6 +83,7 @@ t.test('what is wrong with a form is said, and nothing of it is left', async (t)
     ['no file', 400, [{ name: 'rom_id', content: String(rom) }], {}],
     ['a ROM that is no number', 422, [file, { name: 'rom_id', content: 'x' }], {}],
     ['a time that is none', 422, [file], { rom_id: rom, mtime: 'yesterday' }],
+    ['a second that no clock of ours has', 422, [file], { rom_id: rom, mtime: '2016-12-31T23:59:60Z' }],
     ['the same part twice', 400, [file, file], { rom_id: rom }],
     ['a device that is not there', 404, [file], { rom_id: rom, device_id: '9b2c9c80-0000-4000-8000-000000000000' }],
     ['a long field', 413, [{ name: 'slot', content: 'x'.repeat(65 * 1024 - 1) }], { rom_id: rom }],
@@ -98,7 +101,19 @@ t.test('what is wrong with a form is said, and nothing of it is left', async (t)
     method: 'POST', url: `/api/saves?rom_id=${rom}`, headers: { ...headers, ...bad.headers }, payload: bad.payload.subarray(0, -20)
   })
   t.equal(cut.statusCode, 400)
+  const nameless = await app.inject({
+    method: 'POST', url: `/api/saves?rom_id=${rom}`, headers: { ...headers, ...bad.headers }, payload: bad.payload.toString().replace('; filename="Game.srm"', '')
+  })
+  t.match(nameless, { statusCode: 400, body: /The name/ })
   t.same(await listStored(test), before)
+})
+
+t.test('a state has no slot, whatever is sent as one', async (t) => {
+  for (const slot of ['main', 'a\0b', 'x'.repeat(300)]) {
+    const first = await alice.state({ rom_id: rom, slot }, 'Slot.state', 'state')
+    t.equal(first.file_name, 'Slot.state')
+  }
+  await app.pg.query("delete from assets where file_name = 'Slot.state'")
 })
 
 t.test('the form says what the query may say, and any part may be the file', async (t) => {
@@ -181,7 +196,7 @@ t.test('nobody takes more than the quota, nor the last free space', async (t) =>
   t.equal(free.statusCode, 200)
 })
 
-t.test('what no row names is removed after a day, and what is too old with its row', async (t) => {
+t.test('what no row names is put aside after a day, remains of uploads are removed, and what is too old with its row', async (t) => {
   const { worker } = test
   if (worker === null) throw new Error('There is a worker')
   await app.pg.query("delete from assets where user_id = (select id from users where username = 'alice')")
@@ -194,6 +209,9 @@ t.test('what no row names is removed after a day, and what is too old with its r
   const stored = await listStored(test)
   const strays = stored.filter((path) => /Quota|Fits|Form/.test(path) && path.includes(Buffer.from('User:2').toString('hex')))
   t.ok(strays.length > 0)
+  const remains = `users/${Buffer.from('User:2').toString('hex')}/incoming/remains.part`
+  await writeFile(join(base, remains), 'half')
+  await utimes(join(base, remains), yesterday, yesterday)
   for (const path of stored.filter((path) => path !== strays[0])) await utimes(join(base, path), yesterday, yesterday)
   const run = async () => {
     const reply = await app.inject({ method: 'POST', url: '/api/tasks/run/cleanup_assets', headers: test.admin })
@@ -206,6 +224,11 @@ t.test('what no row names is removed after a day, and what is too old with its r
   const left = await listStored(test)
   t.ok(left.includes(strays[0] ?? ''), 'one of today may still get its row')
   t.notOk(left.some((path) => strays.slice(1).includes(path)))
+  const aside = new Set(left.flatMap((path) => /^lost\/\d{4}-\d\d-\d\d\/(.*)/.exec(path)?.[1] ?? []))
+  for (const stray of strays.slice(1)) t.ok(aside.has(stray), stray)
+  const told = lines.filter(({ msg, level }) => level === 40 && String(msg).includes('put aside'))
+  t.equal(told.reduce((sum, { files }) => sum + Number(files), 0), aside.size)
+  t.notOk(left.some((path) => path.endsWith('remains.part')))
   t.equal(await alice.content(`/api/saves/${save.id}/content`), 'two')
   t.equal((await alice.versions(save.id)).length, 1)
 

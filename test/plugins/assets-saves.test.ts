@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises'
+import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import sharp from 'sharp'
 import t from 'tap'
@@ -149,6 +149,13 @@ t.test('a picture that several have stays until the last of them is deleted', as
   t.equal((await alice.call('GET', `/api/screenshots/${save.screenshot?.id}/content`)).statusCode, 404)
 })
 
+t.test('the pictures of saves of several games go with them', async (t) => {
+  const picture = { name: 'screenshotFile', fileName: 'Game.png', content: PNG }
+  const saves = await Promise.all([await newRom(), await newRom()].map((rom) => alice.save({ rom_id: rom }, 'Game.srm', 'one', [picture])))
+  await alice.call('POST', '/api/saves/delete', { saves: saves.map(({ id }) => id) })
+  for (const { screenshot } of saves) t.equal((await alice.call('GET', `/api/screenshots/${screenshot?.id}/content`)).statusCode, 404)
+})
+
 t.test('the content of a zip is known by what is in it', async (t) => {
   const rom = await newRom()
   const createZip = async (names: string[]) => {
@@ -162,6 +169,11 @@ t.test('the content of a zip is known by what is in it', async (t) => {
   const first = await alice.save(slot, 'Game.zip', await createZip(['b.srm', 'a.srm']))
   t.equal(first.content_hash, md5Of(lines.join('\n')))
   t.equal((await alice.save(slot, 'Game.zip', await createZip(['a.srm', 'b.srm']))).id, first.id)
+  const { rows: [row] } = await test.app.pg.query<{ disk_path: string }>('select disk_path from assets where id = $1', [first.id])
+  await rm(join(test.config.data_dir, 'assets', row?.disk_path ?? ''))
+  t.equal((await alice.call('GET', `/api/saves/${first.id}/content`)).statusCode, 404)
+  t.equal((await alice.save(slot, 'Game.zip', await createZip(['b.srm', 'a.srm']))).id, first.id)
+  t.equal((await alice.call('GET', `/api/saves/${first.id}/content`)).statusCode, 200, 'other bytes with the same content heal it')
   const broken = await alice.save({ rom_id: rom }, 'Broken.zip', 'PK\x03\x04 and nothing more')
   t.equal(broken.content_hash, null)
 })
@@ -212,9 +224,15 @@ t.test('content is sent in parts, to be saved and never run, and said to be miss
   t.match(await alice.call('HEAD', path), { statusCode: 200, body: '', headers: { 'content-length': '27' } })
   const [file = ''] = (await listStored(test)).filter((name) => name.endsWith('Gämé.html'))
   t.match(file, /\/[\da-f]{8}-Gämé\.html$/)
-  await rm(join(test.config.data_dir, 'assets', file))
+  const place = join(test.config.data_dir, 'assets', file)
+  await rename(place, `${place}.away`)
   t.equal((await alice.call('GET', path)).statusCode, 404)
   t.equal((await alice.get(`/api/saves/${save.id}`)).missing_from_fs, true)
+  await rename(`${place}.away`, place)
+  t.equal((await alice.call('GET', path)).statusCode, 200)
+  t.equal((await alice.get(`/api/saves/${save.id}`)).missing_from_fs, false, 'it is there again')
+  await rm(place)
+  t.equal((await alice.call('GET', path)).statusCode, 404)
   const back = await alice.save({ rom_id: rom }, 'Gämé.html', '<script>0123456789</script>')
   t.match(back, { id: save.id, missing_from_fs: false, updated_at: save.updated_at })
   t.equal((await alice.call('GET', path)).statusCode, 200)
@@ -298,6 +316,49 @@ t.test('saves of a ROM that is gone stay with their owner, and belong to it agai
   t.equal((await bob.call('GET', `/api/saves/${save.id}/content`)).statusCode, 404)
   const replaced = await alice.send('PUT', `/api/saves/${save.id}`, {}, [{ name: 'saveFile', fileName: 'x', content: 'two' }])
   t.match(replaced.json(), { rom_id: null, sha1: sha1Of('two') })
+})
+
+t.test('games that are gone from the library keep their histories apart', async (t) => {
+  const parts = (content: string) => [{ name: 'saveFile', fileName: 'x', content }]
+  const games = await Promise.all(['a', 'b'].map(async (name) => {
+    const rom = await newRom()
+    const { id } = await alice.save({ rom_id: rom, slot: 'gone' }, 'Game.srm', `${name}0`)
+    for (let i = 1; i <= 3; i++) await alice.send('PUT', `/api/saves/${id}`, {}, parts(name + i))
+    const plain = await alice.save({ rom_id: rom }, 'Plain.srm', name)
+    return { rom, id, plain: plain.id }
+  }))
+  const [one, two] = games
+  await alice.call('POST', '/api/saves/delete', { saves: [one?.plain] })
+  await test.app.pg.query('delete from roms where id = any($1)', [games.map(({ rom }) => rom)])
+  await alice.send('PUT', `/api/saves/${one?.id}`, {}, parts('a4'))
+  t.same((await alice.versions(one?.id ?? 0)).map(({ sha1 }) => sha1), ['a3', 'a2', 'a1'].map(sha1Of))
+  t.same((await alice.versions(two?.id ?? 0)).map(({ sha1 }) => sha1), ['b2', 'b1', 'b0'].map(sha1Of))
+  t.equal((await alice.call('POST', `/api/saves/${one?.plain}/restore`)).statusCode, 200, 'that of the other game is no twin')
+})
+
+t.test('names that get too long with what is added to them lose the end of their stem', async (t) => {
+  const rom = await newRom()
+  const long = `${'é'.repeat(125)}.srm`
+  const tagged = await alice.save({ rom_id: rom, slot: 'long' }, long, 'one')
+  t.match(tagged.file_name, /^é{114} \[[-_\d]{19}\]\.srm$/)
+  const copy = await alice.save({ rom_id: rom, conflict_of: tagged.id }, long, 'two')
+  t.match(copy.file_name, /^é+\.conflict-\d{8}T\d{6}Z-unknown\.srm$/)
+  for (const { file_name: name } of [tagged, copy]) t.ok([254, 255].includes(Buffer.byteLength(name)), name)
+})
+
+t.test('the picture of a save does not take the place of one in the gallery, nor the other way round', async (t) => {
+  const rom = await newRom()
+  const shot = (content: Buffer) =>
+    alice.send('POST', '/api/screenshots', { rom_id: rom }, [{ name: 'screenshotFile', fileName: 'Game.png', content }])
+  const other = await sharp({ create: { width: 2, height: 2, channels: 3, background: 'blue' } }).png().toBuffer()
+  const gallery = (await shot(PNG)).json<AssetItem>()
+  const picture = { name: 'screenshotFile', fileName: 'Game.png', content: other }
+  const save = await alice.save({ rom_id: rom }, 'Game.srm', 'one', [picture])
+  t.match(save.screenshot, { sha1: undefined, file_name: 'Game.png', is_gallery: false })
+  t.not(save.screenshot?.id, gallery.id)
+  t.equal((await shot(PNG)).json<AssetItem>().id, gallery.id)
+  await alice.call('POST', '/api/saves/delete', { saves: [save.id] })
+  t.equal((await alice.call('GET', `/api/screenshots/${gallery.id}/content`)).statusCode, 200)
 })
 
 t.test('an upload that would take the last free space is refused before it is read', async (t) => {

@@ -1,3 +1,5 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import t from 'tap'
 import fc from 'fast-check'
 import { baseKeyOf, untagged } from '../../plugins/assets/sync-base.ts'
@@ -75,6 +77,9 @@ t.test('what is served is not yet agreed on; what a device says that it holds is
   await alice.content(`${path}/content?device_id=${deck.id}`)
   t.match(await syncs(deck, save.id), [{ last_synced_at: new Date(save.updated_at), is_untracked: false }])
   t.same(await bases(deck, rom), [])
+  await test.app.pg.query("update device_syncs set last_synced_at = '2100-01-01' where asset_id = $1", [save.id])
+  await alice.content(`${path}/content?device_id=${deck.id}`)
+  t.same((await syncs(deck, save.id))[0]?.last_synced_at, new Date('2100-01-01'), 'older content does not take back newer')
   const done = await alice.call('POST', `${path}/downloaded`, { device_id: deck.device_id })
   t.match(done.json(), { device_syncs: [{ device_id: deck.device_id, is_current: true }] })
   t.match(await bases(deck, rom), [{ key: 'file:Game.srm', sha1: sha1Of('one'), content_hash: md5Of('one') }])
@@ -86,7 +91,7 @@ t.test('what is served is not yet agreed on; what a device says that it holds is
   t.match(await bases(phone, rom), [{ sha1: sha1Of('one') }])
   await alice.call('POST', `${path}/downloaded`, { device_id: phone.id, content_hash: md5Of('one') })
   t.match(await bases(phone, rom), [{ sha1: sha1Of('one') }])
-  await alice.call('POST', `${path}/downloaded`, { device_id: phone.id, content_hash: 'f'.repeat(32) })
+  await alice.call('POST', `${path}/downloaded`, { device_id: phone.id, content_hash: 'F'.repeat(32) })
   t.match(await bases(phone, rom), [{ sha1: sha1Of('two'), content_hash: 'f'.repeat(32) }], 'a hash of its own making')
   t.equal((await alice.call('POST', `${path}/downloaded`, { device_id: phone.id, sha1: sha1Of('broken') })).statusCode, 409)
 
@@ -118,6 +123,34 @@ t.test('an upload that is to replace certain content replaces nothing else, and 
       t.equal((await send(rom, query, 'four', kind)).statusCode, 409, 'nor does it bring back what was deleted')
     }
   }
+})
+
+t.test('what is gone from the disk is replaced by what a device still has', async (t) => {
+  async function lose (id: number): Promise<void> {
+    const { rows: [row] } = await test.app.pg.query<{ disk_path: string }>('select disk_path from assets where id = $1', [id])
+    await rm(join(test.config.data_dir, 'assets', row?.disk_path ?? ''))
+    t.equal((await alice.call('GET', `/api/saves/${id}/content`)).statusCode, 404)
+  }
+  const rom = await newRom()
+  const save = (await send(rom, { device_id: deck.id }, 'one')).json<AssetItem>()
+  for (const content of ['one', 'two']) {
+    await lose(save.id)
+    const healed = await send(rom, { device_id: deck.id, expected_sha1: 'none', content_hash: 'A'.repeat(32) }, content)
+    t.match(healed.json(), { id: save.id, sha1: sha1Of(content), missing_from_fs: false })
+    t.equal(await alice.content(`/api/saves/${save.id}/content`), content)
+    t.match(await bases(deck, rom), [{ sha1: sha1Of(content), content_hash: 'a'.repeat(32) }])
+  }
+  await lose(save.id)
+  t.equal((await send(rom, { device_id: phone.id, expected_sha1: sha1Of('two') }, 'three')).statusCode, 200)
+  await lose(save.id)
+  t.equal((await send(rom, { device_id: deck.id }, 'four')).statusCode, 200, 'nothing is there that the device would have to know')
+
+  const older = (await send(rom, { slot: 'a', device_id: deck.id }, 'old')).json<AssetItem>()
+  await test.app.pg.query("update assets set file_name = 'Game [2020-01-01_00-00-00].srm' where id = $1", [older.id])
+  const newer = (await send(rom, { slot: 'a', device_id: deck.id }, 'new')).json<AssetItem>()
+  await lose(newer.id)
+  t.equal((await send(rom, { slot: 'a', device_id: phone.id, expected_sha1: 'none' }, 'mine')).statusCode, 409, 'the older one is there')
+  t.equal((await send(rom, { slot: 'a', device_id: phone.id, expected_sha1: sha1Of('old') }, 'mine')).statusCode, 200)
 })
 
 t.test('going back to content of before in a slot is a new save when a sync says so', async (t) => {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFile, readdir, writeFile } from 'node:fs/promises'
+import { readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -69,6 +69,25 @@ t.test('a code pairs the example, which then carries saves between devices and r
   const content = await app.inject({ url: `/api/saves/${kept?.id}/content`, headers: server.admin })
   t.equal(content.body, 'from the deck')
   for (const folder of [deck, phone]) t.same(await run('sync', folder), { code: 0, output: '0 done, 0 failed' })
+})
+
+t.test('a save of which nobody knows the game is left out, and plays that were not confirmed are sent first', async (t) => {
+  const deck = join(folders, 'deck')
+  for (const platform of ['snes', 'gba']) await addRom(server, { fs_name: 'Twin.zip', platform })
+  await writeFile(join(deck, 'Twin.srm'), 'whose?')
+  const play = (hour: number) => JSON.stringify([
+    { rom_id: rom, start: `2026-01-02T1${hour}:00:00Z`, end: `2026-01-02T1${hour}:10:00Z`, duration_seconds: 600 }
+  ])
+  await writeFile(join(deck, '.plays.sending.json'), play(1))
+  await writeFile(join(deck, '.plays.json'), play(2))
+  const report = 'left out Twin.srm: several games are called like it\n0 done, 0 failed'
+  const count = async () => (await admin.get('/api/play-sessions')).body.length
+  for (const played of [2, 3, 3]) {
+    t.same(await run('sync', deck), { code: 0, output: report })
+    t.equal(await count(), played)
+  }
+  t.notOk((await readdir(deck)).some((name) => name.startsWith('.plays')))
+  await rm(join(deck, 'Twin.srm'))
 })
 
 t.test('the example says what is wrong', async (t) => {

@@ -12,7 +12,7 @@ const device = (hash: string | null, changedAt = 0) => ({ hash, changed_at: chan
 
 const NOTHING: Situation = {
   device: null, server: null, base: null, former: null, is_deleted: false, is_deleted_content: false,
-  is_untracked: false, last_synced_at: null, restores_unlisted: false
+  is_missing: false, is_missing_content: false, is_untracked: false, last_synced_at: null, restores_unlisted: false
 }
 const of = (situation: Partial<Situation>): Decision => decide({ ...NOTHING, ...situation })
 
@@ -35,7 +35,11 @@ const ROWS: [row: string, (hashOf: (of: Content) => string) => Partial<Situation
   ['9: what was agreed on before', (h) => ({ device: device(h(A)), base: A, is_deleted: true }), 'delete'],
   ['10: deleted, but changed on the device', (h) => ({ device: device(h(B)), base: A, is_deleted: true }), 'upload'],
   ['11: not on the server', (h) => ({ device: device(h(A)) }), 'upload'],
-  ['11: also when it once was', (h) => ({ device: device(h(A)), base: A }), 'upload'],
+  ['11: changed since it once was', (h) => ({ device: device(h(A)), base: B }), 'upload'],
+  ['11: the disk lost it', (h) => ({ device: device(h(A)), base: A, is_missing: true }), 'upload'],
+  ['11: the limit of a history took it', (h) => ({ device: device(h(A)), base: A, former: A }), 'upload'],
+  ['deleted so long ago that nothing of it is left', (h) => ({ device: device(h(A)), base: A }), 'noop'],
+  ['the disk lost what the device has, and an older one is left', (h) => ({ device: device(h(A)), server: server(B), base: A, is_missing: true, is_missing_content: true }), 'conflict'],
   ['not tracked', (h) => ({ device: device(h(B)), server: server(A), base: A, is_untracked: true }), 'noop'],
   ['not tracked and not listed', () => ({ server: server(A), is_untracked: true }), 'noop'],
   ['on neither side', () => ({}), 'noop']
@@ -56,6 +60,20 @@ t.test('a device may hash in a way of its own', async (t) => {
   t.equal(of({ device: device(C.content_hash), server: server(A), base }).action, 'upload')
 })
 
+t.test('a hash that the server has no counterpart of is compared with what was agreed on, never the times', async (t) => {
+  const unhashed = server({ sha1: A.sha1, content_hash: null }, { updated_at: 2 })
+  for (const changed of [1, 2, 3]) {
+    for (const last of [null, 1, 2, 3]) {
+      const sides = { device: device(B.content_hash, changed), server: unhashed, last_synced_at: last }
+      t.equal(of(sides).action, 'conflict', 'never agreed on')
+      t.equal(of({ ...sides, base: { sha1: A.sha1, content_hash: B.content_hash } }).action, 'noop', 'as agreed on')
+      t.equal(of({ ...sides, base: B }).action, 'download', 'as agreed on, and changed on the server')
+      t.equal(of({ ...sides, base: { sha1: A.sha1, content_hash: null } }).action, 'conflict', 'nobody knows')
+      t.equal(of({ ...sides, base: { sha1: A.sha1, content_hash: C.content_hash } }).action, 'conflict', 'not as agreed on')
+    }
+  }
+})
+
 const CLOCK: [row: string, c: number, s: number, l: number | null, Action][] = [
   ['2', 3, 2, 1, 'conflict'], ['3', 3, 1, 1, 'upload'], ['3', 3, 1, 2, 'upload'], ['4', 1, 3, 1, 'download'],
   ['4', 1, 3, 2, 'download'], ['5', 1, 1, 1, 'noop'], ['5', 1, 2, 3, 'noop'], ['6', 2, 1, null, 'upload'],
@@ -69,7 +87,6 @@ t.test('a device that names no hash is decided about by the times', async (t) =>
   }
   const unhashed = server({ sha1: A.sha1, content_hash: null })
   t.equal(of({ device: device(null), server: unhashed }).action, 'noop', 'row 9: neither has a hash')
-  t.equal(of({ device: device(A.content_hash), server: unhashed }).action, 'conflict', 'row 8: an MD5 that has no counterpart')
   t.equal(of({ device: device(B.sha1), server: unhashed, base: A }).action, 'upload', 'a SHA-1 always has one')
   t.equal(of({ device: device(null) }).action, 'upload', 'not on the server')
   t.equal(of({ device: device(null), is_deleted: true }).action, 'upload', 'deleted there, and nobody knows what this is')
@@ -98,6 +115,8 @@ const situations: fc.Arbitrary<Situation> = fc.record({
   former: fc.option(contents),
   is_deleted: fc.boolean(),
   is_deleted_content: fc.boolean(),
+  is_missing: fc.boolean(),
+  is_missing_content: fc.boolean(),
   is_untracked: fc.boolean(),
   last_synced_at: fc.option(times),
   restores_unlisted: fc.boolean()
@@ -105,7 +124,12 @@ const situations: fc.Arbitrary<Situation> = fc.record({
   // What the past has of the device's file is its content.
   const hash = one.device?.hash ?? null
   const former = one.former !== null && hash !== null && isHashOf(hash, one.former) ? one.former : null
-  return { ...one, former, is_deleted_content: one.is_deleted && one.is_deleted_content && hash !== null }
+  return {
+    ...one,
+    former,
+    is_deleted_content: one.is_deleted && one.is_deleted_content && hash !== null,
+    is_missing_content: one.is_missing && one.is_missing_content && hash !== null
+  }
 })
 
 t.test('whatever is known, one of the actions is decided, and the same again', async () => {
@@ -120,15 +144,14 @@ t.test('a download takes the place of nothing but content that both sides have o
     const { device: file, base, former } = situation
     if (decide(situation).action !== 'download' || file === null || file.hash === null) return true
     const isKnown = [base, former].some((one) => one !== null && isHashOf(file.hash ?? '', one))
-    const cannotTell = file.hash.length === 32 && situation.server?.content_hash === null
-    return isKnown || cannotTell
+    return isKnown && !situation.is_missing_content
   }), { numRuns: 5_000 })
 })
 
 t.test('an upload takes the place of nothing that this device has not had, but of copies of conflicts', async () => {
   fc.assert(fc.property(situations, (situation) => {
     const { device: file, server: stored, base } = situation
-    if (decide(situation).action !== 'upload' || stored === null || file?.hash?.length !== 40) return true
+    if (decide(situation).action !== 'upload' || stored === null || (file?.hash ?? null) === null) return true
     const { sha1, content_hash: md5 } = stored
     return stored.is_conflict_copy || base?.sha1 === sha1 || (md5 !== null && base?.content_hash === md5)
   }), { numRuns: 5_000 })

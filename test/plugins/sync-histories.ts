@@ -7,8 +7,10 @@ export interface Host {
   /** Address of the running server. */
   url (): string
   authorization: string
-  /** Ends a process of it without warning; resolves when it answers again. */
+  /** Ends a process of it without warning. */
   kill?: () => Promise<void>
+  /** Resolves when it answers again. */
+  ready?: () => Promise<void>
 }
 
 interface Operation {
@@ -20,6 +22,8 @@ interface Operation {
   resolution?: string
 }
 interface Save { id: number, file_name: string, rom_id: number }
+const FAMILIES = ['saves', 'states'] as const
+type Family = typeof FAMILIES[number]
 
 /** What goes wrong with an operation: nothing, it is left out, breaks off, is done twice, or the device dies there. */
 export type Fault = 'none' | 'skip' | 'cut' | 'twice' | 'die' | 'kill'
@@ -32,6 +36,7 @@ export type Step =
 
 const FILES = ['Game.srm', 'Game.state1', 'Other name.sav']
 const STEPS_MAX = 14
+const TRIES_MAX = 20
 const sha1Of = (content: Buffer) => createHash('sha1').update(content).digest('hex')
 
 const device = fc.integer({ min: 0, max: 1 })
@@ -65,14 +70,14 @@ class Away extends Error {}
 /** A device with files in memory that does what the server tells it, as far as its faults let it. */
 class Device {
   readonly files = new Map<string, Buffer>()
+  readonly id: number
   readonly #history: History
-  readonly #id: number
   /** Milliseconds its clock is wrong. */
   readonly #skew: number
 
   constructor (history: History, id: number, skew: number) {
     this.#history = history
-    this.#id = id
+    this.id = id
     this.#skew = skew
   }
 
@@ -83,14 +88,14 @@ class Device {
     const saves = [...told].map(([name, sha1]) => ({ file: name, mtime, sha1 }))
     type Plan = { session_id: string, operations: Operation[] }
     const { session_id: session, operations } = await this.#history.post<Plan>(
-      '/api/sync/negotiate', { device_id: this.#id, roms: [{ rom_id: this.#history.romId, saves }] }
+      '/api/sync/negotiate', { device_id: this.id, roms: [{ rom_id: this.#history.romId, saves }] }
     )
     const work = operations.filter(({ type }) => type !== 'noop')
     let [done, failed] = [0, 0]
     for (const [index, operation] of work.entries()) {
       const fault = faults[index] ?? 'none'
       if (fault === 'die') return work.length
-      if (fault === 'kill') await this.#history.host.kill?.()
+      if (fault === 'kill') await this.#history.kill()
       const isDone = fault !== 'skip' && await this.#carryOut(operation, fault)
       if (isDone && fault === 'twice') await this.#carryOut(operation, fault)
       if (isDone) done++
@@ -115,7 +120,10 @@ class Device {
     if (type === 'upload' || source === undefined || (type === 'conflict' && resolution === 'device_wins')) return true
     const fetched = await this.#history.download(source)
     if (fetched === null || fault === 'cut') return false
-    this.files.set(place.split('/').at(-1) ?? place, fetched)
+    const target = place.split('/').at(-1) ?? place
+    const replaced = this.files.get(target)
+    if (replaced !== undefined) this.#history.replaced.add(sha1Of(replaced))
+    this.files.set(target, fetched)
     return true
   }
 }
@@ -126,9 +134,13 @@ export class History {
   readonly romId: number
   /** Digests of all content that the server took. */
   readonly accepted = new Set<string>()
+  /** Digests of all content of devices whose place a download took: the server must have it, or it is gone. */
+  readonly replaced = new Set<string>()
   /** Names that somebody took away on one side; the other side is not told to do the same. */
   readonly #withdrawn = new Set<string>()
   readonly #devices: Device[] = []
+  /** Whether nothing is killed, so that whoever finds the server away may wait for it. */
+  #isCalm = true
 
   constructor (host: Host, romId: number) {
     this.host = host
@@ -142,7 +154,13 @@ export class History {
     }
   }
 
+  async kill (): Promise<void> {
+    await this.host.kill?.()
+    await this.host.ready?.()
+  }
+
   async run (steps: readonly Step[]): Promise<void> {
+    this.#isCalm = false
     for (const step of steps) {
       try {
         await this.#take(step)
@@ -151,11 +169,12 @@ export class History {
         if (!(err instanceof Away)) throw err
       }
     }
+    this.#isCalm = true
   }
 
   async #take (step: Step): Promise<void> {
     if (step.kind === 'kill') {
-      await this.host.kill?.()
+      await this.kill()
     } else if (step.kind === 'write') {
       this.#devices[step.device]?.files.set(FILES[step.file] ?? '', randomBytes(24))
     } else if (step.kind === 'remove') {
@@ -170,13 +189,16 @@ export class History {
 
   /** Somebody at the server's own pages. */
   async #act (kind: 'overwrite' | 'delete' | 'restore', pick: number): Promise<void> {
-    const list = await this.listSaves(kind === 'restore' ? 'deleted' : 'live')
-    const save = list[pick % Math.max(list.length, 1)]
-    if (save === undefined) return
-    if (kind === 'delete') this.#withdrawn.add(save.file_name)
-    if (kind === 'delete') await this.post('/api/saves/delete', { saves: [save.id] })
-    else if (kind === 'restore') await this.post(`/api/saves/${save.id}/restore`, {})
-    else await this.upload(`/api/saves/${save.id}`, save.file_name, randomBytes(24), 'PUT')
+    const lists = await Promise.all(FAMILIES.map(async (family) =>
+      (await this.#list(family, kind === 'restore' ? 'deleted' : 'live')).map((save) => ({ family, ...save }))))
+    const list = lists.flat()
+    const picked = list[pick % Math.max(list.length, 1)]
+    if (picked === undefined) return
+    const { family, id, file_name: name } = picked
+    if (kind === 'delete') this.#withdrawn.add(name)
+    if (kind === 'delete') await this.post(`/api/${family}/delete`, { [family]: [id] })
+    else if (kind === 'restore') await this.post(`/api/${family}/${id}/restore`, {})
+    else await this.upload(`/api/${family}/${id}`, name, randomBytes(24), 'PUT')
   }
 
   /** Syncs both devices in turns, undisturbed. @returns whether there was nothing left to do at last */
@@ -192,10 +214,19 @@ export class History {
   /** Plays the steps and looks at what is left of it all. @throws Error saying what went wrong */
   async check (steps: readonly Step[]): Promise<void> {
     await this.start()
-    await this.run(steps)
+    try {
+      await this.run(steps)
+      await this.#look()
+    } finally {
+      // A user has so many devices at most.
+      for (const { id } of this.#devices) await this.#fetch(`/api/devices/${id}`, { method: 'DELETE' }).catch(() => {})
+    }
+  }
+
+  async #look (): Promise<void> {
     const isSettled = await this.settle()
     const downloadable = await this.findDownloadable()
-    const lost = [...this.accepted].filter((sha1) => !downloadable.has(sha1))
+    const lost = [...this.accepted, ...this.replaced].filter((sha1) => !downloadable.has(sha1))
     if (lost.length > 0) throw new Error(`Lost: ${lost.join(', ')}`)
     if (!isSettled) throw new Error('The devices never come to rest')
     const [one, two] = [0, 1].map((index) => this.#listFiles(index).join('\n'))
@@ -211,9 +242,9 @@ export class History {
   /** Digests of all content that can still be downloaded. */
   async findDownloadable (): Promise<Set<string>> {
     const found = new Set<string>()
-    for (const family of ['saves', 'states']) {
-      for (const list of [`/api/${family}`, `/api/${family}/deleted`]) {
-        for (const { id } of await this.#list(list)) {
+    for (const family of FAMILIES) {
+      for (const which of ['live', 'deleted'] as const) {
+        for (const { id } of await this.#list(family, which)) {
           const versions = await this.get<{ id: number }[]>(`/api/${family}/${id}/versions`)
           const paths = [`/api/${family}/${id}/content`, ...versions.map((version) =>
             `/api/${family}/${id}/versions/${version.id}/content`)]
@@ -227,15 +258,24 @@ export class History {
     return found
   }
 
-  async #list (path: string): Promise<Save[]> {
-    return (await this.get<Save[]>(path)).filter((save) => save.rom_id === this.romId)
-  }
-
-  async listSaves (which: 'live' | 'deleted'): Promise<Save[]> {
-    return await this.#list(`/api/saves${which === 'live' ? '' : '/deleted'}`)
+  async #list (family: Family, which: 'live' | 'deleted'): Promise<Save[]> {
+    const saves = await this.get<Save[]>(`/api/${family}${which === 'live' ? '' : '/deleted'}`)
+    return saves.filter((save) => save.rom_id === this.romId)
   }
 
   async #fetch (path: string, init: RequestInit = {}): Promise<Response> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#fetchOnce(path, init)
+      } catch (err) {
+        // What was killed last may still be coming back.
+        if (!(err instanceof Away) || !this.#isCalm || tries > TRIES_MAX) throw err
+        await this.host.ready?.()
+      }
+    }
+  }
+
+  async #fetchOnce (path: string, init: RequestInit): Promise<Response> {
     const headers = new Headers(init.headers)
     headers.set('authorization', this.host.authorization)
     const answer = await fetch(this.host.url() + path, { ...init, headers }).catch((err: unknown) => {

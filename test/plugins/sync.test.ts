@@ -145,6 +145,33 @@ t.test('what the owner deleted on the server is not sent back, unless it was cha
   t.match((await negotiate({ 'Game.srm': 'two' })).operations, [{ type: 'upload' }], 'the limit of a history deletes nothing on devices')
 })
 
+t.test('what the owner deleted does not come back once nothing of it is kept; what the disk lost does', async (t) => {
+  const { user, rom, device, add, negotiate } = await begin()
+  const id = await add({ name: 'Game- 2.srm', content: 'one' })
+  const slot = await add({ name: 'Slot [2026-01-01_00-00-00].srm', content: 'one', slot: 'a' })
+  const ask = async (content: string) => (await user.post(NEGOTIATE, { device_id: device.id, saves: [save(rom, 'a', content)] })).body
+  await negotiate({ 'Game: 2.srm': 'one' })
+  await ask('one')
+  await app.pg.query('update assets set missing_from_fs = true where id = any($1)', [[id, slot]])
+  t.match((await negotiate({ 'Game: 2.srm': 'one' })).operations, [{ type: 'upload', destination: /expected_sha1=none/ }])
+  t.match(await ask('one'), { total_upload: 1, total_no_op: 0 })
+  await app.pg.query('delete from assets where id = any($1)', [[id, slot]])
+  t.match((await negotiate({ 'Game: 2.srm': 'one' })).operations, [{ type: 'noop' }])
+  t.match(await ask('one'), { total_upload: 0, total_no_op: 1 })
+  t.match((await negotiate({ 'Game: 2.srm': 'two' })).operations, [{ type: 'upload' }])
+  t.match(await ask('two'), { total_upload: 1 })
+})
+
+t.test('a device keeps what the disk of the server lost, though an older one is left there', async (t) => {
+  const { add, device, negotiate } = await begin()
+  await add({ name: 'Game [2026-01-01_00-00-00].srm', content: 'old', slot: 'a' })
+  const newest = await add({ name: 'Game [2026-01-02_00-00-00].srm', content: 'new', slot: 'a', at: 60 })
+  await negotiate({ 'Game.srm': 'new' })
+  t.same(await world.listBases(device.id), { 'slot:a': sha1('new') })
+  await app.pg.query('update assets set missing_from_fs = true where id = $1', [newest])
+  t.match((await negotiate({ 'Game.srm': 'new' })).operations, [{ type: 'conflict', resolution: 'keep_both' }])
+})
+
 t.test('names are compared as the server keeps them', async (t) => {
   const { add, negotiate } = await begin()
   await add({ name: 'Game- Part 2 [2026-01-01_00-00-00].srm', content: 'one', slot: 'x' })
@@ -427,6 +454,10 @@ t.test('a session that is not completed within a day has failed, but may still b
   t.match(await complete(session), { status: 200, body: { session: { status: 'COMPLETED', error_message: null } } })
   await app.pg.query("update sync_sessions set status = 'CANCELLED' where session_id = $1", [younger])
   t.match(await complete(younger), { status: 400, body: { detail: /CANCELLED already; negotiate/ } })
+  await app.pg.query("update sync_sessions set completed_at = now() - interval '31 days' where session_id = $1", [session])
+  await app.sync.expire()
+  t.equal((await user.get(`${SESSIONS}/${session}`)).status, 404, 'a month later it is forgotten')
+  t.equal((await user.get(`${SESSIONS}/${younger}`)).status, 200)
 })
 
 /** Every sync event that a user's open tab is told of. */

@@ -31,6 +31,9 @@ async function kill (): Promise<void> {
     const pid = victim === 0 ? (await listChildren(server.command.pid, 'web'))[0] : await server.databasePid()
     if (pid !== undefined) process.kill(pid, 'SIGKILL')
   }
+}
+
+const ready = async () => {
   await until('an answer', async () => {
     const answer = await tryFetch(`${server.url}/api/devices`, { headers: { authorization: AUTHORIZATION } })
     return answer?.status === 200
@@ -38,11 +41,12 @@ async function kill (): Promise<void> {
 }
 
 t.test('kill -9 between any two steps of a sync loses nothing', async (t) => {
+  t.teardown(() => { server.command.child.kill('SIGTERM') })
   server = await startServer(t, dataDir, libraryDir)
   const task = await server.scan()
   await until('the end of the scan', async () => (await server.look(task))?.ended_at instanceof Date, server.command, WAIT_MS)
   const roms = await server.query<{ id: number }>('select id from roms order by id') ?? []
-  const host = { url: () => server.url, authorization: AUTHORIZATION, kill }
+  const host = { url: () => server.url, authorization: AUTHORIZATION, kill, ready }
   let accepted = 0
   await fc.assert(fc.asyncProperty(histories({ kills: true }), async (steps) => {
     const rom = roms.pop()

@@ -1,8 +1,8 @@
 import { DeliveryRefusedError, HttpStatusError, Type, defineChannel } from '@svc/plugin-sdk'
 import { renderText } from './render.ts'
 
-// Answers that stay the same however often one asks: gone, too large, no such address.
-const FINAL_STATUSES = [404, 405, 410, 413, 415]
+// Answers that the owner can do something about: gone, too large, no such address.
+const REFUSALS = [404, 405, 410, 413, 415]
 
 export default defineChannel({
   key: 'minimal',
@@ -21,7 +21,7 @@ export default defineChannel({
     try {
       await http.request(url, { method: 'POST', headers, body: renderText(notification) })
     } catch (err) {
-      if (!(err instanceof HttpStatusError) || !FINAL_STATUSES.includes(err.status)) throw err
+      if (!(err instanceof HttpStatusError) || !REFUSALS.includes(err.status)) throw err
       throw new DeliveryRefusedError(`${new URL(url).host} answered ${err.status}; check the address`, { cause: err })
     }
   },
