@@ -10,6 +10,8 @@ export interface JobOptions {
   delaySeconds?: number
   /** The job's id; one that is there already is replaced. A UUID. */
   id?: string
+  /** Of the jobs of one group one runs at a time; the others wait, and hold up no other group. */
+  group?: string
 }
 
 export interface QueueDefinition<Input extends object> {
@@ -26,11 +28,11 @@ export interface Jobs {
   /** @returns the job's id, a UUID. */
   send (name: string, input: object, options?: JobOptions): Promise<string>
   /**
-   * Has the scan worker do something and waits for the answer.
+   * Has the scan worker do something and waits for the answer. What was not begun by then is not done later.
    *
    * @throws ApiError UNAVAILABLE when no worker answered within `timeoutMs`.
    */
-  request (name: string, input: object, timeoutMs: number): Promise<unknown>
+  request (name: string, input: object, timeoutMs: number, options?: JobOptions): Promise<unknown>
   /** Runs a job whenever the cron line (five fields, UTC) says so. */
   schedule (name: string, key: string, cron: string | null, input: object): Promise<void>
 }
@@ -67,7 +69,7 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
   /** One job at a time. The next one is looked for at once: a backlog would else be taken up at the poll's pace. */
   async function startSlot (name: string, queue: QueueDefinition<never>): Promise<void> {
     const worker: string = await boss.work(name, {
-      batchSize: 1, pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 5
+      batchSize: 1, pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 5, localGroupConcurrency: 1
     }, async ([job]) => {
       try {
         return job === undefined ? null : await queue.run(job.data as never, job.signal)
@@ -87,19 +89,24 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
       const id = await boss.send(name, input, {
         priority: options.priority ?? 0,
         ...(options.id === undefined ? {} : { id: options.id }),
+        ...(options.group === undefined ? {} : { group: { id: options.group } }),
         ...(options.delaySeconds === undefined ? {} : { startAfter: options.delaySeconds })
       })
       if (id === null) throw new ApiError('UNAVAILABLE', `A job could not be queued in '${name}'; try again`)
       return id
     },
-    async request (name, input, timeoutMs) {
-      const id = await this.send(name, input)
+    async request (name, input, timeoutMs, options) {
+      const id = await this.send(name, input, options)
       const deadline = Date.now() + timeoutMs
-      for (let tries = 0; Date.now() < deadline; tries++) {
+      for (let tries = 0; ; tries++) {
         await sleep(POLL_MS[Math.min(tries, POLL_MS.length - 1)])
+        const isLate = Date.now() >= deadline
+        // What ended at the last moment is not canceled any more, and its answer counts.
+        if (isLate) await boss.cancel(name, id)
         const [job] = await boss.findJobs(name, { id })
         if (job?.state === 'completed') return job.output
         if (job?.state === 'failed') throw new ApiError('UNAVAILABLE', readFailure(job.output))
+        if (isLate) break
       }
       throw new ApiError('UNAVAILABLE', 'No scan worker answered in time. Check that one is running.')
     },

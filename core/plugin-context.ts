@@ -31,6 +31,11 @@ export function createCache (pool: pg.Pool, plugin: string): Cache {
   }
 }
 
+/** Deletes what no plugin is given any more. */
+export async function dropExpiredCache (pool: pg.Pool): Promise<void> {
+  await pool.query('delete from plugin_cache where expires_at <= now()')
+}
+
 async function readBounded (path: string, maxBytes: number): Promise<string> {
   const chunks: Buffer[] = []
   let total = 0

@@ -44,6 +44,7 @@ export class Migration20261121300000 extends Migration {
       "channel_id" int not null,
       "notification" jsonb not null,
       "attempts" int not null default 0,
+      "deaths" int not null default 0,
       "due_at" timestamptz(3) not null default now(),
       "worker_id" text null,
       "created_at" timestamptz(3) not null default now())`)

@@ -1,9 +1,9 @@
 import type { OutgoingNotification } from '@svc/plugin-sdk'
 import type { FastifyInstance } from 'fastify'
 import { badRequest } from '../../core/errors.ts'
-import type { Failure, Host, Outcome } from './host.ts'
+import { DEFAULT_TIMEOUT_MS, type Failure, type Host, type Outcome } from './host.ts'
 import type { Subject } from './http.ts'
-import type { SettingsView } from './sealed.ts'
+import type { Inspected } from './sealed.ts'
 
 type Call =
   | { kind: 'inspect', subject: Subject }
@@ -17,7 +17,6 @@ const QUEUE = 'channel-calls'
 const PURPOSE = 'channel-call'
 const CONCURRENCY = 4
 const TIMEOUT_SECONDS = 150
-const DEFAULT_TIMEOUT_MS = 30_000
 /** For the way there and back. */
 const QUEUE_MS = 10_000
 
@@ -49,14 +48,16 @@ export function createCalls (app: FastifyInstance, host: Host) {
     run: async (input, signal) => seal(await answer(host, open(input) as Call, signal))
   })
 
-  async function ask<Value> (call: Call): Promise<Outcome<Value>> {
+  /** Of one user's calls one runs at a time, so that nobody's slow destination keeps the worker from all others. */
+  async function ask<Value> (userId: number, call: Call): Promise<Outcome<Value>> {
     const { timeoutMs } = app.registry.channels.get(call.subject.type)?.definition.limits ?? {}
-    const answered = await app.jobs.request(QUEUE, seal(call), (timeoutMs ?? DEFAULT_TIMEOUT_MS) + QUEUE_MS)
+    const limitMs = (timeoutMs ?? DEFAULT_TIMEOUT_MS) + QUEUE_MS
+    const answered = await app.jobs.request(QUEUE, seal(call), limitMs, { group: `user:${userId}` })
     return open(answered) as Outcome<Value>
   }
 
-  async function require<Value> (call: Call): Promise<Value> {
-    const outcome = await ask<Value>(call)
+  async function require<Value> (userId: number, call: Call): Promise<Value> {
+    const outcome = await ask<Value>(userId, call)
     return outcome.ok ? outcome.value : noFailure(outcome.failure)
   }
 
@@ -65,13 +66,16 @@ export function createCalls (app: FastifyInstance, host: Host) {
 
   return {
     /** @throws ApiError BAD_REQUEST for settings that cannot be used. */
-    inspect: (subject: Subject) => require<SettingsView>({ kind: 'inspect', subject }),
-    deliver: (subject: Subject, notification: OutgoingNotification) => ask<null>({ kind: 'deliver', subject, notification }),
-    confirm: (subject: Subject, code: string) => ask<null>({ kind: 'confirm', subject, code }),
+    inspect: (userId: number, subject: Subject) => require<Inspected>(userId, { kind: 'inspect', subject }),
+    deliver: (userId: number, subject: Subject, notification: OutgoingNotification) =>
+      ask<null>(userId, { kind: 'deliver', subject, notification }),
+    confirm: (userId: number, subject: Subject, code: string) => ask<null>(userId, { kind: 'confirm', subject, code }),
     /** @throws ApiError BAD_REQUEST with what the plugin says. */
-    services: (type: string) => require<unknown[]>({ kind: 'services', subject: subjectOf(type) }),
+    services: (userId: number, type: string) =>
+      require<unknown[]>(userId, { kind: 'services', subject: subjectOf(type) }),
     /** Null for an address that nobody understands. @throws ApiError BAD_REQUEST with what is wrong with it. */
-    parse: (type: string, url: string) => require<unknown>({ kind: 'parse', subject: subjectOf(type), url })
+    parse: (userId: number, type: string, url: string) =>
+      require<unknown>(userId, { kind: 'parse', subject: subjectOf(type), url })
   }
 }
 export type Calls = ReturnType<typeof createCalls>

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
+import type { Caller } from '../../core/auth.ts'
 import { ApiError, badRequest } from '../../core/errors.ts'
 import { isEqualSecret } from '../../core/secrets.ts'
 import { type Limit, createThrottle } from '../auth/throttle.ts'
@@ -13,9 +14,15 @@ const WAIT_SECONDS = 60
 /** A code that was sent: the columns of its channel. */
 export interface SentCode { code_hash: string, code_expires_at: Date, code_tries: number }
 
+interface ToConfirm { id: number, user: Caller, target: string }
+
 /** One, and then another a minute later. */
 const oncePerMinute = (key: string): Limit =>
   ({ key, free: 1, forgetSeconds: WAIT_SECONDS, waitSeconds: WAIT_SECONDS, waitMaxSeconds: WAIT_SECONDS })
+
+/** As many as one code takes, the try that spends it included, and then a minute, two, four and so on. */
+const guesses = (key: string): Limit =>
+  ({ key, free: TRIES_MAX + 1, forgetSeconds: 86_400, waitSeconds: WAIT_SECONDS, waitMaxSeconds: 6 * 3_600 })
 
 /** The try is counted before its code is compared: of many at once none is free. */
 const TRY = `update notification_channels set code_tries = code_tries + 1,
@@ -32,40 +39,47 @@ export function createCodes (app: FastifyInstance, calls: Calls) {
     app.secrets.sign('channel-code', JSON.stringify([userId, target, code]))
 
   /** The destination is hashed: the table is no list of addresses. */
-  const limitsOf = (userId: number, target: string) => [
-    oncePerMinute(`channel-code-user:${userId}`),
-    oncePerMinute(`channel-code-target:${app.secrets.sign('channel-target', target.toLowerCase())}`)
-  ]
+  const keysOf = (prefix: string, userId: number, target: string) => ({
+    target: `${prefix}-target:${app.secrets.sign('channel-target', target.toLowerCase())}`,
+    user: `${prefix}-user:${userId}`
+  })
 
   return {
     /** @throws ApiError TOO_MANY_REQUESTS, BAD_REQUEST for settings that are wrong, CODE_NOT_SENT. */
     async send (userId: number, subject: Subject, target: string): Promise<SentCode> {
-      const limits = limitsOf(userId, target)
-      await throttle.take(limits)
+      const keys = Object.values(keysOf('channel-code', userId, target))
+      await throttle.take(keys.map(oncePerMinute))
       const code = String(randomInt(1_000_000)).padStart(6, '0')
-      try {
-        const outcome = await calls.confirm(subject, code)
-        if (!outcome.ok) {
-          const { message, is_invalid: isInvalid } = outcome.failure
-          throw isInvalid ? badRequest(message) : new ApiError('CODE_NOT_SENT', `The code could not be sent: ${message}`)
-        }
-      } catch (err) {
-        // None went out, so none has to be waited for.
-        await throttle.forget(limits.map(({ key }) => key))
-        throw err
+      const outcome = await calls.confirm(userId, subject, code)
+      if (!outcome.ok) {
+        const { message, is_invalid: isInvalid, is_refused: isRefused } = outcome.failure
+        // None went out, so none has to be waited for. Where nobody knows, one may have.
+        if (isRefused) await throttle.forget(keys)
+        throw isInvalid ? badRequest(message) : new ApiError('CODE_NOT_SENT', `The code could not be sent: ${message}`)
       }
       return { code_hash: hash(userId, target, code), code_expires_at: new Date(Date.now() + VALID_MS), code_tries: 0 }
     },
 
-    /** @throws ApiError BAD_REQUEST for a code that is wrong, has run out or was tried too often. */
-    async confirm (channel: { id: number, userId: number, target: string }, code: string): Promise<void> {
-      const { rows: [row] } = await app.pg.query<{ code_hash: string | null }>(TRY, [channel.id])
+    /**
+     * @param address whoever tries it from
+     * @throws ApiError BAD_REQUEST for a code that is wrong, has run out or was tried too often;
+     *   TOO_MANY_REQUESTS after many such, of one code or several
+     */
+    async confirm (channel: ToConfirm, code: string, address: string): Promise<void> {
+      const { id, user, target } = channel
+      const keys = keysOf('channel-code-tries', user.id, target)
+      await throttle.take(Object.values(keys).map(guesses))
+      const { rows: [row] } = await app.pg.query<{ code_hash: string | null }>(TRY, [id])
       const expected = row?.code_hash ?? null
       if (expected === null) throw badRequest('The code has run out or was tried too often; ask for a new one')
-      const given = hash(channel.userId, channel.target, code.trim())
-      if (!isEqualSecret(given, expected)) throw badRequest('The code is wrong; compare it with the latest one that arrived')
-      const { rowCount } = await app.pg.query(CONFIRM, [channel.id, expected])
+      const given = hash(user.id, target, code.trim())
+      if (!isEqualSecret(given, expected)) {
+        app.log.warn({ username: user.username, address }, 'wrong code for a notification channel')
+        throw badRequest('The code is wrong; compare it with the latest one that arrived')
+      }
+      const { rowCount } = await app.pg.query(CONFIRM, [id, expected])
       if (rowCount === 0) throw badRequest('The code was replaced a moment ago; enter the new one')
+      await throttle.forgive(keys.target, keys.user)
     }
   }
 }

@@ -10,12 +10,20 @@ export interface DisabledChannel { id: number, user_id: number, name: string, er
 export interface Delivery {
   id: number
   channel_id: number
+  user_id: number
   type: string
   sealed: string
   is_admin: boolean
   attempts: number
+  /** How often the process that delivered it died meanwhile. */
+  deaths: number
+  /** Whether the last try ended that way. */
+  has_died: boolean
   notification: OutgoingNotification
 }
+
+/** A channel that has a delivery under way. */
+export type Busy = Pick<Delivery, 'channel_id' | 'user_id'>
 
 interface Head extends Delivery {
   /** It may have arrived already: what it says must not change any more. */
@@ -35,38 +43,53 @@ export interface Results { arrived: number[], retries: Retry[], failed: Failed[]
 
 /** A channel is turned off after so many failed deliveries in a row. */
 const FAILURES_MAX = 10
+/** Of one user's channels so many are delivered to at once: nobody's slow destinations hold up all others. */
+const PER_USER = 4
 
-/** The oldest row of each channel decides, so that one that has to wait holds up those behind it. */
-const HEADS = `select c.id as channel_id, c.type, c.sealed, u.role = 'admin' as is_admin,
-    h.id, h.attempts, h.notification, h.attempts > 0 or h.worker_id is not null as was_begun,
-    l.per_minute - r.begun as free, r.oldest + interval '1 minute' as free_at, w.waiting
+/** `$2`: the user of each delivery that is under way. */
+const UNDER_WAY = 'cardinality(array_positions($2::int[], c.user_id))'
+
+/**
+ * The oldest row of each channel decides, so that one that has to wait holds up those behind it. A process that ended
+ * well took its row out of `workers`.
+ */
+const HEADS = `select * from (select c.id as channel_id, c.user_id, c.type, c.sealed, u.role = 'admin' as is_admin,
+    h.id, h.attempts, h.notification, h.due_at, h.attempts + h.deaths > 0 or h.worker_id is not null as was_begun,
+    last.has_died, h.deaths + last.has_died::int as deaths,
+    l.per_minute - r.begun as free, r.oldest + interval '1 minute' as free_at, w.waiting,
+    ${UNDER_WAY} + row_number() over (partition by c.user_id order by h.due_at, h.id) as place
   from notification_channels c
   join users u on u.id = c.user_id and u.enabled
-  cross join lateral (select d.id, d.attempts, d.notification, d.worker_id, d.due_at
+  cross join lateral (select d.id, d.attempts, d.deaths, d.notification, d.worker_id, d.due_at
     from channel_deliveries d where d.channel_id = c.id order by d.id limit 1) h
-  left join unnest($1::text[], $2::int[]) as l (type, per_minute) on l.type = c.type
+  cross join lateral (select exists (select from workers where id = h.worker_id and id <> $3) as has_died) last
+  left join unnest($4::text[], $5::int[]) as l (type, per_minute) on l.type = c.type
   cross join lateral (select count(*)::int as begun, min(at) as oldest
     from unnest(c.recent_at) as recent (at) where at > now() - interval '1 minute') r
   cross join lateral (select count(*)::int as waiting from (select 1 from channel_deliveries d
-    where d.channel_id = c.id and d.attempts = 0 and d.worker_id is null
+    where d.channel_id = c.id and d.attempts + d.deaths = 0 and d.worker_id is null
     limit greatest(0, coalesce(l.per_minute - r.begun + 1, 0))) untouched) w
-  where c.enabled and c.confirmed and h.due_at <= now() and c.id <> all($3::int[])
-  order by h.due_at, h.id limit $4`
+  where c.enabled and c.confirmed and h.due_at <= now() and c.id <> all($1::int[])) heads
+  where place <= ${PER_USER} order by due_at, id limit $6`
 
 const NEXT_DUE = `select extract(epoch from min(h.due_at) - now())::float8 * 1000 as ms
   from notification_channels c
   join users u on u.id = c.user_id and u.enabled
   cross join lateral (select d.due_at from channel_deliveries d where d.channel_id = c.id order by d.id limit 1) h
-  where c.enabled and c.confirmed and c.id <> all($1::int[])`
+  where c.enabled and c.confirmed and c.id <> all($1::int[]) and ${UNDER_WAY} < ${PER_USER}`
 
-const BEGIN = `with begun as (update channel_deliveries set worker_id = $2 where id = any($1::bigint[]) returning id),
+/** In the order in which whoever changes or deletes a channel locks: the channel first, then what it has to deliver. */
+const LOCK = 'select 1 from notification_channels where id = any($1::int[]) order by id for no key update'
+
+const BEGIN = `with begun as (update channel_deliveries d set worker_id = $2, deaths = b.deaths
+    from unnest($1::bigint[], $4::int[]) as b (id, deaths) where d.id = b.id returning d.id),
   counted as (update notification_channels set recent_at = array(select at from unnest(recent_at) as recent (at)
     where at > now() - interval '1 minute') || now() where id = any($3::int[]))
   select id from begun`
 const POSTPONE = `update channel_deliveries d set due_at = p.due_at
   from unnest($1::bigint[], $2::timestamptz[]) as p (id, due_at) where d.id = p.id`
 
-const UNTOUCHED = 'channel_id = $1 and attempts = 0 and worker_id is null'
+const UNTOUCHED = 'channel_id = $1 and attempts + deaths = 0 and worker_id is null'
 const BURST = `select array_agg(id order by id desc) as ids, max(case notification ->> 'level'
   when 'error' then 3 when 'warning' then 2 when 'success' then 1 else 0 end) as rank
   from (select id, notification from channel_deliveries where ${UNTOUCHED} for update) burst`
@@ -85,6 +108,8 @@ const FAILED = `with gone as (delete from channel_deliveries where id = any($1::
   dropped as (delete from channel_deliveries where id <> all($1::bigint[])
     and channel_id in (select id from counted where not enabled))
   select id, user_id, name, error from counted where not enabled`
+
+const toValues = (busy: readonly Busy[]) => [busy.map((one) => one.channel_id), busy.map((one) => one.user_id)]
 
 /** The rows of deliveries, which are the truth about them. Only one process at a time works with them. */
 export function createDeliveries (pool: pg.Pool, workerId: string, limits: ReadonlyMap<string, number>) {
@@ -107,51 +132,60 @@ export function createDeliveries (pool: pg.Pool, workerId: string, limits: Reado
     return { id: newest, notification }
   }
 
-  async function begin (heads: readonly Head[]): Promise<Delivery[]> {
+  /** Runs work that changes channels and what they have to deliver. */
+  async function locked<T> (channels: readonly number[], work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    return await transaction(pool, async (client) => {
+      await client.query(LOCK, [channels])
+      return await work(client)
+    })
+  }
+
+  async function begin (client: pg.PoolClient, heads: readonly Head[]): Promise<Delivery[]> {
     const begun: Delivery[] = []
     for (const head of heads) {
       const { free, waiting, was_begun: wasBegun, channel_id: channel } = head
       // More are waiting than may go out now: they go as one.
       const isBurst = free !== null && !wasBegun && waiting > free
-      const next = isBurst ? await transaction(pool, (client) => fold(client, channel)) : head
+      const next = isBurst ? await fold(client, channel) : head
       if (next !== null) begun.push({ ...head, id: next.id, notification: next.notification })
     }
     const paced = heads.filter(({ free }) => free !== null).map((head) => head.channel_id)
-    const { rows } = await pool.query<{ id: string }>(BEGIN, [begun.map(({ id }) => id), workerId, paced])
+    const values = [begun.map(({ id }) => id), workerId, paced, begun.map(({ deaths }) => deaths)]
+    const { rows } = await client.query<{ id: string }>(BEGIN, values)
     const there = new Set(rows.map(({ id }) => Number(id)))
     return begun.filter(({ id }) => there.has(id))
   }
 
   return {
-    /** Takes what is due, at most one delivery for each channel. @param busy channels that have one under way */
-    async take (busy: readonly number[], max: number): Promise<Delivery[]> {
-      const values = [[...limits.keys()], [...limits.values()], busy, max]
+    /** Takes what is due, at most one delivery for each channel and a few for each user. */
+    async take (busy: readonly Busy[], max: number): Promise<Delivery[]> {
+      const values = [...toValues(busy), workerId, [...limits.keys()], [...limits.values()], max]
       const { rows } = await pool.query<Omit<Head, 'id'> & { id: string }>(HEADS, values)
       const heads = rows.map((row): Head => ({ ...row, id: Number(row.id) }))
       const late = heads.filter(({ free }) => free !== null && free <= 0)
       if (late.length > 0) await pool.query(POSTPONE, [late.map(({ id }) => id), late.map((head) => head.free_at)])
       const ready = heads.filter((head) => !late.includes(head))
-      return ready.length === 0 ? [] : await begin(ready)
+      if (ready.length === 0) return []
+      return await locked(ready.map((head) => head.channel_id), (client) => begin(client, ready))
     },
 
     /** Milliseconds until the next one is due, below 0 when one is already; null when none waits. */
-    async findNextDue (busy: readonly number[]): Promise<number | null> {
-      const { rows: [row] } = await pool.query<{ ms: number | null }>(NEXT_DUE, [busy])
+    async findNextDue (busy: readonly Busy[]): Promise<number | null> {
+      const { rows: [row] } = await pool.query<{ ms: number | null }>(NEXT_DUE, toValues(busy))
       return row?.ms ?? null
     },
 
-    /** Writes down what became of deliveries. @returns the channels that were turned off over it */
-    async settle ({ arrived, retries, failed }: Results): Promise<DisabledChannel[]> {
-      // Where one fails, those before it are done again without harm.
-      if (arrived.length > 0) await pool.query(ARRIVED, [arrived])
+    /** Writes down what became of deliveries of some channels. @returns those that were turned off over it */
+    settle: (channels: readonly number[], { arrived, retries, failed }: Results) => locked(channels, async (client) => {
+      if (arrived.length > 0) await client.query(ARRIVED, [arrived])
       if (retries.length > 0) {
-        await pool.query(RETRY, [
+        await client.query(RETRY, [
           retries.map(({ id }) => id), retries.map(({ attempts }) => attempts), retries.map((retry) => retry.delay_ms)
         ])
       }
       if (failed.length === 0) return []
       const values = [failed.map(({ id }) => id), failed.map(({ error }) => error)]
-      return (await pool.query<DisabledChannel>(FAILED, values)).rows
-    }
+      return (await client.query<DisabledChannel>(FAILED, values)).rows
+    })
   }
 }

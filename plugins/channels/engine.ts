@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import pg from 'pg'
-import { type Delivery, type DisabledChannel, type Results, createDeliveries } from './deliveries.ts'
+import { type Busy, type Delivery, type DisabledChannel, type Results, createDeliveries } from './deliveries.ts'
 import type { Failure, Host, Outcome } from './host.ts'
 import { WAKE_EVENT } from './queue.ts'
 import { UNREADABLE_ERROR, openSettings } from './sealed.ts'
@@ -24,8 +24,13 @@ const CLAIM_MS = 2_000
 /** What is under way when the server stops may take this long. */
 const CLOSE_MS = 5_000
 
-const UNREADABLE: Failure = { message: UNREADABLE_ERROR, is_invalid: true, is_final: true, retry_after_ms: 0 }
-const BROKEN: Failure = { message: 'The server failed at it; see its log', is_invalid: false, is_final: false, retry_after_ms: 0 }
+const UNREADABLE: Failure = { message: UNREADABLE_ERROR, is_invalid: true, is_refused: true, retry_after_ms: 0 }
+const BROKEN: Failure = {
+  message: 'The server failed at it; see its log', is_invalid: false, is_refused: false, retry_after_ms: 0
+}
+const DIED: Failure = { ...BROKEN, message: 'The server died at it more than once; see its log' }
+/** Whatever made the server die is not begun together with all that it took along: each of them comes alone. */
+const APART_MS = 1_000
 
 interface Done { delivery: Delivery, failure: Failure | null }
 
@@ -35,10 +40,11 @@ function toResults (done: readonly Done[]): Results {
   for (const { delivery: { id, attempts }, failure } of done) {
     const delay = RETRY_DELAYS_MS[attempts]
     if (failure === null) results.arrived.push(id)
-    else if (failure.is_final || delay === undefined) results.failed.push({ id, error: failure.message })
+    else if (failure.is_invalid || delay === undefined) results.failed.push({ id, error: failure.message })
     else {
       const asked = Math.min(failure.retry_after_ms, RETRY_DELAY_MAX_MS)
-      results.retries.push({ id, attempts: attempts + 1, delay_ms: Math.round(Math.max(delay, asked)) })
+      const apart = failure === DIED ? results.retries.length * APART_MS : 0
+      results.retries.push({ id, attempts: attempts + 1, delay_ms: Math.round(Math.max(delay, asked)) + apart })
     }
   }
   return results
@@ -52,14 +58,17 @@ export function createEngine (app: FastifyInstance, host: Host, listeners: reado
   const closing = new AbortController()
   const ear = new pg.Client({ connectionString: app.pg.options.connectionString, application_name: 'svc-deliveries' })
   /** By channel, until what became of it is written down: a row that still looks due must not be taken again. */
-  const underWay = new Map<number, Promise<void>>()
+  const underWay = new Map<number, Busy & { ended: Promise<void> }>()
   const done: Done[] = []
   let turning: Promise<void> | null = null
   let isPoked = false
   let isClosing = false
   let timer: NodeJS.Timeout | undefined
 
-  async function deliver ({ type, sealed, is_admin: isAdmin, notification }: Delivery): Promise<Outcome<void>> {
+  async function deliver (delivery: Delivery): Promise<Outcome<void>> {
+    const { type, sealed, is_admin: isAdmin, notification, has_died: hasDied, deaths } = delivery
+    // The first time may have been anybody's fault.
+    if (hasDied && deaths > 1) return { ok: false, failure: DIED }
     const kept = openSettings(app.secrets, sealed)
     if (kept === null) return { ok: false, failure: UNREADABLE }
     const subject = { type, settings: kept.settings, secret_keys: kept.view.stored_secrets ?? [], is_admin: isAdmin }
@@ -67,8 +76,8 @@ export function createEngine (app: FastifyInstance, host: Host, listeners: reado
   }
 
   function start (delivery: Delivery): void {
-    const { channel_id: channel } = delivery
-    underWay.set(channel, deliver(delivery).then((outcome) => outcome.ok ? null : outcome.failure, (err: unknown) => {
+    const { channel_id: channel, user_id: user } = delivery
+    const ended = deliver(delivery).then((outcome) => outcome.ok ? null : outcome.failure, (err: unknown) => {
       // Cut off, it stays as it is, for the process that has the duty next.
       if (closing.signal.aborted) return 'cut off'
       app.log.error({ err, channel }, 'delivery failed in the server itself')
@@ -76,7 +85,8 @@ export function createEngine (app: FastifyInstance, host: Host, listeners: reado
     }).then((failure) => {
       if (failure !== 'cut off') done.push({ delivery, failure })
       poke()
-    }))
+    })
+    underWay.set(channel, { channel_id: channel, user_id: user, ended })
   }
 
   async function tell (channel: DisabledChannel): Promise<void> {
@@ -87,21 +97,39 @@ export function createEngine (app: FastifyInstance, host: Host, listeners: reado
     }
   }
 
-  /** Everything that ended since the last time goes into one transaction. */
+  async function write (ended: readonly Done[]): Promise<void> {
+    const disabled = await deliveries.settle(ended.map(({ delivery }) => delivery.channel_id), toResults(ended))
+    for (const one of ended) {
+      done.splice(done.indexOf(one), 1)
+      underWay.delete(one.delivery.channel_id)
+    }
+    for (const channel of disabled) await tell(channel)
+  }
+
+  /**
+   * Everything that ended since the last time goes into one transaction; what cannot be written holds up its own
+   * channel alone, and is tried again.
+   */
   async function settle (): Promise<void> {
     const ended = [...done]
     if (ended.length === 0) return
-    const disabled = await deliveries.settle(toResults(ended))
-    done.splice(0, ended.length)
-    for (const { delivery } of ended) underWay.delete(delivery.channel_id)
-    for (const channel of disabled) await tell(channel)
+    try {
+      await write(ended)
+    } catch (err) {
+      app.log.error({ err }, 'what became of deliveries could not be written down together; each is by itself')
+      for (const one of ended) {
+        await write([one]).catch((reason: unknown) => {
+          app.log.error({ err: reason, channel: one.delivery.channel_id }, 'what became of a delivery could not be written down')
+        })
+      }
+    }
   }
 
   /** @returns whether something was taken */
   async function take (): Promise<boolean> {
     const free = CONCURRENCY - underWay.size
     if (isClosing || free === 0) return false
-    const taken = await deliveries.take([...underWay.keys()], free)
+    const taken = await deliveries.take([...underWay.values()], free)
     taken.forEach(start)
     return taken.length > 0
   }
@@ -115,7 +143,7 @@ export function createEngine (app: FastifyInstance, host: Host, listeners: reado
       isPoked = false
       await settle()
     } while (await take() || isPoked)
-    const due = underWay.size < CONCURRENCY ? await deliveries.findNextDue([...underWay.keys()]) : null
+    const due = underWay.size < CONCURRENCY ? await deliveries.findNextDue([...underWay.values()]) : null
     return Math.min(POLL_MS, Math.max(WAIT_MIN_MS, due ?? POLL_MS))
   }
 
@@ -149,13 +177,11 @@ export function createEngine (app: FastifyInstance, host: Host, listeners: reado
       clearTimeout(timer)
       await ear.end()
       await turning
-      const all = Promise.all(underWay.values())
+      const all = Promise.all([...underWay.values()].map(({ ended }) => ended))
       await Promise.race([all, sleep(CLOSE_MS, undefined, { ref: false })])
       closing.abort(new Error('The server stops'))
       await all
-      await settle().catch((err: unknown) => {
-        app.log.warn({ err }, 'what became of the last deliveries could not be written down; they are tried again')
-      })
+      await settle()
     }
   }
 }

@@ -48,6 +48,8 @@ export const ChannelDelivery = defineEntity({
     notification: p.json<Record<string, unknown>>(),
     /** How often it failed. */
     attempts: p.integer().default(0),
+    /** How often the process that delivered it died meanwhile. */
+    deaths: p.integer().default(0),
     due_at: columns.createdAt(),
     /** The process that began it; null before and after a failure. */
     worker_id: columns.text().nullable(),

@@ -41,7 +41,7 @@ const routes: Routes = async (app) => {
       response: { 200: Type.Array(AppriseServiceSchema) }
     },
     config: { scopes: ['me.read'], admin: true }
-  }, async () => await channels.listServices())
+  }, async (request) => await channels.listServices(callerOf(request)))
 
   app.post('/api/notification-channels/apprise-services/parse', {
     schema: {
@@ -53,7 +53,7 @@ const routes: Routes = async (app) => {
       response: { 200: ParsedSchema, 400: ErrorSchema }
     },
     config: { scopes: ['me.read'], admin: true }
-  }, async (request) => await channels.parse(request.body.url))
+  }, async (request) => await channels.parse(callerOf(request), request.body.url))
 
   app.patch('/api/notification-channels/:channel_id', {
     schema: {
@@ -89,11 +89,14 @@ const routes: Routes = async (app) => {
   app.post('/api/notification-channels/:channel_id/confirm', {
     schema: {
       operationId: 'confirmNotificationChannel', tags, summary: 'Enter the code that was sent', params: ChannelParams,
-      body: CodeSchema, response: { 200: NotificationChannelSchema, 400: ErrorSchema, 404: ErrorSchema }
+      body: CodeSchema,
+      response: { 200: NotificationChannelSchema, 400: ErrorSchema, 404: ErrorSchema, 429: ErrorSchema }
     },
     config: { scopes: ['me.write'] }
-  }, async (request) =>
-    toView(await channels.confirm(request.em, callerOf(request), request.params.channel_id, request.body.code)))
+  }, async (request) => {
+    const { em, ip, params, body } = request
+    return toView(await channels.confirm(em, callerOf(request), params.channel_id, body.code, ip))
+  })
 
   app.post('/api/notification-channels/:channel_id/resend-code', {
     schema: {

@@ -15,8 +15,15 @@ export interface SettingsView {
   has_secret: boolean
 }
 
+/** What a plugin says of settings. */
+export interface Inspected {
+  view: SettingsView
+  /** Where they lead, for a comparison: secrets stay as long as it does. Not to be shown. */
+  destination: string
+}
+
 /** What is sealed: an address is often a secret too, so all settings are. */
-export interface KeptSettings { settings: Settings, view: SettingsView }
+export interface KeptSettings extends Inspected { settings: Settings }
 
 const PURPOSE = 'channel'
 export const UNREADABLE: SettingsView = {

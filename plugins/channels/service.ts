@@ -57,10 +57,20 @@ export function createChannels (app: FastifyInstance, calls: Calls, codes: Retur
     throw invalid(['body', 'type'], `There is no channel type '${type}'; take one of: ${known}`, type)
   }
 
+  const gone = (id: number) => notFound(`Notification channel with ID '${id}' not found`)
+
   async function find (em: EntityManager, caller: Caller, id: number): Promise<NotificationChannel> {
     const row = await em.findOne(NotificationChannel, { id, user: caller.id })
-    if (row === null) throw notFound(`Notification channel with ID '${id}' not found`)
+    if (row === null) throw gone(id)
     return row
+  }
+
+  /** @throws ApiError NOT_FOUND when it was deleted meanwhile. */
+  async function reload (em: EntityManager, row: NotificationChannel): Promise<NotificationChannel> {
+    const { id } = row
+    const found = await em.refresh(row)
+    if (found === null) throw gone(id)
+    return found
   }
 
   async function checkCount (em: EntityManager, userId: number): Promise<void> {
@@ -74,7 +84,7 @@ export function createChannels (app: FastifyInstance, calls: Calls, codes: Retur
   /** Settings with what may be shown of them, once they are checked. */
   async function readSettings (caller: Caller, loaded: Channel, settings: Settings): Promise<KeptSettings> {
     checkSettings(loaded, settings, caller.role === 'admin')
-    return { settings, view: await calls.inspect(toSubject(caller, loaded.key, settings)) }
+    return { settings, ...await calls.inspect(caller.id, toSubject(caller, loaded.key, settings)) }
   }
 
   /** Null for a kind of channel that needs no proof. */
@@ -140,7 +150,7 @@ export function createChannels (app: FastifyInstance, calls: Calls, codes: Retur
       // What waited for another address, or to be turned on again, is of no use any more.
       if (isSwitched || 'confirmed' in changes) await tx.nativeDelete(ChannelDelivery, { channel: id })
     })
-    return await em.refreshOrFail(row)
+    return await reload(em, row)
   }
 
   const noteSuccess = (em: EntityManager, id: number) => em.nativeUpdate(NotificationChannel, { id },
@@ -151,7 +161,7 @@ export function createChannels (app: FastifyInstance, calls: Calls, codes: Retur
     const kept = open(row)
     if (kept === null) return UNREADABLE_ERROR
     const subject = toSubject(caller, row.type, kept.settings, kept.view.stored_secrets)
-    const outcome = await calls.deliver(subject, createSample())
+    const outcome = await calls.deliver(caller.id, subject, createSample())
     return outcome.ok ? null : outcome.failure.message
   }
 
@@ -178,13 +188,15 @@ export function createChannels (app: FastifyInstance, calls: Calls, codes: Retur
       return { ok: error === null, error }
     },
 
-    /** @throws ApiError BAD_REQUEST for a code that does not count. */
-    async confirm (em: EntityManager, caller: Caller, id: number, code: string): Promise<NotificationChannel> {
+    /** @throws ApiError BAD_REQUEST for a code that does not count, TOO_MANY_REQUESTS after many such. */
+    async confirm (
+      em: EntityManager, caller: Caller, id: number, code: string, address: string
+    ): Promise<NotificationChannel> {
       const row = await find(em, caller, id)
       if (row.confirmed) return row
       const { target } = open(row)?.view ?? UNREADABLE
-      await codes.confirm({ id, userId: caller.id, target }, code)
-      return await em.refreshOrFail(row)
+      await codes.confirm({ id, user: caller, target }, code, address)
+      return await reload(em, row)
     },
 
     /** @throws ApiError BAD_REQUEST where there is nothing to confirm, TOO_MANY_REQUESTS, CODE_NOT_SENT. */
@@ -198,16 +210,16 @@ export function createChannels (app: FastifyInstance, calls: Calls, codes: Retur
     },
 
     /** @throws ApiError BAD_REQUEST when the plugin cannot tell. */
-    async listServices (): Promise<AppriseService[]> {
+    async listServices (caller: Caller): Promise<AppriseService[]> {
       findPlugin(APPRISE)
-      const services = await calls.services(APPRISE)
+      const services = await calls.services(caller.id, APPRISE)
       return services.filter((one): one is AppriseService => Value.Check(AppriseServiceSchema, one))
     },
 
     /** @throws ApiError BAD_REQUEST for an address no service has. */
-    async parse (url: string): Promise<Parsed> {
+    async parse (caller: Caller, url: string): Promise<Parsed> {
       findPlugin(APPRISE)
-      const parsed = await calls.parse(APPRISE, url)
+      const parsed = await calls.parse(caller.id, APPRISE, url)
       if (!Value.Check(ParsedSchema, parsed)) {
         throw badRequest('No service that is offered has such an address; compare it with the form of its URLs')
       }

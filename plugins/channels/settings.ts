@@ -114,7 +114,7 @@ export function checkMove (definition: ChannelDefinition, given: Given, kept: Ke
   const [before, after] = [originsOf(kept.settings), originsOf(next.settings)]
   const hasMoved = before.length + after.length > 0
     ? !isDeepStrictEqual(before, after)
-    : kept.view.target !== next.view.target
+    : kept.destination !== next.destination
   if (!hasMoved) return
   throw badRequest(`The channel leads to another destination: enter its secrets again, or send them empty (${left.join(', ')})`)
 }

@@ -56,7 +56,7 @@ export function createHeartbeat (app: FastifyInstance, config: Config) {
           ENABLED: devices.install_enabled, EXCLUDED_PLATFORM_SLUGS: devices.install_excluded_platforms
         },
         NOTIFICATIONS: {
-          EMAIL_ENABLED: app.mail.isConfigured,
+          EMAIL_ENABLED: app.registry.channels.has('email'),
           EMAILS_RESET_LINKS: app.mail.isConfigured && shareableBaseUrl(config) !== null
         },
         TASKS: {

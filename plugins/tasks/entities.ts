@@ -35,7 +35,9 @@ export const Task = defineEntity({
     created_at: columns.createdAt(),
     enqueued_at: columns.createdAt(),
     started_at: columns.time().nullable(),
-    ended_at: columns.time().nullable()
+    ended_at: columns.time().nullable(),
+    /** Whether its end is written down, but what follows it has not happened yet. */
+    end_pending: columns.flag()
   }
 })
 export type Task = InferEntity<typeof Task>

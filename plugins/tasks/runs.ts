@@ -36,15 +36,22 @@ export function createRuns (app: FastifyInstance) {
   /** Ends a task if it is still `worker`'s. */
   async function end (id: string, worker: string, status: Task['status'], error: string | null): Promise<void> {
     const em = fork()
-    const ended = await em.nativeUpdate(Task, { id, status: 'started', worker_id: worker },
-      { status, error: error?.replaceAll('\0', '') ?? null, ended_at: new Date() })
-    if (ended === 0) return
-    const task = await em.findOneOrFail(Task, { id })
+    const ended = await em.nativeUpdate(Task, { id, status: 'started', worker_id: worker }, {
+      status, error: error?.replaceAll('\0', '') ?? null, ended_at: new Date(), end_pending: true, worker_id: app.workers.id
+    })
+    if (ended === 1) await follow(await em.findOneOrFail(Task, { id }))
+  }
+
+  async function follow (task: Task): Promise<void> {
+    const { id } = task
     for (const listener of listeners) {
       await Promise.resolve(listener(task)).catch((err: unknown) => {
         app.log.error({ err, task: id }, 'something that follows the end of a task failed')
       })
     }
+    await fork().nativeUpdate(Task, { id }, { end_pending: false }).catch((err: unknown) => {
+      app.log.warn({ err, task: id }, 'what follows the end of a task happens again once this worker is gone')
+    })
   }
 
   /** A database that is full must not keep a task running for ever, and with it the lock that it holds. */
@@ -126,11 +133,16 @@ export function createRuns (app: FastifyInstance) {
     /** Takes nothing new and hands back what is running. */
     close (): void { closing.abort(new TaskHandedOver('The worker is shutting down')) },
 
-    /** Queues what dead workers had begun again, or gives it up. */
+    /** Queues what dead workers had begun again, or gives it up; of what they ended, does what follows. */
     async release (): Promise<void> {
       const em = fork()
-      const alive = await app.workers.listAlive()
-      const begun = await em.find(Task, { status: 'started', worker_id: { $nin: [...alive, app.workers.id] } })
+      const dead = { $nin: [...await app.workers.listAlive(), app.workers.id] }
+      for (const task of await em.find(Task, { end_pending: true, worker_id: dead })) {
+        const pending = { id: task.id, end_pending: true, worker_id: task.worker_id }
+        const taken = await em.nativeUpdate(Task, pending, { worker_id: app.workers.id })
+        if (taken === 1) await follow(task)
+      }
+      const begun = await em.find(Task, { status: 'started', worker_id: dead })
       for (const { id, attempts, worker_id: worker } of begun) {
         if (worker === null || worker === undefined) continue
         if (attempts >= ATTEMPTS_MAX) {

@@ -32,11 +32,16 @@ export interface ChannelDefinition<
   /** What the destination can take; the host cuts longer text and paces deliveries. */
   limits?: { titleLength?: number, bodyLength?: number, perMinute?: number, timeoutMs?: number }
 
-  /** @throws DeliveryRefusedError when retrying is useless; anything else is retried. */
+  /** @throws InvalidSettingsError when the settings cannot be used at all; anything else is retried. */
   deliver(notification: OutgoingNotification, settings: Static<TObject<Settings>>,
     ctx: Context<Static<TObject<Config>>>): Promise<void>
   /** The destination in a form that is safe to show: no secret, no credentials. */
   describe(settings: Static<TObject<Settings>>): string
+  /**
+   * Where settings lead, for a comparison that nobody sees: secrets that are not entered again are kept as long as it
+   * stays the same. Needed where `describe` shows too little to tell.
+   */
+  destination?(settings: Static<TObject<Settings>>): string
   /** Sends the code that proves the owner can read this destination. Its presence makes channels start unconfirmed. */
   confirm?(code: string, settings: Static<TObject<Settings>>, ctx: Context<Static<TObject<Config>>>): Promise<void>
   /** The services this channel can reach, for a form to be drawn. */

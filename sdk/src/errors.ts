@@ -38,7 +38,7 @@ export class InvalidSettingsError extends Error {
   override readonly name = 'InvalidSettingsError'
 }
 
-/** A delivery the destination refused for good; it is not tried again. */
+/** The destination refused a delivery: nothing arrived. A channel tries it again like any other failure. */
 export class DeliveryRefusedError extends Error {
   override readonly name = 'DeliveryRefusedError'
 }

@@ -25,6 +25,8 @@ import { type Measurement, isMet, renderTable } from './report.ts'
 /** Below the 60 a minute that a webhook channel keeps to: the pace is the real one and nothing is folded. */
 const EACH = 50
 const CHANNELS = 100
+/** Of one user's channels only a few are delivered to at once. */
+const USERS = 20
 const CONCURRENCY = 32
 const LEAST_PER_SECOND = 200
 const SECRET = 'whsec_YmVuY2gtYmVuY2gtYmVuY2gtYmVuY2g='
@@ -71,9 +73,10 @@ async function postBare (url: string): Promise<void> {
 
 async function addChannels (app: App, paths: readonly string[], url: string): Promise<void> {
   const sealed = paths.map((path) =>
-    sealSettings(app.secrets, { settings: { url: `${url}/${path}`, secret: SECRET }, view: UNREADABLE }))
+    sealSettings(app.secrets, { settings: { url: `${url}/${path}`, secret: SECRET }, view: UNREADABLE, destination: '' }))
   await app.pg.query(`insert into notification_channels (user_id, type, name, sealed, confirmed)
-    select u.id, 'webhook', 'bench', s, true from users u, unnest($1::text[]) as s`, [sealed])
+    select u.id, 'webhook', 'bench', s.sealed, true from unnest($1::text[]) with ordinality as s (sealed, place)
+    join (select id, row_number() over (order by id) - 1 as place from users) u on u.place = s.place % ${USERS}`, [sealed])
 }
 
 const countWaiting = async (app: App) => Number((await app.pg.query<{ count: string }>(`select count(*) from channel_deliveries d
@@ -81,8 +84,9 @@ const countWaiting = async (app: App) => Number((await app.pg.query<{ count: str
 
 /** From the transaction that queues all of them to the last one written down as delivered. */
 async function deliverAll (app: App): Promise<void> {
-  const { rows: [user] } = await app.pg.query<{ id: number }>('select id from users')
-  const items = notifications.map((notification) => ({ user_id: user?.id ?? 0, topic: 'scans', notification }))
+  const { rows: users } = await app.pg.query<{ id: number }>('select id from users')
+  const items = notifications.flatMap((notification) =>
+    users.map(({ id }) => ({ user_id: id, topic: 'scans', notification })))
   await transaction(app.pg, (client) => app.channels.enqueue(client, items))
   app.channels.wake()
   while (await countWaiting(app) > 0) await sleep(100)
@@ -136,7 +140,9 @@ try {
   const app = await buildApp({ config, role: 'worker', databaseUrl: database.url, logger: pino({ level: 'error' }), features })
   ends.unshift(() => app.close())
   await app.ready()
-  await app.users.create({ username: 'bench', password: 'password', email: '', role: 'admin' })
+  for (let user = 0; user < USERS; user++) {
+    await app.users.create({ username: `bench${user}`, password: 'password', email: '', role: 'admin' })
+  }
   const measurement = await measure(app, receiver.url)
   process.stdout.write(`${renderTable(measurement)}\n`)
   if (process.argv.includes('--check') && !measurement.targets.every(isMet)) process.exitCode = 2

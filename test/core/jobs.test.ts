@@ -41,7 +41,7 @@ t.test('what the worker throws is the answer', async (t) => {
   await t.rejects(web.request('fails', {}, 5_000), { code: 'UNAVAILABLE', message: 'the disk is full' })
 })
 
-t.test('without a worker a request says so after its time, and a job waits for one', async (t) => {
+t.test('without a worker a request says so after its time and is not done later, and a job waits for one', async (t) => {
   const url = await createTestDatabase(t)
   const done = new EventEmitter()
   const define: Define = (jobs) => {
@@ -52,13 +52,34 @@ t.test('without a worker a request says so after its time, and a job waits for o
   const web = await start(t, url, false, define)
   await t.rejects(web.request('waits', { from: 'request' }, 100), { message: /No scan worker answered in time\. Check/ })
   await web.send('waits', { from: 'send' })
-  const ran: unknown[] = []
-  const both = new Promise<void>((resolve) => {
-    done.on('run', (input) => { if (ran.push(input) === 2) resolve() })
-  })
+  const ran = once(done, 'run')
   await start(t, url, true, define)
-  await both
-  t.same(ran, [{ from: 'request' }, { from: 'send' }])
+  t.same(await ran, [{ from: 'send' }], 'it was asked for later, and one job runs at a time')
+})
+
+t.test('of a group one job runs at a time, and holds up no other', async (t) => {
+  const url = await createTestDatabase(t)
+  const begun: string[] = []
+  const gate = Promise.withResolvers<null>()
+  const define: Define = (jobs) => {
+    jobs.define<{ name: string }>('grouped', {
+      concurrency: 3,
+      timeoutSeconds: 5,
+      async run ({ name }) {
+        begun.push(name)
+        return name.startsWith('slow') ? await gate.promise : null
+      }
+    })
+  }
+  await start(t, url, true, define)
+  const web = await start(t, url, false, define)
+  const slow = ['slow 1', 'slow 2', 'slow 3'].map((name) => web.request('grouped', { name }, 8_000, { group: 'a' }))
+  await web.request('grouped', { name: 'other' }, 4_000, { group: 'b' })
+  await web.request('grouped', { name: 'none' }, 4_000)
+  t.equal(begun.filter((name) => name.startsWith('slow')).length, 1)
+  gate.resolve(null)
+  await Promise.all(slow)
+  t.equal(begun.length, 5)
 })
 
 t.test('jobs that wait are taken by priority, and one with a known id takes the place of the former', async (t) => {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import pg from 'pg'
 import t, { type Test } from 'tap'
-import { createCache, createFiles, createMemo } from '../../core/plugin-context.ts'
+import { createCache, createFiles, createMemo, dropExpiredCache } from '../../core/plugin-context.ts'
 import { createTestDatabase } from '../support.ts'
 
 async function connect (t: Test): Promise<pg.Pool> {
@@ -30,6 +30,9 @@ t.test('a value is replaced, deleted and forgotten after its time', async (t) =>
   t.equal(await cache.get('key'), 2)
   await pool.query("update plugin_cache set expires_at = now() - interval '1 second'")
   t.equal(await cache.get('key'), undefined)
+  await cache.set('other', 1)
+  await dropExpiredCache(pool)
+  t.same((await pool.query('select key from plugin_cache')).rows, [{ key: 'other' }], 'what was forgotten is deleted')
   await cache.set('key', 3)
   t.equal(await cache.get('key'), 3, 'without a time it stays')
   await cache.delete('key')

@@ -96,7 +96,7 @@ const RECEIVERS: Receiver[] = [
   {
     name: 'quotes what it got',
     answer: (response) => response.writeHead(410).end(`no ${PATH}?key=hidden-key for ${secret}`),
-    type: 'DeliveryRefusedError',
+    type: 'HttpStatusError',
     message: /answered 410 "no … for …"; check the address/
   },
   {

@@ -39,18 +39,22 @@ export async function startReceiver (t: Test, answer?: (arrival: Arrival, respon
   return { url: server.url, arrivals }
 }
 
-/** A mail server that keeps the text of what it is sent, and refuses addresses that begin with `no`. */
+/** A mail server that keeps the text of what it is sent, and refuses addresses that begin with `no` or `busy`. */
 export async function startMailServer (t: Test) {
   const mails: { to: string[], content: string }[] = []
+  /** What happens before a mail is taken. */
+  const before: { take: () => Promise<unknown> } = { take: async () => {} }
   const server = new SMTPServer({
     authOptional: true,
     logger: false,
     disabledCommands: ['STARTTLS'],
     onRcptTo ({ address }, _session, done) {
-      done(address.startsWith('no') ? Object.assign(new Error('nobody here'), { responseCode: 550 }) : null)
+      const responseCode = address.startsWith('no') ? 550 : address.startsWith('busy') ? 450 : null
+      done(responseCode === null ? null : Object.assign(new Error('nobody here'), { responseCode }))
     },
     onData (stream, session, done) {
-      void text(stream).then((content) => {
+      void text(stream).then(async (content) => {
+        await before.take()
         mails.push({ to: session.envelope.rcptTo.map(({ address }) => address), content })
         done()
       })
@@ -63,7 +67,7 @@ export async function startMailServer (t: Test) {
   /** The code in the latest mail to an address. */
   const codeTo = (address: string) =>
     /^ {4}(\d{6})\r?$/m.exec(mails.findLast(({ to }) => to.includes(address))?.content ?? '')?.[1] ?? ''
-  return { mails, env, codeTo }
+  return { mails, before, env, codeTo }
 }
 
 export interface ChannelRow {

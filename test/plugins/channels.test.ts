@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import t from 'tap'
+import { startServer } from '../core/http-server.ts'
 import { buildTestApp } from '../support.ts'
 import { createChannelTools, packages, startMailServer, startReceiver } from './channels-support.ts'
 
@@ -8,6 +9,27 @@ const mail = await startMailServer(t)
 const home = await startReceiver(t, (_arrival, response) => response.writeHead(500).end('inside knowledge'))
 /** The one address in this network that members may reach by that plugin. */
 process.env.SVC_TEST_UNPACED_HOME = home.url
+/** What an Apprise API server knows. */
+const MQTT = {
+  service_name: 'MQTT',
+  setup_url: null,
+  protocols: null,
+  secure_protocols: ['mqtts'],
+  details: {
+    templates: ['{schema}://{password}@{host}/{topic}', '{schema}://{password}@{host}:{port}/{topic}'],
+    tokens: {
+      host: { name: 'Host', type: 'string', required: true, private: false },
+      port: { name: 'Port', type: 'int', min: 1, max: 65_535 },
+      password: { name: 'Password', type: 'string', required: true, private: true },
+      topic: { name: 'Topic', type: 'string', required: true, private: false }
+    },
+    args: {},
+    kwargs: {}
+  }
+}
+const apprise = await startServer(t, (_request, response) =>
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ schemas: [MQTT] })))
+process.env.SVC_APPRISE_API_URL = apprise.url
 const testApp = await buildTestApp(t, {
   worker: true, packages: packages(), env: mail.env, log: (line) => { lines.push(JSON.stringify(line)) }
 })
@@ -152,6 +174,36 @@ t.test('a code is good for five tries and half an hour', async (t) => {
   await call('DELETE', `/${id}`, undefined, alice)
 })
 
+t.test('whoever guesses on waits longer and longer, with a new code too, and is written down', async (t) => {
+  await waitAMinute()
+  const { id } = await create({ type: 'email', address: 'guessed@example.org' }, alice)
+  const confirm = (code: string) => call('POST', `/${id}/confirm`, { code }, alice)
+  for (let guess = 0; guess < 6; guess++) t.equal((await confirm('wrong')).statusCode, 400)
+  const wait = async () => Number((await confirm('wrong')).headers['retry-after'])
+  t.ok(await wait() > 50)
+  await app.pg.query("delete from throttles where key ~ '^channel-code-(user|target)'")
+  t.equal((await call('POST', `/${id}/resend-code`, undefined, alice)).statusCode, 204)
+  const refused = await confirm(mail.codeTo('guessed@example.org'))
+  t.equal(refused.statusCode, 429)
+  const later = () => app.pg.query("update throttles set blocked_until = now() where key like 'channel-code-tries%'")
+  await later()
+  await confirm('wrong')
+  t.ok(await wait() > 110)
+  await later()
+  t.equal((await confirm(mail.codeTo('guessed@example.org'))).statusCode, 200)
+  t.ok(lines.some((line) => /"username":"alice","address":"127\.0\.0\.1".*wrong code for a notification channel/.test(line)))
+  await call('DELETE', `/${id}`, undefined, alice)
+})
+
+t.test('a channel that is deleted while it is changed is not there', async (t) => {
+  await waitAMinute()
+  const { id } = await create({ type: 'email', address: 'first@example.org' }, alice)
+  await waitAMinute()
+  mail.before.take = () => call('DELETE', `/${id}`, undefined, alice)
+  t.equal((await call('PATCH', `/${id}`, { address: 'second@example.org' }, alice)).statusCode, 404)
+  mail.before.take = async () => {}
+})
+
 t.test('one code a minute goes to a user and to an address, however many are asked for at once', async (t) => {
   await waitAMinute()
   const before = mail.mails.length
@@ -171,9 +223,14 @@ t.test('a channel whose code cannot be sent is not kept', async (t) => {
   await waitAMinute()
   const reply = await call('POST', '', { type: 'email', name: 'x', address: 'nobody@example.org' }, alice)
   t.equal(reply.statusCode, 502)
-  t.match(detailOf(reply), /refuses the address 'nobody@example.org'/)
+  t.match(detailOf(reply), /could not be sent: The server's own service refused it; check the destination/)
+  t.ok(lines.some((line) => /refuses the address 'nobody@example.org'/.test(line)), 'the log has the rest')
   t.same((await call('GET', '', undefined, alice)).json(), [])
   t.equal((await call('POST', '', { type: 'email', name: 'x', address: 'alice@example.org' }, alice)).statusCode, 201, 'and the turn is not lost')
+  await waitAMinute()
+  const busy = { type: 'email', name: 'x', address: 'busy@example.org' }
+  t.match(await call('POST', '', busy, alice), { statusCode: 502, body: /did not take it; an administrator finds the reason/ })
+  t.equal((await call('POST', '', busy, alice)).statusCode, 429, 'where nobody knows what became of it, it may have gone out')
   await app.pg.query('delete from notification_channels')
 })
 
@@ -271,6 +328,20 @@ t.test('with another key the settings are gone, are said to be, and can be enter
   await app.pg.query('delete from notification_channels')
 })
 
+t.test('of a service that only the Apprise API server knows, secrets stay only while nothing else changes', async (t) => {
+  const fields = { host: 'mq.example.org', password: 'verysecretkey', topic: 'games' }
+  const channel = await create({ type: 'apprise', service: 'mqtts', fields })
+  t.match(channel, { service_name: 'MQTT', target: 'mqtts://mq.example.org/***', stored_secrets: ['password', 'topic'] })
+  const { password: _left, ...open } = fields
+  const moved = await call('PATCH', `/${channel.id}`, { fields: { ...open, topic: 'other' } })
+  t.equal(moved.statusCode, 400)
+  t.match(detailOf(moved), /another destination.*password/)
+  t.equal((await call('PATCH', `/${channel.id}`, { fields: { ...open, port: 1 } })).statusCode, 400)
+  t.equal((await call('PATCH', `/${channel.id}`, { fields: open, name: 'x' })).statusCode, 200, 'the same as before')
+  t.equal((await call('PATCH', `/${channel.id}`, { fields: { ...fields, topic: 'other' } })).statusCode, 200)
+  await app.pg.query('delete from notification_channels')
+})
+
 t.test("another's channel is not there", async (t) => {
   const { id } = await create({ type: 'webhook', url: 'https://a.example.org/' }, alice)
   t.same((await call('GET', '', undefined, bob)).json(), [])
@@ -290,10 +361,11 @@ t.test('no secret was written down, in the log or in the queue', async (t) => {
   for (const secret of ['topsecret', 'verysecretpath', 'AbCdEfGhIjKlMnO', 'key=hidden']) t.notMatch(written, secret)
 })
 
-t.test('without a mail server there are no email channels', async (t) => {
-  const { app, admin } = await buildTestApp(t)
+t.test('without all of a mail server there are no email channels, and nobody is told so', async (t) => {
+  const { app, admin } = await buildTestApp(t, { env: { SMTP_HOST: 'mail.example.org', SMTP_USERNAME: 'svc@example.org' } })
+  t.match((await app.inject({ url: '/api/heartbeat' })).json(), { NOTIFICATIONS: { EMAIL_ENABLED: false } })
   const payload = { type: 'email', name: 'x', address: 'a@example.org' }
   const reply = await app.inject({ method: 'POST', url: '/api/notification-channels', headers: admin, payload })
   t.equal(reply.statusCode, 400)
-  t.match(detailOf(reply), /'email' are not set up on this server.*SMTP_HOST/)
+  t.match(detailOf(reply), /'email' are not set up on this server.*SMTP_FROM/)
 })

@@ -71,6 +71,19 @@ t.test('a scan whose worker dies', async (t) => {
     t.equal((await test.scan()).status, 'finished', 'the next scan may start')
   })
 
+  t.test('after it wrote down the end: what follows happens once', async (t) => {
+    told.length = 0
+    const id = crypto.randomUUID()
+    await test.sql(`insert into tasks (id, title, type, status, worker_id, error, started_at, ended_at, end_pending)
+      values ($1, 'Quick Scan', 'scan', 'failed', 'dead', 'the disk is full', now(), now(), true)`, [id])
+    await Promise.all([worker.tasks.recover(), worker.tasks.recover()])
+    await worker.tasks.recover()
+    const failures = told.filter(([, event]) => event === 'scan:done_ko')
+    t.match(failures, [[null, 'scan:done_ko', /the disk is full/]])
+    t.equal(failures.length, 1)
+    t.match(await test.sql('select status, end_pending from tasks where id = $1', [id]), [{ status: 'failed', end_pending: false }])
+  })
+
   t.test('is left alone by a worker that was only taken for dead', async (t) => {
     await test.put(manyRoms('nes', 2))
     alpha.identify = () => new Promise(() => {})

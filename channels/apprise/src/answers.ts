@@ -10,8 +10,8 @@ const MASK = '***'
 /** A shorter text stands in too many innocent words. */
 const MIN_SECRET_LENGTH = 4
 
-/** Answers that stay the same however often one asks. */
-const FINAL_STATUSES = new Set([400, 401, 402, 403, 404, 405, 406, 410, 411, 413, 414, 415, 421, 422, 431])
+/** Answers that seldom change by themselves. */
+const LASTING_STATUSES = new Set([400, 401, 402, 403, 404, 405, 406, 410, 411, 413, 414, 415, 421, 422, 431])
 /** Words in an answer of 2xx that promise better times. */
 const TEMPORARY = /internal|fatal_error|unavailable|timed?[ _-]?out|overload|rate/i
 
@@ -28,7 +28,7 @@ export function createScrub (form: Form, fields: Fields, before: Scrub = (text) 
   return (text) => forms.reduce((scrubbed, secret) => scrubbed.replaceAll(secret, MASK), before(text))
 }
 
-/** What went wrong, in words that name the service and show no secret. Refusals for good are told apart. */
+/** What went wrong, in words that name the service and show no secret. */
 export function toDeliveryError (err: unknown, { name }: Pick<Form, 'name'>, scrub: Scrub): unknown {
   if (err instanceof HttpStatusError) return toStatusError(err, name, scrub)
   if (err instanceof RateLimitedError) return new RateLimitedError(`${name} asks to slow down; try again later`, err.retryAfterMs)
@@ -40,9 +40,12 @@ export function toDeliveryError (err: unknown, { name }: Pick<Form, 'name'>, scr
 function toStatusError ({ status, body }: HttpStatusError, name: string, scrub: Scrub): Error {
   const reply = describeReply(body, scrub)
   const said = `${name} answered ${status}${reply === '' ? '' : `: ${reply}`}`
-  if (status >= 300 && status < 400) return new DeliveryRefusedError(`${said}; redirects are not followed, give the final address`)
-  if (FINAL_STATUSES.has(status)) return new DeliveryRefusedError(`${said}; check the fields of the channel`)
-  return new HttpStatusError(status, `${said}; try again later`, reply)
+  return new HttpStatusError(status, `${said}; ${advise(status)}`, reply)
+}
+
+function advise (status: number): string {
+  if (status >= 300 && status < 400) return 'redirects are not followed, give the final address'
+  return LASTING_STATUSES.has(status) ? 'check the fields of the channel' : 'try again later'
 }
 
 /** The error for an answer of 2xx that does not say that the message was taken. */

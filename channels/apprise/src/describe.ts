@@ -19,6 +19,11 @@ export function describeUnknown (service: string, { schema, host }: Fields): str
   return typeof host === 'string' ? `${name}://${host}/${MASK}` : `${name}://${MASK}`
 }
 
+/** Of such a service nobody knows which field leads where: all of them together do. */
+export function nameUnknown (service: string, fields: Fields): string {
+  return JSON.stringify([service, Object.entries(fields).sort(([a], [b]) => a.localeCompare(b))])
+}
+
 /** The keys of the fields that are secret; of a service only the bridge knows, all but the parts that never are. */
 export function listSecretKeys (form: Form | undefined, fields: Fields): string[] {
   if (form === undefined) return Object.keys(fields).filter((key) => !OPEN_PARTS.includes(key))

@@ -1,7 +1,7 @@
 import { defineChannel } from '@svc/plugin-sdk'
 import { fetchBridged, listBridged } from './bridge.ts'
 import { describeService, findBuiltIn, readAddress, refuseWhiteSpace, resolve } from './catalogue.ts'
-import { describeAddress, describeUnknown, listSecretKeys } from './describe.ts'
+import { describeAddress, describeUnknown, listSecretKeys, nameUnknown } from './describe.ts'
 import { checkRequests, sendNotification } from './send.ts'
 import { SERVICES } from './services/index.ts'
 import { ConfigSchema, SettingsSchema } from './settings.ts'
@@ -30,6 +30,11 @@ export default defineChannel({
   describe ({ service, fields }) {
     const form = findBuiltIn(service)
     return form === undefined ? describeUnknown(service, fields) : describeAddress(form, fields)
+  },
+
+  destination ({ service, fields }) {
+    const form = findBuiltIn(service)
+    return form === undefined ? nameUnknown(service, fields) : describeAddress(form, fields)
   },
 
   secretKeys: ({ service, fields }) => listSecretKeys(findBuiltIn(service), fields),

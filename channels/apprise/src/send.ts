@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { DeliveryRefusedError, RateLimitedError, type OutgoingNotification } from '@svc/plugin-sdk'
+import { RateLimitedError, type OutgoingNotification } from '@svc/plugin-sdk'
 import { createScrub, parseObject, toDeliveryError, toRefusal, type Scrub } from './answers.ts'
 import type { Fields } from './form.ts'
 import { wrong } from './fields.ts'
@@ -91,6 +91,6 @@ async function sendAll (
   }
   if (failures.length === 0) return kept === undefined ? undefined : await ctx.cache.delete(key)
   if (done.size > 0) await ctx.cache.set(key, [...done], SENT_MS)
-  // One that may pass is told first: the refused targets are then refused again.
-  throw failures.find((err) => !(err instanceof DeliveryRefusedError)) ?? failures[0]
+  // A pause that was asked for is kept.
+  throw failures.find((err) => err instanceof RateLimitedError) ?? failures[0]
 }

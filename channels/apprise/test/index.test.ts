@@ -24,10 +24,10 @@ async function failWith (address: string, response: Omit<PlannedResponse, 'url'>
   return definition.deliver(createNotification(), parse(address), ctx).then(() => null, (err: unknown) => err)
 }
 
-t.test('a refusal names service, status and reason, and is not tried again', async (t) => {
+t.test('a refusal names service, status and reason', async (t) => {
   const refused = { status: 400, json: { ok: false, description: 'Bad Request: chat not found' } }
   const err = await failWith('tgram://123456:secret/-100', refused)
-  t.ok(err instanceof DeliveryRefusedError)
+  t.ok(err instanceof HttpStatusError)
   t.match(err, { message: 'Telegram answered 400: Bad Request: chat not found; check the fields of the channel' })
 })
 
@@ -50,9 +50,9 @@ t.test('failures that may pass stay what they are', async (t) => {
   t.ok(await failWith(address, { status: 409, text: 'busy' }) instanceof HttpStatusError)
 })
 
-t.test('a redirect is a refusal', async (t) => {
+t.test('a redirect is a failure', async (t) => {
   t.match(await failWith('json://hook.example', { status: 302, headers: { location: 'http://169.254.169.254/' } }),
-    { name: 'DeliveryRefusedError', message: /^JSON answered 302; redirects are not followed/ })
+    { name: 'HttpStatusError', message: /^JSON answered 302; redirects are not followed/ })
 })
 
 t.test('no error shows a secret, whatever the service repeats', async (t) => {
@@ -83,11 +83,11 @@ t.test('targets that were reached are not told twice', async (t) => {
   t.equal(ctx.requests.length, 7)
 })
 
-t.test('a failure that may pass is told before one that will not', async (t) => {
-  const settings = parse('ntfy://ntfy.example/gone/down')
-  const responses = [{ url: '*', body: '"gone"', status: 404 }, { url: '*', status: 503 }]
+t.test('of several failures the one that asks for a pause is told', async (t) => {
+  const settings = parse('ntfy://ntfy.example/gone/busy')
+  const responses = [{ url: '*', body: '"gone"', status: 404 }, { url: '*', status: 429 }]
   const ctx = createPluginContext(channel, { responses })
-  await t.rejects(definition.deliver(createNotification(), settings, ctx), ServiceDownError)
+  await t.rejects(definition.deliver(createNotification(), settings, ctx), RateLimitedError)
 })
 
 t.test('long texts are cut by code points, and the link stays', async (t) => {

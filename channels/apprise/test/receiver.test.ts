@@ -75,7 +75,7 @@ t.test('a receiver that refuses is told apart', async (t) => {
   const { port } = await startReceiver(t, 401, answer)
   const ctx = { ...createPluginContext(channel, { t }), http: http as HttpClient }
   await t.rejects(channel.definition.deliver(createNotification(), parse(`gotify://127.0.0.1:${port}/wrong`), ctx), {
-    name: 'DeliveryRefusedError',
+    name: 'HttpStatusError',
     message: 'Gotify answered 401: you need to provide a valid access token; check the fields of the channel'
   })
 })

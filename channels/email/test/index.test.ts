@@ -120,7 +120,7 @@ t.test('the code is sent to the address', async (t) => {
   t.equal(mail.headers.get('auto-submitted'), 'auto-generated')
 })
 
-t.test('what the server refuses for good is not tried again', async (t) => {
+t.test('what the server refuses for good is a refusal', async (t) => {
   const name = `The mail server '127.0.0.1:${server.port}'`
   const recipient = await fail(t, {}, { address: 'refused@home.example' })
   t.type(recipient, DeliveryRefusedError)
@@ -131,7 +131,7 @@ t.test('what the server refuses for good is not tried again', async (t) => {
   t.type(await fail(t, { title: 'spam' }), DeliveryRefusedError)
 })
 
-t.test('what the server refuses for now is tried again', async (t) => {
+t.test('what the server refuses for now is none', async (t) => {
   const error = await fail(t, {}, { address: 'busy@home.example' })
   t.type(error, ServiceDownError)
   t.match(error.message, 'did not take the mail: 450 Mailbox busy; it is tried again later')

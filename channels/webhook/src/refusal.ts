@@ -1,8 +1,6 @@
-import { DeliveryRefusedError, HttpStatusError, type HttpResponse, RateLimitedError, ServiceDownError } from '@svc/plugin-sdk'
+import { HttpStatusError, type HttpResponse, RateLimitedError, ServiceDownError } from '@svc/plugin-sdk'
 import type { Settings } from './settings.ts'
 
-/** Answers that the same request gets again: moved, not understood, no such address, too large. */
-const FINAL_STATUSES = new Set([301, 308, 400, 404, 405, 406, 410, 413, 414, 415, 422, 501])
 const QUOTED_CHARACTERS = 200
 
 /** The error for an answer outside 2xx: host, status, the beginning of the answer and what to do. */
@@ -10,7 +8,6 @@ export function describeAnswer ({ status, headers, text }: HttpResponse, setting
   const reply = cleanText(hideSecrets(text(), settings)).slice(0, QUOTED_CHARACTERS).toWellFormed()
   const quoted = reply === '' ? '' : ` "${reply}"`
   const message = `${new URL(settings.url).host} answered ${status}${quoted}; ${advise(status)}`
-  if (FINAL_STATUSES.has(status)) return new DeliveryRefusedError(message)
   if (status === 429) return new RateLimitedError(message, readRetryAfter(headers['retry-after']))
   return status < 500 ? new HttpStatusError(status, message, reply) : new ServiceDownError(message)
 }
