@@ -141,8 +141,7 @@ export class Migration20261121000000 extends Migration {
       "created_at" timestamptz(3) not null default now(),
       "enqueued_at" timestamptz(3) not null default now(),
       "started_at" timestamptz(3) null,
-      "ended_at" timestamptz(3) null,
-      "end_pending" boolean not null default false, primary key ("id"))`)
+      "ended_at" timestamptz(3) null, primary key ("id"))`)
     this.addSql('create index "tasks_status_created_at_index" on "tasks" ("status", "created_at")')
     this.addSql('create unique index "tasks_lock_unique" on "tasks" ("lock") where status in (\'queued\', \'started\')')
     this.addSql('alter table "tasks" add constraint "tasks_type_check" check ("type" in (\'scan\', \'conversion\', \'cleanup\', \'update\', \'sync\', \'watcher\', \'generic\'))')

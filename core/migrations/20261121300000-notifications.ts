@@ -3,6 +3,8 @@ import { Migration } from '@mikro-orm/migrations'
 /** The inbox, and the channels that it is forwarded through. */
 export class Migration20261121300000 extends Migration {
   override up (): void {
+    // Whether those who wait for a task's end are still to be told of it.
+    this.addSql('alter table "tasks" add column "end_pending" boolean not null default false')
     this.addSql(`create table "notifications" (
       "id" serial primary key,
       "user_id" int not null,

@@ -65,10 +65,10 @@ async function store (server: SoakServer, notification: OutgoingNotification): P
   await until('a stored notification', async () => {
     const pool = new pg.Pool({ connectionString: server.databaseUrl(), max: 2 })
     pool.on('error', () => { /* the query says so */ })
+    pool.on('connect', (client) => client.on('error', () => { /* the query says so */ }))
     const queue = createQueue({ pg: pool, log: pino({ level: 'silent' }) })
     try {
       await transaction(pool, async (client) => {
-        client.on('error', () => { /* the query says so */ })
         const { rowCount } = await client.query('insert into soak_stored (id) values ($1) on conflict do nothing', [notification.id])
         if (rowCount === 1) await queue.enqueue(client, [{ user_id: 1, topic: 'custom', notification }])
       })
