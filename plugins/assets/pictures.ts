@@ -1,8 +1,6 @@
-import sharp from 'sharp'
 import { badRequest } from '../../core/errors.ts'
+import { PIXELS_MAX, openImage } from '../../core/image.ts'
 
-/** Decoded pixels a picture may have; more is a bomb. */
-const PIXELS_MAX = 50_000_000
 /** How each kind begins. Nothing else is even shown to the decoder. */
 const KINDS = [
   { extension: 'png', formats: ['png'], pattern: /^\x89PNG\r\n\x1a\n/ }, // eslint-disable-line no-control-regex
@@ -25,7 +23,7 @@ async function readSize ({ path, head, name }: Picture, formats: readonly string
     if (head.length < BMP_SIZE.end) throw refused(name, 'ends too early')
     return { width: Math.abs(head.readInt32LE(BMP_SIZE.width)), height: Math.abs(head.readInt32LE(BMP_SIZE.height)) }
   }
-  const { format, width, height } = await sharp(path).metadata().catch((err: unknown) => {
+  const { format, width, height } = await (await openImage(path)).metadata().catch((err: unknown) => {
     throw refused(name, `cannot be read (${err instanceof Error ? err.message.slice(0, 200) : String(err)})`)
   })
   if (!formats.includes(format)) throw refused(name, `is ${format} inside`)

@@ -1,8 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
-import sharp, { type Sharp } from 'sharp'
+import type { Sharp } from 'sharp'
+import { openImage } from '../../core/image.ts'
 
-/** Decoded pixels a picture may have; more is a bomb, not a cover. */
-const PIXELS_MAX = 50_000_000
 const JPEG_QUALITY = 90
 const HEAD_BYTES = 16
 
@@ -32,7 +31,7 @@ export async function readImageType (handle: FileHandle): Promise<ImageType | nu
  * @throws Error when it cannot be decoded or has more than 50 million pixels.
  */
 export async function convertImage (content: Buffer): Promise<{ extension: '.png' | '.jpg', bytes: Buffer }> {
-  const image = sharp(content, { limitInputPixels: PIXELS_MAX }).autoOrient()
+  const image = (await openImage(content)).autoOrient()
   return await isTransparent(image)
     ? { extension: '.png', bytes: await image.png().toBuffer() }
     : { extension: '.jpg', bytes: await image.jpeg({ quality: JPEG_QUALITY }).toBuffer() }

@@ -1,4 +1,4 @@
-import { type Transporter, createTransport } from 'nodemailer'
+import type { Transporter } from 'nodemailer'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../../core/config.ts'
 import { ApiError, badRequest } from '../../core/errors.ts'
@@ -11,7 +11,9 @@ const TIMEOUT_MS = 15_000
 /** Exactly one address: a comma or a line end would make it more than that. */
 const ADDRESS = /^[^\s@,;:<>()[\]\\"]{1,64}@[^\s@,;:<>()[\]\\"]{1,255}$/
 
-function createTransporter ({ host, port, security, username, password }: Config['mail']): Transporter {
+async function createTransporter ({ host, port, security, username, password }: Config['mail']): Promise<Transporter> {
+  // Loaded with the first mail: most servers send none.
+  const { createTransport } = await import('nodemailer')
   return createTransport({
     ...(host === undefined ? {} : { host }),
     port,
@@ -50,7 +52,7 @@ export function createMail (config: Config, log: FastifyBaseLogger) {
     async send (mail: Mail): Promise<void> {
       if (!isConfigured) throw new ApiError('UNAVAILABLE', 'No mail can be sent: set SMTP_HOST and SMTP_FROM')
       checkMail(mail)
-      transporter ??= createTransporter(config.mail)
+      transporter ??= await createTransporter(config.mail)
       try {
         // As an object an address is taken as it is, and not as a list of them.
         await transporter.sendMail({ ...mail, from: sender, to: { name: '', address: mail.to } })

@@ -1,14 +1,12 @@
 import { type FileHandle, mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
-import sharp from 'sharp'
 import { type DownloadingClient, FileWriteError } from '../../core/http.ts'
+import { openImage } from '../../core/image.ts'
 import { errorCode } from '../../core/library/fs-error.ts'
 import { openInside } from '../../core/library/safe-path.ts'
 import { onDisk, toStoreError } from './artwork-failures.ts'
 import type { Staging } from './artwork-staging.ts'
 
-/** Decoded pixels a picture may have; more is a bomb, not a cover. */
-const PIXELS_MAX = 50_000_000
 const LIBRARY_SCHEME = 'file://'
 /** A small cover is 20 % of the large one when that is at least this high, else 40 %. */
 const TALL_COVER_PIXELS = 1_000
@@ -22,11 +20,9 @@ const DOCUMENT_TYPES = ['application/pdf', 'application/force-download', 'applic
 const acceptsDocument = (type: string) => DOCUMENT_TYPES.includes(type)
 const acceptsFilm = (type: string) => type.startsWith('video/') || type === 'application/octet-stream'
 
-const openImage = (file: string) => sharp(file, { limitInputPixels: PIXELS_MAX })
-
 /** The extension and height that fit the content; a file that is no picture is refused, whatever it was called. */
 async function readImage (file: string): Promise<{ extension: string, height: number }> {
-  const { format, height } = await openImage(file).metadata()
+  const { format, height } = await (await openImage(file)).metadata()
   const extension = IMAGE_EXTENSIONS[format]
   if (extension === undefined) throw new Error(`it is ${format}, not a picture that browsers show`)
   return { extension, height }
@@ -118,7 +114,7 @@ export function createArtworkFiles ({ http, libraryDir, resourcesDir, staging }:
     const scale = height >= TALL_COVER_PIXELS ? 0.2 : 0.4
     const format = extension === 'jpg' ? 'jpeg' : extension as 'png' | 'webp' | 'gif' | 'avif'
     const rows = Math.max(1, Math.round(height * scale))
-    return await openImage(part).resize({ height: rows }).toFormat(format).toBuffer()
+    return await (await openImage(part)).resize({ height: rows }).toFormat(format).toBuffer()
   }
 
   async function settleSmall (content: Buffer, path: string): Promise<string> {

@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import sharp from 'sharp'
 import type { Config } from '../../core/config.ts'
 import { badRequest, notFound } from '../../core/errors.ts'
+import { PIXELS_MAX, openImage } from '../../core/image.ts'
 import { errorCode } from '../../core/library/fs-error.ts'
 import { PathRefusedError, openInside } from '../../core/library/safe-path.ts'
 
-/** Decoded pixels a picture may have; more is a bomb, not a face. */
-const PIXELS_MAX = 50_000_000
 const STEM = 'avatar'
 const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP', 'ENAMETOOLONG'])
 
@@ -26,7 +24,7 @@ const refused = (reason: string) => badRequest(`The avatar ${reason}; send a PNG
 export async function readExtension (content: Buffer): Promise<string> {
   const kind = KINDS.find(({ mark, offset }) => content.toString('latin1', offset, offset + mark.length) === mark)
   if (kind === undefined) throw refused('is no picture')
-  const { format, width, height } = await sharp(content).metadata().catch((err: unknown) => {
+  const { format, width, height } = await (await openImage(content)).metadata().catch((err: unknown) => {
     throw refused(`cannot be read (${err instanceof Error ? err.message : String(err)})`)
   })
   if (format !== kind.format) throw refused(`is neither ${kind.format} nor another kind that is accepted`)

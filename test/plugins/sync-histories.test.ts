@@ -5,7 +5,7 @@ import { buildTestApp } from '../support.ts'
 import { History, histories } from './sync-histories.ts'
 
 /** More of them run with `npm run soak`, where the server is also killed. */
-const RUNS = 12
+const RUNS = 8
 
 const { app, admin } = await buildTestApp(t, { env: { ASSET_VERSIONS_KEPT: '1000' } })
 await app.listen({ port: 0, host: '127.0.0.1' })

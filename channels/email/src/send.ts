@@ -1,4 +1,3 @@
-import nodemailer from 'nodemailer'
 import type { Config } from './config.ts'
 import { describeFailure } from './failure.ts'
 import type { Mail } from './render.ts'
@@ -16,6 +15,8 @@ export async function sendMail (mail: Mail, config: Config, options: SendOptions
   const { signal, timeoutMs = TIMEOUT_MS } = options
   const timer = AbortSignal.timeout(timeoutMs)
   try {
+    // Loaded with the first mail: most servers send none.
+    const { default: nodemailer } = await import('nodemailer')
     await nodemailer.createTransport(toTransport(config)).sendMail({
       ...mail,
       from: config.from,
