@@ -2,6 +2,7 @@ import type { Caller } from '../../core/auth.ts'
 import { baseKeyOf, untagged } from '../assets/sync-base.ts'
 import type { Device } from '../devices/entities.ts'
 import type { AssetKind } from '../assets/entities.ts'
+import { readTime } from '../play-sessions/times.ts'
 import { type ListedFile, type Listing, readDeviceFile, readStoredName } from './listing.ts'
 import type { Pair } from './pairs.ts'
 import type { AssetRow } from './rows.ts'
@@ -23,6 +24,7 @@ function listFiles (roms: NonNullable<NegotiateBody['roms']>): ListedFile[] {
         rom_id: romId,
         kind: STATE_NAME.test(file) ? 'state' : 'save',
         file_name: file,
+        mtime,
         slot: null,
         emulator: null,
         ...readDeviceFile(sha1, mtime, ['roms', index, 'saves', position, 'mtime']),
@@ -58,6 +60,10 @@ const readFolder = (path = '') => path === '' ? '' : `${path.replace(/[\\/]+$/, 
 const parameter = (name: string, value: string | null) =>
   value === null ? '' : `&${name}=${encodeURIComponent(value.toWellFormed())}`
 
+/** What cannot be read as a time is left out: it is only shown. */
+const mtimeOf = (file: ListedFile | null) =>
+  parameter('mtime', file === null ? null : readTime(file.mtime)?.toISOString() ?? null)
+
 /** Operations whose paths need nothing added, for a device and the session with this UUID. */
 export function createFileOperations (device: Device, sessionId: string, caller: Caller) {
   const stamp = `device_id=${device.id}&session_id=${sessionId}`
@@ -66,8 +72,8 @@ export function createFileOperations (device: Device, sessionId: string, caller:
   const resolution = readResolution(device)
   const folders = { save: readFolder(device.paths?.saves), state: readFolder(device.paths?.states) }
 
-  function uploadPath ({ rom_id: romId, kind }: Pair, extra: string): string {
-    return `${routeOf(kind)}?rom_id=${romId}&${stamp}${extra}`
+  function uploadPath ({ rom_id: romId, kind, file }: Pair, extra: string): string {
+    return `${routeOf(kind)}?rom_id=${romId}&${stamp}${extra}${mtimeOf(file)}`
   }
 
   /** In the place of the server's content, if that is still what it was; beside it where it has no place any more. */
@@ -78,7 +84,7 @@ export function createFileOperations (device: Device, sessionId: string, caller:
 
   function conflictPath (pair: Pair, asset: AssetRow): string {
     if (resolution === 'device_wins') return uploadPath(pair, replacing(pair, asset))
-    if (resolution === 'server_wins') return `${routeOf(pair.kind)}/${asset.id}/versions?${stamp}`
+    if (resolution === 'server_wins') return `${routeOf(pair.kind)}/${asset.id}/versions?${stamp}${mtimeOf(pair.file)}`
     return uploadPath(pair, `&conflict_of=${asset.id}${parameter('emulator', asset.emulator)}`)
   }
 

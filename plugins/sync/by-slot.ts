@@ -17,6 +17,7 @@ function listFiles (saves: NonNullable<NegotiateBody['saves']>): ListedFile[] {
       rom_id: save.rom_id,
       kind: 'save',
       file_name: save.file_name,
+      mtime: save.updated_at,
       slot,
       emulator: save.emulator ?? null,
       ...readDeviceFile(save.content_hash, save.updated_at, ['saves', index, 'updated_at']),

@@ -11,6 +11,8 @@ export interface ListedFile extends DeviceFile {
   kind: AssetKind
   /** As the device calls it. */
   file_name: string
+  /** When it was changed, as the device says it. */
+  mtime: string
   slot: string | null
   emulator: string | null
   /** Whether the server could keep a file of that name. */

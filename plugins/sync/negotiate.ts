@@ -132,13 +132,13 @@ export function createNegotiation (app: FastifyInstance, publish: PublishSync) {
 
   /** Tells a device what to do with its saves and states, and opens a session for it. */
   return async function negotiate (em: EntityManager, caller: Caller, body: NegotiateBody): Promise<NegotiateResponse> {
+    const listing = readListing(body)
     const reference = body.device_id ?? caller.device_id
     if (reference === null) throw badRequest("Name the device as 'device_id', or call with a token that is bound to one")
     const device = await app.devices.find(em, caller.id, reference)
     if (!device.sync_enabled) {
       throw badRequest(`Sync is disabled for device '${device.device_id}'; set its sync_enabled to true`)
     }
-    const listing = readListing(body)
     const pairs = await settlePairs(em, listing, scopeOf(caller, device, listing), directionOf(device))
     const session = await openSession(em, device, caller.id, pairs)
     publish(session, 'started', { sync_mode: device.sync_mode })

@@ -39,12 +39,15 @@ const save = (rom: number, slot: string | null, content: string | null, extra: o
   content_hash: content === null ? null : md5(content), ...extra
 })
 
+/** How upload paths end: with the time that the device named. */
+const MTIME = `mtime=${encodeURIComponent(new Date(timeOf(0)).toISOString())}`
+
 t.test('a file that only the device has is uploaded, and a path says where to', async (t) => {
   const { rom, device, negotiate } = await begin()
   const { status, session, operations } = await negotiate({ 'Game.srm': 'one', 'Game.state1': 'two' })
   t.equal(status, 200)
   t.match(session, /^[0-9a-f-]{36}$/)
-  const of = `rom_id=${rom}&device_id=${device.id}&session_id=${session}&expected_sha1=none`
+  const of = `rom_id=${rom}&device_id=${device.id}&session_id=${session}&expected_sha1=none&${MTIME}`
   t.strictSame(operations, [
     { type: 'upload', rom_id: rom, file: 'Game.srm', destination: `/api/saves?${of}` },
     { type: 'upload', rom_id: rom, file: 'Game.state1', destination: `/api/states?${of}` }
@@ -84,14 +87,14 @@ t.test('who changed since both agreed decides; both is a conflict that can be ca
   const of = `rom_id=${rom}&device_id=${device.id}&session_id=`
   t.strictSame(upload.operations, [{
     type: 'upload', rom_id: rom, file: 'Game.srm',
-    destination: `/api/saves?${of}${upload.session}&expected_sha1=${sha1('one')}&emulator=snes9x&overwrite=true`
+    destination: `/api/saves?${of}${upload.session}&expected_sha1=${sha1('one')}&emulator=snes9x&overwrite=true&${MTIME}`
   }])
   await world.change(id, 'three', 5)
   t.match((await negotiate({ 'Game.srm': 'one' })).operations, [{ type: 'download', dest_path: 'Game.srm' }])
   const both = await negotiate({ 'Game.srm': 'two' })
   t.strictSame(both.operations, [{
     type: 'conflict', rom_id: rom, file: 'Game.srm', resolution: 'keep_both',
-    destination: `/api/saves?${of}${both.session}&conflict_of=${id}&emulator=snes9x`,
+    destination: `/api/saves?${of}${both.session}&conflict_of=${id}&emulator=snes9x&${MTIME}`,
     source: `/api/saves/${id}/content?device_id=${device.id}&session_id=${both.session}`, dest_path: 'Game.srm'
   }])
 })
@@ -99,8 +102,8 @@ t.test('who changed since both agreed decides; both is a conflict that can be ca
 t.test('a conflict is settled as the device is configured', async (t) => {
   for (const [resolution, expected, destination] of [
     ['server_wins', 'server_wins', /^\/api\/saves\/\d+\/versions\?device_id=\d+&session_id=/],
-    ['device_wins', 'device_wins', /^\/api\/saves\?rom_id=.*&expected_sha1=[0-9a-f]{40}&slot=a%26b&overwrite=true$/],
-    ['nobody_wins', 'keep_both', /&conflict_of=\d+$/]
+    ['device_wins', 'device_wins', /^\/api\/saves\?rom_id=.*&expected_sha1=[0-9a-f]{40}&slot=a%26b&overwrite=true&mtime=/],
+    ['nobody_wins', 'keep_both', /&conflict_of=\d+&mtime=/]
   ] as const) {
     const { add, negotiate } = await begin({ sync_config: { conflict_resolution: resolution } })
     await add({ name: 'Game [2026-01-01_00-00-00].srm', content: 'one', slot: 'a&b' })
