@@ -1,29 +1,21 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { pino } from 'pino'
 import { type Socket, io } from 'socket.io-client'
 import t, { type Test } from 'tap'
-import { buildApp } from '../../core/app.ts'
 import { userRoom } from '../../core/sockets.ts'
 import type { App } from '../../core/typebox.ts'
 import type { ActivityEntryView } from '../../plugins/activity/schemas.ts'
-import { features } from '../../plugins/index.ts'
 import { buildTestApp } from '../support.ts'
 import { addRom, countQueries } from './roms-support.ts'
 import { until } from './scan-support.ts'
+import { startSecondWorker } from './workers-support.ts'
 
 type Headers = Record<string, string>
 type Heard = [event: string, payload: Record<string, unknown>][]
 
 const test = await buildTestApp(t)
-const { app, admin, config, databaseUrl } = test
-const other: App = await buildApp({
-  config, role: 'web', databaseUrl, logger: pino({ level: 'silent' }), features, workerNumber: 2, packages: []
-})
-t.teardown(() => other.close())
-await other.ready()
-for (const one of [app, other]) await one.listen({ port: 0, host: '127.0.0.1' })
-await until(async () => await app.sockets.main.of('/').adapter.serverCount() === 2, 'the workers know each other')
+const { app, admin } = test
+const other = await startSecondWorker(t, test)
 
 const alice = await test.createUser('alice')
 const bob = await test.createUser('bob')

@@ -1,16 +1,13 @@
 import type { AddressInfo } from 'node:net'
 import { mock } from 'node:test'
-import { pino } from 'pino'
 import type { Socket } from 'socket.io-client'
 import t, { type Test } from 'tap'
-import { buildApp } from '../../core/app.ts'
 import { userRoom } from '../../core/sockets.ts'
-import type { App } from '../../core/typebox.ts'
-import { features } from '../../plugins/index.ts'
 import { buildTestApp } from '../support.ts'
 import { type Caller, type PairedDevice, connect, listen, openSocket, pairDevice, shake } from './devices-support.ts'
 import { until } from './scan-support.ts'
 import { bearer, createCaller } from './tokens-support.ts'
+import { buildWorker, startSecondWorker, untilConnected } from './workers-support.ts'
 
 declare module '../../core/sockets.ts' {
   interface ServerEvents { 'test:told': { text: string } }
@@ -27,16 +24,8 @@ const HALF_MINUTE_MS = 30_000
 mock.timers.enable({ apis: ['setInterval'] })
 
 const test = await buildTestApp(t)
-const { app, config, databaseUrl } = test
-const buildOther = (workerNumber: number) => buildApp({
-  config, role: 'web', databaseUrl, logger: pino({ level: 'silent' }), features, workerNumber, packages: []
-})
-const other: App = await buildOther(2)
-t.teardown(() => other.close())
-await other.ready()
-for (const one of [app, other]) await one.listen({ port: 0, host: '127.0.0.1' })
-const workers = () => app.sockets.main.of('/devices').adapter.serverCount()
-await until(async () => await workers() === 2, 'the workers know each other')
+const { app, databaseUrl } = test
+const other = await startSecondWorker(t, test)
 
 const admin = createCaller(app, test.admin)
 const alice = createCaller(app, await test.createUser('alice'))
@@ -254,10 +243,10 @@ t.test('a device that nobody can identify at the moment comes back', async (t) =
 })
 
 t.test('a worker that ends takes only its own sockets with it', async (t) => {
-  const third = await buildOther(3)
+  const third = await buildWorker(test, 3)
   await third.ready()
   await third.listen({ port: 0, host: '127.0.0.1' })
-  await until(async () => await workers() === 3, 'the workers know each other')
+  await untilConnected(test, 3)
   const device = await pairDevice(app, alice)
   const [stays, goes] = [await connect(t, app, device.token), await connect(t, third, device.token)]
   const returning = ['websocket', 'polling'].flatMap((transport) => ['/', '/devices'].map((namespace) =>
@@ -274,7 +263,7 @@ t.test('a worker that ends takes only its own sockets with it', async (t) => {
   await until(async () => (await app.pg.query(
     'select 1 from device_presences where device_id = $1', [device.id])).rowCount === 1, 'one presence is left')
 
-  const again = await buildOther(3)
+  const again = await buildWorker(test, 3)
   t.teardown(() => again.close())
   await again.ready()
   await again.listen({ port, host: '127.0.0.1' })

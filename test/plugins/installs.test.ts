@@ -1,28 +1,19 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { pino } from 'pino'
 import { io } from 'socket.io-client'
 import t, { type Test } from 'tap'
-import { buildApp } from '../../core/app.ts'
 import { userRoom } from '../../core/sockets.ts'
-import type { App } from '../../core/typebox.ts'
-import { features } from '../../plugins/index.ts'
 import { buildTestApp } from '../support.ts'
 import { signIn } from './auth-support.ts'
 import { type Caller, type Heard, type PairedDevice, connect, listen, pairDevice } from './devices-support.ts'
 import { addRom } from './roms-support.ts'
 import { until } from './scan-support.ts'
 import { createCaller } from './tokens-support.ts'
+import { startSecondWorker } from './workers-support.ts'
 
 const test = await buildTestApp(t)
-const { app, config, databaseUrl } = test
-const other: App = await buildApp({
-  config, role: 'web', databaseUrl, logger: pino({ level: 'silent' }), features, workerNumber: 2, packages: []
-})
-t.teardown(() => other.close())
-await other.ready()
-await app.listen({ port: 0, host: '127.0.0.1' })
-await until(async () => await app.sockets.main.of('/devices').adapter.serverCount() === 2, 'the workers know each other')
+const { app, databaseUrl } = test
+const other = await startSecondWorker(t, test)
 
 const alice = createCaller(app, await test.createUser('alice'))
 const bob = createCaller(app, await test.createUser('bob'))

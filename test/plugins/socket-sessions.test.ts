@@ -1,15 +1,13 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { mock } from 'node:test'
-import { pino } from 'pino'
 import { type Socket, io } from 'socket.io-client'
 import t, { type Test } from 'tap'
-import { buildApp } from '../../core/app.ts'
 import { ADMIN_ROOM, userRoom } from '../../core/sockets.ts'
 import type { App } from '../../core/typebox.ts'
-import { features } from '../../plugins/index.ts'
 import { buildTestApp } from '../support.ts'
 import { until } from './scan-support.ts'
+import { startSecondWorker } from './workers-support.ts'
 
 declare module '../../core/sockets.ts' {
   interface ServerEvents { 'test:whisper': { text: string } }
@@ -23,14 +21,8 @@ const HALF_MINUTE_MS = 30_000
 mock.timers.enable({ apis: ['setInterval'] })
 
 const test = await buildTestApp(t)
-const { app, admin, config, databaseUrl } = test
-const other: App = await buildApp({
-  config, role: 'web', databaseUrl, logger: pino({ level: 'silent' }), features, workerNumber: 2, packages: []
-})
-t.teardown(() => other.close())
-await other.ready()
-for (const one of [app, other]) await one.listen({ port: 0, host: '127.0.0.1' })
-await until(async () => await app.sockets.main.of('/').adapter.serverCount() === 2, 'the workers know each other')
+const { app, admin } = test
+const other = await startSecondWorker(t, test)
 
 interface Login { cookie: string, csrf: string, headers: Record<string, string> }
 
