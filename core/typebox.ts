@@ -42,11 +42,14 @@ export const ValidationErrorSchema = Type.Object({
 
 export type { Static }
 
-/** A date as it stands on the wire: UTC with offset, six fraction digits only when there is a fraction. */
-export function formatDate (date: Date): string
-export function formatDate (date: Date | null): string | null
-export function formatDate (date: Date | null): string | null {
+/**
+ * A date, or milliseconds since 1970, as it stands on the wire: UTC with offset, six fraction digits only when there is
+ * a fraction.
+ */
+export function formatDate (date: Date | number): string
+export function formatDate (date: Date | number | null): string | null
+export function formatDate (date: Date | number | null): string | null {
   if (date === null) return null
-  const [seconds, fraction] = date.toISOString().slice(0, -1).split('.')
+  const [seconds, fraction] = new Date(date).toISOString().slice(0, -1).split('.')
   return fraction === undefined || fraction === '000' ? `${seconds}+00:00` : `${seconds}.${fraction}000+00:00`
 }

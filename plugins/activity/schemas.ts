@@ -41,13 +41,12 @@ export interface ActivityRow extends Omit<ActivityEntryView, 'rom_cover_path' | 
   thumbnail: { id: number, updated_at: number } | null
 }
 
-const isoDate = (milliseconds: number) => formatDate(new Date(milliseconds))
 const picture = (path: string | null | undefined, row: ActivityRow) =>
-  path === null || path === undefined || path === '' ? '' : resource(path, isoDate(row.rom_updated_at))
+  path === null || path === undefined || path === '' ? '' : resource(path, formatDate(row.rom_updated_at))
 
 function screenshotOf (row: ActivityRow): string {
   const { thumbnail } = row
-  if (thumbnail !== null) return `/api/screenshots/${thumbnail.id}/content?timestamp=${isoDate(thumbnail.updated_at)}`
+  if (thumbnail !== null) return `/api/screenshots/${thumbnail.id}/content?timestamp=${formatDate(thumbnail.updated_at)}`
   return picture(row.media.title_screen?.path, row) || picture(row.path_screenshots[0], row)
 }
 
@@ -64,6 +63,6 @@ export function toActivityView (row: ActivityRow): ActivityEntryView {
     platform_name: row.platform_name,
     device_id: row.device_id,
     device_type: row.client ?? (row.by_socket ? 'web' : 'unknown'),
-    started_at: isoDate(row.started_at)
+    started_at: formatDate(row.started_at)
   }
 }

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { DateTime, Id, Nullable, StoredText } from '../../core/typebox.ts'
+import { DateTime, ID_MAX, Id, Nullable, StoredText } from '../../core/typebox.ts'
 import { DeviceReference } from '../devices/schemas.ts'
 
 const SHA1 = { pattern: '^[0-9A-Fa-f]{40}$' }
@@ -97,7 +97,7 @@ export const StateUploadQuery = Type.Object({
     description: 'SHA-1 of what this is to replace, or `none`; answered 409 when the server holds something else by now'
   })),
   conflict_of: Type.Optional(Type.Integer({
-    minimum: 1, maximum: 2_147_483_647, description: 'Kept beside the file with this id, whose other side it is'
+    minimum: 1, maximum: ID_MAX, description: 'Kept beside the file with this id, whose other side it is'
   })),
   mtime: Mtime
 })

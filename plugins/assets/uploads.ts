@@ -4,9 +4,9 @@ import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 import type { Caller } from '../../core/auth.ts'
 import type { Config } from '../../core/config.ts'
-import { ApiError, badRequest, invalid, notFound } from '../../core/errors.ts'
+import { ApiError, badRequest, notFound } from '../../core/errors.ts'
+import { requireTime } from '../../core/times.ts'
 import { formatDate } from '../../core/typebox.ts'
-import { WRONG_TIME, readTime } from '../play-sessions/times.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 import type { ActingDevice, DeviceStamps } from './devices.ts'
 import { Asset, type AssetKind } from './entities.ts'
@@ -39,12 +39,8 @@ interface Upload {
 const orNull = (text: string | undefined) => text === undefined || text === '' ? null : text
 
 /** When a device says it changed a file. @throws ApiError INVALID when that is no time of this calendar */
-export function readMtime (text: string | undefined): Date | null {
-  if (text === undefined) return null
-  const time = readTime(text)
-  if (time === null) throw invalid(['query', 'mtime'], WRONG_TIME, text)
-  return time
-}
+export const readMtime = (text: string | undefined): Date | null =>
+  text === undefined ? null : requireTime(text, ['query', 'mtime'])
 
 /** The ROM if the caller sees it. @throws ApiError NOT_FOUND */
 export async function findRom (em: EntityManager, caller: Caller, id: number): Promise<RomPlace> {

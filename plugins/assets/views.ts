@@ -8,12 +8,9 @@ import type { DeviceSyncView, OwnerView, SaveView, ScreenshotView, StateView } f
 
 export const PLURALS = { save: 'saves', state: 'states', screenshot: 'screenshots' } as const satisfies Record<AssetKind, string>
 
-const isoDate = (milliseconds: number) => formatDate(new Date(milliseconds))
-const isoDateOrNull = (milliseconds: number | null) => milliseconds === null ? null : isoDate(milliseconds)
-
 /** Where a client gets the content; the time makes caches ask again once it changed. */
 export const downloadPathOf = (row: Pick<AssetRow, 'kind' | 'id' | 'updated_at'>) =>
-  `/api/${PLURALS[row.kind]}/${row.id}/content?timestamp=${encodeURIComponent(isoDate(row.updated_at))}`
+  `/api/${PLURALS[row.kind]}/${row.id}/content?timestamp=${encodeURIComponent(formatDate(row.updated_at))}`
 
 function toFields (row: AssetRow) {
   const { fs_name_no_ext: stem, fs_name_no_tags: name, fs_extension: extension } = parseName(row.file_name)
@@ -32,13 +29,13 @@ function toFields (row: AssetRow) {
     download_path: downloadPathOf(row),
     missing_from_fs: row.missing_from_fs,
     is_public: row.is_public,
-    created_at: isoDate(row.created_at),
-    updated_at: isoDate(row.updated_at)
+    created_at: formatDate(row.created_at),
+    updated_at: formatDate(row.updated_at)
   }
 }
 
 const toContent = (row: AssetRow) =>
-  ({ sha1: row.sha1, client_mtime: isoDateOrNull(row.client_mtime), conflict_of: row.conflict_of })
+  ({ sha1: row.sha1, client_mtime: formatDate(row.client_mtime), conflict_of: row.conflict_of })
 
 export const toScreenshotView = (row: AssetRow): ScreenshotView => ({ ...toFields(row), is_gallery: row.is_gallery })
 
@@ -58,14 +55,14 @@ export const toSaveView = (row: AssetRow, screenshot: AssetRow | null, syncs: De
 })
 
 export const toOwnerView = (row: AssetRow): OwnerView =>
-  ({ username: row.username, user_avatar_path: row.user_avatar_path, user_updated_at: isoDate(row.user_updated_at) })
+  ({ username: row.username, user_avatar_path: row.user_avatar_path, user_updated_at: formatDate(row.user_updated_at) })
 
 /** What devices know of a save, as one of them sees it: itself first, though it never synced the save. */
 export function toSyncViews (row: AssetRow, syncs: readonly SyncRow[], device: Device): DeviceSyncView[] {
   const toView = (sync: SyncRow): DeviceSyncView => ({
     device_id: sync.device_uuid,
     device_name: sync.device_name,
-    last_synced_at: isoDate(sync.last_synced_at),
+    last_synced_at: formatDate(sync.last_synced_at),
     is_untracked: sync.is_untracked,
     is_current: sync.last_synced_at >= row.updated_at
   })
@@ -74,7 +71,7 @@ export function toSyncViews (row: AssetRow, syncs: readonly SyncRow[], device: D
     ? {
         device_id: device.device_id,
         device_name: device.name ?? null,
-        last_synced_at: isoDate(row.updated_at),
+        last_synced_at: formatDate(row.updated_at),
         is_untracked: false,
         is_current: false
       }

@@ -55,8 +55,6 @@ type State =
   { name: 'open', cause: Cause, reason: string, openedAt: number, retryAt: number | null } |
   { name: 'half_open', reason: string, openedAt: number, probe: Probe | null }
 
-const isoOf = (ms: number | null) => ms === null ? null : formatDate(new Date(ms))
-
 /**
  * A circuit breaker (https://martinfowler.com/bliki/CircuitBreaker.html) for one provider: decides whether it may be
  * called. It has no timers; time passes when it is asked.
@@ -156,8 +154,8 @@ export function createBreaker (now: () => number, onOpen: (circuit: Circuit) => 
       state: at.name,
       reason: at.name === 'closed' ? paused?.reason ?? null : at.reason,
       failures_in_a_row: failuresInARow,
-      opened_at: at.name === 'closed' ? null : isoOf(at.openedAt),
-      retry_at: isoOf(at.name === 'open' ? at.retryAt : paused?.until ?? null)
+      opened_at: at.name === 'closed' ? null : formatDate(at.openedAt),
+      retry_at: formatDate(at.name === 'open' ? at.retryAt : paused?.until ?? null)
     }
   }
 

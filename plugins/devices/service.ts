@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Caller, requireGrant } from '../../core/auth.ts'
 import { notFound } from '../../core/errors.ts'
+import { readReference } from '../../core/reference.ts'
 import { type Publish, ownerRoom } from '../../core/sockets.ts'
 import { appDevices } from './app-devices.ts'
 import { findBrowserDevice } from './browser.ts'
@@ -9,9 +10,6 @@ import { Device } from './entities.ts'
 import type { DeviceEvents } from './events.ts'
 import { readFields, registerDevice } from './registration.ts'
 import type { RegisterDevice, UpdateDevice } from './schemas.ts'
-
-const NUMBER = /^[0-9]{1,9}$/
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 type Listener = (em: EntityManager, id: number) => Promise<void>
 
@@ -21,8 +19,7 @@ const ONLINE = `select d.device_id from devices d where d.user_id = ?
 export function createDevices (app: FastifyInstance, publish: Publish<DeviceEvents>) {
   /** A user's device by either of its ids; null when there is none, or it is another user's. */
   async function lookUp (em: EntityManager, userId: number, reference: number | string): Promise<Device | null> {
-    const text = String(reference)
-    const id = NUMBER.test(text) ? { id: Number(text) } : UUID.test(text) ? { device_id: text.toLowerCase() } : null
+    const id = readReference(reference, 'device_id')
     return id === null ? null : await em.findOne(Device, { user: userId, ...id })
   }
 

@@ -29,8 +29,8 @@ export function toInstallView (row: InstallRow): InstallRequestView {
   return {
     ...same,
     device_id: uuid,
-    created_at: formatDate(new Date(created)),
-    updated_at: formatDate(new Date(updated))
+    created_at: formatDate(created),
+    updated_at: formatDate(updated)
   }
 }
 

@@ -48,8 +48,8 @@ export function toFirmwareView (row: FirmwareRow): FirmwareView {
     file_name_no_ext: parsed.fs_name_no_ext,
     file_extension: parsed.fs_extension,
     full_path: `${row.file_path}/${row.file_name}`,
-    created_at: formatDate(new Date(row.created_at)),
-    updated_at: formatDate(new Date(row.updated_at))
+    created_at: formatDate(row.created_at),
+    updated_at: formatDate(row.updated_at)
   }
 }
 
@@ -88,8 +88,8 @@ export function toPlatformView (
     url: null,
     url_logo: null,
     firmware: firmware.map(toFirmwareView),
-    created_at: formatDate(new Date(row.created_at)),
-    updated_at: formatDate(new Date(row.updated_at)),
+    created_at: formatDate(row.created_at),
+    updated_at: formatDate(row.updated_at),
     is_unidentified: !isIdentified,
     is_identified: isIdentified,
     display_name: row.custom_name ?? row.name,

@@ -1,5 +1,5 @@
 import { invalid } from '../../core/errors.ts'
-import { WRONG_TIME, readTime } from './times.ts'
+import { requireTime } from '../../core/times.ts'
 import type { PlaySessionEntry } from './schemas.ts'
 
 /** An entry whose dialect no longer matters. */
@@ -44,9 +44,7 @@ function requireField<T> (value: T | undefined, place: Place, name: string): T {
 }
 
 function readSecond (entry: PlaySessionEntry, name: Dialect['start' | 'end'], place: Place): Date {
-  const text = requireField(entry[name], place, name)
-  const time = readTime(text)
-  if (time === null) throw invalid([...place, name], WRONG_TIME, text)
+  const time = requireTime(requireField(entry[name], place, name), [...place, name])
   time.setUTCMilliseconds(0)
   return time
 }

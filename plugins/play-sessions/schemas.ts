@@ -73,7 +73,7 @@ export interface PlaySessionRow extends Pick<PlaySessionView, 'id' | 'user_id' |
 }
 
 export function toPlaySessionView (row: PlaySessionRow): PlaySessionView {
-  const [start, end] = [formatDate(new Date(row.start_time)), formatDate(new Date(row.end_time))]
+  const [start, end] = [formatDate(row.start_time), formatDate(row.end_time)]
   return {
     ...row,
     start_time: start,
@@ -81,8 +81,8 @@ export function toPlaySessionView (row: PlaySessionRow): PlaySessionView {
     start,
     end,
     duration_seconds: Math.round(row.duration_ms / 1_000),
-    created_at: formatDate(new Date(row.created_at)),
-    updated_at: formatDate(new Date(row.updated_at))
+    created_at: formatDate(row.created_at),
+    updated_at: formatDate(row.updated_at)
   }
 }
 
@@ -116,4 +116,4 @@ export type PlayTotalsView = Static<typeof PlayTotalsSchema>
 export interface PlayTotalsRow extends Omit<PlayTotalsView, 'last_played'> { last_played: number }
 
 export const toPlayTotalsView = (row: PlayTotalsRow): PlayTotalsView =>
-  ({ ...row, last_played: formatDate(new Date(row.last_played)) })
+  ({ ...row, last_played: formatDate(row.last_played) })

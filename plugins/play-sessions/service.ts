@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import { type Caller, requireGrant } from '../../core/auth.ts'
 import { badRequest, forbidden, invalid, notFound } from '../../core/errors.ts'
+import { requireTime } from '../../core/times.ts'
 import type { Place } from './entries.ts'
 import { PlaySession } from './entities.ts'
 import { createIngest } from './ingest.ts'
@@ -10,7 +11,6 @@ import {
   type IngestPlaySessions, type ListPlaySessionsQuery, type PlaySessionEntry, type PlaySessionIngestResponse,
   type PlaySessionView, type PlayTotalsQuery, type PlayTotalsView, toPlaySessionView, toPlayTotalsView
 } from './schemas.ts'
-import { WRONG_TIME, readTime } from './times.ts'
 
 const ENTRIES_MAX = 100
 const LIMIT_DEFAULT = 50
@@ -25,12 +25,8 @@ function whoseOf (caller: Caller, userId: number | undefined): number {
   return userId
 }
 
-function readBound (name: 'start_after' | 'end_before', text: string | undefined): string | undefined {
-  if (text === undefined) return undefined
-  const time = readTime(text)
-  if (time === null) throw invalid(['query', name], WRONG_TIME, text)
-  return time.toISOString()
-}
+const readBound = (name: 'start_after' | 'end_before', text: string | undefined): string | undefined =>
+  text === undefined ? undefined : requireTime(text, ['query', name]).toISOString()
 
 /** The list of a request and where its entries are in it. */
 function readForm (body: IngestPlaySessions): { entries: PlaySessionEntry[], placeOf: (index: number) => Place } {

@@ -14,15 +14,12 @@ export interface RomParts {
   files: readonly FileRow[]
 }
 
-const isoDate = (milliseconds: number) => formatDate(new Date(milliseconds))
-const isoDateOrNull = (milliseconds: number | null) => milliseconds === null ? null : isoDate(milliseconds)
-
 export function toMarksView (row: MarksRow): RomUserView {
   return {
     ...row,
-    last_played: isoDateOrNull(row.last_played),
-    created_at: isoDate(row.created_at),
-    updated_at: isoDate(row.updated_at)
+    last_played: formatDate(row.last_played),
+    created_at: formatDate(row.created_at),
+    updated_at: formatDate(row.updated_at)
   }
 }
 
@@ -32,8 +29,8 @@ function noMarks (rom: RomRow): RomUserView {
     id: -1,
     user_id: -1,
     rom_id: -1,
-    created_at: isoDate(rom.created_at),
-    updated_at: isoDate(rom.created_at),
+    created_at: formatDate(rom.created_at),
+    updated_at: formatDate(rom.created_at),
     last_played: null,
     is_main_sibling: false,
     backlogged: false,
@@ -52,9 +49,9 @@ export function toFileView (row: FileRow): RomFileView {
     ...row,
     full_path: `${row.file_path}/${row.file_name}`,
     category: category ?? (row.is_top_level ? 'game' : null),
-    created_at: isoDate(row.created_at),
-    updated_at: isoDate(row.updated_at),
-    last_modified: isoDate(row.last_modified),
+    created_at: formatDate(row.created_at),
+    updated_at: formatDate(row.updated_at),
+    last_modified: formatDate(row.last_modified),
     track_meta: null
   }
 }
@@ -112,7 +109,7 @@ function toMetadatum (row: RomRow): RomView['metadatum'] {
 }
 
 function toArtwork (row: RomRow) {
-  const version = isoDate(row.updated_at)
+  const version = formatDate(row.updated_at)
   const cover = (path: string | null) => path === null || path === '' ? '' : resource(path, version)
   return {
     path_cover_small: cover(row.path_cover_small),
@@ -177,8 +174,8 @@ export function toRomView (row: RomRow, parts: RomParts, sources: Sources): RomV
     is_unidentified: !row.is_identified,
     has_simple_single_file: !row.has_nested_single_file && !row.has_multiple_files,
     full_path: `${row.fs_path}/${row.fs_name}`,
-    created_at: isoDate(row.created_at),
-    updated_at: isoDate(row.updated_at),
+    created_at: formatDate(row.created_at),
+    updated_at: formatDate(row.updated_at),
     has_notes: false,
     rom_user: marks === null ? noMarks(row) : toMarksView(marks),
     merged_ra_metadata: toAchievements(achievements),

@@ -14,7 +14,7 @@ function describe (key: string, { failed, first, leftOut, last }: Failures): str
   const sentences: string[] = []
   if (failed > 0) sentences.push(`provider ${key} failed ${failed} times, at first with: ${first}`)
   if (last !== null) {
-    const until = last.retryAt === null ? '' : `; it is asked again from ${formatDate(new Date(last.retryAt))} on`
+    const until = last.retryAt === null ? '' : `; it is asked again from ${formatDate(last.retryAt)} on`
     sentences.push(`provider ${key} was left out ${leftOut} times: ${last.message}${until}`)
   }
   return sentences

@@ -57,7 +57,7 @@ export function createSlotOperations (body: NegotiateBody) {
       slot: asset === null ? file?.slot ?? null : asset.slot,
       emulator: asset === null ? file?.emulator ?? null : asset.emulator,
       reason: decision.reason,
-      server_updated_at: asset === null ? null : formatDate(new Date(asset.updated_at)),
+      server_updated_at: asset === null ? null : formatDate(asset.updated_at),
       server_content_hash: asset?.content_hash ?? null
     }
   }

@@ -1,7 +1,7 @@
-import { ApiError, invalid } from '../../core/errors.ts'
+import { ApiError } from '../../core/errors.ts'
+import { requireTime } from '../../core/times.ts'
 import type { AssetKind } from '../assets/entities.ts'
 import { cleanFileName } from '../assets/names.ts'
-import { readTime } from '../play-sessions/times.ts'
 import type { DeviceFile } from './decide.ts'
 import type { AssetRow } from './rows.ts'
 
@@ -45,10 +45,7 @@ export function readDeviceFile (
   digest: string | null | undefined, time: string, loc: readonly (string | number)[]
 ): DeviceFile {
   const hash = readHash(digest)
-  if (hash !== null) return { hash, changed_at: 0 }
-  const read = readTime(time)
-  if (read !== null) return { hash, changed_at: read.getTime() }
-  throw invalid(['body', ...loc], 'Must be a time since 1970 in ISO 8601, such as 2026-01-31T20:15:00Z', time)
+  return { hash, changed_at: hash === null ? requireTime(time, ['body', ...loc]).getTime() : 0 }
 }
 
 /** The name under which an upload would be kept; null when none of that name is taken. */

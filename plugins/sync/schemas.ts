@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { DateTime, Id, Nullable, StoredText, StringEnum, formatDate } from '../../core/typebox.ts'
+import { DateTime, ID_MAX, Id, Nullable, StoredText, StringEnum, formatDate } from '../../core/typebox.ts'
 import { DeviceReference } from '../devices/schemas.ts'
 import { PlaySessionEntrySchema, PlaySessionIngestResponseSchema } from '../play-sessions/schemas.ts'
 import { SYNC_STATUSES, type SyncSession } from './entities.ts'
@@ -91,7 +91,7 @@ export const SessionParams = Type.Object({
   session_id: Type.String({ minLength: 1, maxLength: 36, description: 'Integer `id` or UUID `session_id`' })
 })
 
-const Count = Type.Integer({ minimum: 0, maximum: 2_147_483_647, default: 0 })
+const Count = Type.Integer({ minimum: 0, maximum: ID_MAX, default: 0 })
 export const CompleteSchema = Type.Object({
   operations_completed: Count,
   operations_failed: Count,
@@ -123,7 +123,7 @@ export type SyncCompleteAnswer = Static<typeof SyncCompleteSchema>
 export const ListSyncSessionsQuery = Type.Object({
   device_id: Type.Optional(DeviceReference),
   limit: Type.Integer({ default: 50, minimum: 1, maximum: 10_000 }),
-  offset: Type.Integer({ default: 0, minimum: 0, maximum: 2_147_483_647 })
+  offset: Type.Integer({ default: 0, minimum: 0, maximum: ID_MAX })
 })
 export type ListSyncSessionsQuery = Static<typeof ListSyncSessionsQuery>
 

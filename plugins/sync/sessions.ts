@@ -3,6 +3,7 @@ import { type EntityManager, LockMode } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 import { badRequest, notFound } from '../../core/errors.ts'
+import { readReference } from '../../core/reference.ts'
 import type { PlannedDownload } from './entities.ts'
 import { SyncSession } from './entities.ts'
 import type { PublishSync, SessionName } from './events.ts'
@@ -11,8 +12,6 @@ import {
   type CompleteBody, type ListSyncSessionsQuery, type SessionSummary, type SyncCompleteAnswer, toSessionView
 } from './schemas.ts'
 
-const NUMBER = /^[0-9]{1,9}$/
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const EXPIRES_HOURS = 24
 const KEPT_DAYS = 30
 const EXPIRED = `The device did not complete the session within ${EXPIRES_HOURS} hours`
@@ -23,9 +22,8 @@ const unknownSession = (reference: string) =>
 interface Condition { user: number, id?: number, session_id?: string }
 
 function conditionOf (userId: number, reference: number | string): Condition | null {
-  const text = String(reference)
-  if (NUMBER.test(text)) return { user: userId, id: Number(text) }
-  return UUID.test(text) ? { user: userId, session_id: text.toLowerCase() } : null
+  const id = readReference(reference, 'session_id')
+  return id === null ? null : { user: userId, ...id }
 }
 
 interface Progress { operations_completed: number, operations_planned: number }

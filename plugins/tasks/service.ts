@@ -4,6 +4,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config.ts'
 import { conflict, notFound } from '../../core/errors.ts'
+import { readUuid } from '../../core/reference.ts'
 import { createCatalogue } from './catalogue.ts'
 import type { Runner, StartOptions } from './definitions.ts'
 import { Task } from './entities.ts'
@@ -16,7 +17,6 @@ const TASK_QUEUE = 'tasks'
 const CONCURRENCY = 2
 /** Ended tasks are kept this long at least, though they are listed for less. */
 const KEPT_SECONDS = 7 * 86_400
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 const queueOf = (task: Task) => task.task_key === null || task.task_key === undefined ? task.type : TASK_QUEUE
 const priorityOf = (task: Task) => typeof task.payload.priority === 'number' ? task.payload.priority : 0
@@ -100,7 +100,8 @@ export function createTasks (app: FastifyInstance, config: Config) {
     },
 
     async get (em: EntityManager, id: string): Promise<Task> {
-      const task = UUID.test(id) ? await em.findOne(Task, { id: id.toLowerCase() }) : null
+      const uuid = readUuid(id)
+      const task = uuid === null ? null : await em.findOne(Task, { id: uuid })
       if (task === null) throw notFound(`Task with ID '${id}' not found`)
       return task
     },

@@ -96,7 +96,7 @@ export function toUserView (user: User, access: Access): UserView {
   }
 }
 
-const NEVER = formatDate(new Date(0))
+const NEVER = formatDate(0)
 
 /** Whoever looks without an account, in kiosk mode. */
 export function toGuestView ({ id, username, role, scopes }: Caller): UserView {
