@@ -83,6 +83,11 @@ export async function openInside (base: string, relativePath: string): Promise<F
   }
 }
 
+const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP', 'ENAMETOOLONG'])
+
+/** Whether opening failed because there is nothing that may be opened, and not because the disk is at fault. */
+export const isNothingThere = (err: unknown): boolean => err instanceof PathRefusedError || ABSENT.has(errorCode(err))
+
 /** Whether a path is a folder or lies in it; both absolute and without symbolic links. */
 export function isInside (folder: string, path: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep)

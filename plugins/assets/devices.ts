@@ -122,8 +122,7 @@ export function createDeviceStamps (app: FastifyInstance) {
     ): Promise<void> {
       if (acting !== null) await app.devices.touch(em, acting.device.id)
       if (session === undefined || session === '') return
-      const id = /^\d{1,9}$/.test(session) ? Number(session) : session
-      await app.sync.countTransfer(em, caller.id, id, { file_name: fileName })
+      await app.sync.countTransfer(em, caller.id, session, { file_name: fileName })
     },
 
     /** When a device last synced a save; null for never. */

@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { Config } from '../../core/config.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
-import { errorCode } from '../../core/library/fs-error.ts'
-import { PathRefusedError, openInside, resolveInside } from '../../core/library/safe-path.ts'
+import { isNothingThere, openInside, resolveInside } from '../../core/library/safe-path.ts'
+import { userFolder } from '../users/folder.ts'
 import { hashContent } from './content-hash.ts'
 import { diskName } from './names.ts'
 
@@ -14,12 +14,10 @@ const FREE_MIN_BYTES = 1024 ** 3
 /** How much is written until the free space is looked at again. */
 const FREE_CHECK_BYTES = 64 * 1024 ** 2
 const HEAD_BYTES = 64
-const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP', 'ENAMETOOLONG'])
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0)
 
 /** Where files lie before it is known what they are. */
 export const INCOMING = 'incoming'
-export const userFolder = (userId: number) => `users/${Buffer.from(`User:${userId}`).toString('hex')}`
 
 /** An upload that lies complete on disk, but nowhere yet. */
 export interface StagedFile {
@@ -129,7 +127,7 @@ export function createFiles (config: Config) {
       try {
         return await openInside(base, diskPath)
       } catch (err) {
-        if (err instanceof PathRefusedError || ABSENT.has(errorCode(err))) return null
+        if (isNothingThere(err)) return null
         throw err
       }
     },

@@ -13,16 +13,17 @@ import { requireFile } from './form.ts'
 import { cleanFileName } from './names.ts'
 import { readPicture } from './pictures.ts'
 import {
-  findScreenshot, getOwn, getOwnOrDeleted, getReadable, listDeleted, listOwn, listOwnIds, summarize, toSaveViews,
+  getOwn, getOwnOrDeleted, getReadable, listDeleted, listOwn, listOwnIds, summarize, toSaveViews,
   toStateViews
 } from './reads.ts'
 import type { AssetRow } from './rows.ts'
 import type { ContentInput, ListInput, SaveView, ScreenshotView, StateView, VersionInput, VersionView } from './schemas.ts'
+import { putScreenshot } from './screenshots.ts'
 import { createThumbnailStore } from './thumbnail-store.ts'
 import { createUploads, findRom, readMtime } from './uploads.ts'
 import { getVersion, listVersions, toVersionView } from './versions.ts'
 import { toScreenshotView } from './views.ts'
-import { createWrites, folderOf } from './writes.ts'
+import { createWrites } from './writes.ts'
 
 const PICTURES = new Set(['avif', 'bmp', 'gif', 'jpeg', 'jpg', 'png', 'tif', 'tiff', 'webp'])
 
@@ -168,24 +169,11 @@ export function createAssets (app: FastifyInstance, config: Config, files: Files
       await readPicture({ path: file.path, head: file.head, name })
       const lineage = { user_id: caller.id, rom_id: rom.id, kind: 'screenshot' as const }
       const id = await writes.run(em, [lineage], async (writing) => {
-        const known = await findScreenshot(writing.tx, lineage, { file_name: name, is_gallery: true })
-        if (known !== null) {
-          known.is_public = false
-          await writes.replace(writing, known, file, folderOf(lineage, rom, null), null)
-          return known.id
-        }
-        return (await writes.create(writing, {
-          lineage,
-          rom,
-          file_name: name,
-          emulator: null,
-          slot: null,
-          is_public: false,
-          is_gallery: true,
-          origin_device_id: null,
-          conflict_of: null,
-          client_mtime: null
-        }, file, null)).id
+        const screenshot = await putScreenshot(writes, writing,
+          { lineage, rom, file_name: name, is_public: false, is_gallery: true, origin_device_id: null }, file)
+        // Other content is not shown to everybody because the former was.
+        screenshot.is_public = false
+        return screenshot.id
       })
       return toScreenshotView(await getOwn(em, caller, 'screenshot', id))
     },

@@ -3,9 +3,9 @@ import { Asset } from './entities.ts'
 import type { StagedFile } from './files.ts'
 import { cleanFileName } from './names.ts'
 import { readPicture } from './pictures.ts'
-import { findScreenshot } from './reads.ts'
+import { putScreenshot } from './screenshots.ts'
 import { createThumbnails, isPictureOf } from './thumbnails.ts'
-import { type Lineage, type RomPlace, type Writes, type Writing, folderOf, ofGame } from './writes.ts'
+import { type Lineage, type RomPlace, type Writes, type Writing, ofGame } from './writes.ts'
 
 /** A picture that came with a save or state. */
 export interface Picture { file: StagedFile, name: string, extension: string }
@@ -39,23 +39,14 @@ export function createThumbnailStore (writes: Writes) {
       const name = isPictureOf(picture.name, of.file_name) && parseName(picture.name).fs_extension !== ''
         ? picture.name
         : `${of.file_name}.${picture.extension}`
-      const known = await findScreenshot(writing.tx, lineage, { file_name: name, is_gallery: false })
-      if (known !== null) {
-        await writes.replace(writing, known, picture.file, folderOf(lineage, rom, null), null)
-        return
-      }
-      await writes.create(writing, {
+      await putScreenshot(writes, writing, {
         lineage,
         rom,
         file_name: name,
-        emulator: null,
-        slot: null,
         is_public: of.is_public,
         is_gallery: false,
-        origin_device_id: of.origin_device?.id ?? null,
-        conflict_of: null,
-        client_mtime: null
-      }, picture.file, null)
+        origin_device_id: of.origin_device?.id ?? null
+      }, picture.file)
     },
 
     /** The picture of a save or state is shown to whom that is shown. */

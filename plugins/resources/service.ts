@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import { MEDIA_KINDS } from '@svc/plugin-sdk'
 import type { Config } from '../../core/config.ts'
 import { notFound } from '../../core/errors.ts'
-import { errorCode } from '../../core/library/fs-error.ts'
-import { PathRefusedError, openInside } from '../../core/library/safe-path.ts'
+import { isNothingThere, openInside } from '../../core/library/safe-path.ts'
 import { mediaTypeOf } from './media-types.ts'
 
 const MEDIA_FOLDERS = ['cover', 'screenshots', 'manual', 'soundtrack', 'retroachievements/badges', ...MEDIA_KINDS]
@@ -15,7 +14,6 @@ const PUBLIC_PATHS = [
   new RegExp(`^platforms/(?:${NAME}/)?${NAME}$`, 's'),
   new RegExp(`^collections/\\d+/cover/${NAME}$`, 's')
 ]
-const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP', 'ENAMETOOLONG'])
 
 export function createResources (config: Config) {
   const folder = join(config.data_dir, 'resources')
@@ -32,7 +30,7 @@ export function createResources (config: Config) {
       try {
         return { handle: await openInside(folder, path), type }
       } catch (err) {
-        if (err instanceof PathRefusedError || ABSENT.has(errorCode(err))) throw notFound('Resource not found')
+        if (isNothingThere(err)) throw notFound('Resource not found')
         throw err
       }
     }

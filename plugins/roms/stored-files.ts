@@ -1,8 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { notFound } from '../../core/errors.ts'
-import { errorCode } from '../../core/library/fs-error.ts'
-import { PathRefusedError, openInside, safeRelativePath } from '../../core/library/safe-path.ts'
+import { PathRefusedError, isNothingThere, openInside, safeRelativePath } from '../../core/library/safe-path.ts'
 
 /** A file of the library as the database knows it. */
 export interface StoredFile {
@@ -14,8 +13,6 @@ export interface StoredFile {
   /** The platform's own folder name. */
   platform_fs_slug: string
 }
-
-const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP', 'ENAMETOOLONG'])
 
 /** `roms/snes` or `snes/roms`: only a folder of the library's own layout may be a link to elsewhere. */
 function isPlatformFolder (path: string, fsSlug: string): boolean {
@@ -44,7 +41,7 @@ export async function openStoredFile (libraryDir: string, file: StoredFile): Pro
   try {
     return await openLinked(libraryDir, file, safeRelativePath(`${file.file_path}/${file.file_name}`))
   } catch (err) {
-    if (!(err instanceof PathRefusedError) && !ABSENT.has(errorCode(err))) throw err
+    if (!isNothingThere(err)) throw err
     throw notFound(`File '${file.file_name}' is not in the library any more; scan its platform`)
   }
 }

@@ -4,11 +4,10 @@ import { basename, join } from 'node:path'
 import type { Config } from '../../core/config.ts'
 import { badRequest, notFound } from '../../core/errors.ts'
 import { PIXELS_MAX, openImage } from '../../core/image.ts'
-import { errorCode } from '../../core/library/fs-error.ts'
-import { PathRefusedError, openInside } from '../../core/library/safe-path.ts'
+import { isNothingThere, openInside } from '../../core/library/safe-path.ts'
+import { userFolder } from './folder.ts'
 
 const STEM = 'avatar'
-const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP', 'ENAMETOOLONG'])
 
 /** How each kind begins. Nothing else is even shown to the decoder, which knows far more formats. */
 const KINDS = [
@@ -54,7 +53,6 @@ async function writeNew (path: string, content: Buffer): Promise<void> {
 
 export function createAvatars (config: Config) {
   const assetsDir = join(config.data_dir, 'assets')
-  const userFolder = (userId: number) => `users/${Buffer.from(`User:${userId}`).toString('hex')}`
   const folderOf = (userId: number) => `${userFolder(userId)}/profile`
 
   /** Former pictures of another kind. */
@@ -88,7 +86,7 @@ export function createAvatars (config: Config) {
         if (path === '') throw notFound('This user has no avatar')
         return { handle: await openInside(assetsDir, path), fileName: basename(path) }
       } catch (err) {
-        if (err instanceof PathRefusedError || ABSENT.has(errorCode(err))) throw notFound('This user has no avatar')
+        if (isNothingThere(err)) throw notFound('This user has no avatar')
         throw err
       }
     },
