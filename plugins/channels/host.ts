@@ -6,6 +6,7 @@ import type { FastifyInstance } from 'fastify'
 import { AddressRefusedError } from '../../core/addresses.ts'
 import type { Config } from '../../core/config.ts'
 import { createMask } from '../../core/http-mask.ts'
+import { limitTime } from '../../core/limit-time.ts'
 import { createMemo, readPreferences } from '../../core/plugin-context.ts'
 import type { Loaded } from '../../core/registry.ts'
 import { type Subject, createChannelHttp, listAddresses, listSecrets } from './http.ts'
@@ -26,25 +27,6 @@ export type Outcome<Value> = { ok: true, value: Value } | { ok: false, failure: 
 
 export const DEFAULT_TIMEOUT_MS = 30_000
 const ERROR_CHARACTERS = 500
-
-/** Runs work that ends with its time, whether or not it heeds the signal. @throws the signal's reason */
-async function within<Value> (
-  ms: number, signal: AbortSignal, work: (signal: AbortSignal) => Promise<Value>
-): Promise<Value> {
-  const timer = new AbortController()
-  const timeout = setTimeout(() => timer.abort(new Error(`The channel took longer than ${ms / 1_000} s`)), ms)
-  const either = AbortSignal.any([signal, timer.signal])
-  const { promise, reject } = Promise.withResolvers<never>()
-  const end = () => { reject(either.reason as Error) }
-  either.addEventListener('abort', end, { once: true })
-  try {
-    either.throwIfAborted()
-    return await Promise.race([Promise.resolve().then(() => work(either)), promise])
-  } finally {
-    clearTimeout(timeout)
-    either.removeEventListener('abort', end)
-  }
-}
 
 /** One line that shows nothing secret. */
 function cleanMessage (err: unknown, secrets: readonly string[]): string {
@@ -118,7 +100,8 @@ export function createHost (app: FastifyInstance, config: Config) {
     }
     try {
       const ms = definition.limits?.timeoutMs ?? DEFAULT_TIMEOUT_MS
-      const value = await within(ms, signal, (limited) => work(definition, open(loaded, subject, limited), loaded))
+      const value = await limitTime('The channel took longer than', ms, signal,
+        (limited) => work(definition, open(loaded, subject, limited), loaded))
       return { ok: true, value }
     } catch (err) {
       // Nobody is told of an end that came from here.

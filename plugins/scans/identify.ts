@@ -1,11 +1,11 @@
 import type { Match, ProviderDefinition, ProviderId, Rom } from '@svc/plugin-sdk'
 import type { Logger } from 'pino'
+import { limitTime } from '../../core/limit-time.ts'
 import type { CallScope } from '../../core/plugin-context.ts'
 import type { Loaded } from '../../core/registry.ts'
 import type { Breaker } from '../circuits/breaker.ts'
 import { createFailures } from './failures.ts'
 import { type Lane, LeftOutError, checkMatch, createLane } from './lane.ts'
-import { limitTime } from './limit-time.ts'
 
 /** How a ROM is looked up at one provider. */
 export interface Lookup {
@@ -49,7 +49,7 @@ export function createIdentifier (
   async function call (lane: Lane, rom: Rom, lookup: Lookup, hint: ProviderId | null): Promise<Match | null> {
     const { definition, context, key } = lane.provider
     const limitMs = definition.limits?.timeoutMs ?? DEFAULT_TIMEOUT_MS
-    const match = await limitTime(key, limitMs, scope.signal, async (signal) => {
+    const match = await limitTime(`Provider '${key}' did not answer within`, limitMs, scope.signal, async (signal) => {
       const ctx = context({ ...scope, signal, heedsLimits: true }) as never
       const ids = new Set([lookup.knownId, hint])
       for (const id of ids) {

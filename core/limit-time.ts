@@ -1,14 +1,15 @@
 /**
- * Runs a plugin's work for at most `ms` milliseconds and not beyond the end of the scan. A plugin that ignores its
- * signal must not hold the scan: its answer is no longer waited for.
+ * Runs a plugin's work for at most `ms` milliseconds and not beyond the end of `outer`. A plugin that ignores its
+ * signal must not hold its caller: its answer is no longer waited for.
  *
- * @throws Error saying how long was waited, the reason of `outer`, and what the work throws
+ * @param late what is said when the time is over, followed by how long that was
+ * @throws Error with `late`, the reason of `outer`, and what the work throws
  */
 export async function limitTime<T> (
-  key: string, ms: number, outer: AbortSignal, work: (signal: AbortSignal) => Promise<T>
+  late: string, ms: number, outer: AbortSignal, work: (signal: AbortSignal) => Promise<T>
 ): Promise<T> {
   outer.throwIfAborted()
-  // Not AbortSignal.any: a scan has one long-lived signal, which would remember every call made under it.
+  // Not AbortSignal.any: a long-lived signal, such as that of a scan, would remember every call made under it.
   const ending = new AbortController()
   const { promise, reject } = Promise.withResolvers<never>()
   promise.catch(() => { /* seen by the race below, or no longer of interest */ })
@@ -16,7 +17,7 @@ export async function limitTime<T> (
   const stop = () => { ending.abort(outer.reason) }
   outer.addEventListener('abort', stop, { once: true })
   const timer = setTimeout(() => {
-    ending.abort(new Error(`Provider '${key}' did not answer within ${ms / 1_000} s`))
+    ending.abort(new Error(`${late} ${ms / 1_000} s`))
   }, ms)
   try {
     return await Promise.race([work(ending.signal), promise])
