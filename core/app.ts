@@ -6,7 +6,7 @@ import fastify, { LogController, type FastifyBaseLogger, type FastifyPluginCallb
 import type { Logger } from 'pino'
 import auth from './auth.ts'
 import { type Config, basePath } from './config.ts'
-import database, { type Entities } from './database.ts'
+import database, { type Entities, REQUEST_LIMITS } from './database.ts'
 import errorHandler from './error-handler.ts'
 import jobs from './jobs.ts'
 import loader from './loader.ts'
@@ -79,7 +79,12 @@ export async function buildApp (options: AppOptions): Promise<App> {
     strictTransportSecurity: config.server.base_url.startsWith('https:')
   })
   await app.register(multipart, { limits: { parts: 120, files: 20, fields: 100, fieldSize: 64 * 1024 } })
-  await app.register(database, { url, poolSize: config.database.pool_size, entities: options.features.entities })
+  await app.register(database, {
+    url,
+    poolSize: config.database.pool_size,
+    entities: options.features.entities,
+    ...(works ? {} : { limits: REQUEST_LIMITS })
+  })
   await app.register(workers, { url, role })
   await app.register(auth, { config, secrets })
   await app.register(sockets, { config, accepts: role === 'web', workerNumber: options.workerNumber ?? 0 })

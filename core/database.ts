@@ -20,16 +20,30 @@ declare module 'fastify' {
   interface FastifyRequest { em: EntityManager }
 }
 
-export interface DatabaseOptions { url: string, poolSize: number, entities: Entities }
+/**
+ * How long a request waits at most, so that it ends whatever becomes of the database and of other processes: for a
+ * connection, for what another one has locked, for one statement, and for itself within a transaction.
+ */
+export const REQUEST_LIMITS = {
+  connectionTimeoutMillis: 5_000,
+  lock_timeout: 5_000,
+  statement_timeout: 30_000,
+  idle_in_transaction_session_timeout: 30_000,
+  // The database itself tells of the limits above; this one is for when it says nothing any more.
+  query_timeout: 35_000
+}
+
+export interface DatabaseOptions { url: string, poolSize: number, entities: Entities, limits?: typeof REQUEST_LIMITS }
 
 /** Opens the ORM on a database whose tables are there already. */
-export function openOrm ({ url, poolSize, entities }: DatabaseOptions): Promise<MikroORM> {
+export function openOrm ({ url, poolSize, entities, limits }: DatabaseOptions): Promise<MikroORM> {
   return MikroORM.init({
     clientUrl: url,
     entities: [...entities, Worker, PluginCacheEntry],
     extensions: [Migrator],
     namingStrategy: EntityCaseNamingStrategy,
     pool: { min: 0, max: poolSize },
+    driverOptions: { keepAlive: true, ...limits },
     ensureDatabase: false,
     logger: () => {},
     forceUtcTimezone: true,
@@ -83,8 +97,14 @@ async function runMigrations (options: DatabaseOptions): Promise<string[]> {
 
 export default fp<DatabaseOptions>(async (app, options) => {
   const orm = await openOrm(options)
-  const pool = new pg.Pool({ connectionString: options.url, max: Math.max(2, Math.ceil(options.poolSize / 2)) })
+  const pool = new pg.Pool({
+    connectionString: options.url, max: Math.max(2, Math.ceil(options.poolSize / 2)), keepAlive: true, ...options.limits
+  })
   pool.on('error', (err) => { app.log.warn({ err }, 'idle database connection lost') })
+  // One that is in use when it breaks fails the statement under way; without a listener it would end the process too.
+  pool.on('connect', (client) => {
+    client.on('error', (err) => { app.log.debug({ err }, 'database connection lost') })
+  })
   app.decorate('orm', orm)
   app.decorate('pg', pool)
   app.decorateRequest('em')

@@ -1,5 +1,6 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { explainDatabaseError } from './database-errors.ts'
 import { ApiError, type Violation } from './errors.ts'
 
 interface SchemaProblem { instancePath: string, keyword: string, message?: string, params?: Record<string, unknown> }
@@ -51,6 +52,18 @@ function sendApiError (error: ApiError, reply: FastifyReply): void {
   void reply.code(error.statusCode).send({ detail: error.violations ?? detail })
 }
 
+function sendUnexpected (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+  const explained = explainDatabaseError(error)
+  if (explained !== null) {
+    request.log.warn({ err: error }, 'the database did not do what a request asked for')
+    sendApiError(explained, reply)
+    return
+  }
+  request.log.error({ err: error }, 'request failed')
+  const status = error.statusCode === 503 ? 503 : 500
+  void reply.code(status).send({ detail: status === 503 ? error.message : `Internal Server Error (request ${request.id})` })
+}
+
 /** The one place that writes an error body. */
 export default fp(async (app) => {
   app.setErrorHandler((error: FastifyError, request, reply) => {
@@ -67,9 +80,7 @@ export default fp(async (app) => {
     } else if (error.statusCode !== undefined && error.statusCode < 500) {
       void reply.code(error.statusCode).send({ detail: error.message })
     } else {
-      request.log.error({ err: error }, 'request failed')
-      const status = error.statusCode === 503 ? 503 : 500
-      void reply.code(status).send({ detail: status === 503 ? error.message : `Internal Server Error (request ${request.id})` })
+      sendUnexpected(error, request, reply)
     }
   })
   app.setNotFoundHandler((request, reply) => {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import fp from 'fastify-plugin'
 import { PgBoss } from 'pg-boss'
+import { REQUEST_LIMITS } from './database.ts'
 import { ApiError } from './errors.ts'
 
 export interface JobOptions {
@@ -48,7 +49,8 @@ const POLL_MS = [20, 30, 50, 100, 200]
 export function createBoss (url: string, works: boolean): PgBoss {
   return new PgBoss({
     connectionString: url, max: works ? 4 : 2, migrate: works, createSchema: works, supervise: works, schedule: works,
-    useListenNotify: works, monitorVacuum: false, application_name: 'svc-jobs'
+    useListenNotify: works, monitorVacuum: false, application_name: 'svc-jobs',
+    connectionTimeoutMillis: REQUEST_LIMITS.connectionTimeoutMillis
   })
 }
 
