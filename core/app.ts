@@ -13,6 +13,7 @@ import loader from './loader.ts'
 import openapi from './openapi.ts'
 import type { PluginPackage } from './plugin-packages.ts'
 import { createPluginServices } from './plugin-services.ts'
+import refuseNul from './refuse-nul.ts'
 import { type Secrets, createSecrets } from './secrets.ts'
 import sockets from './sockets.ts'
 import type { App } from './typebox.ts'
@@ -72,6 +73,7 @@ export async function buildApp (options: AppOptions): Promise<App> {
 
   app.decorate('secrets', secrets)
   await app.register(errorHandler)
+  await app.register(refuseNul)
   await app.register(cookie)
   await app.register(helmet, {
     contentSecurityPolicy: { directives: { defaultSrc: ["'self'"], frameAncestors: ["'none'"], upgradeInsecureRequests: null } },

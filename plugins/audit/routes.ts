@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import type { Routes } from '../../core/typebox.ts'
+import { Limit, Offset, type Routes } from '../../core/typebox.ts'
 import { AuditPageSchema, toAuditView } from './schemas.ts'
 
 const routes: Routes = async (app) => {
@@ -8,10 +8,7 @@ const routes: Routes = async (app) => {
       operationId: 'listAuditEvents',
       tags: ['audit'],
       summary: 'Sign-ins, changes of accounts and the like, newest first',
-      querystring: Type.Object({
-        limit: Type.Integer({ default: 50, minimum: 1, maximum: 10_000 }),
-        offset: Type.Integer({ default: 0, minimum: 0 })
-      }),
+      querystring: Type.Object({ limit: Limit, offset: Offset }),
       response: { 200: AuditPageSchema }
     },
     config: { scopes: ['users.read'], admin: true }

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { Nullable } from '../../core/typebox.ts'
+import { Id, Nullable } from '../../core/typebox.ts'
 
 export const ExportBodySchema = Nullable(Type.Object({
   platforms: Type.Optional(Type.Array(Type.String({ minLength: 1 }), {
@@ -8,7 +8,7 @@ export const ExportBodySchema = Nullable(Type.Object({
 }))
 
 export const ExportQuerySchema = Type.Object({
-  platform_ids: Type.Optional(Type.Array(Type.Integer({ minimum: 1 }), {
+  platform_ids: Type.Optional(Type.Array(Id, {
     description: 'Ids of platforms, besides those the body names'
   })),
   local_export: Type.Optional(Type.Boolean({

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { DateTime, ID_MAX, Id, Nullable, StoredText, StringEnum, formatDate } from '../../core/typebox.ts'
+import { DateTime, ID_MAX, Id, LIMIT_MAX, Limit, Nullable, Offset, StoredText, StringEnum, formatDate } from '../../core/typebox.ts'
 import { DeviceReference } from '../devices/schemas.ts'
 
 const DIALECTS = 'Needed are start, end and duration_seconds, or else start_time, end_time and duration_ms'
@@ -86,7 +86,6 @@ export function toPlaySessionView (row: PlaySessionRow): PlaySessionView {
   }
 }
 
-const OFFSET = Type.Integer({ default: 0, minimum: 0, maximum: ID_MAX })
 const UserFilter = Type.Optional(Type.Integer({ minimum: 1, maximum: ID_MAX, description: 'Somebody else; takes users.read' }))
 
 export const ListPlaySessionsQuery = Type.Object({
@@ -94,16 +93,16 @@ export const ListPlaySessionsQuery = Type.Object({
   device_id: Type.Optional(DeviceReference),
   start_after: Type.Optional(UtcTime),
   end_before: Type.Optional(Type.String({ maxLength: 64, description: 'The latest start' })),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, description: '50, or 10000 within a time; at most 10000' })),
-  offset: OFFSET,
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX, description: '50, or 10000 within a time; at most 10000' })),
+  offset: Offset,
   user_id: UserFilter
 })
 export type ListPlaySessionsQuery = Static<typeof ListPlaySessionsQuery>
 
 export const PlayTotalsQuery = Type.Object({
   rom_id: Type.Optional(Id),
-  limit: Type.Integer({ default: 50, minimum: 1, maximum: 10_000 }),
-  offset: OFFSET,
+  limit: Limit,
+  offset: Offset,
   user_id: UserFilter
 })
 export type PlayTotalsQuery = Static<typeof PlayTotalsQuery>

@@ -1,7 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { Id, StoredText } from '../../core/typebox.ts'
+import { Id, Limit, Offset, StoredText } from '../../core/typebox.ts'
 
-const LIMIT_MAX = 10_000
 const LIST_MAX = 1_000
 const TEXT_MAX = 1_000
 
@@ -27,8 +26,8 @@ export const ScopeQuery = Type.Object({
 export type ScopeQuery = Static<typeof ScopeQuery>
 
 export const ListRomsQuery = Type.Object({
-  limit: Type.Integer({ default: 50, minimum: 1, maximum: LIMIT_MAX }),
-  offset: Type.Integer({ default: 0, minimum: 0, maximum: 2 ** 31 - 1 }),
+  limit: Limit,
+  offset: Offset,
   with_total: Sidecar('total'),
   with_char_index: Sidecar('char_index'),
   with_filter_values: Sidecar('filter_values'),

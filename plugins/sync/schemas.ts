@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { DateTime, ID_MAX, Id, Nullable, StoredText, StringEnum, formatDate } from '../../core/typebox.ts'
+import { DateTime, ID_MAX, Id, Limit, Nullable, Offset, StoredText, StringEnum, formatDate } from '../../core/typebox.ts'
 import { DeviceReference } from '../devices/schemas.ts'
 import { PlaySessionEntrySchema, PlaySessionIngestResponseSchema } from '../play-sessions/schemas.ts'
 import { SYNC_STATUSES, type SyncSession } from './entities.ts'
@@ -122,8 +122,8 @@ export type SyncCompleteAnswer = Static<typeof SyncCompleteSchema>
 
 export const ListSyncSessionsQuery = Type.Object({
   device_id: Type.Optional(DeviceReference),
-  limit: Type.Integer({ default: 50, minimum: 1, maximum: 10_000 }),
-  offset: Type.Integer({ default: 0, minimum: 0, maximum: ID_MAX })
+  limit: Limit,
+  offset: Offset
 })
 export type ListSyncSessionsQuery = Static<typeof ListSyncSessionsQuery>
 

@@ -11,7 +11,9 @@ interface Operation {
   description?: string
   security?: Record<string, string[]>[]
   responses?: Record<string, unknown>
+  parameters?: { name: string, in: string, schema: NumberSchema }[]
 }
+interface NumberSchema { type?: string, maximum?: number, items?: NumberSchema, anyOf?: NumberSchema[] }
 interface Document {
   openapi: string
   servers: { url: string }[]
@@ -60,6 +62,39 @@ t.test('every operation has a name of its own, a tag, answers and what it takes 
     t.ok(Object.keys(responses ?? {}).some((status) => /^[23]/.test(status)), `${id} says what it answers`)
     t.ok(Array.isArray(security), `${id} says who may call it`)
     t.match(description, /Anyone may call this\.$|Scopes: [\w.]+(, (or )?[\w.]+)*\.$/)
+  }
+})
+
+const listIntegers = (schema: NumberSchema): NumberSchema[] =>
+  [schema, ...[schema.items ?? [], schema.anyOf ?? []].flat().flatMap(listIntegers)].filter(({ type }) => type === 'integer')
+
+t.test('a number larger than the database knows is refused by every operation that reads', async (t) => {
+  const testApp = await fresh(t)
+  const operations = listOperations(await readDocument(testApp))
+  for (const { id, parameters = [] } of operations) {
+    for (const { name, schema } of parameters.filter((one) => ['limit', 'offset'].includes(one.name))) {
+      for (const { maximum } of listIntegers(schema)) t.type(maximum, 'number', `${id}: ${name}`)
+    }
+  }
+  const beyond = '99999999999999999999'
+  for (const { id, path, parameters = [] } of operations.filter(({ method }) => method === 'get')) {
+    for (const { name } of parameters.filter((one) => one.in === 'query' && listIntegers(one.schema).length > 0)) {
+      const url = `${path.replace(/\{\w+\}/g, '1')}?${name}=${beyond}`
+      t.ok((await testApp.app.inject({ url, headers: testApp.admin })).statusCode < 500, `${id}: ${name}`)
+    }
+  }
+})
+
+t.test('NUL in any text of a path or a query is refused', async (t) => {
+  const testApp = await fresh(t)
+  for (const { id, method, path, parameters = [] } of listOperations(await readDocument(testApp))) {
+    for (const { name, in: place } of parameters.filter((one) => ['path', 'query'].includes(one.in))) {
+      const filled = place === 'path' ? path.replace(`{${name}}`, 'a%00') : `${path}?${name}=a%00`
+      const reply = await testApp.app.inject({
+        ...callOf({ id, method, path: filled, scopes: [] }, testApp.admin), headers: testApp.admin
+      })
+      t.ok(reply.statusCode >= 400 && reply.statusCode < 500, `${id}: ${name} is answered with ${reply.statusCode}`)
+    }
   }
 })
 

@@ -44,11 +44,11 @@ t.test('a forgotten password', async (t) => {
   const status = async (headers: Record<string, string>) => (await app.inject({ url: '/api/users/me', headers })).statusCode
 
   await t.test('is answered the same whether or not there is such a user; the link goes to the log', async (t) => {
-    for (const username of ['nobody', 'a\0b', 'x'.repeat(5000)]) {
+    for (const username of ['nobody', 'x'.repeat(5000)]) {
       const unknown = await post(test, '/api/forgot-password', { username })
       t.equal(`${unknown.statusCode} ${unknown.body}`, '200 null')
     }
-    await until(async () => await requested() === 3)
+    await until(async () => await requested() === 2)
     t.equal(findLink(), undefined)
     const known = await post(test, '/api/forgot-password', { username: 'ALICE' }, { host: 'evil.example' })
     t.equal(`${known.statusCode} ${known.body}`, '200 null')

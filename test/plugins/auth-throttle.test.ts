@@ -133,9 +133,9 @@ t.test('guessing passwords', async (t) => {
       headers: { ...headers, cookie: `svc_csrftoken=${csrf}`, 'x-csrftoken': csrf },
       payload: new URLSearchParams({ username, password: 'wrong' }).toString()
     })
-    for (const name of ['alice', 'a\0b', 'b%00', 'x'.repeat(5000), "' or 1=1 --"]) {
-      t.equal((await form('/api/auth/login', name)).statusCode, 401, name.slice(0, 10).replace('\0', 'NUL'))
-      t.equal((await form('/api/token', name)).statusCode, 401, name.slice(0, 10).replace('\0', 'NUL'))
+    for (const name of ['alice', 'a b', 'b%00', 'x'.repeat(5000), "' or 1=1 --"]) {
+      t.equal((await form('/api/auth/login', name)).statusCode, 401, name.slice(0, 10))
+      t.equal((await form('/api/token', name)).statusCode, 401, name.slice(0, 10))
     }
     t.equal((await form('/api/auth/login', 'alice')).statusCode, 429)
     t.equal((await form('/api/token', 'alice')).statusCode, 429)

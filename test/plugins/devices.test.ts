@@ -194,10 +194,11 @@ t.test('settings nested beyond reason are refused, and what is no setting is not
 t.test('texts that the database cannot hold do no harm', async (t) => {
   const odd = 'a\ud800b'
   const { status, body } = await alice.post('/api/devices', {
-    name: odd, sync_config: { [odd]: ['x\0', { deep: odd }] }, paths: { [odd]: odd }, capabilities: { [odd]: true }
+    name: odd, sync_config: { [odd]: ['x', { deep: odd }] }, paths: { [odd]: odd }, capabilities: { [odd]: true }
   })
   t.equal(status, 201)
   t.match(body, { name: 'a\ufffdb', sync_config: { 'a\ufffdb': ['x', { deep: 'a\ufffdb' }] } })
+  t.equal((await alice.post('/api/devices', { paths: { roms: 'x\0' } })).status, 422)
 })
 
 t.test('only what is sent changes, and null clears', async (t) => {
@@ -259,7 +260,7 @@ t.test('a mask that comes back keeps any secret, and nothing secret is ever show
 t.test("another's device is not there", async (t) => {
   const id = await register({ name: 'Mine' })
   const { body: { device_id: uuid } } = await alice.get(`/api/devices/${id}`)
-  for (const reference of [id, uuid, '999999999', '9999999999', crypto.randomUUID(), '0', '-1', 'x', '%00']) {
+  for (const reference of [id, uuid, '999999999', '9999999999', crypto.randomUUID(), '0', '-1', 'x']) {
     t.match(await bob.get(`/api/devices/${reference}`), { status: 404 })
     t.match(await bob.put(`/api/devices/${reference}`, { name: 'His' }), { status: 404 })
     t.match(await bob.delete(`/api/devices/${reference}`), { status: 404 })
