@@ -6,7 +6,7 @@ interface Override extends Grant { granted: boolean }
 interface AccessRow {
   user_id: number
   role: 'admin' | 'user'
-  group_id: number
+  group_id: number | null
   age_limit: number | null
   hide_unrated_roms: boolean
   grants: Grant[]
@@ -16,16 +16,21 @@ interface AccessRow {
 const GRANTS = `coalesce((select jsonb_agg(jsonb_build_object('entity', entity, 'action', action, 'own_only', own_only))
   from permission_grants where group_id = g.id), '[]')`
 
-const OF_USERS = `select u.id as user_id, u.role, g.id as group_id, coalesce(u.age_limit, g.age_limit) as age_limit,
-    coalesce(u.hide_unrated_roms, g.hide_unrated_roms) as hide_unrated_roms, ${GRANTS} as grants,
+/** Whom no group's rules apply to is let see as little as may be. */
+const OF_USERS = `select u.id as user_id, u.role, g.id as group_id,
+    coalesce(u.age_limit, case when g.id is null then 0 else g.age_limit end) as age_limit,
+    coalesce(u.hide_unrated_roms, g.hide_unrated_roms, true) as hide_unrated_roms, ${GRANTS} as grants,
     coalesce((select jsonb_agg(jsonb_build_object('entity', entity, 'action', action, 'own_only', own_only,
       'granted', granted)) from permission_overrides where user_id = u.id), '[]') as overrides
-  from users u join permission_groups g
+  from users u left join permission_groups g
     on g.id = coalesce(u.permission_group_id, (select id from permission_groups where is_default))
   where u.id = any($1::int[])`
 
 const OF_DEFAULT_GROUP = `select 0 as user_id, 'user' as role, g.id as group_id, g.age_limit, g.hide_unrated_roms,
   ${GRANTS} as grants, '[]'::jsonb as overrides from permission_groups g where g.is_default`
+
+/** Of an account that is no more, or of guests whom no group's rules apply to. */
+export const NO_ACCESS: Access = { is_admin: false, group_id: null, grants: [], age_limit: 0, hide_unrated_roms: true }
 
 /** An override replaces the group's grant for the same thing, or takes it away. */
 function toGrants ({ grants, overrides }: AccessRow): Grant[] {
@@ -55,7 +60,7 @@ export async function loadAccess (pool: pg.Pool, userIds: readonly number[]): Pr
 /** What someone without an account may do and see, where that is allowed at all. */
 export async function loadGuestAccess (pool: pg.Pool): Promise<Access> {
   const { rows: [row] } = await pool.query<AccessRow>(OF_DEFAULT_GROUP)
-  if (row === undefined) throw new Error('No permission group is the default one')
+  if (row === undefined) return NO_ACCESS
   const access = toAccess(row)
   return { ...access, grants: access.grants.filter((grant) => grant.action === 'read') }
 }

@@ -5,9 +5,10 @@ import type pg from 'pg'
  * and sees what the default group sees.
  */
 const LIMITED = `with rules as (
-    select u.id as user_id, u.role, g.id as group_id, coalesce(u.age_limit, g.age_limit) as age_limit,
-      coalesce(u.hide_unrated_roms, g.hide_unrated_roms) as hides_unrated
-    from users u join permission_groups g
+    select u.id as user_id, u.role, g.id as group_id,
+      coalesce(u.age_limit, case when g.id is null then 0 else g.age_limit end) as age_limit,
+      coalesce(u.hide_unrated_roms, g.hide_unrated_roms, true) as hides_unrated
+    from users u left join permission_groups g
       on g.id = coalesce(u.permission_group_id, (select id from permission_groups where is_default))
     where u.enabled
     union all select 0, 'user', id, age_limit, hide_unrated_roms from permission_groups where is_default

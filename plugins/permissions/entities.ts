@@ -6,6 +6,11 @@ import { User } from '../users/entities.ts'
 /** Kinds of things that can be hidden from members. */
 export const HIDEABLE_ENTITIES = ['platforms', 'roms'] as const
 
+/** At the end of a transaction: between the old default and the new one there is none. */
+const KEEP_DEFAULT = `create constraint trigger "permission_groups_default_kept"
+  after delete or update of "is_default" on "permission_groups" deferrable initially deferred
+  for each row when (old."is_default") execute function "keep_default_group"()`
+
 /** What its members may do. Exactly one group is the default: that of members without one. */
 export const PermissionGroup = defineEntity({
   name: 'PermissionGroup',
@@ -14,6 +19,7 @@ export const PermissionGroup = defineEntity({
     name: 'permission_groups_default_unique',
     expression: 'create unique index "permission_groups_default_unique" on "permission_groups" ("is_default") where "is_default"'
   }],
+  triggers: [{ name: 'permission_groups_default_kept', timing: 'after', events: ['delete', 'update'], expression: KEEP_DEFAULT }],
   properties: {
     id: columns.id(),
     name: columns.text().unique(),

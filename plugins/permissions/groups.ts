@@ -1,14 +1,16 @@
 import { UniqueConstraintViolationException } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { badRequest, notFound } from '../../core/errors.ts'
+import { inTransaction } from '../../core/transaction.ts'
 import { User } from '../users/entities.ts'
 import { HiddenEntity, PermissionGrant, PermissionGroup } from './entities.ts'
 import type { CreateGroup, GivenGrant, GroupView, UpdateGroup } from './schemas.ts'
 
 interface MemberCount { group_id: number | null, count: number }
 
+/** As it is now, whatever was read of it before the change that this is a part of began. */
 async function find (em: EntityManager, id: number): Promise<PermissionGroup> {
-  const group = await em.findOne(PermissionGroup, { id })
+  const group = await em.findOne(PermissionGroup, { id }, { refresh: true })
   if (group === null) throw notFound(`Permission group with ID '${id}' not found`)
   return group
 }
@@ -57,10 +59,19 @@ async function makeDefault (em: EntityManager, group: PermissionGroup): Promise<
   group.is_default = true
 }
 
-/** @throws ApiError BAD_REQUEST when the name is taken. */
-async function writing<T> (name: string | null | undefined, work: () => Promise<T>): Promise<T> {
+/**
+ * Changes of groups go one after the other, for they depend on which one is the default; they are rare.
+ *
+ * @throws ApiError BAD_REQUEST when the name is taken.
+ */
+async function changing<T> (
+  em: EntityManager, name: string | null | undefined, work: (tx: EntityManager) => Promise<T>
+): Promise<T> {
   try {
-    return await work()
+    return await inTransaction(em, async (tx) => {
+      await tx.execute('lock table permission_groups in share row exclusive mode')
+      return await work(tx)
+    })
   } catch (err) {
     if (err instanceof UniqueConstraintViolationException) throw badRequest(`A group named '${name}' is there already`)
     throw err
@@ -82,7 +93,7 @@ function change (group: PermissionGroup, input: UpdateGroup): void {
 export const groups = {
   list: async (em: EntityManager) => await toViews(em, await em.find(PermissionGroup, {}, { orderBy: { name: 'asc' } })),
 
-  create: (em: EntityManager, input: CreateGroup) => writing(input.name, () => em.transactional(async (tx) => {
+  create: (em: EntityManager, input: CreateGroup) => changing(em, input.name, async (tx) => {
     const group = tx.create(PermissionGroup, {
       name: input.name,
       description: input.description ?? '',
@@ -95,25 +106,27 @@ export const groups = {
     if (input.is_default === true) await makeDefault(tx, group)
     await tx.flush()
     return await view(tx, group.id)
-  })),
+  }),
 
   /** @throws ApiError NOT_FOUND; BAD_REQUEST when the name is taken or no default group would be left. */
   async update (em: EntityManager, id: number, input: UpdateGroup): Promise<GroupView> {
-    return await writing(input.name, () => em.transactional(async (tx) => {
+    return await changing(em, input.name, async (tx) => {
       const group = await find(tx, id)
       change(group, input)
       if (input.is_default === true && !group.is_default) await makeDefault(tx, group)
       await tx.flush()
       if (input.grants !== undefined && input.grants !== null) await replaceGrants(tx, group, input.grants)
       return await view(tx, id)
-    }))
+    })
   },
 
   /** Members go to the default group. @throws ApiError NOT_FOUND, BAD_REQUEST for the default group. */
   async delete (em: EntityManager, id: number): Promise<void> {
-    const group = await find(em, id)
-    if (group.is_default) throw badRequest(`'${group.name}' is the default group; make another one the default first`)
-    await em.nativeDelete(PermissionGroup, { id })
+    await changing(em, null, async (tx) => {
+      const group = await find(tx, id)
+      if (group.is_default) throw badRequest(`'${group.name}' is the default group; make another one the default first`)
+      await tx.nativeDelete(PermissionGroup, { id })
+    })
   },
 
   /** The users to whom a group's rules apply: its members, and of the default group those without one. */

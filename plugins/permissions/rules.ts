@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { badRequest, notFound } from '../../core/errors.ts'
+import { inTransaction } from '../../core/transaction.ts'
 import { User } from '../users/entities.ts'
 import { HIDEABLE_ENTITIES, HiddenEntity, PermissionGroup, PermissionOverride } from './entities.ts'
 import type { HiddenView, Hide, UpdateUserRules, UserRulesView } from './schemas.ts'
@@ -51,7 +52,7 @@ export const rules = {
 
   /** @throws ApiError NOT_FOUND for the user or the group. */
   async update (em: EntityManager, id: number, input: UpdateUserRules): Promise<UserRulesView> {
-    return await em.transactional(async (tx) => {
+    return await inTransaction(em, async (tx) => {
       const user = await findUser(tx, id)
       if (input.set_group === true) {
         const groupId = input.permission_group_id ?? null

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Caller } from '../../core/auth.ts'
 import { ADMIN_ACCESS, type Access, scopesOf } from '../../core/grants.ts'
 import type { User } from '../users/entities.ts'
-import { loadAccess, loadGuestAccess } from './access.ts'
+import { NO_ACCESS, loadAccess, loadGuestAccess } from './access.ts'
 import { listActions } from './actions.ts'
 import { findPlatformAudience, listAudiences } from './audience.ts'
 import { groups } from './groups.ts'
@@ -29,8 +29,7 @@ export function createPermissions (app: FastifyInstance) {
   async function accessOf (user: Pick<User, 'id' | 'role'>): Promise<Access> {
     if (user.role === 'admin') return ADMIN_ACCESS
     const access = (await loadAccess(app.pg, [user.id])).get(user.id)
-    // The account was deleted this moment.
-    return access ?? { is_admin: false, group_id: null, grants: [], age_limit: 0, hide_unrated_roms: true }
+    return access ?? NO_ACCESS
   }
 
   /** Everybody is told: the clients of those it is about fetch their permissions again. */
