@@ -60,6 +60,7 @@ export function createChanges ({ writes, stamps, thumbnails }: {
       await getOwn(em, caller, kind, id)
       const picture = await readThumbnail(screenshot)
       const fileName = await change(em, caller, kind, id, async (writing, asset) => {
+        await stamps.hold(writing.tx, acting)
         if (main !== null) {
           await writes.replace(writing, asset, main, ownFolder(asset), readMtime(input.mtime))
           if (acting !== null) await stamps.sent(writing.tx, acting.device, asset, input.content_hash)
@@ -133,8 +134,12 @@ export function createChanges ({ writes, stamps, thumbnails }: {
     ): Promise<Device> {
       await getOwn(em, caller, kind, id)
       const device = await stamps.require(em, caller, input.device_id)
-      await change(em, caller, kind, id, (writing, asset) => stamps.downloaded(writing.tx, device, asset, input))
-      await stamps.count(em, caller, { device, is_named: true }, undefined, '')
+      const acting = { device, is_named: true }
+      await change(em, caller, kind, id, async (writing, asset) => {
+        await stamps.hold(writing.tx, acting)
+        await stamps.downloaded(writing.tx, device, asset, input)
+      })
+      await stamps.count(em, caller, acting, undefined, '')
       return device
     }
   }

@@ -84,6 +84,11 @@ export function createDeviceStamps (app: FastifyInstance) {
       return acting.device
     },
 
+    /** Keeps the device, if there is one, until the transaction ends. @throws ApiError NOT_FOUND when it is gone */
+    async hold (tx: EntityManager, acting: ActingDevice | null): Promise<void> {
+      if (acting !== null) await app.devices.hold(tx, acting.device)
+    },
+
     /** What a device sent, it holds. */
     async sent (tx: EntityManager, device: Device, asset: Asset, contentHash: string | undefined): Promise<void> {
       await stamp(tx, device, asset, {

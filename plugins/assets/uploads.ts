@@ -238,6 +238,7 @@ export function createUploads (
       const picture = await readThumbnail(screenshot)
       const { acting, lineage, rom } = upload
       const asset = await writes.run(em, [lineage], async (writing) => {
+        await stamps.hold(writing.tx, acting)
         const { asset, isCurrent } = await store(writing, upload)
         if (acting !== null && isCurrent) await stamps.sent(writing.tx, acting.device, asset, input.content_hash)
         await autoClean(writing, upload, asset)

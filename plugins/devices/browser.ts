@@ -1,5 +1,6 @@
 import { QueryOrder } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/postgresql'
+import { inTransaction } from '../../core/transaction.ts'
 import { User } from '../users/entities.ts'
 import { Device } from './entities.ts'
 import { hasAllDevices } from './quota.ts'
@@ -51,7 +52,7 @@ export async function findBrowserDevice (
   em: EntityManager, { userId, userAgent, address }: Visit
 ): Promise<Device | null> {
   const ip = address.slice(0, ADDRESS_MAX)
-  return await em.transactional(async (tx) => {
+  return await inTransaction(em, async (tx) => {
     // One sign-in of a user after the other, so that two at once do not make two devices.
     await tx.execute('select 1 from users where id = ? for no key update', [userId])
     const known = await tx.findOne(Device, { user: userId, ip_address: ip, platform: PLATFORM }, { orderBy: { id: 'asc' } })

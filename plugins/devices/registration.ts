@@ -3,6 +3,7 @@ import type { Caller } from '../../core/auth.ts'
 import type { Secrets } from '../../core/secrets.ts'
 import { ApiError } from '../../core/errors.ts'
 import { toStorable } from '../../core/database-json.ts'
+import { inTransaction } from '../../core/transaction.ts'
 import { lockOwner } from '../tokens/actor.ts'
 import { User } from '../users/entities.ts'
 import { Device } from './entities.ts'
@@ -92,7 +93,7 @@ const BIND = `update client_tokens t set device_id = ? where t.id = ? and t.devi
 export async function registerDevice (
   em: EntityManager, secrets: Secrets, caller: Pick<Caller, 'id' | 'token_id'>, input: RegisterDevice
 ): Promise<{ device: Device, isNew: boolean }> {
-  return await em.transactional(async (tx) => {
+  return await inTransaction(em, async (tx) => {
     // One registration of a user after the other, so that two at once do not make two devices.
     await lockOwner(tx, caller.id)
     const registered = await findOrAdd(tx, secrets, caller.id, input)

@@ -4,6 +4,8 @@ import { type Caller, requireGrant } from '../../core/auth.ts'
 import { notFound } from '../../core/errors.ts'
 import { readReference } from '../../core/reference.ts'
 import { type Publish, ownerRoom } from '../../core/sockets.ts'
+import { inTransaction } from '../../core/transaction.ts'
+import { lockOwner } from '../tokens/actor.ts'
 import { appDevices } from './app-devices.ts'
 import { findBrowserDevice } from './browser.ts'
 import { Device } from './entities.ts'
@@ -36,6 +38,17 @@ export function createDevices (app: FastifyInstance, publish: Publish<DeviceEven
     ...appDevices,
     lookUp,
     find,
+
+    /**
+     * Keeps a device from being deleted until the transaction ends. To be called before anything that hangs on it is
+     * changed: whoever deletes it goes the same way.
+     *
+     * @throws ApiError NOT_FOUND when it was deleted meanwhile
+     */
+    async hold (tx: EntityManager, { id, device_id: uuid }: Pick<Device, 'id' | 'device_id'>): Promise<void> {
+      const rows = await tx.execute<unknown[]>('select 1 from devices where id = ? for key share', [id])
+      if (rows.length === 0) throw notFound(`Device with ID '${uuid}' not found`)
+    },
 
     /** The browser that sends a request as a device of a user; null when the user can have no more devices. */
     findBrowser: async (em: EntityManager, userId: number, request: FastifyRequest): Promise<Device | null> =>
@@ -72,7 +85,10 @@ export function createDevices (app: FastifyInstance, publish: Publish<DeviceEven
       requireGrant(caller, 'devices', 'delete', true)
       const { id, device_id: uuid, name } = await find(em, caller.id, reference)
       for (const listener of beforeDelete) await listener(em, id)
-      await em.nativeDelete(Device, { id })
+      await inTransaction(em, async (tx) => {
+        await lockOwner(tx, caller.id)
+        await tx.nativeDelete(Device, { id })
+      })
       app.sockets.end({ kind: 'device', id })
       await app.audit.record({
         event: 'device.deleted', user: caller, address, details: { device_id: uuid, device_name: name ?? null }

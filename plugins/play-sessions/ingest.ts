@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
+import { inTransaction } from '../../core/transaction.ts'
 import { ID_MAX } from '../../core/typebox.ts'
 import type { Play } from '../roms/played.ts'
 import { type Place, type Played, readEntry } from './entries.ts'
@@ -131,7 +132,7 @@ export function createIngest (app: FastifyInstance) {
     const played = to.entries.map((entry, index) => readEntry(entry, placeOf(index)))
     const { candidates, errors, duplicates } = sift(played, to.device_id)
     const visible = await listVisible(to.user_id, candidates)
-    const ids = await em.transactional((tx) => store(tx, to, candidates, visible))
+    const ids = await inTransaction(em, (tx) => store(tx, to, candidates, visible))
     const created: PlaySessionIngestResult[] = []
     for (const { index, identity, detail } of candidates) {
       const id = ids.get(identity)

@@ -3,6 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../core/auth.ts'
 import { badRequest, invalid, notFound } from '../../core/errors.ts'
+import { inTransaction } from '../../core/transaction.ts'
 import { baseKeyOf } from '../assets/sync-base.ts'
 import type { Device } from '../devices/entities.ts'
 import { createFileOperations, readByFile } from './by-file.ts'
@@ -94,7 +95,7 @@ async function openSession (
   const sessionId = randomUUID()
   const planned = pairs.reduce((sum, pair) => sum + Number(PLANNED.includes(pair.decision.action)), 0)
   const { bases, held } = listAgreements(pairs)
-  return await em.transactional(async (tx) => {
+  return await inTransaction(em, async (tx) => {
     // Also lets the requests of one device come one after the other.
     const [known] = await tx.execute<object[]>('update devices set last_seen = now() where id = ? returning id', [device.id])
     if (known === undefined) throw notFound(`Device with ID '${device.device_id}' not found`)

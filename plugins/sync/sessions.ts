@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 import { badRequest, notFound } from '../../core/errors.ts'
 import { readReference } from '../../core/reference.ts'
+import { inTransaction } from '../../core/transaction.ts'
 import type { PlannedDownload } from './entities.ts'
 import { SyncSession } from './entities.ts'
 import type { PublishSync, SessionName } from './events.ts'
@@ -82,10 +83,9 @@ export function createSessions (app: FastifyInstance, publish: PublishSync) {
   }
 
   async function findForUpdate (tx: EntityManager, userId: number, reference: string): Promise<SyncSession> {
-    const condition = conditionOf(userId, reference)
-    const session = condition === null
-      ? null
-      : await tx.findOne(SyncSession, condition, { lockMode: LockMode.PESSIMISTIC_WRITE })
+    const { id, device } = await get(tx, userId, reference)
+    await app.devices.hold(tx, device)
+    const session = await tx.findOne(SyncSession, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true })
     if (session === null) throw unknownSession(reference)
     await tx.populate(session, ['device'])
     return session
@@ -135,7 +135,7 @@ export function createSessions (app: FastifyInstance, publish: PublishSync) {
     async complete (
       em: EntityManager, userId: number, reference: string, body: CompleteBody
     ): Promise<SyncCompleteAnswer> {
-      const { answer, completed } = await em.transactional((tx) => close(tx, userId, reference, body))
+      const { answer, completed } = await inTransaction(em, (tx) => close(tx, userId, reference, body))
       if (completed !== null) publish(completed, 'completed', countsOf(body))
       return answer
     },

@@ -6,6 +6,7 @@ import type { Caller } from '../../core/auth.ts'
 import { ApiError, forbidden, notFound } from '../../core/errors.ts'
 import { isScope } from '../../core/scopes.ts'
 import { sha256 } from '../../core/secrets.ts'
+import { inTransaction } from '../../core/transaction.ts'
 import { createThrottle } from '../auth/throttle.ts'
 import type { AppDevice } from '../devices/app-devices.ts'
 import { Device } from '../devices/entities.ts'
@@ -110,7 +111,7 @@ export function createAuthorizations (app: FastifyInstance) {
     /** @throws ApiError NOT_FOUND, GONE, or FORBIDDEN for scopes that cannot be approved. */
     async approve (em: EntityManager, by: Actor, input: DeviceAuthApprove): Promise<AppDevice> {
       await throttle.spend(quotas.userCode(by.caller.id))
-      const device = await em.transactional((tx) => approve(tx, by.caller, input))
+      const device = await inTransaction(em, (tx) => approve(tx, by.caller, input))
       await record('device.approved', by, { device_id: device.device_id, device_name: device.name })
       return device
     },
@@ -118,7 +119,7 @@ export function createAuthorizations (app: FastifyInstance) {
     /** @throws ApiError NOT_FOUND, GONE. */
     async deny (em: EntityManager, by: Actor, userCode: string): Promise<void> {
       await throttle.spend(quotas.userCode(by.caller.id))
-      const { request } = await em.transactional(async (tx) => {
+      const { request } = await inTransaction(em, async (tx) => {
         const row = await take(tx, userCode)
         return Object.assign(row, { status: 'denied', user_code_hash: null, expires_at: inSeconds(ANSWER_SECONDS) })
       })

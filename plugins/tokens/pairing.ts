@@ -2,7 +2,9 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../core/auth.ts'
 import { badRequest, forbidden, notFound } from '../../core/errors.ts'
+import { inTransaction } from '../../core/transaction.ts'
 import { createThrottle } from '../auth/throttle.ts'
+import { lockToken } from './actor.ts'
 import { makeCode, readCode } from './codes.ts'
 import { ClientToken, PairingCode } from './entities.ts'
 import { quotas } from './quotas.ts'
@@ -18,29 +20,34 @@ export function createPairing (app: FastifyInstance, tokens: Tokens) {
     notFound(`Pairing code '${code}' is wrong, used or has run out; ask for a new one`)
 
   /** The token that a code stands for, under a new secret; the code is used up by it, whoever else tries. */
-  async function redeem (em: EntityManager, code: string): Promise<FreshToken | null> {
-    const [used] = await em.execute<{ token_id: number }[]>(
-      'delete from pairing_codes where code_hash = ? and expires_at > now() returning token_id', [hashOf(code)])
-    const token = used === undefined
-      ? null
-      : await em.findOne(ClientToken, { id: used.token_id }, { populate: ['device', 'user'] })
-    if (token === null) return null
+  async function redeem (tx: EntityManager, code: string): Promise<FreshToken | null> {
+    const good = [hashOf(code)]
+    const [named] = await tx.execute<{ token_id: number }[]>(
+      'select token_id from pairing_codes where code_hash = ? and expires_at > now()', good)
+    if (named === undefined) return null
+    await lockToken(tx, named.token_id)
+    const used = await tx.execute<unknown[]>(
+      'delete from pairing_codes where code_hash = ? and expires_at > now() returning 1', good)
+    if (used.length === 0) return null
+    const token = await tx.findOneOrFail(ClientToken, { id: named.token_id }, { populate: ['device', 'user'] })
     if (!token.user.enabled) throw forbidden('The owner of this token is disabled')
-    return await tokens.renew(em, token)
+    return await tokens.renew(tx, token)
+  }
+
+  async function replaceCode (tx: EntityManager, caller: Caller, id: number, code: string): Promise<void> {
+    const { name, expires_at: expiry } = await tokens.hold(tx, caller, id)
+    if (expiry && expiry < new Date()) throw badRequest(`Client token '${name}' has run out; create a new one`)
+    await tx.nativeDelete(PairingCode, { token: id })
+    await tx.insert(PairingCode, {
+      code_hash: hashOf(code), token: id, expires_at: new Date(Date.now() + CODE_SECONDS * 1_000)
+    })
   }
 
   return {
     /** A code for one of the caller's tokens, in place of earlier ones. */
     async start (em: EntityManager, caller: Caller, id: number): Promise<{ code: string, expires_in: number }> {
-      const { name, expires_at: expiry } = await tokens.own(em, caller, id)
-      if (expiry && expiry < new Date()) throw badRequest(`Client token '${name}' has run out; create a new one`)
       const code = makeCode()
-      await em.transactional(async (tx) => {
-        await tx.nativeDelete(PairingCode, { token: id })
-        await tx.insert(PairingCode, {
-          code_hash: hashOf(code), token: id, expires_at: new Date(Date.now() + CODE_SECONDS * 1_000)
-        })
-      })
+      await inTransaction(em, (tx) => replaceCode(tx, caller, id, code))
       return { code, expires_in: CODE_SECONDS }
     },
 
@@ -54,7 +61,7 @@ export function createPairing (app: FastifyInstance, tokens: Tokens) {
     /** @throws ApiError NOT_FOUND for a code that is not good, FORBIDDEN when the token's owner is disabled. */
     async exchange (em: EntityManager, code: string, address: string): Promise<FreshToken> {
       await throttle.spend(quotas.exchange(address))
-      const fresh = await em.transactional((tx) => redeem(tx, code))
+      const fresh = await inTransaction(em, (tx) => redeem(tx, code))
       if (fresh === null) throw unknown(code)
       const { token } = fresh
       app.sockets.end({ kind: 'token', id: token.id })

@@ -3,6 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import { badRequest } from '../../core/errors.ts'
 import { sha256 } from '../../core/secrets.ts'
+import { inTransaction } from '../../core/transaction.ts'
 import { formatDate } from '../../core/typebox.ts'
 import { createThrottle } from '../auth/throttle.ts'
 import type { DeviceAuthToken } from './authorization-schemas.ts'
@@ -56,7 +57,7 @@ export function createPolls (app: FastifyInstance) {
     /** The token of a device that was approved, once. @throws ApiError BAD_REQUEST with what it is to do. */
     async poll (em: EntityManager, deviceCode: string, address: string): Promise<DeviceAuthToken> {
       await throttle.spend(quotas.devicePoll(address))
-      const answered = await em.transactional((tx) => answer(tx, deviceCode))
+      const answered = await inTransaction(em, (tx) => answer(tx, deviceCode))
       if (typeof answered === 'string') throw badRequest(answered)
       return answered
     }

@@ -3,8 +3,9 @@ import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../core/auth.ts'
 import { badRequest, forbidden, notFound } from '../../core/errors.ts'
 import { sha256 } from '../../core/secrets.ts'
+import { inTransaction } from '../../core/transaction.ts'
 import { User } from '../users/entities.ts'
-import { type Actor, lockOwner } from './actor.ts'
+import { type Actor, lockOwner, lockToken } from './actor.ts'
 import { ClientToken } from './entities.ts'
 import { expiryOf, makeRawToken } from './raw-token.ts'
 import type { CreateToken } from './schemas.ts'
@@ -24,6 +25,12 @@ export function createTokens (app: FastifyInstance) {
 
   const own = (em: EntityManager, caller: Caller, id: number) => find(em, { id, user: caller.id }, id)
 
+  /** A token of the caller that stays as it is until the transaction ends. */
+  async function hold (tx: EntityManager, caller: Caller, id: number): Promise<ClientToken> {
+    await lockToken(tx, id)
+    return await own(tx, caller, id)
+  }
+
   async function record (event: 'token.created' | 'token.revoked' | 'token.regenerated', by: Actor, token: ClientToken) {
     const details = { token_id: token.id, token_name: token.name, owner_id: token.user.id }
     await app.audit.record({ event, user: by.caller, address: by.address, details })
@@ -39,13 +46,13 @@ export function createTokens (app: FastifyInstance) {
   }
 
   async function revoke (em: EntityManager, by: Actor, token: ClientToken): Promise<void> {
-    await em.nativeDelete(ClientToken, { id: token.id })
+    await inTransaction(em, async (tx) => { await tx.nativeDelete(ClientToken, { id: token.id }) })
     app.sockets.end({ kind: 'token', id: token.id })
     await record('token.revoked', by, token)
   }
 
   return {
-    own,
+    hold,
     renew,
 
     list: (em: EntityManager, caller: Caller) =>
@@ -60,7 +67,7 @@ export function createTokens (app: FastifyInstance) {
       const lacking = input.scopes.filter((scope) => !scopes.has(scope))
       if (lacking.length > 0) throw forbidden(`You do not hold the scopes: ${lacking.join(', ')}`)
       const raw = makeRawToken()
-      const token = await em.transactional(async (tx) => {
+      const token = await inTransaction(em, async (tx) => {
         await lockOwner(tx, id)
         if (await tx.count(ClientToken, { user: id }) >= TOKENS_MAX) {
           throw badRequest(`There are ${TOKENS_MAX} tokens already; delete one first`)
@@ -79,7 +86,7 @@ export function createTokens (app: FastifyInstance) {
 
     /** A new secret on the same row; the old one stops at once. */
     async regenerate (em: EntityManager, by: Actor, id: number): Promise<FreshToken> {
-      const fresh = await renew(em, await own(em, by.caller, id))
+      const fresh = await inTransaction(em, async (tx) => await renew(tx, await hold(tx, by.caller, id)))
       app.sockets.end({ kind: 'token', id })
       await record('token.regenerated', by, fresh.token)
       return fresh

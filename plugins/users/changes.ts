@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../core/auth.ts'
 import { badRequest, forbidden, invalid, notFound } from '../../core/errors.ts'
+import { inTransaction } from '../../core/transaction.ts'
 import { OneTimeToken, Session } from '../auth/entities.ts'
 import { replacePassword } from '../auth/new-password.ts'
 import { checkOwnOrAdmin, isLastAdmin, isUserAdmin } from './admins.ts'
@@ -138,7 +139,7 @@ export function createChanges (app: FastifyInstance, avatars: Avatars, roles: Ro
     /** Takes the account and all its rows away, and everything it uploaded. */
     async delete (em: EntityManager, caller: Caller, id: number, address: string): Promise<void> {
       if (caller.id === id) throw badRequest('You cannot delete your own account; ask another administrator')
-      const gone = await em.transactional(async (tx) => {
+      const gone = await inTransaction(em, async (tx) => {
         const isLast = await isLastAdmin(tx, id)
         const user = await find(tx, id)
         if (user.role === 'admin' && !isUserAdmin(caller)) throw forbidden('Only an administrator may delete an administrator')
