@@ -173,7 +173,9 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
   // One connection listens and one publishes: over several, events would overtake each other. Those that are too large
   // for a notification go through a table, which takes longer: smaller ones may overtake them.
   const pool = new pg.Pool({ connectionString: app.pg.options.connectionString, max: 2 })
-  pool.on('error', (err) => { app.log.warn({ err }, 'idle database connection lost') })
+  // What was sent meanwhile is lost: clients are to connect again, and look.
+  pool.on('connect', (client) => { client.on('error', (err) => { app.workers.restart(err) }) })
+  pool.on('error', () => { /* a connection's own error, which was told above */ })
   const io = new Server({
     path: `${basePath(config)}/ws/socket.io`,
     pingInterval: PING_INTERVAL_MS,
@@ -338,4 +340,4 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
     else for (const namespace of namespaces) await namespace.adapter.close()
     await pool.end()
   })
-}, { name: 'sockets', fastify: '5.x', dependencies: ['database', 'auth-core'] })
+}, { name: 'sockets', fastify: '5.x', dependencies: ['database', 'workers', 'auth-core'] })

@@ -16,7 +16,7 @@ const log = createLogger(config, `svc-${role}`)
 const modules = import('./server.ts')
 let running: RunningRole | null = null
 let isStopping = false
-let isStarted = false
+let databaseUrl: string | null = null
 
 function report (news: News): Promise<void> {
   return new Promise((resolve) => {
@@ -75,9 +75,12 @@ process.on('message', (message) => {
   if (!isOrder(message)) return
   if (message.type === 'stop') {
     endWell()
-  } else if (!isStarted) {
-    isStarted = true
+  } else if (databaseUrl === null) {
+    databaseUrl = message.database_url
     start(message, config).catch(fail)
+  } else if (databaseUrl !== message.database_url) {
+    // The database runs elsewhere now; whoever is started in place of this process finds it.
+    endWell()
   }
 })
 // Ctrl-C in a terminal reaches every process; the supervisor alone decides.

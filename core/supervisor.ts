@@ -9,6 +9,7 @@ import { listenUrl, renderBanner } from './supervisor-banner.ts'
 import { clearOldCompiledCode, compiledCodeEnvironment, hasCompiledCode } from './supervisor-compiled.ts'
 import { type Database, openDatabase } from './supervisor-database.ts'
 import { type SocketFolder, clearOldSockets, createLayout, openSocketFolder } from './supervisor-folders.ts'
+import { closeUntaken } from './supervisor-handover.ts'
 import { type DataLock, lockDataDir } from './supervisor-lock.ts'
 import type { ReadyNews } from './supervisor-messages.ts'
 import { checkPort } from './supervisor-port.ts'
@@ -56,7 +57,9 @@ function claimDataDir ({ data_dir: dataDir }: Config): DataLock {
 
 function forkWeb ({ data_dir: dataDir }: Config): ChildProcess {
   cluster.setupPrimary({ exec: ENTRY, args: ['web'], execArgv: NODE_FLAGS, windowsHide: true })
-  return cluster.fork({ ...MEMORY_ENVIRONMENT, ...compiledCodeEnvironment(dataDir) }).process
+  const { process: child } = cluster.fork({ ...MEMORY_ENVIRONMENT, ...compiledCodeEnvironment(dataDir) })
+  closeUntaken(child)
+  return child
 }
 
 function forkWorker ({ data_dir: dataDir }: Config): ChildProcess {

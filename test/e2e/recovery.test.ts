@@ -1,6 +1,8 @@
+import { get } from 'node:http'
 import { join } from 'node:path'
 import t from 'tap'
-import { isAlive, listChildren, runSvc, settings, until, waitUntilListening } from './server.ts'
+import { readLockFile } from '../../core/embedded-postgres-cluster.ts'
+import { isAlive, listChildren, runSvc, settings, tryFetch, until, waitUntilListening } from './server.ts'
 
 t.test('a server whose supervisor was killed leaves nothing behind and starts again', async (t) => {
   const dataDir = join(t.testdir({}), 'data')
@@ -24,4 +26,39 @@ t.test('a server whose supervisor was killed leaves nothing behind and starts ag
   await until('the orphans to end', async () => children.every((pid) => !isAlive(pid)), second)
   second.child.kill('SIGTERM')
   t.match(await second.ended, { code: 0 })
+})
+
+/** A request of its own connection: when it was sent, and how it ended, by its status or 'closed'. */
+function ask (url: string) {
+  const [sent, end] = [Promise.withResolvers<void>(), Promise.withResolvers<number | 'closed'>()]
+  const request = get(`${url}/api/heartbeat`, { agent: false }, (answer) => {
+    answer.resume()
+    end.resolve(answer.statusCode ?? 0)
+  })
+  request.on('finish', sent.resolve).on('error', () => { end.resolve('closed') })
+  return { sent: sent.promise, end: end.promise }
+}
+
+t.test('a dying web worker closes what it was handed; without a database it answers to try later', async (t) => {
+  const dataDir = join(t.testdir({}), 'data')
+  const command = runSvc(t, ['start'], settings(dataDir, { WEB_SERVER_CONCURRENCY: '1' }))
+  const { url } = await waitUntilListening(command, dataDir)
+  const [pid = 0] = await listChildren(command.pid, 'web')
+  process.kill(pid, 'SIGSTOP')
+  const asked = [ask(url), ask(url), ask(url)]
+  await Promise.all(asked.map(({ sent }) => sent))
+  process.kill(pid, 'SIGKILL')
+  t.same(await Promise.all(asked.map(({ end }) => end)), ['closed', 'closed', 'closed'])
+
+  await waitUntilListening(command, dataDir)
+  const database = Number((await readLockFile(join(dataDir, 'db')))[0])
+  process.kill(database, 'SIGKILL')
+  const refused = await until('an answer without a database', async () => {
+    const answer = await tryFetch(`${url}/api/heartbeat`)
+    return answer !== null && answer.status !== 200 && answer
+  }, command)
+  t.equal(refused.status, 503)
+  t.match(refused.headers.get('retry-after'), /^\d+$/)
+  t.match(await refused.json(), { detail: /try again/ })
+  await until('the first answer again', async () => (await tryFetch(`${url}/api/heartbeat`))?.status === 200, command)
 })

@@ -260,6 +260,7 @@ t.test('a database that is gone is reported without a word about where it was', 
     id: 'test',
     isAlive: async () => (await pool.query('select 1')).rowCount === 1,
     listAlive: async () => [],
+    restart: () => {},
     claim: async () => false
   })
   t.teardown(() => app.close())

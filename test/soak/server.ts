@@ -48,9 +48,11 @@ function listen (url: string, told: string[]): Socket {
 }
 
 /** Starts `svc` as a person would, on the data directory that an earlier one may have left. */
-export async function startServer (t: Pick<Test, 'teardown'>, dataDir: string, libraryDir: string): Promise<SoakServer> {
+export async function startServer (
+  t: Pick<Test, 'teardown'>, dataDir: string, libraryDir: string, more: Record<string, string> = {}
+): Promise<SoakServer> {
   const command = runSvc(t, ['start'], settings(dataDir, {
-    ...ADMIN, SVC_LIBRARY_DIR: libraryDir, SVC_LOG_LEVEL: 'warn', WEB_SERVER_CONCURRENCY: '1'
+    ...ADMIN, SVC_LIBRARY_DIR: libraryDir, SVC_LOG_LEVEL: 'warn', WEB_SERVER_CONCURRENCY: '1', ...more
   }))
   const { url } = await waitUntilListening(command, dataDir, WAIT_MS)
   const told: string[] = []

@@ -1,0 +1,91 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { Agent, request as sendRequest } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { listChildren, tryFetch, until } from '../e2e/server.ts'
+import { AUTHORIZATION, type SoakServer, WAIT_MS, startServer } from './server.ts'
+
+const KILLS = Number(process.env.SOAK_ROUNDS ?? 5) * 6
+const VISITORS = 12
+/** No request may be open for longer. */
+const OPEN_MAX_MS = 10_000
+/** How long a visitor waits for an answer that never comes. */
+const GIVE_UP_MS = 60_000
+const PATHS = ['/api/heartbeat', '/api/roms', '/api/devices', '/api/users/me', '/api/permissions/groups']
+
+type Ending = number | 'closed' | 'hung'
+
+/** One request, and how it ended. */
+function ask (url: string, path: string, agent: Agent | false): Promise<Ending> {
+  return new Promise((resolve) => {
+    const request = sendRequest(`${url}${path}`, {
+      method: path === '/api/devices' ? 'POST' : 'GET', agent, headers: { authorization: AUTHORIZATION, 'content-type': 'application/json' }
+    }, (answer) => {
+      answer.resume().on('end', () => { resolve(answer.statusCode ?? 0) }).on('error', () => { resolve('closed') })
+    })
+    request.on('error', () => { resolve('closed') })
+    request.setTimeout(GIVE_UP_MS, () => {
+      resolve('hung')
+      request.destroy()
+    })
+    request.end(path === '/api/devices' ? JSON.stringify({ hostname: 'deck', platform: 'linux' }) : undefined)
+  })
+}
+
+const folder = await mkdtemp(join(tmpdir(), 'svc-soak-'))
+t.teardown(() => rm(folder, { recursive: true, force: true }))
+
+t.test('whatever is killed, every request ends', async (t) => {
+  const server = await startServer(t, join(folder, 'data'), join(folder, 'library'), { WEB_SERVER_CONCURRENCY: '2' })
+  t.teardown(() => { server.command.child.kill('SIGTERM') })
+  const endings = new Map<Ending, number>()
+  let longestMs = 0
+  const over = new AbortController()
+
+  async function visit (visitor: number): Promise<void> {
+    const agent = visitor % 2 === 0 ? new Agent({ keepAlive: true, maxSockets: 1 }) : false
+    for (let count = visitor; !over.signal.aborted; count++) {
+      const since = performance.now()
+      const ending = await ask(server.url, PATHS[count % PATHS.length] ?? '/', agent)
+      longestMs = Math.max(longestMs, performance.now() - since)
+      endings.set(ending, (endings.get(ending) ?? 0) + 1)
+      // What is refused at once would be asked again thousands of times.
+      if (ending === 'closed') await until('a server', async () => over.signal.aborted || await tryFetch(`${server.url}/api/health`), server.command, WAIT_MS)
+    }
+    if (agent !== false) agent.destroy()
+  }
+
+  const visitors = Array.from({ length: VISITORS }, (_, visitor) => visit(visitor))
+  const kinds = ['web worker', 'database connection', 'database'] as const
+  for (let kill = 0; kill < KILLS; kill++) {
+    await killOne(server, kinds[kill % kinds.length] ?? 'database', kill)
+    await until('an answer', async () => {
+      const answer = await tryFetch(`${server.url}/api/devices`, { headers: { authorization: AUTHORIZATION } })
+      return answer?.status === 200
+    }, server.command, WAIT_MS)
+  }
+  over.abort()
+  await Promise.all(visitors)
+  t.comment(`${KILLS} kills; requests by their end: ${JSON.stringify(Object.fromEntries(endings))}; ` +
+    `the longest was open for ${(longestMs / 1_000).toFixed(1)} s`)
+  t.equal(endings.get('hung'), undefined)
+  t.equal(endings.get(500), undefined)
+  t.ok(longestMs < OPEN_MAX_MS, `${longestMs} ms`)
+  t.ok((endings.get(200) ?? 0) > KILLS)
+  await server.stop()
+})
+
+/** Kills one of the processes that answer requests, or what they talk to. */
+async function killOne (server: SoakServer, kind: 'web worker' | 'database connection' | 'database', turn: number): Promise<void> {
+  if (kind === 'database connection') {
+    const rows = await server.query<{ pid: number }>(`select pg_terminate_backend(pid), pid from (
+      select pid from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
+      order by pid offset $1 % 5 limit 1) one`, [turn])
+    if (rows?.length === 0) throw new Error('The server has no database connection')
+    return
+  }
+  const workers = await listChildren(server.command.pid, 'web')
+  const pid = kind === 'database' ? await server.databasePid() : workers[turn % Math.max(1, workers.length)]
+  if (pid !== undefined) process.kill(pid, 'SIGKILL')
+}
