@@ -1,20 +1,32 @@
 import type { FileHandle } from 'node:fs/promises'
+import type { Readable } from 'node:stream'
 import { encodeExtended } from 'content-disposition'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { parseByteRange } from './byte-range.ts'
 import { type Validators, isFresh, isPreconditionFailed, isSameForRange } from './conditions.ts'
 import { createFileStream } from './file-stream.ts'
 
-/** An open file to answer with. */
-export interface FileReply {
-  /** Closed with the answer. */
-  handle: FileHandle
+interface ReplyFields {
   type: string
   cacheControl: string
   /** Without it the answer names no file. */
   disposition?: { type: 'attachment' | 'inline', fileName: string }
+}
+
+/** An open file to answer with. */
+export interface FileReply extends ReplyFields {
+  /** Closed with the answer. */
+  handle: FileHandle
   /** What is known of the content; without it the file on disk tells its state. */
   validators?: Validators
+}
+
+/** Bytes to answer with, of which any part can be made. */
+export interface ContentReply extends ReplyFields {
+  size: number
+  validators: Validators
+  /** The bytes from `start` up to and without `end`; called once at most. */
+  read (start: number, end: number): Readable
 }
 
 /** Content of users and of the internet never runs anything in a browser. */
@@ -32,59 +44,64 @@ export function contentDisposition (type: 'attachment' | 'inline', fileName: str
   return `${type}; filename="${ascii}"; filename*=${encodeExtended(name)}`
 }
 
-async function describe ({ handle, validators }: FileReply): Promise<Validators & { size: number }> {
-  const stats = await handle.stat({ bigint: true })
-  if (validators !== undefined) return { size: Number(stats.size), ...validators }
-  // A file that is replaced has another inode, one that is written another time: both are strong validators.
-  const parts = [stats.ino, stats.size, stats.mtimeNs].map((part) => part.toString(36))
-  return { size: Number(stats.size), etag: `"${parts.join('-')}"`, lastModified: stats.mtime.toUTCString() }
+/** A file that is replaced has another inode, one that is written another time: this changes with either. */
+export async function stateOf (handle: FileHandle): Promise<string> {
+  const { ino, size, mtimeNs } = await handle.stat({ bigint: true })
+  return [ino, size, mtimeNs].map((part) => part.toString(36)).join('-')
 }
 
-function rangeOf (request: FastifyRequest, current: Validators & { size: number }) {
+async function describe (handle: FileHandle): Promise<Validators> {
+  const { mtime } = await handle.stat()
+  return { etag: `"${await stateOf(handle)}"`, lastModified: mtime.toUTCString() }
+}
+
+function rangeOf (request: FastifyRequest, { size, validators }: ContentReply) {
   const { range } = request.headers
-  if (range === undefined || request.method !== 'GET' || !isSameForRange(request.headers, current)) return null
-  return parseByteRange(range, current.size)
+  if (range === undefined || request.method !== 'GET' || !isSameForRange(request.headers, validators)) return null
+  return parseByteRange(range, size)
 }
 
-async function answer (request: FastifyRequest, reply: FastifyReply, file: FileReply): Promise<FastifyReply> {
-  const { handle } = file
-  const current = await describe(file)
+/** Answers with the whole, a range of it, or that the client's copy is still good. */
+export function sendContent (request: FastifyRequest, reply: FastifyReply, content: ContentReply): FastifyReply {
+  const { size, validators, disposition } = content
   reply.headers({
-    etag: current.etag,
-    'last-modified': current.lastModified,
+    etag: validators.etag,
     'accept-ranges': 'bytes',
-    'cache-control': file.cacheControl,
-    'content-type': file.type,
+    'cache-control': content.cacheControl,
+    'content-type': content.type,
     'content-security-policy': CONTENT_SECURITY_POLICY,
     'x-content-type-options': 'nosniff'
   })
-  if (file.disposition !== undefined) {
-    reply.header('content-disposition', contentDisposition(file.disposition.type, file.disposition.fileName))
+  if (validators.lastModified !== undefined) reply.header('last-modified', validators.lastModified)
+  if (disposition !== undefined) {
+    reply.header('content-disposition', contentDisposition(disposition.type, disposition.fileName))
   }
-  const sendNothing = async (status: number) => {
-    await handle.close()
-    return reply.code(status).send()
-  }
-  if (isPreconditionFailed(request.headers, current)) return await sendNothing(412)
-  if (isFresh(request.headers, current)) return await sendNothing(304)
-  const range = rangeOf(request, current)
-  if (range === 'unsatisfiable') {
-    reply.header('content-range', `bytes */${current.size}`)
-    return await sendNothing(416)
-  }
-  const { start, end } = range ?? { start: 0, end: current.size - 1 }
-  if (range !== null) reply.code(206).header('content-range', `bytes ${start}-${end}/${current.size}`)
+  if (isPreconditionFailed(request.headers, validators)) return reply.code(412).send()
+  if (isFresh(request.headers, validators)) return reply.code(304).send()
+  const range = rangeOf(request, content)
+  if (range === 'unsatisfiable') return reply.code(416).header('content-range', `bytes */${size}`).send()
+  const { start, end } = range ?? { start: 0, end: size - 1 }
+  if (range !== null) reply.code(206).header('content-range', `bytes ${start}-${end}/${size}`)
   reply.header('content-length', end - start + 1)
-  if (request.method === 'HEAD') return await sendNothing(200)
-  return reply.send(createFileStream(handle, start, end - start + 1))
+  return request.method === 'HEAD' ? reply.send() : reply.send(content.read(start, end + 1))
 }
 
-/** Answers with an open file: whole, a range of it, or that the client's copy is still good. */
+/** Answers with an open file. */
 export async function sendFile (request: FastifyRequest, reply: FastifyReply, file: FileReply): Promise<FastifyReply> {
+  const { handle, ...fields } = file
+  let isRead = false
   try {
-    return await answer(request, reply, file)
-  } catch (err) {
-    await file.handle.close()
-    throw err
+    const { size } = await handle.stat()
+    return sendContent(request, reply, {
+      ...fields,
+      size,
+      validators: file.validators ?? await describe(handle),
+      read (start, end) {
+        isRead = true
+        return createFileStream(handle, start, end - start)
+      }
+    })
+  } finally {
+    if (!isRead) await handle.close()
   }
 }

@@ -1,13 +1,15 @@
 import fp from 'fastify-plugin'
 import type { FeatureOptions } from '../../core/app.ts'
-import { contentDisposition, sendFile } from './file-reply.ts'
+import { contentDisposition, sendContent, sendFile, stateOf } from './file-reply.ts'
 import { createFileStream } from './file-stream.ts'
 import { mediaTypeOf } from './media-types.ts'
 import routes from './routes.ts'
 import { createResources } from './service.ts'
 
 /** How every feature sends files. */
-const files = { send: sendFile, createStream: createFileStream, contentDisposition, mediaTypeOf }
+const files = {
+  send: sendFile, sendContent, createStream: createFileStream, stateOf, contentDisposition, mediaTypeOf
+}
 
 declare module 'fastify' {
   interface FastifyInstance {

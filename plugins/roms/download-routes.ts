@@ -1,4 +1,4 @@
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import { Id } from '../../core/typebox.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { RouteAccess } from '../../core/auth.ts'
@@ -29,6 +29,16 @@ const ManyQuery = Type.Object({
   filename: Type.String({ default: '', maxLength: 255, description: 'Name of the zip' })
 })
 
+/** @throws ApiError BAD_REQUEST when nothing is selected. */
+function selectorOf (query: Static<typeof ManyQuery>): { platformId: number } | { romIds: number[] } {
+  const { platform_id: platformId, rom_ids: romIds = '' } = query
+  const { collection_id: plain, smart_collection_id: smart, virtual_collection_id: virtual } = query
+  if (platformId !== undefined) return { platformId }
+  if (plain !== undefined || smart !== undefined || virtual !== undefined) return { romIds: [] }
+  if (romIds === '') throw badRequest('Say what to download: rom_ids or platform_id')
+  return { romIds: readIdList('rom_ids', romIds) }
+}
+
 const routes: Routes = async (app) => {
   /** A reply that leaves the stream to the server, which gives it up when the client goes away. */
   async function sendDownload (request: FastifyRequest, reply: FastifyReply, download: Download) {
@@ -36,38 +46,38 @@ const routes: Routes = async (app) => {
       const { handle, type, disposition } = download
       return await app.files.send(request, reply, { handle, type, disposition, cacheControl: CACHE_CONTROL })
     }
-    reply.headers({
-      'content-type': 'application/zip',
-      'content-disposition': app.files.contentDisposition('attachment', download.fileName),
-      'cache-control': CACHE_CONTROL,
-      'x-content-type-options': 'nosniff'
+    const { fileName, zip: { size, etag, read } } = download
+    return app.files.sendContent(request, reply, {
+      size,
+      read,
+      // Without a date: the newest of many files does not change when an older one is added.
+      validators: { etag },
+      type: 'application/zip',
+      disposition: { type: 'attachment', fileName },
+      cacheControl: CACHE_CONTROL
     })
-    if (request.method === 'HEAD') return reply.send()
-    const { size, stream } = download.open()
-    return reply.header('content-length', size).send(stream)
   }
 
-  app.get('/api/roms/download', {
-    schema: {
-      operationId: 'downloadRoms', tags, summary: 'A zip of several ROMs', querystring: ManyQuery, response: { 200: Bytes }
-    },
-    config: { scopes: ['roms.read'] },
-    exposeHeadRoute: false
-  }, async (request, reply) => {
-    const { platform_id: platformId, rom_ids: romIds, filename } = request.query
-    const { collection_id: plain, smart_collection_id: smart, virtual_collection_id: virtual } = request.query
-    const isCollection = plain !== undefined || smart !== undefined || virtual !== undefined
-    if (platformId === undefined && !isCollection && (romIds ?? '') === '') {
-      throw badRequest('Say what to download: rom_ids or platform_id')
-    }
-    const selector = platformId === undefined
-      ? { romIds: isCollection ? [] : readIdList('rom_ids', romIds ?? '') }
-      : { platformId }
-    const download = await app.downloads.openMany(request.em, callerOf(request), selector, filename)
-    return await sendDownload(request, reply, download)
-  })
-
   for (const method of ['HEAD', 'GET'] as const) {
+    app.route({
+      method,
+      url: '/api/roms/download',
+      exposeHeadRoute: false,
+      schema: {
+        operationId: method === 'GET' ? 'downloadRoms' : 'headRomsDownload',
+        tags,
+        summary: 'A zip of several ROMs',
+        querystring: ManyQuery,
+        response: { 200: Bytes, 206: Bytes }
+      },
+      config: { scopes: ['roms.read'] },
+      handler: async (request, reply) => {
+        const download = await app.downloads.openMany(
+          request.em, callerOf(request), selectorOf(request.query), request.query.filename)
+        return await sendDownload(request, reply, download)
+      }
+    })
+
     app.route({
       method,
       url: '/api/roms/:id/content/:file_name',

@@ -1,27 +1,33 @@
 import { crc32 } from 'node:zlib'
+import type { Stats } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 import type { Config } from '../../core/config.ts'
 import { badRequest, notFound } from '../../core/errors.ts'
+import { formatOf } from '../../core/hashing/formats.ts'
 import type { Viewer } from '../platforms/visibility.ts'
+import { createChecksums } from './checksums.ts'
 import { type Condition, every } from './conditions.ts'
 import { type FileRow, romTables, selectFile, selectFiles } from './rows.ts'
 import { type StoredFile, openStoredFile } from './stored-files.ts'
 import { isRomVisible } from './visibility.ts'
 import { type Zip, type ZipEntry, createZip } from './zip.ts'
+import { fileContent, textContent } from './zip-content.ts'
 
 /** What a download answers with. */
 export type Download =
   | { kind: 'file', handle: FileHandle, type: string, disposition: { type: 'attachment' | 'inline', fileName: string } }
-  | { kind: 'zip', fileName: string, open: () => Zip }
+  | { kind: 'zip', fileName: string, zip: Zip }
 
 interface RomPlace { id: number, fs_name: string, fs_path: string, is_folder: boolean, platform_fs_slug: string }
 
 const BINARY = 'application/octet-stream'
 const INLINE_CATEGORIES = new Set(['soundtrack'])
 const CONCURRENT_STATS = 16
+/** The database holds whole milliseconds. */
+const MTIME_ROUNDING_MS = 1
 
 /** @throws ApiError BAD_REQUEST for anything but whole numbers. */
 export function readIdList (name: string, text: string): number[] {
@@ -31,6 +37,7 @@ export function readIdList (name: string, text: string): number[] {
   return [...new Set(parts.map(Number))]
 }
 
+const pathOf = (file: FileRow) => `${file.file_path}/${file.file_name}`
 const hasExtension = (name: string, extension: string) => name.toLowerCase().endsWith(extension)
 
 /** A playlist of the discs for emulators that need one: the cue sheets, else everything. */
@@ -48,7 +55,15 @@ async function mapInBatches<In, Out> (items: readonly In[], map: (item: In) => P
   return results
 }
 
+/** A file's own checksum, unless it changed since the scan; of archives the scan knows that of what they hold. */
+function scannedCrc (file: FileRow, { size, mtimeMs }: Stats): number | null {
+  const isSame = size === file.file_size_bytes && Math.abs(mtimeMs - file.last_modified) < MTIME_ROUNDING_MS
+  if (!isSame || file.crc_hash === '' || formatOf(file.file_name).kind !== 'plain') return null
+  return Number.parseInt(file.crc_hash, 16)
+}
+
 export function createDownloads (app: FastifyInstance, config: Config) {
+  const access = { stateOf: app.files.stateOf, createStream: app.files.createStream, checksums: createChecksums() }
   const open = (file: StoredFile) => openStoredFile(config.library_dir, file)
 
   async function selectPlaces (em: EntityManager, viewer: Viewer, condition: Condition): Promise<RomPlace[]> {
@@ -59,20 +74,24 @@ export function createDownloads (app: FastifyInstance, config: Config) {
     return rows
   }
 
+  const toStored = (rom: RomPlace, file: FileRow): StoredFile => ({
+    file_name: file.file_name, file_path: file.file_path, fs_path: rom.fs_path, platform_fs_slug: rom.platform_fs_slug
+  })
+
   /** Sizes come from the disk: those in the database may be out of date, and a zip names them up front. */
-  async function toEntry (file: StoredFile, name: string): Promise<ZipEntry> {
-    const handle = await open(file)
+  async function toEntry (rom: RomPlace, file: FileRow, name: string): Promise<ZipEntry> {
+    const stored = toStored(rom, file)
+    const handle = await open(stored)
     try {
-      const { size, mtime } = await handle.stat()
-      return { name, content: { size, mtime, open: () => open(file) } }
+      const stats = await handle.stat()
+      const state = await app.files.stateOf(handle)
+      const { size, mtime: modified } = stats
+      const zipped = { size, modified, state, crc: scannedCrc(file, stats), open: () => open(stored) }
+      return { name, content: fileContent(pathOf(file), zipped, access) }
     } finally {
       await handle.close()
     }
   }
-
-  const toStored = (rom: RomPlace, file: FileRow): StoredFile => ({
-    file_name: file.file_name, file_path: file.file_path, fs_path: rom.fs_path, platform_fs_slug: rom.platform_fs_slug
-  })
 
   async function toAttachment (stored: StoredFile): Promise<Download> {
     return {
@@ -89,13 +108,13 @@ export function createDownloads (app: FastifyInstance, config: Config) {
     const folder = `${rom.fs_path}/${rom.fs_name}/`
     const prefix = isHidden ? '.hidden/' : ''
     const entries = await mapInBatches(files, (file) => {
-      const path = `${file.file_path}/${file.file_name}`
-      return toEntry(toStored(rom, file), path.startsWith(folder) ? prefix + path.slice(folder.length) : file.file_name)
+      const path = pathOf(file)
+      return toEntry(rom, file, path.startsWith(folder) ? prefix + path.slice(folder.length) : file.file_name)
     })
     const playlist = files.some((file) => hasExtension(file.file_name, '.m3u'))
       ? []
-      : [{ name: `${name.replaceAll('/', '_')}.m3u`, content: createPlaylist(entries) }]
-    return { kind: 'zip', fileName: `${name}.zip`, open: () => createZip([...entries, ...playlist], app.files.createStream) }
+      : [{ name: `${name.replaceAll('/', '_')}.m3u`, content: textContent(createPlaylist(entries)) }]
+    return { kind: 'zip', fileName: `${name}.zip`, zip: createZip([...entries, ...playlist]) }
   }
 
   return {
@@ -146,15 +165,14 @@ export function createDownloads (app: FastifyInstance, config: Config) {
       const roms = await selectPlaces(em, viewer, sql<boolean>`${condition} and not r.missing_from_fs`)
       if (roms.length === 0) throw notFound('None of these ROMs can be downloaded')
       const files = await selectFiles(em, roms.map((rom) => rom.id))
-      const stored = roms.flatMap((rom) => (files.get(rom.id) ?? []).map((file) => toStored(rom, file)))
-      if (stored.length === 0) throw notFound('None of these ROMs has a file to download')
-      const pathOf = (file: StoredFile) => `${file.file_path}/${file.file_name}`
-      const entries = await mapInBatches(stored, (file) => toEntry(file, pathOf(file)))
+      const all = roms.flatMap((rom) => (files.get(rom.id) ?? []).map((file) => ({ rom, file })))
+      if (all.length === 0) throw notFound('None of these ROMs has a file to download')
+      const entries = await mapInBatches(all, ({ rom, file }) => toEntry(rom, file, pathOf(file)))
       const checksum = crc32(roms.map((rom) => rom.id).sort((a, b) => a - b).join(',')).toString(16).padStart(8, '0')
       return {
         kind: 'zip',
         fileName: fileName === '' ? `${roms.length} ROMs (${checksum}).zip` : fileName,
-        open: () => createZip(entries, app.files.createStream)
+        zip: createZip(entries)
       }
     }
   }

@@ -1,8 +1,9 @@
-import { mkdirSync, rmSync, symlinkSync, writeFileSync, readlinkSync, readdirSync } from 'node:fs'
+import { mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync, readlinkSync, readdirSync } from 'node:fs'
 import { type IncomingMessage, get as httpGet } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
+import { crc32 } from 'node:zlib'
 import { parse as parseContentDisposition } from 'content-disposition'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
@@ -214,7 +215,8 @@ t.test('a ROM of several files is sent as a zip of known size with a playlist', 
     'content-type': 'application/zip',
     'content-disposition': "attachment; filename=\"My Game.zip\"; filename*=UTF-8''My%20Game.zip",
     'content-length': String(reply.rawPayload.length),
-    'accept-ranges': undefined
+    'accept-ranges': 'bytes',
+    etag: /^"[0-9a-f]+"$/
   })
   const entries = await readZip(reply.rawPayload)
   t.same([...entries.keys()].toSorted(), [...FILES, 'My Game.m3u'].toSorted())
@@ -244,6 +246,59 @@ t.test('a ROM of several files is sent as a zip of known size with a playlist', 
   const gone = await fetchContent(test, `${id}/content/x`)
   t.equal(gone.statusCode, 404)
   t.match(gone.json().detail, /disc 2\.cue/)
+})
+
+t.test('an interrupted zip is resumed from any byte, and begun anew when a file of it changed', async (t) => {
+  const test = await fresh(t, { library: { roms: { psx: FOLDER } } })
+  const id = await addRom(test, { fs_name: 'Game', platform: 'psx', files: FILES })
+  for (const path of [`${id}/content/Game`, `download?rom_ids=${id}`]) {
+    const { headers: { etag = '' }, rawPayload: bytes } = await fetchContent(test, path)
+    const head = await fetchContent(test, path, {}, 'HEAD')
+    t.match(head, {
+      statusCode: 200,
+      body: '',
+      headers: { 'content-length': String(bytes.length), 'accept-ranges': 'bytes', 'content-type': 'application/zip', etag }
+    })
+    const from = (start: number, headers: Record<string, string> = {}) =>
+      fetchContent(test, path, { range: `bytes=${start}-`, ...headers })
+    for (const start of [0, 1, 100, bytes.length - 1]) {
+      const part = await from(start, { 'if-range': etag })
+      t.match(part, {
+        statusCode: 206, headers: { 'content-range': `bytes ${start}-${bytes.length - 1}/${bytes.length}`, etag }
+      })
+      t.ok(part.rawPayload.equals(bytes.subarray(start)))
+    }
+    t.equal((await from(bytes.length)).statusCode, 416)
+    t.equal((await fetchContent(test, path, { 'if-none-match': etag })).statusCode, 304)
+    t.equal((await from(5, { 'if-range': '"another"' })).statusCode, 200)
+    t.equal((await from(5, { 'if-range': new Date().toUTCString() })).statusCode, 200, 'a zip has no date to go by')
+    writeFileSync(join(test.libraryDir, 'roms/psx/Game/disc 1.bin'), 'BIN 1')
+    const anew = await from(5, { 'if-range': etag })
+    t.equal(anew.statusCode, 200)
+    t.equal(new Set((await readZip(anew.rawPayload)).values()).has('BIN 1'), true)
+    writeFileSync(join(test.libraryDir, 'roms/psx/Game/disc 1.bin'), 'bin 1')
+  }
+})
+
+t.test('checksums of a scan are used for the files they are of, and for no other', async (t) => {
+  const names = ['same.bin', 'touched.bin', 'grown.bin', 'packed.zip', 'unread.bin']
+  const content = Object.fromEntries(names.map((name) => [name, name]))
+  const test = await fresh(t, { library: { roms: { psx: { Game: content } } } })
+  const folder = join(test.libraryDir, 'roms/psx/Game')
+  const scanned = new Date('2024-01-02T03:04:05Z')
+  for (const name of names) if (name !== 'touched.bin') utimesSync(join(folder, name), scanned, scanned)
+  const id = await addRom(test, { fs_name: 'Game', platform: 'psx', files: names })
+  const em = test.app.orm.em.fork()
+  for (const name of names) {
+    await em.nativeUpdate(RomFile, { file_name: name }, {
+      crc_hash: name === 'unread.bin' ? '' : crc32(name).toString(16).padStart(8, '0'),
+      file_size_bytes: name === 'grown.bin' ? 1 : name.length
+    })
+  }
+  const { rawPayload: bytes } = await fetchContent(test, `${id}/content/x`)
+  t.equal((await readZip(bytes)).get('unread.bin'), 'unread.bin')
+  const known = names.filter((name) => bytes.readUInt32LE(bytes.indexOf(name) - 16) === crc32(name))
+  t.same(known, ['same.bin'])
 })
 
 t.test('a playlist that is there already is left alone, and no name breaks out of the zip', async (t) => {
