@@ -1,8 +1,9 @@
 import cookie from '@fastify/cookie'
+import cors from '@fastify/cors'
 import helmet from '@fastify/helmet'
 import multipart from '@fastify/multipart'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import fastify, { LogController, type FastifyBaseLogger, type FastifyPluginCallback } from 'fastify'
+import fastify, { LogController, type FastifyBaseLogger, type FastifyPluginCallback, type FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import auth from './auth.ts'
 import { type Config, basePath } from './config.ts'
@@ -11,6 +12,7 @@ import errorHandler from './error-handler.ts'
 import jobs from './jobs.ts'
 import loader from './loader.ts'
 import openapi from './openapi.ts'
+import { corsOptionsFor } from './origins.ts'
 import type { PluginPackage } from './plugin-packages.ts'
 import { createPluginServices } from './plugin-services.ts'
 import refuseNul from './refuse-nul.ts'
@@ -75,6 +77,11 @@ export async function buildApp (options: AppOptions): Promise<App> {
   await app.register(errorHandler)
   await app.register(refuseNul)
   await app.register(cookie)
+  // Before anything asks who is calling: a browser's preflight carries no credentials.
+  if (config.server.cors_allowed_origins.length > 0) {
+    const delegator = async ({ headers }: FastifyRequest) => corsOptionsFor(headers.origin, config)
+    await app.register(cors, { delegator })
+  }
   await app.register(helmet, {
     contentSecurityPolicy: { directives: { defaultSrc: ["'self'"], frameAncestors: ["'none'"], upgradeInsecureRequests: null } },
     referrerPolicy: { policy: 'same-origin' },

@@ -29,8 +29,11 @@ const ServerSchema = Section({
     env: 'SVC_TRUSTED_PROXIES',
     description: 'Addresses or networks whose X-Forwarded-* headers are believed, such as 172.16.0.0/12'
   }),
-  cors_allowed_origins: Type.Array(Type.String(), {
-    default: [], env: 'SVC_CORS_ALLOWED_ORIGINS', description: 'Origins of other sites that may call the API; exact match'
+  cors_allowed_origins: Type.Array(Type.String({ pattern: '^(\\*|[a-z][a-z0-9+.-]*://[^/?#\\s]+)$' }), {
+    default: [],
+    env: 'SVC_CORS_ALLOWED_ORIGINS',
+    description: 'Origins of other sites whose pages may call the API and open sockets, such as https://app.example.org; ' +
+      'exact match. * lets in every other site too, without its visitors\' cookies'
   })
 }, 'The HTTP server')
 

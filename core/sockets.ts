@@ -8,6 +8,7 @@ import pg from 'pg'
 import { type Namespace, Server, type Socket } from 'socket.io'
 import type { Caller } from './auth.ts'
 import { type Config, basePath } from './config.ts'
+import { corsOptionsFor, trustOf } from './origins.ts'
 import type { Scope } from './scopes.ts'
 
 /** Server to client: event → payload. Each feature adds its own. */
@@ -107,8 +108,11 @@ export interface SocketsOptions {
 
 /** Whether a page of this origin may open a socket: our own host, or one that the configuration names. */
 function isAllowedOrigin (request: IncomingMessage, config: Config): boolean {
-  const origin = request.headers.origin
-  if (origin === undefined || config.server.cors_allowed_origins.includes(origin)) return true
+  const { origin, cookie } = request.headers
+  if (origin === undefined) return true
+  const trust = trustOf(origin, config)
+  // A browser that sends cookies acts for its user, which only a site that was chosen may make it do.
+  if (trust === 'named' || (trust === 'any' && cookie === undefined)) return true
   try {
     return new URL(origin).host === request.headers.host || origin === new URL(config.server.base_url).origin
   } catch {
@@ -183,6 +187,7 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
     maxHttpBufferSize: MESSAGE_MAX_BYTES,
     serveClient: false,
     addTrailingSlash: false,
+    cors: ({ headers }, answer) => { answer(null, corsOptionsFor(headers.origin, config)) },
     allowRequest: (request, answer) => { answer(null, isAllowedOrigin(request, config)) },
     adapter: createAdapter(pool, {
       payloadThreshold: NOTIFICATION_MAX_BYTES,
