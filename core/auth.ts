@@ -6,6 +6,7 @@ import fp from 'fastify-plugin'
 import type { Config } from './config.ts'
 import { ApiError } from './errors.ts'
 import { type Access, type GrantAction, type GrantEntity, isGranted } from './grants.ts'
+import { cookieNames, readCookies } from './names.ts'
 import type { Scope } from './scopes.ts'
 import { type Secrets, isEqualSecret } from './secrets.ts'
 
@@ -79,7 +80,6 @@ declare module 'fastify' {
   }
 }
 
-export const CSRF_COOKIE = 'svc_csrftoken'
 const CSRF_HEADER = 'x-csrftoken'
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
 
@@ -140,6 +140,7 @@ export function isSecureRequest (request: FastifyRequest, config: Config): boole
 export default fp<{ config: Config, secrets: Secrets }>(async (app, { config, secrets }) => {
   const schemes: AuthScheme[] = []
   const csrf = createCsrf(secrets)
+  const csrfCookies = cookieNames('csrftoken', config)
   const cookiePath = `${new URL(config.server.base_url).pathname.replace(/\/+$/, '')}/`
 
   async function authenticate (presented: Presented, tried: AuthScheme[]): Promise<Caller | null> {
@@ -199,12 +200,12 @@ export default fp<{ config: Config, secrets: Secrets }>(async (app, { config, se
     const isOpen = access.public === true || (access.download === true && config.auth.disable_download_endpoint_auth)
     request.caller = await identify(request, access, isOpen)
     if (needsCsrf(request)) {
-      const cookie = request.cookies[CSRF_COOKIE]
+      const cookies = readCookies(request.cookies, csrfCookies)
       const header = request.headers[CSRF_HEADER]
-      const matches = typeof header === 'string' && cookie !== undefined && isEqualSecret(header, cookie)
-      if (!matches || !csrf.isValid(cookie, request.caller)) {
+      const matches = typeof header === 'string' && cookies.some((cookie) => isEqualSecret(header, cookie))
+      if (!matches || !csrf.isValid(header, request.caller)) {
         return reply.code(403).type('text/plain').send('CSRF token missing or invalid; repeat with the value of the ' +
-          `cookie ${CSRF_COOKIE} in the header ${CSRF_HEADER}`)
+          `cookie ${csrfCookies.join(' or ')} in the header ${CSRF_HEADER}`)
       }
     }
     if (!isOpen) checkAccess(request.caller, access, request.method)
@@ -212,9 +213,10 @@ export default fp<{ config: Config, secrets: Secrets }>(async (app, { config, se
 
   app.addHook('onSend', async (request, reply) => {
     if (request.headers.authorization !== undefined && request.caller?.credential !== 'session') return
-    if (csrf.isValid(request.cookies[CSRF_COOKIE], request.caller)) return
-    reply.setCookie(CSRF_COOKIE, csrf.issue(request.caller), {
-      path: cookiePath, sameSite: 'lax', secure: isSecureRequest(request, config)
-    })
+    const valid = readCookies(request.cookies, csrfCookies).find((cookie) => csrf.isValid(cookie, request.caller))
+    const value = valid ?? csrf.issue(request.caller)
+    for (const name of csrfCookies.filter((one) => request.cookies[one] !== value)) {
+      reply.setCookie(name, value, { path: cookiePath, sameSite: 'lax', secure: isSecureRequest(request, config) })
+    }
   })
 }, { name: 'auth-core', fastify: '5.x', dependencies: ['database', '@fastify/cookie'] })

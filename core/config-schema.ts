@@ -34,7 +34,12 @@ const ServerSchema = Section({
     env: 'SVC_CORS_ALLOWED_ORIGINS',
     description: 'Origins of other sites whose pages may call the API and open sockets, such as https://app.example.org; ' +
       'exact match. * lets in every other site too, without its visitors\' cookies'
-  })
+  }),
+  web_dir: Type.Optional(Type.String({
+    minLength: 1, env: 'SVC_WEB_DIR', description: 'Folder of web pages to serve: its files, and index.html for the rest'
+  })),
+  romm_names: Switch('SVC_ROMM_NAMES',
+    'Cookies also go by the names that pages made for RomM read, and new client API tokens begin with rmm_')
 }, 'The HTTP server')
 
 const AuthSchema = Section({

@@ -41,6 +41,7 @@ import { ClientToken, DeviceAuthorization, PairingCode } from './tokens/entities
 import users from './users/index.ts'
 import { User } from './users/entities.ts'
 import watcher from './watcher/index.ts'
+import web from './web/index.ts'
 
 /** The server's features in the order they register: adding one is one line in each list. */
 export const features: AppOptions['features'] = {
@@ -75,6 +76,7 @@ export const features: AppOptions['features'] = {
     plugins,
     scans,
     watcher,
-    exports
+    exports,
+    web
   ]
 }

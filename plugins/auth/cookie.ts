@@ -1,8 +1,7 @@
-import type { FastifyRequest } from 'fastify'
-import { isSecureRequest } from '../../core/auth.ts'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type Presented, isSecureRequest } from '../../core/auth.ts'
 import { type Config, basePath } from '../../core/config.ts'
-
-export const SESSION_COOKIE = 'svc_session'
+import { cookieNames, readCookies } from '../../core/names.ts'
 
 /** Where the cookie of a login goes: everything that is served. */
 export const cookiePath = (config: Config) => `${basePath(config)}/`
@@ -14,3 +13,15 @@ export const cookieOptions = (config: Config, request: FastifyRequest) => ({
   secure: isSecureRequest(request, config),
   maxAge: config.auth.session_max_age_seconds
 })
+
+/** The secret of the session that a request came with. */
+export const readSessionCookie = (config: Config, cookies: Presented['cookies']): string | undefined =>
+  readCookies(cookies, cookieNames('session', config))[0]
+
+export function setSessionCookie (config: Config, request: FastifyRequest, reply: FastifyReply, token: string): void {
+  for (const name of cookieNames('session', config)) reply.setCookie(name, token, cookieOptions(config, request))
+}
+
+export function clearSessionCookie (config: Config, reply: FastifyReply): void {
+  for (const name of cookieNames('session', config)) reply.clearCookie(name, { path: cookiePath(config) })
+}

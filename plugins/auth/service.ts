@@ -8,7 +8,7 @@ import { ApiError, notFound } from '../../core/errors.ts'
 import { sha256 } from '../../core/secrets.ts'
 import { User } from '../users/entities.ts'
 import { noteActivity } from './activity.ts'
-import { SESSION_COOKIE, cookieOptions, cookiePath } from './cookie.ts'
+import { clearSessionCookie, readSessionCookie, setSessionCookie } from './cookie.ts'
 import { OneTimeToken, Session } from './entities.ts'
 
 /** A session's end is moved on at most this often. */
@@ -39,8 +39,8 @@ export function createSessions (app: FastifyInstance, config: Config) {
   let sayFarewell: ((idToken: string) => Promise<Farewell | null>) | null = null
 
   async function authenticate ({ cookies }: Presented): Promise<Caller | null> {
-    const token = cookies[SESSION_COOKIE]
-    if (token === undefined || token === '') return null
+    const token = readSessionCookie(config, cookies)
+    if (token === undefined) return null
     const now = Date.now()
     const session = await app.orm.em.fork().findOne(Session, {
       token_hash: sha256(token),
@@ -110,7 +110,7 @@ export function createSessions (app: FastifyInstance, config: Config) {
   /** From here on the answer is nobody's, and its browser forgets the session. */
   function forget (request: FastifyRequest, reply: FastifyReply): void {
     request.caller = null
-    reply.clearCookie(SESSION_COOKIE, { path: cookiePath(config) })
+    clearSessionCookie(config, reply)
   }
 
   return {
@@ -128,7 +128,7 @@ export function createSessions (app: FastifyInstance, config: Config) {
       if (former !== null) await end(former)
       // From here on the answer is this caller's: a CSRF token of the new session goes out with it.
       request.caller = caller
-      reply.setCookie(SESSION_COOKIE, token, cookieOptions(config, request))
+      setSessionCookie(config, request, reply, token)
       const details = { by: extra.by ?? 'password' }
       await app.audit.record({ event: 'sign_in.succeeded', user, address: request.ip, details })
     },
@@ -176,10 +176,11 @@ export function createSessions (app: FastifyInstance, config: Config) {
      * meanwhile stays ended: rows are only updated, never made.
      */
     async renew (request: FastifyRequest, reply: FastifyReply): Promise<void> {
-      const { caller, cookies: { [SESSION_COOKIE]: token } } = request
+      const { caller } = request
+      const token = readSessionCookie(config, request.cookies)
       if (caller === null || token === undefined || !due.delete(caller)) return
       const { rowCount } = await app.pg.query(RENEW, [caller.session_id, idleSeconds, absoluteSeconds])
-      if (rowCount === 1) reply.setCookie(SESSION_COOKIE, token, cookieOptions(config, request))
+      if (rowCount === 1) setSessionCookie(config, request, reply, token)
     },
 
     /** Deletes sessions and one-time tokens that have run out. */

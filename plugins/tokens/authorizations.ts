@@ -3,6 +3,7 @@ import { LockMode } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../core/auth.ts'
+import type { Config } from '../../core/config.ts'
 import { ApiError, forbidden, notFound } from '../../core/errors.ts'
 import { isScope } from '../../core/scopes.ts'
 import { sha256 } from '../../core/secrets.ts'
@@ -35,7 +36,7 @@ function checkScopes (caller: Caller, approved: readonly string[], request: Devi
 }
 
 /** Lets in a device that shows a code, which its user answers elsewhere, after RFC 8628. */
-export function createAuthorizations (app: FastifyInstance) {
+export function createAuthorizations (app: FastifyInstance, config: Config) {
   const throttle = createThrottle(app.pg)
 
   async function find (em: EntityManager, userCode: string): Promise<DeviceAuthorization> {
@@ -61,7 +62,7 @@ export function createAuthorizations (app: FastifyInstance) {
     await lockOwner(tx, caller.id)
     const name = input.device_name?.trim().toWellFormed() || row.request.name
     const device = await app.devices.admit(tx, caller.id, { ...row.request, name })
-    const raw = makeRawToken()
+    const raw = makeRawToken(config)
     row.token = tx.create(ClientToken, {
       user: tx.getReference(User, caller.id),
       device: tx.getReference(Device, device.id),

@@ -27,9 +27,9 @@ const FOLDER = new URL('page/', import.meta.url)
 const PAGE = { path: PAGE_PATH, folder: FOLDER, name: 'device', script: new URL('device.js', FOLDER) }
 
 export default fp<FeatureOptions>(async (app, { config, role }) => {
-  const tokens = createTokens(app)
+  const tokens = createTokens(app, config)
   const pairing = createPairing(app, tokens)
-  const authorizations = createAuthorizations(app)
+  const authorizations = createAuthorizations(app, config)
   app.decorate('tokens', { ...tokens, pairing, authorizations, polls: createPolls(app) })
   app.auth.addScheme(createTokenScheme(app, config))
   const pageRoutes = createPageRoutes(config, PAGE)

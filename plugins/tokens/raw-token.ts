@@ -1,14 +1,15 @@
 import { randomBytes } from 'node:crypto'
+import type { Config } from '../../core/config.ts'
+import { tokenPrefixes } from '../../core/names.ts'
 import type { Lifetime } from './schemas.ts'
 
-export const TOKEN_PREFIX = 'svc_'
 /** For what a token is sealed until its device fetches it. */
 export const TOKEN_SEAL = 'device-authorization'
 const DAY_MS = 86_400_000
 const LIFETIME_MS = { '30d': 30 * DAY_MS, '90d': 90 * DAY_MS, '1y': 365 * DAY_MS, never: null } as const
 
 /** The text of a token, which is kept nowhere. */
-export const makeRawToken = () => TOKEN_PREFIX + randomBytes(32).toString('hex')
+export const makeRawToken = (config: Config) => tokenPrefixes(config)[0] + randomBytes(32).toString('hex')
 
 /** When a token made now ends; null for never. */
 export function expiryOf (lifetime: Lifetime = 'never'): Date | null {

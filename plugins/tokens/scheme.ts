@@ -1,16 +1,16 @@
 import type { FastifyInstance } from 'fastify'
 import type { AuthScheme, Caller, Presented } from '../../core/auth.ts'
 import type { Config } from '../../core/config.ts'
+import { tokenPrefixes } from '../../core/names.ts'
 import { sha256 } from '../../core/secrets.ts'
 import { ClientToken } from './entities.ts'
-import { TOKEN_PREFIX } from './raw-token.ts'
 
 /** A token's last use is written at most this often. */
 const TOUCH_AFTER_MS = 5 * 60_000
 
 /** Who calls with `Authorization: Bearer svc_…`. */
 export function createTokenScheme (app: FastifyInstance, config: Config): AuthScheme {
-  const prefixes = [TOKEN_PREFIX, ...config.auth.token_prefixes]
+  const prefixes = tokenPrefixes(config)
 
   /** Not by way of the ORM, which would take it for a change of the user. */
   async function touch (token: ClientToken): Promise<void> {

@@ -1,6 +1,7 @@
 import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../core/auth.ts'
+import type { Config } from '../../core/config.ts'
 import { badRequest, forbidden, notFound } from '../../core/errors.ts'
 import { sha256 } from '../../core/secrets.ts'
 import { inTransaction } from '../../core/transaction.ts'
@@ -16,7 +17,7 @@ const NEWEST_FIRST = { created_at: 'desc', id: 'desc' } as const
 /** A row and the token's text, which is kept nowhere. */
 export interface FreshToken { token: ClientToken, raw: string }
 
-export function createTokens (app: FastifyInstance) {
+export function createTokens (app: FastifyInstance, config: Config) {
   async function find (em: EntityManager, where: FilterQuery<ClientToken>, id: number): Promise<ClientToken> {
     const token = await em.findOne(ClientToken, where, { populate: ['device'] })
     if (token === null) throw notFound(`Client token with ID '${id}' not found`)
@@ -38,7 +39,7 @@ export function createTokens (app: FastifyInstance) {
 
   /** Gives a token a new secret; what was opened with the old one ends. */
   async function renew (em: EntityManager, token: ClientToken): Promise<FreshToken> {
-    const raw = makeRawToken()
+    const raw = makeRawToken(config)
     token.token_hash = sha256(raw)
     token.last_used_at = null
     await em.flush()
@@ -66,7 +67,7 @@ export function createTokens (app: FastifyInstance) {
       const { id, scopes } = by.caller
       const lacking = input.scopes.filter((scope) => !scopes.has(scope))
       if (lacking.length > 0) throw forbidden(`You do not hold the scopes: ${lacking.join(', ')}`)
-      const raw = makeRawToken()
+      const raw = makeRawToken(config)
       const token = await inTransaction(em, async (tx) => {
         await lockOwner(tx, id)
         if (await tx.count(ClientToken, { user: id }) >= TOKENS_MAX) {

@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { callerOf } from '../../core/auth.ts'
 import type { Config } from '../../core/config.ts'
 import { ErrorSchema, IdParams, type Routes } from '../../core/typebox.ts'
-import { SESSION_COOKIE, cookiePath } from '../auth/cookie.ts'
+import { clearSessionCookie } from '../auth/cookie.ts'
 import { refreshAchievements } from './achievements.ts'
 import type { Avatars } from './avatars.ts'
 import type { Changes } from './changes.ts'
@@ -55,7 +55,7 @@ const createProfileRoutes = ({ config, avatars, changes }: Services): Routes => 
     if (endsOwnSession) {
       // The answer is nobody's any more: it neither renews the session nor carries its CSRF token.
       request.caller = null
-      reply.clearCookie(SESSION_COOKIE, { path: cookiePath(config) })
+      clearSessionCookie(config, reply)
     }
     return await app.users.view(user)
   })
