@@ -12,7 +12,7 @@ const EXPOSED_HEADERS = [
   'Accept-Ranges', 'Content-Disposition', 'Content-Range', 'ETag', 'Retry-After', 'WWW-Authenticate'
 ]
 
-/** How far the configuration trusts an origin. Names are compared whole: a subdomain or another port is another site. */
+/** How far the configuration trusts an origin. Compared whole: a subdomain or another port is another site. */
 export function trustOf (origin: string, { server: { cors_allowed_origins: allowed } }: Config): OriginTrust {
   if (allowed.includes(origin) && origin !== ANY_ORIGIN) return 'named'
   return allowed.includes(ANY_ORIGIN) ? 'any' : null

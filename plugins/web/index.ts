@@ -49,11 +49,13 @@ export default fp<FeatureOptions>(async (app, { config: { server: { web_dir: web
     const isAsset = name.startsWith('assets/')
     reply.header('content-security-policy', PAGES_CSP)
     reply.header('cache-control', isAsset ? 'public, max-age=3600, must-revalidate' : 'no-cache')
-    return reply.sendFile(name.split('/').map(encodeURIComponent).join('/'))
+    return reply.sendFile(name)
   }
 
   app.addHook('onRequest', async (request, reply) => {
-    if (!request.is404 || !['GET', 'HEAD'].includes(request.method)) return
+    // What the server itself says at its root is for people who have no pages.
+    const isFree = request.is404 || request.routeOptions.url === '/'
+    if (!isFree || !['GET', 'HEAD'].includes(request.method)) return
     const path = readPath(request.url)
     const name = path === null || NO_PAGES.test(path) ? null : await findFile(path)
     if (name !== null) return sendPage(reply, name)
