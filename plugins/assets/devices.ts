@@ -8,7 +8,7 @@ import type { Asset } from './entities.ts'
 import { AssetVersion, DeviceSync } from './entities.ts'
 import type { AssetRow } from './rows.ts'
 import type { DownloadedInput } from './schemas.ts'
-import { type Agreement, baseKeyOf, stampBase } from './sync-base.ts'
+import { baseKeysOf, stampBase } from './sync-base.ts'
 
 /** The device a call is about. */
 export interface ActingDevice {
@@ -41,22 +41,20 @@ export function createDeviceStamps (app: FastifyInstance) {
     await tx.upsert(DeviceSync, { device: device.id, asset: asset.id, last_synced_at: at, is_untracked: false })
   }
 
-  function agreementOf (device: Device, asset: Asset, content: Pick<Content, 'sha1' | 'content_hash'>): Agreement | null {
-    if (asset.rom === null || asset.rom === undefined) return null
-    return {
-      device_id: device.id,
-      rom_id: asset.rom.id,
-      kind: asset.kind,
-      key: baseKeyOf({ slot: asset.slot ?? null, file_name: asset.file_name }),
-      sha1: content.sha1,
-      content_hash: content.content_hash ?? null
-    }
-  }
-
   async function stamp (tx: EntityManager, device: Device, asset: Asset, content: Content): Promise<void> {
     await upsert(tx, device, asset, content.at)
-    const agreement = agreementOf(device, asset, content)
-    if (agreement !== null) await stampBase(tx, agreement)
+    if (asset.rom === null || asset.rom === undefined) return
+    for (const key of baseKeysOf(asset)) {
+      await stampBase(tx, {
+        device_id: device.id,
+        rom_id: asset.rom.id,
+        kind: asset.kind,
+        key,
+        sha1: content.sha1,
+        content_hash: content.content_hash ?? null,
+        updated_at: content.at
+      })
+    }
   }
 
   return {

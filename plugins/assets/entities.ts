@@ -103,7 +103,8 @@ export const SyncBase = defineEntity({
     key: columns.text().primary(),
     sha1: columns.text(),
     content_hash: columns.text().nullable(),
-    updated_at: columns.updatedAt()
+    /** The asset's `updated_at` while this was its content: what the server had later, it had after both agreed. */
+    updated_at: columns.createdAt()
   }
 })
 export type SyncBase = InferEntity<typeof SyncBase>

@@ -1,6 +1,6 @@
 import type { Caller } from '../../core/auth.ts'
 import { readTime } from '../../core/times.ts'
-import { baseKeyOf, untagged } from '../assets/sync-base.ts'
+import { nameKey, untagged } from '../assets/sync-base.ts'
 import type { Device } from '../devices/entities.ts'
 import type { AssetKind } from '../assets/entities.ts'
 import { type ListedFile, type Listing, readDeviceFile, readStoredName } from './listing.ts'
@@ -13,7 +13,6 @@ const STATE_NAME = /\.state(\d+|\.auto)?$/i
 const ROUTES = { save: '/api/saves', state: '/api/states' } as const
 
 const routeOf = (kind: AssetKind) => kind === 'state' ? ROUTES.state : ROUTES.save
-const pairingOf = (romId: number, fileName: string) => `${romId}/${untagged(fileName)}`
 
 function listFiles (roms: NonNullable<NegotiateBody['roms']>): ListedFile[] {
   const files: ListedFile[] = []
@@ -29,8 +28,7 @@ function listFiles (roms: NonNullable<NegotiateBody['roms']>): ListedFile[] {
         emulator: null,
         ...readDeviceFile(sha1, mtime, ['roms', index, 'saves', position, 'mtime']),
         is_storable: stored !== null,
-        pairing: stored === null ? null : pairingOf(romId, stored),
-        base_key: stored === null ? null : baseKeyOf({ slot: null, file_name: stored })
+        key: stored === null ? null : nameKey(stored)
       })
     }
   }
@@ -45,11 +43,12 @@ export function readByFile (roms: NonNullable<NegotiateBody['roms']>): Listing {
     rom_ids: [...new Set(roms.map((rom) => rom.rom_id))],
     includes_known: true,
     restores_unlisted: false,
-    pairingOf: ({ rom_id: romId, file_name: fileName }) => pairingOf(romId, fileName)
+    keyOf: ({ file_name: fileName }) => nameKey(fileName)
   }
 }
 
-function readResolution ({ sync_config: config }: Device): Resolution {
+/** How a device that lists by file settles conflicts. */
+export function readResolution ({ sync_config: config }: Device): Resolution {
   const wanted = config?.conflict_resolution
   return RESOLUTIONS.find((resolution) => resolution === wanted) ?? 'keep_both'
 }

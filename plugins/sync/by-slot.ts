@@ -1,5 +1,5 @@
 import { formatDate } from '../../core/typebox.ts'
-import { baseKeyOf } from '../assets/sync-base.ts'
+import { slotKey } from '../assets/sync-base.ts'
 import { type ListedFile, type Listing, readDeviceFile, readStoredName } from './listing.ts'
 import type { Pair } from './pairs.ts'
 import type { NegotiateBody, SlotOperation } from './schemas.ts'
@@ -8,7 +8,7 @@ import type { NegotiateBody, SlotOperation } from './schemas.ts'
 const LATER_FIELDS = ['rom_ids', 'restore_unlisted', 'emulators'] as const
 const understandsDelete = (body: NegotiateBody) => LATER_FIELDS.some((field) => body[field] !== undefined)
 
-const pairingOf = (romId: number, slot: string | null) => slot === null ? null : `${romId}/${slot}`
+const keyOf = (slot: string | null) => slot === null ? null : slotKey(slot)
 
 function listFiles (saves: NonNullable<NegotiateBody['saves']>): ListedFile[] {
   return saves.map((save, index) => {
@@ -22,8 +22,7 @@ function listFiles (saves: NonNullable<NegotiateBody['saves']>): ListedFile[] {
       emulator: save.emulator ?? null,
       ...readDeviceFile(save.content_hash, save.updated_at, ['saves', index, 'updated_at']),
       is_storable: readStoredName(save.file_name) !== null,
-      pairing: pairingOf(save.rom_id, slot),
-      base_key: slot === null ? null : baseKeyOf({ slot, file_name: save.file_name })
+      key: keyOf(slot)
     }
   })
 }
@@ -39,8 +38,8 @@ export function readBySlot (saves: NonNullable<NegotiateBody['saves']>, body: Ne
     rom_ids: wanted === null ? null : [...new Set([...wanted, ...saves.map((save) => save.rom_id)])],
     includes_known: false,
     restores_unlisted: restores,
-    pairingOf: ({ rom_id: romId, slot, emulator, conflict_of: conflictOf }) =>
-      conflictOf === null && isOffered(emulator) ? pairingOf(romId, slot) : null
+    keyOf: ({ slot, emulator, conflict_of: conflictOf }) =>
+      conflictOf === null && isOffered(emulator) ? keyOf(slot) : null
   }
 }
 

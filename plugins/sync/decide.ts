@@ -5,6 +5,12 @@ export interface Content {
   content_hash: string | null
 }
 
+/** Content that the server has or had. */
+export interface StoredContent extends Content {
+  /** When it became what the server has, in milliseconds since 1970. */
+  updated_at: number
+}
+
 /** A file as a device lists it. */
 export interface DeviceFile {
   /** SHA-1 or MD5, told apart by their length; null when the device names none. */
@@ -14,8 +20,7 @@ export interface DeviceFile {
 }
 
 /** The newest content the server has of the same file or slot. */
-export interface ServerFile extends Content {
-  updated_at: number
+export interface ServerFile extends StoredContent {
   /** Whether it keeps the other side of an earlier conflict. */
   is_conflict_copy: boolean
 }
@@ -26,9 +31,9 @@ export interface Situation {
   device: DeviceFile | null
   server: ServerFile | null
   /** What this device and the server last agreed on. */
-  base: Content | null
+  base: StoredContent | null
   /** Former content on the server that the device's file is; null when it is none. */
-  former: Content | null
+  former: StoredContent | null
   /** Whether the server has nothing because its owner deleted it there. */
   is_deleted: boolean
   /** Whether the device's file is content that went with it. */
@@ -53,12 +58,12 @@ export interface Decision {
   action: Action
   reason: string
   /** What both sides have now agreed on; null when that stays as it was. */
-  agreed: Content | null
+  agreed: StoredContent | null
 }
 
 const SHA1_LENGTH = 40
 
-const settle = (action: Action, reason: string, agreed: Content | null = null): Decision =>
+const settle = (action: Action, reason: string, agreed: StoredContent | null = null): Decision =>
   ({ action, reason, agreed })
 
 /** Whether a device's hash can tell its file from this content. */
@@ -112,13 +117,19 @@ function decideByClock (device: DeviceFile, server: ServerFile, last: number | n
 
 function decideByContent (hash: string, server: ServerFile, situation: Situation): Decision {
   const { base, former, is_missing_content: isMissing } = situation
-  const { sha1, content_hash: contentHash } = server
-  if (isHashOf(hash, server)) return settle('noop', 'Both are the same', { sha1, content_hash: contentHash })
+  const { sha1, content_hash: contentHash, updated_at: updatedAt } = server
+  if (isHashOf(hash, server)) {
+    return settle('noop', 'Both are the same', { sha1, content_hash: contentHash, updated_at: updatedAt })
+  }
   if (base !== null) {
     const isServers = isSameContent(server, base)
     const isDevices = isHashOf(hash, base)
     // A device may hash in a way of its own, which only the base then has.
     if (isServers && isDevices) return settle('noop', 'Neither was changed')
+    // It was given that by the server, whether or not it said so; since then the owner went back.
+    if (isServers && former !== null && former.updated_at > base.updated_at && !isMissing) {
+      return settle('download', 'The device has what the server had since, and has no longer', former)
+    }
     // A hash that has no counterpart cannot say that the file changed.
     if (isServers && isComparable(hash, server)) return settle('upload', 'Changed on the device')
     if (isDevices && !isMissing) return settle('download', 'Changed on the server')

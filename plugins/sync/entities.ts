@@ -1,21 +1,12 @@
 import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
 import { columns } from '../../core/columns.ts'
-import type { AssetKind } from '../assets/entities.ts'
 import { Device } from '../devices/entities.ts'
 import { User } from '../users/entities.ts'
 
 export const SYNC_STATUSES = ['PENDING', 'IN_PROGRESS', 'COMPLETED', 'FAILED', 'CANCELLED'] as const
 
-/** A download that was offered, which the completing call may confirm. */
-export interface PlannedDownload {
-  asset_id: number
-  kind: AssetKind
-  rom_id: number
-  /** As in `SyncBase`. */
-  key: string
-  sha1: string
-  content_hash: string | null
-}
+/** Content that was offered, which the completing call may say the device has. */
+export interface PlannedDownload { asset_id: number, sha1: string }
 
 /** One run of a device's sync. */
 export const SyncSession = defineEntity({

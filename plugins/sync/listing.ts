@@ -17,10 +17,8 @@ export interface ListedFile extends DeviceFile {
   emulator: string | null
   /** Whether the server could keep a file of that name. */
   is_storable: boolean
-  /** As of `Listing.pairingOf`. */
-  pairing: string | null
-  /** Under what it is agreed on, as of `baseKeyOf`; null for what is not paired. */
-  base_key: string | null
+  /** As of `Listing.keyOf`. */
+  key: string | null
 }
 
 /** What a device says it has, and what it wants to know. */
@@ -32,8 +30,11 @@ export interface Listing {
   /** Whether what the device once had is offered when it changed, also of other ROMs. */
   includes_known: boolean
   restores_unlisted: boolean
-  /** Files with one pairing are versions of the same file or slot; null for what is not paired. */
-  pairingOf (asset: Pick<AssetRow, 'rom_id' | 'file_name' | 'slot' | 'emulator' | 'conflict_of'>): string | null
+  /**
+   * Files of a ROM with one key are versions of the same file or slot; null for what is not paired. Of the keys under
+   * which agreements are kept, the one that this listing goes by.
+   */
+  keyOf (asset: Pick<AssetRow, 'file_name' | 'slot' | 'emulator' | 'conflict_of'>): string | null
 }
 
 /** A digest as the server spells it; an empty one is none. */

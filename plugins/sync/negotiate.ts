@@ -4,9 +4,8 @@ import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../core/auth.ts'
 import { badRequest, invalid, notFound } from '../../core/errors.ts'
 import { inTransaction } from '../../core/transaction.ts'
-import { baseKeyOf } from '../assets/sync-base.ts'
 import type { Device } from '../devices/entities.ts'
-import { createFileOperations, readByFile } from './by-file.ts'
+import { createFileOperations, readByFile, readResolution } from './by-file.ts'
 import { countOperations, createSlotOperations, readBySlot } from './by-slot.ts'
 import type { Action, Direction } from './decide.ts'
 import type { PlannedDownload } from './entities.ts'
@@ -14,10 +13,10 @@ import type { PublishSync, SessionName } from './events.ts'
 import type { Listing } from './listing.ts'
 import { type Pair, createPairs } from './pairs.ts'
 import {
-  type BaseRow, type Scope, selectAssets, selectBases, selectFormer, selectRomNames, selectVisible, upsertBases,
+  type Scope, listBases, selectAssets, selectBases, selectFormer, selectRomNames, selectVisible, upsertBases,
   upsertDeviceSyncs
 } from './rows.ts'
-import type { NegotiateBody, NegotiateResponse } from './schemas.ts'
+import type { NegotiateBody, NegotiateResponse, Resolution } from './schemas.ts'
 
 /** More than these would be a flood in the user's open tabs; the operations have them all. */
 const CONFLICT_EVENTS_MAX = 100
@@ -37,27 +36,28 @@ function readListing (body: NegotiateBody): Listing {
 
 /** What both sides agree on from now on, as far as that is not known yet. */
 function listAgreements (pairs: readonly Pair[]) {
-  const bases = new Map<string, BaseRow>()
+  const agreements = pairs.flatMap(({ asset, base, decision: { agreed } }) => {
+    const isKnown = base?.sha1 === agreed?.sha1 && (base?.updated_at ?? 0) >= (agreed?.updated_at ?? 0)
+    return asset === null || agreed === null || isKnown ? [] : [{ ...asset, ...agreed }]
+  })
   const held = new Map<number, { asset_id: number, sha1: string }>()
-  for (const { rom_id: romId, kind, asset, base, decision: { agreed } } of pairs) {
-    if (asset === null || agreed === null) continue
-    const { sha1, content_hash: contentHash } = agreed
-    if (base?.sha1 !== sha1) {
-      const key = baseKeyOf(asset)
-      bases.set(`${romId}/${kind}/${key}`, { rom_id: romId, kind, key, sha1, content_hash: contentHash })
-    }
-    if (sha1 === asset.sha1 && (asset.last_synced_at ?? 0) < asset.updated_at) {
-      held.set(asset.id, { asset_id: asset.id, sha1 })
-    }
+  for (const { asset, decision: { agreed } } of pairs) {
+    if (asset === null || agreed?.sha1 !== asset.sha1 || (asset.last_synced_at ?? 0) >= asset.updated_at) continue
+    held.set(asset.id, { asset_id: asset.id, sha1: asset.sha1 })
   }
-  return { bases: [...bases.values()], held: [...held.values()] }
+  return { bases: listBases(agreements), held: [...held.values()] }
 }
 
-function listDownloads (pairs: readonly Pair[]): PlannedDownload[] {
-  return pairs.flatMap(({ kind, asset, decision: { action } }) => {
-    if (action !== 'download' || asset === null) return []
-    const { id, rom_id: romId, sha1, content_hash: contentHash } = asset
-    return [{ asset_id: id, kind, rom_id: romId, key: baseKeyOf(asset), sha1, content_hash: contentHash }]
+/**
+ * What the device holds once it has done all that it is told.
+ *
+ * @param resolution how it settles conflicts; null where that is left to it
+ */
+function listDownloads (pairs: readonly Pair[], resolution: Resolution | null): PlannedDownload[] {
+  const endsConflicts = resolution === 'keep_both' || resolution === 'server_wins'
+  return pairs.flatMap(({ asset, decision: { action } }) => {
+    const isHeld = action === 'download' || (action === 'conflict' && endsConflicts)
+    return isHeld && asset !== null ? [{ asset_id: asset.id, sha1: asset.sha1 }] : []
   })
 }
 
@@ -90,7 +90,7 @@ async function settlePairs (
 
 /** Opens a session beside those that are open already: a device may have several under way, one for each game. */
 async function openSession (
-  em: EntityManager, device: Device, userId: number, pairs: readonly Pair[]
+  em: EntityManager, device: Device, userId: number, pairs: readonly Pair[], downloads: readonly PlannedDownload[]
 ): Promise<SessionName> {
   const sessionId = randomUUID()
   const planned = pairs.reduce((sum, pair) => sum + Number(PLANNED.includes(pair.decision.action)), 0)
@@ -101,7 +101,7 @@ async function openSession (
     if (known === undefined) throw notFound(`Device with ID '${device.device_id}' not found`)
     const [session] = await tx.execute<{ id: number }[]>(`insert into sync_sessions
       (session_id, user_id, device_id, operations_planned, downloads) values (?, ?, ?, ?, ?) returning id`,
-    [sessionId, userId, device.id, planned, JSON.stringify(listDownloads(pairs))])
+    [sessionId, userId, device.id, planned, JSON.stringify(downloads)])
     await upsertDeviceSyncs(tx, device.id, held)
     await upsertBases(tx, device.id, bases)
     return { id: session?.id ?? 0, session_id: sessionId, user_id: userId, device_uuid: device.device_id }
@@ -141,7 +141,8 @@ export function createNegotiation (app: FastifyInstance, publish: PublishSync) {
       throw badRequest(`Sync is disabled for device '${device.device_id}'; set its sync_enabled to true`)
     }
     const pairs = await settlePairs(em, listing, scopeOf(caller, device, listing), directionOf(device))
-    const session = await openSession(em, device, caller.id, pairs)
+    const downloads = listDownloads(pairs, body.roms === undefined ? null : readResolution(device))
+    const session = await openSession(em, device, caller.id, pairs, downloads)
     publish(session, 'started', { sync_mode: device.sync_mode })
     await publishConflicts(em, session, pairs)
     return answer(caller, body, device, session, pairs)

@@ -1,6 +1,5 @@
 import type { AssetKind } from '../assets/entities.ts'
-import { baseKeyOf } from '../assets/sync-base.ts'
-import { type Content, type Decision, type Direction, decide, isHashOf, narrow } from './decide.ts'
+import { type Decision, type Direction, type StoredContent, decide, isHashOf, narrow } from './decide.ts'
 import type { ListedFile, Listing } from './listing.ts'
 import type { AssetRow, BaseRow, FormerRow } from './rows.ts'
 
@@ -21,19 +20,23 @@ export interface Pair {
 interface Lineage { newest: AssetRow, older: AssetRow[], isListed: boolean }
 
 /** What the server had of one file or slot. */
-interface Past { contents: Content[], deleted: FormerRow[] }
+interface Past { contents: StoredContent[], deleted: FormerRow[] }
+
+/** By what all that is of one file or slot is found; null for what is not paired. */
+const placeOf = ({ rom_id: romId }: { rom_id: number }, key: string | null) => key === null ? null : `${romId}/${key}`
+const placeOfFile = (file: ListedFile | null) => file === null ? null : placeOf(file, file.key)
 
 const isNewer = (one: AssetRow, other: AssetRow) =>
   one.updated_at === other.updated_at ? one.id > other.id : one.updated_at > other.updated_at
 
-function groupAssets (assets: readonly AssetRow[], { pairingOf }: Listing): Map<string, Lineage> {
-  const lineages = new Map<string, Lineage>()
+function groupAssets (assets: readonly AssetRow[], { keyOf }: Listing): Map<string | null, Lineage> {
+  const lineages = new Map<string | null, Lineage>()
   for (const asset of assets) {
-    const pairing = pairingOf(asset)
-    if (pairing === null) continue
-    const lineage = lineages.get(pairing)
+    const place = placeOf(asset, keyOf(asset))
+    if (place === null) continue
+    const lineage = lineages.get(place)
     if (lineage === undefined) {
-      lineages.set(pairing, { newest: asset, older: [], isListed: false })
+      lineages.set(place, { newest: asset, older: [], isListed: false })
     } else if (isNewer(asset, lineage.newest)) {
       lineage.older.push(lineage.newest)
       lineage.newest = asset
@@ -56,8 +59,6 @@ function listSlotHeads (assets: readonly AssetRow[]): Map<string, AssetRow> {
   return heads
 }
 
-const baseIndex = ({ rom_id: romId, kind, key }: Pick<BaseRow, 'rom_id' | 'kind' | 'key'>) => `${romId}/${kind}/${key}`
-
 function toServerFile ({ sha1, content_hash: contentHash, updated_at: updatedAt, conflict_of: conflictOf }: AssetRow) {
   return { sha1, content_hash: contentHash, updated_at: updatedAt, is_conflict_copy: conflictOf !== null }
 }
@@ -68,31 +69,28 @@ const unaskable = (reason: string): Decision => ({ action: 'noop', reason, agree
 export function createPairs (listing: Listing, stored: readonly AssetRow[], bases: readonly BaseRow[]) {
   // What is gone from the disk cannot be given; it is as if it were not there, but that it may come again.
   const assets = stored.filter((asset) => !asset.missing_from_fs)
-  const missing = Map.groupBy(stored.filter((asset) => asset.missing_from_fs), (asset) => listing.pairingOf(asset))
+  const lost = stored.filter((asset) => asset.missing_from_fs)
+  const missing = Map.groupBy(lost, (asset) => placeOf(asset, listing.keyOf(asset)))
+  missing.delete(null)
   const lineages = groupAssets(assets, listing)
-  const baseOf = new Map(bases.map((base) => [baseIndex(base), base]))
+  const baseOf = new Map(bases.map((base) => [`${base.kind}/${placeOf(base, base.key)}`, base]))
   const named = listing.rom_ids === null ? null : new Set(listing.rom_ids)
   const heads = listSlotHeads(assets)
   const pairs: Pair[] = []
 
-  function findBaseOf ({ rom_id: romId, kind, base_key: key }: ListedFile): BaseRow | null {
-    return key === null ? null : baseOf.get(baseIndex({ rom_id: romId, kind, key })) ?? null
-  }
-
-  function findBase (asset: Pick<AssetRow, 'rom_id' | 'kind' | 'slot' | 'file_name'>): BaseRow | null {
-    return baseOf.get(baseIndex({ rom_id: asset.rom_id, kind: asset.kind, key: baseKeyOf(asset) })) ?? null
-  }
+  const findBase = (of: Pick<AssetRow, 'rom_id' | 'kind'>, key: string | null): BaseRow | null =>
+    baseOf.get(`${of.kind}/${placeOf(of, key)}`) ?? null
 
   function decideFor ({ file, asset, base }: Pick<Pair, 'file' | 'asset' | 'base'>, past: Past | null): Decision {
     const hash = file?.hash ?? null
-    const isFile = (content: Content) => hash !== null && isHashOf(hash, content)
+    const isFile = (content: StoredContent) => hash !== null && isHashOf(hash, content)
     const deleted = past?.deleted ?? []
-    const gone = typeof file?.pairing === 'string' ? missing.get(file.pairing) ?? [] : []
+    const gone = missing.get(placeOfFile(file)) ?? []
     return decide({
       device: file,
       server: asset === null ? null : toServerFile(asset),
-      base: asset === null && deleted[0] !== undefined ? findBase(deleted[0]) : base,
-      former: past?.contents.find(isFile) ?? null,
+      base: asset === null && deleted[0] !== undefined ? findBase(deleted[0], file?.key ?? null) : base,
+      former: past?.contents.filter(isFile).sort((one, other) => other.updated_at - one.updated_at)[0] ?? null,
       is_deleted: deleted.length > 0,
       is_deleted_content: deleted.some(isFile),
       is_missing: gone.length > 0,
@@ -117,10 +115,10 @@ export function createPairs (listing: Listing, stored: readonly AssetRow[], base
 
   function addListed (): void {
     for (const file of listing.files) {
-      const lineage = file.pairing === null ? undefined : lineages.get(file.pairing)
+      const lineage = lineages.get(placeOfFile(file))
       if (lineage !== undefined) lineage.isListed = true
       const asset = lineage?.newest ?? null
-      add(file, asset, asset ?? file, asset === null ? findBaseOf(file) : findBase(asset))
+      add(file, asset, asset ?? file, findBase(asset ?? file, file.key))
     }
   }
 
@@ -128,7 +126,7 @@ export function createPairs (listing: Listing, stored: readonly AssetRow[], base
   function addUnlisted (): void {
     for (const { newest, isListed } of lineages.values()) {
       if (isListed || newest.conflict_of !== null) continue
-      const base = findBase(newest)
+      const base = findBase(newest, listing.keyOf(newest))
       if (base === null && named !== null && !named.has(newest.rom_id)) continue
       add(null, newest, newest, base)
     }
@@ -137,37 +135,37 @@ export function createPairs (listing: Listing, stored: readonly AssetRow[], base
   addListed()
   addUnlisted()
 
-  /** What each file or slot was before, by its pairing. */
-  function collectPast (former: readonly FormerRow[]): Map<string, Past> {
-    const past = new Map<string, Past>()
-    function pastOf (pairing: string): Past {
-      const known = past.get(pairing) ?? { contents: [], deleted: [] }
-      past.set(pairing, known)
+  /** What each file or slot was before, by its place. */
+  function collectPast (former: readonly FormerRow[]): Map<string | null, Past> {
+    const past = new Map<string | null, Past>()
+    function pastOf (place: string | null): Past {
+      const known = past.get(place) ?? { contents: [], deleted: [] }
+      past.set(place, known)
       return known
     }
-    for (const [pairing, { older }] of lineages) {
-      if (older.length > 0) pastOf(pairing).contents.push(...older)
+    for (const [place, { older }] of lineages) {
+      if (older.length > 0) pastOf(place).contents.push(...older)
     }
     for (const row of former) {
-      const pairing = listing.pairingOf(row)
-      if (pairing === null) continue
-      pastOf(pairing).contents.push(row)
-      if (row.is_deleted) pastOf(pairing).deleted.push(row)
+      const place = placeOf(row, listing.keyOf(row))
+      if (place === null) continue
+      pastOf(place).contents.push(row)
+      if (row.is_deleted) pastOf(place).deleted.push(row)
     }
     // What came out of a conflict is content of the file that it was a conflict about.
     const kept = [...assets, ...former].filter((row) => row.conflict_of !== null)
     const copies = Map.groupBy(kept, (row) => row.conflict_of)
     for (const asset of copies.size === 0 ? [] : assets) {
-      const pairing = listing.pairingOf(asset)
-      if (pairing !== null) pastOf(pairing).contents.push(...copies.get(asset.id) ?? [])
+      const place = placeOf(asset, listing.keyOf(asset))
+      if (place !== null) pastOf(place).contents.push(...copies.get(asset.id) ?? [])
     }
     return past
   }
 
   return {
-    /** Those about which the server's past has to be known: its content might be one that the server had. */
+    /** Those about which the server's past has to be known: what the device would send might be what the server had. */
     listOpen (): Pair[] {
-      return pairs.filter(({ asset, decision }) => asset === null || decision.action === 'conflict')
+      return pairs.filter(({ asset, decision: { action } }) => asset === null || action === 'conflict' || action === 'upload')
     },
 
     /** Decides about the open ones again, now that their past is known. */
@@ -176,7 +174,7 @@ export function createPairs (listing: Listing, stored: readonly AssetRow[], base
       for (const pair of open) {
         pair.decision = pair.asset === null && !visible.has(pair.rom_id)
           ? unaskable('The server has no such ROM')
-          : decideFor(pair, past.get(pair.file?.pairing ?? '') ?? null)
+          : decideFor(pair, past.get(placeOfFile(pair.file)) ?? null)
       }
     },
 

@@ -2,13 +2,13 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import { type RawBuilder, sql } from 'kysely'
 import { milliseconds } from '../../core/columns.ts'
 import type { AssetKind } from '../assets/entities.ts'
-import type { Agreement } from '../assets/sync-base.ts'
+import { type Agreement, baseKeysOf } from '../assets/sync-base.ts'
 import type { Viewer } from '../platforms/visibility.ts'
 import { isRomVisible } from '../roms/visibility.ts'
-import type { Content } from './decide.ts'
+import type { StoredContent } from './decide.ts'
 
 /** A file of the server with what this device knows of it. Times are milliseconds since 1970. */
-export interface AssetRow extends Content {
+export interface AssetRow extends StoredContent {
   id: number
   kind: AssetKind
   rom_id: number
@@ -17,17 +17,16 @@ export interface AssetRow extends Content {
   slot: string | null
   /** The asset whose other side it keeps. */
   conflict_of: number | null
-  updated_at: number
   last_synced_at: number | null
   is_untracked: boolean | null
   /** Whether its content is gone from the disk. */
   missing_from_fs: boolean
 }
 
-export type BaseRow = Omit<Agreement, 'device_id'>
+export type BaseRow = Omit<Agreement, 'device_id' | 'updated_at'> & StoredContent
 
 /** Content that the server no longer has as the newest of anything. */
-export interface FormerRow extends Content, Pick<AssetRow, 'kind' | 'rom_id' | 'file_name' | 'emulator' | 'slot' | 'conflict_of'> {
+export interface FormerRow extends StoredContent, Pick<AssetRow, 'kind' | 'rom_id' | 'file_name' | 'emulator' | 'slot' | 'conflict_of'> {
   /** Whether the owner deleted it. */
   is_deleted: boolean
 }
@@ -70,7 +69,7 @@ export async function selectAssets (em: EntityManager, scope: Scope): Promise<As
 /** What the device and the server last agreed on. */
 export async function selectBases (em: EntityManager, scope: Scope): Promise<BaseRow[]> {
   const { rows } = await sql<BaseRow>`
-    select b.rom_id, b.kind, b.key, b.sha1, b.content_hash from sync_bases b
+    select b.rom_id, b.kind, b.key, b.sha1, b.content_hash, ${milliseconds('b.updated_at')} as updated_at from sync_bases b
     where b.device_id = ${scope.device_id} and b.kind = any(${scope.kinds}::text[]) and ${isInScope('b.rom_id', scope)}
     `.execute(em.getKysely())
   return rows
@@ -86,10 +85,11 @@ export async function selectFormer (
     coalesce(a.deleted_by = 'owner', false) as is_deleted`
   const concerned = sql`a.user_id = ${userId} and a.rom_id = any(${romIds}::int[]) and a.kind = any(${kinds}::text[])`
   const { rows } = await sql<FormerRow>`
-    select ${columns}, a.sha1, a.content_hash from assets a where ${concerned} and a.deleted_at is not null
+    select ${columns}, a.sha1, a.content_hash, ${milliseconds('a.updated_at')} as updated_at from assets a where ${concerned} and a.deleted_at is not null
       and (a.deleted_by = 'owner' or a.sha1 = any(${hashes}::text[]) or a.content_hash = any(${hashes}::text[]))
     union all
-    select ${columns}, v.sha1, v.content_hash from asset_versions v join assets a on a.id = v.asset_id
+    select ${columns}, v.sha1, v.content_hash, ${milliseconds('v.content_updated_at')} as updated_at
+    from asset_versions v join assets a on a.id = v.asset_id
     where ${concerned} and (v.sha1 = any(${hashes}::text[]) or v.content_hash = any(${hashes}::text[]))
     `.execute(em.getKysely())
   return rows
@@ -111,14 +111,31 @@ export async function selectRomNames (em: EntityManager, romIds: readonly number
   return new Map(rows.map((row) => [row.id, row.name]))
 }
 
+/** What a device is to agree on about files of the server: under all their keys, of two in one slot about the newer. */
+export function listBases (
+  agreed: readonly (StoredContent & Pick<AssetRow, 'rom_id' | 'kind' | 'slot' | 'file_name'>)[]
+): BaseRow[] {
+  const bases = new Map<string, BaseRow>()
+  for (const content of agreed.toSorted((one, other) => one.updated_at - other.updated_at)) {
+    const { rom_id: romId, kind, sha1, content_hash: contentHash, updated_at: updatedAt } = content
+    for (const key of baseKeysOf(content)) {
+      bases.set(`${romId}/${kind}/${key}`,
+        { rom_id: romId, kind, key, sha1, content_hash: contentHash, updated_at: updatedAt })
+    }
+  }
+  return [...bases.values()]
+}
+
 /** Notes what a device and the server agree on; always in the same order, so that nobody waits in a circle. */
 export async function upsertBases (em: EntityManager, deviceId: number, bases: readonly BaseRow[]): Promise<void> {
   if (bases.length === 0) return
   await sql`insert into sync_bases (device_id, rom_id, kind, key, sha1, content_hash, updated_at)
-    select ${deviceId}::int, given.rom_id, given.kind, given.key, given.sha1, given.content_hash, now()
+    select ${deviceId}::int, given.rom_id, given.kind, given.key, given.sha1, given.content_hash, given.updated_at
     from unnest(${bases.map((base) => base.rom_id)}::int[], ${bases.map((base) => base.kind)}::text[],
       ${bases.map((base) => base.key)}::text[], ${bases.map((base) => base.sha1)}::text[],
-      ${bases.map((base) => base.content_hash)}::text[]) as given (rom_id, kind, key, sha1, content_hash)
+      ${bases.map((base) => base.content_hash)}::text[],
+      ${bases.map((base) => new Date(base.updated_at).toISOString())}::timestamptz[])
+      as given (rom_id, kind, key, sha1, content_hash, updated_at)
     join roms r on r.id = given.rom_id
     order by given.rom_id, given.kind, given.key for key share of r
     on conflict (device_id, rom_id, kind, key) do update

@@ -2,13 +2,14 @@ import { createHash } from 'node:crypto'
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
+import { milliseconds } from '../../core/columns.ts'
 import { badRequest, notFound } from '../../core/errors.ts'
 import { readReference } from '../../core/reference.ts'
 import { inTransaction } from '../../core/transaction.ts'
 import type { PlannedDownload } from './entities.ts'
 import { SyncSession } from './entities.ts'
 import type { PublishSync, SessionName } from './events.ts'
-import { upsertBases, upsertDeviceSyncs } from './rows.ts'
+import { type AssetRow, listBases, upsertBases, upsertDeviceSyncs } from './rows.ts'
 import {
   type CompleteBody, type ListSyncSessionsQuery, type SessionSummary, type SyncCompleteAnswer, toSessionView
 } from './schemas.ts'
@@ -61,13 +62,13 @@ async function confirmDownloads (
   em: EntityManager, deviceId: number, downloads: readonly PlannedDownload[]
 ): Promise<void> {
   const ids = downloads.map((download) => download.asset_id)
-  const { rows } = await sql<{ id: number }>`select a.id
+  type Held = Pick<AssetRow, 'rom_id' | 'kind' | 'slot' | 'file_name' | 'sha1' | 'content_hash' | 'updated_at'>
+  const { rows } = await sql<Held & { asset_id: number }>`select a.id as asset_id, a.rom_id, a.kind, a.slot, a.file_name,
+      a.sha1, a.content_hash, ${milliseconds('a.updated_at')} as updated_at
     from unnest(${ids}::int[], ${downloads.map((download) => download.sha1)}::text[]) as given (id, sha1)
     join assets a on a.id = given.id and a.sha1 = given.sha1 order by a.id for share of a`.execute(em.getKysely())
-  const current = new Set(rows.map((row) => row.id))
-  const confirmed = downloads.filter((download) => current.has(download.asset_id))
-  await upsertDeviceSyncs(em, deviceId, confirmed)
-  await upsertBases(em, deviceId, confirmed)
+  await upsertDeviceSyncs(em, deviceId, rows)
+  await upsertBases(em, deviceId, listBases(rows))
 }
 
 export function createSessions (app: FastifyInstance, publish: PublishSync) {

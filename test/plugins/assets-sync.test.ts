@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import fc from 'fast-check'
-import { baseKeyOf, untagged } from '../../plugins/assets/sync-base.ts'
+import { baseKeysOf, untagged } from '../../plugins/assets/sync-base.ts'
 import { buildTestApp } from '../support.ts'
 import { type AssetItem, type Query, addDevice, createClient, md5Of, sha1Of } from './assets-support.ts'
 import { addRom } from './roms-support.ts'
@@ -23,10 +23,10 @@ interface Sync { last_synced_at: Date, is_untracked: boolean }
 const syncs = async (device: { id: number }, id: number) => (await test.app.pg.query<Sync>(
   'select last_synced_at, is_untracked from device_syncs where device_id = $1 and asset_id = $2', [device.id, id])).rows
 
-t.test('a file is known by its slot, or by its name whatever date it carries', async (t) => {
+t.test('a file is known by its name, whatever date it carries, and by its slot', async (t) => {
   t.equal(untagged('Game [2024-01-02_03-04-05].srm'), 'Game.srm')
-  t.equal(baseKeyOf({ slot: null, file_name: 'Game [2024-01-02_03-04-05].srm' }), 'file:Game.srm')
-  t.equal(baseKeyOf({ slot: 'main', file_name: 'Game.srm' }), 'slot:main')
+  t.same(baseKeysOf({ slot: null, file_name: 'Game.srm' }), ['file:Game.srm'])
+  t.same(baseKeysOf({ slot: 'main', file_name: 'Game [2024-01-02_03-04-05].srm' }), ['file:Game.srm', 'slot:main'])
   fc.assert(fc.property(fc.string(), (name) => untagged(untagged(name)) === untagged(name) || name.includes('[')))
 })
 
@@ -37,7 +37,9 @@ t.test('a device that does not know the newest save of a slot is told so, unless
     origin_device_id: deck.device_id,
     device_syncs: [{ device_id: deck.device_id, is_current: true, is_untracked: false }]
   })
-  t.match(await bases(deck, rom), [{ key: 'slot:a', sha1: sha1Of('one'), content_hash: md5Of('one') }])
+  t.match(await bases(deck, rom), [
+    { key: 'file:Game.srm', sha1: sha1Of('one') }, { key: 'slot:a', sha1: sha1Of('one'), content_hash: md5Of('one') }
+  ])
   const refused = await send(rom, { slot: 'a', device_id: phone.device_id }, 'two')
   t.equal(refused.statusCode, 409)
   const { id } = first.json<AssetItem>()
@@ -175,7 +177,7 @@ t.test('the other side of a conflict is kept beside the file, once, and ten of t
   t.equal((await send(rom, { device_id: deck.id, conflict_of: copy.id }, 'again')).statusCode, 400)
   t.equal((await send(rom, { device_id: deck.id, conflict_of: 9999 }, 'again')).statusCode, 404)
   t.equal((await send(await newRom(), { device_id: deck.id, conflict_of: original.id }, 'x')).statusCode, 404)
-  t.same(await bases(deck, rom), [{ key: 'slot:a', sha1: sha1Of('server'), content_hash: md5Of('server') }])
+  t.match(await bases(deck, rom), [{ key: 'file:Game.srm', sha1: sha1Of('server') }, { key: 'slot:a', sha1: sha1Of('server') }])
   t.same(await syncs(deck, copy.id), [], 'the copy is offered to every device, also to this one')
   for (let i = 0; i < 12; i++) {
     const { id } = (await send(rom, query, `device ${i}`)).json<AssetItem>()

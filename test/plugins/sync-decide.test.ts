@@ -1,13 +1,14 @@
 import fc from 'fast-check'
 import t from 'tap'
 import {
-  type Action, type Content, type Decision, type Situation, decide, isHashOf, narrow
+  type Action, type Decision, type Situation, type StoredContent, decide, isHashOf, narrow
 } from '../../plugins/sync/decide.ts'
 
 /** Content by a letter: the SHA-1 and the MD5 are made of it, so that equal letters are equal content. */
-const content = (letter: string): Content => ({ sha1: letter.repeat(40), content_hash: letter.repeat(32) })
+const content = (letter: string, at = 0): StoredContent =>
+  ({ sha1: letter.repeat(40), content_hash: letter.repeat(32), updated_at: at })
 const [A, B, C] = [content('a'), content('b'), content('c')]
-const server = (of: Content, extra: object = {}) => ({ ...of, updated_at: 0, is_conflict_copy: false, ...extra })
+const server = (of: StoredContent, extra: object = {}) => ({ ...of, updated_at: 0, is_conflict_copy: false, ...extra })
 const device = (hash: string | null, changedAt = 0) => ({ hash, changed_at: changedAt })
 
 const NOTHING: Situation = {
@@ -17,7 +18,8 @@ const NOTHING: Situation = {
 const of = (situation: Partial<Situation>): Decision => decide({ ...NOTHING, ...situation })
 
 /** The table of the reference; each row by SHA-1 and by MD5. */
-const ROWS: [row: string, (hashOf: (of: Content) => string) => Partial<Situation>, Action, agreed?: Content][] = [
+type Row = [row: string, (hashOf: (of: StoredContent) => string) => Partial<Situation>, Action, agreed?: StoredContent]
+const ROWS: Row[] = [
   ['1: both are the same', (h) => ({ device: device(h(A)), server: server(A) }), 'noop', A],
   ['1: also when the base is another', (h) => ({ device: device(h(A)), server: server(A), base: B }), 'noop', A],
   ['2: new on the server', () => ({ server: server(A) }), 'download'],
@@ -25,6 +27,8 @@ const ROWS: [row: string, (hashOf: (of: Content) => string) => Partial<Situation
   ['3: but wanted back', () => ({ server: server(A), base: A, restores_unlisted: true }), 'download'],
   ['4: removed on the device, changed on the server', () => ({ server: server(B), base: A }), 'download'],
   ['5: changed on the device', (h) => ({ device: device(h(B)), server: server(A), base: A }), 'upload'],
+  ['5: back to what the server had before', (h) => ({ device: device(h(B)), server: server(A), base: content('a', 5), former: content('b', 4) }), 'upload'],
+  ['7: the owner took back what the server had since', (h) => ({ device: device(h(B)), server: server(A), base: A, former: content('b', 1) }), 'download', content('b', 1)],
   ['6: changed on the server', (h) => ({ device: device(h(A)), server: server(B), base: A }), 'download'],
   ['7: an older version', (h) => ({ device: device(h(A)), server: server(B), former: A }), 'download', A],
   ['7: also when the base is a third', (h) => ({ device: device(h(A)), server: server(B), base: C, former: A }), 'download', A],
@@ -47,29 +51,29 @@ const ROWS: [row: string, (hashOf: (of: Content) => string) => Partial<Situation
 
 t.test('each row of the table is decided as it says, by either hash', async (t) => {
   for (const [row, situation, action, agreed] of ROWS) {
-    for (const hashOf of [(one: Content) => one.sha1, (one: Content) => one.content_hash ?? '']) {
+    for (const hashOf of [(one: StoredContent) => one.sha1, (one: StoredContent) => one.content_hash ?? '']) {
       t.match(of(situation(hashOf)), { action, agreed: agreed ?? null }, row)
     }
   }
 })
 
 t.test('a device may hash in a way of its own', async (t) => {
-  const base = { sha1: A.sha1, content_hash: B.content_hash }
+  const base = { ...A, content_hash: B.content_hash }
   t.match(of({ device: device(B.content_hash), server: server(A), base }), { action: 'noop', agreed: null })
   t.equal(of({ device: device(B.content_hash), server: server(C), base }).action, 'download')
   t.equal(of({ device: device(C.content_hash), server: server(A), base }).action, 'upload')
 })
 
 t.test('a hash that the server has no counterpart of is compared with what was agreed on, never the times', async (t) => {
-  const unhashed = server({ sha1: A.sha1, content_hash: null }, { updated_at: 2 })
+  const unhashed = server({ ...A, content_hash: null }, { updated_at: 2 })
   for (const changed of [1, 2, 3]) {
     for (const last of [null, 1, 2, 3]) {
       const sides = { device: device(B.content_hash, changed), server: unhashed, last_synced_at: last }
       t.equal(of(sides).action, 'conflict', 'never agreed on')
-      t.equal(of({ ...sides, base: { sha1: A.sha1, content_hash: B.content_hash } }).action, 'noop', 'as agreed on')
+      t.equal(of({ ...sides, base: { ...A, content_hash: B.content_hash } }).action, 'noop', 'as agreed on')
       t.equal(of({ ...sides, base: B }).action, 'download', 'as agreed on, and changed on the server')
-      t.equal(of({ ...sides, base: { sha1: A.sha1, content_hash: null } }).action, 'conflict', 'nobody knows')
-      t.equal(of({ ...sides, base: { sha1: A.sha1, content_hash: C.content_hash } }).action, 'conflict', 'not as agreed on')
+      t.equal(of({ ...sides, base: { ...A, content_hash: null } }).action, 'conflict', 'nobody knows')
+      t.equal(of({ ...sides, base: { ...A, content_hash: C.content_hash } }).action, 'conflict', 'not as agreed on')
     }
   }
 })
@@ -85,7 +89,7 @@ t.test('a device that names no hash is decided about by the times', async (t) =>
     const sides = { device: device(null, changed), server: server(A, { updated_at: updated }) }
     t.equal(of({ ...sides, last_synced_at: last, base: B }).action, action, `row ${row}: C ${changed}, S ${updated}, L ${last}`)
   }
-  const unhashed = server({ sha1: A.sha1, content_hash: null })
+  const unhashed = server({ ...A, content_hash: null })
   t.equal(of({ device: device(null), server: unhashed }).action, 'noop', 'row 9: neither has a hash')
   t.equal(of({ device: device(B.sha1), server: unhashed, base: A }).action, 'upload', 'a SHA-1 always has one')
   t.equal(of({ device: device(null) }).action, 'upload', 'not on the server')
@@ -102,8 +106,8 @@ t.test('a device that only receives or only sends is told nothing else, and no r
 })
 
 const letters = fc.constantFrom(...'abc')
-const contents = fc.record({ letter: letters, hasMd5: fc.boolean() })
-  .map(({ letter, hasMd5 }) => hasMd5 ? content(letter) : { ...content(letter), content_hash: null })
+const contents = fc.record({ letter: letters, hasMd5: fc.boolean(), at: fc.nat(4) })
+  .map(({ letter, hasMd5, at }) => hasMd5 ? content(letter, at) : { ...content(letter, at), content_hash: null })
 const hashes = fc.oneof(letters.map((letter) => letter.repeat(40)), letters.map((letter) => letter.repeat(32)))
 const times = fc.integer({ min: 0, max: 4 })
 const serverFiles = fc.record({ of: contents, updated: times, isCopy: fc.boolean() })

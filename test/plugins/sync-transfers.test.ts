@@ -1,6 +1,6 @@
 import t from 'tap'
 import { buildTestApp } from '../support.ts'
-import { createForm } from './assets-support.ts'
+import { createClient, createForm } from './assets-support.ts'
 import { addRom } from './roms-support.ts'
 import { createSyncWorld, listFiles, sha1 } from './sync-support.ts'
 import { bearer, createCaller } from './tokens-support.ts'
@@ -41,20 +41,25 @@ async function addClient (user: Awaited<ReturnType<typeof world.addUser>>, rom: 
   return {
     files,
     /** @returns what it was told to do */
-    async sync (): Promise<string[]> {
+    async sync ({ completes = true } = {}): Promise<string[]> {
       const { body: { session_id: session, operations } } = await caller.post('/api/sync/negotiate',
         { device_id: device.id, roms: listFiles({ [rom]: files }) })
       completed = 0
       for (const operation of operations as Operation[]) await carryOut(operation)
+      const told = (operations as Operation[]).map(({ type, file }) => `${type} ${file}`).sort()
+      if (!completes) return told
       const done = await caller.post(`/api/sync/sessions/${session}/complete`, { operations_completed: completed, operations_failed: 0 })
       t.match(done, { status: 200, body: { session: { operations_planned: completed } } })
-      return (operations as Operation[]).map(({ type, file }) => `${type} ${file}`).sort()
+      return told
     }
   }
 }
 
 async function begin (device: object = {}) {
-  const user = await world.addUser(`player${++count}`)
+  const name = `player${++count}`
+  const user = await world.addUser(name)
+  /** Somebody at the server's own pages. */
+  const owner = createClient(test, bearer(`svc_${name}`))
   const rom = await addRom(test, { fs_name: `game${count}.sfc` })
   const deck = await addClient(user, rom, await world.addDevice(user.id, device))
   const phone = await addClient(user, rom, await world.addDevice(user.id, device))
@@ -63,7 +68,7 @@ async function begin (device: object = {}) {
       union select v.sha1 from asset_versions v join assets a on a.id = v.asset_id where a.user_id = $1`, [user.id])
     return new Set(rows.map((row) => row.sha1))
   }
-  return { user, rom, deck, phone, kept }
+  return { user, owner, rom, deck, phone, kept }
 }
 
 t.test('two devices come to hold the same, and what is as it was stays as it is', async (t) => {
@@ -110,4 +115,54 @@ t.test('a file whose slot has gone on to another is uploaded beside it', async (
   deck.files['Game.srm'] = 'two'
   t.same(await deck.sync(), ['noop Game.sav', 'upload Game.srm'])
   t.same(await deck.sync(), ['noop Game.sav', 'noop Game.srm'])
+})
+
+t.test('what the owner deleted stays deleted on a device that held another save of the name before, in a slot or in none', async (t) => {
+  for (const [before, after] of [[{}, { slot: 'main' }], [{ slot: 'main' }, {}], [{ slot: 'main' }, { slot: 'other' }]]) {
+    const { owner, rom, deck } = await begin()
+    await owner.save({ rom_id: rom, ...before }, 'Game.srm', 'one')
+    t.same(await deck.sync(), ['download Game.srm'])
+    const { id } = await owner.save({ rom_id: rom, ...after }, 'Game.srm', 'two')
+    t.same(await deck.sync(), ['download Game.srm'])
+    await owner.call('POST', '/api/saves/delete', { saves: [id] })
+    t.same(await deck.sync(), ['download Game.srm'])
+    t.equal(deck.files['Game.srm'], 'one')
+    t.same(await deck.sync(), ['noop Game.srm'])
+    t.same((await owner.get<{ sha1: string }[]>(`/api/saves?rom_id=${rom}`)).map((save) => save.sha1), [sha1('one')])
+  }
+})
+
+t.test('what the owner restored stays current, whatever became of a conflict before', async (t) => {
+  for (const resolution of ['keep_both', 'server_wins']) {
+    for (const completes of [true, false]) {
+      const { owner, rom, deck, phone } = await begin({ sync_config: { conflict_resolution: resolution } })
+      deck.files['Game.srm'] = 'one'
+      await deck.sync()
+      await phone.sync()
+      deck.files['Game.srm'] = 'of the deck'
+      phone.files['Game.srm'] = 'of the phone'
+      await deck.sync()
+      t.same(await phone.sync({ completes }), ['conflict Game.srm'])
+      const [save] = (await owner.get<{ id: number, conflict_of: number | null }[]>(`/api/saves?rom_id=${rom}`))
+        .filter((one) => one.conflict_of === null)
+      const version = (await owner.versions(save?.id ?? 0)).find((one) => one.sha1 === sha1('one'))
+      await owner.call('POST', `/api/saves/${save?.id}/versions/${version?.id}/restore`, {})
+      for (const device of [phone, deck]) {
+        t.same(await device.sync(), ['download Game.srm'], `${resolution}, ${completes ? 'completed' : 'broken off'}`)
+        t.equal(device.files['Game.srm'], 'one')
+      }
+    }
+  }
+})
+
+t.test('a device that goes back to content of before has changed its file', async (t) => {
+  const { deck, phone } = await begin()
+  for (const content of ['one', 'two']) {
+    deck.files['Game.srm'] = content
+    await deck.sync()
+  }
+  deck.files['Game.srm'] = 'one'
+  t.same(await deck.sync(), ['upload Game.srm'])
+  await phone.sync()
+  t.equal(phone.files['Game.srm'], 'one')
 })

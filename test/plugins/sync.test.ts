@@ -170,7 +170,7 @@ t.test('a device keeps what the disk of the server lost, though an older one is 
   await add({ name: 'Game [2026-01-01_00-00-00].srm', content: 'old', slot: 'a' })
   const newest = await add({ name: 'Game [2026-01-02_00-00-00].srm', content: 'new', slot: 'a', at: 60 })
   await negotiate({ 'Game.srm': 'new' })
-  t.same(await world.listBases(device.id), { 'slot:a': sha1('new') })
+  t.same(await world.listBases(device.id), { 'file:Game.srm': sha1('new'), 'slot:a': sha1('new') })
   await app.pg.query('update assets set missing_from_fs = true where id = $1', [newest])
   t.match((await negotiate({ 'Game.srm': 'new' })).operations, [{ type: 'conflict', resolution: 'keep_both' }])
 })
