@@ -18,31 +18,45 @@ interface Operation {
   file: string
   destination?: string
   source?: string
-  dest_path?: string
-  resolution?: string
 }
-interface Save { id: number, file_name: string, rom_id: number }
+interface Plan<Operation> { session_id: number | string, operations: Operation[] }
+interface SlotOperation { action: 'upload' | 'download' | 'conflict' | 'no_op', save_id: number | null, slot: string }
+interface Save {
+  id: number
+  rom_id: number
+  file_name: string
+  sha1: string
+  conflict_of: number | null
+  slot?: string | null
+}
 const FAMILIES = ['saves', 'states'] as const
 type Family = typeof FAMILIES[number]
 
 /** What goes wrong with an operation: nothing, it is left out, breaks off, is done twice, or the device dies there. */
 export type Fault = 'none' | 'skip' | 'cut' | 'twice' | 'die' | 'kill'
+type Completes = 'once' | 'twice' | 'never'
+const ACTS = ['overwrite', 'delete', 'restore', 'restore version'] as const
 export type Step =
   | { kind: 'write', device: number, file: number }
   | { kind: 'remove', device: number, file: number }
-  | { kind: 'sync', device: number, faults: Fault[], completes: 'once' | 'twice' | 'never' }
-  | { kind: 'overwrite' | 'delete' | 'restore', pick: number }
+  | { kind: 'sync', device: number, faults: Fault[], completes: Completes }
+  | { kind: 'put', file: number, isSlotted: boolean }
+  | { kind: typeof ACTS[number], pick: number }
   | { kind: 'kill' }
 
 const FILES = ['Game.srm', 'Game.state1', 'Other name.sav']
+/** The slot in which each is kept by who keeps it in one; states have none. */
+const SLOTS = new Map([['Game.srm', 'main'], ['Other name.sav', 'other']])
 const STEPS_MAX = 14
 const TRIES_MAX = 20
-const sha1Of = (content: Buffer) => createHash('sha1').update(content).digest('hex')
+const digest = (algorithm: 'sha1' | 'md5', content: Buffer) => createHash(algorithm).update(content).digest('hex')
+const sha1Of = (content: Buffer) => digest('sha1', content)
+const untagged = (name: string) => name.replace(/ \[[^\]]*\]/, '')
 
-const device = fc.integer({ min: 0, max: 1 })
+const device = fc.integer({ min: 0, max: 2 })
 const file = fc.integer({ min: 0, max: FILES.length - 1 })
 
-/** Histories of two devices and of somebody at the server's own pages. */
+/** Histories of two devices that list by file, of one that lists by slot, and of somebody at the server's own pages. */
 export function histories (options: { kills: boolean }): fc.Arbitrary<Step[]> {
   const kill: Fault[] = options.kills ? ['kill'] : []
   const fault = fc.constantFrom<Fault>('none', 'none', 'none', 'skip', 'cut', 'twice', 'die', ...kill)
@@ -56,10 +70,8 @@ export function histories (options: { kills: boolean }): fc.Arbitrary<Step[]> {
     { weight: 5, arbitrary: fc.record({ kind: fc.constant('write' as const), device, file }) },
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('remove' as const), device, file }) },
     { weight: 6, arbitrary: sync },
-    {
-      weight: 2,
-      arbitrary: fc.record({ kind: fc.constantFrom('overwrite' as const, 'delete' as const, 'restore' as const), pick: fc.nat(5) })
-    },
+    { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom(...ACTS), pick: fc.nat(5) }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('put' as const), file, isSlotted: fc.boolean() }) },
     ...(options.kills ? [{ weight: 1, arbitrary: fc.constant({ kind: 'kill' as const }) }] : [])
   )
   return fc.array(step, { minLength: 2, maxLength: STEPS_MAX })
@@ -67,35 +79,54 @@ export function histories (options: { kills: boolean }): fc.Arbitrary<Step[]> {
 
 class Away extends Error {}
 
+/** What a device is told to do with one of its files. */
+interface Work {
+  name: string
+  action: 'upload' | 'download' | 'conflict'
+  /** Where its content goes, if it does. */
+  destination: string | null
+  /** Where other content comes from, if it does. */
+  source: string | null
+}
+
 /** A device with files in memory that does what the server tells it, as far as its faults let it. */
-class Device {
+abstract class Device {
   readonly files = new Map<string, Buffer>()
   readonly id: number
-  readonly #history: History
+  /** Names whose content the server gave or took: nobody touched it here since. */
+  readonly #untouched = new Set<string>()
+  readonly history: History
   /** Milliseconds its clock is wrong. */
   readonly #skew: number
 
   constructor (history: History, id: number, skew: number) {
-    this.#history = history
+    this.history = history
     this.id = id
     this.#skew = skew
   }
 
+  /** Asks the server, in the dialect of the device. */
+  protected abstract negotiate (time: string): Promise<{ session: number | string, work: Work[] }>
+  /** The content that is to be on the device, of the newest of the server's first. */
+  abstract findNewest (name: string, newestFirst: readonly Save[]): Save | undefined
+
+  write (name: string): void {
+    this.files.set(name, randomBytes(24))
+    this.#untouched.delete(name)
+  }
+
   /** @returns how many operations were to be done */
-  async sync (faults: readonly Fault[], completes: 'once' | 'twice' | 'never'): Promise<number> {
-    const told = new Map([...this.files].map(([name, content]) => [name, sha1Of(content)]))
-    const mtime = new Date(Date.now() + this.#skew).toISOString()
-    const saves = [...told].map(([name, sha1]) => ({ file: name, mtime, sha1 }))
-    type Plan = { session_id: string, operations: Operation[] }
-    const { session_id: session, operations } = await this.#history.post<Plan>(
-      '/api/sync/negotiate', { device_id: this.id, roms: [{ rom_id: this.#history.romId, saves }] }
-    )
-    const work = operations.filter(({ type }) => type !== 'noop')
+  async sync (faults: readonly Fault[], completes: Completes): Promise<number> {
+    const { session, work } = await this.negotiate(new Date(Date.now() + this.#skew).toISOString())
+    const undone = work.find(({ name, action }) => action !== 'download' && this.#untouched.has(name))
+    if (undone !== undefined) {
+      throw new Error(`'${undone.name}' is as the server gave or took it, and was to be sent: ${undone.action}`)
+    }
     let [done, failed] = [0, 0]
     for (const [index, operation] of work.entries()) {
       const fault = faults[index] ?? 'none'
       if (fault === 'die') return work.length
-      if (fault === 'kill') await this.#history.kill()
+      if (fault === 'kill') await this.history.kill()
       const isDone = fault !== 'skip' && await this.#carryOut(operation, fault)
       if (isDone && fault === 'twice') await this.#carryOut(operation, fault)
       if (isDone) done++
@@ -103,28 +134,81 @@ class Device {
     }
     const body = { operations_completed: done, operations_failed: failed, play_sessions: [] }
     const times = { once: 1, twice: 2, never: 0 }[completes]
-    for (let time = 0; time < times; time++) await this.#history.post(`/api/sync/sessions/${session}/complete`, body)
+    for (let time = 0; time < times; time++) await this.history.post(`/api/sync/sessions/${session}/complete`, body)
     return work.length
   }
 
-  async #carryOut (operation: Operation, fault: Fault): Promise<boolean> {
-    const { type, file: name, destination, source, dest_path: place = name, resolution } = operation
+  async #carryOut ({ name, destination, source }: Work, fault: Fault): Promise<boolean> {
     const content = this.files.get(name)
-    if (type !== 'download' && destination !== undefined && content !== undefined) {
+    if (destination !== null && content !== undefined) {
       if (fault === 'cut') {
-        await this.#history.cutUpload(destination, name, content)
+        await this.history.cutUpload(destination, name, content)
         return false
       }
-      if (!await this.#history.upload(destination, name, content)) return false
+      if (!await this.history.upload(destination, name, content)) return false
     }
-    if (type === 'upload' || source === undefined || (type === 'conflict' && resolution === 'device_wins')) return true
-    const fetched = await this.#history.download(source)
-    if (fetched === null || fault === 'cut') return false
-    const target = place.split('/').at(-1) ?? place
-    const replaced = this.files.get(target)
-    if (replaced !== undefined) this.#history.replaced.add(sha1Of(replaced))
-    this.files.set(target, fetched)
+    if (source !== null) {
+      const fetched = await this.history.download(source)
+      if (fetched === null || fault === 'cut') return false
+      if (content !== undefined) this.history.replaced.add(sha1Of(content))
+      this.files.set(name, fetched)
+    }
+    this.#untouched.add(name)
     return true
+  }
+}
+
+/** One that knows the specification alone. */
+class FileDevice extends Device {
+  async negotiate (mtime: string) {
+    const saves = [...this.files].map(([file, content]) => ({ file, mtime, sha1: sha1Of(content) }))
+    const { session_id: session, operations } = await this.history.post<Plan<Operation>>(
+      '/api/sync/negotiate', { device_id: this.id, roms: [{ rom_id: this.history.romId, saves }] })
+    const work = operations.flatMap(({ type: action, file: name, destination = null, source = null }): Work[] =>
+      action === 'noop' ? [] : [{ name, action, destination, source }])
+    return { session, work }
+  }
+
+  findNewest (name: string, newestFirst: readonly Save[]): Save | undefined {
+    return newestFirst.find((save) => save.conflict_of === null && untagged(save.file_name) === name)
+  }
+}
+
+/** An app that keeps each file in a slot, and of a conflict its own file beside the slot. */
+class SlotDevice extends Device {
+  override write (name: string): void {
+    if (SLOTS.has(name)) super.write(name)
+  }
+
+  async negotiate (time: string) {
+    const { romId } = this.history
+    const saves = [...this.files].map(([name, content]) => ({
+      rom_id: romId,
+      file_name: name,
+      slot: SLOTS.get(name),
+      content_hash: digest('md5', content),
+      updated_at: time,
+      file_size_bytes: content.length
+    }))
+    const { session_id: session, operations } = await this.history.post<Plan<SlotOperation>>(
+      '/api/sync/negotiate', { device_id: this.id, saves, rom_ids: [romId] })
+    const work = operations.flatMap(({ action, save_id: id, slot }): Work[] => {
+      const name = [...SLOTS].find(([, of]) => of === slot)?.[0]
+      if (name === undefined || !['upload', 'download', 'conflict'].includes(action)) return []
+      const of = `device_id=${this.id}&session_id=${session}`
+      const place = action === 'upload' ? `slot=${slot}` : 'overwrite=true'
+      return [{
+        name,
+        action: action as Work['action'],
+        destination: action === 'download' ? null : `/api/saves?rom_id=${romId}&${of}&${place}`,
+        source: action === 'upload' ? null : `/api/saves/${id}/content?${of}`
+      }]
+    })
+    return { session, work }
+  }
+
+  findNewest (name: string, newestFirst: readonly Save[]): Save | undefined {
+    return newestFirst.find((save) => save.conflict_of === null && SLOTS.has(name) && save.slot === SLOTS.get(name))
   }
 }
 
@@ -148,9 +232,9 @@ export class History {
   }
 
   async start (): Promise<void> {
-    for (const [name, skew] of [['one', -86_400_000 * 400], ['two', 86_400_000 * 3]] as const) {
-      const { id } = await this.post<{ id: number }>('/api/devices', { name, allow_duplicate: true })
-      this.#devices.push(new Device(this, id, skew))
+    for (const [Kind, skew] of [[FileDevice, -86_400_000 * 400], [FileDevice, 86_400_000 * 3], [SlotDevice, 0]] as const) {
+      const { id } = await this.post<{ id: number }>('/api/devices', { name: Kind.name, allow_duplicate: true })
+      this.#devices.push(new Kind(this, id, skew))
     }
   }
 
@@ -176,32 +260,52 @@ export class History {
     if (step.kind === 'kill') {
       await this.kill()
     } else if (step.kind === 'write') {
-      this.#devices[step.device]?.files.set(FILES[step.file] ?? '', randomBytes(24))
+      this.#devices[step.device]?.write(FILES[step.file] ?? '')
     } else if (step.kind === 'remove') {
       this.#devices[step.device]?.files.delete(FILES[step.file] ?? '')
       this.#withdrawn.add(FILES[step.file] ?? '')
     } else if (step.kind === 'sync') {
       await this.#devices[step.device]?.sync(step.faults, step.completes)
+    } else if (step.kind === 'put') {
+      await this.#put(FILES[step.file] ?? '', step.isSlotted)
     } else {
       await this.#act(step.kind, step.pick)
     }
   }
 
-  /** Somebody at the server's own pages. */
-  async #act (kind: 'overwrite' | 'delete' | 'restore', pick: number): Promise<void> {
+  /** Somebody at the server's own pages uploads a file, in its slot or in none. */
+  async #put (name: string, isSlotted: boolean): Promise<void> {
+    const slot = SLOTS.get(name)
+    const family = name.includes('.state') ? 'states' : 'saves'
+    const place = isSlotted && slot !== undefined ? `&slot=${slot}` : ''
+    await this.upload(`/api/${family}?rom_id=${this.romId}${place}`, name, randomBytes(24))
+  }
+
+  /** The same on one that is there. */
+  async #act (kind: typeof ACTS[number], pick: number): Promise<void> {
     const lists = await Promise.all(FAMILIES.map(async (family) =>
       (await this.#list(family, kind === 'restore' ? 'deleted' : 'live')).map((save) => ({ family, ...save }))))
     const list = lists.flat()
     const picked = list[pick % Math.max(list.length, 1)]
     if (picked === undefined) return
     const { family, id, file_name: name } = picked
-    if (kind === 'delete') this.#withdrawn.add(name)
+    if (kind === 'delete') this.#withdrawn.add(untagged(name))
     if (kind === 'delete') await this.post(`/api/${family}/delete`, { [family]: [id] })
-    else if (kind === 'restore') await this.post(`/api/${family}/${id}/restore`, {})
-    else await this.upload(`/api/${family}/${id}`, name, randomBytes(24), 'PUT')
+    else if (kind === 'restore') await this.#restore(`/api/${family}/${id}/restore`)
+    else if (kind === 'restore version') {
+      const versions = await this.get<{ id: number }[]>(`/api/${family}/${id}/versions`)
+      const version = versions[pick % Math.max(versions.length, 1)]
+      if (version !== undefined) await this.#restore(`/api/${family}/${id}/versions/${version.id}/restore`)
+    } else await this.upload(`/api/${family}/${id}`, name, randomBytes(24), 'PUT')
   }
 
-  /** Syncs both devices in turns, undisturbed. @returns whether there was nothing left to do at last */
+  /** Another may have taken the place meanwhile. */
+  async #restore (path: string): Promise<void> {
+    const answer = await this.#fetch(path, { method: 'POST' })
+    if (!answer.ok && answer.status !== 409) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`)
+  }
+
+  /** Syncs all devices in turns, undisturbed. @returns whether there was nothing left to do at last */
   async settle (): Promise<boolean> {
     for (let round = 0; round < 6; round++) {
       let work = 0
@@ -229,14 +333,20 @@ export class History {
     const lost = [...this.accepted, ...this.replaced].filter((sha1) => !downloadable.has(sha1))
     if (lost.length > 0) throw new Error(`Lost: ${lost.join(', ')}`)
     if (!isSettled) throw new Error('The devices never come to rest')
-    const [one, two] = [0, 1].map((index) => this.#listFiles(index).join('\n'))
-    if (one !== two) throw new Error(`The devices differ:\n${one}\nand\n${two}`)
+    await this.#compare()
   }
 
-  /** Name and digest of each file of a device, without those that were taken away somewhere. */
-  #listFiles (index: number): string[] {
-    const files = [...this.#devices[index]?.files ?? []].filter(([name]) => !this.#withdrawn.has(name))
-    return files.map(([name, content]) => `${name} ${sha1Of(content)}`).sort()
+  /** Each device has what is newest on the server, but of files that were taken away somewhere. */
+  async #compare (): Promise<void> {
+    const saves = [...await this.#list('saves', 'live'), ...await this.#list('states', 'live')]
+    for (const [index, one] of this.#devices.entries()) {
+      for (const name of FILES) {
+        const content = one.files.get(name)
+        const [held, newest] = [content && sha1Of(content), one.findNewest(name, saves)?.sha1]
+        if (held === newest || this.#withdrawn.has(name)) continue
+        throw new Error(`Device ${index} has ${held} of '${name}', the server ${newest}`)
+      }
+    }
   }
 
   /** Digests of all content that can still be downloaded. */

@@ -1,0 +1,15 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { startHistoryHost } from '../plugins/sync-history-host.ts'
+import { histories } from '../plugins/sync-histories.ts'
+
+const RUNS = Number(process.env.SOAK_ROUNDS ?? 5) * 100
+const SEED = Number(process.env.SOAK_SEED ?? Date.now() % 1_000_000)
+t.comment(`SOAK_SEED=${SEED} SOAK_ROUNDS=${RUNS / 100}`)
+
+const play = await startHistoryHost(t)
+
+t.test('whatever devices and their user do, nothing is lost, nor undone, and all end up with the newest', async (t) => {
+  await fc.assert(fc.asyncProperty(histories({ kills: false }), play), { numRuns: RUNS, seed: SEED })
+  t.pass(`${RUNS} histories`)
+})
