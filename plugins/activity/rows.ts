@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { type RawBuilder, sql } from 'kysely'
 import { milliseconds } from '../../core/columns.ts'
+import type { DeviceId } from '../devices/schemas.ts'
 import type { Viewer } from '../platforms/visibility.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 import type { ActivityRow } from './schemas.ts'
@@ -17,10 +18,13 @@ const THUMBNAIL = sql`select jsonb_build_object('id', t.id, 'updated_at', ${mill
   where s.user_id = a.user_id and s.kind = 'save' and s.rom_id = a.rom_id and s.deleted_at is null
   order by s.updated_at desc, t.updated_at desc limit 1`
 
+/** By the id that its registration was answered with. */
+const DEVICE_ID = sql`case when d.is_numbered then to_jsonb(d.id) else to_jsonb(d.device_id) end`
+
 const COLUMNS = sql`a.user_id, u.username, u.avatar_path, a.rom_id,
   coalesce(nullif(r.name, ''), r.fs_name) as rom_name, r.path_cover_small, r.path_screenshots, r.media,
   ${milliseconds('r.updated_at')} as rom_updated_at, p.slug as platform_slug,
-  coalesce(p.custom_name, p.name) as platform_name, d.device_id, d.client, a.socket_id is not null as by_socket,
+  coalesce(p.custom_name, p.name) as platform_name, ${DEVICE_ID} as device_id, d.client, a.socket_id is not null as by_socket,
   ${milliseconds('a.started_at')} as started_at, (${THUMBNAIL}) as thumbnail`
 /** What the columns need beside the entries, aliased `a`. */
 const SUBJECTS = sql`join users u on u.id = a.user_id join devices d on d.id = a.device_id
@@ -80,11 +84,11 @@ export async function upsertEntry (
 }
 
 /** What is no longer played, with the device's id on the wire. */
-export interface Cleared { user_id: number, device_id: string, rom_id: number }
+export interface Cleared { user_id: number, device_id: DeviceId, rom_id: number }
 
 /** @param condition over `activity_entries`, aliased `a` */
 export async function deleteEntries (em: EntityManager, condition: RawBuilder<boolean>): Promise<Cleared[]> {
   const { rows } = await sql<Cleared>`delete from activity_entries a using devices d
-    where d.id = a.device_id and ${condition} returning a.user_id, d.device_id, a.rom_id`.execute(em.getKysely())
+    where d.id = a.device_id and ${condition} returning a.user_id, ${DEVICE_ID} as device_id, a.rom_id`.execute(em.getKysely())
   return rows
 }

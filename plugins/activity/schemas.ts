@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { DateTime, Id, formatDate } from '../../core/typebox.ts'
-import { DeviceReference } from '../devices/schemas.ts'
+import { DeviceIdSchema, DeviceReference } from '../devices/schemas.ts'
 import type { Rom } from '../roms/entities.ts'
 import { resource } from '../roms/views.ts'
 
@@ -23,7 +23,7 @@ export const ActivityEntrySchema = Type.Object({
   }),
   platform_slug: Type.String(),
   platform_name: Type.String(),
-  device_id: Type.String(),
+  device_id: DeviceIdSchema,
   device_type: Type.String(),
   started_at: DateTime
 })

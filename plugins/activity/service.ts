@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import type { Caller } from '../../core/auth.ts'
 import { notFound } from '../../core/errors.ts'
 import { SIGNED_IN_ROOM, userRoom } from '../../core/sockets.ts'
+import { deviceIdOf } from '../devices/schemas.ts'
 import { createRefresh } from './refresh.ts'
 import { type Cleared, deleteEntries, findPlayed, selectEntries, upsertEntry } from './rows.ts'
 import { type ActivityEntryView, type Heartbeat, type Stop, toActivityView } from './schemas.ts'
@@ -68,7 +69,8 @@ export function createActivity (app: FastifyInstance) {
     async beat (
       em: EntityManager, caller: Caller, { rom_id: romId, device_id: reference }: Heartbeat, origin: Origin
     ): Promise<ActivityEntryView> {
-      const { id, device_id: uuid } = await app.devices.find(em, caller.id, reference)
+      const device = await app.devices.find(em, caller.id, reference)
+      const { id } = device
       await app.devices.touch(em, id)
       const played = await findPlayed(em, caller.id, id)
       // Asked first: nothing comes between a change and its event that could let a later change be told before.
@@ -79,7 +81,7 @@ export function createActivity (app: FastifyInstance) {
       const entry = toActivityView(beaten)
       // Not everybody who saw the last game may see this one.
       if (former !== null && former !== romId) {
-        announce(rooms, 'activity:clear', { user_id: caller.id, device_id: uuid, rom_id: former })
+        announce(rooms, 'activity:clear', { user_id: caller.id, device_id: deviceIdOf(device), rom_id: former })
       }
       announce(rooms, 'activity:update', entry)
       return entry

@@ -10,7 +10,7 @@ import type { AssetRow } from './rows.ts'
 import type { DownloadedInput, ReplaceInput } from './schemas.ts'
 import { type ThumbnailStore, readThumbnail } from './thumbnail-store.ts'
 import { readMtime } from './uploads.ts'
-import { type Lineage, type RomPlace, type Writes, type Writing, folderOf, ofGame } from './writes.ts'
+import { type Lineage, type RomPlace, type Writes, type Writing, folderOf, laterThan, ofGame } from './writes.ts'
 
 const lineageOf = (row: AssetRow): Lineage => ({ user_id: row.user_id, rom_id: row.rom_id, kind: row.kind })
 
@@ -56,13 +56,16 @@ export function createChanges ({ writes, stamps, thumbnails }: {
       files: { main: StagedFile | null, screenshot: StagedFile | null }
     ): Promise<void> {
       const { main, screenshot } = files
-      const acting = await stamps.find(em, caller, input.device_id, 'devices.write')
+      const acting = await stamps.findSender(em, caller, input.device_id)
       await getOwn(em, caller, kind, id)
       const picture = await readThumbnail(screenshot)
       const fileName = await change(em, caller, kind, id, async (writing, asset) => {
         await stamps.hold(writing.tx, acting)
         if (main !== null) {
+          const isSame = asset.sha1 === main.sha1
           await writes.replace(writing, asset, main, ownFolder(asset), readMtime(input.mtime))
+          // Apps go back to a save by sending it once more, as what is to be the newest of its slot.
+          if (isSame) asset.updated_at = laterThan(asset.updated_at, writing.now)
           if (acting !== null) await stamps.sent(writing.tx, acting.device, asset, input.content_hash)
         }
         if (picture !== null && asset.rom !== null && asset.rom !== undefined) {

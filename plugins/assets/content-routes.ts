@@ -35,6 +35,22 @@ const routes: Routes = async (app) => {
           return await app.files.send(request, reply, content)
         }
       })
+      if (kind === 'screenshot') continue
+      app.route({
+        method,
+        url: `${prefix}/deleted/:id/content`,
+        exposeHeadRoute: false,
+        schema: {
+          operationId: `${method.toLowerCase()}Deleted${Name}Content`,
+          tags: [`${kind}s`],
+          summary: `The file of a ${kind} that you deleted and can restore`,
+          params: IdParams,
+          response: { 200: Bytes, 206: Bytes, 404: ErrorSchema }
+        },
+        config: { scopes: ['assets.read'] },
+        handler: async (request, reply) => await app.files.send(request, reply,
+          await app.assets.openDeleted(request.em, callerOf(request), kind, request.params.id))
+      })
     }
   }
 }

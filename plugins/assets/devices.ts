@@ -75,6 +75,15 @@ export function createDeviceStamps (app: FastifyInstance) {
       return { device: await app.devices.find(em, caller.id, wanted), is_named: isNamed }
     },
 
+    /** The same for content that it sends. @throws ApiError also BAD_REQUEST when its sync is off */
+    async findSender (
+      em: EntityManager, caller: Caller, reference: number | string | undefined
+    ): Promise<ActingDevice | null> {
+      const acting = await this.find(em, caller, reference, 'devices.write')
+      if (acting !== null) app.devices.requireSync(acting.device)
+      return acting
+    },
+
     /** @throws ApiError BAD_REQUEST when neither the call nor its token names one, NOT_FOUND */
     async require (em: EntityManager, caller: Caller, reference: number | string | undefined): Promise<Device> {
       const acting = await this.find(em, caller, reference, 'devices.write')

@@ -6,7 +6,7 @@ import type { Viewer } from '../platforms/visibility.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 import { Asset, type AssetKind } from './entities.ts'
 import {
-  type AssetCondition, type AssetRow, all, isKind, isLive, isOwn, isReachable, isShared, selectAssets,
+  type AssetCondition, type AssetRow, all, isDeleted, isKind, isLive, isOwn, isReachable, isShared, selectAssets,
   selectScreenshotsOf, selectSyncs
 } from './rows.ts'
 import type { ListInput, SaveSummary, SaveView, StateView } from './schemas.ts'
@@ -49,6 +49,10 @@ async function one (
 export const getOwnOrDeleted = (em: EntityManager, viewer: Viewer, kind: AssetKind, id: number): Promise<AssetRow> =>
   one(em, kind, id, [isOwn(viewer), isReachable(viewer)])
 
+/** The viewer's own that was deleted. @throws ApiError NOT_FOUND */
+export const getDeleted = (em: EntityManager, viewer: Viewer, kind: AssetKind, id: number): Promise<AssetRow> =>
+  one(em, kind, id, [isOwn(viewer), isDeleted, isReachable(viewer)])
+
 /** The viewer's own. @throws ApiError NOT_FOUND */
 export const getOwn = (em: EntityManager, viewer: Viewer, kind: AssetKind, id: number): Promise<AssetRow> =>
   one(em, kind, id, [isOwn(viewer), isLive, isReachable(viewer)])
@@ -64,15 +68,9 @@ export async function getAllOwn (
   return rows
 }
 
-/**
- * The viewer's own, also a save or state that can be restored, or what another user shows to everybody.
- *
- * @throws ApiError NOT_FOUND
- */
-export function getReadable (em: EntityManager, viewer: Viewer, kind: AssetKind, id: number): Promise<AssetRow> {
-  const isOwnToo = kind === 'screenshot' ? sql<boolean>`false` : isOwn(viewer)
-  return one(em, kind, id, [sql<boolean>`(${isOwnToo} or (${isShared(viewer)} and ${isLive}))`, isReachable(viewer)])
-}
+/** The viewer's own, or what another user shows to everybody. @throws ApiError NOT_FOUND */
+export const getReadable = (em: EntityManager, viewer: Viewer, kind: AssetKind, id: number): Promise<AssetRow> =>
+  one(em, kind, id, [isShared(viewer), isLive, isReachable(viewer)])
 
 function listConditions (input: ListInput): AssetCondition[] {
   const { rom_id: rom, platform_id: platform, slot } = input
@@ -102,7 +100,6 @@ export async function listOwnIds (em: EntityManager, viewer: Viewer, kind: Asset
 
 /** What can be restored. */
 export async function listDeleted (em: EntityManager, viewer: Viewer, kind: AssetKind): Promise<AssetRow[]> {
-  const isDeleted = sql<boolean>`a.deleted_at is not null`
   return await selectAssets(em, all([isOwn(viewer), isKind(kind), isDeleted, isReachable(viewer)]))
 }
 

@@ -13,6 +13,8 @@ export interface AssetRow extends Pick<Asset, 'id' | 'kind' | 'file_name' | 'fil
   emulator: string | null
   slot: string | null
   content_hash: string | null
+  /** Null while it is there. */
+  deleted_at: number | null
   conflict_of: number | null
   /** The UUID. */
   origin_device_id: string | null
@@ -38,7 +40,7 @@ export type AssetCondition = RawBuilder<boolean>
 
 const COLUMNS = sql`a.id, a.kind, a.user_id, a.rom_id, a.file_name, a.file_size_bytes::float8 as file_size_bytes, a.sha1,
   a.content_hash, a.disk_path, a.emulator, a.slot, a.is_public, a.is_gallery, a.missing_from_fs, a.conflict_of,
-  d.device_id as origin_device_id, ${milliseconds('a.client_mtime')} as client_mtime,
+  d.device_id as origin_device_id, ${milliseconds('a.client_mtime')} as client_mtime, ${milliseconds('a.deleted_at')} as deleted_at,
   ${milliseconds('a.created_at')} as created_at, ${milliseconds('a.updated_at')} as updated_at,
   o.username, o.avatar_path as user_avatar_path, ${milliseconds('o.updated_at')} as user_updated_at`
 
@@ -47,6 +49,7 @@ export const userIdOf = (viewer: Viewer) => viewer?.id ?? -1
 export const isOwn = (viewer: Viewer): AssetCondition => sql<boolean>`a.user_id = ${userIdOf(viewer)}`
 export const isKind = (kind: AssetKind): AssetCondition => sql<boolean>`a.kind = ${kind}`
 export const isLive = sql<boolean>`a.deleted_at is null`
+export const isDeleted = sql<boolean>`a.deleted_at is not null`
 /** The viewer's own, or shown to everybody. */
 export const isShared = (viewer: Viewer): AssetCondition => sql<boolean>`(${isOwn(viewer)} or a.is_public)`
 

@@ -13,7 +13,7 @@ import { requireFile } from './form.ts'
 import { cleanFileName } from './names.ts'
 import { readPicture } from './pictures.ts'
 import {
-  getOwn, getOwnOrDeleted, getReadable, listDeleted, listOwn, listOwnIds, summarize, toSaveViews,
+  getDeleted, getOwn, getOwnOrDeleted, getReadable, listDeleted, listOwn, listOwnIds, summarize, toSaveViews,
   toStateViews
 } from './reads.ts'
 import type { AssetRow } from './rows.ts'
@@ -53,6 +53,17 @@ export function createAssets (app: FastifyInstance, config: Config, files: Files
       disposition: { type: type === null ? 'attachment' as const : 'inline' as const, fileName: row.file_name },
       validators: { etag: `"${content.sha1}"`, lastModified: at.toUTCString() }
     }
+  }
+
+  /** @throws ApiError NOT_FOUND when the disk lost it */
+  async function openOf (em: EntityManager, row: AssetRow) {
+    const content = await openContent(row, row, new Date(row.updated_at))
+    const isMissing = content === null
+    if (row.missing_from_fs !== isMissing) {
+      await em.nativeUpdate(Asset, { id: row.id, disk_path: row.disk_path }, { missing_from_fs: isMissing })
+    }
+    if (isMissing) throw missingFile(row.file_name)
+    return { row, content }
   }
 
   return {
@@ -99,19 +110,16 @@ export function createAssets (app: FastifyInstance, config: Config, files: Files
     listVersions: async (em: EntityManager, caller: Caller, kind: AssetKind, id: number) =>
       await listVersions(em, await getOwnOrDeleted(em, caller, kind, id)),
 
-    /** The content of the caller's own, deleted or not, or of what another user shows. @throws ApiError NOT_FOUND */
+    /** The content of the caller's own, or of what another user shows. @throws ApiError NOT_FOUND */
     async open (em: EntityManager, caller: Caller, kind: AssetKind, id: number) {
-      const row = await getReadable(em, caller, kind, id)
-      const content = await openContent(row, row, new Date(row.updated_at))
-      const isMissing = content === null
-      if (row.missing_from_fs !== isMissing) {
-        await em.nativeUpdate(Asset, { id, disk_path: row.disk_path }, { missing_from_fs: isMissing })
-      }
-      if (isMissing) throw missingFile(row.file_name)
-      return { row, content }
+      return await openOf(em, await getReadable(em, caller, kind, id))
     },
 
-    /** The same, for a device that notes it. */
+    /** The content of one that the caller deleted and can restore. @throws ApiError NOT_FOUND */
+    openDeleted: async (em: EntityManager, caller: Caller, kind: AssetKind, id: number) =>
+      (await openOf(em, await getDeleted(em, caller, kind, id))).content,
+
+    /** That of `open`, for a device that notes it. */
     async download (
       em: EntityManager, caller: Caller, kind: AssetKind, id: number, input: ContentInput
     ) {
@@ -132,7 +140,7 @@ export function createAssets (app: FastifyInstance, config: Config, files: Files
     async keepVersion (
       em: EntityManager, caller: Caller, kind: 'save' | 'state', id: number, input: VersionInput, file: StagedFile | null
     ): Promise<VersionView> {
-      const acting = await stamps.find(em, caller, input.device_id, 'devices.write')
+      const acting = await stamps.findSender(em, caller, input.device_id)
       const row = await getOwn(em, caller, kind, id)
       const content = requireFile(file, `${kind}File`)
       const version = await changes.addVersion(em, caller, kind, id, content, readMtime(input.mtime))

@@ -76,7 +76,7 @@ export function createUploads (
   async function read (
     em: EntityManager, caller: Caller, kind: AssetKind, input: UploadInput, file: StagedFile
   ): Promise<Upload> {
-    const acting = await stamps.find(em, caller, input.device_id, 'devices.write')
+    const acting = await stamps.findSender(em, caller, input.device_id)
     const rom = await findRom(em, caller, input.rom_id)
     const emulator = orNull(input.emulator)
     return {

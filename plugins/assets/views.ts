@@ -9,8 +9,9 @@ import type { DeviceSyncView, OwnerView, SaveView, ScreenshotView, StateView } f
 export const PLURALS = { save: 'saves', state: 'states', screenshot: 'screenshots' } as const satisfies Record<AssetKind, string>
 
 /** Where a client gets the content; the time makes caches ask again once it changed. */
-export const downloadPathOf = (row: Pick<AssetRow, 'kind' | 'id' | 'updated_at'>) =>
-  `/api/${PLURALS[row.kind]}/${row.id}/content?timestamp=${encodeURIComponent(formatDate(row.updated_at))}`
+export const downloadPathOf = (row: Pick<AssetRow, 'kind' | 'id' | 'updated_at'> & Partial<Pick<AssetRow, 'deleted_at'>>) =>
+  `/api/${PLURALS[row.kind]}/${typeof row.deleted_at === 'number' ? 'deleted/' : ''}${row.id}/content?timestamp=${
+    encodeURIComponent(formatDate(row.updated_at))}`
 
 function toFields (row: AssetRow) {
   const { fs_name_no_ext: stem, fs_name_no_tags: name, fs_extension: extension } = parseName(row.file_name)

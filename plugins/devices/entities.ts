@@ -15,6 +15,8 @@ export const Device = defineEntity({
     /** The other id on the wire. */
     device_id: p.uuid().defaultRaw('gen_random_uuid()').unique(),
     user: () => p.manyToOne(User).deleteRule('cascade').joinColumn('user_id').index(),
+    /** Whether it was registered as the specification has it, and goes by the integer since; else by the UUID. */
+    is_numbered: columns.flag(),
     name: columns.text().nullable(),
     platform: columns.text().nullable(),
     hostname: columns.text().nullable(),

@@ -44,6 +44,9 @@ export function readFields (secrets: Secrets, input: UpdateDevice, stored: SyncC
   })
 }
 
+/** Whether a registration is that of the specification: apps of the other kind say which client they are. */
+export const isNumbered = ({ client, client_version: version }: RegisterDevice): boolean => !client && !version
+
 async function findKnown (tx: EntityManager, userId: number, input: RegisterDevice): Promise<Device | null> {
   const mac = readMac(input)
   const [known] = await tx.execute<{ id: number }[]>(FIND, [
@@ -74,7 +77,9 @@ async function findOrAdd (
   if (known !== null) return { device: await meetAgain(tx, known, input), isNew: false }
   await checkQuota(tx, userId)
   const device = tx.create(Device, {
-    ...readFields(secrets, input, null), user: tx.getReference(User, userId), last_seen: new Date()
+    ...readFields(secrets, input, null),
+    is_numbered: isNumbered(input),
+    user: tx.getReference(User, userId), last_seen: new Date()
   })
   await tx.persist(device).flush()
   return { device, isNew: true }

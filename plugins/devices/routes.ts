@@ -1,8 +1,10 @@
 import { Type } from '@sinclair/typebox'
 import { callerOf } from '../../core/auth.ts'
 import { ErrorSchema, type Routes } from '../../core/typebox.ts'
+import { isNumbered } from './registration.ts'
 import {
-  DeviceExistsSchema, DeviceParams, DeviceSchema, RegisterDeviceSchema, UpdateDeviceSchema, toDeviceView
+  DeviceExistsSchema, DeviceParams, DeviceSchema, RegisterDeviceSchema, RegisteredDeviceSchema, UpdateDeviceSchema,
+  toDeviceView, toRegisteredDevice
 } from './schemas.ts'
 
 const tags = ['devices']
@@ -15,12 +17,12 @@ const routes: Routes = async (app) => {
       summary: 'Register a device; one that is known is answered instead',
       description: 'A device is known by its hardware address, or else by host name and platform together.',
       body: RegisterDeviceSchema,
-      response: { 200: DeviceSchema, 201: DeviceSchema, 409: DeviceExistsSchema }
+      response: { 200: RegisteredDeviceSchema, 201: RegisteredDeviceSchema, 409: DeviceExistsSchema }
     },
     config: { scopes: ['devices.write'] }
   }, async (request, reply) => {
     const { device, isNew } = await app.devices.register(request.em, callerOf(request), request.body)
-    return reply.code(isNew ? 201 : 200).send(toDeviceView(device))
+    return reply.code(isNew ? 201 : 200).send(toRegisteredDevice(device, isNumbered(request.body)))
   })
 
   app.get('/api/devices', {

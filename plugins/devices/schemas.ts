@@ -58,9 +58,16 @@ export type UpdateDevice = Static<typeof UpdateDeviceSchema>
 
 const NullableText = Nullable(Type.String())
 
-export const DeviceSchema = Type.Object({
-  id: Type.Integer(),
-  device_id: Type.String({ description: 'The same device by its UUID' }),
+/** A device by the id that its registration was answered with. */
+export const DeviceIdSchema = Type.Union([Type.Integer(), Type.String({ format: 'uuid' })], {
+  description: 'Integer of a device that registered without `client` and `client_version`, UUID of any other'
+})
+export type DeviceId = Static<typeof DeviceIdSchema>
+export const deviceIdOf = (device: Pick<Device, 'id' | 'device_id' | 'is_numbered'>): DeviceId =>
+  device.is_numbered ? device.id : device.device_id
+
+const DeviceRecordSchema = Type.Object({
+  device_id: Type.String({ format: 'uuid' }),
   user_id: Type.Integer(),
   name: NullableText,
   platform: NullableText,
@@ -80,17 +87,37 @@ export const DeviceSchema = Type.Object({
   created_at: DateTime,
   updated_at: DateTime
 })
+export const DeviceSchema = Type.Composite([
+  Type.Object({
+    id: Type.String({ format: 'uuid', description: 'The same as `device_id`' }),
+    number: Type.Integer({ description: 'The same device by its other id' })
+  }),
+  DeviceRecordSchema
+])
 export type DeviceView = Static<typeof DeviceSchema>
+/** Apps that name their `client` take an `id` for the one by which they are listed, so they are given no other. */
+export const RegisteredDeviceSchema = Type.Composite([
+  Type.Object({
+    id: Type.Optional(Type.Integer({ description: 'Only where neither `client` nor `client_version` was sent' }))
+  }),
+  DeviceRecordSchema
+])
+export type RegisteredDevice = Static<typeof RegisteredDeviceSchema>
 
 export const DeviceExistsSchema = Type.Object({
   detail: Type.Object({ error: Type.Literal('device_exists'), message: Type.String(), device_id: Type.String() })
 })
 
-/** The view of a device; its secrets are shown as a mask. */
-export function toDeviceView (device: Device): DeviceView {
+export const toDeviceView = (device: Device): DeviceView =>
+  ({ id: device.device_id, number: device.id, ...toRecord(device) })
+
+export const toRegisteredDevice = (device: Device, isNumbered: boolean): RegisteredDevice =>
+  ({ ...(isNumbered ? { id: device.id } : {}), ...toRecord(device) })
+
+/** Its secrets are shown as a mask. */
+function toRecord (device: Device): Static<typeof DeviceRecordSchema> {
   const mac = device.mac_address ?? null
   return {
-    id: device.id,
     device_id: device.device_id,
     user_id: device.user.id,
     name: device.name ?? null,

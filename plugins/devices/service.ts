@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Caller, requireGrant } from '../../core/auth.ts'
-import { notFound } from '../../core/errors.ts'
+import { badRequest, notFound } from '../../core/errors.ts'
 import { readReference } from '../../core/reference.ts'
 import { type Publish, ownerRoom } from '../../core/sockets.ts'
 import { inTransaction } from '../../core/transaction.ts'
@@ -32,12 +32,18 @@ export function createDevices (app: FastifyInstance, publish: Publish<DeviceEven
     return device
   }
 
+  /** @throws ApiError BAD_REQUEST, in words that apps compare, when the owner switched the sync of a device off */
+  function requireSync ({ sync_enabled: isEnabled }: Device): void {
+    if (!isEnabled) throw badRequest('Sync is disabled for this device')
+  }
+
   const beforeDelete: Listener[] = []
 
   return {
     ...appDevices,
     lookUp,
     find,
+    requireSync,
 
     /**
      * Keeps a device from being deleted until the transaction ends. To be called before anything that hangs on it is

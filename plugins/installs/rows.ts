@@ -5,7 +5,7 @@ import type { Viewer } from '../platforms/visibility.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 import type { InstallRow, ReportInstall } from './schemas.ts'
 
-const COLUMNS = sql`i.id, i.user_id, i.device_id, d.device_id as device_uuid, i.rom_id, i.file_ids, i.status, i.reason,
+const COLUMNS = sql`i.id, i.user_id, i.device_id, d.device_id as device_uuid, d.is_numbered, i.rom_id, i.file_ids, i.status, i.reason,
   ${milliseconds('i.created_at')} as created_at, ${milliseconds('i.updated_at')} as updated_at`
 const IS_LIVE = sql<boolean>`i.status in ('pending', 'taken')`
 /** In no list any more; they stay for a day for a device that did not hear that its report arrived. */

@@ -1,12 +1,12 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { DateTime, Id, Nullable, StoredText, StringEnum, formatDate } from '../../core/typebox.ts'
-import { DeviceReference } from '../devices/schemas.ts'
+import { DeviceIdSchema, DeviceReference } from '../devices/schemas.ts'
 import { INSTALL_STATUSES } from './entities.ts'
 
 export const InstallRequestSchema = Type.Object({
   id: Type.String({ description: 'UUID' }),
   user_id: Type.Integer(),
-  device_id: Type.String({ description: 'UUID of the device' }),
+  device_id: DeviceIdSchema,
   rom_id: Type.Integer(),
   file_ids: Type.Array(Type.Integer(), { description: 'Files of the ROM to fetch: the game, its updates and its DLC' }),
   status: StringEnum(INSTALL_STATUSES),
@@ -20,15 +20,16 @@ export type InstallRequestView = Static<typeof InstallRequestSchema>
 export interface InstallRow extends Omit<InstallRequestView, 'device_id' | 'created_at' | 'updated_at'> {
   device_id: number
   device_uuid: string
+  is_numbered: boolean
   created_at: number
   updated_at: number
 }
 
 export function toInstallView (row: InstallRow): InstallRequestView {
-  const { device_uuid: uuid, created_at: created, updated_at: updated, ...same } = row
+  const { device_uuid: uuid, is_numbered: isNumbered, created_at: created, updated_at: updated, ...same } = row
   return {
     ...same,
-    device_id: uuid,
+    device_id: isNumbered ? row.device_id : uuid,
     created_at: formatDate(created),
     updated_at: formatDate(updated)
   }

@@ -36,12 +36,12 @@ const NEVER_IN_NAMES = /[\0-\x1f\x7f-\x9f/\\]/g
 
 /**
  * The value of a `Content-Disposition` header, by RFC 6266 and RFC 8187; no control character and no slash passes.
- * Always with both forms of the name: apps look for either.
+ * Always with both forms of the name: apps look for either, and some take the first that they find.
  */
 export function contentDisposition (type: 'attachment' | 'inline', fileName: string): string {
   const name = fileName.replace(NEVER_IN_NAMES, '_').toWellFormed()
   const ascii = name.replaceAll(/[^ -~]/gu, '?').replaceAll('"', '\\"')
-  return `${type}; filename="${ascii}"; filename*=${encodeExtended(name)}`
+  return `${type}; filename*=${encodeExtended(name)}; filename="${ascii}"`
 }
 
 /** A file that is replaced has another inode, one that is written another time: this changes with either. */

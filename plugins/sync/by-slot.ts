@@ -10,17 +10,29 @@ const understandsDelete = (body: NegotiateBody) => LATER_FIELDS.some((field) => 
 
 const keyOf = (slot: string | null) => slot === null ? null : slotKey(slot)
 
+/** Times above this, in the year 2603 as seconds, are milliseconds. */
+const SECONDS_MAX = 20_000_000_000
+
+/** A time in ISO 8601, which apps also say as a number since 1970. */
+function toTimeText (time: number | string): string {
+  const count = Number(time)
+  if (Number.isNaN(count)) return String(time)
+  const date = new Date(count > SECONDS_MAX ? count : count * 1_000)
+  return Number.isNaN(date.getTime()) ? String(time) : date.toISOString()
+}
+
 function listFiles (saves: NonNullable<NegotiateBody['saves']>): ListedFile[] {
   return saves.map((save, index) => {
     const slot = save.slot ?? null
+    const changed = toTimeText(save.updated_at)
     return {
-      rom_id: save.rom_id,
+      rom_id: Number(save.rom_id),
       kind: 'save',
       file_name: save.file_name,
-      mtime: save.updated_at,
+      mtime: changed,
       slot,
       emulator: save.emulator ?? null,
-      ...readDeviceFile(save.content_hash, save.updated_at, ['saves', index, 'updated_at']),
+      ...readDeviceFile(save.content_hash, changed, ['saves', index, 'updated_at']),
       is_storable: readStoredName(save.file_name) !== null,
       key: keyOf(slot)
     }
@@ -35,7 +47,7 @@ export function readBySlot (saves: NonNullable<NegotiateBody['saves']>, body: Ne
   return {
     files: listFiles(saves),
     kinds: ['save'],
-    rom_ids: wanted === null ? null : [...new Set([...wanted, ...saves.map((save) => save.rom_id)])],
+    rom_ids: wanted === null ? null : [...new Set([...wanted, ...saves.map((save) => Number(save.rom_id))])],
     includes_known: false,
     restores_unlisted: restores,
     keyOf: ({ slot, emulator, conflict_of: conflictOf }) =>

@@ -1,8 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 import { type ServerEvents, userRoom } from '../../core/sockets.ts'
+import type { Device } from '../devices/entities.ts'
+import { type DeviceId, deviceIdOf } from '../devices/schemas.ts'
 
 /** Both ids of a session. */
-interface OfSession { device_id: string, session_id: string, id: number }
+interface OfSession { device_id: DeviceId, session_id: string, id: number }
 
 declare module '../../core/sockets.ts' {
   interface ServerEvents {
@@ -15,7 +17,7 @@ declare module '../../core/sockets.ts' {
 }
 
 /** A session as its events name it. */
-export interface SessionName { id: number, session_id: string, user_id: number, device_uuid: string }
+export interface SessionName { id: number, session_id: string, user_id: number, device: Pick<Device, 'id' | 'device_id' | 'is_numbered'> }
 
 type SyncEvent = 'started' | 'progress' | 'completed' | 'conflict' | 'error'
 
@@ -24,7 +26,7 @@ export function createSyncEvents (app: FastifyInstance) {
   return function publish<Name extends SyncEvent> (
     session: SessionName, name: Name, payload: Omit<ServerEvents[`sync:${Name}`], keyof OfSession>
   ): void {
-    const ids: OfSession = { device_id: session.device_uuid, session_id: session.session_id, id: session.id }
+    const ids: OfSession = { device_id: deviceIdOf(session.device), session_id: session.session_id, id: session.id }
     app.sockets.publish(userRoom(session.user_id), `sync:${name}`, { ...payload, ...ids } as ServerEvents[`sync:${Name}`])
   }
 }

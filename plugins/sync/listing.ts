@@ -37,9 +37,13 @@ export interface Listing {
   keyOf (asset: Pick<AssetRow, 'file_name' | 'slot' | 'emulator' | 'conflict_of'>): string | null
 }
 
-/** A digest as the server spells it; an empty one is none. */
-const readHash = (hash: string | null | undefined): string | null =>
-  hash === null || hash === undefined || hash === '' ? null : hash.toLowerCase()
+const HASH = /^([0-9a-f]{40}|[0-9a-f]{32})$/
+
+/** A digest as the server spells it; what is none of its kinds cannot be compared, so it is none. */
+function readHash (given: string | null | undefined): string | null {
+  const hash = given?.toLowerCase() ?? ''
+  return HASH.test(hash) ? hash : null
+}
 
 /** What a device says a file is. Its time counts only where there is no hash, and is not looked at otherwise. */
 export function readDeviceFile (

@@ -104,7 +104,7 @@ async function openSession (
     [sessionId, userId, device.id, planned, JSON.stringify(downloads)])
     await upsertDeviceSyncs(tx, device.id, held)
     await upsertBases(tx, device.id, bases)
-    return { id: session?.id ?? 0, session_id: sessionId, user_id: userId, device_uuid: device.device_id }
+    return { id: session?.id ?? 0, session_id: sessionId, user_id: userId, device }
   })
 }
 
@@ -137,9 +137,7 @@ export function createNegotiation (app: FastifyInstance, publish: PublishSync) {
     const reference = body.device_id ?? caller.device_id
     if (reference === null) throw badRequest("Name the device as 'device_id', or call with a token that is bound to one")
     const device = await app.devices.find(em, caller.id, reference)
-    if (!device.sync_enabled) {
-      throw badRequest(`Sync is disabled for device '${device.device_id}'; set its sync_enabled to true`)
-    }
+    app.devices.requireSync(device)
     const pairs = await settlePairs(em, listing, scopeOf(caller, device, listing), directionOf(device))
     const downloads = listDownloads(pairs, body.roms === undefined ? null : readResolution(device))
     const session = await openSession(em, device, caller.id, pairs, downloads)

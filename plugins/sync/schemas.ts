@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { DateTime, ID_MAX, Id, Limit, Nullable, Offset, StoredText, StringEnum, formatDate } from '../../core/typebox.ts'
-import { DeviceReference } from '../devices/schemas.ts'
+import type { Device } from '../devices/entities.ts'
+import { DeviceIdSchema, DeviceReference, deviceIdOf } from '../devices/schemas.ts'
 import { PlaySessionEntrySchema, PlaySessionIngestResponseSchema } from '../play-sessions/schemas.ts'
 import { SYNC_STATUSES, type SyncSession } from './entities.ts'
 
@@ -19,14 +20,23 @@ const Time = Type.String({
 const Label = Type.Optional(Nullable(StoredText({ maxLength: 255 })))
 
 const FileSchema = Type.Object({ file: FileName, mtime: Time, sha1: Hash })
+/** Apps send numbers as text too. */
+const NumberOrText = Type.Unsafe<number | string>({ type: ['integer', 'string'], minimum: 0, pattern: '^[0-9]{1,15}$' })
 const SaveSchema = Type.Object({
-  rom_id: Id,
+  rom_id: Type.Unsafe<number | string>({
+    type: ['integer', 'string'], minimum: 1, maximum: ID_MAX, pattern: '^[0-9]{1,9}$', description: 'Id of the ROM'
+  }),
   file_name: FileName,
   slot: Label,
   emulator: Label,
-  content_hash: Hash,
-  updated_at: Time,
-  file_size_bytes: Type.Integer()
+  content_hash: Type.Optional(Nullable(Type.String({
+    maxLength: 255, description: 'MD5 or SHA-1 in hexadecimal; anything else counts as none'
+  }))),
+  updated_at: Type.Unsafe<number | string>({
+    ...Time, type: ['number', 'string'], minimum: 0, pattern: `${Time.pattern}|^[0-9]{1,15}(\\.[0-9]+)?$`,
+    description: 'ISO 8601, UTC without an offset; or the seconds or milliseconds since 1970'
+  }),
+  file_size_bytes: NumberOrText
 })
 
 /** One schema for both dialects: a union of them would be looked through twice, and say less of what is wrong. */
@@ -102,7 +112,7 @@ export type CompleteBody = Static<typeof CompleteSchema>
 export const SyncSessionSchema = Type.Object({
   id: Type.Integer(),
   session_id: Type.String({ format: 'uuid' }),
-  device_id: Type.String(),
+  device_id: DeviceIdSchema,
   user_id: Type.Integer(),
   status: StringEnum(SYNC_STATUSES),
   initiated_at: DateTime,
@@ -130,7 +140,7 @@ export type ListSyncSessionsQuery = Static<typeof ListSyncSessionsQuery>
 /** A session without what only its completion needs. */
 export interface SessionSummary extends Pick<SyncSession, 'id' | 'session_id' | 'status' | 'operations_planned' |
   'operations_completed' | 'operations_failed' | 'error_message' | 'initiated_at' | 'completed_at' | 'created_at' | 'updated_at'> {
-  device: { device_id: string }
+  device: Pick<Device, 'id' | 'device_id' | 'is_numbered'>
   user: { id: number }
 }
 
@@ -139,7 +149,7 @@ export function toSessionView (session: SessionSummary): Static<typeof SyncSessi
   return {
     id: session.id,
     session_id: session.session_id,
-    device_id: session.device.device_id,
+    device_id: deviceIdOf(session.device),
     user_id: session.user.id,
     status: session.status,
     initiated_at: formatDate(session.initiated_at),

@@ -28,11 +28,13 @@ function conditionOf (userId: number, reference: number | string): Condition | n
   return id === null ? null : { user: userId, ...id }
 }
 
+/** As its events name it. */
+const DEVICE = "json_build_object('id', d.id, 'device_id', d.device_id, 'is_numbered', d.is_numbered) as device"
 interface Progress { operations_completed: number, operations_planned: number }
 const COUNT = `update sync_sessions s set operations_completed = s.operations_completed + 1, updated_at = now()
   from devices d where d.id = s.device_id and s.user_id = ? and (s.id = ?::int or s.session_id = ?::uuid)
     and s.status in ('PENDING', 'IN_PROGRESS')
-  returning s.id, s.session_id, s.user_id, d.device_id as device_uuid, s.operations_completed, s.operations_planned`
+  returning s.id, s.session_id, s.user_id, ${DEVICE}, s.operations_completed, s.operations_planned`
 
 const countsOf = ({ operations_completed: completed, operations_failed: failed }: CompleteBody) =>
   ({ operations_completed: completed, operations_failed: failed })
@@ -73,7 +75,7 @@ async function confirmDownloads (
 
 export function createSessions (app: FastifyInstance, publish: PublishSync) {
   const nameOf = (session: SyncSession): SessionName => ({
-    id: session.id, session_id: session.session_id, user_id: session.user.id, device_uuid: session.device.device_id
+    id: session.id, session_id: session.session_id, user_id: session.user.id, device: session.device
   })
 
   async function get (em: EntityManager, userId: number, reference: string): Promise<SyncSession> {
@@ -126,7 +128,8 @@ export function createSessions (app: FastifyInstance, publish: PublishSync) {
 
     async list (em: EntityManager, userId: number, query: ListSyncSessionsQuery): Promise<SessionSummary[]> {
       const { device_id: reference, limit, offset } = query
-      const device = reference === undefined ? null : await app.devices.find(em, userId, reference)
+      const device = reference === undefined ? null : await app.devices.lookUp(em, userId, reference)
+      if (reference !== undefined && device === null) return []
       return await em.find(SyncSession, { user: userId, ...(device === null ? {} : { device }) }, {
         populate: ['device'], orderBy: { id: 'desc' }, limit, offset, exclude: ['downloads', 'completed_answer']
       })
@@ -160,7 +163,7 @@ export function createSessions (app: FastifyInstance, publish: PublishSync) {
         set status = 'FAILED', error_message = $1, downloads = '[]', updated_at = now() from devices d
         where d.id = s.device_id and s.status in ('PENDING', 'IN_PROGRESS')
           and s.initiated_at < now() - make_interval(hours => $2)
-        returning s.id, s.session_id, s.user_id, d.device_id as device_uuid`, [EXPIRED, EXPIRES_HOURS])
+        returning s.id, s.session_id, s.user_id, ${DEVICE}`, [EXPIRED, EXPIRES_HOURS])
       for (const session of rows) publish(session, 'error', { error: EXPIRED })
       await app.pg.query(`delete from sync_sessions where status not in ('PENDING', 'IN_PROGRESS')
         and coalesce(completed_at, updated_at) < now() - make_interval(days => $1)`, [KEPT_DAYS])

@@ -45,7 +45,7 @@ export const DeviceAuthApproveSchema = Type.Object({
   // What was not asked for or is not held is forbidden, not invalid: the service says so.
   approved_scopes: Type.Array(Type.String({ maxLength: 50 }), { maxItems: SCOPES.length, description: 'At least one' }),
   device_name: Type.Optional(Nullable(StoredText({ maxLength: 255 }))),
-  expires_in: Type.Optional(LifetimeSchema)
+  expires_in: LifetimeSchema
 })
 export type DeviceAuthApprove = Static<typeof DeviceAuthApproveSchema>
 

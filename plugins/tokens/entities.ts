@@ -28,7 +28,8 @@ export const PairingCode = defineEntity({
   tableName: 'pairing_codes',
   properties: {
     code_hash: columns.text().primary(),
-    token: () => p.manyToOne(ClientToken).deleteRule('cascade').joinColumn('token_id').index(),
+    /** Null once it was deleted: whoever has the code is told that. */
+    token: () => p.manyToOne(ClientToken).deleteRule('set null').joinColumn('token_id').nullable().index(),
     expires_at: columns.time()
   }
 })

@@ -16,20 +16,25 @@ const CODE_SECONDS = 60
 export function createPairing (app: FastifyInstance, tokens: Tokens) {
   const throttle = createThrottle(app.pg)
   const hashOf = (code: string) => app.secrets.sign('pairing-code', readCode(code))
-  const unknown = (code: string) =>
-    notFound(`Pairing code '${code}' is wrong, used or has run out; ask for a new one`)
+  // Apps tell these two apart by their words.
+  const unknown = () => notFound('Invalid or expired pairing code')
+  const tokenGone = () => notFound('Token no longer exists')
 
-  /** The token that a code stands for, under a new secret; the code is used up by it, whoever else tries. */
+  /**
+   * The token that a code stands for, under a new secret; the code is used up by it, whoever else tries. Null when the
+   * token was deleted.
+   */
   async function redeem (tx: EntityManager, code: string): Promise<FreshToken | null> {
     const good = [hashOf(code)]
-    const [named] = await tx.execute<{ token_id: number }[]>(
+    const [named] = await tx.execute<{ token_id: number | null }[]>(
       'select token_id from pairing_codes where code_hash = ? and expires_at > now()', good)
-    if (named === undefined) return null
-    await lockToken(tx, named.token_id)
+    if (named === undefined) throw unknown()
+    if (named.token_id !== null) await lockToken(tx, named.token_id)
     const used = await tx.execute<unknown[]>(
       'delete from pairing_codes where code_hash = ? and expires_at > now() returning 1', good)
-    if (used.length === 0) return null
-    const token = await tx.findOneOrFail(ClientToken, { id: named.token_id }, { populate: ['device', 'user'] })
+    if (used.length === 0) throw unknown()
+    const token = await tx.findOne(ClientToken, { id: named.token_id ?? 0 }, { populate: ['device', 'user'] })
+    if (token === null) return null
     if (!token.user.enabled) throw forbidden('The owner of this token is disabled')
     return await tokens.renew(tx, token)
   }
@@ -55,14 +60,14 @@ export function createPairing (app: FastifyInstance, tokens: Tokens) {
     async checkWaiting (em: EntityManager, code: string, address: string): Promise<void> {
       await throttle.spend(quotas.pairingStatus(address))
       const waiting = await em.count(PairingCode, { code_hash: hashOf(code), expires_at: { $gt: new Date() } })
-      if (waiting === 0) throw unknown(code)
+      if (waiting === 0) throw unknown()
     },
 
     /** @throws ApiError NOT_FOUND for a code that is not good, FORBIDDEN when the token's owner is disabled. */
     async exchange (em: EntityManager, code: string, address: string): Promise<FreshToken> {
       await throttle.spend(quotas.exchange(address))
       const fresh = await inTransaction(em, (tx) => redeem(tx, code))
-      if (fresh === null) throw unknown(code)
+      if (fresh === null) throw tokenGone()
       const { token } = fresh
       app.sockets.end({ kind: 'token', id: token.id })
       const details = { token_id: token.id, token_name: token.name }

@@ -12,7 +12,7 @@ const LIFETIME_MS = { '30d': 30 * DAY_MS, '90d': 90 * DAY_MS, '1y': 365 * DAY_MS
 export const makeRawToken = (config: Config) => tokenPrefixes(config)[0] + randomBytes(32).toString('hex')
 
 /** When a token made now ends; null for never. */
-export function expiryOf (lifetime: Lifetime = 'never'): Date | null {
-  const span = LIFETIME_MS[lifetime]
+export function expiryOf (lifetime: Lifetime | null | undefined): Date | null {
+  const span = LIFETIME_MS[lifetime ?? 'never']
   return span === null ? null : new Date(Date.now() + span)
 }

@@ -5,7 +5,8 @@ import type { ClientToken } from './entities.ts'
 
 export const LIFETIMES = ['30d', '90d', '1y', 'never'] as const
 export type Lifetime = typeof LIFETIMES[number]
-export const LifetimeSchema = StringEnum(LIFETIMES, { default: 'never' })
+/** How long a token lasts; apps say null as well for one that does not run out. */
+export const LifetimeSchema = Type.Optional(Nullable(StringEnum(LIFETIMES, { default: 'never' })))
 
 const fields = {
   id: Type.Integer(),
@@ -31,7 +32,7 @@ export type ClientTokenView = Static<typeof ClientTokenSchema>
 export const CreateTokenSchema = Type.Object({
   name: StoredText({ minLength: 1, maxLength: 255 }),
   scopes: Type.Array(StringEnum(SCOPES), { minItems: 1, maxItems: SCOPES.length }),
-  expires_in: Type.Optional(LifetimeSchema)
+  expires_in: LifetimeSchema
 })
 export type CreateToken = Static<typeof CreateTokenSchema>
 

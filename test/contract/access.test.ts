@@ -109,6 +109,8 @@ const FOREIGN: Record<string, [path: string, status: number]> = {
   headSaveVersionContent: [`/api/saves/${things.save}/versions/${things.version}/content`, 404],
   restoreSaveVersion: [`/api/saves/${things.save}/versions/${things.version}/restore`, 404],
   restoreSave: [`/api/saves/${things.save}/restore`, 404],
+  getDeletedSaveContent: [`/api/saves/deleted/${things.save}/content`, 404],
+  headDeletedSaveContent: [`/api/saves/deleted/${things.save}/content`, 404],
   confirmSaveDownload: [`/api/saves/${things.save}/downloaded`, 404],
   getState: [`/api/states/${things.state}`, 404],
   updateState: [`/api/states/${things.state}`, 404],

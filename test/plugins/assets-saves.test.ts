@@ -71,8 +71,11 @@ t.test('saves of a slot carry their date, the same content is kept once, and old
   t.same((await alice.get<AssetItem[]>(`/api/saves?rom_id=${rom}&slot=main`)).map(({ id }) => id), [last.id], 'a limit below 1 is 1')
   const deleted = (await alice.get<AssetItem[]>('/api/saves/deleted')).filter(({ rom_id: id }) => id === rom)
   t.same(new Set(deleted.map(({ id }) => id)), new Set(forced.id === last.id ? [first.id] : [first.id, forced.id]))
-  t.type(await contentOf(first.id), 'string', 'its owner can look at what was deleted')
-  t.equal((await bob.call('GET', `/api/saves/${first.id}/content`)).statusCode, 404)
+  t.equal(await contentOf(first.id), null)
+  const { download_path: path } = deleted.find(({ id }) => id === first.id) ?? {}
+  t.match(path, `/api/saves/deleted/${first.id}/content`)
+  t.equal(await alice.content(path ?? ''), 'one', 'its owner can look at what was deleted')
+  t.equal((await bob.call('GET', path ?? '')).statusCode, 404)
   const restored = await alice.call('POST', `/api/saves/${first.id}/restore`)
   t.match(restored.json(), { id: first.id, slot: 'main' })
   t.equal(await contentOf(first.id), 'one')
@@ -213,7 +216,7 @@ t.test('content is sent in parts, to be saved and never run, and said to be miss
     etag: `"${save.sha1}"`,
     'last-modified': new Date(save.updated_at).toUTCString(),
     'content-type': 'application/octet-stream',
-    'content-disposition': /^attachment; filename="G\?m\?.html"; filename\*=UTF-8''G%C3%A4m%C3%A9.html$/,
+    'content-disposition': /^attachment; filename\*=UTF-8''G%C3%A4m%C3%A9.html; filename="G\?m\?.html"$/,
     'x-content-type-options': 'nosniff',
     'content-security-policy': /sandbox/
   })

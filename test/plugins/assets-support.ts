@@ -10,6 +10,7 @@ export interface AssetItem {
   full_path: string
   file_size_bytes: number
   sha1: string
+  download_path: string
   content_hash: string | null
   slot: string | null
   emulator: string | null

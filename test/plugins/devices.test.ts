@@ -47,8 +47,15 @@ t.test('a device registers in the short form and is answered with both of its id
     paths: { roms: '/roms', saves: '/saves', states: '/states' }, created_at: /\+00:00$/, last_seen: /\+00:00$/
   })
   for (const id of [body.id, body.device_id, body.device_id.toUpperCase()]) {
-    t.same((await alice.get(`/api/devices/${id}`)).body, body)
+    t.same((await alice.get(`/api/devices/${id}`)).body, { ...body, id: body.device_id, number: body.id })
   }
+})
+
+t.test('an app that names its client is given no id but the one it is listed by', async (t) => {
+  const { status, body } = await alice.post('/api/devices', { name: 'App', client: 'app', allow_duplicate: true })
+  t.equal(status, 201)
+  t.notOk('id' in body)
+  t.match((await alice.get(`/api/devices/${body.device_id}`)).body, { id: body.device_id, number: Number })
 })
 
 t.test('a device registers in the long form', async (t) => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { startHistoryHost } from './sync-history-host.ts'
-import { histories } from './sync-histories.ts'
+import { EXAMPLES, histories } from './sync-histories.ts'
 
 /** More of them run with `npm run soak`, where the server is also killed. */
 const RUNS = 8
@@ -9,6 +9,6 @@ const RUNS = 8
 const play = await startHistoryHost(t)
 
 t.test('whatever devices and their user do, nothing is lost, nor undone, and all end up with the newest', async (t) => {
-  await fc.assert(fc.asyncProperty(histories({ kills: false }), play), { numRuns: RUNS })
+  await fc.assert(fc.asyncProperty(histories({ kills: false }), play), { numRuns: RUNS, examples: EXAMPLES })
   t.pass('all histories')
 })

@@ -77,6 +77,17 @@ export function histories (options: { kills: boolean }): fc.Arbitrary<Step[]> {
   return fc.array(step, { minLength: 2, maxLength: STEPS_MAX })
 }
 
+const sync = (device: number): Step => ({ kind: 'sync', device, faults: [], completes: 'once' })
+const write = (device: number): Step => ({ kind: 'write', device, file: 0 })
+
+/** Histories that once went wrong, so that they are always played. */
+export const EXAMPLES: [Step[]][] = [
+  // What was deleted came back by a device that had held another save of the name.
+  [[write(0), sync(0), { kind: 'put', file: 0, isSlotted: true }, sync(0), { kind: 'delete', pick: 0 }, sync(0)]],
+  // What was restored after a conflict was undone by the device that had settled it.
+  [[write(0), sync(0), sync(1), write(0), sync(0), write(1), sync(1), { kind: 'restore version', pick: 1 }, sync(1)]]
+]
+
 class Away extends Error {}
 
 /** What a device is told to do with one of its files. */
@@ -208,7 +219,8 @@ class SlotDevice extends Device {
   }
 
   findNewest (name: string, newestFirst: readonly Save[]): Save | undefined {
-    return newestFirst.find((save) => save.conflict_of === null && SLOTS.has(name) && save.slot === SLOTS.get(name))
+    const slot = SLOTS.get(name)
+    return newestFirst.find((save) => slot !== undefined && save.conflict_of === null && save.slot === slot)
   }
 }
 
@@ -356,7 +368,7 @@ export class History {
       for (const which of ['live', 'deleted'] as const) {
         for (const { id } of await this.#list(family, which)) {
           const versions = await this.get<{ id: number }[]>(`/api/${family}/${id}/versions`)
-          const paths = [`/api/${family}/${id}/content`, ...versions.map((version) =>
+          const paths = [`/api/${family}/${which === 'live' ? '' : 'deleted/'}${id}/content`, ...versions.map((version) =>
             `/api/${family}/${id}/versions/${version.id}/content`)]
           for (const path of paths) {
             const content = await this.download(path)
