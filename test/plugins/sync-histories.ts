@@ -244,7 +244,8 @@ export class History {
   }
 
   async start (): Promise<void> {
-    for (const [Kind, skew] of [[FileDevice, -86_400_000 * 400], [FileDevice, 86_400_000 * 3], [SlotDevice, 0]] as const) {
+    const kinds = [[FileDevice, -86_400_000 * 400], [FileDevice, 86_400_000 * 3], [SlotDevice, 0]] as const
+    for (const [Kind, skew] of kinds) {
       const { id } = await this.post<{ id: number }>('/api/devices', { name: Kind.name, allow_duplicate: true })
       this.#devices.push(new Kind(this, id, skew))
     }
