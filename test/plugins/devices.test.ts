@@ -216,7 +216,7 @@ t.test('only what is sent changes, and null clears', async (t) => {
   t.match((await alice.put(`/api/devices/${id}`, { hostname: null, mac_address: null, sync_mode: null, paths: null, sync_enabled: false })).body,
     { name: 'New', hostname: null, mac: null, sync_mode: 'push_pull', paths: null, sync_enabled: false })
   t.match((await alice.put(`/api/devices/${id}`, { sync_enabled: null })).body, { sync_enabled: true })
-  t.match((await alice.get('/api/devices')).body, [{ id, name: 'New' }])
+  t.match((await alice.get('/api/devices')).body, [{ number: id, name: 'New' }])
 })
 
 t.test('who and when cannot be sent', async (t) => {
