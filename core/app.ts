@@ -17,6 +17,7 @@ import type { PluginPackage } from './plugin-packages.ts'
 import { createPluginServices } from './plugin-services.ts'
 import refuseNul from './refuse-nul.ts'
 import { type Secrets, createSecrets } from './secrets.ts'
+import { SOCKET_PATH, isSocketUpgrade } from './socket-request.ts'
 import sockets from './sockets.ts'
 import type { App } from './typebox.ts'
 import { buildSerializer, createValidatorCompiler } from './validation.ts'
@@ -63,6 +64,7 @@ export async function buildApp (options: AppOptions): Promise<App> {
   const app: App = fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: !['debug', 'trace'].includes(config.server.log_level) }),
+    http: { shouldUpgradeCallback: (request) => isSocketUpgrade(request, `${prefix}${SOCKET_PATH}`) },
     bodyLimit: JSON_MAX_BYTES,
     trustProxy: config.server.trusted_proxies.length > 0 ? [...config.server.trusted_proxies] : false,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: URL_PART_MAX },

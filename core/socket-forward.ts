@@ -1,11 +1,12 @@
 import { rmSync } from 'node:fs'
 import {
-  Agent, type IncomingHttpHeaders, type IncomingMessage, type Server as HttpServer, type ServerResponse, createServer,
-  request as sendRequest
+  type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders, type Server as HttpServer,
+  type ServerResponse, createServer, request as sendRequest
 } from 'node:http'
 import { join } from 'node:path'
-import type { Duplex } from 'node:stream'
+import { type Duplex, pipeline } from 'node:stream'
 import type { Server as SocketServer } from 'socket.io'
+import { checkSocketRequest, isSocketUrl, readSocketBody } from './socket-request.ts'
 import type { App } from './typebox.ts'
 
 type Engine = SocketServer['engine']
@@ -14,20 +15,21 @@ type Engine = SocketServer['engine']
  * A socket session lives in one web worker, and long polling sends its requests to whichever worker is free. The
  * session id begins with its owner's worker number and process number (core/sockets.ts), so that any other worker can
  * hand the request over to the owner, on a local socket named after both.
+ *
+ * Nothing is passed on as it came. The owner gets a request of ours, on a connection that carries no other: the method,
+ * an address made anew, the few headers that the transports read, and a body that was read whole.
  */
 const SESSION_OWNER = /^(\d{1,4})-([0-9a-z]{1,8})-/
-/** The client's own address, between two workers only. */
-const CLIENT_HEADER = 'x-svc-client-address'
-/** As much as the owner itself takes in one message. */
-const BODY_MAX_BYTES = 1_000_000
-/** https://www.rfc-editor.org/rfc/rfc9110#section-7.6.1 */
-const HOP_BY_HOP = ['connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'proxy-connection', 'te',
-  'trailer', 'transfer-encoding', 'upgrade']
-/** How long a connection between two workers is kept without use. */
-const KEEP_ALIVE_MS = 60_000
+const QUERY = ['EIO', 'transport', 'sid']
+const POLLING_HEADERS = ['content-type', 'accept-encoding', 'origin']
+const WEBSOCKET_HEADERS = ['sec-websocket-key', 'sec-websocket-version', 'sec-websocket-extensions', 'sec-websocket-protocol',
+  'origin']
+const ANSWER_HEADERS = ['content-type', 'content-length', 'content-encoding', 'cache-control', 'vary',
+  'access-control-allow-origin', 'access-control-allow-credentials']
+/** A header of this is the same for whoever reads it. */
+const PLAIN_TEXT = /^[\t\x20-\x7e]*$/
 /** What engine.io itself answers for a session that is gone; the client then opens a new one. */
 const UNKNOWN_SESSION = JSON.stringify({ code: 1, message: 'Session ID unknown' })
-const TOO_LARGE = JSON.stringify({ detail: `The request is larger than ${BODY_MAX_BYTES} bytes` })
 
 const ownerOf = (workerNumber: number, pid = process.pid) => `${workerNumber}-${pid.toString(36)}`
 
@@ -38,70 +40,64 @@ export function ownerSocket (folder: string, owner: string): string {
     : join(folder, `web-${owner}.sock`)
 }
 
+const queryOf = (url: string) => new URLSearchParams(url.split('?', 2)[1] ?? '')
+
 /** Which worker a request is for: null when it opens a session or is none of ours. */
 export function readOwner (url: string, path: string): string | null {
-  const [pathname = '', query = ''] = url.split('?', 2)
-  if (pathname !== path && pathname !== `${path}/`) return null
-  const owner = SESSION_OWNER.exec(new URLSearchParams(query).get('sid') ?? '')
+  if (!isSocketUrl(url, path)) return null
+  const owner = SESSION_OWNER.exec(queryOf(url).get('sid') ?? '')
   return owner === null ? null : `${owner[1]}-${owner[2]}`
 }
 
-/** The headers without those that are about one connection only. */
-export function endToEndHeaders (headers: IncomingHttpHeaders): IncomingHttpHeaders {
-  const named = (headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase())
-  const dropped = new Set([...HOP_BY_HOP, ...named])
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !dropped.has(name)))
+/** The address of a session's request with what the transports read of it. */
+export function rebuildUrl (url: string, path: string): string {
+  const given = queryOf(url)
+  const read = Object.fromEntries(QUERY.map((name) => [name, given.get(name) ?? '']))
+  return `${path}/?${new URLSearchParams(read).toString()}`
 }
 
-function toOwner (
-  request: IncomingMessage, socketPath: string, agent: Agent | false, extra: Record<string, string> = {}
-) {
-  return sendRequest({
-    agent,
-    socketPath,
-    method: request.method ?? 'GET',
-    path: request.url ?? '/',
-    headers: {
-      ...endToEndHeaders(request.headers),
-      ...extra,
-      [CLIENT_HEADER]: request.socket.remoteAddress ?? ''
-    }
+/** Those of the headers that are in the list. */
+export function pickHeaders (headers: IncomingHttpHeaders, names: readonly string[]): OutgoingHttpHeaders {
+  return Object.fromEntries(names.flatMap((name) => {
+    const value = headers[name]
+    return typeof value === 'string' && PLAIN_TEXT.test(value) ? [[name, value]] : []
+  }))
+}
+
+function answerUnknown (response: ServerResponse): void {
+  if (response.headersSent) response.destroy()
+  else response.writeHead(400, { 'content-type': 'application/json' }).end(UNKNOWN_SESSION)
+}
+
+/** A worker as another one reaches it. */
+interface Owner { socketPath: string, path: string }
+
+/** A request to the owner, on a connection of its own. */
+function toOwner (request: IncomingMessage, { socketPath, path }: Owner, headers: OutgoingHttpHeaders) {
+  const { method = 'GET', url = '' } = request
+  return sendRequest({ agent: false, socketPath, method, path: rebuildUrl(url, path), headers })
+}
+
+/** Hands one polling request over and the answer back. */
+function exchange (request: IncomingMessage, response: ServerResponse, owner: Owner, body: Buffer): void {
+  const forwarded = toOwner(request, owner, {
+    ...pickHeaders(request.headers, POLLING_HEADERS),
+    ...(request.method === 'POST' ? { 'content-length': body.length } : {})
   })
-}
-
-function answer (response: ServerResponse, status: number, body: string): void {
-  if (response.headersSent) {
-    response.destroy()
-    return
-  }
-  response.writeHead(status, { 'content-type': 'application/json', connection: 'close' }).end(body)
-}
-
-/** Hands one polling request over and pipes the answer back. */
-function forwardRequest (
-  request: IncomingMessage, response: ServerResponse, socketPath: string, agent: Agent
-): void {
-  if (Number(request.headers['content-length'] ?? 0) > BODY_MAX_BYTES) {
-    answer(response, 413, TOO_LARGE)
-    return
-  }
-  const forwarded = toOwner(request, socketPath, agent)
-  let size = 0
-  request.on('data', (chunk: Buffer) => {
-    size += chunk.length
-    if (size <= BODY_MAX_BYTES) return
-    answer(response, 413, TOO_LARGE)
-    forwarded.destroy()
-  })
-  request.pipe(forwarded)
   // The client went away: the owner must not keep its answer for nobody.
   response.once('close', () => { forwarded.destroy() })
   forwarded.on('response', (reply) => {
-    response.writeHead(reply.statusCode ?? 502, endToEndHeaders(reply.headers))
-    reply.pipe(response)
-    reply.on('error', () => { response.destroy() })
+    response.writeHead(reply.statusCode ?? 502, pickHeaders(reply.headers, ANSWER_HEADERS))
+    pipeline(reply, response, () => {})
   })
-  forwarded.on('error', () => { answer(response, 400, UNKNOWN_SESSION) })
+  forwarded.on('error', () => { answerUnknown(response) })
+  forwarded.end(body)
+}
+
+function forwardRequest (request: IncomingMessage, response: ServerResponse, owner: Owner): void {
+  readSocketBody(request, response).then((body) => {
+    if (body !== null) exchange(request, response, owner, body)
+  }, () => { response.destroy() })
 }
 
 function writeHead (socket: Duplex, reply: IncomingMessage): void {
@@ -120,8 +116,10 @@ function joinStreams (one: Duplex, other: Duplex): void {
 }
 
 /** Hands a WebSocket over: both sides talk through this worker from then on. */
-function forwardUpgrade (request: IncomingMessage, socket: Duplex, head: Buffer, socketPath: string): void {
-  const forwarded = toOwner(request, socketPath, false, { connection: 'Upgrade', upgrade: 'websocket' })
+function forwardUpgrade (request: IncomingMessage, socket: Duplex, head: Buffer, owner: Owner): void {
+  const forwarded = toOwner(request, owner, {
+    ...pickHeaders(request.headers, WEBSOCKET_HEADERS), connection: 'Upgrade', upgrade: 'websocket'
+  })
   const refuse = () => {
     socket.end(`HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: ${UNKNOWN_SESSION.length}\r\n\r\n` +
       UNKNOWN_SESSION)
@@ -141,21 +139,16 @@ function forwardUpgrade (request: IncomingMessage, socket: Duplex, head: Buffer,
   forwarded.end()
 }
 
-/** Answers what other workers hand over. */
-function createOwnerServer (engine: Engine, path: string): HttpServer {
-  const adopt = (request: IncomingMessage) => {
-    const address = request.headers[CLIENT_HEADER]
-
-    delete request.headers[CLIENT_HEADER]
-    Object.defineProperty(request.socket, 'remoteAddress', { value: address, configurable: true })
-    return readOwner(request.url ?? '', path) !== null
-  }
-  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
-    if (adopt(request)) engine.handleRequest(request, response)
-    else answer(response, 404, UNKNOWN_SESSION)
+/** Answers what other workers hand over, one exchange to a connection. */
+function createOwnerServer (engine: Engine, path: string, own: string): HttpServer {
+  const isOurs = (request: IncomingMessage) => readOwner(request.url ?? '', path) === own
+  const server = createServer((request, response) => {
+    if (isOurs(request)) engine.handleRequest(request, response)
+    else answerUnknown(response)
   })
+  server.maxRequestsPerSocket = 1
   server.on('upgrade', (request, socket, head) => {
-    if (adopt(request)) engine.handleUpgrade(request, socket, head)
+    if (isOurs(request)) engine.handleUpgrade(request, socket, head)
     else socket.destroy()
   })
   return server
@@ -194,27 +187,27 @@ export async function forwardForeignSessions (app: App, folder: string, workerNu
   const socketPath = ownerSocket(folder, own)
   const path = app.sockets.main.path()
   let server: HttpServer | null = null
-  // Kept open: an owner that closes after its answer would make the last write to it fail, and the answer be lost.
-  const agent = new Agent({ keepAlive: true })
 
-  const foreignOwner = (request: IncomingMessage) => {
+  const findOwner = (request: IncomingMessage): Owner | null => {
     const owner = readOwner(request.url ?? '', path)
-    return owner === null || owner === own ? null : ownerSocket(folder, owner)
+    return owner === null || owner === own ? null : { socketPath: ownerSocket(folder, owner), path }
   }
 
   app.addHook('onReady', async () => {
-    server = createOwnerServer(app.sockets.main.engine, path)
+    server = createOwnerServer(app.sockets.main.engine, path, own)
     if (process.platform !== 'win32') rmSync(socketPath, { force: true })
     await listen(server, socketPath)
     intercept(app.server, 'request', (request: IncomingMessage, response: ServerResponse) => {
-      const target = foreignOwner(request)
-      if (target !== null) forwardRequest(request, response, target, agent)
-      return target !== null
+      // Whether another site's page may ask is known to every worker.
+      const owner = request.method === 'OPTIONS' ? null : findOwner(request)
+      if (owner === null) return false
+      checkSocketRequest(request, response, () => { forwardRequest(request, response, owner) })
+      return true
     })
     intercept(app.server, 'upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-      const target = foreignOwner(request)
-      if (target !== null) forwardUpgrade(request, socket, head, target)
-      return target !== null
+      const owner = findOwner(request)
+      if (owner !== null) forwardUpgrade(request, socket, head, owner)
+      return owner !== null
     })
   })
   app.addHook('preClose', async () => {
@@ -222,6 +215,5 @@ export async function forwardForeignSessions (app: App, folder: string, workerNu
   })
   app.addHook('onClose', async () => {
     server?.closeAllConnections()
-    agent.destroy()
   })
 }

@@ -10,6 +10,7 @@ import type { Caller } from './auth.ts'
 import { type Config, basePath } from './config.ts'
 import { corsOptionsFor, trustOf } from './origins.ts'
 import type { Scope } from './scopes.ts'
+import { MESSAGE_MAX_BYTES, SOCKET_PATH, checkSocketRequest } from './socket-request.ts'
 
 /** Server to client: event → payload. Each feature adds its own. */
 // eslint-disable-next-line @typescript-eslint/no-empty-object-type
@@ -91,7 +92,6 @@ function tokenRooms ({ id, token_id: token, device_id: device }: Caller): string
 /** socket.io's own figures of the served dialect. */
 const PING_INTERVAL_MS = 25_000
 const PING_TIMEOUT_MS = 60_000
-const MESSAGE_MAX_BYTES = 1_000_000
 const PACKETS_PER_SECOND = 100
 const CLOSE_TIMEOUT_MS = 200
 const CHECK_INTERVAL_MS = 30_000
@@ -181,11 +181,12 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
   pool.on('connect', (client) => { client.on('error', (err) => { app.workers.restart(err) }) })
   pool.on('error', () => { /* a connection's own error, which was told above */ })
   const io = new Server({
-    path: `${basePath(config)}/ws/socket.io`,
+    path: `${basePath(config)}${SOCKET_PATH}`,
     pingInterval: PING_INTERVAL_MS,
     pingTimeout: PING_TIMEOUT_MS,
     maxHttpBufferSize: MESSAGE_MAX_BYTES,
     serveClient: false,
+    cors: { origin: [...config.server.cors_allowed_origins], credentials: true },
     addTrailingSlash: false,
     cors: ({ headers }, answer) => { answer(null, corsOptionsFor(headers.origin, config)) },
     allowRequest: (request, answer) => { answer(null, isAllowedOrigin(request, config)) },
@@ -331,6 +332,7 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
   app.addHook('onReady', async () => {
     if (!accepts) return
     io.attach(app.server)
+    io.engine.use(checkSocketRequest)
     io.engine.on('connection', limitRate)
     let count = 0
     io.engine.generateId = () => `${workerNumber}-${process.pid.toString(36)}-${(count++).toString(36)}-${crypto.randomUUID()}`

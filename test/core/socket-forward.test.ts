@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { endToEndHeaders, ownerSocket, readOwner } from '../../core/socket-forward.ts'
+import { ownerSocket, pickHeaders, readOwner, rebuildUrl } from '../../core/socket-forward.ts'
 
 const PATH = '/games/ws/socket.io'
 
@@ -27,9 +27,15 @@ t.test('whatever is asked for, the local socket lies in its folder', async (t) =
   })))
 })
 
-t.test('headers about one connection stay behind', async (t) => {
-  t.same(endToEndHeaders({
-    connection: 'keep-alive, X-Hop', 'x-hop': '1', 'keep-alive': 'timeout=5', 'transfer-encoding': 'chunked',
-    upgrade: 'websocket', host: 'a', cookie: 'b', 'content-length': '3'
-  }), { host: 'a', cookie: 'b', 'content-length': '3' })
+t.test('of an address only what the transports read travels on, once', async (t) => {
+  t.equal(rebuildUrl(`${PATH}?EIO=4&x=1&sid=3-1ab-0&transport=polling&sid=4-1ab-0&t=abc`, PATH),
+    `${PATH}/?EIO=4&transport=polling&sid=3-1ab-0`)
+  t.equal(rebuildUrl(`${PATH}/?sid=3-1-%0d%0aX:%201%20HTTP/1.1`, PATH), `${PATH}/?EIO=&transport=&sid=3-1-%0D%0AX%3A+1+HTTP%2F1.1`)
+})
+
+t.test('of the headers only those that are named travel on, and only as plain text', async (t) => {
+  t.same(pickHeaders({
+    connection: 'keep-alive, X-Hop', 'x-hop': '1', 'transfer-encoding': 'chunked', 'content-length': '3', cookie: 'a',
+    origin: 'https://a.example', 'content-type': 'text/plain\u0001', 'set-cookie': ['a']
+  }, ['origin', 'content-type', 'set-cookie', 'accept-encoding']), { origin: 'https://a.example' })
 })

@@ -1,0 +1,76 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+
+/** Where sockets are served, below the path of the base URL. */
+export const SOCKET_PATH = '/ws/socket.io'
+/** What one message, and so the body of one polling request, may have: socket.io's figure of the served dialect. */
+export const MESSAGE_MAX_BYTES = 1_000_000
+/** With CORS, OPTIONS is answered before it comes to this. */
+const METHODS = ['GET', 'POST']
+
+interface Fault { status: 400 | 405 | 413, detail: string }
+
+function hasBody ({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+}
+
+/** Whether a request is for the socket endpoint, which is served with and without a slash at its end. */
+export function isSocketUrl (url: string, path: string): boolean {
+  const [pathname] = url.split('?', 1)
+  return pathname === path || pathname === `${path}/`
+}
+
+/**
+ * Whether a request may leave HTTP. Clients also offer protocols that are served nowhere, such as h2c, and expect a
+ * plain answer: https://www.rfc-editor.org/rfc/rfc9110#section-7.8
+ */
+export function isSocketUpgrade (request: IncomingMessage, path: string): boolean {
+  return request.method === 'GET' && request.headers.upgrade?.toLowerCase() === 'websocket' && !hasBody(request) &&
+    isSocketUrl(request.url ?? '', path)
+}
+
+function findFault (request: IncomingMessage): Fault | null {
+  const { method = '', headers } = request
+  if (!METHODS.includes(method)) return { status: 405, detail: 'Method Not Allowed' }
+  if (method === 'GET' && hasBody(request)) return { status: 400, detail: 'GET takes no body here; send it with POST' }
+  const coding = headers['transfer-encoding'] ?? 'chunked'
+  if (coding.toLowerCase() !== 'chunked') {
+    return { status: 400, detail: `The transfer coding '${coding}' is not known; send the body as it is, or chunked` }
+  }
+  return Number(headers['content-length'] ?? 0) > MESSAGE_MAX_BYTES ? TOO_LARGE : null
+}
+
+const TOO_LARGE: Fault = { status: 413, detail: `The request is larger than ${MESSAGE_MAX_BYTES} bytes; send less at once` }
+
+function refuse (response: ServerResponse, { status, detail }: Fault): void {
+  // What is left of the request is not read: nothing may follow it. An upgrade's response has no chained methods.
+  response.writeHead(status, {
+    'content-type': 'application/json', connection: 'close', ...(status === 405 ? { allow: METHODS.join(', ') } : {})
+  })
+  response.end(JSON.stringify({ detail }))
+}
+
+/** Lets through what the transports send, and nothing else; in the form of an engine.io middleware. */
+export function checkSocketRequest (request: IncomingMessage, response: ServerResponse, next: () => void): void {
+  const fault = findFault(request)
+  if (fault === null) next()
+  else refuse(response, fault)
+}
+
+/**
+ * @returns a polling request's body; null when it was too large and is refused already
+ * @throws Error when the client went away
+ */
+export async function readSocketBody (request: IncomingMessage, response: ServerResponse): Promise<Buffer | null> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  // Kept open, for the refusal has to go out on the same connection.
+  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes > MESSAGE_MAX_BYTES) {
+      refuse(response, TOO_LARGE)
+      return null
+    }
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
