@@ -9,7 +9,10 @@ import auth from './auth.ts'
 import { type Config, basePath } from './config.ts'
 import database, { type Entities, REQUEST_LIMITS } from './database.ts'
 import errorHandler from './error-handler.ts'
+import { refuseConnection, sendFrameworkError } from './framework-errors.ts'
 import jobs from './jobs.ts'
+import jsonDepth from './json-depth.ts'
+import limits from './limits.ts'
 import loader from './loader.ts'
 import openapi from './openapi.ts'
 import { corsOptionsFor } from './origins.ts'
@@ -45,6 +48,8 @@ export interface FeatureOptions { config: Config, role: Role }
 
 const JSON_MAX_BYTES = 1024 * 1024
 const URL_PART_MAX = 4_096
+/** The largest upload at 150 kB/s. Those who are not signed in have less (core/limits.ts). */
+const REQUEST_TIMEOUT_MS = 3_600_000
 
 /** Routes are written without the path of the base URL; a proxy may have cut it already. */
 function stripPrefix (url: string, prefix: string): string {
@@ -66,6 +71,9 @@ export async function buildApp (options: AppOptions): Promise<App> {
     logController: new LogController({ disableRequestLogging: !['debug', 'trace'].includes(config.server.log_level) }),
     http: { shouldUpgradeCallback: (request) => isSocketUpgrade(request, `${prefix}${SOCKET_PATH}`) },
     bodyLimit: JSON_MAX_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    frameworkErrors: sendFrameworkError,
+    clientErrorHandler: refuseConnection,
     trustProxy: config.server.trusted_proxies.length > 0 ? [...config.server.trusted_proxies] : false,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: URL_PART_MAX },
     // For every context: setting it on the root would be undone by the first schema a plugin adds.
@@ -77,6 +85,8 @@ export async function buildApp (options: AppOptions): Promise<App> {
 
   app.decorate('secrets', secrets)
   await app.register(errorHandler)
+  await app.register(jsonDepth)
+  await app.register(limits)
   await app.register(refuseNul)
   await app.register(cookie)
   // Before anything asks who is calling: a browser's preflight carries no credentials.

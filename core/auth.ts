@@ -8,6 +8,7 @@ import { ApiError } from './errors.ts'
 import { type Access, type GrantAction, type GrantEntity, isGranted } from './grants.ts'
 import { cookieNames, readCookies } from './names.ts'
 import type { Scope } from './scopes.ts'
+import './limits.ts'
 import { type Secrets, isEqualSecret } from './secrets.ts'
 
 /** Who is calling, by which credential, and what that credential allows. */
@@ -133,6 +134,8 @@ function createCsrf (secrets: Secrets) {
   }
 }
 
+const isGuest = (caller: Caller | null) => caller === null || caller.credential === 'kiosk'
+
 export function isSecureRequest (request: FastifyRequest, config: Config): boolean {
   return config.auth.secure_cookie || request.protocol === 'https'
 }
@@ -156,8 +159,7 @@ export default fp<{ config: Config, secrets: Secrets }>(async (app, { config, se
     if (request.routeOptions.config.csrfExempt === true) return false
     // A browser sends cookies by itself; a header credential has to be put there by a program that knows it.
     const { caller } = request
-    const isGuest = caller === null || caller.credential === 'kiosk'
-    return isGuest ? request.headers.authorization === undefined : caller.credential === 'session'
+    return isGuest(caller) ? request.headers.authorization === undefined : caller?.credential === 'session'
   }
 
   /** Who calls a route. One that is open answers everybody, also those who have to wait before they sign in again. */
@@ -196,9 +198,13 @@ export default fp<{ config: Config, secrets: Secrets }>(async (app, { config, se
 
   app.addHook('onRequest', async (request, reply) => {
     const access = request.routeOptions.config
-    if (request.is404) return
+    if (request.is404) {
+      await app.limitGuest(request)
+      return
+    }
     const isOpen = access.public === true || (access.download === true && config.auth.disable_download_endpoint_auth)
     request.caller = await identify(request, access, isOpen)
+    if (isGuest(request.caller)) await app.limitGuest(request)
     if (needsCsrf(request)) {
       const cookies = readCookies(request.cookies, csrfCookies)
       const header = request.headers[CSRF_HEADER]
@@ -219,4 +225,4 @@ export default fp<{ config: Config, secrets: Secrets }>(async (app, { config, se
       reply.setCookie(name, value, { path: cookiePath, sameSite: 'lax', secure: isSecureRequest(request, config) })
     }
   })
-}, { name: 'auth-core', fastify: '5.x', dependencies: ['database', '@fastify/cookie'] })
+}, { name: 'auth-core', fastify: '5.x', dependencies: ['database', 'limits', '@fastify/cookie'] })

@@ -2,6 +2,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { explainDatabaseError } from './database-errors.ts'
 import { ApiError, type Violation } from './errors.ts'
+import { trackMethods } from './not-found.ts'
 
 interface SchemaProblem { instancePath: string, keyword: string, message?: string, params?: Record<string, unknown> }
 
@@ -83,7 +84,12 @@ export default fp(async (app) => {
       sendUnexpected(error, request, reply)
     }
   })
+  const findMethods = trackMethods(app)
   app.setNotFoundHandler((request, reply) => {
-    void reply.code(404).send({ detail: `Nothing is served at ${request.method} ${request.url.split('?')[0]}` })
+    const methods = findMethods(request.url)
+    request.log.debug({ methods }, `nothing is served at ${request.method} ${request.url.split('?')[0]}`)
+    // Word for word: apps take any other text for what they asked for being gone, and forget it.
+    if (methods.length === 0) void reply.code(404).send({ detail: 'Not Found' })
+    else void reply.code(405).header('allow', methods.join(', ')).send({ detail: 'Method Not Allowed' })
   })
 }, { name: 'error-handler', fastify: '5.x' })

@@ -8,8 +8,10 @@ import pg from 'pg'
 import { type Namespace, Server, type Socket } from 'socket.io'
 import type { Caller } from './auth.ts'
 import { type Config, basePath } from './config.ts'
+import { createAddressReader, networkOf } from './networks.ts'
 import { corsOptionsFor, trustOf } from './origins.ts'
 import type { Scope } from './scopes.ts'
+import { createGuestCount } from './socket-guests.ts'
 import { MESSAGE_MAX_BYTES, SOCKET_PATH, checkSocketRequest } from './socket-request.ts'
 
 /** Server to client: event → payload. Each feature adds its own. */
@@ -186,10 +188,14 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
     pingTimeout: PING_TIMEOUT_MS,
     maxHttpBufferSize: MESSAGE_MAX_BYTES,
     serveClient: false,
-    cors: { origin: [...config.server.cors_allowed_origins], credentials: true },
     addTrailingSlash: false,
     cors: ({ headers }, answer) => { answer(null, corsOptionsFor(headers.origin, config)) },
-    allowRequest: (request, answer) => { answer(null, isAllowedOrigin(request, config)) },
+    allowRequest: (request, answer) => {
+      isAdmitted(request).then((isIn) => { answer(null, isIn) }, (err: unknown) => {
+        warn(err)
+        answer(null, false)
+      })
+    },
     adapter: createAdapter(pool, {
       payloadThreshold: NOTIFICATION_MAX_BYTES,
       errorHandler: (err: Error) => { app.log.warn({ err }, 'socket adapter failed') }
@@ -197,6 +203,17 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
   })
 
   const identify = (socket: Socket) => app.auth.identifyHandshake(socket.request)
+  const warn = (err: unknown) => { app.log.warn({ err }, 'socket could not be identified') }
+
+  const guests = createGuestCount()
+  const addressOf = createAddressReader(config.server.trusted_proxies)
+  const networkOfRequest = (request: IncomingMessage) => networkOf(addressOf(request))
+
+  /** Who is signed in gets in however many guests of the same network are there. */
+  async function isAdmitted (request: IncomingMessage): Promise<boolean> {
+    if (!isAllowedOrigin(request, config)) return false
+    return guests.hasRoom(networkOfRequest(request)) || await app.auth.identifyHandshake(request) !== null
+  }
 
   /** One event of a socket after the other: what ends something must not overtake what starts it. */
   function listen (socket: Socket): void {
@@ -233,6 +250,7 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
     if (!socket.connected) return
     socket.on('disconnect', () => { bound.delete(socket) })
     bound.set(socket, who)
+    guests.remove(socket.conn)
     await socket.join(rooms)
     // It may have ended before the socket could be found by its room.
     await check([socket, who])
@@ -248,8 +266,6 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
     const caller = await identify(socket)
     if (caller !== null) await bind(socket, sessionRooms(caller), identify)
   }
-
-  const warn = (err: unknown) => { app.log.warn({ err }, 'socket could not be identified') }
 
   /** Nobody knows whose a socket is: its client is to connect again, which it does when only the connection ends. */
   function giveUp (socket: Socket, err: unknown): void {
@@ -333,7 +349,10 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
     if (!accepts) return
     io.attach(app.server)
     io.engine.use(checkSocketRequest)
-    io.engine.on('connection', limitRate)
+    io.engine.on('connection', (connection: Connection) => {
+      limitRate(connection)
+      guests.add(connection, networkOfRequest(connection.request))
+    })
     let count = 0
     io.engine.generateId = () => `${workerNumber}-${process.pid.toString(36)}-${(count++).toString(36)}-${crypto.randomUUID()}`
   })

@@ -2,6 +2,7 @@ import type { FileHandle } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { encodeExtended } from 'content-disposition'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { ApiError } from '../../core/errors.ts'
 import { parseByteRange } from './byte-range.ts'
 import { type Validators, isFresh, isPreconditionFailed, isSameForRange } from './conditions.ts'
 import { createFileStream } from './file-stream.ts'
@@ -61,9 +62,25 @@ function rangeOf (request: FastifyRequest, { size, validators }: ContentReply) {
   return parseByteRange(range, size)
 }
 
-/** Answers with the whole, a range of it, or that the client's copy is still good. */
+const changed = ({ etag }: Validators) => new ApiError('PRECONDITION_FAILED',
+  `The file has changed and is now ${etag}; get it anew, or leave the condition out`)
+const outOfRange = (range: string | undefined, size: number) => new ApiError('RANGE_NOT_SATISFIABLE',
+  `The file has ${size} bytes, of which '${range}' names none; ask for some of them, or leave the range out`)
+
+/**
+ * Answers with the whole, a range of it, or that the client's copy is still good.
+ *
+ * @throws ApiError PRECONDITION_FAILED, RANGE_NOT_SATISFIABLE
+ */
 export function sendContent (request: FastifyRequest, reply: FastifyReply, content: ContentReply): FastifyReply {
   const { size, validators, disposition } = content
+  if (isPreconditionFailed(request.headers, validators)) throw changed(validators)
+  const isKept = isFresh(request.headers, validators)
+  const range = isKept ? null : rangeOf(request, content)
+  if (range === 'unsatisfiable') {
+    reply.header('content-range', `bytes */${size}`)
+    throw outOfRange(request.headers.range, size)
+  }
   reply.headers({
     etag: validators.etag,
     'accept-ranges': 'bytes',
@@ -76,10 +93,7 @@ export function sendContent (request: FastifyRequest, reply: FastifyReply, conte
   if (disposition !== undefined) {
     reply.header('content-disposition', contentDisposition(disposition.type, disposition.fileName))
   }
-  if (isPreconditionFailed(request.headers, validators)) return reply.code(412).send()
-  if (isFresh(request.headers, validators)) return reply.code(304).send()
-  const range = rangeOf(request, content)
-  if (range === 'unsatisfiable') return reply.code(416).header('content-range', `bytes */${size}`).send()
+  if (isKept) return reply.code(304).send()
   const { start, end } = range ?? { start: 0, end: size - 1 }
   if (range !== null) reply.code(206).header('content-range', `bytes ${start}-${end}/${size}`)
   reply.header('content-length', end - start + 1)

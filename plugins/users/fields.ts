@@ -1,12 +1,12 @@
 import { UniqueConstraintViolationException } from '@mikro-orm/core'
 import { badRequest } from '../../core/errors.ts'
+import { JSON_DEPTH_MAX, isShallow } from '../../core/json-depth.ts'
 
 const USERNAME = /^[A-Za-z0-9_-]{3,255}$/
 /** Printable ASCII before the `@`. */
 const EMAIL = /^[\x21-\x3f\x41-\x7e]{1,64}@[A-Za-z0-9.-]{1,190}\.[A-Za-z]{2,}$/
 const QUOTED_MAX = 50
 const SETTINGS_MAX_BYTES = 64 * 1024
-const SETTINGS_MAX_DEPTH = 32
 /** What JSON may say and PostgreSQL cannot hold: NUL, and half a surrogate pair. */
 const UNSTORABLE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/
 
@@ -25,11 +25,6 @@ export function readEmail (email: string): string | null {
 
 export const readRole = (role: string): 'admin' | 'user' => role.trim().toLowerCase() === 'admin' ? 'admin' : 'user'
 
-function isShallow (value: unknown, depth: number): boolean {
-  if (typeof value !== 'object' || value === null) return true
-  return depth > 0 && Object.values(value).every((inner) => isShallow(inner, depth - 1))
-}
-
 function parse (text: string): unknown {
   try {
     return JSON.parse(text)
@@ -44,7 +39,8 @@ export function readSettings (given: unknown): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw badRequest('ui_settings must be a JSON object')
   }
-  if (!isShallow(value, SETTINGS_MAX_DEPTH)) throw badRequest(`ui_settings is nested deeper than ${SETTINGS_MAX_DEPTH} levels`)
+  // Text was no part of the body's depth.
+  if (!isShallow(value)) throw badRequest(`ui_settings is nested deeper than ${JSON_DEPTH_MAX} levels; flatten it`)
   const text = JSON.stringify(value)
   if (Buffer.byteLength(text) > SETTINGS_MAX_BYTES) throw badRequest('ui_settings is larger than 64 KiB')
   if (UNSTORABLE.test(text)) throw badRequest('ui_settings holds a character that cannot be stored (NUL or half a pair)')

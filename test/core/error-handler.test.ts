@@ -75,8 +75,19 @@ t.test('a body that is no JSON, too large or of an unknown type has its own answ
   t.match(odd.json().detail, /\S/)
 })
 
-t.test('an address where nothing is served is named without its query', async (t) => {
+t.test('an unknown address and an unknown method are told in the words that apps know', async (t) => {
   const app = await build(t)
-  const reply = await app.inject({ url: '/api/nowhere?token=secret' })
-  t.same([reply.statusCode, reply.json()], [404, { detail: 'Nothing is served at GET /api/nowhere' }])
+  app.route({ method: ['GET', 'DELETE'], url: '/api/roms/:id', handler: async () => null })
+  app.options('*', async () => null)
+  const call = async (method: 'GET' | 'PUT' | 'OPTIONS', url: string) => {
+    const reply = await app.inject({ method, url })
+    return [reply.statusCode, reply.headers.allow, reply.body]
+  }
+  const notFound = [404, undefined, '{"detail":"Not Found"}']
+  t.same(await call('GET', '/api/nowhere?token=secret'), notFound)
+  t.same(await call('PUT', '/api/nowhere'), notFound, 'that any address may be asked for with OPTIONS makes none known')
+  t.same(await call('GET', '/api/roms'), notFound)
+  const notAllowed = [405, 'DELETE, GET, HEAD', '{"detail":"Method Not Allowed"}']
+  t.same(await call('PUT', '/api/roms/7?a=b'), notAllowed)
+  t.same(await call('PUT', `/api/roms/${'x'.repeat(150)}`), notFound)
 })

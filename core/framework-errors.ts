@@ -1,0 +1,40 @@
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+
+const QUOTED_MAX = 100
+
+const quote = (text: string) => `'${text.slice(0, QUOTED_MAX).toWellFormed()}${text.length > QUOTED_MAX ? '…' : ''}'`
+
+const FRAMEWORK_TEXTS: Record<string, (url: string) => string> = {
+  FST_ERR_BAD_URL: (url) => `The address ${quote(url)} is not percent-encoded as UTF-8; write a percent sign as %25`,
+  FST_ERR_MAX_PARAM_LENGTH: (url) => `A part of the address ${quote(url)} is longer than any that is served; shorten it`
+}
+
+/** What cannot even be given to a route is answered in the form of all errors. */
+export function sendFrameworkError (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+  const text = FRAMEWORK_TEXTS[error.code]?.(request.url.split('?', 1)[0] ?? '') ?? error.message
+  void reply.code(error.statusCode ?? 500).send({ detail: text })
+}
+
+interface ConnectionError extends Error { code?: string }
+
+const BAD_REQUEST = [400, 'The request is not HTTP as RFC 9112 has it; see what is between this client and the server'] as const
+/** By Node's and llhttp's codes. */
+const CONNECTION_TEXTS = new Map<string | undefined, readonly [number, string]>([
+  ['ERR_HTTP_REQUEST_TIMEOUT', [408, 'The request was not complete in time; send it again']],
+  ['HPE_HEADER_OVERFLOW', [431, 'The headers are longer than 16 KiB; send fewer cookies or a shorter address']],
+  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', [413, 'The chunk extensions are longer than 16 KiB; send none']]
+])
+
+/** What Node's parser refuses, before there is a request; the connection ends with the answer. */
+export function refuseConnection (error: ConnectionError, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const [status, detail] = CONNECTION_TEXTS.get(error.code) ?? BAD_REQUEST
+  const body = JSON.stringify({ detail })
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: application/json\r\n` +
+    `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`, () => { socket.destroy() })
+}
