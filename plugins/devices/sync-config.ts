@@ -9,21 +9,11 @@ export const SYNC_SEAL = 'device-sync'
 const SECRET_KEYS = ['ssh_password', 'ssh_key_path'] as const
 /** Far more than settings take; what one device keeps here is shown in every list. */
 const BYTES_MAX = 16 * 1_024
-/** Deeper than settings are, and far from where writing them as JSON would end. */
-const DEPTH_MAX = 16
 
 const isSet = (value: unknown): value is string => typeof value === 'string' && value !== ''
 
-function isDeeper (value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1))
-}
-
-/** @throws ApiError INVALID for settings that are nested, or larger, beyond reason. */
+/** @throws ApiError INVALID for settings that are larger than settings are. */
 export function checkSize (config: SyncConfig): void {
-  if (isDeeper(config, DEPTH_MAX)) {
-    throw invalid(['body', 'sync_config'], `Nested deeper than ${DEPTH_MAX} levels; send settings that are flatter`)
-  }
   if (Buffer.byteLength(JSON.stringify(config)) > BYTES_MAX) {
     throw invalid(['body', 'sync_config'], `Larger than ${BYTES_MAX} bytes as JSON; send fewer or shorter settings`)
   }

@@ -9,7 +9,6 @@ import type { Recipients } from './store.ts'
 
 const DATA_MAX = 4_096
 /** Deeper than anybody nests by hand, and shallow enough for every reader. */
-const DATA_DEPTH_MAX = 100
 const QUOTED_MAX = 100
 
 function readKind (kind: string): string {
@@ -25,17 +24,15 @@ function readLink (link: string | null): string | null {
 
 const invalidData = (problem: string) => invalid(['body', 'data'], `data ${problem}`)
 
-/** What is nested too deep could not even be measured. */
-function checkValues (value: unknown, depth: number): void {
+function checkValues (value: unknown): void {
   // JSON can say numbers that are too large for anything but infinity.
   if (typeof value === 'number' && !Number.isFinite(value)) throw invalidData('holds a number that is too large; send it as text')
   if (typeof value !== 'object' || value === null) return
-  if (depth === 0) throw invalidData(`is nested deeper than ${DATA_DEPTH_MAX} levels; flatten it`)
-  for (const inner of Object.values(value)) checkValues(inner, depth - 1)
+  for (const inner of Object.values(value)) checkValues(inner)
 }
 
 function readData (data: object): Record<string, unknown> {
-  checkValues(data, DATA_DEPTH_MAX)
+  checkValues(data)
   const json = JSON.stringify(data)
   if (json.length > DATA_MAX) throw invalidData(`has ${json.length} characters as JSON; send at most ${DATA_MAX}`)
   if (toDatabaseJson(data) !== json) {
