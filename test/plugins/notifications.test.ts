@@ -80,7 +80,7 @@ t.test('what breaks a rule is refused with the field that does', async (t) => {
   const json = { ...headers, 'content-type': 'application/json' }
   t.match(await call('POST', '', json, '{"title":"x","data":{"n":1e999}}'), { statusCode: 422, body: /too large; send it as text/ })
   const nest = (depth: number) => `{"title":"x","data":${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}}`
-  t.match(await call('POST', '', json, nest(101)), { statusCode: 422, body: /nested deeper/ })
+  t.match(await call('POST', '', json, nest(32)), { statusCode: 422, body: /nested deeper/ })
   t.match(await call('POST', '', json, nest(100_000)), { statusCode: 422, body: /nested deeper/ })
   t.same(await inbox(headers), [])
 
@@ -89,7 +89,7 @@ t.test('what breaks a rule is refused with the field that does', async (t) => {
     data: { text: 'x'.repeat(4_085) }, recipients: null
   }
   t.equal((await send(headers, limits)).statusCode, 201, 'the limits themselves are allowed')
-  t.equal((await call('POST', '', json, nest(100))).statusCode, 201)
+  t.equal((await call('POST', '', json, nest(31))).statusCode, 201)
   t.match((await send(headers, { title: 'half \ud83d', data: { text: '\\u0000' } })).json<object[]>(),
     [{ title: 'half \ufffd', data: { text: '\\u0000' } }], 'what only looks like NUL is none')
 })
