@@ -20,7 +20,7 @@ const SECRET = 'a notification of somebody who is signed in'
 /** A request that was handed over, as it arrived at the owner of its session. */
 interface Seen { method: string | undefined, sid: string | null, connection: object, body: string }
 
-interface Workers { owner: App, ownerUrl: string, otherPort: number, seen: Seen[] }
+interface Workers { owner: App, ownerUrl: string, otherPort: number, seen: Seen[], cookie: string }
 
 async function startWorkers (t: Pick<Test, 'teardown' | 'testdir'>): Promise<Workers> {
   const test = await buildTestApp(t)
@@ -33,6 +33,9 @@ async function startWorkers (t: Pick<Test, 'teardown' | 'testdir'>): Promise<Wor
     await forwardForeignSessions(app, folder, number)
     await app.listen({ port: 0, host: '127.0.0.1' })
   }
+  // Guests have only so many sockets.
+  const login = await test.app.inject({ method: 'POST', url: '/api/login', headers: test.admin })
+  const cookie = `svc_session=${login.cookies.find(({ name }) => name === 'svc_session')?.value}`
   const seen: Seen[] = []
   owner.sockets.main.engine.use((request: IncomingMessage, _response: unknown, next: () => void) => {
     const sid = new URLSearchParams(request.url?.split('?')[1]).get('sid')
@@ -43,14 +46,14 @@ async function startWorkers (t: Pick<Test, 'teardown' | 'testdir'>): Promise<Wor
     request.on('data', (text: string) => { one.body += text })
   })
   const portOf = (app: App) => (app.server.address() as AddressInfo).port
-  return { owner, ownerUrl: `http://127.0.0.1:${portOf(owner)}`, otherPort: portOf(other), seen }
+  return { owner, ownerUrl: `http://127.0.0.1:${portOf(owner)}`, otherPort: portOf(other), seen, cookie }
 }
 
 const endpoint = `${PATH}/?EIO=4&transport=polling`
 
 /** A session of the owner, in the main namespace. */
-async function openSession (ownerUrl: string): Promise<string> {
-  const hello = await (await fetch(`${ownerUrl}${endpoint}`)).text()
+async function openSession (ownerUrl: string, cookie: string): Promise<string> {
+  const hello = await (await fetch(`${ownerUrl}${endpoint}`, { headers: { cookie } })).text()
   const { sid } = JSON.parse(hello.slice(1)) as { sid: string }
   await fetch(`${ownerUrl}${endpoint}&sid=${sid}`, { method: 'POST', body: '40' })
   return sid
@@ -139,8 +142,8 @@ const AMBIGUOUS: Record<string, Form> = {
 }
 
 t.test('whatever is sent to a worker, the owner of a session sees exactly the requests that were sent', async (t) => {
-  const { owner, ownerUrl, otherPort, seen } = await startWorkers(t)
-  const victim = await openSession(ownerUrl)
+  const { owner, ownerUrl, otherPort, seen, cookie } = await startWorkers(t)
+  const victim = await openSession(ownerUrl, cookie)
   owner.sockets.main.emit('test:secret', SECRET)
   /** Whole requests for the victim's session, hidden in a body. */
   const hiddenPost = `${head('POST', victim, ['Content-Length: 14'])}42["smuggled"]`
@@ -151,7 +154,7 @@ t.test('whatever is sent to a worker, the owner of a session sees exactly the re
   async function send (names: (keyof typeof forms)[], more: string[], body: string): Promise<void> {
     seen.length = 0
     const made = await Promise.all(names.map(async (name) => {
-      const sid = await openSession(ownerUrl)
+      const sid = await openSession(ownerUrl, cookie)
       return { sid, ...forms[name]?.(sid, more, body) ?? { bytes: '', asked: null } }
     }))
     const answers = await converse(otherPort, made.map(({ bytes }) => bytes).join(''), made.length)
@@ -188,7 +191,7 @@ t.test('whatever is sent to a worker, the owner of a session sees exactly the re
 
   await t.test('a body that ends too early never reaches the owner', async (t) => {
     seen.length = 0
-    const sid = await openSession(ownerUrl)
+    const sid = await openSession(ownerUrl, cookie)
     const socket = connect(otherPort, '127.0.0.1')
     await once(socket, 'connect')
     socket.end(`${head('POST', sid, ['Content-Length: 100'])}42["said"]`)
