@@ -286,6 +286,11 @@ const AssetsSchema = Section({
   })
 }, 'Saves, states and screenshots')
 
+const ResourcesSchema = Section({
+  public: Switch('SVC_RESOURCES_PUBLIC', 'Serves artwork and manuals to anyone who knows or guesses their number; for apps ' +
+    'that show neither a credential nor the addresses they were given')
+}, 'Artwork and manuals')
+
 const DevicesSchema = Section({
   install_enabled: Type.Boolean({
     default: true,
@@ -339,6 +344,7 @@ export const ConfigSchema = Type.Object({
   filesystem: FilesystemSchema,
   scan: ScanSchema,
   assets: AssetsSchema,
+  resources: ResourcesSchema,
   devices: DevicesSchema,
   tasks: TasksSchema,
   plugins: Type.Record(Type.String(), Type.Object({}, { additionalProperties: true }), {

@@ -12,4 +12,4 @@ export default fp<FeatureOptions>(async (app) => {
   app.decorate('activity', createActivity(app))
   listenForActivity(app)
   await app.register(routes)
-}, { name: 'activity', dependencies: ['database', 'sockets', 'devices', 'permissions', 'roms'] })
+}, { name: 'activity', dependencies: ['database', 'sockets', 'devices', 'permissions', 'resources', 'roms'] })

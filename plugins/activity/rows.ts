@@ -2,21 +2,15 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import { type RawBuilder, sql } from 'kysely'
 import { milliseconds } from '../../core/columns.ts'
 import type { DeviceId } from '../devices/schemas.ts'
+import { newestThumbnail } from '../assets/newest-thumbnail.ts'
 import type { Viewer } from '../platforms/visibility.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 import type { ActivityRow } from './schemas.ts'
 
 const LIFETIME = '90 seconds'
 
-const stem = (column: string) => sql`regexp_replace(${sql.ref(column)}, '\\.[^.]*$', '')`
-
 /** Others see it, so it is one that the player shares. */
-const THUMBNAIL = sql`select jsonb_build_object('id', t.id, 'updated_at', ${milliseconds('t.updated_at')})
-  from assets s join assets t on t.user_id = s.user_id and t.rom_id = s.rom_id and t.kind = 'screenshot' and t.is_public
-    and not t.is_gallery and t.deleted_at is null
-    and (t.file_name in (s.file_name, ${stem('s.file_name')}) or ${stem('t.file_name')} in (s.file_name, ${stem('s.file_name')}))
-  where s.user_id = a.user_id and s.kind = 'save' and s.rom_id = a.rom_id and s.deleted_at is null
-  order by s.updated_at desc, t.updated_at desc limit 1`
+const THUMBNAIL = newestThumbnail({ user: sql`a.user_id`, rom: sql`a.rom_id` }, sql<boolean>`t.is_public`)
 
 /** By the id that its registration was answered with. */
 const DEVICE_ID = sql`case when d.is_numbered then to_jsonb(d.id) else to_jsonb(d.device_id) end`

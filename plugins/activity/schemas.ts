@@ -1,8 +1,11 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { DateTime, Id, formatDate } from '../../core/typebox.ts'
 import { DeviceIdSchema, DeviceReference } from '../devices/schemas.ts'
+import type { Thumbnail } from '../assets/newest-thumbnail.ts'
+import { downloadPathOf } from '../assets/views.ts'
 import type { Rom } from '../roms/entities.ts'
-import { resource } from '../roms/views.ts'
+import type { Addresses } from '../resources/addresses.ts'
+import { stillOf } from '../roms/views.ts'
 
 export const HeartbeatSchema = Type.Object({ rom_id: Id, device_id: DeviceReference })
 export type Heartbeat = Static<typeof HeartbeatSchema>
@@ -38,27 +41,21 @@ export interface ActivityRow extends Omit<ActivityEntryView, 'rom_cover_path' | 
   client: string | null
   /** Whether a socket started it. */
   by_socket: boolean
-  thumbnail: { id: number, updated_at: number } | null
+  thumbnail: Thumbnail | null
 }
 
-const picture = (path: string | null | undefined, row: ActivityRow) =>
-  path === null || path === undefined || path === '' ? '' : resource(path, formatDate(row.rom_updated_at))
-
-function screenshotOf (row: ActivityRow): string {
+export function toActivityView (row: ActivityRow, addresses: Addresses): ActivityEntryView {
   const { thumbnail } = row
-  if (thumbnail !== null) return `/api/screenshots/${thumbnail.id}/content?timestamp=${formatDate(thumbnail.updated_at)}`
-  return picture(row.media.title_screen?.path, row) || picture(row.path_screenshots[0], row)
-}
-
-export function toActivityView (row: ActivityRow): ActivityEntryView {
+  const locate = (path: string | null | undefined) =>
+    path === null || path === undefined || path === '' ? '' : addresses.locate(path, formatDate(row.rom_updated_at))
   return {
     user_id: row.user_id,
     username: row.username,
     avatar_path: row.avatar_path,
     rom_id: row.rom_id,
     rom_name: row.rom_name,
-    rom_cover_path: picture(row.path_cover_small, row),
-    screenshot_path: screenshotOf(row),
+    rom_cover_path: locate(row.path_cover_small),
+    screenshot_path: thumbnail === null ? locate(stillOf(row)) : downloadPathOf({ ...thumbnail, kind: 'screenshot' }),
     platform_slug: row.platform_slug,
     platform_name: row.platform_name,
     device_id: row.device_id,

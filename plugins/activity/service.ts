@@ -58,7 +58,7 @@ export function createActivity (app: FastifyInstance) {
     /** What is played now, as far as the viewer may see it. */
     async list (em: EntityManager, caller: Caller, romId?: number): Promise<ActivityEntryView[]> {
       const rows = await selectEntries(em, caller, romId === undefined ? EVERYTHING : sql<boolean>`a.rom_id = ${romId}`)
-      return rows.map(toActivityView)
+      return rows.map((row) => toActivityView(row, app.resources.marked))
     },
 
     /**
@@ -78,7 +78,7 @@ export function createActivity (app: FastifyInstance) {
       const row = await upsertEntry(em, caller, { rom_id: romId, device_id: id, ...origin })
       if (row === undefined) throw notFound(`ROM with ID '${romId}' not found`)
       const { former_rom_id: former, ...beaten } = row
-      const entry = toActivityView(beaten)
+      const entry = toActivityView(beaten, app.resources.marked)
       // Not everybody who saw the last game may see this one.
       if (former !== null && former !== romId) {
         announce(rooms, 'activity:clear', { user_id: caller.id, device_id: deviceIdOf(device), rom_id: former })

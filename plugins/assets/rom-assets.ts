@@ -3,6 +3,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { type Static, type TObject, Type } from '@sinclair/typebox'
 import type { Viewer } from '../platforms/visibility.ts'
 import type { AssetKind } from './entities.ts'
+import { type Thumbnail, newestThumbnail } from './newest-thumbnail.ts'
 import { type AssetRow, all, isLive, isShared, selectAssets, userIdOf } from './rows.ts'
 import {
   SaveSchema, ScreenshotSchema, StateSchema, UserSaveSchema, UserScreenshotSchema, UserStateSchema
@@ -45,13 +46,13 @@ export async function selectRomAssets (em: EntityManager, viewer: Viewer, romId:
   }
 }
 
-/** Where the viewer's newest screenshot of each of these ROMs is. */
-export async function selectScreenshotPaths (
+/** Where the picture of the viewer's newest save of each of these ROMs is; ROMs without one are left out. */
+export async function selectThumbnailPaths (
   em: EntityManager, viewer: Viewer, romIds: readonly number[]
 ): Promise<Map<number, string>> {
-  const { rows } = await sql<{ rom_id: number, id: number, updated_at: number }>`
-    select distinct on (rom_id) rom_id, id, (extract(epoch from updated_at) * 1000)::float8 as updated_at from assets
-    where user_id = ${userIdOf(viewer)} and kind = 'screenshot' and rom_id = any(${romIds}::int[]) and deleted_at is null
-    order by rom_id, updated_at desc, id desc`.execute(em.getKysely())
-  return new Map(rows.map((row) => [row.rom_id, downloadPathOf({ ...row, kind: 'screenshot' })]))
+  const thumbnail = newestThumbnail({ user: sql`${userIdOf(viewer)}`, rom: sql`r.id` }, sql<boolean>`true`)
+  const { rows } = await sql<{ rom_id: number, thumbnail: Thumbnail | null }>`
+    select r.id as rom_id, (${thumbnail}) as thumbnail from unnest(${romIds}::int[]) as r(id)`.execute(em.getKysely())
+  return new Map(rows.flatMap(({ rom_id: id, thumbnail: picture }) =>
+    picture === null ? [] : [[id, downloadPathOf({ ...picture, kind: 'screenshot' })]]))
 }

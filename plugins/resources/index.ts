@@ -20,6 +20,6 @@ declare module 'fastify' {
 
 export default fp<FeatureOptions>(async (app, { config }) => {
   app.decorate('files', files)
-  app.decorate('resources', createResources(config))
+  app.decorate('resources', createResources(config, app.secrets))
   await app.register(routes)
-}, { name: 'resources', dependencies: ['auth-core'] })
+}, { name: 'resources', dependencies: ['database', 'auth-core'] })

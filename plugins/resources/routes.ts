@@ -1,12 +1,17 @@
 import { Type } from '@sinclair/typebox'
+import { callerOf } from '../../core/auth.ts'
+import { ApiError } from '../../core/errors.ts'
 import type { Routes } from '../../core/typebox.ts'
+import { RESOURCES_PREFIX } from './addresses.ts'
+import type { Resource } from './service.ts'
 
 const Params = Type.Object({ '*': Type.String() })
 const YEAR_SECONDS = 31_536_000
-const PREFIXES = ['/assets/romm/resources', '/assets/svc/resources']
+const PREFIXES = [RESOURCES_PREFIX, '/assets/svc/resources']
 
 /** An address with a version names one state of the file for ever. */
-function cacheControlOf (url: string): string {
+function cacheControlOf (url: string, { isOpen }: Resource): string {
+  if (!isOpen) return 'private, no-cache'
   const isVersioned = /[?&](?:ts|v)=/.test(url)
   return isVersioned ? `public, max-age=${YEAR_SECONDS}, immutable` : 'public, max-age=3600, must-revalidate'
 }
@@ -23,11 +28,19 @@ const routes: Routes = async (app) => {
         url: `${prefix}/*`,
         exposeHeadRoute: false,
         schema: { hide: true, params: Params },
+        // The address may be all that is needed: pictures in pages send no token.
         config: { public: true },
         handler: async (request, reply) => {
-          const { handle, type } = await app.resources.open(request.params['*'])
-          reply.header('cross-origin-resource-policy', 'cross-origin')
-          return await app.files.send(request, reply, { handle, type, cacheControl: cacheControlOf(request.url) })
+          const resource = app.resources.find(request.params['*'])
+          if (resource.isOpen) reply.header('cross-origin-resource-policy', 'cross-origin')
+          else {
+            const caller = callerOf(request)
+            if (!caller.scopes.has('roms.read')) throw new ApiError('FORBIDDEN')
+            await app.resources.checkVisible(request.em, caller, resource)
+          }
+          const handle = await app.resources.open(resource)
+          const cacheControl = cacheControlOf(request.url, resource)
+          return await app.files.send(request, reply, { handle, type: resource.type, cacheControl })
         }
       })
     }

@@ -1,34 +1,77 @@
 import type { FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { MEDIA_KINDS } from '@svc/plugin-sdk'
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { sql } from 'kysely'
+import type { Caller } from '../../core/auth.ts'
 import type { Config } from '../../core/config.ts'
 import { notFound } from '../../core/errors.ts'
 import { isNothingThere, openInside } from '../../core/library/safe-path.ts'
+import type { Secrets } from '../../core/secrets.ts'
+import { isRomVisible } from '../roms/visibility.ts'
+import { type Addresses, createAddresses, readPlace } from './addresses.ts'
 import { mediaTypeOf } from './media-types.ts'
 
 const MEDIA_FOLDERS = ['cover', 'screenshots', 'manual', 'soundtrack', 'retroachievements/badges', ...MEDIA_KINDS]
 const NAME = '[^/.][^/]*'
-/** The folders of which anyone may read a file; what belongs to users has its own routes. */
-const PUBLIC_PATHS = [
-  new RegExp(`^roms/\\d+/\\d+/(?:${MEDIA_FOLDERS.join('|')})/${NAME}$`, 's'),
+const ROM_PATH = new RegExp(`^roms/\\d+/(?<rom>\\d{1,10})/(?:${MEDIA_FOLDERS.join('|')})/${NAME}$`, 's')
+/** What is served from the folder; what belongs to users has its own routes. */
+const SERVED_PATHS = [
+  ROM_PATH,
   new RegExp(`^platforms/(?:${NAME}/)?${NAME}$`, 's'),
   new RegExp(`^collections/\\d+/cover/${NAME}$`, 's')
 ]
 
-export function createResources (config: Config) {
+/** A file that an address names. */
+export interface Resource {
+  /** Relative to the resources folder. */
+  path: string
+  type: string
+  /** Whether the address alone opens it. */
+  isOpen: boolean
+}
+
+export function createResources (config: Config, secrets: Secrets) {
   const folder = join(config.data_dir, 'resources')
+  const isPublic = config.resources.public
+  const plain = createAddresses(null)
 
   return {
+    /** Addresses for somebody who may see what they name: they open it without a credential. */
+    marked: isPublic ? plain : createAddresses(secrets),
+
+    /** Addresses that go to everybody: whoever follows them has to show who they are. */
+    plain: plain satisfies Addresses,
+
     /**
-     * Opens a picture, film or document of the resources folder; the caller closes the handle.
+     * What an address names below its prefix.
      *
-     * @throws ApiError NOT_FOUND when there is none that is public.
+     * @throws ApiError NOT_FOUND when nothing of that kind is served.
      */
-    async open (path: string): Promise<{ handle: FileHandle, type: string }> {
+    find (place: string): Resource {
+      const { path, isMarked } = readPlace(secrets, place)
       const type = mediaTypeOf(path)
-      if (type === null || !PUBLIC_PATHS.some((pattern) => pattern.test(path))) throw notFound('Resource not found')
+      if (type === null || !SERVED_PATHS.some((pattern) => pattern.test(path))) throw notFound('Resource not found')
+      return { path, type, isOpen: isPublic || isMarked }
+    },
+
+    /** @throws ApiError NOT_FOUND unless the caller may see what the file belongs to. */
+    async checkVisible (em: EntityManager, caller: Caller, { path }: Resource): Promise<void> {
+      if (caller.access.is_admin) return
+      const romId = ROM_PATH.exec(path)?.groups?.rom ?? null
+      const { rows } = await sql`select from roms r join platforms p on p.id = r.platform_id
+        where r.id = ${romId}::bigint and ${isRomVisible(caller)}`.execute(em.getKysely())
+      if (rows.length === 0) throw notFound('Resource not found')
+    },
+
+    /**
+     * Opens a picture, film or document; the caller closes the handle.
+     *
+     * @throws ApiError NOT_FOUND when there is none.
+     */
+    async open ({ path }: Resource): Promise<FileHandle> {
       try {
-        return { handle: await openInside(folder, path), type }
+        return await openInside(folder, path)
       } catch (err) {
         if (isNothingThere(err)) throw notFound('Resource not found')
         throw err

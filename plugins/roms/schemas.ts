@@ -147,7 +147,7 @@ const RomFields = Type.Object({
 })
 
 const SimpleFields = Type.Object({
-  screenshot_path: Nullable(Type.String({ description: 'Your newest screenshot, in lists of what you played' }))
+  screenshot_path: Nullable(Type.String({ description: 'In lists of what you played: the picture of your newest save, else the title screen, else a screenshot' }))
 })
 const Empty = Type.Array(Type.Object({}, { additionalProperties: true }))
 const DetailedFields = Type.Object({

@@ -5,7 +5,8 @@ import type { Caller } from '../../core/auth.ts'
 import { ADMIN_ACCESS } from '../../core/grants.ts'
 import type { Config } from '../../core/config.ts'
 import { badRequest, notFound } from '../../core/errors.ts'
-import { selectRomAssets, selectScreenshotPaths } from '../assets/rom-assets.ts'
+import { formatDate } from '../../core/typebox.ts'
+import { selectRomAssets, selectThumbnailPaths } from '../assets/rom-assets.ts'
 import type { Viewer } from '../platforms/visibility.ts'
 import {
   type Condition, type HashQuery, every, filterConditions, hasHash, isNotHidden, scopeConditions
@@ -20,7 +21,7 @@ import { noteLastPlayed, notePlayed } from './played.ts'
 import { type RomRow, romTables, selectFile, selectFiles, selectMatches, selectRoms, selectSiblings } from './rows.ts'
 import type { DetailedRomView, RomFileView, RomFilters, RomPage, RomUserView, RomView, SimpleRomView } from './schemas.ts'
 import { type Sources, createSources } from './sources.ts'
-import { toFileView, toRomView } from './views.ts'
+import { stillOf, toFileView, toRomView } from './views.ts'
 import { isRomVisible } from './visibility.ts'
 
 const toSimple = (view: RomView): SimpleRomView => ({ ...view, screenshot_path: null })
@@ -51,9 +52,11 @@ export function createRoms (app: FastifyInstance, config: Config) {
       extras.siblings ? selectSiblings(em, viewer, ids, sources.identifying) : null,
       extras.files ? selectFiles(em, ids) : null
     ])
+    // What the server tells everybody opens nothing.
+    const addresses = viewer === null ? app.resources.plain : app.resources.marked
     return rows.map((row) => toRomView(row, {
       matches: matches.get(row.id) ?? [], siblings: siblings?.get(row.id) ?? [], files: files?.get(row.id) ?? []
-    }, sources))
+    }, sources, addresses))
   }
 
   /** The rows in the order of the ids; ids without a row are left out. */
@@ -61,6 +64,18 @@ export function createRoms (app: FastifyInstance, config: Config) {
     const rows = await selectRoms(em, userOf(viewer), sql<boolean>`r.id = any(${ids}::int[])`)
     const byId = new Map(rows.map((row) => [row.id, row]))
     return ids.flatMap((id) => byId.get(id) ?? [])
+  }
+
+  /** The picture of each ROM that was played: of the viewer's newest save, else the game's own. */
+  async function selectPictures (
+    em: EntityManager, viewer: Viewer, rows: readonly RomRow[]
+  ): Promise<Map<number, string | null>> {
+    const thumbnails = await selectThumbnailPaths(em, viewer, rows.map((row) => row.id))
+    return new Map(rows.map((row) => {
+      const still = stillOf(row)
+      const address = still === null ? null : app.resources.marked.locate(still, formatDate(row.updated_at))
+      return [row.id, thumbnails.get(row.id) ?? address]
+    }))
   }
 
   async function find (
@@ -112,10 +127,8 @@ export function createRoms (app: FastifyInstance, config: Config) {
         reading, indexing, query.with_filter_values ? selectFilterValues(em, userOf(viewer), scope) : noFilterValues()
       ])
       const views = await toViews(em, viewer, rows, { files: query.with_files, siblings: true })
-      const screenshots = query.last_played === true
-        ? await selectScreenshotPaths(em, viewer, rows.map((row) => row.id))
-        : null
-      const items = views.map((view) => ({ ...view, screenshot_path: screenshots?.get(view.id) ?? null }))
+      const pictures = query.last_played === true ? await selectPictures(em, viewer, rows) : null
+      const items = views.map((view) => ({ ...view, screenshot_path: pictures?.get(view.id) ?? null }))
       return { items, ...index, limit, offset, filter_values: filterValues }
     },
 

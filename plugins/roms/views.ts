@@ -3,9 +3,8 @@ import { formatDate } from '../../core/typebox.ts'
 import type { FileRow, MarksRow, MatchRow, RomRow, SiblingRow } from './rows.ts'
 import type { RomFileView, RomUserView, RomView, SiblingView } from './schemas.ts'
 import { ROM_FILE_CATEGORIES } from '../../core/library/categories.ts'
+import type { Addresses } from '../resources/addresses.ts'
 import { KNOWN_METADATA, type Source, type Sources } from './sources.ts'
-
-const RESOURCES = '/assets/romm/resources'
 
 /** What belongs to a ROM, fetched for many at once. */
 export interface RomParts {
@@ -79,16 +78,19 @@ function toSourceFields (matches: readonly MatchRow[], sources: Sources): Record
   return fields
 }
 
-/** Where a stored picture is served; the version tells browsers when it is another one. */
-export const resource = (path: string, version: string) => `${RESOURCES}/${path}?ts=${version}`
+/** The picture that stands for a game someone played where no save has one: the title screen, else a screenshot. */
+export const stillOf = ({ media, path_screenshots: [first] }: Pick<RomRow, 'media' | 'path_screenshots'>): string | null =>
+  media.title_screen?.path ?? first ?? null
 
 /** Badge paths as addresses; everything else as the source gave it. */
-function toAchievements (metadata: Record<string, unknown> | null): Record<string, unknown> | null {
+function toAchievements (
+  metadata: Record<string, unknown> | null, addresses: Addresses
+): Record<string, unknown> | null {
   if (metadata === null || !Array.isArray(metadata.achievements)) return metadata
   const achievements = (metadata.achievements as unknown[]).map((entry) => {
     if (typeof entry !== 'object' || entry === null) return entry
     return Object.fromEntries(Object.entries(entry).map(([name, value]: [string, unknown]) =>
-      [name, /^badge_path/.test(name) && typeof value === 'string' && value !== '' ? `${RESOURCES}/${value}` : value]))
+      [name, /^badge_path/.test(name) && typeof value === 'string' && value !== '' ? addresses.locate(value) : value]))
   })
   return { ...metadata, achievements }
 }
@@ -108,18 +110,19 @@ function toMetadatum (row: RomRow): RomView['metadatum'] {
   }
 }
 
-function toArtwork (row: RomRow) {
+function toArtwork (row: RomRow, addresses: Addresses) {
   const version = formatDate(row.updated_at)
-  const cover = (path: string | null) => path === null || path === '' ? '' : resource(path, version)
+  const cover = (path: string | null) => path === null || path === '' ? '' : addresses.locate(path, version)
+  const place = (path: string | null | undefined) => path === null || path === undefined || path === '' ? null : addresses.place(path)
   return {
     path_cover_small: cover(row.path_cover_small),
     path_cover_large: cover(row.path_cover_large),
     url_cover: row.url_cover,
     has_manual: row.path_manual !== null && row.path_manual !== '',
-    path_manual: row.path_manual,
+    path_manual: place(row.path_manual),
     url_manual: row.url_manual,
-    path_video: row.media.video?.path ?? row.media.video_normalized?.path ?? null,
-    merged_screenshots: row.path_screenshots.map((path) => resource(path, version))
+    path_video: place(row.media.video?.path ?? row.media.video_normalized?.path),
+    merged_screenshots: row.path_screenshots.map((path) => addresses.locate(path, version))
   }
 }
 
@@ -159,13 +162,13 @@ function toFields (row: RomRow) {
 }
 
 /** A ROM as clients get it in every list, event and detail; those add their own fields. */
-export function toRomView (row: RomRow, parts: RomParts, sources: Sources): RomView {
+export function toRomView (row: RomRow, parts: RomParts, sources: Sources, addresses: Addresses): RomView {
   const { platform_name: platformName, marks } = row
   const achievements = parts.matches.find((match) => match.provider === 'ra')?.metadata ?? null
   return {
     ...toFields(row),
     ...toSourceFields(parts.matches, sources),
-    ...toArtwork(row),
+    ...toArtwork(row, addresses),
     platform_display_name: row.platform_custom_name ?? platformName,
     alternative_names: row.alternative_names.toSorted(),
     metadatum: toMetadatum(row),
@@ -178,7 +181,7 @@ export function toRomView (row: RomRow, parts: RomParts, sources: Sources): RomV
     updated_at: formatDate(row.updated_at),
     has_notes: false,
     rom_user: marks === null ? noMarks(row) : toMarksView(marks),
-    merged_ra_metadata: toAchievements(achievements),
+    merged_ra_metadata: toAchievements(achievements, addresses),
     files: parts.files.map(toFileView),
     sibling_roms: toSiblingViews(parts.siblings)
   }

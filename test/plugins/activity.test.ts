@@ -83,7 +83,7 @@ t.test('a heartbeat is answered with the entry, and others find it while it last
   const entry = reply.json<ActivityEntryView>()
   t.match(entry, {
     user_id: idOf('alice'), username: 'alice', avatar_path: '', rom_id: open, rom_name: 'Open Harbor',
-    rom_cover_path: /^\/assets\/romm\/resources\/roms\/1\/small\.png\?ts=2/, screenshot_path: /roms\/1\/0\.jpg\?ts=/,
+    rom_cover_path: /^\/assets\/romm\/resources\/[\w-]+\/roms\/1\/small\.png\?ts=2/, screenshot_path: /roms\/1\/0\.jpg\?ts=/,
     platform_slug: 'snes', platform_name: 'Super Nintendo Entertainment System', device_id: device.device_id, device_type: 'handheld',
     started_at: /^\d{4}-.*\+00:00$/
   })
