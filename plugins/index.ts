@@ -24,13 +24,13 @@ import oidc from './oidc/index.ts'
 import permissions from './permissions/index.ts'
 import { HiddenEntity, PermissionGrant, PermissionGroup, PermissionOverride } from './permissions/entities.ts'
 import platforms from './platforms/index.ts'
-import { Platform } from './platforms/entities.ts'
+import { FormerPlatform, Platform } from './platforms/entities.ts'
 import playSessions from './play-sessions/index.ts'
 import { PlaySession } from './play-sessions/entities.ts'
 import plugins from './plugins/index.ts'
 import resources from './resources/index.ts'
 import roms from './roms/index.ts'
-import { Rom, RomFile, RomMatch, RomUser } from './roms/entities.ts'
+import { FormerRom, Rom, RomFile, RomMatch, RomUser } from './roms/entities.ts'
 import scans from './scans/index.ts'
 import sync from './sync/index.ts'
 import { SyncSession } from './sync/entities.ts'
@@ -47,9 +47,9 @@ import web from './web/index.ts'
 export const features: AppOptions['features'] = {
   entities: [
     PermissionGroup, PermissionGrant, PermissionOverride, HiddenEntity, User, Device, Session, OneTimeToken, Throttle,
-    ClientToken, PairingCode, DeviceAuthorization, AuditEvent, Platform, Firmware, Rom, RomFile, RomMatch, RomUser,
-    Task, Notification, NotificationChannel, ChannelDelivery, DevicePresence, InstallRequest, Asset, AssetVersion,
-    DeviceSync, SyncBase, SyncSession, PlaySession, ActivityEntry
+    ClientToken, PairingCode, DeviceAuthorization, AuditEvent, Platform, FormerPlatform, Firmware, Rom, FormerRom,
+    RomFile, RomMatch, RomUser, Task, Notification, NotificationChannel, ChannelDelivery, DevicePresence,
+    InstallRequest, Asset, AssetVersion, DeviceSync, SyncBase, SyncSession, PlaySession, ActivityEntry
   ],
   plugins: [
     tasks,

@@ -97,7 +97,8 @@ export const SyncBase = defineEntity({
   primaryKeys: ['device', 'rom', 'kind', 'key'],
   properties: {
     device: () => p.manyToOne(Device).primary().deleteRule('cascade').joinColumn('device_id'),
-    rom: () => p.manyToOne(Rom).primary().deleteRule('cascade').joinColumn('rom_id').index(),
+    /** May be gone from the library, and come back. */
+    rom: () => p.manyToOne(Rom).primary().createForeignKeyConstraint(false).joinColumn('rom_id').index(),
     kind: p.enum(ASSET_KINDS).primary(),
     /** `slot:` and the slot, or `file:` and the file name without its date tag. */
     key: columns.text().primary(),

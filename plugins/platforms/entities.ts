@@ -1,10 +1,16 @@
-import { type InferEntity, defineEntity } from '@mikro-orm/core'
+import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
 import { columns } from '../../core/columns.ts'
 
 /** A platform folder of the library. Facts that follow from the slug are not stored but looked up. */
 export const Platform = defineEntity({
   name: 'Platform',
   tableName: 'platforms',
+  triggers: [{
+    name: 'keep_former',
+    timing: 'before',
+    events: ['delete'],
+    expression: 'create trigger keep_former before delete on "platforms" for each row execute function keep_former_platform()'
+  }],
   properties: {
     id: columns.id(),
     slug: columns.text().index(),
@@ -20,3 +26,16 @@ export const Platform = defineEntity({
   }
 })
 export type Platform = InferEntity<typeof Platform>
+
+/** A folder whose row was deleted. Written by the database; when the folder is back, the row has its id again. */
+export const FormerPlatform = defineEntity({
+  name: 'FormerPlatform',
+  tableName: 'former_platforms',
+  properties: {
+    fs_slug: columns.text().primary(),
+    id: p.integer(),
+    custom_name: columns.text().nullable(),
+    description: columns.text().nullable(),
+    deleted_at: columns.createdAt()
+  }
+})

@@ -40,12 +40,18 @@ export async function selectFirmware (
   return Map.groupBy(rows, (row) => row.platform_id)
 }
 
-/** Inserts a folder's row or brings it up to date; `updated_at` moves only when something changed. */
+/**
+ * Inserts a folder's row or brings it up to date; `updated_at` moves only when something changed. A folder that had a
+ * row before gets its id back, and what people wrote into it.
+ */
 export async function upsertPlatform (
   em: EntityManager, row: { fs_slug: string, slug: string, name: string }
 ): Promise<{ id: number, isNew: boolean }> {
   const { rows } = await sql<{ id: number, is_new: boolean }>`
-    insert into platforms as p (fs_slug, slug, name) values (${row.fs_slug}, ${row.slug}, ${row.name})
+    with former as (delete from former_platforms where fs_slug = ${row.fs_slug} returning id, custom_name, description)
+    insert into platforms as p (id, fs_slug, slug, name, custom_name, description)
+    select coalesce(former.id, nextval('platforms_id_seq')), ${row.fs_slug}, ${row.slug}, ${row.name}, former.custom_name,
+      former.description from (select 1) one left join former on true
     on conflict (fs_slug) do update set slug = excluded.slug, name = excluded.name, missing_from_fs = false,
       updated_at = case when (p.slug, p.name, p.missing_from_fs) is distinct from (excluded.slug, excluded.name, false)
         then now() else p.updated_at end

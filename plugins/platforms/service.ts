@@ -102,7 +102,7 @@ export function createPlatforms (app: FastifyInstance, config: Config) {
       return await get(em, viewer, id)
     },
 
-    /** Takes a platform and its ROMs out of the database; its folder stays. */
+    /** Takes a platform and its ROMs out of the database; its folder stays. A scan brings them back under their ids. */
     async delete (em: EntityManager, viewer: Viewer, id: number): Promise<void> {
       await get(em, viewer, id)
       await em.nativeDelete(Platform, { id })

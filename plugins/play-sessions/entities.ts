@@ -15,7 +15,8 @@ export const PlaySession = defineEntity({
     id: columns.id(),
     user: () => p.manyToOne(User).deleteRule('cascade').joinColumn('user_id'),
     device: () => p.manyToOne(Device).deleteRule('set null').joinColumn('device_id').nullable().index(),
-    rom: () => p.manyToOne(Rom).deleteRule('set null').joinColumn('rom_id').nullable(),
+    /** May be gone from the library, and come back. */
+    rom: () => p.manyToOne(Rom).createForeignKeyConstraint(false).joinColumn('rom_id').nullable(),
     sync_session: () => p.manyToOne(SyncSession).deleteRule('set null').joinColumn('sync_session_id').nullable().index(),
     /** Device, ROM and start as they came: what makes an entry a repetition, also after the device is gone. */
     identity: columns.text(),

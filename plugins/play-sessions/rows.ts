@@ -21,7 +21,7 @@ function toCondition (viewer: Viewer, selection: Selection): Condition {
   const { user_id: user, rom_id: rom, device_id: device, start_after: after, end_before: before } = selection
   return every([
     sql<boolean>`s.user_id = ${user}`,
-    ...(rom === undefined ? [] : [sql<boolean>`s.rom_id = ${rom} and ${isRomVisible(viewer)}`]),
+    ...(rom === undefined ? [] : [sql<boolean>`r.id = ${rom} and ${isRomVisible(viewer)}`]),
     ...(device === undefined ? [] : [sql<boolean>`s.device_id = ${device}`]),
     ...(after === undefined ? [] : [sql<boolean>`s.start_time >= ${after}::timestamptz`]),
     ...(before === undefined ? [] : [sql<boolean>`s.start_time <= ${before}::timestamptz`])
@@ -33,7 +33,7 @@ export async function selectSessions (
   em: EntityManager, viewer: Viewer, selection: Selection, { limit, offset }: Page
 ): Promise<PlaySessionRow[]> {
   const { rows } = await sql<PlaySessionRow>`select s.id, s.user_id, d.device_id,
-      case when ${isRomVisible(viewer)} then s.rom_id end as rom_id, s.sync_session_id, s.save_slot,
+      case when ${isRomVisible(viewer)} then r.id end as rom_id, s.sync_session_id, s.save_slot,
       ${milliseconds('s.start_time')} as start_time, ${milliseconds('s.end_time')} as end_time,
       s.duration_ms::float8 as duration_ms, ${milliseconds('s.created_at')} as created_at,
       ${milliseconds('s.updated_at')} as updated_at

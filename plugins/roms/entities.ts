@@ -16,6 +16,12 @@ const hashIndex = (table: string, column: string) => ({
 export const Rom = defineEntity({
   name: 'Rom',
   tableName: 'roms',
+  triggers: [{
+    name: 'keep_former',
+    timing: 'before',
+    events: ['delete'],
+    expression: 'create trigger keep_former before delete on "roms" for each row execute function keep_former_rom()'
+  }],
   uniques: [{ properties: ['platform', 'fs_name'] }],
   indexes: [
     { properties: ['name_sort_key', 'id'] },
@@ -80,6 +86,24 @@ export const Rom = defineEntity({
 })
 export type Rom = InferEntity<typeof Rom>
 
+/**
+ * A file whose row was deleted. Written by the database; when the file is back, the row has its id again, and with it
+ * what was kept: every table whose `rom` has no foreign key.
+ */
+export const FormerRom = defineEntity({
+  name: 'FormerRom',
+  tableName: 'former_roms',
+  indexes: [{ properties: ['platform_id', 'fs_name'] }],
+  properties: {
+    id: p.integer().primary().autoincrement(false),
+    platform_id: p.integer(),
+    fs_name: columns.text(),
+    fs_size_bytes: columns.bytes(),
+    sha1_hash: columns.text().default('').index(),
+    deleted_at: columns.createdAt()
+  }
+})
+
 export const RomFile = defineEntity({
   name: 'RomFile',
   tableName: 'rom_files',
@@ -135,7 +159,8 @@ export const RomUser = defineEntity({
   uniques: [{ properties: ['rom', 'user'] }],
   properties: {
     id: columns.id(),
-    rom: () => p.manyToOne(Rom).deleteRule('cascade').joinColumn('rom_id'),
+    /** May be gone from the library: the marks are there when it is back. */
+    rom: () => p.manyToOne(Rom).createForeignKeyConstraint(false).joinColumn('rom_id'),
     user: () => p.manyToOne(User).deleteRule('cascade').joinColumn('user_id').index(),
     last_played: columns.time().nullable(),
     is_main_sibling: columns.flag(),

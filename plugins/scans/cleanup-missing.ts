@@ -25,7 +25,7 @@ async function isGone (libraryDir: string, rom: MissingRom): Promise<boolean> {
   }
 }
 
-/** Deletes the rows of ROMs that scans found missing, with what hangs on them, and their artwork. */
+/** Deletes the rows of ROMs that scans found missing, and their artwork. What users added waits for the files. */
 export function defineCleanupMissing (app: FastifyInstance, config: Config): TaskDefinition {
   const folders = createArtworkFolders(config.data_dir)
 
@@ -59,7 +59,8 @@ export function defineCleanupMissing (app: FastifyInstance, config: Config): Tas
   return {
     name: 'cleanup_missing_roms',
     title: 'Cleanup missing ROMs',
-    description: 'Deletes ROMs whose files are missing from the library, with their artwork and everything users added',
+    description: 'Deletes ROMs whose files are missing from the library, with their artwork; ratings, marks and who may not ' +
+      'see them are there again when the files are',
     type: 'cleanup',
     group: 'manual',
     enabled: true,

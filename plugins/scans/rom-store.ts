@@ -2,6 +2,7 @@ import type { ArchiveMember } from '@svc/plugin-sdk'
 import type pg from 'pg'
 import { transaction } from '../../core/transaction.ts'
 import type { Rom } from '../roms/entities.ts'
+import { claimFormerIds } from '../roms/former.ts'
 import { toDatabaseJson } from '../../core/database-json.ts'
 
 /** What the scan has to know of every ROM row of a platform. */
@@ -71,12 +72,13 @@ export interface WrittenRom { id: number, fs_name: string, newFiles: number }
 const ROM_COLUMNS = `id int, fs_name text, fs_path text, fs_extension text, fs_name_no_tags text, fs_name_no_ext text,
   fs_size_bytes bigint, is_folder boolean, has_nested_single_file boolean, has_multiple_files boolean,
   has_soundtrack boolean, crc_hash text, md5_hash text, sha1_hash text, ra_hash text, regions text[], languages text[],
-  tags text[], revision text, version text, name_sort_key text, writes_tags boolean`
+  tags text[], revision text, version text, name_sort_key text, writes_tags boolean,
+  former_id int`
 
-const INSERT_ROMS = `insert into roms (platform_id, fs_name, fs_path, fs_extension, fs_name_no_tags, fs_name_no_ext,
+const INSERT_ROMS = `insert into roms (id, platform_id, fs_name, fs_path, fs_extension, fs_name_no_tags, fs_name_no_ext,
     fs_size_bytes, is_folder, has_nested_single_file, has_multiple_files, has_soundtrack, crc_hash, md5_hash, sha1_hash,
     ra_hash, regions, languages, tags, revision, version, name, name_sort_key)
-  select $1, fs_name, fs_path, fs_extension, fs_name_no_tags, fs_name_no_ext, fs_size_bytes, is_folder,
+  select coalesce(former_id, nextval('roms_id_seq')), $1, fs_name, fs_path, fs_extension, fs_name_no_tags, fs_name_no_ext, fs_size_bytes, is_folder,
     has_nested_single_file, has_multiple_files, has_soundtrack, crc_hash, md5_hash, sha1_hash, ra_hash, regions,
     languages, tags, revision, version, fs_name_no_tags, name_sort_key
   from jsonb_to_recordset($2::jsonb) as r(${ROM_COLUMNS}) where id is null
@@ -189,8 +191,10 @@ export function createRomStore (pool: pg.Pool) {
     /** Writes rows with their files in one transaction; files of theirs that are not named are deleted. */
     async write (platformId: number, roms: readonly RomWrite[]): Promise<WrittenRom[]> {
       return await transaction(pool, async (client) => {
-        const rows = toDatabaseJson(roms.map((rom) => rom.row))
-        const inserted = roms.some(({ row }) => row.id === null)
+        const added = roms.flatMap(({ row }) => row.id === null ? [row] : [])
+        const former = added.length > 0 ? await claimFormerIds(client, platformId, added) : null
+        const rows = toDatabaseJson(roms.map(({ row }) => ({ ...row, former_id: former?.get(row.fs_name) ?? null })))
+        const inserted = added.length > 0
           ? (await client.query<{ id: number, fs_name: string }>(INSERT_ROMS, [platformId, rows])).rows
           : []
         const knownIds = roms.flatMap(({ row }) => row.id ?? [])
