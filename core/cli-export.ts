@@ -40,7 +40,7 @@ export async function exportLibrary (format: string, options: ExportOptions): Pr
     const ids = await app.exports.findPlatforms(app.orm.em.fork(), null, options.platform ?? [], [])
     let failures = 0
     for (const key of formats) {
-      const outcome = await app.exports.request(key, ids)
+      const outcome = await app.exports.request(key, ids, null)
       if (options.json === true) printJson(outcome)
       else printLines(outcome)
       failures += outcome.errors.length

@@ -291,6 +291,14 @@ const ResourcesSchema = Section({
     'that show neither a credential nor the addresses they were given')
 }, 'Artwork and manuals')
 
+const SocketsSchema = Section({
+  guests: StringEnum(['all', 'totals'], {
+    default: 'all',
+    env: 'SVC_SOCKETS_GUESTS',
+    description: 'What sockets without a session hear of scans: everything that nobody is kept from seeing, or totals only'
+  })
+}, 'Live events')
+
 const DevicesSchema = Section({
   install_enabled: Type.Boolean({
     default: true,
@@ -345,6 +353,7 @@ export const ConfigSchema = Type.Object({
   scan: ScanSchema,
   assets: AssetsSchema,
   resources: ResourcesSchema,
+  sockets: SocketsSchema,
   devices: DevicesSchema,
   tasks: TasksSchema,
   plugins: Type.Record(Type.String(), Type.Object({}, { additionalProperties: true }), {

@@ -24,6 +24,18 @@ function narrowFile (file: ExportedFile, hidden: readonly HiddenRom[]): Exported
   return { ...file, skipped, games: Math.max(0, file.games - exported), media_errors: [] }
 }
 
+/** The outcome without the machine's own paths. */
+export function maskPlaces ({ files, errors }: ExportOutcome, mask: (text: string) => string): ExportOutcome {
+  return {
+    files: files.map((file) => ({
+      ...file,
+      path: mask(file.path),
+      media_errors: file.media_errors.map((error) => ({ ...error, reason: mask(error.reason) }))
+    })),
+    errors: errors.map((error) => ({ ...error, path: mask(error.path), reason: mask(error.reason) }))
+  }
+}
+
 /** What an export did as a viewer may know of it. The files are the library's, and hold all there is. */
 export async function narrowOutcome (
   em: EntityManager, viewer: Viewer, outcome: ExportOutcome

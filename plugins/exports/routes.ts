@@ -28,7 +28,7 @@ function createRoute ({ key, name, fileName }: ExporterDefinition, route: string
       const { em, body, query: { platform_ids: ids = [] } } = request
       const caller = callerOf(request)
       const platformIds = await app.exports.findPlatforms(em, caller, body?.platforms ?? [], ids)
-      return await narrowOutcome(em, caller, await app.exports.request(key, platformIds))
+      return await narrowOutcome(em, caller, await app.exports.request(key, platformIds, caller))
     })
   }
 }

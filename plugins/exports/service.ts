@@ -4,12 +4,14 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import { type Config, readConfigFile } from '../../core/config.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
+import { createPlaceMask } from '../../core/places.ts'
 import { createExclusions } from '../../core/library/exclusions.ts'
 import { type Structure, detectStructure } from '../../core/library/structure.ts'
 import { createCache } from '../../core/plugin-context.ts'
 import { Platform } from '../platforms/entities.ts'
 import type { Viewer } from '../platforms/visibility.ts'
 import { toReason } from './fs-reason.ts'
+import { maskPlaces } from './narrow.ts'
 import {
   type LoadedExporter, type PlatformRow, type PlatformServices, exportPlatform, findObstacle, listMediaFolders
 } from './platform-export.ts'
@@ -36,6 +38,9 @@ const toRow = ({ id, slug, fs_slug: fsSlug, name, custom_name: customName }: Pla
 export function createExports (app: FastifyInstance, config: Config) {
   const cache = createCache(app.pg, 'exports')
   const log = app.log.child({ feature: 'exports' })
+  const mask = createPlaceMask(config)
+  /** What is under way, by caller, exporter and platforms. */
+  const running = new Map<string, Promise<ExportOutcome>>()
   const exporters = new Map([...app.registry.exporters].filter(([key, exporter]) => {
     const reason = findObstacle(exporter)
     if (reason !== null) log.warn({ exporter: key, reason }, 'exporter left out')
@@ -125,6 +130,25 @@ export function createExports (app: FastifyInstance, config: Config) {
     return outcome
   }
 
+  async function runInWorker (exporter: string, platformIds: readonly number[] | null): Promise<ExportOutcome> {
+    const outcome = await app.jobs.request(EXPORT_QUEUE, { exporter, platform_ids: platformIds }, ANSWER_TIMEOUT_MS)
+    if (!Value.Check(ExportOutcomeSchema, outcome)) throw new Error('The scan worker answered with no export outcome')
+    return outcome
+  }
+
+  /** Whoever asks again for what is under way waits for that; for other platforms it begins when that is over. */
+  function share (exporter: string, platformIds: readonly number[] | null, viewer: Viewer): Promise<ExportOutcome> {
+    const owner = `${viewer?.id ?? 'server'}:${exporter}`
+    const key = `${owner}:${platformIds?.join(',') ?? 'all'}`
+    const known = running.get(key)
+    if (known !== undefined) return known
+    const before = [...running].filter(([other]) => other.startsWith(`${owner}:`)).map(([, outcome]) => outcome)
+    const outcome = Promise.allSettled(before).then(() => runInWorker(exporter, platformIds))
+      .finally(() => { running.delete(key) })
+    running.set(key, outcome)
+    return outcome
+  }
+
   return {
     exportPlatforms,
     listExporters: () => [...exporters.values()],
@@ -160,16 +184,18 @@ export function createExports (app: FastifyInstance, config: Config) {
     },
 
     /**
-     * Has the scan worker export and waits for the outcome.
+     * Has the scan worker export and waits for the outcome, which names folders of the machine to administrators alone.
      *
      * @throws ApiError UNAVAILABLE without a worker; EXPORT_FAILED when nothing of what was wanted could be written.
      */
-    async request (exporter: string, platformIds: readonly number[] | null): Promise<ExportOutcome> {
+    async request (
+      exporter: string, platformIds: readonly number[] | null, viewer: Viewer
+    ): Promise<ExportOutcome> {
       if (!await app.workers.isAlive('worker')) {
         throw new ApiError('UNAVAILABLE', 'No scan worker is running, and exports are its work. Start svc worker.')
       }
-      const outcome = await app.jobs.request(EXPORT_QUEUE, { exporter, platform_ids: platformIds }, ANSWER_TIMEOUT_MS)
-      if (!Value.Check(ExportOutcomeSchema, outcome)) throw new Error('The scan worker answered with no export outcome')
+      const whole = await share(exporter, platformIds, viewer)
+      const outcome = viewer === null || viewer.access.is_admin ? whole : maskPlaces(whole, mask)
       if (outcome.files.length > 0 || outcome.errors.length === 0) return outcome
       const reasons = outcome.errors.slice(0, SHOWN_REASONS).map(({ path, reason }) => `${path}: ${reason}`)
       throw new ApiError('EXPORT_FAILED', `No file could be written. ${reasons.join(' ')}`)

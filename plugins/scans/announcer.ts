@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import { userRoom } from '../../core/sockets.ts'
+import type { Config } from '../../core/config.ts'
+import { SIGNED_IN_ROOM, userRoom } from '../../core/sockets.ts'
 
 /** Events per ROM: a burst at once, then so many per second; what is over is in the stats alone. */
 const BURST = 200
@@ -12,7 +13,12 @@ export interface Announcer {
   roms (ids: readonly number[], flags: { is_new: boolean, is_identifying: boolean }): Promise<void>
 }
 
-export function createAnnouncer (app: FastifyInstance): Announcer {
+/** Who hears of a thing of the library that so many users may see; null for everybody. */
+export function roomsOf (audience: readonly number[] | null, { sockets }: Pick<Config, 'sockets'>): string | string[] | null {
+  return audience?.map(userRoom) ?? (sockets.guests === 'totals' ? SIGNED_IN_ROOM : null)
+}
+
+export function createAnnouncer (app: FastifyInstance, config: Config): Announcer {
   let tokens = BURST
   let refilledAt = Date.now()
   /** ROMs that were shown as being identified: clients wait for the end of it. */
@@ -42,7 +48,7 @@ export function createAnnouncer (app: FastifyInstance): Announcer {
       const audiences = await app.permissions.listAudiences(chosen)
       for (const rom of await app.roms.views(chosen, null)) {
         const shown = Object.entries(rom).filter(([name]) => !PRIVATE_FIELDS.includes(name))
-        const rooms = audiences.get(rom.id)?.map(userRoom) ?? null
+        const rooms = roomsOf(audiences.get(rom.id) ?? null, config)
         app.sockets.publish(rooms, 'scan:scanning_rom', { ...Object.fromEntries(shown), ...flags })
       }
     }

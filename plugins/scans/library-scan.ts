@@ -4,9 +4,9 @@ import type { Config } from '../../core/config.ts'
 import { LibraryUnreadableError, readLibraryDirectory } from '../../core/library/directory.ts'
 import { PathRefusedError } from '../../core/library/safe-path.ts'
 import { type Structure, firmwarePath, romsPath } from '../../core/library/structure.ts'
-import { userRoom } from '../../core/sockets.ts'
 import { Platform } from '../platforms/entities.ts'
 import { Rom } from '../roms/entities.ts'
+import { roomsOf } from './announcer.ts'
 import { scanFirmware } from './firmware-scan.ts'
 import { type Library, chooseFolders, readLibraryAgain } from './library.ts'
 import { scanPlatform } from './platform-scan.ts'
@@ -64,7 +64,7 @@ export function createLibraryScan (app: FastifyInstance, config: Config, service
       added = await scanFirmware(platform, { em: app.orm.em.fork(), folder: firmwareFolder, services })
     })
     const audience = await app.permissions.findPlatformAudience(row.id)
-    app.sockets.publish(audience?.map(userRoom) ?? null, 'scan:scanning_platform', {
+    app.sockets.publish(roomsOf(audience, config), 'scan:scanning_platform', {
       id: row.id, name: row.name, display_name: platform.name, slug: row.slug, fs_slug: row.fs_slug,
       is_identified: isIdentified, new_firmware_count: added
     })

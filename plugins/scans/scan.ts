@@ -78,7 +78,7 @@ export async function runScan (
   const log = app.log.child({ task: run.id }) as Logger
   const { providers } = app.registry
   const progress = createProgress(app, log, run.report)
-  const announcer = createAnnouncer(app)
+  const announcer = createAnnouncer(app, config)
   const hasher = hashers.take(config)
   const store = createRomStore(app.pg)
   const resourcesDir = join(config.data_dir, 'resources')

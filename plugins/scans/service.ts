@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config.ts'
 import { ApiError } from '../../core/errors.ts'
+import { createPlaceMask } from '../../core/places.ts'
 import type { Task } from '../tasks/entities.ts'
 import type { TaskRun } from '../tasks/definitions.ts'
 import { createScanHasher } from './scan-hasher.ts'
@@ -22,6 +23,7 @@ const NO_WORKER = 'No scan worker is running. Start one with svc worker, or the 
 export function createScans (app: FastifyInstance, config: Config) {
   const after: AfterScan[] = []
   const hashers = createScanHasher(app)
+  const mask = createPlaceMask(config)
 
   app.tasks.addRunner(SCAN_QUEUE, {
     concurrency: 1,
@@ -33,7 +35,7 @@ export function createScans (app: FastifyInstance, config: Config) {
   // Only now may the next scan be asked for: while the row says that this one runs, it would be refused.
   app.tasks.onEnd(({ type, task_key: key, status, error, meta }) => {
     if (type !== 'scan' || typeof key === 'string') return
-    if (status === 'failed') app.sockets.publish(null, 'scan:done_ko', error ?? 'The scan failed; see the log of the server')
+    if (status === 'failed') app.sockets.publish(null, 'scan:done_ko', mask(error ?? 'The scan failed; see the log of the server'))
     else app.sockets.publish(null, 'scan:done', (meta.scan_stats ?? createStats()) as ScanStats)
   })
 

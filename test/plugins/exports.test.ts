@@ -210,6 +210,21 @@ t.test('more ROMs than one page holds are all exported, in the order of their na
   t.same(paths, paths.toSorted())
 })
 
+t.test('only administrators are told where on the machine the library lies', async (t) => {
+  const { app, addPlatform, addRom, libraryDir, createUser, snes } = await fresh(t)
+  await addRom(await addPlatform('snes'), { fs_name: 'Alpha.sfc' })
+  const headers = await createUser('reader')
+  const ask = () => app.inject({ method: 'POST', url: '/api/export/gamelist-xml', headers, payload: {} })
+  const reply = await ask()
+  t.match(reply.json(), { files: [{ path: '<library>/roms/snes/gamelist.xml' }] })
+  await rm(snes('gamelist.xml'))
+  await mkdir(snes('gamelist.xml'))
+  const refused = await ask()
+  t.equal(refused.statusCode, 500)
+  t.match(refused.body, '<library>/roms/snes')
+  for (const { body } of [reply, refused]) t.notMatch(body, libraryDir)
+})
+
 t.test('exports of one platform at the same time lose nothing', async (t) => {
   const { addPlatform, addRom, call, worker, snes } = await fresh(t)
   const id = await addPlatform('snes')
@@ -220,8 +235,9 @@ t.test('exports of one platform at the same time lose nothing', async (t) => {
   ])
   t.match([first, second], [{ status: 200, body: { errors: [] } }, { status: 200, body: { errors: [] } }])
   t.equal(third.files.length, 2)
-  const written = [first.body.files[0], second.body.files[0], third.files[0]].filter((file) => file.written)
-  t.equal(written.length, 1, 'one writes, the others find it done')
+  t.same(first.body, second.body, 'who asks again for what is under way joins it')
+  const written = [first.body.files[0], third.files[0]].filter((file) => file.written)
+  t.equal(written.length, 1, 'one writes, the other finds it done')
   t.equal(readGamelist(await readFile(snes('gamelist.xml'), 'utf8')).size, 1)
 })
 

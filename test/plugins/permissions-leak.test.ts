@@ -244,7 +244,7 @@ t.test('events about what is hidden reach those who see it, and neither others n
     await new Promise((resolve) => { socket.once('scan:done', resolve) })
     return [name, words.sort()]
   })
-  await createAnnouncer(app).roms(rows.map(({ id }) => id), { is_new: false, is_identifying: false })
+  await createAnnouncer(app, test.config).roms(rows.map(({ id }) => id), { is_new: false, is_identifying: false })
   await scan()
   t.same(Object.fromEntries(await Promise.all(heard)), {
     alice: ['Open', 'snes'], bob: ['Grown', 'Open', 'Secret', 'Unrated', 'Veiled', 'snes', 'veiledbox'], guest: ['Open', 'snes']
