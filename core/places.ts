@@ -18,7 +18,8 @@ export function createPlaceMask (config: Pick<Config, 'library_dir' | 'data_dir'
     ...namesOf(config.library_dir).map((folder) => [folder, '<library>'] as const)
   ])
   // The library may lie in the data folder: the longer name goes first.
-  const alternatives = [...names.keys()].sort((a, b) => b.length - a.length).map((folder) => folder.replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&'))
+  const alternatives = [...names.keys()].sort((a, b) => b.length - a.length)
+    .map((folder) => folder.replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&'))
   const pattern = new RegExp(`(?:${alternatives.join('|')})(?![\\w-])`, 'g')
   return (text) => text.replaceAll(pattern, (folder) => names.get(folder) ?? folder)
 }

@@ -1,4 +1,4 @@
-import { link, mkdir, readFile, readdir, stat, writeFile } from 'node:fs/promises'
+import { link, mkdir, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { parseXml, xmlChildren, xmlText } from '@svc/plugin-sdk'
 import t from 'tap'
 import { until } from './scan-support.ts'
