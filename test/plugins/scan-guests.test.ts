@@ -6,8 +6,8 @@ import { buildScanTest, until } from './scan-support.ts'
 type Heard = [event: string, payload: unknown][]
 
 /** What a socket without a session hears of a scan, and of one that fails. */
-async function listenAsGuest (t: Tap, env: Record<string, string>): Promise<{ heard: Heard, libraryDir: string }> {
-  const { app, put, scan, libraryDir } = await buildScanTest(t, { providers: ['alpha'], env })
+async function listenAsGuest (t: Tap, config: Record<string, object>): Promise<{ heard: Heard, libraryDir: string }> {
+  const { app, put, scan, libraryDir } = await buildScanTest(t, { providers: ['alpha'], config })
   const socket = io(await app.listen({ port: 0, host: '127.0.0.1' }), { path: '/ws/socket.io', transports: ['websocket'] })
   t.teardown(() => { socket.disconnect() })
   const heard: Heard = []
@@ -34,7 +34,7 @@ t.test('guests hear of a scan what nobody is kept from seeing, and no folder of 
 })
 
 t.test('guests hear totals of a scan alone when the settings say so', async (t) => {
-  const { heard } = await listenAsGuest(t, { SVC_SOCKETS_GUESTS: 'totals' })
+  const { heard } = await listenAsGuest(t, { sockets: { guests: 'totals' } })
   t.same([...names(heard)].sort(), ['scan:done', 'scan:done_ko', 'scan:update_stats'])
 })
 
