@@ -1,7 +1,7 @@
 import { type Config, loadConfig } from './config.ts'
 import { StartError } from './errors.ts'
 import { createLogger } from './log.ts'
-import { migrateDatabase } from './server.ts'
+import { adoptDatabase, migrateDatabase } from './server.ts'
 import { openDatabase } from './supervisor-database.ts'
 import { lockDataDir } from './supervisor-lock.ts'
 import { readServerState } from './supervisor-state.ts'
@@ -26,13 +26,25 @@ async function withEmbedded<T> (config: Config, work: (url: string) => Promise<T
   }
 }
 
+/** Does `work` on the database, whether a server runs it or not. */
+async function withDatabase<T> (config: Config, work: (url: string) => Promise<T>): Promise<T> {
+  const url = config.database.url ?? readServerState(config.data_dir)?.database_url
+  return url === undefined ? await withEmbedded(config, work) : await work(url)
+}
+
 /** `svc migrate`. */
 export async function migrate (): Promise<void> {
   const { config } = loadConfig()
-  const url = config.database.url ?? readServerState(config.data_dir)?.database_url
-  const work = (at: string) => migrateDatabase(config, at)
-  const applied = url === undefined ? await withEmbedded(config, work) : await work(url)
+  const applied = await withDatabase(config, (url) => migrateDatabase(config, url))
   process.stdout.write(applied.length === 0
     ? 'The database is up to date.\n'
     : `Applied ${applied.join(', ')}.\n`)
+}
+
+/** `svc database adopt`: the way out of a data directory and a database that were not used together before. */
+export async function adopt (): Promise<void> {
+  const { config } = loadConfig()
+  const identity = await withDatabase(config, (url) => adoptDatabase(config, url))
+  process.stdout.write(`${config.data_dir} now belongs to this database (${identity}). Files that it does not know stay where ` +
+    'they are.\n')
 }

@@ -30,6 +30,9 @@ function addServerCommands (program: Command): void {
     .action(async () => { await (await import('./cli-role.ts')).runRole('worker') })
   program.command('migrate').description('bring the database to the schema of this release, then end')
     .action(async () => { await (await import('./cli-migrate.ts')).migrate() })
+  program.command('database').description('say what the database belongs to')
+    .command('adopt').description('make this data directory that of the database, after a start that refused to')
+    .action(async () => { await (await import('./cli-migrate.ts')).adopt() })
   program.command('config').description('print every setting with its value and its variable; secrets are masked')
     .action(async () => { (await import('./cli-config.ts')).printConfig() })
 }

@@ -1,7 +1,7 @@
 import { loadConfig } from './config.ts'
 import { StartError } from './errors.ts'
 import { createLogger } from './log.ts'
-import { type RunningRole, migrateDatabase, startRole } from './server.ts'
+import { type RunningRole, prepareDatabase, startRole } from './server.ts'
 import { collectSooner } from './start-memory.ts'
 import { listenUrl } from './supervisor-banner.ts'
 import { createLayout, openSocketFolder } from './supervisor-folders.ts'
@@ -36,7 +36,7 @@ export async function runRole (role: Role): Promise<void> {
   createLayout(config)
   const folder = await openSocketFolder(config)
   try {
-    await migrateDatabase(config, databaseUrl)
+    await prepareDatabase(config, databaseUrl)
     const running = await startRole({ config, role, databaseUrl, logger, workerNumber: 0, socketDir: folder.path })
     if (role === 'worker') collectSooner()
     logger.info(running.port === null ? {} : { url: listenUrl(config, running.port) }, `svc ${role} is ready`)

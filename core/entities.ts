@@ -14,6 +14,20 @@ export const Worker = defineEntity({
 })
 export type Worker = InferEntity<typeof Worker>
 
+/** What this database is, and the data directory with it; at most one row. */
+export const Installation = defineEntity({
+  name: 'Installation',
+  tableName: 'installation',
+  properties: {
+    id: p.integer().autoincrement(false).default(1).primary(),
+    /** The same as in the file `identity` of the data directory. */
+    identity: p.uuid(),
+    /** When the clean-up last looked at the uploads, by the clock of the database. */
+    looked_at: columns.time().nullable()
+  }
+})
+export type Installation = InferEntity<typeof Installation>
+
 /** What a plugin keeps across restarts. */
 export const PluginCacheEntry = defineEntity({
   name: 'PluginCacheEntry',

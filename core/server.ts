@@ -1,9 +1,12 @@
 import type { AddressInfo } from 'node:net'
+import pg from 'pg'
 import type { Logger } from 'pino'
+import { requireOwnUploads } from '../plugins/assets/stored.ts'
 import { features } from '../plugins/index.ts'
 import { buildApp } from './app.ts'
 import type { Config } from './config.ts'
 import { migrate } from './database.ts'
+import { adopt } from './identity.ts'
 import { createBoss } from './jobs.ts'
 import { forwardForeignSessions } from './socket-forward.ts'
 import { explainListenError } from './supervisor-port.ts'
@@ -41,6 +44,31 @@ export async function migrateDatabase (config: Config, url: string): Promise<str
   await boss.start()
   await boss.stop({ graceful: false, close: true })
   return applied
+}
+
+async function withPool<T> (url: string, work: (pool: pg.Pool) => Promise<T>): Promise<T> {
+  const pool = new pg.Pool({ connectionString: url, max: 1 })
+  try {
+    return await work(pool)
+  } finally {
+    await pool.end()
+  }
+}
+
+/**
+ * Brings the database to the current schema, for a server that is about to work with it and this data directory.
+ *
+ * @throws StartError when the two do not belong together.
+ */
+export async function prepareDatabase (config: Config, url: string): Promise<void> {
+  await migrateDatabase(config, url)
+  await withPool(url, (pool) => requireOwnUploads(config, pool))
+}
+
+/** Makes the data directory that of this database. @returns the identity that both have now */
+export async function adoptDatabase (config: Config, url: string): Promise<string> {
+  await migrateDatabase(config, url)
+  return await withPool(url, (pool) => adopt(config.data_dir, pool))
 }
 
 async function listen (app: App, host: string, port: number): Promise<number> {

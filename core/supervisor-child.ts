@@ -26,8 +26,8 @@ function report (news: News): Promise<void> {
 }
 
 async function start (order: StartOrder, settings: Config): Promise<void> {
-  const { migrateDatabase, startRole } = await modules
-  if (order.migrate) await migrateDatabase(settings, order.database_url)
+  const { prepareDatabase, startRole } = await modules
+  if (order.migrate) await prepareDatabase(settings, order.database_url)
   running = await startRole({
     config: settings,
     role,

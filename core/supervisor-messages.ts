@@ -7,7 +7,7 @@ export const OrderSchema = Type.Union([
   Type.Object({
     type: Type.Literal('start'),
     database_url: Type.String(),
-    /** Brings the database to the current schema first. */
+    /** Brings the database to the current schema first, and sees to it that the data directory belongs to it. */
     migrate: Type.Boolean(),
     /** From 1; 0 for the scan worker. */
     worker_number: Type.Integer(),

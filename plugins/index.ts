@@ -2,7 +2,7 @@ import type { AppOptions } from '../core/app.ts'
 import activity from './activity/index.ts'
 import { ActivityEntry } from './activity/entities.ts'
 import assets from './assets/index.ts'
-import { Asset, AssetVersion, DeviceSync, SyncBase } from './assets/entities.ts'
+import { Asset, AssetVersion, DeletedAccount, DeviceSync, SyncBase } from './assets/entities.ts'
 import auth from './auth/index.ts'
 import { OneTimeToken, Session, Throttle } from './auth/entities.ts'
 import audit from './audit/index.ts'
@@ -49,7 +49,7 @@ export const features: AppOptions['features'] = {
     PermissionGroup, PermissionGrant, PermissionOverride, HiddenEntity, User, Device, Session, OneTimeToken, Throttle,
     ClientToken, PairingCode, DeviceAuthorization, AuditEvent, Platform, FormerPlatform, Firmware, Rom, FormerRom,
     RomFile, RomMatch, RomUser, Task, Notification, NotificationChannel, ChannelDelivery, DevicePresence,
-    InstallRequest, Asset, AssetVersion, DeviceSync, SyncBase, SyncSession, PlaySession, ActivityEntry
+    InstallRequest, Asset, AssetVersion, DeletedAccount, DeviceSync, SyncBase, SyncSession, PlaySession, ActivityEntry
   ],
   plugins: [
     tasks,

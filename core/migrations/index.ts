@@ -6,6 +6,8 @@ import { Migration20261121310000 } from './20261121310000-installs.ts'
 import { Migration20261121320000 } from './20261121320000-assets.ts'
 import { Migration20261121330000 } from './20261121330000-sync.ts'
 import { Migration20261121340000 } from './20261121340000-play.ts'
+import { Migration20261122000300 } from './20261122000300-identity.ts'
+import { Migration20261122000301 } from './20261122000301-deleted-accounts.ts'
 import { Migration20261122000400 } from './20261122000400-app-dialects.ts'
 import { Migration20261122000500 } from './20261122000500-former-roms.ts'
 import { Migration20261122000600 } from './20261122000600-default-group.ts'
@@ -20,6 +22,8 @@ export const MIGRATIONS = [
   { name: '20261121320000-assets', class: Migration20261121320000 },
   { name: '20261121330000-sync', class: Migration20261121330000 },
   { name: '20261121340000-play', class: Migration20261121340000 },
+  { name: '20261122000300-identity', class: Migration20261122000300 },
+  { name: '20261122000301-deleted-accounts', class: Migration20261122000301 },
   { name: '20261122000400-app-dialects', class: Migration20261122000400 },
   { name: '20261122000500-former-roms', class: Migration20261122000500 },
   { name: '20261122000600-default-group', class: Migration20261122000600 }

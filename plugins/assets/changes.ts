@@ -1,4 +1,4 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
+import { type EntityManager, LockMode } from '@mikro-orm/postgresql'
 import { type Caller, requireGrant } from '../../core/auth.ts'
 import { badRequest, conflict, notFound } from '../../core/errors.ts'
 import type { Device } from '../devices/entities.ts'
@@ -19,14 +19,12 @@ function placeOf (asset: Asset): RomPlace {
   return { id: asset.rom?.id ?? 0, fs_name: asset.rom_fs_name, platform_fs_slug: asset.platform_fs_slug }
 }
 
-/** The folder that holds the content of an asset. */
-function ownFolder (asset: Asset): string {
-  const lineage = { user_id: asset.user.id, rom_id: asset.rom?.id ?? null, kind: asset.kind }
-  return folderOf(lineage, placeOf(asset), asset.emulator ?? null)
-}
+/** The folder that holds the content of an asset, below its user's. */
+const ownFolder = (asset: Asset): string => folderOf(asset, placeOf(asset), asset.emulator ?? null)
 
 async function load ({ tx }: Writing, kind: AssetKind, id: number, isDeleted = false): Promise<Asset> {
-  const asset = await tx.findOne(Asset, { id, kind, deleted_at: isDeleted ? { $ne: null } : null })
+  const asset = await tx.findOne(Asset, { id, kind, deleted_at: isDeleted ? { $ne: null } : null },
+    { lockMode: LockMode.PESSIMISTIC_WRITE })
   if (asset === null) throw assetNotFound(kind, id)
   return asset
 }
@@ -44,7 +42,8 @@ export function createChanges ({ writes, stamps, thumbnails }: {
   }
 
   async function findVersion ({ tx }: Writing, asset: Asset, id: number): Promise<AssetVersion> {
-    const version = await tx.findOne(AssetVersion, { id, asset })
+    // Whoever thins out versions leaves it alone then.
+    const version = await tx.findOne(AssetVersion, { id, asset }, { lockMode: LockMode.PESSIMISTIC_WRITE })
     if (version === null) throw notFound(`Version with ID '${id}' of '${asset.file_name}' not found`)
     return version
   }

@@ -109,3 +109,19 @@ export const SyncBase = defineEntity({
   }
 })
 export type SyncBase = InferEntity<typeof SyncBase>
+
+/** What an account that was deleted had uploaded: its rows as they were, to be put back with their ids. */
+export const DeletedAccount = defineEntity({
+  name: 'DeletedAccount',
+  tableName: 'deleted_accounts',
+  properties: {
+    id: columns.id(),
+    username: columns.text(),
+    /** Rows of `assets`. */
+    assets: p.json<object[]>(),
+    /** Rows of `asset_versions`. */
+    versions: p.json<object[]>(),
+    deleted_at: columns.createdAt()
+  }
+})
+export type DeletedAccount = InferEntity<typeof DeletedAccount>

@@ -6,7 +6,6 @@ import type { Readable } from 'node:stream'
 import type { Config } from '../../core/config.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
 import { isNothingThere, openInside, resolveInside } from '../../core/library/safe-path.ts'
-import { userFolder } from '../users/folder.ts'
 import { hashContent } from './content-hash.ts'
 import { diskName } from './names.ts'
 
@@ -29,7 +28,7 @@ export interface StagedFile {
   /** The first bytes. */
   head: Buffer
   path: string
-  /** Moves it to its place for ever. @returns its path below the assets folder */
+  /** Moves it to its place for ever: into a folder below its user's. @returns its path below the assets folder */
   settle (folder: string, fileName: string): Promise<string>
   /** Removes it, unless it was settled. */
   discard (): Promise<void>
@@ -87,13 +86,15 @@ export function createFiles (config: Config) {
     return { file_size_bytes: size, sha1: sha1.digest('hex'), md5: md5.digest('hex'), head }
   }
 
-  function toStaged (path: string, given: Omit<StagedFile, 'path' | 'settle' | 'discard'>): StagedFile {
+  function toStaged (
+    path: string, userFolder: string, given: Omit<StagedFile, 'path' | 'settle' | 'discard'>
+  ): StagedFile {
     return {
       ...given,
       path,
       async settle (folder, fileName) {
-        await makeFolder(join(base, folder))
-        const target = `${folder}/${diskName(randomBytes(4).toString('hex'), fileName)}`
+        await makeFolder(join(base, userFolder, folder))
+        const target = `${userFolder}/${folder}/${diskName(randomBytes(4).toString('hex'), fileName)}`
         const place = await resolveInside(base, target)
         await rename(path, place)
         await syncFolder(dirname(place))
@@ -107,15 +108,20 @@ export function createFiles (config: Config) {
     base,
     checkFreeSpace,
 
-    /** Writes an upload while it arrives. @throws ApiError TOO_LARGE, NO_FREE_SPACE; then nothing of it is left. */
-    async stage (userId: number, name: string, content: Readable): Promise<StagedFile> {
-      const folder = join(base, userFolder(userId), INCOMING)
+    /**
+     * Writes an upload of the user with this folder while it arrives.
+     *
+     * @throws ApiError TOO_LARGE, NO_FREE_SPACE; then nothing of it is left.
+     */
+    async stage (userFolder: string, name: string, content: Readable): Promise<StagedFile> {
+      const folder = join(base, userFolder, INCOMING)
       await makeFolder(folder)
       const path = join(folder, `${randomUUID()}.part`)
       const handle = await open(path, NEW_FILE, 0o640)
       try {
         const { md5, ...facts } = await write(handle, content).finally(() => handle.close())
-        return toStaged(path, { given_name: name, ...facts, content_hash: await hashContent(path, facts.head, md5) })
+        const contentHash = await hashContent(path, facts.head, md5)
+        return toStaged(path, userFolder, { given_name: name, ...facts, content_hash: contentHash })
       } catch (err) {
         await rm(path, { force: true })
         throw err

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Config } from '../../core/config.ts'
 import { callerOf } from '../../core/auth.ts'
 import { ApiError, badRequest } from '../../core/errors.ts'
+import { findUserFolder } from '../users/folder.ts'
 import type { Files, StagedFile } from './files.ts'
 
 const FIELD_MAX_BYTES = 64 * 1024
@@ -48,7 +49,7 @@ async function checkLength (request: FastifyRequest, files: Files, maxBytes: num
 export function createForms (config: Config, files: Files) {
   async function readParts (request: FastifyRequest, staged: Map<string, StagedFile>): Promise<Record<string, string>> {
     const fields: Record<string, string> = {}
-    const { id } = callerOf(request)
+    const folder = await findUserFolder(request.em, callerOf(request).id)
     for await (const part of request.parts({ limits: { ...LIMITS, fileSize: Infinity } })) {
       if (part.type === 'field') {
         if (part.valueTruncated) throw new ApiError('TOO_LARGE', `The field '${part.fieldname}' is larger than 64 KiB`)
@@ -56,7 +57,7 @@ export function createForms (config: Config, files: Files) {
       } else if (staged.has(part.fieldname)) {
         throw badRequest(`The part '${part.fieldname}' is there twice; send one file under each name`)
       } else {
-        staged.set(part.fieldname, await files.stage(id, part.filename ?? '', part.file))
+        staged.set(part.fieldname, await files.stage(folder, part.filename ?? '', part.file))
       }
     }
     return fields

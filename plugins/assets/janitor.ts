@@ -1,21 +1,22 @@
-import { mkdir, readdir, rename, stat } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config.ts'
+import { conflict } from '../../core/errors.ts'
 import { errorCode } from '../../core/library/fs-error.ts'
 import type { TaskDefinition } from '../tasks/definitions.ts'
-import { type Files, INCOMING } from './files.ts'
-import { takeOlderThan } from './retention.ts'
-import { PLURALS } from './views.ts'
+import { FIRST_HOUR_MS, findDoubt } from './caution.ts'
+import type { Files } from './files.ts'
+import { recover, setAside } from './lost.ts'
+import { takeOlderThan, takeThinned } from './retention.ts'
+import { listUploads, loadNamed, requireOwnUploads } from './stored.ts'
 
 /** An upload lies on disk before its row is there. */
 const STRAY_AFTER_MS = 86_400_000
 const CRON = '40 4 * * *'
-/** Folders of a user that hold uploads; the picture of an account lies beside them. */
-const SETTLED = Object.values(PLURALS)
-/** Where files go that no row names: after a restored database they may be all there is of somebody's saves. */
-const LOST = 'lost'
+/** Unknown files that a report names; their number is told in any case. */
+const NAMED_MAX = 100
 
 /** ROMs that are in the library under the names their files remember. */
 const REATTACH = `update assets a set rom_id = r.id from roms r join platforms p on p.id = r.platform_id
@@ -24,86 +25,96 @@ const REATTACH = `update assets a set rom_id = r.id from roms r join platforms p
 const FOLLOW = `update assets a set platform_fs_slug = p.fs_slug, rom_fs_name = r.fs_name
   from roms r join platforms p on p.id = r.platform_id
   where a.rom_id = r.id and (a.platform_fs_slug, a.rom_fs_name) is distinct from (p.fs_slug, r.fs_name)`
-const STRAYS = `select path from unnest($1::text[]) as found(path)
-  where not exists (select 1 from assets where disk_path = path)
-    and not exists (select 1 from asset_versions where disk_path = path)`
 
-/** What `list` gives; nothing while there is no such folder. */
-async function orNothing<T> (list: Promise<T[]>): Promise<T[]> {
-  return await list.catch((err: unknown) => {
-    if (errorCode(err) === 'ENOENT') return []
+/** What was found in the assets folder. */
+interface Findings {
+  /** Remains of broken uploads. */
+  strays: string[]
+  /** Complete files that no row names. */
+  unknown: string[]
+  /** How many files a row names. */
+  known: number
+  /** How many rows found their file among what was put aside. */
+  recovered: number
+}
+
+async function isOld (path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).mtimeMs < Date.now() - STRAY_AFTER_MS
+  } catch (err) {
+    if (errorCode(err) === 'ENOENT') return false
     throw err
-  })
+  }
 }
 
-async function listFiles (folder: string): Promise<string[]> {
-  const entries = await orNothing(readdir(folder, { recursive: true, withFileTypes: true }))
-  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
-}
-
-/** Keeps the assets folder and its rows in line over time. */
+/** Keeps the assets folder and its rows in line over time. Nothing is removed while anything speaks against it. */
 export function createJanitor (app: FastifyInstance, config: Config, files: Files) {
   const closing = new AbortController()
+  const { base } = files
 
-  async function isOld (path: string): Promise<boolean> {
-    try {
-      return (await stat(path)).mtimeMs < Date.now() - STRAY_AFTER_MS
-    } catch (err) {
-      if (errorCode(err) === 'ENOENT') return false
-      throw err
-    }
-  }
-
-  async function findStrays (folder: string): Promise<string[]> {
+  async function listOld (paths: readonly string[]): Promise<string[]> {
     const old: string[] = []
-    for (const path of await listFiles(folder)) if (await isOld(path)) old.push(path.slice(files.base.length + 1))
-    if (old.length === 0) return []
-    return (await app.pg.query<{ path: string }>(STRAYS, [old])).rows.map((row) => row.path)
+    for (const path of paths) if (await isOld(join(base, path))) old.push(path)
+    return old
   }
 
-  async function setAside (paths: readonly string[]): Promise<void> {
-    if (paths.length === 0) return
-    const folder = join(files.base, LOST, new Date().toISOString().slice(0, 10))
-    for (const path of paths) {
-      const target = join(folder, path)
-      await mkdir(dirname(target), { recursive: true })
-      await rename(join(files.base, path), target).catch((err: unknown) => {
-        // An account may be deleted at the same time.
-        if (errorCode(err) !== 'ENOENT') throw err
-      })
+  async function recoverMissing (missing: Parameters<typeof recover>[1]): Promise<number> {
+    const paths = await recover(base, missing)
+    if (paths.length === 0) return 0
+    await app.pg.query('update assets set missing_from_fs = false where disk_path = any($1)', [paths])
+    app.log.info({ files: paths.length }, 'files that had been put aside were given back to the rows that name them')
+    return paths.length
+  }
+
+  /** Compares rows and files; changes nothing but that missing files come back. */
+  async function look (signal: AbortSignal): Promise<Findings> {
+    await requireOwnUploads(config, app.pg)
+    // Before the files: what is uploaded meanwhile is then no row without a file.
+    const named = await loadNamed(app.pg)
+    const { settled, incoming } = await listUploads(base)
+    signal.throwIfAborted()
+    const there = new Set(settled)
+    const recovered = await recoverMissing([...named.values()].filter(({ disk_path: path }) => !there.has(path)))
+    const unknown = await listOld(settled.filter((path) => !named.has(path)))
+    const known = settled.filter((path) => named.has(path)).length
+    return { strays: await listOld(incoming), unknown, known, recovered }
+  }
+
+  function tell (unknown: readonly string[]): void {
+    if (unknown.length === 0) return
+    app.log.warn({ count: unknown.length, files: unknown.slice(0, NAMED_MAX) }, 'the database does not know some files of users; ' +
+      'they stay where they are. Restore the database that knows them, or run cleanup_assets with set_aside to put them aside')
+  }
+
+  async function remove (): Promise<number> {
+    const gone = [
+      ...await takeOlderThan(app.pg, config.assets.versions_kept_days),
+      ...await takeThinned(app.orm.em.fork(), config.assets.versions_kept)
+    ]
+    await files.remove(gone)
+    return gone.length
+  }
+
+  async function clean (signal: AbortSignal, isSetAside: boolean) {
+    const { strays, unknown, known, recovered } = await look(signal)
+    const doubt = await findDoubt(app.pg, app.workers.id, known, unknown.length)
+    const found = { unknown: unknown.length, unknown_files: unknown.slice(0, NAMED_MAX), recovered, postponed: doubt }
+    if (doubt !== null) {
+      tell(unknown)
+      return { ...found, expired: 0, strays: 0, lost: 0 }
     }
-    app.log.warn({ files: paths.length, folder }, 'files that the database does not know were put aside; ' +
-      'delete them, or restore the database that knows them')
-  }
-
-  /** Removes what remained of broken uploads, and sets aside what is complete and has no row. */
-  async function clearStrays (signal: AbortSignal) {
-    const users = join(files.base, 'users')
-    const cleared = { strays: 0, lost: 0 }
-    for (const user of await orNothing(readdir(users))) {
-      signal.throwIfAborted()
-      const strays = await findStrays(join(users, user, INCOMING))
-      await files.remove(strays)
-      const lost: string[] = []
-      for (const folder of SETTLED) lost.push(...await findStrays(join(users, user, folder)))
-      await setAside(lost)
-      cleared.strays += strays.length
-      cleared.lost += lost.length
-    }
-    return cleared
-  }
-
-  async function clean (signal: AbortSignal) {
-    const expired = await takeOlderThan(app.pg, config.assets.versions_kept_days)
-    await files.remove(expired)
-    return { expired: expired.length, ...await clearStrays(signal) }
+    const expired = await remove()
+    await files.remove(strays)
+    if (isSetAside) await setAside(base, unknown)
+    else tell(unknown)
+    return { ...found, expired, strays: strays.length, lost: isSetAside ? unknown.length : 0 }
   }
 
   const definition: TaskDefinition = {
     name: 'cleanup_assets',
     title: 'Cleanup saves and states',
-    description: 'Deletes former contents and deleted saves, states and screenshots that are no longer kept, and remains of broken uploads; puts ' +
-      'files that the database does not know aside under assets/lost',
+    description: 'Deletes former contents and deleted saves, states and screenshots that are no longer kept, and remains of broken uploads; lists ' +
+      'files that the database does not know, and puts them aside under assets/lost when run with set_aside',
     type: 'cleanup',
     group: 'scheduled',
     enabled: true,
@@ -111,8 +122,13 @@ export function createJanitor (app: FastifyInstance, config: Config, files: File
     cron_string: CRON,
     destructive: true,
     isSingle: true,
-    arguments: Type.Object({}, { additionalProperties: false }),
-    async run ({ signal, report }) { await report({ cleanup_stats: await clean(signal) }) }
+    arguments: Type.Object({ set_aside: Type.Optional(Type.Boolean()) }, { additionalProperties: false }),
+    async run ({ signal, report, payload }) {
+      const isSetAside = payload.set_aside === true
+      const stats = await clean(signal, isSetAside)
+      await report({ cleanup_stats: stats })
+      if (isSetAside && stats.postponed !== null) throw conflict(`Nothing was put aside: ${stats.postponed}`)
+    }
   }
 
   return {
@@ -124,17 +140,23 @@ export function createJanitor (app: FastifyInstance, config: Config, files: File
       await app.pg.query(REATTACH)
     },
 
-    /** Cleans up once when the worker starts, and stops with it. */
+    /** Looks once when the worker starts and cleans up after its first hour, for one that never runs at night. */
     startWithWorker (): void {
-      let cleaning = Promise.resolve()
-      app.addHook('onReady', async () => {
-        cleaning = clean(closing.signal).then(() => {}, (err: unknown) => {
+      let working = Promise.resolve()
+      let timer: NodeJS.Timeout | undefined
+      const begin = () => {
+        working = clean(closing.signal, false).then(() => {}, (err: unknown) => {
           if (!closing.signal.aborted) app.log.warn({ err }, 'the folder of saves could not be cleaned up; the daily task tries again')
         })
+      }
+      app.addHook('onReady', async () => {
+        begin()
+        timer = setTimeout(begin, FIRST_HOUR_MS).unref()
       })
       app.addHook('preClose', async () => {
         closing.abort()
-        await cleaning
+        clearTimeout(timer)
+        await working
       })
     }
   }

@@ -176,8 +176,6 @@ export function createUploads (
     for (const asset of gone) writing.tx.assign(asset, { deleted_at: writing.now, deleted_by: 'cleanup' })
     await writing.tx.flush()
     if (gone.length > 0) await thumbnails.delete(writing, gone)
-    const [first] = gone
-    if (first !== undefined) await writes.trim(writing, first)
   }
 
   /** Keeps the other side of a conflict beside the file it is about. */

@@ -6,11 +6,10 @@ import { ApiError, conflict } from '../../core/errors.ts'
 import { Device } from '../devices/entities.ts'
 import { Rom } from '../roms/entities.ts'
 import { User } from '../users/entities.ts'
-import { userFolder } from '../users/folder.ts'
 import { Asset, type AssetKind, AssetVersion } from './entities.ts'
 import type { Files, StagedFile } from './files.ts'
 import { cleanFolder } from './names.ts'
-import { takeBeyondCount } from './retention.ts'
+import { takeForSpace } from './retention.ts'
 import { PLURALS } from './views.ts'
 
 /** Whose uploads go one after the other. */
@@ -52,8 +51,9 @@ const lockKey = ({ user_id: user, rom_id: rom, kind }: Lineage) => `assets:${use
 /** Devices compare by it, so no two contents of one thing have the same. */
 export const laterThan = (former: Date, now: Date) => new Date(Math.max(now.getTime(), former.getTime() + 1))
 
-export function folderOf ({ user_id: user, kind }: Lineage, rom: RomPlace, emulator: string | null): string {
-  const folders = [userFolder(user), PLURALS[kind], cleanFolder(rom.platform_fs_slug), String(rom.id)]
+/** Where the content of an asset lies, below its user's folder. */
+export function folderOf ({ kind }: Pick<Lineage, 'kind'>, rom: RomPlace, emulator: string | null): string {
+  const folders = [PLURALS[kind], cleanFolder(rom.platform_fs_slug), String(rom.id)]
   return (emulator === null ? folders : [...folders, cleanFolder(emulator)]).join('/')
 }
 
@@ -68,14 +68,23 @@ export function createWrites (app: FastifyInstance, config: Config, files: Files
     await files.remove(paths).catch((err: unknown) => { app.log.warn({ err }, 'files nobody needs could not be removed') })
   }
 
-  /** @throws ApiError NO_FREE_SPACE when a user has as much as one may have. */
-  async function checkQuota (tx: EntityManager, userId: number, bytes: number): Promise<void> {
-    if (quota === 0) return
+  async function countBytes (tx: EntityManager, userId: number): Promise<number> {
     const [row] = await tx.execute<{ bytes: string }[]>(`select (
       (select coalesce(sum(file_size_bytes), 0) from assets where user_id = ?) +
       (select coalesce(sum(v.file_size_bytes), 0) from asset_versions v join assets a on a.id = v.asset_id
         where a.user_id = ?)) as bytes`, [userId, userId])
-    if (Number(row?.bytes ?? 0) + bytes <= quota) return
+    return Number(row?.bytes ?? 0)
+  }
+
+  /**
+   * Former contents make way before an upload is refused.
+   *
+   * @throws ApiError NO_FREE_SPACE when a user has as much as one may have.
+   */
+  async function makeRoom ({ tx, drop }: Writing, userId: number, bytes: number): Promise<void> {
+    if (quota === 0 || await countBytes(tx, userId) + bytes <= quota) return
+    drop(await takeForSpace(tx, kept, userId))
+    if (await countBytes(tx, userId) + bytes <= quota) return
     throw new ApiError('NO_FREE_SPACE', `Your files would take more than ${quota} bytes, former contents included; delete some ` +
       'and wait until they are no longer kept, or have ASSET_QUOTA_BYTES raised')
   }
@@ -124,9 +133,10 @@ export function createWrites (app: FastifyInstance, config: Config, files: Files
       }
     },
 
-    async create ({ tx, now, settle }: Writing, given: NewAsset, file: StagedFile, after: Date | null): Promise<Asset> {
+    async create (writing: Writing, given: NewAsset, file: StagedFile, after: Date | null): Promise<Asset> {
+      const { tx, now, settle } = writing
       const { lineage, rom, origin_device_id: device, ...columns } = given
-      await checkQuota(tx, lineage.user_id, file.file_size_bytes)
+      await makeRoom(writing, lineage.user_id, file.file_size_bytes)
       const time = after === null ? now : laterThan(after, now)
       const asset = tx.create(Asset, {
         ...columns,
@@ -152,7 +162,7 @@ export function createWrites (app: FastifyInstance, config: Config, files: Files
       const { tx, now, settle, drop } = writing
       const isSame = asset.sha1 === file.sha1
       if (isSame && !asset.missing_from_fs) return
-      await checkQuota(tx, asset.user.id, file.file_size_bytes)
+      await makeRoom(writing, asset.user.id, file.file_size_bytes)
       if (isSame) drop([asset.disk_path])
       else tx.create(AssetVersion, { asset, ...formerContent(asset), created_at: now })
       tx.assign(asset, {
@@ -163,15 +173,14 @@ export function createWrites (app: FastifyInstance, config: Config, files: Files
         ...(isSame ? {} : { updated_at: laterThan(asset.updated_at, now) })
       })
       await tx.flush()
-      drop(await takeBeyondCount(tx, asset, kept))
     },
 
     /** Puts content into the history of an asset, which stays as it is. */
     async addVersion (
       writing: Writing, asset: Asset, file: StagedFile, folder: string, clientMtime: Date | null
     ): Promise<AssetVersion> {
-      const { tx, now, settle, drop } = writing
-      await checkQuota(tx, asset.user.id, file.file_size_bytes)
+      const { tx, now, settle } = writing
+      await makeRoom(writing, asset.user.id, file.file_size_bytes)
       const version = tx.create(AssetVersion, {
         asset,
         ...contentOf(file),
@@ -182,12 +191,11 @@ export function createWrites (app: FastifyInstance, config: Config, files: Files
         created_at: now
       })
       await tx.flush()
-      drop(await takeBeyondCount(tx, asset, kept))
       return version
     },
 
     /** Makes a version the current content again; what was current takes its place. */
-    async restoreVersion ({ tx, now, drop }: Writing, asset: Asset, version: AssetVersion): Promise<void> {
+    async restoreVersion ({ tx, now }: Writing, asset: Asset, version: AssetVersion): Promise<void> {
       tx.create(AssetVersion, { asset, ...formerContent(asset), created_at: now })
       tx.remove(version)
       tx.assign(asset, {
@@ -198,11 +206,7 @@ export function createWrites (app: FastifyInstance, config: Config, files: Files
         updated_at: laterThan(asset.updated_at, now)
       })
       await tx.flush()
-      drop(await takeBeyondCount(tx, asset, kept))
-    },
-
-    /** Forgets what is beyond the number of former contents that is kept. */
-    async trim ({ tx, drop }: Writing, asset: Asset): Promise<void> { drop(await takeBeyondCount(tx, asset, kept)) }
+    }
   }
 }
 export type Writes = ReturnType<typeof createWrites>

@@ -5,6 +5,7 @@ import type { Config } from '../../core/config.ts'
 import { badRequest, notFound } from '../../core/errors.ts'
 import { PIXELS_MAX, openImage } from '../../core/image.ts'
 import { isNothingThere, openInside } from '../../core/library/safe-path.ts'
+import type { User } from './entities.ts'
 import { userFolder } from './folder.ts'
 
 const STEM = 'avatar'
@@ -53,7 +54,7 @@ async function writeNew (path: string, content: Buffer): Promise<void> {
 
 export function createAvatars (config: Config) {
   const assetsDir = join(config.data_dir, 'assets')
-  const folderOf = (userId: number) => `${userFolder(userId)}/profile`
+  const folderOf = (user: Pick<User, 'folder'>) => `${userFolder(user)}/profile`
 
   /** Former pictures of another kind. */
   async function dropTwins (folder: string, kept: string): Promise<void> {
@@ -63,15 +64,15 @@ export function createAvatars (config: Config) {
 
   return {
     /** @throws ApiError BAD_REQUEST for what is no picture that is accepted. */
-    async stage (userId: number, content: Buffer): Promise<StagedAvatar> {
+    async stage (user: Pick<User, 'folder'>, content: Buffer): Promise<StagedAvatar> {
       const extension = await readExtension(content)
-      const folder = join(assetsDir, folderOf(userId))
+      const folder = join(assetsDir, folderOf(user))
       const name = `${STEM}.${extension}`
       const part = join(folder, `.${randomUUID()}.tmp`)
       await mkdir(folder, { recursive: true })
       await writeNew(part, content)
       return {
-        path: `${folderOf(userId)}/${name}`,
+        path: `${folderOf(user)}/${name}`,
         async settle () {
           await rename(part, join(folder, name))
           await dropTwins(folder, name)
@@ -92,8 +93,8 @@ export function createAvatars (config: Config) {
     },
 
     /** Removes everything a user ever uploaded. */
-    async deleteAll (userId: number): Promise<void> {
-      await rm(join(assetsDir, userFolder(userId)), { recursive: true, force: true })
+    async deleteAll (user: Pick<User, 'folder'>): Promise<void> {
+      await rm(join(assetsDir, userFolder(user)), { recursive: true, force: true })
     }
   }
 }

@@ -65,11 +65,11 @@ export function createChanges (app: FastifyInstance, avatars: Avatars, roles: Ro
   }
 
   /** Whatever is wrong is known before the picture is written. */
-  async function read (input: UpdateUser, userId: number, isOwn: boolean): Promise<Update> {
+  async function read (input: UpdateUser, user: User, isOwn: boolean): Promise<Update> {
     const columns = readColumns(input, isOwn)
     const content = readAvatar(input.avatar)
     const passwordHash = await readPassword(input.password)
-    return { columns, passwordHash, avatar: content === null ? null : await avatars.stage(userId, content) }
+    return { columns, passwordHash, avatar: content === null ? null : await avatars.stage(user, content) }
   }
 
   function checkAdminsLeft (user: User, { role, enabled }: Columns): void {
@@ -119,9 +119,8 @@ export function createChanges (app: FastifyInstance, avatars: Avatars, roles: Ro
      */
     async update (em: EntityManager, caller: Caller, id: number, input: UpdateUser, address: string) {
       checkOwnOrAdmin(caller, id)
-      await find(em, id)
       const isOwn = caller.id === id
-      const update = await read(input, id, isOwn)
+      const update = await read(input, await find(em, id), isOwn)
       const { columns, passwordHash, avatar } = update
       try {
         const outcome = await refuseTaken(columns, () => em.transactional((tx) => write(tx, caller, id, update)))
@@ -145,11 +144,11 @@ export function createChanges (app: FastifyInstance, avatars: Avatars, roles: Ro
         if (user.role === 'admin' && !isUserAdmin(caller)) throw forbidden('Only an administrator may delete an administrator')
         if (isLast) throw badRequest(`'${user.username}' is the last administrator; make another one first`)
         await tx.nativeDelete(User, { id })
-        return { user_id: id, username: user.username, role: user.role }
+        return user
       })
       app.sockets.end({ kind: 'user', id })
-      await app.audit.record({ event: 'user.deleted', user: caller, address, details: gone })
-      await avatars.deleteAll(id)
+      await app.audit.record({ event: 'user.deleted', user: caller, address, details: { user_id: id, username: gone.username, role: gone.role } })
+      await avatars.deleteAll(gone)
     }
   }
 }

@@ -23,6 +23,8 @@ export const User = defineEntity({
     /** Who this is at the OpenID provider. */
     oidc_issuer: columns.text().nullable(),
     oidc_subject: columns.text().nullable(),
+    /** Where its files lie: named at random, so that the users of no other database own them. */
+    folder: columns.text().unique().defaultRaw('(gen_random_uuid())::text'),
     avatar_path: columns.text().default(''),
     ra_username: columns.text().nullable(),
     ra_progression: p.json<Record<string, unknown> | null>().nullable(),

@@ -1,19 +1,17 @@
 import { once } from 'node:events'
-import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { buildTestApp } from '../support.ts'
-import { type AssetItem, PNG, createClient, createForm, listStored } from './assets-support.ts'
+import { type AssetItem, PNG, createClient, createForm, folderOf, listStored } from './assets-support.ts'
 import { addRom } from './roms-support.ts'
 
 const LIMIT = 64 * 1024
-const lines: Record<string, unknown>[] = []
 const test = await buildTestApp(t, {
   worker: true,
-  log: (line) => { lines.push(line) },
   library: { roms: { snes: { 'Game.sfc': 'a game', 'Back.sfc': 'another game' } } },
   env: { MAX_ASSET_UPLOAD_SIZE_BYTES: String(LIMIT), ASSET_QUOTA_BYTES: String(4 * LIMIT) }
 })
@@ -65,9 +63,7 @@ t.test('no name makes a file outside the folders of its user, and none is the fa
     t.ok([200, 400, 422].includes(reply.statusCode), `${JSON.stringify(emulator)}: ${reply.statusCode}`)
   }
   t.same(await beside(), before)
-  const folder = `users/${Buffer.from('User:2').toString('hex')}`
-  const mine = `users/${Buffer.from('User:3').toString('hex')}`
-  t.ok(folder !== mine)
+  const mine = await folderOf(test, 'bob')
   for (const path of await listStored(test)) t.match(path, new RegExp(`^${mine}/(saves|states|screenshots)/snes/${rom}/([^/]+/)?[0-9a-f]{8}-[^/]+$`))
   const { rows } = await app.pg.query<{ disk_path: string }>('select disk_path from assets union select disk_path from asset_versions')
   t.same(new Set(rows.map((row) => row.disk_path)), new Set(await listStored(test)), 'every file has a row')
@@ -196,51 +192,6 @@ t.test('nobody takes more than the quota, nor the last free space', async (t) =>
   t.equal(free.statusCode, 200)
 })
 
-t.test('what no row names is put aside after a day, remains of uploads are removed, and what is too old with its row', async (t) => {
-  const { worker } = test
-  if (worker === null) throw new Error('There is a worker')
-  await app.pg.query("delete from assets where user_id = (select id from users where username = 'alice')")
-  const save = await alice.save({ rom_id: rom }, 'Kept.srm', 'one')
-  await alice.save({ rom_id: rom }, 'Kept.srm', 'two')
-  const gone = await alice.save({ rom_id: rom }, 'Gone.srm', 'three')
-  await alice.call('POST', '/api/saves/delete', { saves: [gone.id] })
-  const base = join(test.config.data_dir, 'assets')
-  const yesterday = new Date(Date.now() - 90_000_000)
-  const stored = await listStored(test)
-  const strays = stored.filter((path) => /Quota|Fits|Form/.test(path) && path.includes(Buffer.from('User:2').toString('hex')))
-  t.ok(strays.length > 0)
-  const remains = `users/${Buffer.from('User:2').toString('hex')}/incoming/remains.part`
-  await writeFile(join(base, remains), 'half')
-  await utimes(join(base, remains), yesterday, yesterday)
-  for (const path of stored.filter((path) => path !== strays[0])) await utimes(join(base, path), yesterday, yesterday)
-  const run = async () => {
-    const reply = await app.inject({ method: 'POST', url: '/api/tasks/run/cleanup_assets', headers: test.admin })
-    const { task_id: id } = reply.json<{ task_id: string }>()
-    const state = async () => (await app.inject({ url: `/api/tasks/${id}`, headers: test.admin })).json<{ status: string }>().status
-    await waitFor(async () => ['finished', 'failed'].includes(await state()))
-    t.equal(await state(), 'finished')
-  }
-  await run()
-  const left = await listStored(test)
-  t.ok(left.includes(strays[0] ?? ''), 'one of today may still get its row')
-  t.notOk(left.some((path) => strays.slice(1).includes(path)))
-  const aside = new Set(left.flatMap((path) => /^lost\/\d{4}-\d\d-\d\d\/(.*)/.exec(path)?.[1] ?? []))
-  for (const stray of strays.slice(1)) t.ok(aside.has(stray), stray)
-  const told = lines.filter(({ msg, level }) => level === 40 && String(msg).includes('put aside'))
-  t.equal(told.reduce((sum, { files }) => sum + Number(files), 0), aside.size)
-  t.notOk(left.some((path) => path.endsWith('remains.part')))
-  t.equal(await alice.content(`/api/saves/${save.id}/content`), 'two')
-  t.equal((await alice.versions(save.id)).length, 1)
-
-  await app.pg.query("update asset_versions set created_at = now() - interval '91 days'")
-  await app.pg.query("update assets set deleted_at = now() - interval '91 days' where deleted_at is not null")
-  await run()
-  t.equal((await alice.versions(save.id)).length, 0)
-  t.same(await alice.get('/api/saves/deleted'), [])
-  t.notOk((await listStored(test)).some((path) => path.includes('Gone')))
-  t.equal(await alice.content(`/api/saves/${save.id}/content`), 'two')
-})
-
 t.test('when a ROM is in the library again, a scan gives it back its saves', async (t) => {
   const back = await addRom(test, { fs_name: 'Back.sfc' })
   const save = await alice.save({ rom_id: back }, 'Back.srm', 'one')
@@ -250,11 +201,4 @@ t.test('when a ROM is in the library again, a scan gives it back its saves', asy
   await waitFor(async () => (await alice.get(`/api/saves/${save.id}`)).rom_id !== null)
   const { rom_id: found } = await alice.get(`/api/saves/${save.id}`)
   t.match(await alice.get(`/api/roms/${found}`), { fs_name: 'Back.sfc', user_saves: [{ id: save.id }] })
-})
-
-t.test('who is deleted leaves no file', async (t) => {
-  const { rows: [user] } = await app.pg.query<{ id: number }>("select id from users where username = 'bob'")
-  t.equal((await app.inject({ method: 'DELETE', url: `/api/users/${user?.id}`, headers: test.admin })).statusCode, 200)
-  const folder = `users/${Buffer.from(`User:${user?.id}`).toString('hex')}`
-  t.notOk((await listStored(test)).some((path) => path.startsWith(folder)))
 })

@@ -5,10 +5,10 @@ import t from 'tap'
 import { ZipFile } from 'yazl'
 import { buffer } from 'node:stream/consumers'
 import { buildTestApp } from '../support.ts'
-import { type AssetItem, PNG, addDevice, createClient, listStored, md5Of, sha1Of } from './assets-support.ts'
+import { type AssetItem, PNG, addDevice, createClient, folderOf, listStored, md5Of, sha1Of } from './assets-support.ts'
 import { addRom } from './roms-support.ts'
 
-const test = await buildTestApp(t, { env: { ASSET_VERSIONS_KEPT: '3', MAX_ASSET_UPLOAD_SIZE_BYTES: '0' } })
+const test = await buildTestApp(t, { env: { MAX_ASSET_UPLOAD_SIZE_BYTES: '0' } })
 const aliceHeaders = await test.createUser('alice')
 const alice = createClient(test, aliceHeaders)
 const bob = createClient(test, await test.createUser('bob'))
@@ -33,7 +33,7 @@ t.test('a save is kept by its name, and the next one of that name takes its plac
     screenshot: null,
     device_syncs: []
   })
-  const folder = `users/${Buffer.from('User:2').toString('hex')}/saves/snes/${rom}/snes9x`
+  const folder = `${await folderOf(test, 'alice')}/saves/snes/${rom}/snes9x`
   t.match(first, { file_path: folder, full_path: `${folder}/Game.srm` })
   const second = await alice.save({ rom_id: rom, emulator: 'snes9x' }, 'Game.srm', 'two')
   t.equal(second.id, first.id)
@@ -99,24 +99,6 @@ t.test('a former content is made the current one, and one is kept without becomi
     t.same((await alice.versions(id, kind)).map(({ sha1 }) => sha1), [sha1Of('device'), sha1Of('two')])
     t.equal((await alice.call('POST', `/api/${kind}/${id}/versions/${one?.id}/restore`)).statusCode, 404)
   }
-})
-
-t.test('so many former contents are kept, and the files of older ones are gone', async (t) => {
-  const rom = await newRom()
-  const before = await listStored(test)
-  const { id } = await alice.save({ rom_id: rom }, 'Game.srm', 'v0')
-  for (let i = 1; i <= 6; i++) await alice.save({ rom_id: rom }, 'Game.srm', `v${i}`)
-  t.same((await alice.versions(id)).map(({ sha1 }) => sha1), ['v5', 'v4', 'v3'].map(sha1Of))
-  t.equal((await listStored(test)).length - before.length, 4)
-
-  const slot = { rom_id: rom, slot: 's', autocleanup: true, autocleanup_limit: 1 }
-  for (let i = 0; i < 6; i++) {
-    const { id } = await alice.save(slot, 'Game.srm', `s${i}`)
-    await test.app.pg.query('update assets set file_name = $2 where id = $1', [id, `Game [2020-01-01_00-00-0${i}].srm`])
-  }
-  const deleted = (await alice.get<AssetItem[]>('/api/saves/deleted')).filter(({ rom_id: of }) => of === rom)
-  t.same(deleted.map(({ sha1 }) => sha1), ['s4', 's3', 's2'].map(sha1Of))
-  t.equal((await listStored(test)).length - before.length, 8)
 })
 
 t.test('a deleted save is restored with its picture, but not over another of its name', async (t) => {
@@ -317,24 +299,6 @@ t.test('saves of a ROM that is gone stay with their owner, and belong to it agai
   t.equal((await bob.call('GET', `/api/saves/${save.id}/content`)).statusCode, 404)
   const replaced = await alice.send('PUT', `/api/saves/${save.id}`, {}, [{ name: 'saveFile', fileName: 'x', content: 'two' }])
   t.match(replaced.json(), { rom_id: null, sha1: sha1Of('two') })
-})
-
-t.test('games that are gone from the library keep their histories apart', async (t) => {
-  const parts = (content: string) => [{ name: 'saveFile', fileName: 'x', content }]
-  const games = await Promise.all(['a', 'b'].map(async (name) => {
-    const rom = await newRom()
-    const { id } = await alice.save({ rom_id: rom, slot: 'gone' }, 'Game.srm', `${name}0`)
-    for (let i = 1; i <= 3; i++) await alice.send('PUT', `/api/saves/${id}`, {}, parts(name + i))
-    const plain = await alice.save({ rom_id: rom }, 'Plain.srm', name)
-    return { rom, id, plain: plain.id }
-  }))
-  const [one, two] = games
-  await alice.call('POST', '/api/saves/delete', { saves: [one?.plain] })
-  await test.app.pg.query('delete from roms where id = any($1)', [games.map(({ rom }) => rom)])
-  await alice.send('PUT', `/api/saves/${one?.id}`, {}, parts('a4'))
-  t.same((await alice.versions(one?.id ?? 0)).map(({ sha1 }) => sha1), ['a3', 'a2', 'a1'].map(sha1Of))
-  t.same((await alice.versions(two?.id ?? 0)).map(({ sha1 }) => sha1), ['b2', 'b1', 'b0'].map(sha1Of))
-  t.equal((await alice.call('POST', `/api/saves/${one?.plain}/restore`)).statusCode, 200, 'that of the other game is no twin')
 })
 
 t.test('names that get too long with what is added to them lose the end of their stem', async (t) => {

@@ -99,6 +99,13 @@ export function createClient ({ app }: TestApp, headers: Headers) {
   }
 }
 
+/** Where the files of a user lie, below the assets folder. */
+export async function folderOf ({ app }: TestApp, username: string): Promise<string> {
+  const { rows: [user] } = await app.pg.query<{ folder: string }>('select folder from users where username = $1', [username])
+  if (user === undefined) throw new Error(`There is no user ${username}`)
+  return `users/${user.folder}`
+}
+
 /** All files below the assets folder. */
 export async function listStored ({ config }: TestApp): Promise<string[]> {
   const base = join(config.data_dir, 'assets')

@@ -21,6 +21,8 @@ const url = await app.listen({ port: 0, host: '127.0.0.1' })
 
 const idOf = async (username: string) =>
   (await app.pg.query<{ id: number }>('select id from users where username = $1', [username])).rows[0]?.id ?? 0
+const folderOf = async (id: number) =>
+  (await app.pg.query<{ folder: string }>('select folder from users where id = $1', [id])).rows[0]?.folder ?? ''
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 const call = (method: Method, path: string, headers: Headers, payload?: InjectOptions['payload']) =>
   app.inject({ method, url: `/api/users${path}`, headers, ...(payload === undefined ? {} : { payload }) })
@@ -220,14 +222,15 @@ t.test('who is switched off or deleted is out at once: browser, token and socket
 
 t.test('an avatar is known by its content, replaces the former one and goes with its user', async (t) => {
   const { id, headers } = await make('pia')
-  const folder = join(config.data_dir, 'assets', 'users', Buffer.from(`User:${id}`).toString('hex'), 'profile')
+  const own = await folderOf(id)
+  const folder = join(config.data_dir, 'assets', 'users', own, 'profile')
   const avatar = () => call('GET', `/${id}/avatar`, headers)
   t.equal((await avatar()).statusCode, 404)
   for (const [format, type, name] of [['png', 'image/png', 'avatar.png'], ['jpeg', 'image/jpeg', 'avatar.jpg'],
     ['webp', 'image/webp', 'avatar.webp'], ['gif', 'image/gif', 'avatar.gif']] as const) {
     const content = await picture(format)
     const reply = await putForm(id, headers, { avatar: blob(content), role: 'admin' })
-    t.match(reply.json(), { avatar_path: `users/${Buffer.from(`User:${id}`).toString('hex')}/profile/${name}`, role: 'user' }, format)
+    t.match(reply.json(), { avatar_path: `users/${own}/profile/${name}`, role: 'user' }, format)
     t.same(await readdir(folder), [name])
     const { headers: sent, rawPayload } = await avatar()
     t.match(sent, { 'content-type': type, 'x-content-type-options': 'nosniff', 'content-disposition': /^inline; filename="avatar/ })
@@ -259,7 +262,7 @@ t.test('what is no picture is refused under every name, and leaves nothing behin
     t.equal(reply.statusCode, 400, reply.body)
   }
   t.match((await call('GET', `/${id}`, admin)).json(), { avatar_path: '', email: null })
-  await t.rejects(readdir(join(config.data_dir, 'assets', 'users', Buffer.from(`User:${id}`).toString('hex'), 'profile')))
+  await t.rejects(readdir(join(config.data_dir, 'assets', 'users', await folderOf(id), 'profile')))
   const tooLarge = await putForm(id, headers, { avatar: blob(Buffer.alloc(10 * 1024 * 1024 + 1)) })
   t.equal(tooLarge.statusCode, 413)
   const announced = await call('PUT', `/${id}`, { ...headers, 'content-type': 'multipart/form-data; boundary=b', 'content-length': '99999999' }, '--b--')

@@ -1,0 +1,13 @@
+import { Migration } from '@mikro-orm/migrations'
+
+/** What accounts that were deleted had uploaded, while it can be restored. */
+export class Migration20261122000301 extends Migration {
+  override up (): void {
+    this.addSql(`create table "deleted_accounts" (
+      "id" serial primary key,
+      "username" text not null,
+      "assets" jsonb not null,
+      "versions" jsonb not null,
+      "deleted_at" timestamptz(3) not null default now())`)
+  }
+}
