@@ -273,7 +273,11 @@ const AssetsSchema = Section({
     default: 100, minimum: 1, env: 'MAX_AUTOCLEANUP_LIMIT', description: 'The most saves of a slot that a client may ask to keep'
   }),
   versions_kept: Type.Integer({
-    default: 10, minimum: 0, env: 'ASSET_VERSIONS_KEPT', description: 'Former contents kept of each save, state and slot'
+    default: 10,
+    minimum: 0,
+    env: 'ASSET_VERSIONS_KEPT',
+    description: 'The newest former contents of each save, state and slot, which are all kept; older ones are thinned out to ' +
+      'one an hour, a day and a week, but none of the last day below the quota'
   }),
   versions_kept_days: Type.Integer({
     default: 90, minimum: 1, env: 'ASSET_VERSIONS_KEPT_DAYS', description: 'Days former contents and deleted files are kept'

@@ -177,8 +177,7 @@ t.test('former contents thin out with age: one an hour, then one a day, then one
   const owner = await newUser()
   const { id } = await owner.save({ rom_id: owner.rom }, 'Game.srm', 'v0')
   for (let i = 1; i <= 14; i++) await owner.save({ rom_id: owner.rom }, 'Game.srm', `v${i}`)
-
-  // From the oldest to the newest: pairs of a week, of a day and of an hour, of which the later stays; then some of today.
+  // From the oldest: pairs of a week, a day and an hour, of which the later stays; then some of today.
   const weeks = "date_trunc('week', now(), 'UTC') - interval '6 weeks'"
   const days = "date_trunc('day', now(), 'UTC') - interval '10 days'"
   const hours = "date_trunc('hour', now(), 'UTC') - interval '30 hours'"
