@@ -21,8 +21,8 @@ function judge ({ now, running, since_look: sinceLook }: Clock, known: number, u
     return 'the clock was set, or nobody looked for two days; the next run is not held up by that'
   }
   if (unknown > known) {
-    return `the database knows ${known} of ${known + unknown} files, so it may be another one's; restore the right ` +
-      'one, or move the others out of data/assets/users by hand'
+    return `the database knows ${known} of ${known + unknown} files, so it may be another one's; restore ` +
+      'the right one, or move the others out of data/assets/users by hand'
   }
   return null
 }

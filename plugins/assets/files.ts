@@ -1,15 +1,15 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
-import { type FileHandle, mkdir, open, rename, rm, statfs } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { Config } from '../../core/config.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
+import { requireFreeSpace } from '../../core/free-space.ts'
 import { isNothingThere, openInside, resolveInside } from '../../core/library/safe-path.ts'
 import { hashContent } from './content-hash.ts'
 import { diskName } from './names.ts'
 
-const FREE_MIN_BYTES = 1024 ** 3
 /** How much is written until the free space is looked at again. */
 const FREE_CHECK_BYTES = 64 * 1024 ** 2
 const HEAD_BYTES = 64
@@ -55,11 +55,7 @@ export function createFiles (config: Config) {
   const maxBytes = config.assets.max_upload_bytes
 
   /** @throws ApiError NO_FREE_SPACE unless so many bytes fit and enough stays free. */
-  async function checkFreeSpace (bytes: number): Promise<void> {
-    await mkdir(base, { recursive: true })
-    const { bavail, bsize } = await statfs(base)
-    if (bavail * bsize - bytes < FREE_MIN_BYTES) throw new ApiError('NO_FREE_SPACE')
-  }
+  const checkFreeSpace = (bytes: number) => requireFreeSpace(base, bytes)
 
   async function write (handle: FileHandle, content: Readable) {
     const [sha1, md5] = [createHash('sha1'), createHash('md5')]

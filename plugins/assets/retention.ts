@@ -9,8 +9,8 @@ interface Former { version_id: number | null, asset_id: number }
 
 /**
  * Former contents by the asset they belong to; in a slot also those of its other saves, and the saves that were
- * cleaned up. Of what is beyond the newest ones, the last of each hour stays for two days, the last of each day for 30, the last
- * of each week as long as any.
+ * cleaned up. Of what is beyond the newest ones, the last of each hour stays for two days, the last of each day for 30,
+ * the last of each week as long as any.
  */
 const beyond = ({ ofUser, kept, isYoungKept }: Thinning) => sql<Former>`with lines as (
     select id, deleted_at, deleted_by, case when slot is null or (deleted_at is not null and deleted_by <> 'cleanup')

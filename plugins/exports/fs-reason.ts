@@ -3,7 +3,7 @@ import { errorCode } from '../../core/library/fs-error.ts'
 const LONGEST_REASON = 1_000
 
 /** Whether nothing more can be written to that disk, whatever the file. */
-export const isDiskFull = (err: unknown) => ['ENOSPC', 'EDQUOT'].includes(errorCode(err))
+export const isDiskFull = (err: unknown) => ['ENOSPC', 'EDQUOT', 'NO_FREE_SPACE'].includes(errorCode(err))
 
 /** Whether the folder itself takes no files, so that the next one would fail alike. */
 export const isNotWritable = (err: unknown) => ['EROFS', 'EACCES', 'EPERM'].includes(errorCode(err))
@@ -16,6 +16,7 @@ export function describeWriteError (err: unknown, folder: string): string {
     case 'EACCES':
     case 'EPERM': return `No permission to write in the folder ${place}. Let the server's user write there and export again.`
     case 'ENOSPC': return `The disk that holds ${place} is full. Free some space and export again.`
+    case 'NO_FREE_SPACE': return `Less than 1 GiB is free on the disk that holds ${place}. Free some space and export again.`
     case 'EDQUOT': return `The quota of the disk that holds ${place} is used up. Free some space and export again.`
     case 'ENAMETOOLONG': return `The name is too long for the disk that holds ${place}. Shorten the ROM's name and scan again.`
     case 'ENOTDIR':

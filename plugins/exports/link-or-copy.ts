@@ -1,5 +1,7 @@
 import { constants } from 'node:fs'
-import { copyFile, link } from 'node:fs/promises'
+import { copyFile, link, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { requireFreeSpace } from '../../core/free-space.ts'
 import { errorCode } from '../../core/library/fs-error.ts'
 
 /** Another disk, a disk without hard links, a rule against links to others' files, or too many of them. */
@@ -11,6 +13,7 @@ export async function linkOrCopy (source: string, target: string): Promise<void>
     await link(source, target)
   } catch (err) {
     if (!NO_LINK.has(errorCode(err))) throw err
+    await requireFreeSpace(dirname(target), (await stat(source)).size)
     await copyFile(source, target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
   }
 }

@@ -1,5 +1,6 @@
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { requireFreeSpace } from '../../core/free-space.ts'
 import { errorCode } from '../../core/library/fs-error.ts'
 import { isPresent, resolveInside } from '../../core/library/safe-path.ts'
 import { linkOrCopy } from './link-or-copy.ts'
@@ -46,7 +47,10 @@ export async function putFile (
   const temporary = temporaryPath(folder.real)
   try {
     if ('file' in content) await linkOrCopy(content.file, temporary)
-    else await writeFile(temporary, content.bytes, { flag: 'wx' })
+    else {
+      await requireFreeSpace(folder.real, content.bytes.length)
+      await writeFile(temporary, content.bytes, { flag: 'wx' })
+    }
     await rename(temporary, target)
   } finally {
     await rm(temporary, { force: true })

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { Stats } from 'node:fs'
 import { type FileHandle, lstat, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { requireFreeSpace } from '../../core/free-space.ts'
 import { errorCode } from '../../core/library/fs-error.ts'
 import { openInside, resolveInside } from '../../core/library/safe-path.ts'
 import { linkOrCopy } from './link-or-copy.ts'
@@ -68,6 +69,7 @@ export async function replaceTextFile (file: TextFile, text: string): Promise<bo
 export const temporaryPath = (folder: string) => join(folder, `.${randomUUID()}.tmp`)
 
 async function writeNew (path: string, text: string, like: Stats | null): Promise<void> {
+  await requireFreeSpace(dirname(path), Buffer.byteLength(text))
   const handle = await open(path, 'wx')
   try {
     await handle.writeFile(text)

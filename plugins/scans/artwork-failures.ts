@@ -3,7 +3,7 @@ import { errorCode } from '../../core/library/fs-error.ts'
 /** Artwork that was there to be had and could not be written to the resources folder. */
 export class ArtworkStoreError extends Error {
   override readonly name = 'ArtworkStoreError'
-  /** The system's code, such as `ENOSPC`. */
+  /** The system's code, such as `ENOSPC`, or ours for a disk whose reserve is all that is left. */
   readonly code: string
 
   constructor (code: string, options?: ErrorOptions) {
@@ -14,7 +14,7 @@ export class ArtworkStoreError extends Error {
 
 interface Failure { count: number, sentence: string }
 
-const FULL = ['ENOSPC', 'EDQUOT', 'EROFS']
+const FULL = ['ENOSPC', 'EDQUOT', 'EROFS', 'NO_FREE_SPACE']
 
 /** Whether no other file can be written either. */
 export const isDiskFull = (err: unknown): err is ArtworkStoreError =>
@@ -24,6 +24,7 @@ function describe (code: string): string {
   switch (code) {
     case 'ENOSPC': return 'the disk is full (ENOSPC)'
     case 'EDQUOT': return 'the disk quota is used up (EDQUOT)'
+    case 'NO_FREE_SPACE': return 'less than 1 GiB is free on the disk'
     case 'EROFS': return 'the disk is read-only (EROFS)'
     case 'EACCES':
     case 'EPERM': return `there is no permission to write (${code})`
@@ -34,6 +35,7 @@ function describe (code: string): string {
 function remedyOf (code: string, folder: string): string {
   switch (code) {
     case 'ENOSPC':
+    case 'NO_FREE_SPACE':
     case 'EDQUOT': return `Free space under ${folder}`
     case 'EROFS': return `Make ${folder} writable`
     case 'EACCES':

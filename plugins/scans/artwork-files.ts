@@ -1,5 +1,6 @@
 import { type FileHandle, mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
+import { requireFreeSpace } from '../../core/free-space.ts'
 import { type DownloadingClient, FileWriteError } from '../../core/http.ts'
 import { openImage } from '../../core/image.ts'
 import { errorCode } from '../../core/library/fs-error.ts'
@@ -67,6 +68,8 @@ export function createArtworkFiles ({ http, libraryDir, resourcesDir, staging }:
   async function copyFromLibrary (path: string, target: string): Promise<void> {
     const source = await openInside(libraryDir, path)
     try {
+      const { size } = await source.stat()
+      await onDisk(() => requireFreeSpace(dirname(target), size))
       await copy(source, target)
     } finally {
       await source.close()

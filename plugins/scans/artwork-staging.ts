@@ -1,6 +1,7 @@
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type pg from 'pg'
+import { requireFreeSpace } from '../../core/free-space.ts'
 import { errorCode } from '../../core/library/fs-error.ts'
 
 const FOLDER = '.unfinished'
@@ -35,8 +36,9 @@ export function createStaging (pool: pg.Pool, resourcesDir: string, taskId: stri
       }
     },
 
-    /** A path nothing has yet, in a folder that is there. */
+    /** A path nothing has yet, in a folder that is there. @throws ApiError NO_FREE_SPACE */
     async next (): Promise<string> {
+      await requireFreeSpace(own, 0)
       await mkdir(own, { recursive: true })
       return join(own, `${++count}.part`)
     },

@@ -1,0 +1,53 @@
+import { rm, symlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import { ApiError } from '../../core/errors.ts'
+import { requireFreeSpace } from '../../core/free-space.ts'
+import { describeWriteError, isDiskFull } from '../../plugins/exports/fs-reason.ts'
+import { replaceTextFile } from '../../plugins/exports/text-file.ts'
+import { createArtworkFailures, isDiskFull as isArtworkDiskFull, onDisk } from '../../plugins/scans/artwork-failures.ts'
+import { createStaging } from '../../plugins/scans/artwork-staging.ts'
+import { PNG, createClient } from '../plugins/assets-support.ts'
+import { addRom } from '../plugins/roms-support.ts'
+import { buildTestApp } from '../support.ts'
+
+/** A file system that has no free space at all. */
+const FULL = '/proc'
+const NO_SPACE = { constructor: ApiError, code: 'NO_FREE_SPACE' }
+
+t.test('a gibibyte stays free, whatever is to be written, also where the folder is still to be made', async (t) => {
+  const folder = t.testdir({})
+  await requireFreeSpace(folder, 0)
+  await requireFreeSpace(join(folder, 'not', 'made', 'yet'), 0)
+  await t.rejects(requireFreeSpace(folder, Number.MAX_SAFE_INTEGER), NO_SPACE)
+  await t.rejects(requireFreeSpace(FULL, 0), NO_SPACE)
+  await t.rejects(requireFreeSpace(join(FULL, 'not', 'made', 'yet'), 0), NO_SPACE)
+})
+
+t.test('saves and pictures of accounts are refused with 507 on a full disk', async (t) => {
+  const test = await buildTestApp(t)
+  const rom = await addRom(test, { fs_name: 'Game.sfc' })
+  const headers = await test.createUser('alice')
+  const assets = join(test.config.data_dir, 'assets')
+  await rm(assets, { recursive: true, force: true })
+  await symlink(FULL, assets)
+  const alice = createClient(test, headers)
+  const part = { fileName: 'Game.png', content: PNG }
+  t.equal((await alice.send('POST', '/api/saves', { rom_id: rom }, [{ name: 'saveFile', ...part }])).statusCode, 507)
+  const { id } = await alice.get('/api/users/me')
+  t.equal((await alice.send('PUT', `/api/users/${id}`, {}, [{ name: 'avatar', ...part }])).statusCode, 507)
+})
+
+t.test('artwork and exports keep to the reserve and say what to do', async (t) => {
+  const test = await buildTestApp(t)
+  const err: unknown = await onDisk(createStaging(test.app.pg, FULL, 'a task').next).catch((reason: unknown) => reason)
+  t.ok(isArtworkDiskFull(err), 'the next pictures need not be fetched')
+  const failures = createArtworkFailures(FULL)
+  failures.add(1, err)
+  t.match(failures.list(() => 'snes'), [{ reason: /less than 1 GiB is free on the disk\. Free space under \/proc/ }])
+
+  const file = { path: join(FULL, 'gamelist.xml'), text: null, stats: null }
+  const refusal: unknown = await replaceTextFile(file, '<gameList/>').catch((reason: unknown) => reason)
+  t.ok(isDiskFull(refusal))
+  t.match(describeWriteError(refusal, FULL), /Less than 1 GiB is free .* Free some space and export again/)
+})
