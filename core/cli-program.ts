@@ -69,12 +69,18 @@ function addPluginCommands (program: Command): void {
 }
 
 function addUserCommands (program: Command): void {
-  const user = program.command('user').description('make users, set passwords')
+  const user = program.command('user').description('make users, set passwords, restore saves')
   user.command('password').description("set a user's password and sign the user out everywhere")
     .argument('<name>', 'the username')
     .option('--password-stdin', 'read the password from standard input, up to the first line end')
     .addHelpText('after', PASSWORD_HELP)
     .action(async (name: string, options: UserOptions) => { await (await import('./cli-user.ts')).setPassword(name, options) })
+  user.command('deleted').description('list deleted accounts whose saves can still be restored')
+    .action(async () => { await (await import('./cli-user.ts')).listDeleted() })
+  user.command('restore').description('give the saves of a deleted account to another one')
+    .argument('<id>', 'as svc user deleted lists it', readId)
+    .argument('<name>', 'the username that gets them')
+    .action(async (id: number, name: string) => { await (await import('./cli-user.ts')).restoreDeleted(id, name) })
   user.command('add').description('make a user')
     .argument('<name>', "3 to 255 letters, digits, '_' or '-'")
     .option('--admin', 'make an administrator')

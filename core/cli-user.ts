@@ -2,6 +2,7 @@ import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import fastify, { type FastifyInstance } from 'fastify'
+import { listDeletedAccounts, restoreUploads } from '../plugins/assets/deleted-accounts.ts'
 import { replacePassword } from '../plugins/auth/new-password.ts'
 import { features } from '../plugins/index.ts'
 import { User } from '../plugins/users/entities.ts'
@@ -84,5 +85,26 @@ export async function setPassword (name: string, options: PasswordOptions): Prom
       await replacePassword(tx, user.id, hash)
     })
     process.stdout.write(`The password of '${name.toLowerCase()}' was set; the user is signed out everywhere.\n`)
+  })
+}
+
+/** `svc user deleted`. */
+export async function listDeleted (): Promise<void> {
+  await withDatabase(findDatabaseUrl(loadConfig().config), async (app) => {
+    const accounts = await listDeletedAccounts(app.orm.em.fork())
+    const lines = accounts.map(({ id, username, saves, states, screenshots, kept_until: until }) =>
+      `${id}  ${username}: ${saves} saves, ${states} states, ${screenshots} screenshots, until ${until.toISOString().slice(0, 10)}`)
+    process.stdout.write(lines.length === 0 ? 'There is nothing to restore.\n' : `${lines.join('\n')}\n`)
+  })
+}
+
+/** `svc user restore`. */
+export async function restoreDeleted (accountId: number, name: string): Promise<void> {
+  await withDatabase(findDatabaseUrl(loadConfig().config), async (app) => {
+    const em = app.orm.em.fork()
+    const user = await em.findOne(User, { username: name.toLowerCase() })
+    if (user === null) throw new StartError(`There is no user '${name}'. Check the name, or make one with svc user add.`)
+    const { username, restored } = await restoreUploads(em, accountId, user.id)
+    process.stdout.write(`${restored} saves, states and screenshots of '${username}' are now those of '${user.username}'.\n`)
   })
 }

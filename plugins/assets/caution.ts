@@ -33,7 +33,9 @@ function judge ({ now, running, since_look: sinceLook }: Clock, known: number, u
  * @param known files that a row names
  * @param unknown files that none does
  */
-export async function findDoubt (pool: pg.Pool, workerId: string, known: number, unknown: number): Promise<string | null> {
+export async function findDoubt (
+  pool: pg.Pool, workerId: string, known: number, unknown: number
+): Promise<string | null> {
   const { rows: [clock] } = await pool.query<Clock>(CLOCK, [workerId])
   await pool.query('update installation set looked_at = now()')
   return clock === undefined ? 'this worker is not known to the database' : judge(clock, known, unknown)

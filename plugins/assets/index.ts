@@ -1,6 +1,8 @@
 import fp from 'fastify-plugin'
 import type { FeatureOptions } from '../../core/app.ts'
+import accountRoutes from './account-routes.ts'
 import contentRoutes from './content-routes.ts'
+import { keepUploads } from './deleted-accounts.ts'
 import { createFiles } from './files.ts'
 import { createForms } from './form.ts'
 import { createJanitor } from './janitor.ts'
@@ -11,14 +13,14 @@ import stateRoutes from './state-routes.ts'
 import versionRoutes from './version-routes.ts'
 
 declare module 'fastify' {
-  interface FastifyInstance { assets: Assets }
+  interface FastifyInstance { assets: Assets & { reattach: () => Promise<void> } }
 }
 
 export default fp<FeatureOptions>(async (app, { config, role }) => {
   const files = createFiles(config)
   const forms = createForms(config, files)
   const janitor = createJanitor(app, config, files)
-  app.decorate('assets', createAssets(app, config, files))
+  app.decorate('assets', { ...createAssets(app, config, files), reattach: janitor.reattach })
   app.decorateRequest('upload', null)
   await app.register(async (routes) => {
     routes.addHook('onRequest', forms.checkLength)
@@ -29,10 +31,13 @@ export default fp<FeatureOptions>(async (app, { config, role }) => {
     await routes.register(versionRoutes(forms))
     await routes.register(contentRoutes)
   })
+  await app.register(accountRoutes)
+  app.users.onDelete(keepUploads)
   app.tasks.define(janitor.definition)
   // A ROM may be in the library again, and some have another name.
   app.tasks.onEnd(async ({ type }) => { if (type === 'scan') await janitor.reattach() })
   if (role === 'worker') janitor.startWithWorker()
 }, {
-  name: 'assets', dependencies: ['database', 'auth-core', 'tasks', 'devices', 'permissions', 'resources', 'roms', 'sync']
+  name: 'assets',
+  dependencies: ['database', 'auth-core', 'tasks', 'audit', 'users', 'devices', 'permissions', 'resources', 'roms', 'sync']
 })

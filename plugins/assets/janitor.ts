@@ -6,6 +6,7 @@ import type { Config } from '../../core/config.ts'
 import { conflict } from '../../core/errors.ts'
 import { errorCode } from '../../core/library/fs-error.ts'
 import type { TaskDefinition } from '../tasks/definitions.ts'
+import { takeExpiredAccounts } from './deleted-accounts.ts'
 import { FIRST_HOUR_MS, findDoubt } from './caution.ts'
 import type { Files } from './files.ts'
 import { recover, setAside } from './lost.ts'
@@ -89,6 +90,7 @@ export function createJanitor (app: FastifyInstance, config: Config, files: File
   async function remove (): Promise<number> {
     const gone = [
       ...await takeOlderThan(app.pg, config.assets.versions_kept_days),
+      ...await takeExpiredAccounts(app.pg),
       ...await takeThinned(app.orm.em.fork(), config.assets.versions_kept)
     ]
     await files.remove(gone)
@@ -113,8 +115,8 @@ export function createJanitor (app: FastifyInstance, config: Config, files: File
   const definition: TaskDefinition = {
     name: 'cleanup_assets',
     title: 'Cleanup saves and states',
-    description: 'Deletes former contents and deleted saves, states and screenshots that are no longer kept, and remains of broken uploads; lists ' +
-      'files that the database does not know, and puts them aside under assets/lost when run with set_aside',
+    description: 'Deletes former contents and deleted saves, states and screenshots that are no longer kept, also those of ' +
+      'deleted accounts, and remains of broken uploads; lists files that the database does not know, and puts them aside under assets/lost when run with set_aside',
     type: 'cleanup',
     group: 'scheduled',
     enabled: true,

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, readdir, rename, rm, rmdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { Config } from '../../core/config.ts'
 import { badRequest, notFound } from '../../core/errors.ts'
+import { requireFreeSpace } from '../../core/free-space.ts'
 import { PIXELS_MAX, openImage } from '../../core/image.ts'
+import { errorCode } from '../../core/library/fs-error.ts'
 import { isNothingThere, openInside } from '../../core/library/safe-path.ts'
 import type { User } from './entities.ts'
 import { userFolder } from './folder.ts'
@@ -63,12 +65,13 @@ export function createAvatars (config: Config) {
   }
 
   return {
-    /** @throws ApiError BAD_REQUEST for what is no picture that is accepted. */
+    /** @throws ApiError BAD_REQUEST for what is no picture that is accepted, NO_FREE_SPACE. */
     async stage (user: Pick<User, 'folder'>, content: Buffer): Promise<StagedAvatar> {
       const extension = await readExtension(content)
       const folder = join(assetsDir, folderOf(user))
       const name = `${STEM}.${extension}`
       const part = join(folder, `.${randomUUID()}.tmp`)
+      await requireFreeSpace(folder, content.length)
       await mkdir(folder, { recursive: true })
       await writeNew(part, content)
       return {
@@ -92,9 +95,12 @@ export function createAvatars (config: Config) {
       }
     },
 
-    /** Removes everything a user ever uploaded. */
-    async deleteAll (user: Pick<User, 'folder'>): Promise<void> {
-      await rm(join(assetsDir, userFolder(user)), { recursive: true, force: true })
+    /** Removes the picture of a user, and its folder if it uploaded nothing else. */
+    async delete (user: Pick<User, 'folder'>): Promise<void> {
+      await rm(join(assetsDir, folderOf(user)), { recursive: true, force: true })
+      await rmdir(join(assetsDir, userFolder(user))).catch((err: unknown) => {
+        if (!['ENOENT', 'ENOTEMPTY'].includes(errorCode(err))) throw err
+      })
     }
   }
 }

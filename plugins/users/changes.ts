@@ -56,8 +56,12 @@ async function readPassword (password: string | null | undefined): Promise<strin
   return await hashPassword(password)
 }
 
+export type DeletionListener = (tx: EntityManager, userId: number) => Promise<void>
+
 /** Changes and ends of accounts, with all that hangs on them. */
 export function createChanges (app: FastifyInstance, avatars: Avatars, roles: Roles) {
+  const deletions: DeletionListener[] = []
+
   async function find (em: EntityManager, id: number): Promise<User> {
     const user = await em.findOne(User, { id }, { refresh: true })
     if (user === null) throw notFound(`User with ID '${id}' not found`)
@@ -135,7 +139,10 @@ export function createChanges (app: FastifyInstance, avatars: Avatars, roles: Ro
       }
     },
 
-    /** Takes the account and all its rows away, and everything it uploaded. */
+    /** Adds something that happens before an account is deleted, in the same transaction. */
+    onDelete (listener: DeletionListener): void { deletions.push(listener) },
+
+    /** Takes the account and all its rows away, with its picture; its uploads are the business of those who listen. */
     async delete (em: EntityManager, caller: Caller, id: number, address: string): Promise<void> {
       if (caller.id === id) throw badRequest('You cannot delete your own account; ask another administrator')
       const gone = await inTransaction(em, async (tx) => {
@@ -143,12 +150,13 @@ export function createChanges (app: FastifyInstance, avatars: Avatars, roles: Ro
         const user = await find(tx, id)
         if (user.role === 'admin' && !isUserAdmin(caller)) throw forbidden('Only an administrator may delete an administrator')
         if (isLast) throw badRequest(`'${user.username}' is the last administrator; make another one first`)
+        for (const listener of deletions) await listener(tx, id)
         await tx.nativeDelete(User, { id })
         return user
       })
       app.sockets.end({ kind: 'user', id })
       await app.audit.record({ event: 'user.deleted', user: caller, address, details: { user_id: id, username: gone.username, role: gone.role } })
-      await avatars.deleteAll(gone)
+      await avatars.delete(gone)
     }
   }
 }

@@ -2,7 +2,7 @@ import fp from 'fastify-plugin'
 import type { FeatureOptions } from '../../core/app.ts'
 import { LINK_FORM, createPageRoutes } from '../../core/pages/page.ts'
 import { createAvatars } from './avatars.ts'
-import { createChanges } from './changes.ts'
+import { type Changes, createChanges } from './changes.ts'
 import { REGISTER_PATH, createInvites } from './invites.ts'
 import createProfileRoutes from './profile-routes.ts'
 import { type Roles, createRoles } from './roles.ts'
@@ -10,7 +10,7 @@ import createRoutes from './routes.ts'
 import { createUsers } from './service.ts'
 
 declare module 'fastify' {
-  interface FastifyInstance { users: ReturnType<typeof createUsers> & Roles }
+  interface FastifyInstance { users: ReturnType<typeof createUsers> & Roles & Pick<Changes, 'onDelete'> }
 }
 
 /** What an invite opens. */
@@ -20,7 +20,7 @@ export default fp<FeatureOptions>(async (app, { config, role }) => {
   const roles = createRoles(app)
   const avatars = createAvatars(config)
   const changes = createChanges(app, avatars, roles)
-  app.decorate('users', { ...createUsers(app), ...roles })
+  app.decorate('users', { ...createUsers(app), ...roles, onDelete: changes.onDelete })
   await app.register(createRoutes({ invites: createInvites(app, config), changes }))
   await app.register(createProfileRoutes({ config, avatars, changes }))
   await app.register(createPageRoutes(config, PAGE))

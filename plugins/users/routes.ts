@@ -73,7 +73,7 @@ const createRoutes = ({ invites, changes }: { invites: Invites, changes: Changes
 
   app.delete('/api/users/:id', {
     schema: {
-      operationId: 'deleteUser', tags, summary: 'Delete a user with all that belongs to it', params: IdParams,
+      operationId: 'deleteUser', tags, summary: 'Delete a user; its saves can be restored for 30 days', params: IdParams,
       response: { 200: Type.Null(), 400: ErrorSchema }
     },
     config: { scopes: ['users.write'] }

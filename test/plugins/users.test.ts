@@ -1,4 +1,4 @@
-import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { InjectOptions } from 'fastify'
 import sharp from 'sharp'
@@ -244,7 +244,6 @@ t.test('an avatar is known by its content, replaces the former one and goes with
     await app.pg.query('update users set avatar_path = $2 where id = $1', [id, path])
     t.equal((await avatar()).statusCode, 404, path)
   }
-  await mkdir(join(folder, '..', 'saves'))
   t.equal((await call('DELETE', `/${id}`, admin)).statusCode, 200)
   await t.rejects(readdir(join(folder, '..')), { code: 'ENOENT' }, 'nothing that it uploaded stays')
   t.equal((await call('GET', `/${id}/avatar`, admin)).statusCode, 404)
