@@ -3,6 +3,7 @@ import { Command, InvalidArgumentError, Option } from 'commander'
 import type { ExportOptions } from './cli-export.ts'
 import type { ScanOptions } from './cli-scan.ts'
 import type { UserOptions } from './cli-user.ts'
+import { takeSettings } from './environment.ts'
 import { useCompiledCode } from './supervisor-compiled.ts'
 
 const SCAN_TYPES = ['new_platforms', 'quick', 'update', 'unmatched', 'complete', 'hashes']
@@ -101,6 +102,7 @@ export function createProgram (version: string): Command {
       const { dataDir } = program.opts<{ dataDir?: string }>()
       if (dataDir !== undefined) process.env.SVC_DATA_DIR = dataDir
       useCompiledCode(resolve(process.env.SVC_DATA_DIR || './data'))
+      takeSettings()
     })
   addServerCommands(program)
   addLibraryCommands(program)

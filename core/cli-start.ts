@@ -1,4 +1,5 @@
 import { loadConfig } from './config.ts'
+import { settingsEnvironment } from './environment.ts'
 import { createLogger } from './log.ts'
 import { supervise } from './supervisor.ts'
 
@@ -7,5 +8,5 @@ export async function start (): Promise<number> {
   const { config, warnings } = loadConfig()
   const log = createLogger(config, 'svc')
   for (const warning of warnings) log.warn(warning)
-  return await supervise({ config, log, announce: (text) => { process.stdout.write(`${text}\n`) } })
+  return await supervise({ config, settings: settingsEnvironment(), log, announce: (text) => { process.stdout.write(`${text}\n`) } })
 }

@@ -11,6 +11,7 @@ import { createUsers } from '../plugins/users/service.ts'
 import { findDatabaseUrl } from './cli-database.ts'
 import { loadConfig } from './config.ts'
 import database from './database.ts'
+import { settingsEnvironment } from './environment.ts'
 import { StartError } from './errors.ts'
 
 interface PasswordOptions { passwordStdin?: boolean }
@@ -39,7 +40,7 @@ async function askPassword (): Promise<string> {
 }
 
 async function readPassword (options: PasswordOptions): Promise<string> {
-  const fromEnvironment = process.env.SVC_NEW_PASSWORD
+  const fromEnvironment = settingsEnvironment().SVC_NEW_PASSWORD
   if (options.passwordStdin === true) return (await text(process.stdin)).split(/\r?\n/, 1)[0] ?? ''
   if (fromEnvironment !== undefined && fromEnvironment !== '') return fromEnvironment
   if (!process.stdin.isTTY) {

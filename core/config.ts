@@ -6,11 +6,11 @@ import { Value, type ValueError } from '@sinclair/typebox/value'
 import { FormatRegistry } from '@sinclair/typebox'
 import { parseDocument } from 'yaml'
 import { type Config, ConfigSchema } from './config-schema.ts'
+import { type Environment, settingsEnvironment } from './environment.ts'
 import { StartError } from './errors.ts'
 
 export type { Config } from './config-schema.ts'
 
-type Environment = Record<string, string | undefined>
 /** A setting: its path in config.yml, its schema and the variable that sets it. */
 export interface Setting { path: string[], schema: TSchema, env: string | undefined }
 
@@ -152,7 +152,7 @@ export interface LoadedConfig { config: Config, warnings: string[] }
  *
  * @throws StartError naming each wrong key, its value and the remedy.
  */
-export function loadConfig (environment: Environment = process.env): LoadedConfig {
+export function loadConfig (environment: Environment = settingsEnvironment()): LoadedConfig {
   const settings = listSettings(ConfigSchema)
   const dataDir = resolve(environment.SVC_DATA_DIR || './data')
   const file = join(dataDir, 'config.yml')

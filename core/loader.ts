@@ -108,7 +108,7 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
     const id = `${kind} '${definition.key}'`
     const twin = taken.get(id)
     if (twin !== undefined) throw new LoadError('failed', `the ${id} is already there, from ${twin}`)
-    const settings = readPluginConfig(kind, definition.key, definition.config, config)
+    const settings = readPluginConfig(kind, definition, config)
     if (settings.status !== 'failed') {
       taken.set(id, pack.name)
       definitions.push({ kind, definition })

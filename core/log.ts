@@ -10,7 +10,7 @@ const SECRET_QUERY = /([?&](?:token|key|code|password|secret|state|[a-z_]*(?:tok
 export const maskUrl = (url: string) => url.replace(SECRET_QUERY, '$1********')
 
 /** JSON lines, or readable ones when a person watches. */
-export function createLogger (config: Config, name: string, destination?: DestinationStream): Logger {
+export function createLogger (config: { server: Pick<Config['server'], 'log_level'> }, name: string, destination?: DestinationStream): Logger {
   const stream = destination ?? (process.stdout.isTTY
     ? pretty({ colorize: true, ignore: 'pid,hostname,name', translateTime: 'SYS:HH:MM:ss', sync: true })
     : pino.destination({ dest: 1, sync: true }))

@@ -3,13 +3,16 @@ import { type TSchema, Type, TypeGuard } from '@sinclair/typebox'
 import { originOf } from './addresses.ts'
 import { type Config, coerceText, describeType, getAt, listSettings } from './config.ts'
 import { ConfigSchema } from './config-schema.ts'
+import { type Environment, settingsEnvironment } from './environment.ts'
+import { mayRead } from './plugin-variables.ts'
 
 /** A plugin's configuration after its schema was applied. */
 export type PluginConfig =
   { status: 'ready', value: Record<string, unknown>, secrets: string[], origins: string[] } |
   { status: 'disabled' | 'failed', reason: string }
 
-type Environment = Record<string, string | undefined>
+/** What is asked of a plugin's definition here. */
+interface ConfiguredPlugin { key: string, name: string, config?: TSchema | undefined }
 
 const sectionOf = (parent: unknown, key: string): Record<string, unknown> => {
   const section = typeof parent === 'object' && parent !== null ? (parent as Record<string, unknown>)[key] : undefined
@@ -58,14 +61,28 @@ function findOrigins (values: Record<string, unknown>): string[] {
     typeof value === 'string' && /^https?:\/\//.test(value) && URL.canParse(value) ? [originOf(value)] : [])
 }
 
+/** Why the variables that a plugin names are refused, or undefined. */
+function refuseVariables (plugin: ConfiguredPlugin, properties: Record<string, TSchema>): string | undefined {
+  const [refused] = Object.entries(properties)
+    .filter(([, { env }]) => typeof env === 'string' && !mayRead(plugin, env))
+  if (refused === undefined) return undefined
+  const [property, { env }] = refused
+  const own = plugin.key.toUpperCase().replaceAll('-', '_')
+  return `its setting ${property} names the variable ${String(env)}, which is not its own: name one that begins with ${own}_, ` +
+    `such as ${own}_${property.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase()}`
+}
+
 /** Applies a plugin's own schema to its section of the configuration and to its variables. */
 export function readPluginConfig (
-  kind: string, key: string, schema: TSchema | undefined, config: Config, env: Environment = process.env
+  kind: string, plugin: ConfiguredPlugin, config: Config, env: Environment = settingsEnvironment()
 ): PluginConfig {
+  const { key, config: schema } = plugin
   if (schema !== undefined && !TypeGuard.IsObject(schema)) {
     return { status: 'failed', reason: 'its config is no schema that Type.Object of @svc/plugin-sdk made' }
   }
   const properties: Record<string, TSchema> = schema?.properties ?? {}
+  const refusal = refuseVariables(plugin, properties)
+  if (refusal !== undefined) return { status: 'failed', reason: refusal }
   const values = collect(kind, key, properties, config, env)
   if (values.enabled === false) {
     return { status: 'disabled', reason: `switched off by ${nameOf(key, 'enabled', properties.enabled ?? {} as TSchema, placeOf(kind))}` }

@@ -1,4 +1,5 @@
-import { type Config, loadConfig } from './config.ts'
+import { loadConfig } from './config.ts'
+import { useSettings } from './environment.ts'
 import { StartError } from './errors.ts'
 import { createLogger } from './log.ts'
 import { ALIVE_MS, type News, type StartOrder, isOrder } from './supervisor-messages.ts'
@@ -10,8 +11,8 @@ const role = process.argv[2] === 'worker' ? 'worker' : 'web'
 /** The supervisor kills after eight seconds; by then this process should have given up on its own. */
 const CLOSE_MAX_MS = 7_500
 
-const { config } = loadConfig()
-const log = createLogger(config, `svc-${role}`)
+/** Until the settings come with the order, as chatty as by default. */
+let log = createLogger({ server: { log_level: 'info' } }, `svc-${role}`)
 // Begun before the order comes: the modules load while the database starts.
 const modules = import('./server.ts')
 let running: RunningRole | null = null
@@ -25,11 +26,14 @@ function report (news: News): Promise<void> {
   })
 }
 
-async function start (order: StartOrder, settings: Config): Promise<void> {
+async function start (order: StartOrder): Promise<void> {
+  useSettings(order.settings)
+  const { config } = loadConfig()
+  log = createLogger(config, `svc-${role}`)
   const { prepareDatabase, startRole } = await modules
-  if (order.migrate) await prepareDatabase(settings, order.database_url)
+  if (order.migrate) await prepareDatabase(config, order.database_url)
   running = await startRole({
-    config: settings,
+    config,
     role,
     databaseUrl: order.database_url,
     logger: log,
@@ -77,7 +81,7 @@ process.on('message', (message) => {
     endWell()
   } else if (databaseUrl === null) {
     databaseUrl = message.database_url
-    start(message, config).catch(fail)
+    start(message).catch(fail)
   } else if (databaseUrl !== message.database_url) {
     // The database runs elsewhere now; whoever is started in place of this process finds it.
     endWell()

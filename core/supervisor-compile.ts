@@ -1,10 +1,12 @@
 import { setPriority } from 'node:os'
-import { loadConfig } from './config.ts'
 import { keepCompiledCode } from './supervisor-compiled.ts'
 
-/** Entry of the process that compiles the server once for all later starts, at leisure. */
+/**
+ * Entry of the process that compiles the server once for all later starts, at leisure; its argument is the data
+ * directory.
+ */
 setPriority(19)
-const { config } = loadConfig()
+const [, , dataDir = ''] = process.argv
 await import('./server.ts')
-keepCompiledCode(config.data_dir)
+keepCompiledCode(dataDir)
 process.exit(0)

@@ -2,10 +2,12 @@ import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { Nullable, StringEnum } from './typebox.ts'
 
-/** What the supervisor tells a process of its own. The database's address travels here, where nobody else reads it. */
+/** What the supervisor tells a process of its own. Secrets travel here: an environment is read by others too. */
 export const OrderSchema = Type.Union([
   Type.Object({
     type: Type.Literal('start'),
+    /** The variables that settings are read from. */
+    settings: Type.Record(Type.String(), Type.Union([Type.String(), Type.Undefined()])),
     database_url: Type.String(),
     /** Brings the database to the current schema first, and sees to it that the data directory belongs to it. */
     migrate: Type.Boolean(),

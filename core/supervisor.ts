@@ -3,6 +3,7 @@ import cluster from 'node:cluster'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
+import type { Environment } from './environment.ts'
 import { StartError } from './errors.ts'
 import { SERVER_DIR } from './plugin-packages.ts'
 import { listenUrl, renderBanner } from './supervisor-banner.ts'
@@ -18,6 +19,8 @@ import { readLastState, removeServerState, writeServerState } from './supervisor
 
 export interface SuperviseOptions {
   config: Config
+  /** The variables that `config` was read from; its processes read them too. */
+  settings: Environment
   log: Logger
   /** Gets the text for the owner once the server is up. */
   announce (text: string): void
@@ -67,7 +70,7 @@ function forkWorker ({ data_dir: dataDir }: Config): ChildProcess {
 }
 
 function forkCompiler ({ data_dir: dataDir }: Config): ChildProcess {
-  return fork(COMPILER, { execArgv: NODE_FLAGS, env: compiledCodeEnvironment(dataDir, true) })
+  return fork(COMPILER, [dataDir], { execArgv: NODE_FLAGS, env: compiledCodeEnvironment(dataDir, true) })
 }
 
 /** One run of the server: its processes, its database, its end. */
@@ -164,6 +167,7 @@ class Run {
     if (this.#isStopping || this.#database === null) return
     slot.order({
       type: 'start',
+      settings: this.#options.settings,
       database_url: this.#database.url,
       migrate: this.#ready === null,
       worker_number: number,

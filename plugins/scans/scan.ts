@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { type Config, loadConfig } from '../../core/config.ts'
 import { consoleOf } from '../../core/hashing/retroachievements/platforms.ts'
+import { settingsEnvironment } from '../../core/environment.ts'
 import { createHttpClient } from '../../core/http.ts'
 import { createExclusions } from '../../core/library/exclusions.ts'
 import { readPluginConfig } from '../../core/plugin-config.ts'
@@ -45,7 +46,7 @@ export type AfterScan = (platformIds: readonly number[], signal: AbortSignal) =>
 function readConfigAnew (app: FastifyInstance, config: Config): Config {
   try {
     return loadConfig({
-      ...process.env,
+      ...settingsEnvironment(),
       SVC_DATA_DIR: config.data_dir,
       SVC_LIBRARY_DIR: config.library_dir,
       SVC_AUTH_SECRET_KEY: config.auth.secret_key
@@ -58,8 +59,8 @@ function readConfigAnew (app: FastifyInstance, config: Config): Config {
 
 /** Services that an administrator configured may offer artwork under their own address, wherever that is. */
 function readTrustedOrigins (app: FastifyInstance, config: Config): string[] {
-  return [...app.registry.providers.values()].flatMap(({ key, definition }) => {
-    const settings = readPluginConfig('provider', key, definition.config, config)
+  return [...app.registry.providers.values()].flatMap(({ definition }) => {
+    const settings = readPluginConfig('provider', definition, config)
     return settings.status === 'ready' ? settings.origins : []
   })
 }

@@ -97,13 +97,23 @@ export async function tryFetch (url: string, init?: RequestInit): Promise<Respon
   }
 }
 
-/** The processes that a supervisor runs for one role, by process id. */
-export async function listChildren (parent: number, role: 'web' | 'worker'): Promise<number[]> {
+async function readProcesses () {
   const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=,args='])
   return stdout.split('\n').flatMap((line) => {
     const [, pid, ppid, args] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? []
-    return Number(ppid) === parent && args?.endsWith(`supervisor-child.ts ${role}`) === true ? [Number(pid)] : []
+    return args === undefined ? [] : [{ pid: Number(pid), parent: Number(ppid), args }]
   })
+}
+
+/** The processes that a supervisor runs for one role, by process id. */
+export async function listChildren (parent: number, role: 'web' | 'worker'): Promise<number[]> {
+  const processes = await readProcesses()
+  return processes.filter((one) => one.parent === parent && one.args.endsWith(`supervisor-child.ts ${role}`)).map(({ pid }) => pid)
+}
+
+/** Every process that it runs, the database's server among them. */
+export async function listAllChildren (parent: number): Promise<number[]> {
+  return (await readProcesses()).filter((one) => one.parent === parent).map(({ pid }) => pid)
 }
 
 /** Whether there still is such a process. */

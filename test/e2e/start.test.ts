@@ -1,7 +1,10 @@
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import t from 'tap'
-import { createUsedDataDir, isAlive, listChildren, runSvc, settings, tryFetch, until, waitUntilListening } from './server.ts'
+import {
+  createUsedDataDir, isAlive, listAllChildren, listChildren, runSvc, settings, tryFetch, until, waitUntilListening
+} from './server.ts'
 
 const PASSWORD = 'correct-horse-battery'
 const OTHER_PASSWORD = 'staple-of-the-second'
@@ -10,7 +13,11 @@ t.test('a server that starts, heals and stops', async (t) => {
   const dataDir = join(t.testdir({}), 'data')
   createUsedDataDir(dataDir)
   const env = settings(dataDir, {
-    SVC_LOG_LEVEL: 'debug', SVC_ADMIN_USERNAME: 'admin', SVC_ADMIN_PASSWORD: PASSWORD
+    SVC_LOG_LEVEL: 'debug',
+    SVC_ADMIN_USERNAME: 'admin',
+    SVC_ADMIN_PASSWORD: PASSWORD,
+    IGDB_CLIENT_ID: 'an id',
+    IGDB_CLIENT_SECRET: 'hunter2hunter2'
   })
   const server = runSvc(t, ['start'], env)
   const { state, url } = await waitUntilListening(server, dataDir)
@@ -33,6 +40,19 @@ t.test('a server that starts, heals and stops', async (t) => {
     t.match(server.output(), `${url}/api/docs`)
     t.equal((await fetch(`${url}/api/users/me`, { headers: { authorization } })).status, 200)
     t.equal((await fetch(`${url}/api/users/me`)).status, 401)
+  })
+
+  await t.test('no process that the server runs has a secret in its environment, and plugins are set up all the same', {
+    skip: process.platform !== 'linux' && 'only Linux shows the environment of other processes'
+  }, async (t) => {
+    const pids = await listAllChildren(server.pid)
+    t.ok(pids.length >= 4, 'two web workers, the scan worker, the database')
+    for (const pid of pids) {
+      const environment = readFileSync(`/proc/${pid}/environ`, 'utf8')
+      for (const secret of [PASSWORD, 'hunter2hunter2', 'SVC_ADMIN_PASSWORD']) t.notMatch(environment, secret)
+    }
+    const reply = await fetch(`${url}/api/plugins`, { headers: { authorization } })
+    t.match((await reply.json() as { key: string }[]).find(({ key }) => key === 'igdb'), { status: 'active' })
   })
 
   await t.test('a second start on the same data directory is refused with 75 and says what to do', async (t) => {

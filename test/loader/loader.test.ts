@@ -39,7 +39,7 @@ const BROKEN: { fixture: string, status: string, reason: RegExp }[] = [
   { fixture: 'no-identify', status: 'failed', reason: /lacks the function 'identify', which every provider has/ },
   { fixture: 'sdk-unsupported', status: 'unsupported', reason: /needs SDK \^2, this server has 1\..*install a release/ },
   { fixture: 'sdk-not-a-range', status: 'unsupported', reason: /needs SDK latest and greatest/ },
-  { fixture: 'missing-config', status: 'disabled', reason: /^set SVC_TEST_UNSET_API_KEY$/ },
+  { fixture: 'missing-config', status: 'disabled', reason: /^set MISSING_CONFIG_API_KEY$/ },
   { fixture: 'plain-schema', status: 'failed', reason: /config is no schema that Type\.Object of @svc\/plugin-sdk made/ },
   { fixture: 'throws-in-setup', status: 'failed', reason: /^its setup throws: no index at \/index\?key=\*+$/ },
   { fixture: 'hangs-in-setup', status: 'failed', reason: /^its setup does not end within 0\.3 seconds$/ },
@@ -98,7 +98,7 @@ t.test('wrong settings fail the plugin with the key, the value and what is allow
   write('retries: 9')
   const [wrong] = (await load(t, dataDir, listInstalled(dataDir))).registry.records
   t.equal(wrong?.status, 'failed')
-  t.match(wrong?.reason, /^SVC_TEST_RETRIES: 9 is not a whole number from 0 to 5$/)
+  t.match(wrong?.reason, /^INVALID_CONFIG_RETRIES: 9 is not a whole number from 0 to 5$/)
 
   write('{ retries: 1, password: x }')
   const [secret] = (await load(t, dataDir, listInstalled(dataDir))).registry.records

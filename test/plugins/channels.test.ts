@@ -8,7 +8,7 @@ const lines: string[] = []
 const mail = await startMailServer(t)
 const home = await startReceiver(t, (_arrival, response) => response.writeHead(500).end('inside knowledge'))
 /** The one address in this network that members may reach by that plugin. */
-process.env.SVC_TEST_UNPACED_HOME = home.url
+process.env.UNPACED_HOME = home.url
 /** What an Apprise API server knows. */
 const MQTT = {
   service_name: 'MQTT',
