@@ -32,6 +32,7 @@ import resources from './resources/index.ts'
 import roms from './roms/index.ts'
 import { FormerRom, Rom, RomFile, RomMatch, RomUser } from './roms/entities.ts'
 import scans from './scans/index.ts'
+import { CrashedFile } from './scans/entities.ts'
 import sync from './sync/index.ts'
 import { SyncSession } from './sync/entities.ts'
 import tasks from './tasks/index.ts'
@@ -49,7 +50,8 @@ export const features: AppOptions['features'] = {
     PermissionGroup, PermissionGrant, PermissionOverride, HiddenEntity, User, Device, Session, OneTimeToken, Throttle,
     ClientToken, PairingCode, DeviceAuthorization, AuditEvent, Platform, FormerPlatform, Firmware, Rom, FormerRom,
     RomFile, RomMatch, RomUser, Task, Notification, NotificationChannel, ChannelDelivery, DevicePresence,
-    InstallRequest, Asset, AssetVersion, DeletedAccount, DeviceSync, SyncBase, SyncSession, PlaySession, ActivityEntry
+    InstallRequest, Asset, AssetVersion, DeletedAccount, DeviceSync, SyncBase, SyncSession, PlaySession, ActivityEntry,
+    CrashedFile
   ],
   plugins: [
     tasks,

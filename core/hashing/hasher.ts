@@ -1,7 +1,9 @@
 import { availableParallelism } from 'node:os'
-import { ThreadPool, toError } from './pool.ts'
-import type { Job } from './protocol.ts'
+import { toError } from './errors.ts'
+import type { FileRequest } from './hash-file.ts'
 import { DEFAULT_LIMITS } from './limits.ts'
+import { ProcessPool } from './process-pool.ts'
+import type { Job } from './protocol.ts'
 import type { RetroAchievementsHash } from './retroachievements/hash.ts'
 import type { ArchiveLimits, Exclusions, FileHashes, GroupHashes, HashSettings, MemberChoice } from './types.ts'
 
@@ -23,6 +25,14 @@ export interface HashOptions {
   members?: MemberChoice
   /** A console's number at RetroAchievements: the file is also hashed by the rule of that. */
   console?: number
+  /** Its content is not read, for this reason: the file counts with its own bytes. */
+  raw?: string
+}
+
+export interface GroupOptions {
+  signal?: AbortSignal
+  /** By position: why the content of a file is not read, as for a single one. */
+  raw?: readonly (string | undefined)[]
 }
 
 /** A path as a string, or as the bytes of a name that is not valid UTF-8. Links are to be resolved before. */
@@ -33,14 +43,14 @@ export interface Hasher {
    * CRC32, MD5 and SHA-1 of a file in one reading: of its bytes, of the content of a single .gz, .bz2 or .xz (empty
    * strings when that is broken), or of an archive's members (of its own bytes, when they cannot be read).
    * Rejects with the error of the file system (`ENOENT`, `EACCES`, `ELOOP` for a link, …), with the signal's reason,
-   * or with an error of its own when the thread that read the file died.
+   * or with a `HashCrashError` when the process or thread that read the file died.
    */
   hashFile (path: HashPath, options?: HashOptions): Promise<FileHashes>
   /**
    * The files of a folder, each by itself and all as one in the order given; of an archive only the largest member
    * counts. Each file is read once. Files that fail leave their error in the result; rejects as `hashFile` otherwise.
    */
-  hashGroup (paths: readonly HashPath[], options?: { signal?: AbortSignal }): Promise<GroupHashes>
+  hashGroup (paths: readonly HashPath[], options?: GroupOptions): Promise<GroupHashes>
   /**
    * What RetroAchievements knows a file by: a hash by the rule of its console, which is given by its number there.
    * An archive counts as its largest member, a playlist as its first disc; of a disc image little is read, and
@@ -49,20 +59,20 @@ export interface Hasher {
   hashRetroAchievements (
     path: string, console: number, options?: { signal?: AbortSignal }
   ): Promise<RetroAchievementsHash>
-  /** Ends the threads; what is not finished is rejected. */
+  /** Ends the process; what is not finished is rejected. */
   close (): Promise<void>
 }
 
-/** Hashes files in worker threads, which are started when first needed and replaced when they die. */
+/** Hashes files in threads of a process of its own, which is started when first needed and replaced when it dies. */
 export function createHasher (options: HasherOptions = {}): Hasher {
   const { threads = availableParallelism(), excluded = {}, limits = {} } = options
-  const pool = new ThreadPool(threads)
+  const pool = new ProcessPool(threads)
   const settings = { excluded, limits: { ...DEFAULT_LIMITS, ...limits } }
   return {
-    async hashFile (path, { signal, members = 'all', console } = {}) {
+    async hashFile (path, { signal, members = 'all', console, raw } = {}) {
       const job: Job = {
         kind: 'file',
-        files: [{ path: toPortable(path) }],
+        files: [toRequest(path, raw)],
         settings: { ...settings, members },
         ...(console === undefined ? {} : { console })
       }
@@ -70,8 +80,8 @@ export function createHasher (options: HasherOptions = {}): Hasher {
       if (result.kind !== 'file') throw new TypeError('a file was asked for and a group was answered')
       return result.hashes
     },
-    async hashGroup (paths, { signal } = {}) {
-      const files = paths.map((path) => ({ path: toPortable(path) }))
+    async hashGroup (paths, { signal, raw = [] } = {}) {
+      const files = paths.map((path, index) => toRequest(path, raw[index]))
       const job: Job = { kind: 'group', files, settings: { ...settings, members: 'largest' } }
       const result = await pool.run(job, signal)
       if (result.kind !== 'group') throw new TypeError('a group was asked for and a file was answered')
@@ -87,6 +97,9 @@ export function createHasher (options: HasherOptions = {}): Hasher {
     close: () => pool.close()
   }
 }
+
+const toRequest = (path: HashPath, raw: string | undefined): FileRequest =>
+  ({ path: toPortable(path), ...(raw === undefined ? {} : { raw }) })
 
 /** A Buffer is often a view of a larger one, all of which would be copied to the thread. */
 function toPortable (path: HashPath): HashPath {

@@ -1,9 +1,11 @@
 import { Worker } from 'node:worker_threads'
+import { HashCrashError, toError } from './errors.ts'
 import { timeoutWarning } from './limits.ts'
 import {
   BATCH_JOBS, CANCELLED, createSharedState, DEADLINE, FILE, holdsMemory, IDLE, JOB, releaseMemory,
-  type ErrorFields, type Job, type JobResult, type JobSuccess, type ThreadSettings
+  type Job, type JobResult, type JobSuccess, type ThreadSettings
 } from './protocol.ts'
+import { TasksBySignal } from './tasks-by-signal.ts'
 
 const WATCH_INTERVAL_MS = 250
 /** What a thread has to obey a cancellation or its deadline before it is ended. */
@@ -33,7 +35,7 @@ export class ThreadPool {
   readonly #size: number
   readonly #script: URL
   readonly #threads = new Set<Thread>()
-  readonly #bySignal = new Map<AbortSignal, Set<Task>>()
+  readonly #bySignal = new TasksBySignal<Task>((tasks, reason) => { this.#cancel(tasks, reason) })
   readonly #memoryOwner = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
   #started = 0
   #queue: Task[] = []
@@ -62,12 +64,12 @@ export class ThreadPool {
         settle: (settled) => {
           if (task.isSettled) return
           task.isSettled = true
-          this.#forgetSignal(task)
+          this.#bySignal.delete(task)
           if ('result' in settled) resolve(settled.result)
           else reject(settled.error instanceof Error ? settled.error : new Error(String(settled.error)))
         }
       }
-      this.#watchSignal(task)
+      this.#bySignal.add(task)
       this.#queue.push(task)
       this.#scheduleDispatch()
     })
@@ -84,34 +86,10 @@ export class ThreadPool {
     await Promise.all(threads.map(({ worker }) => worker.terminate()))
   }
 
-  /** One listener for each signal, however many files it stands for. */
-  #watchSignal (task: Task): void {
-    const { signal } = task
-    if (!signal) return
-    const tasks = this.#bySignal.get(signal)
-    if (tasks) {
-      tasks.add(task)
-      return
-    }
-    this.#bySignal.set(signal, new Set([task]))
-    signal.addEventListener('abort', this.#onAbort, { once: true })
-  }
-
-  #forgetSignal (task: Task): void {
-    const tasks = task.signal && this.#bySignal.get(task.signal)
-    if (!task.signal || !tasks?.delete(task) || tasks.size > 0) return
-    this.#bySignal.delete(task.signal)
-    task.signal.removeEventListener('abort', this.#onAbort)
-  }
-
-  readonly #onAbort = ({ target }: Event): void => {
-    if (target instanceof AbortSignal) this.#cancel(target)
-  }
-
-  #cancel (signal: AbortSignal): void {
-    for (const task of [...this.#bySignal.get(signal) ?? []]) {
+  #cancel (tasks: readonly Task[], reason: unknown): void {
+    for (const task of tasks) {
       task.cancelledAt = Date.now()
-      task.settle({ error: signal.reason })
+      task.settle({ error: reason })
     }
     for (const { batch, state } of this.#threads) {
       for (const [index, task] of batch.entries()) {
@@ -213,16 +191,11 @@ export class ThreadPool {
     const current = reason === null ? null : thread.batch[Math.max(0, Atomics.load(thread.state, JOB))]
     if (current) {
       const path = Buffer.from(current.job.files[Atomics.load(thread.state, FILE)]?.path ?? '').toString()
-      current.settle({ error: new Error(`'${path}' could not be hashed: ${reason}`) })
+      current.settle({ error: new HashCrashError(path, reason ?? '') })
     }
     this.#queue.unshift(...thread.batch.filter((task) => !task.isSettled))
     this.#scheduleDispatch()
     const release = () => releaseMemory(this.#memoryOwner, thread.number)
     thread.worker.terminate().then(release, release)
   }
-}
-
-/** Restores an error whose fields came by message. */
-export function toError ({ message, ...fields }: ErrorFields): Error {
-  return Object.assign(new Error(message), fields)
 }

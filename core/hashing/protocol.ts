@@ -66,3 +66,22 @@ export function holdsMemory (memoryOwner: Int32Array, thread: number): boolean {
 export function releaseMemory (memoryOwner: Int32Array, thread: number): void {
   if (Atomics.compareExchange(memoryOwner, 0, thread, 0) === thread) Atomics.notify(memoryOwner, 0)
 }
+
+/** What the process with the threads is told. */
+export interface ToProcess {
+  jobs: { id: number, job: Job }[]
+  /** Jobs whose results nobody waits for any more. */
+  cancelled: number[]
+}
+
+/** What it answers; nothing at first, when it is ready. */
+export type FromProcess = { id: number, result: JobResult }[]
+
+/**
+ * Memory of the process in MiB: the largest archive that libarchive takes (512), once more for what unpacks it, and the
+ * threads with what they hold.
+ */
+export const MEMORY_MIB = 1536
+
+/** Its exit code when it took more. */
+export const OUT_OF_MEMORY = 12

@@ -1,10 +1,11 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import { toFields } from './errors.ts'
 import { hashFile, hashGroup, type FileRequest } from './hash-file.ts'
 import { CancelledError, type Watch } from './limits.ts'
 import { hashRetroAchievements, type RetroAchievementsHash } from './retroachievements/hash.ts'
 import {
   BATCH_MS, CANCELLED, DEADLINE, FILE, holdsMemory, IDLE, JOB,
-  type ErrorFields, type Job, type JobResult, type ThreadSettings
+  type Job, type JobResult, type ThreadSettings
 } from './protocol.ts'
 import type { FileHashes, HashSettings } from './types.ts'
 
@@ -94,16 +95,4 @@ async function hashFor (
 ): Promise<RetroAchievementsHash> {
   if (raw !== undefined) return { ra_hash: null, warning: raw }
   return await hashRetroAchievements(Buffer.from(path).toString(), console, settings, watch)
-}
-
-function toFields (error: unknown): ErrorFields {
-  if (!(error instanceof Error)) return { message: String(error) }
-  const { message, code, errno, syscall, path } = error as NodeJS.ErrnoException
-  return {
-    message,
-    ...(code !== undefined && { code }),
-    ...(errno !== undefined && { errno }),
-    ...(syscall !== undefined && { syscall }),
-    ...(path !== undefined && { path })
-  }
 }

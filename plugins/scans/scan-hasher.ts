@@ -2,14 +2,15 @@ import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config.ts'
 import { type Hasher, createHasher } from '../../core/hashing/hasher.ts'
 import { DEFAULT_EXCLUDED_EXTENSIONS, DEFAULT_EXCLUDED_FILES } from '../../core/library/exclusions.ts'
+import { rememberCrashes } from './crashed-files.ts'
 
-/** Hash threads take longer to start than a small scan takes; kept for scans that follow one another. */
+/** The process that hashes takes longer to start than a small scan takes; kept for scans that follow one another. */
 const IDLE_MS = 10_000
 
 /** The hasher of this process, for one scan at a time. */
 export interface ScanHasher {
   take (config: Config): Hasher
-  /** Ends its threads unless another scan takes it soon. */
+  /** Ends its process unless another scan takes it soon. */
   release (): void
 }
 
@@ -23,7 +24,7 @@ export function createScanHasher (app: FastifyInstance): ScanHasher {
     current = null
     await ended?.hasher.close()
   }
-  const closeLater = () => { close().catch((err: unknown) => { app.log.warn({ err }, 'hash threads did not end') }) }
+  const closeLater = () => { close().catch((err: unknown) => { app.log.warn({ err }, 'the process that hashes did not end') }) }
 
   app.addHook('onClose', close)
 
@@ -41,7 +42,7 @@ export function createScanHasher (app: FastifyInstance): ScanHasher {
           limits: { timeoutMs: seconds * 1_000 }
         })
       }
-      return current.hasher
+      return rememberCrashes(app, current.hasher)
     },
     release () {
       clearTimeout(timer)

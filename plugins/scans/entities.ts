@@ -1,0 +1,16 @@
+import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
+import { columns } from '../../core/columns.ts'
+
+/** A file whose reading ended the process that read it; left alone until its size or time differs. */
+export const CrashedFile = defineEntity({
+  name: 'CrashedFile',
+  tableName: 'crashed_files',
+  properties: {
+    path: columns.text().primary(),
+    size_bytes: p.bigint('number'),
+    modified_ms: p.bigint('number'),
+    reason: columns.text(),
+    created_at: columns.createdAt()
+  }
+})
+export type CrashedFile = InferEntity<typeof CrashedFile>
