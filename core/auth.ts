@@ -218,6 +218,11 @@ export default fp<{ config: Config, secrets: Secrets }>(async (app, { config, se
   })
 
   app.addHook('onSend', async (request, reply) => {
+    // What was made for one caller is nobody else's to keep; files say for themselves who may.
+    if (request.caller !== null && !reply.hasHeader('cache-control')) reply.header('cache-control', 'private, no-store')
+  })
+
+  app.addHook('onSend', async (request, reply) => {
     if (request.headers.authorization !== undefined && request.caller?.credential !== 'session') return
     const valid = readCookies(request.cookies, csrfCookies).find((cookie) => csrf.isValid(cookie, request.caller))
     const value = valid ?? csrf.issue(request.caller)

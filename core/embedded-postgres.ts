@@ -138,6 +138,8 @@ function spawnServer (cluster: Cluster, binaries: Binaries, port: number, option
     unix_socket_directories: '',
     log_destination: 'stderr',
     logging_collector: 'off',
+    // Without DETAIL, which repeats the values of whole rows.
+    log_error_verbosity: 'terse',
     lc_messages: 'C'
   }
   const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])

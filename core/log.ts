@@ -7,6 +7,23 @@ import type { Config } from './config.ts'
 const SECRET_FIELDS = ['authorization', 'cookie', 'password', 'secret', 'token', 'secret_key', 'client_secret', 'api_key']
 const SECRET_QUERY = /([?&](?:token|key|code|password|secret|state|[a-z_]*(?:token|secret|password))=)[^&]*/gi
 
+/** What PostgreSQL adds to an error: the values of whole rows, and the statement with its values. */
+const ROW_FIELDS = new Set(['detail', 'where', 'internalQuery', 'query', 'parameters', 'bindings'])
+const ROW_TEXT = /(?:Failing row contains|Key) \(.*\)[^\n]*/g
+
+/** An error as it is logged, without the data that the database repeats in it. */
+function toLoggedError (err: unknown): unknown {
+  const logged: unknown = err instanceof Error ? stdSerializers.err(err) : err
+  return withoutRows(logged, 0)
+}
+
+function withoutRows (value: unknown, depth: number): unknown {
+  if (typeof value === 'string') return value.replace(ROW_TEXT, '(values are not logged)')
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || depth > 4) return value
+  return Object.fromEntries(Object.entries(value).filter(([name]) => !ROW_FIELDS.has(name))
+    .map(([name, child]) => [name, withoutRows(child, depth + 1)]))
+}
+
 export const maskUrl = (url: string) => url.replace(SECRET_QUERY, '$1********')
 
 /** JSON lines, or readable ones when a person watches. */
@@ -19,7 +36,7 @@ export function createLogger (config: { server: Pick<Config['server'], 'log_leve
     level: config.server.log_level,
     redact: { paths: SECRET_FIELDS.flatMap((field) => [field, `*.${field}`, `*.*.${field}`]), censor: '********' },
     serializers: {
-      err: stdSerializers.err,
+      err: toLoggedError,
       req: (request: { method: string, url: string, id: string, ip?: string, raw?: IncomingMessage }) => ({
         id: request.id, method: request.method, url: maskUrl(request.url), ip: request.ip
       }),

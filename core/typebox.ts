@@ -34,6 +34,12 @@ export const Offset = Type.Integer({ default: 0, minimum: 0, maximum: ID_MAX })
 /** Text that may go to the database, which refuses NUL. */
 export const StoredText = (options: StringOptions = {}) => Type.String({ pattern: '^[^\\u0000]*$', ...options })
 
+/** What turns the direction of the text around it: names with it look like others. */
+const BIDI_CONTROLS = '\\u061C\\u200E\\u200F\\u202A-\\u202E\\u2066-\\u2069'
+/** A name that somebody gives and others read. */
+export const NameText = (options: StringOptions = {}) =>
+  Type.String({ pattern: `^[^\\u0000${BIDI_CONTROLS}]*$`, ...options })
+
 export const ErrorSchema = Type.Object({ detail: Type.String() }, { $id: 'Error' })
 export const ValidationErrorSchema = Type.Object({
   detail: Type.Array(Type.Object({

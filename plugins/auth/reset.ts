@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { LockMode } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
-import { type Config, basePath, shareableBaseUrl } from '../../core/config.ts'
+import { type Config, shareableBaseUrl } from '../../core/config.ts'
 import { badRequest, notFound } from '../../core/errors.ts'
 import { sha256 } from '../../core/secrets.ts'
 import { User } from '../users/entities.ts'
@@ -25,7 +25,7 @@ export function createResets (app: FastifyInstance, config: Config, jwts: Jwts) 
   /** Links on their way to somebody. */
   const underway = new Set<Promise<void>>()
 
-  async function createLink (user: User): Promise<string> {
+  async function createLink (user: User, base: string): Promise<string> {
     const jti = randomBytes(32).toString('base64url')
     await app.orm.em.fork().insert(OneTimeToken, {
       token_hash: sha256(jti),
@@ -35,13 +35,18 @@ export function createResets (app: FastifyInstance, config: Config, jwts: Jwts) 
       expires_at: new Date(Date.now() + LIFETIME_SECONDS * 1_000)
     })
     const token = await jwts.sign('reset', { sub: user.username, jti }, LIFETIME_SECONDS)
-    return `${mailedBase ?? basePath(config)}${RESET_PATH}?token=${token}`
+    return `${base}${RESET_PATH}?token=${token}`
   }
 
-  /** @returns whether the link is on its way to the user */
-  async function mailLink ({ username, email }: User, link: string): Promise<boolean> {
-    // Without an address of ours that is certain, a link could lead to where a stranger wants it.
-    if (!app.mail.isConfigured || mailedBase === null || email === null || email === undefined) return false
+  async function mailLink (user: User): Promise<void> {
+    const { username, email } = user
+    // Without an address of ours that is certain, a link could lead to where a stranger wants it. It is not for the log
+    // either: whoever reads that would have the account.
+    if (!app.mail.isConfigured || mailedBase === null || email === null || email === undefined) {
+      app.log.warn({ username }, 'a reset of the password was asked for, but no link can be mailed: svc user password sets a new one')
+      return
+    }
+    const link = await createLink(user, mailedBase)
     try {
       await app.mail.send({
         to: email,
@@ -49,10 +54,8 @@ export function createResets (app: FastifyInstance, config: Config, jwts: Jwts) 
         text: `Somebody asked to reset the password of '${username}'.\n\nTo choose a new one open this link within 10 ` +
           `minutes:\n\n${link}\n\nIf it was not you, nothing has changed and you need not do anything.\n`
       })
-      return true
     } catch (err) {
       app.log.error({ err, username }, 'the reset link could not be mailed')
-      return false
     }
   }
 
@@ -60,9 +63,7 @@ export function createResets (app: FastifyInstance, config: Config, jwts: Jwts) 
     const user = await app.orm.em.fork().findOne(User, { username: username.toLowerCase(), enabled: true })
     await app.audit.record({ event: 'password.reset_requested', user, username, address })
     if (user === null) return
-    const link = await createLink(user)
-    if (await mailLink(user, link)) return
-    app.log.warn({ username: user.username, link }, 'password reset link, good for 10 minutes: hand it to its user')
+    await mailLink(user)
   }
 
   /** Spends a link. @returns the id of its user */

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import type { Secrets } from '../../core/secrets.ts'
-import { DateTime, Nullable, StoredText, StringEnum, formatDate } from '../../core/typebox.ts'
+import { DateTime, Nullable, NameText, StoredText, StringEnum, formatDate } from '../../core/typebox.ts'
 import { MIN_LEVELS, type NotificationChannel } from './entities.ts'
 import { UNREADABLE, openSettings } from './sealed.ts'
 
@@ -29,7 +29,7 @@ export const NotificationChannelSchema = Type.Object({
 })
 export type ChannelView = Static<typeof NotificationChannelSchema>
 
-const Name = StoredText({ minLength: 1, maxLength: 100 })
+const Name = NameText({ minLength: 1, maxLength: 100 })
 const Topics = Nullable(Type.Array(StringEnum(TOPICS), { maxItems: TOPICS.length, description: 'Null for all' }))
 
 export const CreateChannelSchema = Type.Object({

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { DateTime, ID_MAX, Nullable, StoredText, StringEnum, formatDate } from '../../core/typebox.ts'
+import { DateTime, ID_MAX, Nullable, NameText, StoredText, StringEnum, formatDate } from '../../core/typebox.ts'
 import { type Device, SYNC_MODES } from './entities.ts'
 import { SECRET_MASK, maskSyncConfig } from './sync-config.ts'
 
@@ -10,7 +10,7 @@ export const DeviceReference = Type.Union([
 
 export const DeviceParams = Type.Object({ device_id: DeviceReference })
 
-const text = (maxLength: number, options: object = {}) => Type.Optional(Nullable(StoredText({ maxLength, ...options })))
+const text = (maxLength: number, options: object = {}) => Type.Optional(Nullable(NameText({ maxLength, ...options })))
 
 /** Six pairs of hexadecimal digits, as systems write them; empty where a system has none to tell. */
 const MAC = '^([0-9A-Fa-f]{2}([:-]?[0-9A-Fa-f]{2}){5})?$'

@@ -1,12 +1,12 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { GRANT_ACTIONS, GRANT_ENTITIES } from '../../core/grants.ts'
-import { Id, Nullable, StoredText, StringEnum } from '../../core/typebox.ts'
+import { Id, Nullable, NameText, StoredText, StringEnum } from '../../core/typebox.ts'
 import { ACTION_KEYS } from './actions.ts'
 import { HIDEABLE_ENTITIES } from './entities.ts'
 
 const AgeLimit = Type.Integer({ minimum: 0, maximum: 21, description: 'Years' })
 const Color = Type.String({ pattern: '^#([0-9a-fA-F]{6}|[0-9a-fA-F]{8})$', description: '#rrggbb or #rrggbbaa' })
-const Name = StoredText({ minLength: 1, maxLength: 255 })
+const Name = NameText({ minLength: 1, maxLength: 255 })
 const Description = StoredText({ maxLength: 1000 })
 
 export const GrantSchema = Type.Object({

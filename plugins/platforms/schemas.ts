@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
-import { DateTime, Nullable, StoredText } from '../../core/typebox.ts'
+import { DateTime, Nullable, NameText, StoredText } from '../../core/typebox.ts'
 
 export const FirmwareSchema = Type.Object({
   id: Type.Integer(),
@@ -69,7 +69,7 @@ export const CreatePlatformSchema = Type.Object({
 
 const clears = 'null leaves it as it is, an empty text clears it'
 export const UpdatePlatformSchema = Type.Object({
-  custom_name: Type.Optional(Nullable(StoredText({ maxLength: 400, description: clears }))),
+  custom_name: Type.Optional(Nullable(NameText({ maxLength: 400, description: clears }))),
   description: Type.Optional(Nullable(StoredText({ maxLength: 65_535, description: clears })))
 })
 export type UpdatePlatform = Static<typeof UpdatePlatformSchema>

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { DateTime, Nullable, StoredText, StringEnum, formatDate } from '../../core/typebox.ts'
+import { DateTime, Nullable, NameText, StoredText, StringEnum, formatDate } from '../../core/typebox.ts'
 import { SCOPES } from '../../core/scopes.ts'
 import type { DeviceAuthorization } from './entities.ts'
 import { LifetimeSchema } from './schemas.ts'
@@ -8,8 +8,8 @@ const shortText = () => Type.Optional(Nullable(StoredText({ maxLength: 50 })))
 
 export const DeviceAuthInitSchema = Type.Object({
   client_device_identifier: StoredText({ minLength: 1, maxLength: 255, description: 'Stable for one installation' }),
-  name: StoredText({ minLength: 1, maxLength: 255 }),
-  client: StoredText({ minLength: 1, maxLength: 50 }),
+  name: NameText({ minLength: 1, maxLength: 255 }),
+  client: NameText({ minLength: 1, maxLength: 50 }),
   platform: shortText(),
   client_version: shortText(),
   requested_scopes: Type.Array(StringEnum(SCOPES), { minItems: 1, maxItems: SCOPES.length })

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { DateTime, Nullable, StoredText, StringEnum, formatDate } from '../../core/typebox.ts'
+import { DateTime, Nullable, NameText, StringEnum, formatDate } from '../../core/typebox.ts'
 import { SCOPES } from '../../core/scopes.ts'
 import type { ClientToken } from './entities.ts'
 
@@ -30,7 +30,7 @@ export const ClientTokenAdminSchema = Type.Object({
 export type ClientTokenView = Static<typeof ClientTokenSchema>
 
 export const CreateTokenSchema = Type.Object({
-  name: StoredText({ minLength: 1, maxLength: 255 }),
+  name: NameText({ minLength: 1, maxLength: 255 }),
   scopes: Type.Array(StringEnum(SCOPES), { minItems: 1, maxItems: SCOPES.length }),
   expires_in: LifetimeSchema
 })

@@ -44,3 +44,14 @@ t.test('an error is printed with its stack and what caused it', async (t) => {
   log.error({ err: new Error('outer', { cause: new Error('inner') }) }, 'failed')
   t.match(JSON.parse(lines[0] ?? '').err, { type: 'Error', message: /outer.*inner/, stack: /caused by/ })
 })
+
+t.test('what the database repeats of a row is not printed', async (t) => {
+  const { log, lines } = build(t)
+  const err = Object.assign(new Error('null value in column "x" - Failing row contains (1, alice, hunter2)'), {
+    detail: 'Failing row contains (1, alice, hunter2).', previous: { detail: 'Key (token)=(hunter2) already exists.' }
+  })
+  log.error({ err }, 'failed')
+  t.notMatch(lines[0], 'hunter2')
+  t.notMatch(lines[0], 'Failing row contains')
+  t.match(JSON.parse(lines[0] ?? '').err, { type: 'Error', message: /null value in column "x"/ })
+})

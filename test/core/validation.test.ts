@@ -2,7 +2,7 @@ import { type TSchema, Type } from '@sinclair/typebox'
 import fastify from 'fastify'
 import t, { type Test } from 'tap'
 import errorHandler from '../../core/error-handler.ts'
-import { StringEnum } from '../../core/typebox.ts'
+import { NameText, StringEnum } from '../../core/typebox.ts'
 import { createValidatorCompiler } from '../../core/validation.ts'
 
 /** A route that answers what it was handed after validation. */
@@ -65,4 +65,12 @@ t.test('unknown keys of a body are kept where the schema allows them and named w
 t.test('a value that is not in a list is answered with the list', async (t) => {
   const call = await echo(t, { body: Type.Object({ level: StringEnum(['low', 'high']) }) })
   t.match(await call('/echo/1', { level: 'middle' }), { detail: [{ loc: ['body', 'level'], msg: /: low, high$/, input: 'middle' }] })
+})
+
+t.test('a name that turns the text around it is refused, one in any script is not', async (t) => {
+  const call = await echo(t, { body: Type.Object({ name: NameText() }) })
+  for (const code of [0x61C, 0x200E, 0x202E, 0x2066, 0]) {
+    t.match(await call('/echo/1', { name: `save${String.fromCodePoint(code)}gpj.exe` }), { status: 422 }, code.toString(16))
+  }
+  t.match(await call('/echo/1', { name: 'ゲーム שלום 🎮' }), { status: 200 })
 })

@@ -35,6 +35,9 @@ t.test('an archive with member names that no database holds is stored without wh
 })
 
 t.test('a file that may not be read is stored without hashes, and reported', async (t) => {
+  // A server of its own: the process that hashes is to be started by the other user.
+  const { put, scan, roms, problems, libraryDir } = await buildScanTest(t, { providers: ['alpha'] })
+  const at = (path: string) => join(libraryDir, path)
   await put({ 'roms/nes/Closed.nes': 'closed', 'roms/nes/Open.nes': 'open' })
   await asOtherUser(t, at('roms/nes/Closed.nes'), async () => {
     const status = await scan({ platform_fs_slugs: ['nes'] })
