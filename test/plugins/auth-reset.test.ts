@@ -91,7 +91,7 @@ t.test('a forgotten password', async (t) => {
 
   await t.test('sets a new one once, and signs the user out everywhere', async (t) => {
     const session = await signIn(app, 'alice')
-    const client = io(address, { path: '/ws/socket.io', transports: ['websocket'], forceNew: true, reconnection: false, extraHeaders: session })
+    const client = io(address, { path: '/svc/ws/socket.io', transports: ['websocket'], forceNew: true, reconnection: false, extraHeaders: session })
     t.teardown(() => { client.disconnect() })
     await until(() => [...app.sockets.main.sockets.adapter.rooms.keys()].some((room) => room.startsWith('user:')))
     const form = new URLSearchParams({ username: 'alice', password: 'password', scope: 'me.read' }).toString()
