@@ -5,7 +5,7 @@ import type { FastifyRequest, RouteOptions } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from './config.ts'
 import { ApiError } from './errors.ts'
-import { type Access, type GrantAction, type GrantEntity, isGranted } from './grants.ts'
+import { type Access, type GrantAction, type GrantEntity, isGranted, scopesOf } from './grants.ts'
 import { cookieNames, readCookies } from './names.ts'
 import type { Scope } from './scopes.ts'
 import './limits.ts'
@@ -54,6 +54,8 @@ export interface RouteAccess {
   orScopes?: readonly Scope[]
   /** Beside the scopes the caller has to be an administrator. */
   admin?: boolean
+  /** Beside the scopes the caller has to be signed in: no token that was handed out does, whatever its scopes. */
+  signedIn?: boolean
   /** Beside the scopes the caller needs this grant for things that are not its own. */
   grant?: readonly [GrantEntity, GrantAction]
   /** Anyone may call. */
@@ -95,6 +97,22 @@ export function requireGrant (caller: Caller, entity: GrantEntity, action: Grant
   if (!isGranted(caller.access, entity, action, isOwn)) throw new ApiError('INSUFFICIENT_PERMISSIONS')
 }
 
+/**
+ * Whether a session or a password says that the caller is the account's owner, and not something that was let in for
+ * less. An OAuth2 sign-in begins and ends with the password; with all the account's scopes it is worth a session.
+ */
+function isSignedIn ({ credential, scopes, access }: Caller): boolean {
+  if (credential === 'oauth') return scopesOf(access).every((scope) => scopes.has(scope))
+  return credential === 'session' || credential === 'basic'
+}
+
+/** @throws ApiError FORBIDDEN for a token, which must not become more than it is. */
+export function requireSignIn (caller: Caller): void {
+  if (isSignedIn(caller)) return
+  throw new ApiError('FORBIDDEN', 'A token may not do this, whatever its scopes; sign in, or send username and password by ' +
+    'HTTP Basic')
+}
+
 function holdsScopes (caller: Caller, { scopes = [], orScopes }: RouteAccess): boolean {
   const holdsAll = (wanted: readonly Scope[]) => wanted.every((scope) => caller.scopes.has(scope))
   return holdsAll(scopes) || (orScopes !== undefined && holdsAll(orScopes))
@@ -108,6 +126,7 @@ function checkAccess (caller: Caller | null, access: RouteAccess, method: string
   if (!holdsScopes(caller, access)) throw new ApiError('FORBIDDEN')
   if (access.admin === true && caller.role !== 'admin') throw new ApiError('INSUFFICIENT_PERMISSIONS')
   if (access.grant !== undefined) requireGrant(caller, ...access.grant)
+  if (access.signedIn === true) requireSignIn(caller)
 }
 
 function checkDeclared (route: RouteOptions): void {

@@ -66,7 +66,8 @@ function describeAccess (access: RouteAccess): string {
   const lists = alternativesOf(access).map((scopes) => scopes.join(', ') || 'none')
   const admin = access.admin === true ? 'Administrators only. ' : ''
   const grant = access.grant === undefined ? '' : `Grant: ${access.grant.join(' ')}. `
-  return `${admin}${grant}Scopes: ${lists.join(', or ')}.`
+  const signedIn = access.signedIn === true ? 'Not for client tokens. ' : ''
+  return `${admin}${grant}${signedIn}Scopes: ${lists.join(', or ')}.`
 }
 
 export default fp<{ config: Config, version: string }>(async (app, { config, version }) => {

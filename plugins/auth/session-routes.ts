@@ -24,7 +24,7 @@ const sessionRoutes: Routes = async (app) => {
       params: IdParams,
       response: { 200: Type.Null(), 404: ErrorSchema }
     },
-    config: { scopes: ['me.write'] }
+    config: { scopes: ['me.write'], signedIn: true }
   }, async (request, reply) => {
     await app.sessions.revoke(request, reply, request.params.id)
     return null
@@ -40,7 +40,7 @@ const sessionRoutes: Routes = async (app) => {
       }),
       response: { 200: Type.Null() }
     },
-    config: { scopes: ['me.write'] }
+    config: { scopes: ['me.write'], signedIn: true }
   }, async (request, reply) => {
     await app.sessions.revokeAll(request, reply, request.query.include_current)
     return null

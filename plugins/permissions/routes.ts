@@ -11,6 +11,8 @@ import {
 const tags = ['permissions']
 const reads = { scopes: ['users.read'], admin: true } as const
 const writes = { scopes: ['users.write'], admin: true } as const
+/** What hands out scopes. */
+const grants = { ...writes, signedIn: true } as const
 const UserParams = Type.Object({ user_id: Id })
 
 const toDetails = ({ entity, entity_id: id, user_id: userId, group_id: groupId }: Hide) =>
@@ -51,7 +53,7 @@ const routes: Routes = async (app) => {
       operationId: 'createPermissionGroup', tags, summary: 'Add a group', body: CreateGroupSchema,
       response: { 201: GroupSchema }
     },
-    config: writes
+    config: grants
   }, async (request, reply) => {
     const group = await app.permissions.createGroup(request.em, request.body)
     await note(request, 'group created', { group_id: group.id, group: group.name })
@@ -63,7 +65,7 @@ const routes: Routes = async (app) => {
       operationId: 'updatePermissionGroup', tags, summary: 'Change a group', params: IdParams, body: UpdateGroupSchema,
       response: { 200: GroupSchema }
     },
-    config: writes
+    config: grants
   }, async (request) => {
     const group = await app.permissions.updateGroup(request.em, request.params.id, request.body)
     await note(request, 'group changed', { group_id: group.id, group: group.name })
@@ -75,7 +77,7 @@ const routes: Routes = async (app) => {
       operationId: 'deletePermissionGroup', tags, summary: 'Delete a group; its members go to the default group',
       params: IdParams, response: { 200: Type.Null() }
     },
-    config: writes
+    config: grants
   }, async (request) => {
     await app.permissions.deleteGroup(request.em, request.params.id)
     await note(request, 'group deleted', { group_id: request.params.id })
@@ -95,7 +97,7 @@ const routes: Routes = async (app) => {
       operationId: 'updateUserPermissions', tags, summary: "Change a user's own rules", params: UserParams,
       body: UpdateUserRulesSchema, response: { 200: UserRulesSchema }
     },
-    config: writes
+    config: grants
   }, async (request) => {
     const rules = await app.permissions.updateRules(request.em, request.params.user_id, request.body)
     await note(request, 'user changed', { user_id: rules.user_id })

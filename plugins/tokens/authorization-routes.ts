@@ -52,7 +52,7 @@ const routes: Routes = async (app) => {
       body: DeviceAuthApproveSchema,
       response: { 200: DeviceAuthApproveResponse, 404: ErrorSchema, 410: ErrorSchema }
     },
-    config: { scopes: ['me.write'] }
+    config: { scopes: ['me.write'], signedIn: true }
   }, async (request) => {
     const { id, device_id: deviceId, name } = await authorizations.approve(request.em, actorOf(request), request.body)
     return { device_id: deviceId, device_number: id, device_name: name }

@@ -16,7 +16,7 @@ const routes: Routes = async (app) => {
       params: Type.Object({ token_id: Id }),
       response: { 200: ClientTokenPairSchema }
     },
-    config: { scopes: ['me.write'] }
+    config: { scopes: ['me.write'], signedIn: true }
   }, async (request) => await pairing.start(request.em, callerOf(request), request.params.token_id))
 
   app.get('/api/client-tokens/pair/:code/status', {

@@ -15,7 +15,7 @@ const routes: Routes = async (app) => {
       operationId: 'createClientToken', tags, summary: 'Create a token', body: CreateTokenSchema,
       response: { 201: ClientTokenCreateSchema }
     },
-    config: { scopes: ['me.write'] }
+    config: { scopes: ['me.write'], signedIn: true }
   }, async (request, reply) => {
     const { token, raw } = await app.tokens.create(request.em, actorOf(request), request.body)
     return reply.code(201).send({ ...toTokenView(token), raw_token: raw })
@@ -45,7 +45,7 @@ const routes: Routes = async (app) => {
       operationId: 'regenerateClientToken', tags, summary: 'Replace the secret of a token', params: TokenParams,
       response: { 200: ClientTokenCreateSchema }
     },
-    config: { scopes: ['me.write'] }
+    config: { scopes: ['me.write'], signedIn: true }
   }, async (request) => {
     const { token, raw } = await app.tokens.regenerate(request.em, actorOf(request), request.params.token_id)
     return { ...toTokenView(token), raw_token: raw }

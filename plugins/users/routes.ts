@@ -76,7 +76,7 @@ const createRoutes = ({ invites, changes }: { invites: Invites, changes: Changes
       operationId: 'deleteUser', tags, summary: 'Delete a user; its saves can be restored for 30 days', params: IdParams,
       response: { 200: Type.Null(), 400: ErrorSchema }
     },
-    config: { scopes: ['users.write'] }
+    config: { scopes: ['users.write'], signedIn: true }
   }, async (request) => {
     await changes.delete(request.em, callerOf(request), request.params.id, request.ip)
     return null

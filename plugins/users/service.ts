@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
-import type { Caller } from '../../core/auth.ts'
+import { type Caller, requireSignIn } from '../../core/auth.ts'
 import { ApiError, forbidden, notFound } from '../../core/errors.ts'
 import { lockFirstAdmin } from './admins.ts'
 import { User } from './entities.ts'
@@ -31,6 +31,7 @@ export async function checkMayAdd (em: EntityManager, caller: Caller | null, rol
   if (caller === null) throw new ApiError('NOT_AUTHENTICATED')
   if (!caller.scopes.has('users.write')) throw forbidden()
   if (role === 'admin' && caller.role !== 'admin') throw forbidden('Only an administrator can make an administrator')
+  requireSignIn(caller)
 }
 
 export function createUsers (app: FastifyInstance) {
