@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import type { ExportOptions } from './cli-export.ts'
 import type { ScanOptions } from './cli-scan.ts'
-import type { UserOptions } from './cli-user.ts'
+import type { UserOptions, PasswordOptions } from './cli-user.ts'
 import { takeSettings } from './environment.ts'
 import { useCompiledCode } from './supervisor-compiled.ts'
 
@@ -71,11 +71,12 @@ function addPluginCommands (program: Command): void {
 
 function addUserCommands (program: Command): void {
   const user = program.command('user').description('make users, set passwords, restore saves')
-  user.command('password').description("set a user's password and sign the user out everywhere")
+  user.command('password').description("set a user's password; sessions and client tokens end")
     .argument('<name>', 'the username')
     .option('--password-stdin', 'read the password from standard input, up to the first line end')
+    .option('--keep-tokens', 'leave client tokens as they are, with the devices that use them')
     .addHelpText('after', PASSWORD_HELP)
-    .action(async (name: string, options: UserOptions) => { await (await import('./cli-user.ts')).setPassword(name, options) })
+    .action(async (name: string, options: PasswordOptions) => { await (await import('./cli-user.ts')).setPassword(name, options) })
   user.command('deleted').description('list deleted accounts whose saves can still be restored')
     .action(async () => { await (await import('./cli-user.ts')).listDeleted() })
   user.command('restore').description('give the saves of a deleted account to another one')

@@ -14,8 +14,9 @@ import database from './database.ts'
 import { settingsEnvironment } from './environment.ts'
 import { StartError } from './errors.ts'
 
-interface PasswordOptions { passwordStdin?: boolean }
-export interface UserOptions extends PasswordOptions { admin?: boolean, email: string }
+interface PasswordSource { passwordStdin?: boolean }
+export interface UserOptions extends PasswordSource { admin?: boolean, email: string }
+export interface PasswordOptions extends PasswordSource { keepTokens?: boolean }
 
 /** Asks twice without showing what is typed. */
 async function askPassword (): Promise<string> {
@@ -39,7 +40,7 @@ async function askPassword (): Promise<string> {
   throw new StartError('The two passwords differ. Repeat the command.')
 }
 
-async function readPassword (options: PasswordOptions): Promise<string> {
+async function readPassword (options: PasswordSource): Promise<string> {
   const fromEnvironment = settingsEnvironment().SVC_NEW_PASSWORD
   if (options.passwordStdin === true) return (await text(process.stdin)).split(/\r?\n/, 1)[0] ?? ''
   if (fromEnvironment !== undefined && fromEnvironment !== '') return fromEnvironment
@@ -83,9 +84,10 @@ export async function setPassword (name: string, options: PasswordOptions): Prom
     await app.orm.em.fork().transactional(async (tx) => {
       const user = await tx.findOne(User, { username: name.toLowerCase() })
       if (user === null) throw new StartError(`There is no user '${name}'. Check the name, or make one with svc user add.`)
-      await replacePassword(tx, user.id, hash)
+      await replacePassword(tx, user.id, hash, { keep_tokens: options.keepTokens })
     })
-    process.stdout.write(`The password of '${name.toLowerCase()}' was set; the user is signed out everywhere.\n`)
+    process.stdout.write(`The password of '${name.toLowerCase()}' was set; the user is signed out everywhere` +
+      `${options.keepTokens === true ? '' : ', and client tokens are gone'}.\n`)
   })
 }
 

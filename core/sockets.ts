@@ -13,6 +13,7 @@ import { corsOptionsFor, trustOf } from './origins.ts'
 import type { Scope } from './scopes.ts'
 import { createGuestCount } from './socket-guests.ts'
 import { MESSAGE_MAX_BYTES, SOCKET_PATH, checkSocketRequest } from './socket-request.ts'
+import { type SocketOwner, END_CHANNEL, readEnd } from './socket-end.ts'
 
 /** Server to client: event → payload. Each feature adds its own. */
 // eslint-disable-next-line @typescript-eslint/no-empty-object-type
@@ -66,9 +67,6 @@ export interface Sockets {
 declare module 'fastify' {
   interface FastifyInstance { sockets: Sockets }
 }
-
-/** Whose sockets are meant. */
-export type SocketOwner = { kind: 'session' | 'token' | 'device' | 'user', id: number }
 
 export const ownerRoom = ({ kind, id }: SocketOwner) => `${kind}:${id}`
 export const userRoom = (userId: number) => `user:${userId}`
@@ -345,8 +343,17 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
     listEvents: () => [...events].map(([name, { scopes }]) => ({ name, scopes }))
   } satisfies Sockets)
 
+  /** Disconnects what somebody has open in this process. */
+  function endHere (who: SocketOwner): void {
+    for (const namespace of namespaces) namespace.local.in(ownerRoom(who)).disconnectSockets(true)
+  }
+
   app.addHook('onReady', async () => {
     if (!accepts) return
+    await app.workers.hear(END_CHANNEL, (payload) => {
+      const who = readEnd(payload)
+      if (who !== null) endHere(who)
+    })
     io.attach(app.server)
     io.engine.use(checkSocketRequest)
     io.engine.on('connection', (connection: Connection) => {

@@ -24,6 +24,8 @@ declare module 'fastify' {
       restart (reason: Error): void
       /** Whether a duty that only one process may have is this one's: the first to ask has it until it ends. */
       claim (duty: string): Promise<boolean>
+      /** Calls `listener` for each notification on a channel of the database, as long as this process lives. */
+      hear (channel: string, listener: (payload: string) => void): Promise<void>
     }
   }
 }
@@ -114,6 +116,10 @@ export default fp<{ url: string, role: Role }>(async (app, { url, role }) => {
         `select pg_try_advisory_lock(${DUTY_CLASS}, hashtext($1)) as locked`, [duty])
       if (rows[0]?.locked === true) duties.add(duty)
       return duties.has(duty)
+    },
+    hear: async (channel: string, listener: (payload: string) => void) => {
+      session.on('notification', (notice) => { if (notice.channel === channel) listener(notice.payload ?? '') })
+      await session.query(`listen ${session.escapeIdentifier(channel)}`)
     }
   })
 

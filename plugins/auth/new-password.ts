@@ -1,10 +1,30 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
+import { announceEnd } from '../../core/socket-end.ts'
+import { ClientToken } from '../tokens/entities.ts'
 import { User } from '../users/entities.ts'
-import { OneTimeToken, Session } from './entities.ts'
+import { OneTimeToken } from './entities.ts'
 
-/** Gives an account a new password, and ends its sessions, OAuth2 logins and reset links. */
-export async function replacePassword (tx: EntityManager, userId: number, passwordHash: string): Promise<void> {
+/** What a new password leaves as it is. */
+export interface Kept {
+  /** Client tokens, and with them the devices that are connected by one. */
+  keep_tokens?: boolean | null | undefined
+}
+
+/**
+ * Gives an account a new password. All that was let in by the former one ends: sessions, OAuth2 sign-ins, reset links,
+ * invites, and client tokens with the codes and device authorizations that stand for them; on all workers, whichever
+ * process does this.
+ */
+export async function replacePassword (
+  tx: EntityManager, userId: number, passwordHash: string, kept: Kept = {}
+): Promise<void> {
   await tx.nativeUpdate(User, { id: userId }, { password_hash: passwordHash })
-  await tx.nativeDelete(OneTimeToken, { user: userId, purpose: { $in: ['refresh', 'reset'] } })
-  await tx.nativeDelete(Session, { user: userId })
+  await tx.nativeDelete(OneTimeToken, { user: userId })
+  const sessions = await tx.execute<{ id: number }[]>('delete from sessions where user_id = ? returning id', [userId])
+  if (kept.keep_tokens === true) {
+    for (const { id } of sessions) await announceEnd(tx, { kind: 'session', id })
+  } else {
+    await tx.nativeDelete(ClientToken, { user: userId })
+    await announceEnd(tx, { kind: 'user', id: userId })
+  }
 }

@@ -11,6 +11,7 @@ import { OneTimeToken } from './entities.ts'
 import type { Jwts } from './jwt.ts'
 import { resetLimits, resetRequestLimits } from './limits.ts'
 import { replacePassword } from './new-password.ts'
+import type { ResetPassword } from './schemas.ts'
 import { createThrottle } from './throttle.ts'
 
 export const RESET_PATH = '/reset-password'
@@ -93,11 +94,12 @@ export function createResets (app: FastifyInstance, config: Config, jwts: Jwts) 
     },
 
     /**
-     * Sets a new password and signs the user out everywhere.
+     * Sets a new password and ends all that was let in by the former one.
      *
      * @throws ApiError BAD_REQUEST, NOT_FOUND or TOO_MANY_REQUESTS
      */
-    async reset (em: EntityManager, token: string, password: string, address: string): Promise<void> {
+    async reset (em: EntityManager, given: ResetPassword, address: string): Promise<void> {
+      const { token, new_password: password, ...kept } = given
       const limits = resetLimits(address)
       await throttle.take(limits)
       const claims = await jwts.read('reset', token)
@@ -107,10 +109,9 @@ export function createResets (app: FastifyInstance, config: Config, jwts: Jwts) 
       const hash = await hashPassword(password)
       const userId = await em.transactional(async (tx) => {
         const id = await spend(tx, jti, username)
-        await replacePassword(tx, id, hash)
+        await replacePassword(tx, id, hash, kept)
         return id
       })
-      await app.sessions.endAll(userId)
       await throttle.forget(limits.map(({ key }) => key))
       await app.audit.record({ event: 'password.reset', user: { id: userId, username }, address })
     },

@@ -92,13 +92,13 @@ const createRoutes = ({ signIn, oauth, resets }: Entrances): Routes => async (ap
     schema: {
       operationId: 'resetPassword',
       tags,
-      summary: 'Set a new password with the token of a reset link; ends all sessions of the user',
+      summary: 'Set a new password with the token of a reset link; ends all sessions and client tokens of the user',
       body: ResetPasswordSchema,
       response: { 200: Type.Null(), 400: ErrorSchema, 404: ErrorSchema, 429: ErrorSchema }
     },
     config: { public: true }
   }, async (request) => {
-    await resets.reset(request.em, request.body.token, request.body.new_password, request.ip)
+    await resets.reset(request.em, request.body, request.ip)
     return null
   })
 }

@@ -32,7 +32,14 @@ export const TokenSchema = Type.Object({
 export type TokenView = Static<typeof TokenSchema>
 
 export const ForgotPasswordSchema = Type.Object({ username: Type.String() })
-export const ResetPasswordSchema = Type.Object({ token: Type.String(), new_password: Type.String() })
+/** Of a new password: what it leaves as it is. */
+export const KeepTokens = Type.Optional(Nullable(Type.Boolean({
+  description: 'Whether client tokens, and the devices that are connected by them, outlive the new password; default false'
+})))
+export const ResetPasswordSchema = Type.Object({
+  token: Type.String(), new_password: Type.String(), keep_tokens: KeepTokens
+})
+export type ResetPassword = Static<typeof ResetPasswordSchema>
 
 export const SessionSchema = Type.Object({
   id: Type.Integer(),

@@ -1,10 +1,10 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
-import type { Caller } from '../../core/auth.ts'
+import { type Caller, requireSignIn } from '../../core/auth.ts'
 import { badRequest, forbidden, invalid, notFound } from '../../core/errors.ts'
 import { inTransaction } from '../../core/transaction.ts'
 import { OneTimeToken, Session } from '../auth/entities.ts'
-import { replacePassword } from '../auth/new-password.ts'
+import { type Kept, replacePassword } from '../auth/new-password.ts'
 import { checkOwnOrAdmin, isLastAdmin, isUserAdmin } from './admins.ts'
 import type { Avatars, StagedAvatar } from './avatars.ts'
 import { User } from './entities.ts'
@@ -19,6 +19,7 @@ type Columns = Partial<Pick<User, 'username' | 'email' | 'role' | 'enabled' | 'r
 interface Update {
   columns: Columns
   passwordHash: string | null
+  kept: Kept
   avatar: StagedAvatar | null
 }
 
@@ -43,6 +44,12 @@ function readColumns (input: UpdateUser, isOwn: boolean): Columns {
     ...isGiven(settings) && { ui_settings: readSettings(settings) }
   }
 }
+
+/** What decides who gets in, and as what. */
+const ACCESS_COLUMNS = ['username', 'email', 'role', 'enabled'] as const
+
+const changesAccess = (columns: Columns, user: User) =>
+  ACCESS_COLUMNS.some((name) => columns[name] !== undefined && columns[name] !== user[name])
 
 function readAvatar (avatar: unknown): Buffer | null {
   if (avatar === undefined || avatar === null) return null
@@ -69,11 +76,13 @@ export function createChanges (app: FastifyInstance, avatars: Avatars, roles: Ro
   }
 
   /** Whatever is wrong is known before the picture is written. */
-  async function read (input: UpdateUser, user: User, isOwn: boolean): Promise<Update> {
-    const columns = readColumns(input, isOwn)
+  async function read (input: UpdateUser, user: User, caller: Caller): Promise<Update> {
+    const columns = readColumns(input, user.id === caller.id)
+    if (isGiven(input.password) || changesAccess(columns, user)) requireSignIn(caller)
     const content = readAvatar(input.avatar)
     const passwordHash = await readPassword(input.password)
-    return { columns, passwordHash, avatar: content === null ? null : await avatars.stage(user, content) }
+    const kept = { keep_tokens: input.keep_tokens }
+    return { columns, passwordHash, kept, avatar: content === null ? null : await avatars.stage(user, content) }
   }
 
   function checkAdminsLeft (user: User, { role, enabled }: Columns): void {
@@ -89,7 +98,7 @@ export function createChanges (app: FastifyInstance, avatars: Avatars, roles: Ro
     tx.assign(user, update.columns)
     if (update.avatar !== null) user.avatar_path = update.avatar.path
     await tx.flush()
-    if (update.passwordHash !== null) await replacePassword(tx, id, update.passwordHash)
+    if (update.passwordHash !== null) await replacePassword(tx, id, update.passwordHash, update.kept)
     if (!user.enabled) await endLogins(tx, id)
     if (caller.id === id && username !== user.username && caller.session_id !== null) {
       await tx.nativeDelete(Session, { id: caller.session_id })
@@ -124,13 +133,13 @@ export function createChanges (app: FastifyInstance, avatars: Avatars, roles: Ro
     async update (em: EntityManager, caller: Caller, id: number, input: UpdateUser, address: string) {
       checkOwnOrAdmin(caller, id)
       const isOwn = caller.id === id
-      const update = await read(input, await find(em, id), isOwn)
+      const update = await read(input, await find(em, id), caller)
       const { columns, passwordHash, avatar } = update
       try {
         const outcome = await refuseTaken(columns, () => em.transactional((tx) => write(tx, caller, id, update)))
         const { user, before } = outcome
         const isRenamed = before.username !== user.username
-        if (passwordHash !== null || !user.enabled) app.sockets.end({ kind: 'user', id })
+        if (!user.enabled) app.sockets.end({ kind: 'user', id })
         else if (isOwn && isRenamed && caller.session_id !== null) app.sockets.end({ kind: 'session', id: caller.session_id })
         await record(caller, outcome, passwordHash !== null, address)
         return { user, endsOwnSession: isOwn && (isRenamed || passwordHash !== null) }

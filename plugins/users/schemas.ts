@@ -3,6 +3,7 @@ import { DateTime, Nullable, StoredText, StringEnum, formatDate } from '../../co
 import type { Caller } from '../../core/auth.ts'
 import { type Access, scopesOf } from '../../core/grants.ts'
 import { SCOPES } from '../../core/scopes.ts'
+import { KeepTokens } from '../auth/schemas.ts'
 import { ROLES, type User } from './entities.ts'
 
 export const UserSchema = Type.Object({
@@ -57,7 +58,8 @@ export type Register = Static<typeof RegisterSchema>
 /** What is absent or null stays as it is. The same as a form, where `ui_settings` is text and `avatar` a file. */
 export const UpdateUserSchema = Type.Object({
   username: Type.Optional(Nullable(Type.String())),
-  password: Type.Optional(Nullable(Type.String())),
+  password: Type.Optional(Nullable(Type.String({ description: 'Ends sessions and client tokens' }))),
+  keep_tokens: KeepTokens,
   email: Type.Optional(Nullable(Type.String({ description: 'Empty clears it' }))),
   role: Type.Optional(Nullable(Type.String({ description: 'As in `createUser`; without effect on your own account' }))),
   enabled: Type.Optional(Nullable(Type.Boolean({ description: 'Without effect on your own account' }))),

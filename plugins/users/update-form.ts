@@ -10,13 +10,14 @@ const LIMITS = {
 const FORM_MAX_BYTES = AVATAR_MAX_BYTES + FIELDS_MAX * FIELD_MAX_BYTES
 const BOOLEANS = new Map([['true', true], ['1', true], ['on', true], ['false', false], ['0', false], ['off', false]])
 /** Fields that a form sends empty when nobody filled them in. */
-const BLANK_MEANS_UNCHANGED = new Set(['password', 'role', 'enabled', 'ra_username', 'ui_settings', 'avatar'])
+const SWITCHES = new Set(['enabled', 'keep_tokens'])
+const BLANK_MEANS_UNCHANGED = new Set(['password', 'keep_tokens', 'role', 'enabled', 'ra_username', 'ui_settings', 'avatar'])
 
 type Entry = [name: string, value: unknown]
 
 /** Text of a form as the JSON body would have it. */
 function toValue (name: string, text: unknown): unknown {
-  return name === 'enabled' && typeof text === 'string' ? BOOLEANS.get(text.toLowerCase()) ?? text : text
+  return SWITCHES.has(name) && typeof text === 'string' ? BOOLEANS.get(text.toLowerCase()) ?? text : text
 }
 
 function toBody (entries: Iterable<Entry>): Record<string, unknown> {

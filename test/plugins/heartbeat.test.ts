@@ -261,7 +261,8 @@ t.test('a database that is gone is reported without a word about where it was', 
     isAlive: async () => (await pool.query('select 1')).rowCount === 1,
     listAlive: async () => [],
     restart: () => {},
-    claim: async () => false
+    claim: async () => false,
+    hear: async () => {}
   })
   t.teardown(() => app.close())
   t.same(await createHealth(app).readReadiness(), {
