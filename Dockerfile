@@ -21,7 +21,7 @@ COPY providers providers
 COPY channels channels
 COPY exporters exporters
 COPY sdk sdk
-RUN mkdir /data /library && chown node:node /data /library \
+RUN mkdir /data /library && chown node:node /data /library && chmod 700 /data \
   && ln -s /svc/core/svc.js /usr/local/bin/svc && chmod +x /svc/core/svc.js
 USER node
 VOLUME /data /library

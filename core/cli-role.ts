@@ -40,6 +40,8 @@ export async function runRole (role: Role): Promise<void> {
     const running = await startRole({ config, role, databaseUrl, logger, workerNumber: 0, socketDir: folder.path })
     if (role === 'worker') collectSooner()
     logger.info(running.port === null ? {} : { url: listenUrl(config, running.port) }, `svc ${role} is ready`)
+    const setupCode = role === 'web' ? await running.app.users.findSetupCode() : null
+    if (setupCode !== null) logger.warn(`There is no administrator yet; making it from another machine takes the setup code ${setupCode}`)
     await waitForEnd(running)
   } finally {
     folder.remove()

@@ -53,7 +53,10 @@ const AuthSchema = Section({
     minLength: 3, maxLength: 255, env: 'SVC_ADMIN_USERNAME', description: 'First administrator, made while there is none'
   })),
   admin_password: Type.Optional(Type.String({
-    minLength: 6, maxLength: 255, writeOnly: true, env: 'SVC_ADMIN_PASSWORD', description: 'Password of that administrator'
+    maxLength: 255,
+    writeOnly: true,
+    env: 'SVC_ADMIN_PASSWORD',
+    description: 'Password of that administrator, 8 characters at least; without effect once there is one'
   })),
   session_max_age_seconds: Type.Integer({
     default: 1209600, minimum: 60, env: 'SESSION_MAX_AGE_SECONDS', description: 'Seconds a login lasts without use'

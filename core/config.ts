@@ -130,7 +130,7 @@ function findUnknownKeys (content: unknown, schema: TSchema, path: string[] = []
 function readSecretKey (dataDir: string): string {
   const file = join(dataDir, 'secret.key')
   if (!existsSync(file)) {
-    mkdirSync(dataDir, { recursive: true })
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
     try {
       writeFileSync(file, randomBytes(32).toString('hex') + '\n', { mode: 0o600, flag: 'wx' })
     } catch (err) {

@@ -2,6 +2,9 @@ import type { IncomingMessage } from 'node:http'
 import proxyAddr from '@fastify/proxy-addr'
 import ipaddr from 'ipaddr.js'
 
+/** Whether an address is this machine's own. */
+export const isLoopback = (address: string) => ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback'
+
 /** Whose tries are counted together: an IPv4 address, or the /64 that is the least an IPv6 customer is given. */
 export function networkOf (address: string): string {
   if (!ipaddr.isValid(address)) return address

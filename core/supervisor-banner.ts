@@ -40,12 +40,13 @@ export interface BannerFacts {
   config: Config
   port: number
   isEmbedded: boolean
-  hasAdmin: boolean
+  /** Null once there is an administrator. */
+  setupCode: string | null
   plugins: readonly Plugin[]
 }
 
 /** What an owner wants to know once the server is up. */
-export function renderBanner ({ config, port, isEmbedded, hasAdmin, plugins }: BannerFacts): string {
+export function renderBanner ({ config, port, isEmbedded, setupCode, plugins }: BannerFacts): string {
   const shared = shareableBaseUrl(config)
   const url = listenUrl(config, port)
   return [
@@ -55,12 +56,13 @@ export function renderBanner ({ config, port, isEmbedded, hasAdmin, plugins }: B
     `  library   ${config.library_dir}`,
     `  database  ${isEmbedded ? 'embedded' : 'the one SVC_DATABASE_URL names'}`,
     ...describePlugins(plugins),
-    ...(hasAdmin
+    ...(setupCode === null
       ? []
       : [
           '  There is no administrator yet. Make one with',
       `            ${commandLine(config, 'user', 'add', 'NAME', '--admin')}`,
-      '            or set SVC_ADMIN_USERNAME and SVC_ADMIN_PASSWORD and start again.'
+      '            or set SVC_ADMIN_USERNAME and SVC_ADMIN_PASSWORD and start again,',
+      `            or make it from another machine with the setup code ${setupCode}`
         ])
   ].join('\n')
 }

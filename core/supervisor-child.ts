@@ -44,7 +44,7 @@ async function start (order: StartOrder): Promise<void> {
   if (isStopping) return
   await report({
     type: 'ready',
-    has_admin: await running.app.users.hasAdmin(),
+    setup_code: await running.app.users.findSetupCode(),
     plugins: [...running.app.registry.records]
   })
   releaseStartMemory()

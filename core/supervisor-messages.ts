@@ -39,7 +39,8 @@ export const NewsSchema = Type.Union([
   Type.Object({ type: Type.Literal('alive') }),
   Type.Object({
     type: Type.Literal('ready'),
-    has_admin: Type.Boolean(),
+    /** Null once there is an administrator. */
+    setup_code: Nullable(Type.String()),
     plugins: Type.Array(PluginRecordSchema)
   }),
   /** A start that can never work; the process ends. */

@@ -215,7 +215,7 @@ class Run {
       config,
       port: this.#port,
       isEmbedded: this.#database?.isEmbedded ?? false,
-      hasAdmin: news.has_admin,
+      setupCode: news.setup_code,
       plugins: news.plugins
     }))
   }

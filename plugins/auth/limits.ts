@@ -8,7 +8,7 @@ const FREE_TRIES = 10
 const ATTACK_FAILURES = 30
 /** Free tries of one address on an account that is under attack. */
 const FREE_TRIES_UNDER_ATTACK = 3
-/** An address may ask for more links than one account is sent. */
+/** An address may ask for more links than for those of one account. */
 const FREE_RESETS = 5
 
 const pace = { forgetSeconds: HOUR_SECONDS, waitSeconds: 30, waitMaxSeconds: 15 * 60 }
@@ -32,9 +32,14 @@ export function signInLimits (keys: SignInKeys, accountFailures: number): Limit[
   return [limit(keys.address), limit(keys.pair, free), limit(keys.account, Number.MAX_SAFE_INTEGER)]
 }
 
-/** How often a reset link may be asked for, for an account and by an address. */
-export const resetRequestLimits = (username: string, address: string): Limit[] =>
-  [limit(`reset-request:${networkOf(address)}`), limit(`reset-request-account:${nameKey(username)}`, FREE_RESETS)]
+/**
+ * How often an address may ask for reset links, of all accounts and of one. The account is not counted alone: strangers
+ * would keep its owner from asking.
+ */
+export function resetRequestLimits (username: string, address: string): Limit[] {
+  const key = `reset-request:${networkOf(address)}`
+  return [limit(key), limit(`${key}:${nameKey(username)}`, FREE_RESETS)]
+}
 
 /** How often an address may try a reset link. */
 export const resetLimits = (address: string): Limit[] => [limit(`reset:${networkOf(address)}`)]

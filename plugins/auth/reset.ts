@@ -16,6 +16,8 @@ import { createThrottle } from './throttle.ts'
 
 export const RESET_PATH = '/reset-password'
 const LIFETIME_SECONDS = 600
+/** Whoever has so many links that are good needs no further one; else many addresses could flood a mailbox. */
+const LIVE_LINKS_MAX = 5
 
 const badLink = () => badRequest('The reset link is invalid, used or older than 10 minutes; ask for a new one')
 
@@ -37,6 +39,11 @@ export function createResets (app: FastifyInstance, config: Config, jwts: Jwts) 
     })
     const token = await jwts.sign('reset', { sub: user.username, jti }, LIFETIME_SECONDS)
     return `${base}${RESET_PATH}?token=${token}`
+  }
+
+  async function hasLinks (user: User): Promise<boolean> {
+    const live = { user: user.id, purpose: 'reset', expires_at: { $gt: new Date() } } as const
+    return await app.orm.em.fork().count(OneTimeToken, live) >= LIVE_LINKS_MAX
   }
 
   async function mailLink (user: User): Promise<void> {
@@ -64,6 +71,10 @@ export function createResets (app: FastifyInstance, config: Config, jwts: Jwts) 
     const user = await app.orm.em.fork().findOne(User, { username: username.toLowerCase(), enabled: true })
     await app.audit.record({ event: 'password.reset_requested', user, username, address })
     if (user === null) return
+    if (await hasLinks(user)) {
+      app.log.info({ username: user.username }, 'the user has enough reset links that are good; no further one was made')
+      return
+    }
     await mailLink(user)
   }
 

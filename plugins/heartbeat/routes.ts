@@ -33,7 +33,7 @@ const createRoutes = (config: Config): Routes => async (app) => {
       response: { 200: HeartbeatSchema }
     },
     config: { public: true }
-  }, async (request) => await app.heartbeat.read(request.em, await app.permissions.viewerOf(request)))
+  }, async (request) => await app.heartbeat.read(request.em, request.caller))
 
   app.get('/api/heartbeat/metadata/:source', {
     schema: {

@@ -1,9 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
+import type { Caller } from '../../core/auth.ts'
 import { type Config, shareableBaseUrl } from '../../core/config.ts'
 import { API_VERSION, VERSION } from '../../core/version.ts'
 import { readSettings } from '../oidc/settings.ts'
-import type { Viewer } from '../platforms/visibility.ts'
 import { readFlags } from './flags.ts'
 import { createHealth } from './health.ts'
 import type { Heartbeat } from './schemas.ts'
@@ -29,22 +29,26 @@ export function createHeartbeat (app: FastifyInstance, config: Config) {
   const { auth, devices, tasks } = config
   const oidc = readOidcFlags(config)
 
+  async function listFolders (em: EntityManager, caller: Caller | null): Promise<string[]> {
+    if (!await setup.isAllowed(caller, 'platforms.read')) return []
+    const [folders, hidden] = await Promise.all([setup.listPlatforms(), app.platforms.listHiddenFolders(em, caller)])
+    return folders.filter((folder) => !hidden.has(folder))
+  }
+
   return {
     setup,
     sources: createSources(app, config),
     health: createHealth(app),
 
-    /** What a client needs to know before it signs in; of the folders those of platforms the viewer may know of. */
-    async read (em: EntityManager, viewer: Viewer): Promise<Heartbeat> {
-      const [hasAdmin, folders, hidden] = await Promise.all([
-        app.users.hasAdmin(), setup.listPlatforms(), app.platforms.listHiddenFolders(em, viewer)
-      ])
+    /** What a client needs to know before it signs in, and the folders of the platforms the caller may know of. */
+    async read (em: EntityManager, caller: Caller | null): Promise<Heartbeat> {
+      const [hasAdmin, folders] = await Promise.all([app.users.hasAdmin(), listFolders(em, caller)])
       return {
         SYSTEM: {
           VERSION: API_VERSION, SVC_VERSION: VERSION, SHOW_SETUP_WIZARD: !hasAdmin && !auth.disable_setup_wizard
         },
         METADATA_SOURCES: readFlags(app.registry),
-        FILESYSTEM: { FS_PLATFORMS: folders.filter((folder) => !hidden.has(folder)) },
+        FILESYSTEM: { FS_PLATFORMS: folders },
         EMULATION: { DISABLE_EMULATOR_JS: false, DISABLE_RUFFLE_RS: false },
         FRONTEND: {
           DISABLE_USERPASS_LOGIN: auth.disable_userpass_login,

@@ -71,14 +71,16 @@ export function createSetup (app: FastifyInstance, config: Config) {
     }
   }
 
+  /** Anyone may set up a server without an administrator; afterwards the scope is needed. */
+  const isAllowed = async (caller: Caller | null, scope: Scope): Promise<boolean> =>
+    caller?.scopes.has(scope) === true || !await app.users.hasAdmin()
+
   return {
-    /**
-     * Anyone may set up a server without an administrator; afterwards the scope is needed.
-     *
-     * @throws ApiError FORBIDDEN
-     */
+    isAllowed,
+
+    /** @throws ApiError FORBIDDEN */
     async checkAccess (caller: Caller | null, scope: Scope): Promise<void> {
-      if (await app.users.hasAdmin() && caller?.scopes.has(scope) !== true) throw forbidden()
+      if (!await isAllowed(caller, scope)) throw forbidden()
     },
 
     /** The platform folders on disk. Those who ask at once share one look. */

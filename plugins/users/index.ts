@@ -8,9 +8,10 @@ import createProfileRoutes from './profile-routes.ts'
 import { type Roles, createRoles } from './roles.ts'
 import createRoutes from './routes.ts'
 import { createUsers } from './service.ts'
+import { type SetupCode, createSetupCode } from './setup-code.ts'
 
 declare module 'fastify' {
-  interface FastifyInstance { users: ReturnType<typeof createUsers> & Roles & Pick<Changes, 'onDelete'> }
+  interface FastifyInstance { users: ReturnType<typeof createUsers> & Roles & SetupCode & Pick<Changes, 'onDelete'> }
 }
 
 /** What an invite opens. */
@@ -20,7 +21,7 @@ export default fp<FeatureOptions>(async (app, { config, role }) => {
   const roles = createRoles(app)
   const avatars = createAvatars(config)
   const changes = createChanges(app, avatars, roles)
-  app.decorate('users', { ...createUsers(app), ...roles, onDelete: changes.onDelete })
+  app.decorate('users', { ...createUsers(app), ...roles, ...createSetupCode(app), onDelete: changes.onDelete })
   await app.register(createRoutes({ invites: createInvites(app, config), changes }))
   await app.register(createProfileRoutes({ config, avatars, changes }))
   await app.register(createPageRoutes(config, PAGE))

@@ -21,10 +21,14 @@ async function enqueue<T> (work: () => Promise<T>): Promise<T> {
   return await queue.add(work)
 }
 
+const LENGTH_MIN = 8
+const LENGTH_MAX = 255
+
 /** @throws ApiError BAD_REQUEST when a new password breaks the rule. */
 export function checkPassword (password: string): void {
-  if (password.length >= 6 && password.length <= 255 && ASCII.test(password) && password.trim() !== '') return
-  throw badRequest('The password must be 6 to 255 ASCII characters and not blank')
+  const { length } = password
+  if (length >= LENGTH_MIN && length <= LENGTH_MAX && ASCII.test(password) && password.trim() !== '') return
+  throw badRequest(`The password must be ${LENGTH_MIN} to ${LENGTH_MAX} ASCII characters and not blank`)
 }
 
 export const hashPassword = (password: string) => enqueue(() => hash(password, OPTIONS))

@@ -15,11 +15,13 @@ const createRoutes = ({ invites, changes }: { invites: Invites, changes: Changes
       tags,
       summary: 'Create a user; while no administrator exists anyone may create the first',
       body: CreateUserSchema,
-      response: { 201: UserSchema, 400: ErrorSchema }
+      response: { 201: UserSchema, 400: ErrorSchema, 429: ErrorSchema }
     },
     config: { public: true }
   }, async (request, reply) => {
-    const user = await app.users.add(request.em, request.caller, request.body, request.ip)
+    const { setup_code: code, ...input } = request.body
+    await app.users.checkSetup(request, code)
+    const user = await app.users.add(request.em, request.caller, input, request.ip)
     return reply.code(201).send(await app.users.view(user))
   })
 
@@ -32,8 +34,11 @@ const createRoutes = ({ invites, changes }: { invites: Invites, changes: Changes
       response: { 201: InviteLinkSchema, 400: ErrorSchema }
     },
     config: { public: true }
-  }, async (request, reply) =>
-    reply.code(201).send(await invites.create(request.em, request.caller, request.query, request.ip)))
+  }, async (request, reply) => {
+    const { setup_code: code, ...query } = request.query
+    await app.users.checkSetup(request, code)
+    return reply.code(201).send(await invites.create(request.em, request.caller, query, request.ip))
+  })
 
   app.post('/api/users/register', {
     schema: {

@@ -26,18 +26,25 @@ export const UserSchema = Type.Object({
 })
 export type UserView = Static<typeof UserSchema>
 
+/** What the first administrator needs who does not sit at the server. */
+const SetupCode = Type.Optional(Type.String({
+  description: 'While there is no administrator, and over the network: the code that the server printed when it started'
+}))
+
 /** Lengths and characters are checked by the service, which says which rule was broken. */
 export const CreateUserSchema = Type.Object({
   username: Type.String(),
   email: Type.String({ description: 'Empty for none' }),
   password: Type.String(),
-  role: Type.String({ description: '`admin` makes an administrator, anything else a user' })
+  role: Type.String({ description: '`admin` makes an administrator, anything else a user' }),
+  setup_code: SetupCode
 })
 export type CreateUser = Static<typeof CreateUserSchema>
 
 export const InviteQuery = Type.Object({
   role: Type.String({ description: '`user` or `admin`' }),
-  expiration: Type.Optional(Type.Integer({ description: 'Seconds it is good for; else as configured' }))
+  expiration: Type.Optional(Type.Integer({ description: 'Seconds it is good for; else as configured' })),
+  setup_code: SetupCode
 })
 export type InviteQuery = Static<typeof InviteQuery>
 

@@ -84,7 +84,7 @@ t.test('the first start makes the library folder, a later one leaves it as it is
   const config = configOf(dataDir)
   createLayout(config)
   t.ok(existsSync(join(dataDir, 'library', 'roms')))
-  t.equal(statSync(join(dataDir, 'run')).mode & 0o777, 0o700)
+  for (const folder of [dataDir, join(dataDir, 'run')]) t.equal(statSync(folder).mode & 0o777, 0o700, folder)
   const other = t.testdir({ 'my-games': { nes: {} } })
   createLayout(configOf(dataDir, { SVC_LIBRARY_DIR: join(other, 'my-games') }))
   t.same(readdirSync(join(other, 'my-games')), ['nes'])
@@ -147,7 +147,7 @@ t.test('a place gets another process when its own dies, and none after it was st
   const folder = t.testdir({
     'child.mjs': `process.on('message', (message) => {
       if (message.type === 'stop') process.exit(0)
-      process.send({ type: 'ready', has_admin: false, plugins: [] })
+      process.send({ type: 'ready', setup_code: null, plugins: [] })
     })`
   })
   const pids: (number | undefined)[] = []
@@ -197,7 +197,7 @@ t.test('the banner says where, what and how to go on', async (t) => {
     config,
     port: 8080,
     isEmbedded: true,
-    hasAdmin: false,
+    setupCode: 'abcDEF123456',
     plugins: [{ ...plugin, status: 'disabled', reason: 'set IGDB_CLIENT_ID' },
       { ...plugin, key: 'libretro', status: 'active', reason: null }]
   })
@@ -205,7 +205,8 @@ t.test('the banner says where, what and how to go on', async (t) => {
   t.match(text, '1 active: provider libretro')
   t.match(text, 'disabled: provider igdb (set IGDB_CLIENT_ID)')
   t.match(text, commandLine(config, 'user', 'add', 'NAME', '--admin'))
+  t.match(text, 'setup code abcDEF123456')
   t.match(commandLine(config, 'start'), `--data-dir ${config.data_dir} start`)
-  t.notMatch(renderBanner({ config, port: 1, isEmbedded: false, hasAdmin: true, plugins: [] }), 'administrator')
+  t.notMatch(renderBanner({ config, port: 1, isEmbedded: false, setupCode: null, plugins: [] }), 'administrator')
   t.equal(listenUrl(configOf(config.data_dir, { SVC_HOST: '::1' }), 80), 'http://[::1]:80')
 })

@@ -99,7 +99,7 @@ t.test('an Authorization header does not switch the CSRF check off while the coo
   }
 })
 
-t.test('the first administrator is made by anyone with the CSRF pair, and then never again', async (t) => {
+t.test('the first administrator is made by anyone on this machine with the CSRF pair, and then never again', async (t) => {
   const { app } = await fresh(t, { withoutAdmin: true })
   const guest = readCookies(await app.inject({ url: '/api/heartbeat' }))
   const headers = { cookie: cookieHeader(guest), 'x-csrftoken': guest.svc_csrftoken ?? '' }
@@ -111,13 +111,38 @@ t.test('the first administrator is made by anyone with the CSRF pair, and then n
   t.equal((await create('admin-four')).statusCode, 401)
 })
 
+t.test('over the network nobody makes the first administrator without the code that the server printed', async (t) => {
+  const { app } = await fresh(t, { withoutAdmin: true })
+  const guest = readCookies(await app.inject({ url: '/api/heartbeat' }))
+  const headers = { cookie: cookieHeader(guest), 'x-csrftoken': guest.svc_csrftoken ?? '' }
+  const payload = { username: 'owner', email: '', password: 'password', role: 'admin' }
+  const code = await app.users.findSetupCode()
+  const create = async (from: object, given: object = {}) => (await app.inject({
+    method: 'POST', url: '/api/users', payload: { ...payload, ...given }, ...from,
+    headers: { ...headers, ...'headers' in from ? from.headers as object : {} }
+  })).statusCode
+  const invite = async (query: object) => (await app.inject({
+    method: 'POST', url: '/api/users/invite-link', query: { role: 'admin', ...query }, headers, remoteAddress: '192.0.2.1'
+  })).statusCode
+  const strangers = [{ remoteAddress: '192.0.2.1' }, { remoteAddress: '10.0.0.2' }, { remoteAddress: '2001:db8::1' },
+    { headers: { 'x-forwarded-for': '127.0.0.1' } }, { headers: { 'x-real-ip': '192.0.2.1' } }, { headers: { via: '1.1 proxy' } },
+    { headers: { host: 'rebound.evil.example' } }]
+  for (const from of strangers) t.same([await create(from), await create(from, { setup_code: 'x' })], [403, 403], JSON.stringify(from))
+  t.same([await invite({}), await invite({ setup_code: 'x' }), await invite({ setup_code: code })], [403, 403, 201])
+  for (let i = 0; i < 10; i++) await create({ remoteAddress: '192.0.2.2' }, { setup_code: 'guess' })
+  t.equal(await create({ remoteAddress: '192.0.2.2' }, { setup_code: code }), 429, 'who guesses waits')
+  t.equal(await create({ remoteAddress: '192.0.2.3' }, { setup_code: ` ${code} ` }), 201)
+  t.equal(await app.users.findSetupCode(), null)
+  t.equal(await create({ remoteAddress: '192.0.2.3' }, { setup_code: code, username: 'second' }), 401, 'it is good for the first one')
+})
+
 t.test('names, passwords and addresses are checked, and the rule that is broken is named', async (t) => {
   const { app, admin, createUser } = await fresh(t)
   await createUser('alice')
   const create = (payload: object) => app.inject({
     method: 'POST', url: '/api/users', headers: admin, payload: { username: 'carol', email: '', password: 'password', role: 'user', ...payload }
   })
-  const cases = [{ username: 'al' }, { username: 'a b c' }, { username: 'ALICE' }, { password: 'short' }, { password: '      ' },
+  const cases = [{ username: 'al' }, { username: 'a b c' }, { username: 'ALICE' }, { password: 'seven77' }, { password: '         ' },
     { password: 'passwörd' }, { email: 'x' }, { email: 'a@b\r\nBcc: c@d.org' }]
   for (const payload of cases) t.equal((await create(payload)).statusCode, 400, JSON.stringify(payload))
   t.match((await create({ username: 'ALICE' })).json().detail, /taken/)

@@ -27,17 +27,19 @@ async function strangerHeaders ({ app }: TestApp): Promise<Record<string, string
 }
 
 t.test('a client learns without credentials what runs and what is on', async (t) => {
-  const { app } = await fresh(t, { library: { roms: { snes: {}, nes: {}, '@eaDir': {} } } })
+  const { app, admin } = await fresh(t, { library: { roms: { snes: {}, nes: {}, '@eaDir': {} } } })
   const reply = await app.inject({ url: '/api/heartbeat' })
   t.equal(reply.statusCode, 200)
   t.match(reply.json(), {
     SYSTEM: { VERSION: '5.2.0', SVC_VERSION: /^\d+\.\d+\.\d+/, SHOW_SETUP_WIZARD: false },
     METADATA_SOURCES: { ANY_SOURCE_ENABLED: true, LIBRETRO_API_ENABLED: true, IGDB_API_ENABLED: false },
-    FILESYSTEM: { FS_PLATFORMS: ['nes', 'snes'] },
+    FILESYSTEM: { FS_PLATFORMS: [] },
     FRONTEND: { DISABLE_USERPASS_LOGIN: false, YOUTUBE_BASE_URL: 'https://www.youtube.com' },
     TASKS: { ENABLE_SCHEDULED_RESCAN: false, SCHEDULED_RESCAN_CRON: '0 3 * * *' }
   })
   t.match(reply.cookies, [{ name: 'svc_csrftoken', path: '/' }])
+  const own = await app.inject({ url: '/api/heartbeat', headers: admin })
+  t.same(own.json().FILESYSTEM.FS_PLATFORMS, ['nes', 'snes'], 'folders are told to those who may see platforms')
 })
 
 t.test('every flag that clients know is there, whether or not the source is installed', async (t) => {

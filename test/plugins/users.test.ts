@@ -95,7 +95,7 @@ t.test('what is wrong with a change is said, and nothing of it is written', asyn
   const { rows: before } = await app.pg.query('select * from users where id = $1', [id])
   for (const [payload, reason] of [
     [{ username: 'w' }, /3 to 255/], [{ username: 'TAKEN' }, /'taken' is taken/], [{ email: 'Taken@home.example' }, /is taken/],
-    [{ password: 'short' }, /6 to 255/], [{ ui_settings: '[1]' }, /JSON object/],
+    [{ password: 'seven77' }, /8 to 255/], [{ ui_settings: '[1]' }, /JSON object/],
     [{ ui_settings: '{' }, /not JSON/], [{ ui_settings: '{"text":"a\\u0000"}' }, /cannot be stored/],
     [{ ui_settings: '{"half":"\\ud800"}' }, /cannot be stored/], [{ ui_settings: `${'{"a":'.repeat(99)}1${'}'.repeat(99)}` }, /nested/],
     [{ ui_settings: { text: 'x'.repeat(70_000) } }, /64 KiB/]
