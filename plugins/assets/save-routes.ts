@@ -102,7 +102,7 @@ const createSaveRoutes = ({ read }: Forms): Routes => async (app) => {
       operationId: 'deleteSaves', tags, summary: 'Delete saves; they can be restored for a while',
       body: DeleteSavesBody, response: { 200: Type.Array(Type.Integer()), 400: ErrorSchema, 404: ErrorSchema }
     },
-    config: writes
+    config: { ...writes, audit: 'save.deleted' }
   }, async (request) => {
     await assets.changes.delete(request.em, callerOf(request), 'save', request.body.saves)
     return request.body.saves

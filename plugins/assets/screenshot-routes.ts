@@ -42,7 +42,7 @@ const createScreenshotRoutes = ({ read }: Forms): Routes => async (app) => {
 
   app.delete('/api/screenshots/:id', {
     schema: { operationId: 'deleteScreenshot', tags, summary: 'Delete a screenshot', params: IdParams, response: { 200: Type.Null(), 404: ErrorSchema } },
-    config: writes
+    config: { ...writes, audit: 'screenshot.deleted' }
   }, async (request) => {
     await assets.changes.delete(request.em, callerOf(request), 'screenshot', [request.params.id])
   })

@@ -92,7 +92,7 @@ const createStateRoutes = ({ read }: Forms): Routes => async (app) => {
       operationId: 'deleteStates', tags, summary: 'Delete states; they can be restored for a while',
       body: DeleteStatesBody, response: { 200: Type.Array(Type.Integer()), 400: ErrorSchema, 404: ErrorSchema }
     },
-    config: writes
+    config: { ...writes, audit: 'state.deleted' }
   }, async (request) => {
     await assets.changes.delete(request.em, callerOf(request), 'state', request.body.states)
     return request.body.states

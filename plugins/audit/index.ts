@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
 import type { FeatureOptions } from '../../core/app.ts'
 import routes from './routes.ts'
+import { recordRoutes } from './recorder.ts'
 import { createAudit } from './service.ts'
 
 declare module 'fastify' {
@@ -11,6 +12,7 @@ declare module 'fastify' {
 export default fp<FeatureOptions>(async (app, { config }) => {
   const audit = createAudit(app)
   app.decorate('audit', audit)
+  recordRoutes(app)
   await app.register(routes)
   const days = config.auth.audit_log_retention_days
   app.tasks.define({

@@ -17,7 +17,10 @@ export const AUDIT_EVENTS = [
   'sign_in.succeeded', 'sign_in.failed', 'sign_in.throttled', 'sign_out', 'session.revoked', 'token.created',
   'token.revoked', 'token.regenerated', 'token.paired', 'device.approved', 'device.denied', 'device.deleted',
   'password.reset_requested', 'password.reset', 'password.changed', 'user.created', 'user.invited', 'user.registered',
-  'user.updated', 'user.linked', 'user.disabled', 'user.enabled', 'user.deleted', 'user.uploads_restored', 'role.changed', 'permissions.changed'
+  'user.updated', 'user.linked', 'user.disabled', 'user.enabled', 'user.deleted', 'user.uploads_restored', 'role.changed',
+  'permissions.changed',
+  'platform.deleted', 'save.deleted', 'state.deleted', 'screenshot.deleted', 'play_session.deleted', 'task.run', 'scan.started',
+  'scan.stopped', 'export.written', 'channel.created', 'channel.updated', 'channel.deleted', 'channel.confirmed'
 ] as const
 export type AuditEventName = typeof AUDIT_EVENTS[number]
 

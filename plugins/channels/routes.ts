@@ -31,7 +31,7 @@ const routes: Routes = async (app) => {
       body: CreateChannelSchema,
       response: { 201: NotificationChannelSchema, 400: ErrorSchema, 429: ErrorSchema, 502: ErrorSchema }
     },
-    config: { scopes: ['me.write'] }
+    config: { scopes: ['me.write'], audit: 'channel.created' }
   }, async (request, reply) =>
     reply.code(201).send(toView(await channels.create(request.em, callerOf(request), request.body))))
 
@@ -63,7 +63,7 @@ const routes: Routes = async (app) => {
         200: NotificationChannelSchema, 400: ErrorSchema, 404: ErrorSchema, 429: ErrorSchema, 502: ErrorSchema
       }
     },
-    config: { scopes: ['me.write'] }
+    config: { scopes: ['me.write'], audit: 'channel.updated' }
   }, async (request) =>
     toView(await channels.update(request.em, callerOf(request), request.params.channel_id, request.body)))
 
@@ -72,7 +72,7 @@ const routes: Routes = async (app) => {
       operationId: 'deleteNotificationChannel', tags, summary: 'Remove a channel', params: ChannelParams,
       response: { 200: Type.Null(), 404: ErrorSchema }
     },
-    config: { scopes: ['me.write'] }
+    config: { scopes: ['me.write'], audit: 'channel.deleted' }
   }, async (request) => {
     await channels.delete(request.em, callerOf(request), request.params.channel_id)
     return null
@@ -92,7 +92,7 @@ const routes: Routes = async (app) => {
       body: CodeSchema,
       response: { 200: NotificationChannelSchema, 400: ErrorSchema, 404: ErrorSchema, 429: ErrorSchema }
     },
-    config: { scopes: ['me.write'] }
+    config: { scopes: ['me.write'], audit: 'channel.confirmed' }
   }, async (request) => {
     const { em, ip, params, body } = request
     return toView(await channels.confirm(em, callerOf(request), params.channel_id, body.code, ip))

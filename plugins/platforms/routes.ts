@@ -79,7 +79,7 @@ const routes: Routes = async (app) => {
       operationId: 'deletePlatform', tags, summary: 'Take a platform and its ROMs out of the library; its folder stays',
       params: IdParams, response: { 200: Type.Null() }
     },
-    config: { ...writes, grant: ['platforms', 'delete'] }
+    config: { ...writes, grant: ['platforms', 'delete'], audit: 'platform.deleted' }
   }, async (request) => {
     await app.platforms.delete(request.em, callerOf(request), request.params.id)
     return null

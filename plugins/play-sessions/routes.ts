@@ -42,7 +42,7 @@ const routes: Routes = async (app) => {
       operationId: 'deletePlaySession', tags, summary: 'Delete one of your play sessions', params: SessionParams,
       response: { 204: Type.Null() }
     },
-    config: writes
+    config: { ...writes, audit: 'play_session.deleted' }
   }, async (request, reply) => {
     await app.playSessions.delete(request.em, callerOf(request).id, request.params.session_id)
     return reply.code(204).send(null)

@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import type { Socket } from 'socket.io'
+import type { Caller } from '../../core/auth.ts'
 import { ApiError } from '../../core/errors.ts'
 import { readPayload } from './payload.ts'
 import { type ScanStats, createScanPayloadSchema, listSources } from './schemas.ts'
@@ -31,6 +32,8 @@ export function listenForScans (app: FastifyInstance): void {
   const scopes = ['tasks.run'] as const
   const schema = createScanPayloadSchema(listSources(app))
   const refuse = (socket: Socket, reason: string) => { socket.emit('scan:done_ko', reason) }
+  const record = (event: 'scan.started' | 'scan.stopped', user: Caller, { handshake: { address } }: Socket) =>
+    app.audit.record({ event, user, address, details: { by: 'socket' } })
 
   // The payload is checked below: most of its keys have defaults, which the general check does not know.
   app.sockets.on('scan', {
@@ -45,6 +48,7 @@ export function listenForScans (app: FastifyInstance): void {
       }
       try {
         await app.scans.request(read.payload, caller.id)
+        await record('scan.started', caller, socket)
       } catch (err) {
         if (!(err instanceof ApiError)) throw err
         refuse(socket, err.message)
@@ -55,6 +59,9 @@ export function listenForScans (app: FastifyInstance): void {
     scopes,
     schema: Type.Unknown(),
     refuse,
-    async handle () { await app.scans.stop() }
+    async handle (_given, caller, socket) {
+      await app.scans.stop()
+      await record('scan.stopped', caller, socket)
+    }
   })
 }

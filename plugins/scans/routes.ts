@@ -13,7 +13,7 @@ const routes: Routes = async (app) => {
       response: { 202: TaskExecutionSchema }
     },
     preValidation: async (request) => { request.body ??= {} as never },
-    config: { scopes: ['tasks.run'] }
+    config: { scopes: ['tasks.run'], audit: 'scan.started' }
   }, async (request, reply) => {
     const task = await app.scans.request(request.body, callerOf(request).id)
     return reply.code(202).send(toTaskExecution(task))

@@ -41,6 +41,9 @@ const routes: Routes = async (app) => {
     config: { scopes }
   }, async (request) => {
     const task = await app.tasks.run(request.params.task_name, request.body ?? {}, callerOf(request).id)
+    await app.audit.record({
+      event: 'task.run', user: request.caller, address: request.ip, details: { task_name: request.params.task_name }
+    })
     return toTaskExecution(task)
   })
 }

@@ -67,7 +67,8 @@ async function setByCommand (t: Pick<Test, 'testdir' | 'teardown'>, name: string
   await setPassword(name, { keepTokens })
 }
 
-type Change = (t: Test, user: { id: number, headers: Record<string, string> }, name: string, keeps: boolean) => Promise<unknown>
+interface Owner { id: number, headers: Record<string, string> }
+type Change = (t: Test, user: Owner, name: string, keeps: boolean) => Promise<unknown>
 const CHANGES: Record<string, Change> = {
   owner: (_t, { id, headers }, _name, keeps) =>
     createCaller(app, headers).put(`/api/users/${id}`, { password: 'a new password', keep_tokens: keeps }),

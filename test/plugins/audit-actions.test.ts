@@ -1,0 +1,46 @@
+import t from 'tap'
+import { shareTestApp } from '../support.ts'
+import { createCaller } from './tokens-support.ts'
+
+const fresh = shareTestApp(t)
+
+t.test('deletions, tasks, scans, exports and channels are on record with who did them and to what', async (t) => {
+  const { app, admin } = await fresh(t, { library: { roms: { snes: {} } } })
+  const caller = createCaller(app, admin)
+  const { body: platform } = await caller.post('/api/platforms', { fs_slug: 'snes' })
+  const { rows: [screenshot] } = await app.pg.query<{ id: number }>(`insert into assets (kind, user_id, platform_fs_slug, rom_fs_name,
+    file_name, sha1, disk_path) select 'screenshot', id, 'snes', 'x', 'x', 'x', 'x' from users returning id`)
+  const { body: channel } = await caller.post('/api/notification-channels', {
+    type: 'webhook', name: 'phone', url: 'https://example.org/hook', secret: 'nobody reads this of it'
+  })
+  const steps = [
+    await caller.post('/api/tasks/scan', {}),
+    await caller.delete(`/api/screenshots/${screenshot?.id}`),
+    await caller.delete(`/api/notification-channels/${channel.id}`),
+    await caller.delete(`/api/platforms/${platform.id}`)
+  ]
+  for (const { status, body } of steps) t.ok(status < 300, JSON.stringify(body))
+  t.equal((await caller.delete(`/api/platforms/${platform.id}`)).status, 404)
+
+  const { body: page } = await caller.get('/api/audit-log?limit=1000')
+  const events = page.items as { event: string, username: string, details: Record<string, unknown> }[]
+  const of = (name: string) => events.filter(({ event }) => event === name)
+  t.match(of('scan.started'), [{ username: 'admin', details: { route: '/api/tasks/scan' } }])
+  t.match(of('screenshot.deleted'), [{ details: { id: String(screenshot?.id) } }])
+  t.match(of('channel.created'), [{ details: { type: 'webhook', name: 'phone' } }])
+  t.match(of('channel.deleted'), [{ details: { channel_id: String(channel.id) } }])
+  t.match(of('platform.deleted'), [{ username: 'admin', details: { id: String(platform.id) } }])
+  t.equal(of('platform.deleted').length, 1, 'what failed is not')
+  t.notMatch(JSON.stringify(events), /nobody reads this|example\.org/)
+})
+
+t.test('a task that somebody runs is on record', async (t) => {
+  const { app, admin } = await fresh(t)
+  const caller = createCaller(app, admin)
+  const { body: groups } = await caller.get('/api/tasks')
+  const tasks = Object.values(groups as Record<string, { name: string, manual_run: boolean }[]>).flat()
+  const name = tasks.find((task) => task.manual_run)?.name
+  t.equal((await caller.post(`/api/tasks/run/${name}`)).status, 200)
+  const { body: page } = await caller.get('/api/audit-log')
+  t.match(page.items, [{ event: 'task.run', username: 'admin', details: { task_name: name } }])
+})
