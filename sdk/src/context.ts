@@ -1,3 +1,7 @@
+import type { Static, TSchema } from '@sinclair/typebox'
+import type { Allowance, Limits } from './limits.ts'
+import type { LinkMatch, Match } from './metadata.ts'
+
 /** What a plugin is handed. A plugin reads no environment, no database and no disk on its own. */
 export interface Context<Config = unknown> {
   /** The plugin's own configuration, checked against its schema, defaults filled in. */
@@ -14,6 +18,38 @@ export interface Context<Config = unknown> {
    * for listings and files that every ROM of a platform needs. Keys are the plugin's own; a rejection is not kept.
    */
   memo<T>(key: string, create: () => Promise<T>): Promise<T>
+}
+
+/** The context of a plugin with this schema of its configuration. */
+export type ContextOf<Config extends TSchema> = Context<Static<Config>>
+
+/** What a provider is handed besides. */
+export interface ProviderContext<Config = unknown, Options = unknown> extends Context<Config> {
+  /** What the scan was asked for, by the provider's `scanOptions`; outside a scan their defaults. */
+  readonly options: Options
+  /** What the sources asked before this one found for the ROM, by their key. */
+  readonly found: ReadonlyMap<string, Match | LinkMatch>
+  /** The local index, when the provider declares one. */
+  readonly index: Index
+  /** Read-only folders outside the library, by the property of the configuration that names them; only those set. */
+  readonly folders: Readonly<Record<string, Files>>
+  /** How far long work is. */
+  report (progress: { done: number, total?: number, message?: string }): void
+}
+
+/** The context of a provider with these schemas of its configuration and of its options of a scan. */
+export type ProviderContextOf<Config extends TSchema, Options extends TSchema = TSchema> =
+  ProviderContext<Static<Config>, Static<Options>>
+
+/** One value of a local index; several may have one key. */
+export type IndexEntry = readonly [key: string, value: unknown]
+
+/** A provider's own store for what it downloads whole, swapped whole after each build. */
+export interface Index {
+  /** All values of each key, in the order they were built; keys without any are left out. Waits for the first build. */
+  getMany (keys: readonly string[]): Promise<ReadonlyMap<string, readonly unknown[]>>
+  /** When it was built, in milliseconds since 1970-01-01 UTC; undefined before the first time. */
+  builtAt (): Promise<number | undefined>
 }
 
 /** What the owner of the library prefers, from `scan.priority.*` and `scan.media`. */
@@ -77,6 +113,21 @@ export interface HttpClient {
   /** The parsed JSON body. What it holds is unknown: look before use. */
   json (url: string, options?: RequestOptions): Promise<unknown>
   text (url: string, options?: RequestOptions): Promise<string>
+  /** The body as it arrives, for files of hundreds of megabytes; no size limit unless `maxBytes` sets one. */
+  stream (url: string, options?: RequestOptions): AsyncIterable<Uint8Array>
+  /** The wanted members of a zip, in the order they stand in it; each is read to its end before the next one. */
+  unzip (url: string, members: readonly string[], options?: RequestOptions): AsyncIterable<ZipMember>
+  /** Takes the place of the declared limits, for as long as the source is not told otherwise; survives a restart. */
+  setLimits (limits: Pick<Limits, 'concurrency' | 'rates'>): void
+  /** Notes what is left of an allowance, as the service tells. */
+  setAllowance (allowance: Allowance): void
+}
+
+export interface ZipMember {
+  readonly name: string
+  /** Bytes, unpacked. */
+  readonly size: number
+  readonly chunks: AsyncIterable<Uint8Array>
 }
 
 /** Keeps JSON values across restarts, apart for every plugin. */
@@ -92,12 +143,16 @@ export interface FileEntry {
   readonly kind: 'file' | 'folder'
   /** Bytes. */
   readonly size: number
+  /** When it was last changed, in milliseconds since 1970-01-01 UTC. */
+  readonly mtime: number
 }
 
-/** Read-only view of the library. Paths are relative to it, with forward slashes; nothing outside can be read. */
+/** Read-only view of a folder, such as the library. Paths are relative to it, with forward slashes; nothing outside can be read. */
 export interface Files {
-  /** The text of a file, or null when there is none. @throws Error when larger than `maxBytes` (default 64 MiB). */
-  readText (path: string, maxBytes?: number): Promise<string | null>
+  /** The text of a file, or undefined when there is none. @throws Error when larger than `maxBytes` (default 64 MiB). */
+  readText (path: string, maxBytes?: number): Promise<string | undefined>
+  /** The bytes of a file as they are read; none when there is no such file. */
+  stream (path: string): AsyncIterable<Uint8Array>
   /** The entries of a folder in name order; empty when there is no such folder. */
   list (path: string): Promise<readonly FileEntry[]>
   exists (path: string): Promise<boolean>

@@ -1,16 +1,24 @@
 export { Type, type Static } from '@sinclair/typebox'
-export type { Cache, Context, FileEntry, Files, HttpClient, HttpResponse, Logger, Preferences, RequestOptions }
-  from './context.ts'
+export type {
+  Cache, Context, ContextOf, FileEntry, Files, HttpClient, HttpResponse, Index, IndexEntry, Logger, Preferences,
+  ProviderContext, ProviderContextOf, RequestOptions, ZipMember
+} from './context.ts'
 export {
   CredentialsRefusedError, DeliveryRefusedError, HttpStatusError, InvalidSettingsError, RateLimitedError,
   ServiceDownError
 } from './errors.ts'
+export type { Allowance, Limits, Rate } from './limits.ts'
 export { GameFieldsSchema, MatchSchema, MEDIA_KINDS, MediaSchema } from './metadata.ts'
-export type { ArchiveMember, GameFields, Hashes, Match, Media, MediaKind, ProviderId, Rom, RomFile, RomPlatform }
-  from './metadata.ts'
+export type {
+  ArchiveMember, GameFields, Hashes, LinkedIds, LinkMatch, Match, Media, MediaKind, ProviderId, Rom, RomFile, RomPlatform
+} from './metadata.ts'
 export { ManifestSchema, type Manifest } from './manifest.ts'
 export { SDK_VERSION, type HostOptions, type Plugin, type PluginDefinition, type PluginKind } from './plugin.ts'
-export { defineProvider, type Provider, type ProviderDefinition, type SearchQuery } from './provider.ts'
+export { defineProvider } from './provider.ts'
+export type {
+  CoverChoice, CoverGroup, FetchedMedia, GameProgress, PlatformEntry, PlatformRecord, Provider, ProviderDefinition,
+  ProviderIdType, ProviderKind, SearchQuery
+} from './provider.ts'
 export { defineChannel, type Channel, type ChannelDefinition, type NotificationLevel, type OutgoingNotification }
   from './channel.ts'
 export {
@@ -19,13 +27,16 @@ export {
 } from './exporter.ts'
 export { PLATFORMS, platformIds, type PlatformFacts } from './platforms.ts'
 export {
-  compareTitles, findBestTitle, normalizeTitle, toSearchTerm, type BestTitle, type BestTitleOptions,
+  compareTitles, findBestTitle, lastPart, normalizeTitle, toSearchTerm, type BestTitle, type BestTitleOptions,
   type TitleOptions
 } from './titles.ts'
 export { createXmlElement, parseXml, parseXmlFragment, readXmlRecords, renderXml, xmlChildren, XmlError, xmlText }
   from './xml.ts'
 export type { XmlComment, XmlElement, XmlInstruction, XmlNode, XmlOptions, XmlText } from './xml.ts'
 export {
-  isFields, readFields, readId, readInteger, readNames, readNumber, readText, toFieldsList, unique, type Fields
+  isFields, readDate, readFields, readHtml, readId, readInteger, readNames, readNumber, readNumeric, readRating, readText,
+  readTexts, toFieldsList, unique, type Fields
 } from './payload.ts'
+export { parseDate, type PartialDate } from './dates.ts'
+export { toPlainText } from './text.ts'
 export { minimumAge } from './ages.ts'

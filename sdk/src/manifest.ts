@@ -4,6 +4,9 @@ import { type Static, Type } from '@sinclair/typebox'
 export const ManifestSchema = Type.Object({
   kind: Type.Union([Type.Literal('provider'), Type.Literal('channel'), Type.Literal('exporter')]),
   key: Type.String({ pattern: '^[a-z][a-z0-9-]{0,31}$' }),
-  sdk: Type.String({ minLength: 1, description: 'The range of SDK versions the plugin works with, such as `^1`' })
+  sdk: Type.String({ minLength: 1, description: 'The range of SDK versions the plugin works with, such as `^1`' }),
+  hosts: Type.Optional(Type.Array(Type.String({ pattern: '^(\\*\\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?$' }), {
+    description: 'The hosts a provider may reach, `*.` for any below; addresses that its configuration holds may be reached anyway'
+  }))
 }, { additionalProperties: false })
 export type Manifest = Static<typeof ManifestSchema>

@@ -10,7 +10,8 @@ export type MediaKind = typeof MEDIA_KINDS[number]
 export const MediaSchema = Type.Object({
   kind: Type.Union(MEDIA_KINDS.map((kind) => Type.Literal(kind))),
   url: Type.String({
-    description: '`https://…`, or `file://<path>` with a path relative to the library for files already there'
+    description: '`https://…`; for files already there `file://<path>` with a path relative to the library, or ' +
+      '`folder://<property>/<path>` in a folder that the configuration names'
   })
 })
 /** One piece of artwork a provider offers. Several of one kind are listed best first. */
@@ -44,26 +45,40 @@ export const GameFieldsSchema = Type.Partial(Type.Object({
 }))
 export type GameFields = Static<typeof GameFieldsSchema>
 
+/** Ids of one game at other providers, by their key. */
+export type LinkedIds = Record<string, ProviderId | undefined>
+
+/** What a source of ids only knows about one ROM. */
+export interface LinkMatch {
+  /** How sure the match is, 0 to 1; absent means certain (by hash). */
+  score?: number | undefined
+  /** The providers named are asked by these ids. */
+  ids: LinkedIds
+}
+
 /** What a provider knows about one ROM. */
-export interface Match<Metadata = Record<string, unknown>> extends GameFields {
+export interface Match<Metadata = Record<string, unknown>, Id extends ProviderId = ProviderId> extends GameFields {
   /** The provider's own id of the game. */
-  id: ProviderId
-  /** How sure the match is, 0 to 1; absent means certain (by id or hash). */
-  score?: number
-  /** The same game at other providers, by their key; they are asked by this id. */
-  ids?: Record<string, ProviderId>
+  id: Id
+  /**
+   * How sure the match is, 0 to 1; absent means certain (by id or hash). Outside a scan from scratch a less sure match
+   * of the same source does not take the place of a surer one.
+   */
+  score?: number | undefined
+  /** The same game at other providers; they are asked by this id. */
+  ids?: LinkedIds
   media?: Media[]
   /** The provider's raw record under its own schema; stored and shown as `<key>_metadata`. */
   metadata?: Metadata
 }
 
 export interface Hashes {
-  /** Lower-case hex, 8 digits; empty when not known. */
-  readonly crc_hash: string
-  /** Lower-case hex, 32 digits; empty when not known. */
-  readonly md5_hash: string
-  /** Lower-case hex, 40 digits; empty when not known. */
-  readonly sha1_hash: string
+  /** Lower-case hex, 8 digits. */
+  readonly crc_hash?: string | undefined
+  /** Lower-case hex, 32 digits. */
+  readonly md5_hash?: string | undefined
+  /** Lower-case hex, 40 digits. */
+  readonly sha1_hash?: string | undefined
 }
 
 export interface ArchiveMember extends Hashes {
@@ -78,10 +93,10 @@ export interface RomFile extends Hashes {
   readonly file_path: string
   readonly file_size_bytes: number
   readonly is_top_level: boolean
-  /** The SHA-1 a CHD version 5 keeps of its contents; null for other files. */
-  readonly chd_sha1_hash: string | null
-  readonly archive_members: readonly ArchiveMember[] | null
-  readonly category: string | null
+  /** The SHA-1 a CHD version 5 keeps of its contents. */
+  readonly chd_sha1_hash?: string | undefined
+  readonly archive_members?: readonly ArchiveMember[] | undefined
+  readonly category?: string | undefined
 }
 
 export interface RomPlatform {
@@ -92,8 +107,8 @@ export interface RomPlatform {
   readonly name: string
   /** The folder, relative to the library. */
   readonly fs_path: string
-  /** This provider's own id of the platform, from its `platforms` table; null when it has none. */
-  readonly provider_id: ProviderId | null
+  /** This provider's own ids of the platform, from its `platforms` table, most usual first; often one, may be none. */
+  readonly ids: readonly ProviderId[]
 }
 
 /** A ROM as a provider sees it. */
@@ -106,22 +121,27 @@ export interface Rom extends Hashes {
   readonly fs_path: string
   readonly regions: readonly string[]
   readonly languages: readonly string[]
-  readonly revision: string | null
+  readonly revision?: string | undefined
   readonly tags: readonly string[]
-  readonly ra_hash: string | null
-  /** A serial found in the name, such as `SLUS-00594`; null when there is none. */
-  readonly serial: string | null
+  readonly ra_hash?: string | undefined
+  /** A serial found in the name, such as `SLUS-00594`. */
+  readonly serial?: string | undefined
+  /**
+   * What the game may be called, most telling first: the title that a table of short names, serials or title ids has
+   * for the file, where one is there, then the file's name without tags.
+   */
+  readonly titles: readonly string[]
   readonly files: readonly RomFile[]
   readonly platform: RomPlatform
   /** The codes of the ROM's own regions, most preferred first: `us`, `eu`, `jp`, … */
   readonly region_codes: readonly string[]
 }
 
-/** The schema of a match's common part, to which a provider's `metadata` schema is added. */
+/** The schema of what `identify` answers; the `id` is missing only where a source gives other sources' ids. */
 export const MatchSchema = Type.Intersect([
   GameFieldsSchema,
   Type.Object({
-    id: Type.Union([Type.Integer(), Type.String({ minLength: 1 })]),
+    id: Type.Optional(Type.Union([Type.Integer(), Type.String({ minLength: 1 })])),
     score: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
     ids: Type.Optional(Type.Record(Type.String(), Type.Union([Type.Integer(), Type.String()]))),
     media: Type.Optional(Type.Array(MediaSchema)),

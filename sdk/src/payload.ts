@@ -1,3 +1,6 @@
+import { type PartialDate, parseDate } from './dates.ts'
+import { toPlainText } from './text.ts'
+
 /** An object of somebody's answer, nothing known about its values. */
 export type Fields = Readonly<Record<string, unknown>>
 
@@ -27,6 +30,36 @@ export function readNumber (fields: Fields, key: string): number | undefined {
 export function readInteger (fields: Fields, key: string): number | undefined {
   const value = fields[key]
   return Number.isSafeInteger(value) ? Number(value) : undefined
+}
+
+/** The number, also one written as text, such as `"8.25"`; undefined otherwise. */
+export function readNumeric (fields: Fields, key: string): number | undefined {
+  const value = fields[key]
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
+  return typeof number === 'number' && Number.isFinite(number) ? number : undefined
+}
+
+/** A rating out of `best`, as 0 to 100; zero counts as not rated. */
+export function readRating (fields: Fields, key: string, best: number): number | undefined {
+  const value = readNumeric(fields, key)
+  return value === undefined || value <= 0 || value > best ? undefined : value / best * 100
+}
+
+/** The day, month or year written under a key; see `parseDate`. */
+export function readDate (fields: Fields, key: string): PartialDate | undefined {
+  return parseDate(readText(fields, key) ?? '')
+}
+
+/** The text of the HTML under a key; undefined when there is none. */
+export function readHtml (fields: Fields, key: string): string | undefined {
+  return toPlainText(readText(fields, key) ?? '') || undefined
+}
+
+/** The different texts listed under a key, in their order. */
+export function readTexts (fields: Fields, key: string): string[] {
+  const value = fields[key]
+  const texts = Array.isArray(value) ? value.filter((entry) => typeof entry === 'string') : []
+  return unique(texts.map((text) => text.trim() || undefined))
 }
 
 /** A whole number above zero, also one written as text; undefined otherwise. */

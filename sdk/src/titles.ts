@@ -112,7 +112,12 @@ export function findBestTitle (
   return best
 }
 
-function lastPart (title: string): string {
+/**
+ * What follows the last `:`, `-` or `/` of a title, or the title itself: sources often leave the series' name out.
+ *
+ * @example lastPart('Chrono Harbor: Second Tide') // 'Second Tide'
+ */
+export function lastPart (title: string): string {
   return title.split(/[:/-]/).map((part) => part.trim()).filter((part) => part !== '').at(-1) ?? title
 }
 

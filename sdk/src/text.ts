@@ -1,0 +1,17 @@
+import { type HtmlToTextOptions, convert } from 'html-to-text'
+
+const OPTIONS: HtmlToTextOptions = {
+  wordwrap: false,
+  selectors: [
+    { selector: 'a', options: { ignoreHref: true } },
+    { selector: 'img', format: 'skip' },
+    ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({ selector, options: { uppercase: false } }))
+  ]
+}
+// Text of sources is far shorter; what is longer is not worth the time.
+const MAX_CHARACTERS = 200_000
+
+/** The text of HTML, or of plain text with HTML's entities in it: paragraphs and lists keep their lines, tags go. */
+export function toPlainText (html: string): string {
+  return convert(html.slice(0, MAX_CHARACTERS), OPTIONS).replaceAll('\u00a0', ' ').trim()
+}
