@@ -6,9 +6,9 @@ export class CredentialsRefusedError extends Error {
 /** The service asks to slow down. `retryAfterMs` is how long to wait, in milliseconds, when the service said. */
 export class RateLimitedError extends Error {
   override readonly name = 'RateLimitedError'
-  readonly retryAfterMs: number | null
+  readonly retryAfterMs: number | undefined
 
-  constructor (message: string, retryAfterMs: number | null = null, options?: ErrorOptions) {
+  constructor (message: string, retryAfterMs?: number, options?: ErrorOptions) {
     super(message, options)
     this.retryAfterMs = retryAfterMs
   }

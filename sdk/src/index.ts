@@ -25,7 +25,7 @@ export {
   defineExporter, type ExportGame, type Exporter, type ExporterDefinition, type ExportPlatform,
   type ExportResult
 } from './exporter.ts'
-export { PLATFORMS, platformIds, type PlatformFacts } from './platforms.ts'
+export { PLATFORMS, listPlatformIds, platformIds, type PlatformFacts } from './platforms.ts'
 export {
   compareTitles, findBestTitle, lastPart, normalizeTitle, toSearchTerm, type BestTitle, type BestTitleOptions,
   type TitleOptions

@@ -1,4 +1,5 @@
 import type { ProviderId } from './metadata.ts'
+import type { PlatformEntry } from './provider.ts'
 import facts from '../data/platforms.json' with { type: 'json' }
 
 /** What is known of a platform: its canonical slug, names and the ids the common sources give it. */
@@ -36,4 +37,11 @@ export function platformIds (column: Exclude<keyof PlatformFacts, 'aliases'>): R
     if (id !== null) ids[platform.slug] = id
   }
   return ids
+}
+
+/** The ids in one entry of a `platforms` table; empty for a platform that the source knows by none, or not at all. */
+export function listPlatformIds (entry: PlatformEntry | undefined): readonly ProviderId[] {
+  if (entry === undefined || entry === true) return []
+  if (typeof entry !== 'object') return [entry]
+  return 'ids' in entry ? entry.ids : entry
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Preferences } from '../src/context.ts'
+import type { LinkMatch, Match } from '../src/metadata.ts'
 import { type SuiteContext, createSuiteContext, failOnUnplanned } from './context.ts'
 import type { AnyPlugin } from './definition.ts'
 import { FAULTS, type Fault, isTypedError, wrongShapes } from './faults.ts'
@@ -14,6 +15,8 @@ const MAX_POSITIONS = 6
 /** One call of a plugin's method, and what its result must be. */
 export interface Call {
   readonly name: string
+  /** Whether it may lead to a match. */
+  readonly isLookup?: boolean
   run (ctx: SuiteContext): Promise<unknown>
   /** @throws Error when the result is not what the method may return. */
   check (result: unknown): void
@@ -25,8 +28,11 @@ export interface CallOptions {
   config?: unknown
   responses?: Responses | undefined
   files?: Readonly<Record<string, string>> | undefined
+  folders?: Readonly<Record<string, Readonly<Record<string, string>>>> | undefined
+  options?: Readonly<Record<string, unknown>> | undefined
+  found?: Readonly<Record<string, Match | LinkMatch>> | undefined
   preferences?: Partial<Preferences> | undefined
-  /** Brings a fresh context into the state in which methods are called, such as by `refresh`. */
+  /** Brings a fresh context into the state in which methods are called, such as by building its index. */
   prepare?: ((ctx: SuiteContext) => Promise<void>) | undefined
 }
 
@@ -56,9 +62,12 @@ export function createCaller (plugin: AnyPlugin, options: CallOptions) {
   async function start (call: Call, disturbance: Disturbance = {}) {
     const { intercept, controller = new AbortController(), fallback, files = options.files ?? {} } = disturbance
     let first: number | null = null
-    const ctx: SuiteContext = createSuiteContext(plugin.definition.config, options.config ?? {}, {
+    const ctx: SuiteContext = createSuiteContext(plugin.definition, options.config ?? {}, {
       responses: fallback === undefined ? planned : [...planned, fallback],
       files,
+      folders: options.folders ?? {},
+      options: options.options ?? {},
+      found: options.found ?? {},
       preferences: options.preferences ?? {},
       signal: controller.signal,
       intercept: (request, index) => first === null ? undefined : intercept?.(request, index - first)

@@ -1,8 +1,15 @@
-import type { Static, TObject } from '@sinclair/typebox'
-import type { Cache, Context, FileEntry, Files, Logger, Preferences } from '../src/context.ts'
+import { type Static, type TObject, Type } from '@sinclair/typebox'
+import type { Cache, Context, FileEntry, Files, Index, Logger, Preferences, ProviderContext } from '../src/context.ts'
+import type { Allowance, Limits } from '../src/limits.ts'
+import type { LinkMatch, Match } from '../src/metadata.ts'
+import type { ProviderDefinition } from '../src/provider.ts'
 import { createHttp, type TestHttp } from './http.ts'
+import type { PluginDefinition } from '../src/plugin.ts'
 import { type PlannedResponse, type RecordedRequest, type Responses, loadResponses } from './responses.ts'
 import { checkSchema, fillDefaults } from './schema.ts'
+
+/** When everything in a test was changed last. */
+const FILE_TIME = Date.UTC(2026, 0, 2)
 
 export interface ContextOptions<Config = unknown> {
   config?: Config
@@ -10,6 +17,12 @@ export interface ContextOptions<Config = unknown> {
   responses?: Responses
   /** The library: path → text, with forward slashes and no leading one. */
   files?: Readonly<Record<string, string>>
+  /** Folders that the configuration names, by its property; each as `files`. */
+  folders?: Readonly<Record<string, Readonly<Record<string, string>>>>
+  /** Options of the scan; the defaults of the plugin's own are filled in. */
+  options?: Readonly<Record<string, unknown>>
+  /** What other sources found for the ROM. */
+  found?: Readonly<Record<string, Match | LinkMatch>>
   /** Default: regions us, wor, ss, eu, jp; languages en, fr; every kind of media. */
   preferences?: Partial<Preferences>
   signal?: AbortSignal
@@ -25,8 +38,8 @@ export interface LogLine {
   readonly message: string
 }
 
-/** A context that reaches nothing: requests, files and cache live in the test. */
-export interface TestContext<Config = unknown> extends Context<Config> {
+/** A context that reaches nothing: requests, files, cache and index live in the test. */
+export interface TestContext<Config = unknown> extends ProviderContext<Config, never> {
   /** Every request that was made, in order; answers that came out of the client's cache are not requests. */
   readonly requests: readonly RecordedRequest[]
   /** The messages of the requests nothing was planned for. */
@@ -34,6 +47,9 @@ export interface TestContext<Config = unknown> extends Context<Config> {
   /** The planned response each answered request got, in order. */
   readonly answers: readonly PlannedResponse[]
   readonly logs: readonly LogLine[]
+  /** What the plugin said of its source's limits and allowances, in order. */
+  readonly limits: readonly Pick<Limits, 'concurrency' | 'rates'>[]
+  readonly allowances: readonly Allowance[]
 }
 
 /** The type of a plugin's `config`. */
@@ -49,16 +65,26 @@ export type ConfigOf<P> = P extends { definition: { config?: infer Schema } }
  * const ctx = createContext({ config: { baseUrl: 'https://games.example' }, responses: [{ url: '*', json: [] }] })
  */
 export function createContext<Config = unknown> (options: ContextOptions<Config> = {}): TestContext<Config> {
+  return createFullContext(options, undefined)
+}
+
+function createFullContext<Config> (
+  options: ContextOptions<Config>, definition: AnyDefinition | undefined
+): TestContext<Config> {
   const { t, config, signal = new AbortController().signal, files = {}, preferences } = options
   const http = createHttp({ responses: loadResponses(options.responses ?? []), signal, intercept: options.intercept })
   const logs: LogLine[] = []
   t?.after(() => { failOnUnplanned(http) })
-  return {
+  const folders = Object.entries(options.folders ?? {}).map(([name, texts]) => [name, createFiles(texts, signal)] as const)
+  const scanOptions = fillDefaults(definition?.scanOptions ?? Type.Object({}), options.options ?? {})
+  const ctx: TestContext<Config> = {
     config: config as Config,
     http,
     requests: http.requests,
     unplanned: http.unplanned,
     answers: http.answers,
+    limits: http.limits,
+    allowances: http.allowances,
     logs,
     log: createLogger(logs),
     cache: createCache(signal),
@@ -70,8 +96,14 @@ export function createContext<Config = unknown> (options: ContextOptions<Config>
       media: ['box2d', 'box3d', 'physical', 'screenshot', 'title_screen', 'marquee', 'logo', 'fanart', 'video', 'manual'],
       ...preferences
     },
-    memo: createMemo(signal)
+    memo: createMemo(signal),
+    options: scanOptions as never,
+    found: new Map(Object.entries(options.found ?? {})),
+    index: createIndex(() => definition?.index?.build(ctx as never), signal),
+    folders: Object.fromEntries(folders),
+    report: () => {}
   }
+  return ctx
 }
 
 /**
@@ -80,21 +112,25 @@ export function createContext<Config = unknown> (options: ContextOptions<Config>
  *
  * @throws Error when the configuration does not fit the schema.
  */
-export function createPluginContext<P extends { definition: { config?: TObject } }> (
+export function createPluginContext<P extends { definition: AnyDefinition }> (
   plugin: P, { config = {}, ...options }: ContextOptions = {}
 ): TestContext<ConfigOf<P>> {
-  return createSuiteContext(plugin.definition.config, config, options)
+  return createSuiteContext(plugin.definition, config, options)
 }
+
+/** What a context needs of a definition of any kind. */
+type AnyDefinition = PluginDefinition & Pick<ProviderDefinition, 'index' | 'scanOptions'>
 
 /** A context whose `config` suits a plugin of any type: the schema is what vouches for it. */
 export type SuiteContext = TestContext<never>
 
 export function createSuiteContext (
-  schema: TObject | undefined, config: unknown, options: Omit<ContextOptions, 'config'>
+  definition: AnyDefinition, config: unknown, options: Omit<ContextOptions, 'config'>
 ): SuiteContext {
+  const { config: schema } = definition
   const filled = schema === undefined ? config : fillDefaults(schema, config)
   if (schema !== undefined) checkSchema(schema, filled, 'the configuration given to the test')
-  return createContext<never>({ ...options, config: filled as never })
+  return createFullContext<never>({ ...options, config: filled as never }, definition)
 }
 
 /** @throws Error naming the first request nothing was planned for. */
@@ -134,10 +170,15 @@ function createFiles (texts: Readonly<Record<string, string>>, signal: AbortSign
     async readText (path, maxBytes = 64 * 1024 * 1024) {
       signal.throwIfAborted()
       const text = texts[checkPath(path)]
-      if (text === undefined) return null
+      if (text === undefined) return undefined
       const size = Buffer.byteLength(text)
       if (size > maxBytes) throw new Error(`${path} has ${size} bytes, more than the ${maxBytes} asked for`)
       return text
+    },
+    async * stream (path) {
+      signal.throwIfAborted()
+      const text = texts[checkPath(path)]
+      if (text !== undefined) yield Buffer.from(text)
     },
     async list (path) {
       signal.throwIfAborted()
@@ -150,6 +191,36 @@ function createFiles (texts: Readonly<Record<string, string>>, signal: AbortSign
   }
 }
 
+/** Builds on first use, as the host does. */
+function createIndex (build: () => ReturnType<NonNullable<ProviderDefinition['index']>['build']> | undefined, signal: AbortSignal): Index {
+  let building: Promise<Map<string, unknown[]>> | undefined
+  async function fill (): Promise<Map<string, unknown[]>> {
+    const batches = build()
+    if (batches === undefined) throw new Error('the plugin declares no index; add one to use ctx.index')
+    const values = new Map<string, unknown[]>()
+    for await (const batch of batches) {
+      for (const [key, value] of batch) values.set(key, [...values.get(key) ?? [], JSON.parse(JSON.stringify(value))])
+    }
+    return values
+  }
+  return {
+    async getMany (keys) {
+      signal.throwIfAborted()
+      building ??= fill()
+      building.catch(() => { building = undefined })
+      const values = await building
+      return new Map(keys.flatMap((key) => {
+        const found = values.get(key)
+        return found === undefined ? [] : [[key, found] as const]
+      }))
+    },
+    async builtAt () {
+      signal.throwIfAborted()
+      return building === undefined ? undefined : FILE_TIME
+    }
+  }
+}
+
 function listFolder (texts: Readonly<Record<string, string>>, folder: string): FileEntry[] {
   const prefix = folder === '' ? '' : `${folder}/`
   const entries = new Map<string, FileEntry>()
@@ -157,7 +228,7 @@ function listFolder (texts: Readonly<Record<string, string>>, folder: string): F
     if (!path.startsWith(prefix)) continue
     const [name = '', ...below] = path.slice(prefix.length).split('/')
     const kind = below.length > 0 ? 'folder' : 'file'
-    entries.set(name, { name, kind, size: kind === 'folder' ? 0 : Buffer.byteLength(text) })
+    entries.set(name, { name, kind, size: kind === 'folder' ? 0 : Buffer.byteLength(text), mtime: FILE_TIME })
   }
   return [...entries.values()].sort((a, b) => a.name < b.name ? -1 : 1)
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { TObject } from '@sinclair/typebox'
-import { PLATFORMS } from '../src/platforms.ts'
+import type { Limits } from '../src/limits.ts'
+import { PLATFORMS, listPlatformIds } from '../src/platforms.ts'
 import type { Plugin, PluginDefinition, PluginKind } from '../src/plugin.ts'
 import type { ProviderDefinition } from '../src/provider.ts'
 
@@ -42,10 +43,28 @@ function checkEnvironmentName (name: unknown, here: string, seen: Set<string>) {
   seen.add(name)
 }
 
+/** Methods that only make sense beside another part of the definition. */
+const NEEDS = [
+  ['readProgress', 'account', 'to know whose progress it reads'],
+  ['readProgress', 'progress', 'for the shape of what it reads'],
+  ['acceptMedia', 'fetchMedia', 'since other media are not fetched for the provider']
+] as const
+
 /** What only providers declare. */
-export function checkProviderDefinition (definition: ProviderDefinition) {
-  assert.ok(['integer', 'string'].includes(definition.id), `id must be 'integer' or 'string', not ${definition.id}`)
-  assert.equal(typeof definition.identify, 'function', 'a provider needs identify (rom, ctx)')
+export function checkProviderDefinition (definition: ProviderDefinition, config: unknown) {
+  const { kind = 'games', id } = definition
+  if (kind === 'ids') assert.equal(id, undefined, "a source of the kind 'ids' has no id of its own; leave id out")
+  else assert.ok(id === 'integer' || id === 'string', `id must be 'integer' or 'string', not ${id}`)
+  const asks = [definition.identify, definition.getById].some((method) => typeof method === 'function')
+  assert.ok(asks, 'a provider needs identify (rom, ctx) or getById (id, rom, ctx)')
+  for (const [method, part, why] of NEEDS) {
+    if (definition[method] !== undefined) assert.ok(definition[part] !== undefined, `${method} needs ${part}, ${why}`)
+  }
+  for (const [name, property] of Object.entries(definition.scanOptions?.properties ?? {})) {
+    assert.ok('default' in property, `scanOptions.${name} needs a default, for scans that do not name it`)
+  }
+  const before = [...definition.links ?? [], ...definition.after ?? []]
+  assert.ok(!before.includes(definition.key), 'links and after name other providers, not this one')
   if (definition.metadata !== undefined) {
     assert.equal(definition.metadata.type, 'object', 'metadata must be an object schema: Type.Object({ … })')
   }
@@ -54,11 +73,23 @@ export function checkProviderDefinition (definition: ProviderDefinition) {
     assert.equal(typeof definition.getById, 'function', `the tag "${definition.tag}" fixes an id, so getById is needed`)
   }
   const known = new Set(PLATFORMS.map((platform) => platform.slug))
-  for (const slug of Object.keys(definition.platforms ?? {})) {
+  for (const [slug, entry] of Object.entries(definition.platforms ?? {})) {
     assert.ok(known.has(slug), `platforms: "${slug}" is no canonical slug; take one of PLATFORMS`)
+    const isRight = listPlatformIds(entry).every((id) => typeof id === 'string' || Number.isSafeInteger(id))
+    assert.ok(isRight, `platforms.${slug}: ${JSON.stringify(entry)} holds what is no id`)
   }
-  for (const [name, limit] of Object.entries(definition.limits ?? {})) {
-    assert.ok(Number.isFinite(limit) && limit > 0, `limits.${name} must be a number above 0, not ${limit}`)
+  const { limits = {} } = definition
+  checkLimits(typeof limits === 'function' ? limits(config as never) : limits)
+}
+
+function checkLimits ({ concurrency, timeoutMs, rates = [] }: Limits) {
+  for (const [name, limit] of Object.entries({ concurrency, timeoutMs })) {
+    const isRight = limit === undefined || (Number.isFinite(limit) && limit > 0)
+    assert.ok(isRight, `limits.${name} must be a number above 0, not ${limit}`)
+  }
+  for (const { requests, perMs } of rates) {
+    const isRight = Number.isInteger(requests) && requests > 0 && Number.isFinite(perMs) && perMs > 0
+    assert.ok(isRight, `limits.rates: ${requests} requests in ${perMs} ms is no rate; both must be above 0, requests whole`)
   }
 }
 

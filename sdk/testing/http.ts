@@ -1,15 +1,22 @@
-import type { HttpClient, HttpResponse, RequestOptions } from '../src/context.ts'
+import type { HttpClient, HttpResponse, RequestOptions, ZipMember } from '../src/context.ts'
 import { HttpStatusError, RateLimitedError, ServiceDownError } from '../src/errors.ts'
+import type { Allowance, Limits } from '../src/limits.ts'
 import { type PlannedResponse, type RecordedRequest, fitsRequest } from './responses.ts'
+import { readZip } from './zip.ts'
 
 // A plugin that follows pages without end stops here, with an error that says so.
 const MAX_REQUESTS = 1000
+// Small, so that a reader sees its text cut in the middle of a word.
+const CHUNK_BYTES = 64
 
 export interface TestHttp extends HttpClient {
   readonly requests: readonly RecordedRequest[]
   readonly unplanned: readonly string[]
   /** What each request was answered with. */
   readonly answers: readonly PlannedResponse[]
+  /** What the plugin said of its source's limits, in order. */
+  readonly limits: readonly Pick<Limits, 'concurrency' | 'rates'>[]
+  readonly allowances: readonly Allowance[]
 }
 
 export interface TestHttpOptions {
@@ -23,6 +30,8 @@ export function createHttp ({ responses, signal, intercept }: TestHttpOptions): 
   const requests: RecordedRequest[] = []
   const unplanned: string[] = []
   const answers: PlannedResponse[] = []
+  const limits: Pick<Limits, 'concurrency' | 'rates'>[] = []
+  const allowances: Allowance[] = []
   const served = new Map<PlannedResponse, number>()
   const cached = new Map<string, HttpResponse>()
 
@@ -54,13 +63,27 @@ export function createHttp ({ responses, signal, intercept }: TestHttpOptions): 
     if ((options.cacheMs ?? 0) > 0) cached.set(key, response)
     return response
   }
+  async function * stream (url: string, options: RequestOptions = {}): AsyncIterable<Uint8Array> {
+    const { bytes } = await request(url, { ...options, maxBytes: options.maxBytes ?? Infinity })
+    for (let start = 0; start < bytes.length; start += CHUNK_BYTES) yield bytes.subarray(start, start + CHUNK_BYTES)
+  }
+  async function * unzip (url: string, members: readonly string[], options?: RequestOptions): AsyncIterable<ZipMember> {
+    const { bytes } = await request(url, { ...options, maxBytes: options?.maxBytes ?? Infinity })
+    yield * readZip(bytes, members)
+  }
   return {
     requests,
     unplanned,
     answers,
+    limits,
+    allowances,
     request,
     json: async (url, options) => (await request(url, options)).json(),
-    text: async (url, options) => (await request(url, options)).text()
+    text: async (url, options) => (await request(url, options)).text(),
+    stream,
+    unzip,
+    setLimits: (given) => { limits.push(given) },
+    setAllowance: (given) => { allowances.push(given) }
   }
 }
 
@@ -124,7 +147,7 @@ function checkStatus (response: HttpResponse, what: string, { accept = [] }: Req
   const message = `${what} answered ${status}`
   if (status === 429) {
     const seconds = Number(headers['retry-after'] ?? NaN)
-    throw new RateLimitedError(message, Number.isFinite(seconds) ? seconds * 1000 : null)
+    throw new RateLimitedError(message, Number.isFinite(seconds) ? seconds * 1000 : undefined)
   }
   if (status >= 500) throw new ServiceDownError(message)
   throw new HttpStatusError(status, message, response.text().slice(0, 2000))

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
-import { GameFieldsSchema, type Match, MatchSchema, type ProviderId, type Rom } from '../src/metadata.ts'
+import { Type } from '@sinclair/typebox'
+import {
+  GameFieldsSchema, type LinkMatch, type Match, MatchSchema, type ProviderId, type Rom
+} from '../src/metadata.ts'
+import { listPlatformIds } from '../src/platforms.ts'
 import type { Preferences } from '../src/context.ts'
-import type { Provider, ProviderDefinition } from '../src/provider.ts'
+import type { CoverGroup, Provider, ProviderDefinition } from '../src/provider.ts'
 import { type Call, type Caller, checkAbort, checkBrokenFiles, checkFaults, checkWrongShapes, createCaller } from './calls.ts'
 import { type SuiteContext, createPluginContext } from './context.ts'
 import { checkDefinition, checkNoSecrets, checkProviderDefinition, secretValues } from './definition.ts'
@@ -14,7 +18,7 @@ import { checkSchema } from './schema.ts'
 import { deepFreeze, withoutUndefined } from './values.ts'
 
 export interface KnownRom {
-  /** A ROM that the planned responses know. `provider_id` of the platform is taken from the provider's table. */
+  /** A ROM that the planned responses know. The platform's `ids` are taken from the provider's table. */
   rom: RomOverrides
   /** The id the match must have. Without it `getById` is not tried. */
   id?: ProviderId
@@ -30,13 +34,21 @@ export interface ProviderSuite {
   responses?: Responses
   /** The library, for a provider that reads files: path → text. */
   files?: Readonly<Record<string, string>>
+  /** The folders that the configuration names, by its property; each as `files`. */
+  folders?: Readonly<Record<string, Readonly<Record<string, string>>>>
+  /** Options of the scan. */
+  options?: Readonly<Record<string, unknown>>
+  /** What other sources found for the known ROM. */
+  found?: Readonly<Record<string, Match | LinkMatch>>
   preferences?: Partial<Preferences>
   known: KnownRom
   /** A ROM the planned responses do not know; default: the known one under another name, with other hashes. */
   unknown?: RomOverrides
   /** What to search for; default the known ROM's name. */
   term?: string
-  /** Brings a fresh context into the state in which it is used, such as by `refresh`. */
+  /** What the known user set for the source, for a provider with `readProgress`. */
+  account?: unknown
+  /** Brings a fresh context into the state in which it is used, such as by building its index. */
   prepare?: (ctx: SuiteContext) => Promise<void>
 }
 
@@ -57,33 +69,35 @@ export async function testProvider (t: TestRunner, provider: Provider, suite: Pr
   const checkText = (text: string) => { checkNoSecrets(secrets, text, 'an error message') }
   const known = completeRom(definition, suite.known.rom)
   const unknown = completeRom(definition, suite.unknown ?? hideRom(suite.known.rom))
-  const identify = createIdentify(definition, known, secrets)
-  const calls = [identify, ...createOtherCalls(definition, known, suite, secrets)]
+  const calls = [...createLookups(definition, known, suite, secrets), ...createOtherCalls(definition, known, suite, secrets)]
+  const [lookup] = calls
+  assert.ok(lookup?.isLookup, 'known.id is needed for a provider that is only asked by id')
 
   await t.test('the definition can be used by the host', async () => {
     checkDefinition(provider, 'provider')
-    checkProviderDefinition(definition)
+    checkProviderDefinition(definition, createPluginContext(provider, { config: suite.config }).config)
   })
   if (packageUrl !== undefined) {
     await t.test('the package can be published', async () => { await checkPackage(provider, packageUrl) })
   }
   await t.test('a known ROM gives a match that fits the schemas', async () => {
-    checkKnown((await caller.succeed(identify)).result, suite.known)
+    checkKnown((await caller.succeed(lookup)).result, suite.known)
   })
-  await t.test('an unknown ROM gives null', async () => {
-    const { result } = await caller.succeed(createIdentify(definition, unknown, secrets))
-    assert.equal(result, null, `${unknown.fs_name} must not be found`)
-  })
-  await t.test('two ROMs at once do not disturb each other', async () => {
-    await checkParallel(caller, identify, createIdentify(definition, unknown, secrets))
-  })
+  if (definition.identify !== undefined) {
+    const identifyUnknown = createIdentify(definition, unknown, secrets)
+    await t.test('an unknown ROM gives undefined', async () => {
+      const { result } = await caller.succeed(identifyUnknown)
+      assert.equal(result, undefined, `${unknown.fs_name} must not be found`)
+    })
+    await t.test('two ROMs at once do not disturb each other', () => checkParallel(caller, lookup, identifyUnknown))
+  }
   await t.test('nothing but the context is used', async () => {
-    await checkIsolation(() => caller.succeed(identify))
+    await checkIsolation(() => caller.succeed(lookup))
   })
   for (const call of calls) await testCall(t, caller, call, checkText)
   const { files } = suite
   if (files !== undefined) {
-    await t.test('damaged files are taken as such', () => checkBrokenFiles(caller, identify, files))
+    await t.test('damaged files are taken as such', () => checkBrokenFiles(caller, lookup, files))
   }
   await definition.close?.()
 }
@@ -97,8 +111,8 @@ async function testCall (t: TestRunner, caller: Caller, call: Call, checkText: (
 
 function completeRom (definition: ProviderDefinition, overrides: RomOverrides): Rom {
   const rom = createRom(overrides)
-  const providerId = rom.platform.provider_id ?? definition.platforms?.[rom.platform.slug] ?? null
-  return deepFreeze({ ...rom, platform: { ...rom.platform, provider_id: providerId } })
+  const ids = overrides.platform?.ids ?? listPlatformIds(definition.platforms?.[rom.platform.slug])
+  return deepFreeze({ ...rom, platform: { ...rom.platform, ids } })
 }
 
 /** The same ROM, as nobody knows it. */
@@ -115,23 +129,34 @@ function hideRom ({ platform }: RomOverrides): RomOverrides {
 function createIdentify (definition: ProviderDefinition, rom: Rom, secrets: readonly string[]): Call {
   return {
     name: 'identify',
-    run: async (ctx) => definition.identify(rom, ctx),
-    check: (result) => { checkMatchOrNull(definition, result, secrets) }
+    isLookup: true,
+    run: async (ctx) => definition.identify?.(rom, ctx),
+    check: (result) => { checkFound(definition, result, secrets) }
   }
+}
+
+/** The calls that lead to a match, `identify` first where it is there. */
+function createLookups (
+  definition: ProviderDefinition, rom: Rom, { known: { id } }: ProviderSuite, secrets: readonly string[]
+): Call[] {
+  const calls: Call[] = []
+  if (definition.identify !== undefined) calls.push(createIdentify(definition, rom, secrets))
+  if (definition.getById !== undefined && id !== undefined) {
+    calls.push({
+      name: 'getById',
+      isLookup: true,
+      run: async (ctx) => definition.getById?.(id as never, rom, ctx),
+      check: (result) => { checkFound(definition, result, secrets) }
+    })
+  }
+  return calls
 }
 
 function createOtherCalls (
   definition: ProviderDefinition, rom: Rom, suite: ProviderSuite, secrets: readonly string[]
 ): Call[] {
-  const { known: { id }, term = rom.fs_name_no_tags } = suite
+  const { term = rom.fs_name_no_tags, account } = suite
   const calls: Call[] = []
-  if (definition.getById !== undefined && id !== undefined) {
-    calls.push({
-      name: 'getById',
-      run: async (ctx) => definition.getById?.(id, rom, ctx),
-      check: (result) => { checkMatchOrNull(definition, result, secrets) }
-    })
-  }
   if (definition.search !== undefined) {
     calls.push({
       name: 'search',
@@ -151,15 +176,36 @@ function createOtherCalls (
       emptyAfter: ['status 500', 'a time-out']
     })
   }
-  if (definition.refresh !== undefined) {
-    calls.push({ name: 'refresh', run: async (ctx) => definition.refresh?.(ctx), check: () => undefined })
+  if (definition.searchCovers !== undefined) {
+    calls.push({
+      name: 'searchCovers',
+      run: async (ctx) => definition.searchCovers?.(term, ctx),
+      check: (result) => { checkCovers(result) }
+    })
+  }
+  const { progress } = definition
+  if (progress !== undefined && account !== undefined) {
+    const schema = Type.Array(Type.Composite([progress, Type.Object({ id: Type.Union([Type.Integer(), Type.String()]) })]))
+    calls.push({
+      name: 'readProgress',
+      run: async (ctx) => definition.readProgress?.(account as never, undefined, ctx),
+      check: (result) => { checkSchema(schema, result, 'the progress') }
+    })
   }
   return calls
 }
 
-function checkMatchOrNull (definition: ProviderDefinition, result: unknown, secrets: readonly string[]) {
-  assert.notEqual(result, undefined, 'nothing found is null, not undefined')
-  if (result !== null) checkMatch(definition, result, secrets)
+function checkFound (definition: ProviderDefinition, result: unknown, secrets: readonly string[]) {
+  assert.notEqual(result, null, 'nothing found is undefined, not null')
+  if (result !== undefined) checkMatch(definition, result, secrets)
+}
+
+function checkCovers (result: unknown) {
+  assert.ok(Array.isArray(result), `searchCovers must give a list, not ${typeof result}`)
+  for (const { name, covers } of result as CoverGroup[]) {
+    assert.ok(typeof name === 'string' && name !== '', 'every group of covers needs the name of its game')
+    for (const { url, thumb } of covers) [url, thumb].forEach(checkMediaUrl)
+  }
 }
 
 function checkMatch (definition: ProviderDefinition, match: unknown, secrets: readonly string[]) {
@@ -168,11 +214,12 @@ function checkMatch (definition: ProviderDefinition, match: unknown, secrets: re
   assert.deepEqual(json, withoutUndefined(match), 'a match must stay the same when it becomes JSON and back')
   checkNoSecrets(secrets, JSON.stringify(match), 'the match')
   checkSchema(MatchSchema, json, 'the match')
-  const { id, ids = {}, media = [], metadata } = json as Match
+  const { id, ids = {}, media = [], metadata } = json as Partial<Match>
   for (const key of Object.keys(match)) {
     assert.ok(MATCH_KEYS.has(key), `"${key}" is no field of a match; the raw record belongs in metadata`)
   }
-  assert.equal(typeof id === 'string' ? 'string' : 'integer', definition.id, `the id ${JSON.stringify(id)} is no ${definition.id}`)
+  if (definition.kind === 'ids') assert.equal(id, undefined, "a match of the kind 'ids' has no id of its own")
+  else assert.equal(typeof id === 'string' ? 'string' : 'integer', definition.id, `the id ${JSON.stringify(id)} is no ${definition.id}`)
   for (const key of Object.keys(ids)) {
     assert.ok(definition.links?.includes(key), `ids.${key} is there, so links must have "${key}"`)
   }
@@ -183,10 +230,10 @@ function checkMatch (definition: ProviderDefinition, match: unknown, secrets: re
 }
 
 function checkMediaUrl (url: string) {
-  if (url.startsWith('file://')) {
-    const path = url.slice('file://'.length)
+  const [, path] = /^(?:file|folder):\/\/(.*)$/s.exec(url) ?? []
+  if (path !== undefined) {
     const leaves = path === '' || path.startsWith('/') || path.split('/').includes('..')
-    assert.ok(!leaves, `the media "${url}" must be file:// and a path relative to the library`)
+    assert.ok(!leaves, `the media "${url}" must go on with a path that stays in the library or folder`)
     return
   }
   const protocol = URL.canParse(url) ? new URL(url).protocol : null
@@ -208,7 +255,7 @@ async function checkParallel (caller: Caller, known: Call, unknown: Call) {
   const { result } = await caller.succeed(both)
   const [first, nothing, second] = result as unknown[]
   known.check(first)
-  assert.equal(nothing, null, 'the unknown ROM must stay unknown beside a known one')
+  assert.equal(nothing, undefined, 'the unknown ROM must stay unknown beside a known one')
   assert.deepEqual(second, first, 'the same ROM must give the same match')
   assert.deepEqual(first, (await caller.succeed(known)).result, 'alone or beside another, a ROM must give the same match')
 }

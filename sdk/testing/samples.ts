@@ -10,7 +10,7 @@ export interface RomOverrides extends Partial<Omit<Rom, 'platform' | 'files'>> {
 
 /**
  * A complete ROM of the Super Nintendo. The names follow from `fs_name`, the one file from the ROM, and what is not
- * given is not known: hashes are empty, lists too.
+ * given is not known: hashes are missing, lists empty.
  */
 export function createRom (overrides: RomOverrides = {}): Rom {
   const { platform: givenPlatform, files: givenFiles, ...given } = overrides
@@ -23,15 +23,10 @@ export function createRom (overrides: RomOverrides = {}): Rom {
     fs_name_no_tags: toSearchTerm(name),
     fs_extension: extension,
     fs_path: platform.fs_path,
-    crc_hash: '',
-    md5_hash: '',
-    sha1_hash: '',
     regions: [],
     languages: [],
-    revision: null,
     tags: [],
-    ra_hash: null,
-    serial: null,
+    titles: [toSearchTerm(name)],
     region_codes: [],
     ...given,
     platform
@@ -42,7 +37,7 @@ export function createRom (overrides: RomOverrides = {}): Rom {
 function createPlatform (given: Partial<RomPlatform> = {}): RomPlatform {
   const slug = given.slug ?? 'snes'
   const folder = given.fs_slug ?? slug
-  return { slug, fs_slug: folder, name: slug, fs_path: `roms/${folder}`, provider_id: null, ...given }
+  return { slug, fs_slug: folder, name: slug, fs_path: `roms/${folder}`, ids: [], ...given }
 }
 
 function createFile (rom: Omit<Rom, 'files'>, given: Partial<RomFile>): RomFile {
@@ -54,9 +49,6 @@ function createFile (rom: Omit<Rom, 'files'>, given: Partial<RomFile>): RomFile 
     md5_hash: rom.md5_hash,
     sha1_hash: rom.sha1_hash,
     is_top_level: true,
-    chd_sha1_hash: null,
-    archive_members: null,
-    category: null,
     ...given
   }
 }
