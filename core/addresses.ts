@@ -19,6 +19,8 @@ export interface AddressRules {
   allowPrivate?: boolean
   /** Replaces the system's resolver. */
   resolve?: Resolve
+  /** The only hosts of the public internet that may be reached, `*.` for any below; by default all. */
+  hosts?: readonly string[] | undefined
 }
 
 const CONNECT_TIMEOUT_MS = 10_000
@@ -81,12 +83,25 @@ function joinOrigin (hostname: string, port: string, protocol: string): string {
   return `${host.toLowerCase()}:${port === '' ? (protocol === 'https:' ? '443' : '80') : port}`
 }
 
-/** @throws AddressRefusedError when the scheme is not http or https, or the host is local and not trusted. */
+/** Whether one of `names` is the host, or `*.` and a name that it lies below. */
+function isNamed (host: string, names: readonly string[]): boolean {
+  return names.some((name) => name.startsWith('*.') ? host.endsWith(name.slice(1)) : name === host)
+}
+
+/**
+ * @throws AddressRefusedError when the scheme is not http or https, the host is local and not trusted, or it is none of
+ * those that may be reached.
+ */
 export function checkUrl (url: URL, rules: AddressRules = {}): void {
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw new AddressRefusedError(`The address '${url.protocol}//${url.host}' is refused: use http or https`)
   }
-  if (!isTrusted(originOf(url), rules) && !isGlobalHost(url.hostname)) throw refusal(originOf(url))
+  if (isTrusted(originOf(url), rules)) return
+  if (!isGlobalHost(url.hostname)) throw refusal(originOf(url))
+  if (rules.hosts !== undefined && !isNamed(url.hostname, rules.hosts)) {
+    throw new AddressRefusedError(`The host '${url.hostname}' is none of those that the plugin declares and is refused: ` +
+      'name it under "svc.hosts" of its package.json')
+  }
 }
 
 function isTrusted (origin: string, { allowPrivate = false, trustedOrigins = [] }: AddressRules): boolean {

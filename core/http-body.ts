@@ -101,7 +101,8 @@ async function onDisk<T> (path: string, write: () => Promise<T>): Promise<T> {
   }
 }
 
-async function * openBody ({ stream, length, encoding }: IncomingBody, maxBytes: number): AsyncGenerator<Buffer> {
+/** The bytes of a body, unpacked. @throws BadBodyError as readBody does */
+export async function * openBody ({ stream, length, encoding }: IncomingBody, maxBytes: number): AsyncGenerator<Buffer> {
   if (length !== null && length > maxBytes) {
     stream.destroy()
     throw tooLarge(maxBytes)

@@ -145,7 +145,7 @@ function refuse (request: PreparedRequest, answer: IncomingAnswer, start: Buffer
   const name = `${nameRequest(request, wire.mask)} answered ${status}`
   if (status === 429) {
     const when = afterMs === null ? 'later' : `in ${Math.ceil(afterMs / 1000)} s`
-    const failure = new RateLimitedError(`${name}: the service asks to slow down; try again ${when}`, afterMs)
+    const failure = new RateLimitedError(`${name}: the service asks to slow down; try again ${when}`, afterMs ?? undefined)
     return { failure, again: true, afterMs, pauses: true }
   }
   if (status >= 500) {

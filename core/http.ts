@@ -1,4 +1,5 @@
-import type { Cache, HttpClient, HttpResponse, Logger, RequestOptions } from '@svc/plugin-sdk'
+import { tmpdir } from 'node:os'
+import type { Allowance, Cache, HttpClient, HttpResponse, Logger, RequestOptions } from '@svc/plugin-sdk'
 import { Agent, type Dispatcher } from 'undici'
 import { createConnector, type AddressRules } from './addresses.ts'
 import { BadBodyError, readBody, writeBody } from './http-body.ts'
@@ -6,10 +7,12 @@ import { createAnswerCache, type Answer } from './http-cache.ts'
 import { exchange, isWanted, nameRequest, type Limits, type Reader, type Wire } from './http-exchange.ts'
 import { createFlights } from './http-flights.ts'
 import { createMask } from './http-mask.ts'
-import { createTurns, type Pace } from './http-pace.ts'
+import { createTurns, type Pace, type Waiter } from './http-pace.ts'
 import { digestRequest, prepareRequest, type PreparedRequest } from './http-request.ts'
 import { toResponse } from './http-response.ts'
 import { sleep, tryAgain, type RetryOptions } from './http-retry.ts'
+import { createPipe } from './http-stream.ts'
+import { unzip } from './http-unzip.ts'
 
 export { FileWriteError } from './http-body.ts'
 
@@ -27,6 +30,11 @@ export interface HttpClientOptions extends AddressRules {
   store?: Cache
   /** Ends every request of the client, whose callers get its reason. */
   signal?: AbortSignal
+  /** Told what the service's answers say of its pace and allowances. */
+  onLimits?: (limits: Pace) => void
+  onAllowance?: (allowance: Allowance) => void
+  /** Where a file is kept while it is unpacked; default the system's folder for that. */
+  tempDir?: string
   /** Told how many milliseconds the service asked to be left alone, on 429 and on 5xx with `Retry-After`. */
   onPause?: (ms: number) => void
   /** Replaces the connections, and with them the check of what a name resolves to. */
@@ -76,18 +84,23 @@ export interface OutgoingClient extends DownloadingClient {
   /**
    * The same client, with the same connections, pace and cache, for work that ends with `signal`.
    *
-   * @param tellsLimits whether a rate limit is told at once instead of waited out
+   * @param options `tellsLimits`: whether a rate limit is told at once instead of waited out; `onWait`: as a Waiter's
    */
-  withSignal (signal: AbortSignal, tellsLimits?: boolean): DownloadingClient
+  withSignal (signal: AbortSignal, options?: CallerOptions): DownloadingClient
   /** Ends what is under way and closes all connections. */
   close (): Promise<void>
 }
+
+type CallerOptions = Partial<Pick<RetryOptions, 'tellsLimits'>> & Pick<Waiter, 'onWait'>
 
 const DEFAULT_TIMEOUT_MS = 30_000
 const DEFAULT_MAX_BYTES = 16 * 1024 * 1024
 const DEFAULT_REDIRECTS = 3
 const DOWNLOAD_TIMEOUT_MS = 120_000
 const DOWNLOAD_MAX_BYTES = 64 * 1024 * 1024
+/** For files of hundreds of megabytes over a slow line. */
+const STREAM_TIMEOUT_MS = 60 * 60_000
+const ZIP_MAX_BYTES = 4 * 1024 ** 3
 const CONNECTIONS_PER_ORIGIN = 32
 
 /** Makes the only way out for one plugin: every address is checked, every answer limited, every secret masked. */
@@ -99,8 +112,8 @@ export function createHttpClient (options: HttpClientOptions): OutgoingClient {
 
   return {
     ...bind(send, { signal, tellsLimits: false }),
-    withSignal: (narrower, tellsLimits = false) =>
-      bind(send, { signal: AbortSignal.any([signal, narrower]), tellsLimits }),
+    withSignal: (narrower, { tellsLimits = false, onWait } = {}) =>
+      bind(send, { signal: AbortSignal.any([signal, narrower]), tellsLimits, onWait }),
     async close () {
       closing.abort(new Error(`The HTTP client of '${options.name}' is closed`))
       if (options.dispatcher === undefined) await dispatcher.destroy()
@@ -113,11 +126,13 @@ function createAgent (rules: AddressRules): Agent {
 }
 
 /** On whose behalf a request is sent. */
-type Caller = Pick<RetryOptions, 'signal' | 'tellsLimits'>
+type Caller = Pick<RetryOptions, 'signal' | 'tellsLimits'> & Waiter
 
-interface Sender {
+interface Sender extends Pick<HttpClient, 'setLimits' | 'setAllowance'> {
   request (url: string, options: RequestOptions, caller: Caller): Promise<HttpResponse>
+  stream (url: string, options: RequestOptions, caller: Caller): AsyncIterable<Uint8Array>
   download (url: string, options: DownloadOptions, caller: Caller): Promise<Download>
+  tempDir: string
 }
 
 function bind (send: Sender, caller: Caller): DownloadingClient {
@@ -131,6 +146,11 @@ function bind (send: Sender, caller: Caller): DownloadingClient {
     async text (url, options = {}) {
       return (await send.request(url, options, caller)).text()
     },
+    stream: (url, options = {}) => send.stream(url, options, caller),
+    unzip: (url, members, { timeoutMs = STREAM_TIMEOUT_MS, maxBytes = ZIP_MAX_BYTES, ...options } = {}) =>
+      unzip((toFile) => send.download(url, { ...options, toFile, timeoutMs, maxBytes }, caller), members, send.tempDir),
+    setLimits: send.setLimits,
+    setAllowance: send.setAllowance,
     download: (url, options) => send.download(url, options, options.signal === undefined
       ? caller
       : { ...caller, signal: AbortSignal.any([signal, options.signal]) })
@@ -143,7 +163,7 @@ function createSender (options: HttpClientOptions, dispatcher: Dispatcher): Send
   const wire: Wire = { dispatcher, rules: options, mask, log, now }
   const cache = createAnswerCache({ log, now, store: options.store, maxBytes: options.cacheBytes })
   const flights = createFlights<Answer>()
-  const takeTurn = createTurns(options.pace ?? {})
+  const turns = createTurns(options.pace ?? {})
   const waits = {
     sleep: options.sleep ?? sleep,
     random: options.random ?? Math.random,
@@ -152,8 +172,9 @@ function createSender (options: HttpClientOptions, dispatcher: Dispatcher): Send
 
   function send<Result> (request: PreparedRequest, read: Reader<Result>, given: RequestOptions, caller: Caller) {
     const { signal } = caller
+    const { host } = request.url
     const isRepeatable = given.retry ?? (request.method === 'GET' || request.method === 'HEAD')
-    const attempt = () => takeTurn(() => exchange(request, read, toLimits(given), signal, wire), signal)
+    const attempt = () => turns.take(host, () => exchange(request, read, toLimits(given), signal, wire), caller)
     return tryAgain(attempt, { ...waits, ...caller, isRepeatable })
   }
 
@@ -168,6 +189,23 @@ function createSender (options: HttpClientOptions, dispatcher: Dispatcher): Send
   }
 
   return {
+    tempDir: options.tempDir ?? tmpdir(),
+
+    setLimits (limits) {
+      turns.set(limits)
+      options.onLimits?.(limits)
+    },
+
+    setAllowance: (allowance) => { options.onAllowance?.(allowance) },
+
+    stream (url, given, caller) {
+      const request = prepareRequest(url, given, { userAgent, mask })
+      const timeoutMs = given.timeoutMs ?? STREAM_TIMEOUT_MS
+      const read = (pour: Reader<number>, ended: AbortSignal) => send(request, pour, { ...given, timeoutMs },
+        { ...caller, signal: AbortSignal.any([caller.signal, ended]) })
+      return createPipe(read, given.maxBytes ?? Infinity)
+    },
+
     async request (url, given, caller) {
       const request = prepareRequest(url, given, { userAgent, mask })
       const start = (signal: AbortSignal) => fetchAnswer(request, given, { ...caller, signal })

@@ -1,3 +1,6 @@
+/** Stops the clock of a time limit until what it returns is called; with several holds, until the last is. */
+export type Hold = () => () => void
+
 /**
  * Runs a plugin's work for at most `ms` milliseconds and not beyond the end of `outer`. A plugin that ignores its
  * signal must not hold its caller: its answer is no longer waited for.
@@ -6,7 +9,7 @@
  * @throws Error with `late`, the reason of `outer`, and what the work throws
  */
 export async function limitTime<T> (
-  late: string, ms: number, outer: AbortSignal, work: (signal: AbortSignal) => Promise<T>
+  late: string, ms: number, outer: AbortSignal, work: (signal: AbortSignal, hold: Hold) => Promise<T>
 ): Promise<T> {
   outer.throwIfAborted()
   // Not AbortSignal.any: a long-lived signal, such as that of a scan, would remember every call made under it.
@@ -16,13 +19,42 @@ export async function limitTime<T> (
   ending.signal.addEventListener('abort', () => { reject(ending.signal.reason as Error) })
   const stop = () => { ending.abort(outer.reason) }
   outer.addEventListener('abort', stop, { once: true })
-  const timer = setTimeout(() => {
-    ending.abort(new Error(`${late} ${ms / 1_000} s`))
-  }, ms)
+  const clock = createClock(ms, () => { ending.abort(new Error(`${late} ${ms / 1_000} s`)) })
   try {
-    return await Promise.race([work(ending.signal), promise])
+    return await Promise.race([work(ending.signal, clock.hold), promise])
   } finally {
-    clearTimeout(timer)
+    clock.stop()
     outer.removeEventListener('abort', stop)
+  }
+}
+
+function createClock (ms: number, onEnd: () => void) {
+  let leftMs = ms
+  let startedAt = performance.now()
+  let holds = 0
+  let timer = setTimeout(onEnd, leftMs)
+
+  function release (): void {
+    holds--
+    if (holds > 0) return
+    startedAt = performance.now()
+    timer = setTimeout(onEnd, leftMs)
+  }
+  return {
+    hold (): () => void {
+      if (holds++ === 0) {
+        clearTimeout(timer)
+        leftMs = Math.max(0, leftMs - (performance.now() - startedAt))
+      }
+      let isReleased = false
+      return () => {
+        if (!isReleased) release()
+        isReleased = true
+      }
+    },
+    stop () {
+      holds = Infinity
+      clearTimeout(timer)
+    }
   }
 }

@@ -1,10 +1,13 @@
 import { createReadStream } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Cache, Context, FileEntry, Files, Logger, Preferences } from '@svc/plugin-sdk'
+import type {
+  Cache, Context, FileEntry, Files, Index, LinkMatch, Logger, Match, Preferences, ProviderContext
+} from '@svc/plugin-sdk'
 import type pg from 'pg'
 import type { Config } from './config.ts'
 import type { OutgoingClient } from './http.ts'
+import type { Hold } from './limit-time.ts'
 import { resolveInside } from './library/safe-path.ts'
 
 const TEXT_MAX_BYTES = 64 * 1024 * 1024
@@ -47,11 +50,11 @@ async function readBounded (path: string, maxBytes: number): Promise<string> {
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** The library as plugins see it: to read, and nothing outside. */
-export function createFiles (libraryDir: string): Files {
+/** A folder as plugins see it, such as the library: to read, and nothing outside. */
+export function createFiles (rootDir: string): Files {
   /** Where a path really leads and what is there; null when nothing is. */
   async function find (path: string): Promise<{ real: string, isFolder: boolean } | null> {
-    const real = await resolveInside(libraryDir, path)
+    const real = await resolveInside(rootDir, path)
     try {
       return { real, isFolder: (await stat(real)).isDirectory() }
     } catch (err) {
@@ -62,8 +65,9 @@ export function createFiles (libraryDir: string): Files {
   async function toEntry (folder: string, name: string): Promise<FileEntry[]> {
     try {
       const facts = await stat(join(folder, name))
-      if (facts.isDirectory()) return [{ name, kind: 'folder', size: 0 }]
-      return facts.isFile() ? [{ name, kind: 'file', size: facts.size }] : []
+      const mtime = Math.trunc(facts.mtimeMs)
+      if (facts.isDirectory()) return [{ name, kind: 'folder', size: 0, mtime }]
+      return facts.isFile() ? [{ name, kind: 'file', size: facts.size, mtime }] : []
     } catch {
       // It vanished since the folder was listed, or is a broken link: not an entry.
       return []
@@ -72,7 +76,11 @@ export function createFiles (libraryDir: string): Files {
   return {
     async readText (path, maxBytes = TEXT_MAX_BYTES) {
       const found = await find(path)
-      return found === null || found.isFolder ? null : await readBounded(found.real, maxBytes)
+      return found === null || found.isFolder ? undefined : await readBounded(found.real, maxBytes)
+    },
+    async * stream (path) {
+      const found = await find(path)
+      if (found !== null && !found.isFolder) yield * createReadStream(found.real) as AsyncIterable<Buffer>
     },
     async list (path) {
       const found = await find(path)
@@ -102,7 +110,15 @@ export function readPreferences (config: Config): Preferences {
 }
 
 /** What stays the same for a plugin as long as the process runs. */
-export interface PluginServices { config: unknown, http: OutgoingClient, log: Logger, cache: Cache, files: Files }
+export interface PluginServices {
+  config: unknown
+  http: OutgoingClient
+  log: Logger
+  cache: Cache
+  files: Files
+  folders: Readonly<Record<string, Files>>
+  index: Index
+}
 
 /** What differs from call to call: a scan shares its memo among all ROMs. */
 export interface CallScope {
@@ -111,8 +127,18 @@ export interface CallScope {
   preferences: Preferences
   /** Whether the caller heeds rate limits for all calls of the plugin; else each request waits one out by itself. */
   heedsLimits?: boolean
+  /** Stops the caller's clock while a request waits for its turn. */
+  hold?: Hold
+  /** A scan's options, by the names of its payload. */
+  options?: Readonly<Record<string, unknown>>
+  found?: ReadonlyMap<string, Match | LinkMatch>
+  report?: ProviderContext['report']
 }
 
-export function createContext (services: PluginServices, { heedsLimits = false, ...scope }: CallScope): Context {
-  return { ...services, ...scope, http: services.http.withSignal(scope.signal, heedsLimits) }
+const NOTHING_FOUND: ReadonlyMap<string, never> = new Map()
+
+export function createContext (services: PluginServices, scope: CallScope): ProviderContext {
+  const { heedsLimits = false, hold, signal, memo, preferences, options = {}, found = NOTHING_FOUND, report = () => {} } = scope
+  const http = services.http.withSignal(signal, { tellsLimits: heedsLimits, onWait: hold })
+  return { ...services, http, signal, memo, preferences, options, found, report }
 }
