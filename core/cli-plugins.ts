@@ -5,6 +5,7 @@ import { createHttpClient } from './http.ts'
 import { loadPlugins } from './loader.ts'
 import { createFiles } from './plugin-context.ts'
 import { linkSdk } from './plugin-packages.ts'
+import { NO_INDEX } from './plugin-index.ts'
 import { USER_AGENT } from './plugin-services.ts'
 import type { PluginRecord } from './registry.ts'
 
@@ -31,13 +32,13 @@ export async function inspectPlugins (config: Config): Promise<PluginRecord[]> {
     const registry = await loadPlugins(app, {
       config,
       works: true,
-      createServices (_kind, key, { config: pluginConfig, secrets, origins, pace }) {
+      createServices (_kind, key, { config: pluginConfig, secrets, origins, pace, hosts }) {
         const cache = createMemoryCache()
         const http = createHttpClient({
-          name: key, userAgent: USER_AGENT, log, secrets, trustedOrigins: origins, store: cache, pace
+          name: key, userAgent: USER_AGENT, log, secrets, trustedOrigins: origins, store: cache, pace, hosts
         })
         app.addHook('onClose', async () => { await http.close() })
-        return { config: pluginConfig, http, log, cache, files }
+        return { config: pluginConfig, http, log, cache, files, folders: {}, index: NO_INDEX }
       }
     })
     return [...registry.records]

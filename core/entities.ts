@@ -1,4 +1,5 @@
 import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
+import type { Allowance, Limits } from '@svc/plugin-sdk'
 import { columns } from './columns.ts'
 
 /** A process that can do work, and when it last said so. */
@@ -41,3 +42,29 @@ export const PluginCacheEntry = defineEntity({
   }
 })
 export type PluginCacheEntry = InferEntity<typeof PluginCacheEntry>
+
+/** A build of a plugin's local index; its entries are in the table of its generation. */
+export const PluginIndex = defineEntity({
+  name: 'PluginIndex',
+  tableName: 'plugin_indexes',
+  indexes: [{ properties: ['plugin'] }],
+  properties: {
+    generation: p.integer().primary().autoincrement(),
+    plugin: columns.text(),
+    /** Null while it is being filled. */
+    built_at: columns.time().nullable()
+  }
+})
+export type PluginIndex = InferEntity<typeof PluginIndex>
+
+/** What a plugin learnt of its service's pace, and what is left of its allowances. */
+export const PluginLimits = defineEntity({
+  name: 'PluginLimits',
+  tableName: 'plugin_limits',
+  properties: {
+    plugin: columns.text().primary(),
+    limits: p.json<Pick<Limits, 'concurrency' | 'rates'> | null>().nullable(),
+    allowances: p.json<Record<string, Allowance>>().default('{}')
+  }
+})
+export type PluginLimits = InferEntity<typeof PluginLimits>

@@ -1,9 +1,8 @@
-import type { Manifest, PluginKind } from '@svc/plugin-sdk'
+import type { Limits, Manifest, PluginKind, ProviderDefinition } from '@svc/plugin-sdk'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from './config.ts'
 import { createMask } from './http-mask.ts'
-import type { Pace } from './http-pace.ts'
 import { type PluginServices, createContext, createMemo, readPreferences } from './plugin-context.ts'
 import { readPluginConfig } from './plugin-config.ts'
 import {
@@ -33,6 +32,7 @@ interface Candidate {
   manifest: Manifest | null
   plugin: ImportedPlugin | null
   services: PluginServices | null
+  limits: Limits
   trust: Trust
   mask: (text: string) => string
   failure: LoadError | null
@@ -53,9 +53,9 @@ function toRecord ({ pack, manifest, plugin, failure, mask }: Candidate): Plugin
 }
 
 /** A channel's limits are about deliveries, which the host paces by itself. */
-function paceOf (definition: Definition): Pace {
-  const limits = 'identify' in definition ? definition.limits : undefined
-  return { concurrency: limits?.concurrency, perSecond: limits?.perSecond }
+function limitsOf ({ kind, definition }: Exported, config: unknown): Limits {
+  const { limits = {} } = kind === 'provider' ? definition as ProviderDefinition : {}
+  return typeof limits === 'function' ? limits(config as never) : limits
 }
 
 /** A step of one plugin: what goes wrong there is its failure alone. */
@@ -91,6 +91,7 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
     manifest: null,
     plugin: null,
     services: null,
+    limits: {},
     trust: { secrets: [], origins: [] },
     mask: (text) => text,
     failure: null
@@ -118,9 +119,17 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
     const mask = createMask(secrets)
     candidate.mask = (text) => mask.text(text)
     candidate.trust = { secrets, origins }
-    candidate.services = options.createServices(kind, definition.key, {
-      config: value, secrets, origins, pace: paceOf(definition)
+    candidate.limits = limitsOf(plugin, value)
+    const index = 'index' in definition ? definition.index : undefined
+    const services: PluginServices = options.createServices(kind, definition.key, {
+      config: value,
+      secrets,
+      origins,
+      pace: candidate.limits,
+      hosts: candidate.manifest?.hosts,
+      buildIndex: index === undefined ? undefined : (scope) => index.build(createContext(services, scope) as never)
     })
+    candidate.services = services
   }
 
   async function setUp ({ pack, plugin, services }: Candidate): Promise<void> {
@@ -137,11 +146,16 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
     })
   }
 
-  function add ({ plugin, services, trust }: Candidate): void {
+  function add ({ plugin, services, trust, limits }: Candidate): void {
     if (plugin === null || services === null) return
     const { kind, definition } = plugin
     const loaded: Loaded<Definition> = {
-      key: definition.key, definition, trust, context: (scope) => createContext(services, scope)
+      key: definition.key,
+      definition,
+      trust,
+      limits,
+      context: (scope) => createContext(services, scope),
+      rebuildIndex: 'index' in definition ? services.index.rebuild : null
     }
     maps[kind].set(definition.key, loaded)
   }

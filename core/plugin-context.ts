@@ -2,13 +2,14 @@ import { createReadStream } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type {
-  Cache, Context, FileEntry, Files, Index, LinkMatch, Logger, Match, Preferences, ProviderContext
+  Cache, Context, FileEntry, Files, LinkMatch, Logger, Match, Preferences, ProviderContext
 } from '@svc/plugin-sdk'
 import type pg from 'pg'
 import type { Config } from './config.ts'
 import type { OutgoingClient } from './http.ts'
 import type { Hold } from './limit-time.ts'
 import { resolveInside } from './library/safe-path.ts'
+import type { HostIndex } from './plugin-index.ts'
 
 const TEXT_MAX_BYTES = 64 * 1024 * 1024
 const ABSENT = new Set(['ENOENT', 'ENOTDIR'])
@@ -117,7 +118,7 @@ export interface PluginServices {
   cache: Cache
   files: Files
   folders: Readonly<Record<string, Files>>
-  index: Index
+  index: HostIndex
 }
 
 /** What differs from call to call: a scan shares its memo among all ROMs. */
@@ -135,7 +136,7 @@ export interface CallScope {
   report?: ProviderContext['report']
 }
 
-const NOTHING_FOUND: ReadonlyMap<string, never> = new Map()
+const NOTHING_FOUND: ReadonlyMap<string, Match> = new Map()
 
 export function createContext (services: PluginServices, scope: CallScope): ProviderContext {
   const { heedsLimits = false, hold, signal, memo, preferences, options = {}, found = NOTHING_FOUND, report = () => {} } = scope

@@ -3,7 +3,10 @@ import type { FastifyInstance } from 'fastify'
 import type { Config } from './config.ts'
 import { createHttpClient } from './http.ts'
 import type { Pace } from './http-pace.ts'
-import { type PluginServices, createCache, createFiles } from './plugin-context.ts'
+import {
+  type CallScope, type PluginServices, createCache, createFiles, createMemo, readPreferences
+} from './plugin-context.ts'
+import { type BuildIndex, NO_INDEX, createIndex } from './plugin-index.ts'
 import { VERSION } from './version.ts'
 
 export const USER_AGENT = `Svc/${VERSION}`
@@ -16,19 +19,28 @@ export interface WantedServices {
   /** `host:port` that may be a private address. */
   origins: string[]
   pace: Pace
+  /** The only hosts it may reach; undefined for all. */
+  hosts: readonly string[] | undefined
+  /** Gives the entries of its local index; undefined when it declares none. */
+  buildIndex: BuildIndex | undefined
 }
 
 /** How the running server equips a plugin. */
 export function createPluginServices (app: FastifyInstance, config: Config) {
   const files = createFiles(config.library_dir)
+  const closing = new AbortController()
+  app.addHook('onClose', async () => { closing.abort(new Error('The server stops')) })
+  const scopeOfFirstBuild = (): CallScope =>
+    ({ signal: closing.signal, memo: createMemo(), preferences: readPreferences(config) })
   return (kind: PluginKind, key: string, wanted: WantedServices): PluginServices => {
-    const { config: pluginConfig, secrets, origins, pace } = wanted
+    const { config: pluginConfig, secrets, origins, pace, hosts, buildIndex } = wanted
     const log: Logger = app.log.child({ plugin: `${kind}/${key}` })
     const cache = createCache(app.pg, `${kind}/${key}`)
     const http = createHttpClient({
-      name: key, userAgent: USER_AGENT, log, secrets, trustedOrigins: origins, store: cache, pace
+      name: key, userAgent: USER_AGENT, log, secrets, trustedOrigins: origins, store: cache, pace, hosts
     })
     app.addHook('onClose', async () => { await http.close() })
-    return { config: pluginConfig, http, log, cache, files }
+    const index = buildIndex === undefined ? NO_INDEX : createIndex(app.pg, `${kind}/${key}`, buildIndex, scopeOfFirstBuild)
+    return { config: pluginConfig, http, log, cache, files, folders: {}, index }
   }
 }

@@ -1,4 +1,6 @@
-import type { ChannelDefinition, Context, ExporterDefinition, PluginKind, ProviderDefinition } from '@svc/plugin-sdk'
+import type {
+  ChannelDefinition, ExporterDefinition, Limits, PluginKind, ProviderContext, ProviderDefinition
+} from '@svc/plugin-sdk'
 import type { CallScope } from './plugin-context.ts'
 
 export type PluginStatus = 'active' | 'disabled' | 'unsupported' | 'failed'
@@ -30,7 +32,11 @@ export interface Loaded<Definition> {
   key: string
   definition: Definition
   trust: Trust
-  context (scope: CallScope): Context
+  /** A provider's, for the configuration it has; empty for the other kinds. */
+  limits: Limits
+  context (scope: CallScope): ProviderContext
+  /** Builds its local index anew; null for a plugin without one. */
+  rebuildIndex: ((scope: CallScope) => Promise<number>) | null
 }
 
 /** All plugins by kind and key. Only active ones can be called; the others are there with their reason. */

@@ -1,4 +1,4 @@
-import type { ArchiveMember } from '@svc/plugin-sdk'
+import type { ArchiveMember } from './types.ts'
 import { Digest } from './digest.ts'
 import { ArchiveError } from './limits.ts'
 import type { Exclusions } from './types.ts'

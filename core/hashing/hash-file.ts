@@ -1,4 +1,4 @@
-import type { ArchiveMember } from '@svc/plugin-sdk'
+import type { ArchiveMember } from './types.ts'
 import { hashLargest, hashMembers, type Archive } from './archive.ts'
 import { readChdSha1 } from './chd.ts'
 import { Digest } from './digest.ts'

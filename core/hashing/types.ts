@@ -1,5 +1,14 @@
-import type { ArchiveMember, Hashes } from '@svc/plugin-sdk'
 import type { RetroAchievementsHash } from './retroachievements/hash.ts'
+
+/** Lower-case hex of 8, 32 and 40 digits; empty when not known. */
+export interface Hashes { crc_hash: string, md5_hash: string, sha1_hash: string }
+
+/** One file in an archive. */
+export interface ArchiveMember extends Hashes {
+  name: string
+  /** Bytes, unpacked. */
+  size: number
+}
 
 /** What hashing found out about one file. */
 export interface FileHashes extends Hashes {

@@ -61,6 +61,7 @@ function withoutRefusals (http: HttpClient): HttpClient {
     })
   }
   return {
+    ...http,
     request: async (url, options) => withoutBody(await hide(http.request(url, options))),
     json: (url, options) => hide(http.json(url, options)),
     text: (url, options) => hide(http.text(url, options))
@@ -100,7 +101,7 @@ export function createChannelHttp (app: FastifyInstance) {
         store: cache,
         dispatcher: agentFor(rules),
         secrets: [...loaded.trust.secrets, ...listSecrets(subject, loaded.definition)]
-      }).withSignal(signal, true)
+      }).withSignal(signal, { tellsLimits: true })
       return subject.is_admin ? client : withoutRefusals(client)
     }
   }

@@ -5,6 +5,7 @@ import type { Scope } from '../../core/scopes.ts'
 import { ErrorSchema, type Routes } from '../../core/typebox.ts'
 import { VERSION } from '../../core/version.ts'
 import { createPlatformSchema } from '../platforms/schemas.ts'
+import { providersOf } from '../platforms/views.ts'
 import {
   CreatePlatformsSchema, CreatedPlatformsSchema, HeartbeatSchema, LivenessSchema, ReadinessSchema, SourceParams,
   createSetupLibrarySchema
@@ -17,9 +18,8 @@ const LIVENESS: Static<typeof LivenessSchema> = { status: 'ok' }
 const createRoutes = (config: Config): Routes => async (app) => {
   const { setup, sources, health } = app.heartbeat
   const needs = (scope: Scope) => async (request: FastifyRequest) => { await setup.checkAccess(request.caller, scope) }
-  const providers = app.registry.definitions.flatMap(({ definition }) => 'identify' in definition ? [definition] : [])
   // The platforms' routes keep the named schema to themselves.
-  const PlatformSchema = Type.Object(createPlatformSchema(providers).properties)
+  const PlatformSchema = Type.Object(createPlatformSchema(providersOf(app.registry)).properties)
 
   app.get('/', {
     schema: { hide: true }, config: { public: true }

@@ -1,4 +1,3 @@
-import type { Context } from '@svc/plugin-sdk'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config.ts'
 import { badRequest } from '../../core/errors.ts'
@@ -26,7 +25,7 @@ export function createSources (app: FastifyInstance, config: Config) {
     if (definition.heartbeat === undefined) return true
     const signal = AbortSignal.timeout(SOURCE_TIMEOUT_MS)
     const scope = { signal, memo: createMemo(), preferences: readPreferences(config) }
-    const ctx = provider.context(scope) as Context<Record<string, unknown>>
+    const ctx = provider.context(scope) as never
     try {
       return await Promise.race([definition.heartbeat(ctx), refuseWhen(signal)])
     } catch (err) {

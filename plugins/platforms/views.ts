@@ -1,4 +1,4 @@
-import type { PlatformFacts, ProviderDefinition } from '@svc/plugin-sdk'
+import type { PlatformFacts, ProviderDefinition, ProviderIdType } from '@svc/plugin-sdk'
 import type { Registry } from '../../core/registry.ts'
 import { parseName } from '../../core/library/names.ts'
 import { formatDate } from '../../core/typebox.ts'
@@ -36,8 +36,12 @@ export interface FirmwareRow {
 
 const IDENTIFYING = ['igdb', 'moby', 'ss', 'launchbox', 'ra', 'hasheous'] as const
 
-export const providersOf = (registry: Registry): ProviderDefinition[] => registry.definitions
+type WithId = ProviderDefinition & { id: ProviderIdType }
+
+/** The providers that give games ids of their own, those that are switched off included. */
+export const providersOf = (registry: Registry): WithId[] => registry.definitions
   .flatMap(({ kind, definition }) => kind === 'provider' ? [definition as ProviderDefinition] : [])
+  .filter((definition): definition is WithId => definition.id !== undefined)
 
 export function toFirmwareView (row: FirmwareRow): FirmwareView {
   const parsed = parseName(row.file_name)

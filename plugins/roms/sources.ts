@@ -41,8 +41,10 @@ export function createSources (registry: Registry): Sources {
   const providers = registry.definitions
     .flatMap(({ kind, definition }) => kind === 'provider' ? [definition as ProviderDefinition] : [])
   const byKey = new Map<string, Source>(KNOWN.map(([key, id]) => [key, { key, id, metadata: null }]))
-  for (const { key, id, metadata = null } of providers) byKey.set(key, { key, id, metadata })
-  const others = providers.filter((provider) => provider.identifies !== false &&
+  for (const { key, id, metadata = null } of providers) {
+    if (id !== undefined) byKey.set(key, { key, id, metadata })
+  }
+  const others = providers.filter((provider) => (provider.kind ?? 'games') === 'games' &&
     !KNOWN.some(([key]) => key === provider.key)).map((provider) => provider.key)
   return { all: [...byKey.values()], byKey, identifying: [...IDENTIFYING, ...others] }
 }

@@ -78,7 +78,8 @@ function toMergeBase (rom: LookupRom, isFresh: boolean): MergeBase {
 }
 
 function linkedIds (stored: ReadonlyMap<string, Match>): Map<string, ProviderId> {
-  return new Map([...stored.values()].flatMap((match) => Object.entries(match.ids ?? {})))
+  const ids = [...stored.values()].flatMap((match) => Object.entries(match.ids ?? {}))
+  return new Map(ids.filter((entry): entry is [string, ProviderId] => entry[1] !== undefined))
 }
 
 /** Looks ROMs up, merges what comes back, writes it and has the artwork fetched. Many ROMs are under way at once. */
@@ -93,7 +94,7 @@ export function createIdentification (services: IdentificationServices) {
   let unwritten = 0
 
   const isIdentified = (matches: ReadonlyMap<string, Match>) =>
-    [...matches.keys()].some((key) => providers.get(key)?.definition.identifies !== false)
+    [...matches.keys()].some((key) => (providers.get(key)?.definition.kind ?? 'games') === 'games')
 
   /** Which stored matches stay, beside those just found. */
   function combine (

@@ -47,18 +47,18 @@ export function createIdentifier (
   }
 
   async function call (lane: Lane, rom: Rom, lookup: Lookup, hint: ProviderId | null): Promise<Match | null> {
-    const { definition, context, key } = lane.provider
-    const limitMs = definition.limits?.timeoutMs ?? DEFAULT_TIMEOUT_MS
-    const match = await limitTime(`Provider '${key}' did not answer within`, limitMs, scope.signal, async (signal) => {
-      const ctx = context({ ...scope, signal, heedsLimits: true }) as never
+    const { definition, limits, context, key } = lane.provider
+    const limitMs = limits.timeoutMs ?? DEFAULT_TIMEOUT_MS
+    const match = await limitTime(`Provider '${key}' did not answer within`, limitMs, scope.signal, async (signal, hold) => {
+      const ctx = context({ ...scope, signal, hold, heedsLimits: true }) as never
       const ids = new Set([lookup.knownId, hint])
       for (const id of ids) {
-        const found = id === null ? null : await definition.getById?.(id, rom, ctx)
-        if (found !== null && found !== undefined) return found
+        const found = id === null ? undefined : await definition.getById?.(id as never, rom, ctx)
+        if (found !== undefined) return found
       }
-      return lookup.searches ? await definition.identify(rom, ctx) : null
+      return lookup.searches ? await definition.identify?.(rom, ctx) : undefined
     })
-    return match === null || match === undefined ? null : checkMatch(match, lane.provider)
+    return match === undefined ? null : checkMatch(match, lane.provider)
   }
 
   async function ask (

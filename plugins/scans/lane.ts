@@ -71,7 +71,7 @@ function judge (err: unknown, { key, definition }: Provider): Outcome {
 }
 
 export function createLane (provider: Provider, breaker: Breaker, signal: AbortSignal): Lane {
-  const queue = new PQueue({ concurrency: provider.definition.limits?.concurrency ?? DEFAULT_CONCURRENCY })
+  const queue = new PQueue({ concurrency: provider.limits.concurrency ?? DEFAULT_CONCURRENCY })
 
   /** @throws LeftOutError */
   async function takeTurn (): Promise<Extract<Turn, { kind: 'call' }>> {

@@ -12,9 +12,8 @@ const TIMEOUT_SECONDS = 60 * 60
 /** One task for each provider that keeps a local index. Its schedule is off until `refresh_cron` is set. */
 export function defineRefreshes (app: FastifyInstance, config: Config): TaskDefinition[] {
   return [...app.registry.providers.values()].flatMap((provider) => {
-    const { key, definition } = provider
-    const refresh = definition.refresh?.bind(definition)
-    if (refresh === undefined) return []
+    const { key, definition, rebuildIndex } = provider
+    if (rebuildIndex === null) return []
     const section: Record<string, unknown> = config.plugins[key] ?? {}
     const cron = section.refresh_cron
     const isScheduled = typeof cron === 'string' && cron !== ''
@@ -33,8 +32,8 @@ export function defineRefreshes (app: FastifyInstance, config: Config): TaskDefi
       arguments: Type.Object({}, { additionalProperties: false }),
       async run ({ signal, report }) {
         await report({ update_stats: { processed: 0, total: 1 } })
-        await refresh(provider.context({ signal, memo: createMemo(), preferences: readPreferences(config) }) as never)
-        await report({ update_stats: { processed: 1, total: 1 } })
+        const count = await rebuildIndex({ signal, memo: createMemo(), preferences: readPreferences(config) })
+        await report({ update_stats: { processed: count, total: count } })
       }
     } satisfies TaskDefinition]
   })

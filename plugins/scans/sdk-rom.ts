@@ -1,8 +1,10 @@
-import type { PlatformFacts, ProviderDefinition, Rom as SdkRom, RomFile, RomPlatform } from '@svc/plugin-sdk'
+import {
+  type Hashes, type PlatformFacts, type ProviderDefinition, type Rom as SdkRom, type RomFile, type RomPlatform, listPlatformIds
+} from '@svc/plugin-sdk'
 import type { Config } from '../../core/config.ts'
 import { parseName, regionCodes } from '../../core/library/names.ts'
 import type { Platform } from '../platforms/entities.ts'
-import type { LookupRom } from './subjects.ts'
+import type { LookupFile, LookupRom } from './subjects.ts'
 
 /** The platform of the ROMs at hand, as the scan knows it. */
 export interface ScannedPlatform {
@@ -26,9 +28,24 @@ function sortRegions (rom: LookupRom, config: Config): string[] {
   return regionCodes(rom.regions).toSorted((a, b) => rank(a) - rank(b))
 }
 
-/** A stored ROM as each provider gets it: the platform carries that provider's own id. */
+/** What the database keeps as an empty text is not known to a provider. */
+function toHashes ({ crc_hash: crc, md5_hash: md5, sha1_hash: sha1 }: Pick<LookupRom, keyof Hashes>): Hashes {
+  return { crc_hash: crc || undefined, md5_hash: md5 || undefined, sha1_hash: sha1 || undefined }
+}
+
+function toSdkFile ({ chd_sha1_hash: chd, archive_members: members, category, ...file }: LookupFile): RomFile {
+  return {
+    ...file,
+    ...toHashes(file),
+    chd_sha1_hash: chd || undefined,
+    archive_members: members?.map((member) => ({ ...member, ...toHashes(member) })),
+    category: category ?? undefined
+  }
+}
+
+/** A stored ROM as each provider gets it: the platform carries that provider's own ids. */
 export function toSdkRom (
-  rom: LookupRom, files: RomFile[], platform: ScannedPlatform, config: Config
+  rom: LookupRom, files: readonly LookupFile[], platform: ScannedPlatform, config: Config
 ): (definition: ProviderDefinition) => SdkRom {
   const shared = {
     fs_name: rom.fs_name,
@@ -38,20 +55,19 @@ export function toSdkRom (
     fs_path: rom.fs_path,
     regions: rom.regions,
     languages: rom.languages,
-    revision: rom.revision ?? null,
+    revision: rom.revision ?? undefined,
     tags: rom.tags,
-    crc_hash: rom.crc_hash,
-    md5_hash: rom.md5_hash,
-    sha1_hash: rom.sha1_hash,
-    ra_hash: rom.ra_hash ?? null,
-    serial: parseName(rom.fs_name, { isFolder: rom.is_folder }).serial,
-    files,
+    ...toHashes(rom),
+    ra_hash: rom.ra_hash ?? undefined,
+    serial: parseName(rom.fs_name, { isFolder: rom.is_folder }).serial ?? undefined,
+    titles: [rom.fs_name_no_tags],
+    files: files.map(toSdkFile),
     region_codes: sortRegions(rom, config)
   }
   const { slug, fs_slug: fsSlug, name, fs_path: fsPath } = platform
   return (definition) => {
-    const providerId = definition.platforms?.[slug] ?? null
-    const romPlatform: RomPlatform = { slug, fs_slug: fsSlug, name, fs_path: fsPath, provider_id: providerId }
+    const ids = listPlatformIds(definition.platforms?.[slug])
+    const romPlatform: RomPlatform = { slug, fs_slug: fsSlug, name, fs_path: fsPath, ids }
     return { ...shared, platform: romPlatform }
   }
 }

@@ -1,6 +1,6 @@
-import type { Match, RomFile } from '@svc/plugin-sdk'
+import type { Match } from '@svc/plugin-sdk'
 import type pg from 'pg'
-import type { Rom } from '../roms/entities.ts'
+import type { Rom, RomFile } from '../roms/entities.ts'
 
 const ROM_COLUMNS = ['id', 'fs_name', 'fs_name_no_ext', 'fs_name_no_tags', 'fs_extension', 'fs_path', 'is_folder', 'name',
   'summary', 'regions', 'languages', 'tags', 'revision', 'crc_hash', 'md5_hash', 'sha1_hash', 'ra_hash', 'url_cover',
@@ -12,8 +12,11 @@ const FILE_COLUMNS = ['file_name', 'file_path', 'is_top_level', 'chd_sha1_hash',
 /** What of a stored ROM a lookup and a merge need. */
 export type LookupRom = Pick<Rom, typeof ROM_COLUMNS[number]>
 
+/** What of a stored file a lookup needs. */
+export type LookupFile = Pick<RomFile, typeof FILE_COLUMNS[number] | 'file_size_bytes'>
+
 /** A stored ROM with its files and the matches it has. */
-export interface Subject { rom: LookupRom, files: RomFile[], stored: ReadonlyMap<string, Match> }
+export interface Subject { rom: LookupRom, files: LookupFile[], stored: ReadonlyMap<string, Match> }
 
 function groupMatches (rows: readonly { rom_id: number, provider: string, match: Match }[]) {
   const byRom = new Map<number, Map<string, Match>>()
@@ -28,7 +31,7 @@ function groupMatches (rows: readonly { rom_id: number, provider: string, match:
 export async function loadSubjects (pool: pg.Pool, ids: readonly number[]): Promise<Map<number, Subject>> {
   const [roms, files, matches] = await Promise.all([
     pool.query<LookupRom>(`select ${ROM_COLUMNS.join(', ')} from roms where id = any($1::int[])`, [ids]),
-    pool.query<RomFile & { rom_id: number }>(`select rom_id, file_size_bytes::float8 as file_size_bytes,
+    pool.query<LookupFile & { rom_id: number }>(`select rom_id, file_size_bytes::float8 as file_size_bytes,
       ${FILE_COLUMNS.join(', ')} from rom_files where rom_id = any($1::int[]) order by id`, [ids]),
     pool.query<{ rom_id: number, provider: string, match: Match }>(
       'select rom_id, provider, match from rom_matches where rom_id = any($1::int[])', [ids])

@@ -30,7 +30,7 @@ t.test('equal requests of several calls are one even while they wait for their t
   const client = startClient(t, { pace: { concurrency: 1 } })
   const calls = ['/first', '/same', '/same', '/same', '/other', '/same']
   const texts = await Promise.all(calls.map((path) =>
-    client.withSignal(new AbortController().signal, true).text(`${server.url}${path}`)))
+    client.withSignal(new AbortController().signal, { tellsLimits: true }).text(`${server.url}${path}`)))
   t.same(texts, calls)
   t.same(server.requests, ['GET /first', 'GET /same', 'GET /other'])
 })

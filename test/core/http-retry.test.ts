@@ -106,7 +106,7 @@ t.test('a POST that is rate limited tells its caller at once', async (t) => {
 t.test('a caller that pauses by itself is told of a rate limit at once, and of nothing else', async (t) => {
   const server = await startServer(t, answers([503, 429], { 'retry-after': '2' }))
   const { waits, sleep } = recordWaits()
-  const client = startClient(t, { sleep }).withSignal(new AbortController().signal, true)
+  const client = startClient(t, { sleep }).withSignal(new AbortController().signal, { tellsLimits: true })
   await t.rejects(client.text(server.url), { name: 'RateLimitedError', retryAfterMs: 2_000 })
   t.equal(server.requests.length, 2)
   t.same(waits, [2_000], 'the 503 was waited out')

@@ -1,6 +1,7 @@
 import type { Cache, Logger } from '@svc/plugin-sdk'
 import { createHttpClient } from '../../core/http.ts'
 import { type PluginServices, createFiles } from '../../core/plugin-context.ts'
+import { NO_INDEX } from '../../core/plugin-index.ts'
 
 const log: Logger = { debug () {}, info () {}, warn () {}, error () {} }
 
@@ -13,5 +14,5 @@ export function createMemoryServices (config: unknown, libraryDir: string): Plug
     async delete (key) { kept.delete(key) }
   }
   const http = createHttpClient({ name: 'test', userAgent: 'Svc/test', log, secrets: [], trustedOrigins: [], store: cache })
-  return { config, http, log, cache, files: createFiles(libraryDir) }
+  return { config, http, log, cache, files: createFiles(libraryDir), folders: {}, index: NO_INDEX }
 }

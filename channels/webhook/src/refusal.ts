@@ -8,7 +8,7 @@ export function describeAnswer ({ status, headers, text }: HttpResponse, setting
   const reply = cleanText(hideSecrets(text(), settings)).slice(0, QUOTED_CHARACTERS).toWellFormed()
   const quoted = reply === '' ? '' : ` "${reply}"`
   const message = `${new URL(settings.url).host} answered ${status}${quoted}; ${advise(status)}`
-  if (status === 429) return new RateLimitedError(message, readRetryAfter(headers['retry-after']))
+  if (status === 429) return new RateLimitedError(message, readRetryAfter(headers['retry-after']) ?? undefined)
   return status < 500 ? new HttpStatusError(status, message, reply) : new ServiceDownError(message)
 }
 
