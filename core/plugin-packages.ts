@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, readlinkSync, rmSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { SERVER_DIR } from './server-dir.ts'
 
 /** A folder that may hold a plugin. */
 export interface PluginPackage {
@@ -17,7 +17,6 @@ export interface PluginPackage {
   problem: string | null
 }
 
-export const SERVER_DIR = dirname(dirname(fileURLToPath(import.meta.url)))
 const BUILT_IN_FOLDERS = ['providers', 'channels', 'exporters']
 /** Our own packages are run from their sources; those npm installed are plain JavaScript. */
 const CONDITIONS = { 'built-in': ['svc:source', 'import', 'default'], community: ['import', 'node', 'default'] }

@@ -1,6 +1,6 @@
 import { join, relative } from 'node:path'
 import { type Config, basePath, shareableBaseUrl } from './config.ts'
-import { SERVER_DIR } from './plugin-packages.ts'
+import { SERVER_DIR } from './server-dir.ts'
 import type { ReadyNews } from './supervisor-messages.ts'
 import { VERSION } from './version.ts'
 

@@ -5,7 +5,7 @@ import type { Logger } from 'pino'
 import type { Config } from './config.ts'
 import type { Environment } from './environment.ts'
 import { StartError } from './errors.ts'
-import { SERVER_DIR } from './plugin-packages.ts'
+import { SERVER_DIR } from './server-dir.ts'
 import { listenUrl, renderBanner } from './supervisor-banner.ts'
 import { clearOldCompiledCode, compiledCodeEnvironment, hasCompiledCode } from './supervisor-compiled.ts'
 import { type Database, openDatabase } from './supervisor-database.ts'
@@ -26,8 +26,8 @@ export interface SuperviseOptions {
   announce (text: string): void
 }
 
-const ENTRY = join(SERVER_DIR, 'core', 'supervisor-child.ts')
-const COMPILER = join(SERVER_DIR, 'core', 'supervisor-compile.ts')
+const ENTRY = join(SERVER_DIR, 'core', 'supervisor', 'child.ts')
+const COMPILER = join(SERVER_DIR, 'core', 'supervisor', 'compile.ts')
 /** V8 would let its nursery for new objects grow to 64 MB in each process. */
 const NODE_FLAGS = ['--conditions=svc:source', '--disable-warning=ExperimentalWarning', '--max-semi-space-size=4']
 /** glibc would give each thread a heap of its own, of which little is ever used. */

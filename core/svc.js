@@ -57,7 +57,7 @@ function runBeside (program, args) {
 }
 
 function run (program) {
-  const args = [...FLAGS, join(folder, 'cli.ts'), ...process.argv.slice(2)]
+  const args = [...FLAGS, join(folder, 'cli', 'main.ts'), ...process.argv.slice(2)]
   if (process.platform !== 'win32' && typeof process.execve === 'function') {
     process.execve(program, [program, ...args], ENVIRONMENT)
   } else {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { SERVER_DIR } from './plugin-packages.ts'
+import { SERVER_DIR } from './server-dir.ts'
 
 /** The release of this server. */
 export const VERSION = (JSON.parse(readFileSync(join(SERVER_DIR, 'package.json'), 'utf8')) as { version: string }).version

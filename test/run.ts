@@ -6,7 +6,7 @@ import pg from 'pg'
 import { migrate } from '../core/database.ts'
 import { startEmbeddedPostgres } from '../core/embedded-postgres.ts'
 import { createBoss } from '../core/jobs.ts'
-import { SERVER_DIR } from '../core/plugin-packages.ts'
+import { SERVER_DIR } from '../core/server-dir.ts'
 import { features } from '../plugins/index.ts'
 
 /**

@@ -3,7 +3,7 @@ import { isBuiltin } from 'node:module'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import t from 'tap'
 import ts from 'typescript'
-import { SERVER_DIR } from '../core/plugin-packages.ts'
+import { SERVER_DIR } from '../core/server-dir.ts'
 
 /** The sentence that each folder's README opens with. */
 const SENTENCES: Record<string, string> = {

@@ -1,7 +1,7 @@
-import type { ArchiveMember } from './types.ts'
+import type { ArchiveMember } from './archive-types.ts'
 import { Digest } from './digest.ts'
 import { ArchiveError } from './limits.ts'
-import type { Exclusions } from './types.ts'
+import type { Exclusions } from './archive-types.ts'
 
 /** A regular file in an archive. */
 export interface Listing {

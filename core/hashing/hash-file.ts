@@ -1,4 +1,4 @@
-import type { ArchiveMember } from './types.ts'
+import type { ArchiveMember } from './archive-types.ts'
 import { hashLargest, hashMembers, type Archive } from './archive.ts'
 import { readChdSha1 } from './chd.ts'
 import { Digest } from './digest.ts'
@@ -6,7 +6,8 @@ import { formatOf } from './formats.ts'
 import { ArchiveError, Budget, CancelledError, type Watch } from './limits.ts'
 import { digestSource, hashSmall } from './plain.ts'
 import { withSource, type Path, type Source } from './source.ts'
-import { EMPTY_HASHES, type FileHashes, type GroupHashes, type HashSettings } from './types.ts'
+import { EMPTY_HASHES } from './archive-types.ts'
+import { type FileHashes, type GroupHashes, type HashSettings } from './types.ts'
 import { asArchiveError, unpack } from './unpack.ts'
 
 /** One file to hash; with `raw`, its content is not looked at again, for the reason given. */

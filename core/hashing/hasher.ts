@@ -5,9 +5,11 @@ import { DEFAULT_LIMITS } from './limits.ts'
 import { ProcessPool } from './process-pool.ts'
 import type { Job } from './protocol.ts'
 import type { RetroAchievementsHash } from './retroachievements/hash.ts'
-import type { ArchiveLimits, Exclusions, FileHashes, GroupHashes, HashSettings, MemberChoice } from './types.ts'
+import type { ArchiveLimits, Exclusions } from './archive-types.ts'
+import type { FileHashes, GroupHashes, HashSettings, MemberChoice } from './types.ts'
 
-export type { ArchiveLimits, Exclusions, FileHashes, GroupHashes, MemberChoice } from './types.ts'
+export type { ArchiveLimits, Exclusions } from './archive-types.ts'
+export type { FileHashes, GroupHashes, MemberChoice } from './types.ts'
 export type { RetroAchievementsHash } from './retroachievements/hash.ts'
 
 export interface HasherOptions {

@@ -1,4 +1,4 @@
-import type { ArchiveLimits } from './types.ts'
+import type { ArchiveLimits } from './archive-types.ts'
 
 const MIB = 1024 ** 2
 const SLOWEST_BYTES_PER_MS = 4 * MIB / 1000

@@ -1,6 +1,6 @@
 import { read as readWithCallback, readSync } from 'node:fs'
 import { promisify } from 'node:util'
-import type { Hashes } from './types.ts'
+import type { Hashes } from './archive-types.ts'
 import { hashBytes, type Digest } from './digest.ts'
 import { CancelledError, type Watch } from './limits.ts'
 import type { Source } from './source.ts'

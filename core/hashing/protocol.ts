@@ -1,4 +1,4 @@
-import type { Hashes } from './types.ts'
+import type { Hashes } from './archive-types.ts'
 import type { FileRequest } from './hash-file.ts'
 import type { RetroAchievementsHash } from './retroachievements/hash.ts'
 import type { FileHashes, HashSettings } from './types.ts'

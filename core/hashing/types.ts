@@ -1,14 +1,5 @@
+import type { ArchiveLimits, ArchiveMember, Exclusions, Hashes } from './archive-types.ts'
 import type { RetroAchievementsHash } from './retroachievements/hash.ts'
-
-/** Lower-case hex of 8, 32 and 40 digits; empty when not known. */
-export interface Hashes { crc_hash: string, md5_hash: string, sha1_hash: string }
-
-/** One file in an archive. */
-export interface ArchiveMember extends Hashes {
-  name: string
-  /** Bytes, unpacked. */
-  size: number
-}
 
 /** What hashing found out about one file. */
 export interface FileHashes extends Hashes {
@@ -29,26 +20,6 @@ export interface GroupHashes {
   combined: Hashes
 }
 
-/** Members of an archive that count for nothing: they are neither hashed nor listed. */
-export interface Exclusions {
-  /** Base names: exact, or a pattern that the whole base name is tested with. */
-  names?: readonly (string | RegExp)[]
-  /** Endings without the first dot, such as `txt` or `tar.gz`; compared without case. */
-  extensions?: readonly string[]
-}
-
-/** What an archive may ask of the machine before it counts as unreadable. */
-export interface ArchiveLimits {
-  entries: number
-  /** Bytes unpacked. */
-  totalBytes: number
-  /** Bytes unpacked per byte of archive, looked at only beyond `ratioFreeBytes`. */
-  ratio: number
-  ratioFreeBytes: number
-  /** To which one second is added for every 4 MiB of archive, so that slow disks can finish large ones. */
-  timeoutMs: number
-}
-
 /** How a file's content is chosen: every member of an archive, or only the largest (files inside a folder). */
 export type MemberChoice = 'all' | 'largest'
 
@@ -57,5 +28,3 @@ export interface HashSettings {
   limits: ArchiveLimits
   members: MemberChoice
 }
-
-export const EMPTY_HASHES: Hashes = { crc_hash: '', md5_hash: '', sha1_hash: '' }

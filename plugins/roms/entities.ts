@@ -1,5 +1,5 @@
 import type { MediaKind } from '@svc/plugin-sdk'
-import type { ArchiveMember } from '../../core/hashing/types.ts'
+import type { ArchiveMember } from '../../core/hashing/archive-types.ts'
 import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
 import { columns } from '../../core/columns.ts'
 import { Platform } from '../platforms/entities.ts'

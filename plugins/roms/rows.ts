@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { MediaKind } from '@svc/plugin-sdk'
-import type { ArchiveMember } from '../../core/hashing/types.ts'
+import type { ArchiveMember } from '../../core/hashing/archive-types.ts'
 import { type RawBuilder, sql } from 'kysely'
 import { milliseconds } from '../../core/columns.ts'
 import type { Viewer } from '../platforms/visibility.ts'

@@ -1,4 +1,4 @@
-import type { ArchiveMember } from '../../core/hashing/types.ts'
+import type { ArchiveMember } from '../../core/hashing/archive-types.ts'
 import type pg from 'pg'
 import { transaction } from '../../core/transaction.ts'
 import type { Rom } from '../roms/entities.ts'

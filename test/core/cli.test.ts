@@ -8,7 +8,7 @@ import { findAdded } from '../../core/cli-plugins-npm.ts'
 import { createProgram } from '../../core/cli-program.ts'
 import { type ScanState, createJsonView, createLineView, listProblems, summarise } from '../../core/cli-progress.ts'
 import { toScanState } from '../../core/cli-scan.ts'
-import { SERVER_DIR } from '../../core/plugin-packages.ts'
+import { SERVER_DIR } from '../../core/server-dir.ts'
 import { runSvc, settings } from '../e2e/server.ts'
 
 const state = (status: string, stats: Record<string, number> = {}, error: string | null = null): ScanState =>
@@ -133,7 +133,7 @@ t.test('a plugin is added from a folder, listed and removed', async (t) => {
 t.test('the flags of the start script are those of the processes it leads to', async (t) => {
   const flags = /FLAGS = (\[.*\])/
   const [, ofScript] = flags.exec(readFileSync(join(SERVER_DIR, 'core', 'svc.js'), 'utf8')) ?? []
-  const [, ofSupervisor] = flags.exec(readFileSync(join(SERVER_DIR, 'core', 'supervisor.ts'), 'utf8')) ?? []
+  const [, ofSupervisor] = flags.exec(readFileSync(join(SERVER_DIR, 'core', 'supervisor', 'supervisor.ts'), 'utf8')) ?? []
   t.ok(ofScript)
   t.equal(ofScript, ofSupervisor)
 })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { Test as TapTest } from 'tap'
-import { SERVER_DIR } from '../../core/plugin-packages.ts'
+import { SERVER_DIR } from '../../core/server-dir.ts'
 import { keepCompiledCode } from '../../core/supervisor-compiled.ts'
 import { type ServerState, readServerState } from '../../core/supervisor-state.ts'
 

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { createHasher, type HasherOptions } from '../../../core/hashing/hasher.ts'
-import { EMPTY_HASHES } from '../../../core/hashing/types.ts'
+import { EMPTY_HASHES } from '../../../core/hashing/archive-types.ts'
 import { expectedHashes, makeTar, makeZip, MEMBERS, sortedMembers, unpackFixture } from './fixtures.ts'
 
 /** Threads take longer to start than these files to read: the same for all tests without options of their own. */
