@@ -5,27 +5,27 @@ import multipart from '@fastify/multipart'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import fastify, { LogController, type FastifyBaseLogger, type FastifyPluginCallback, type FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
-import auth from './auth.ts'
-import { type Config, basePath } from './config.ts'
-import database, { type Entities, REQUEST_LIMITS } from './database.ts'
-import errorHandler from './error-handler.ts'
-import { refuseConnection, sendFrameworkError } from './framework-errors.ts'
-import jobs from './jobs.ts'
-import jsonDepth from './json-depth.ts'
-import limits from './limits.ts'
-import loader from './loader.ts'
-import openapi from './openapi.ts'
-import { corsOptionsFor } from './origins.ts'
-import type { PluginPackage } from './plugin-packages.ts'
-import { createPluginServices } from './plugin-services.ts'
-import refuseNul from './refuse-nul.ts'
-import { type Secrets, createSecrets } from './secrets.ts'
-import { SOCKET_PATH, isSocketUpgrade } from './socket-request.ts'
-import sockets from './sockets.ts'
+import auth from './access/auth.ts'
+import { type Config, basePath } from './config/config.ts'
+import database, { type Entities, REQUEST_LIMITS } from './database/database.ts'
+import errorHandler from './web/error-handler.ts'
+import { refuseConnection, sendFrameworkError } from './web/framework-errors.ts'
+import jobs from './jobs/jobs.ts'
+import jsonDepth from './web/json-depth.ts'
+import limits from './web/limits.ts'
+import loader from './loader/loader.ts'
+import openapi from './web/openapi.ts'
+import { corsOptionsFor } from './web/origins.ts'
+import type { PluginPackage } from './loader/packages.ts'
+import { createPluginServices } from './loader/services.ts'
+import refuseNul from './web/refuse-nul.ts'
+import { type Secrets, createSecrets } from './access/secrets.ts'
+import { SOCKET_PATH, isSocketUpgrade } from './sockets/request.ts'
+import sockets from './sockets/sockets.ts'
 import type { App } from './typebox.ts'
-import { buildSerializer, createValidatorCompiler } from './validation.ts'
+import { buildSerializer, createValidatorCompiler } from './web/validation.ts'
 import { VERSION } from './version.ts'
-import workers, { type Role } from './workers.ts'
+import workers, { type Role } from './jobs/workers.ts'
 
 export interface AppOptions {
   config: Config
@@ -48,7 +48,7 @@ export interface FeatureOptions { config: Config, role: Role }
 
 const JSON_MAX_BYTES = 1024 * 1024
 const URL_PART_MAX = 4_096
-/** The largest upload at 150 kB/s. Those who are not signed in have less (core/limits.ts). */
+/** The largest upload at 150 kB/s. Those who are not signed in have less (core/web/limits.ts). */
 const REQUEST_TIMEOUT_MS = 3_600_000
 
 /** Routes are written without the path of the base URL; a proxy may have cut it already. */

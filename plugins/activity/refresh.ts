@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
-import { transaction } from '../../core/transaction.ts'
+import { transaction } from '../../core/database/transaction.ts'
 
 const EVERY_MS = 1_000
 /** Any number that is ours alone: who holds it tells everybody, for all workers. */
 const REFRESH_LOCK = 7_364_131
 
-declare module '../../core/sockets.ts' {
+declare module '../../core/sockets/sockets.ts' {
   interface ServerEvents { 'activity:refresh': Record<never, never> }
 }
 

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { callerOf } from '../../core/auth.ts'
+import { callerOf } from '../../core/access/auth.ts'
 import { Id, type Routes } from '../../core/typebox.ts'
 import { DeviceReference } from '../devices/schemas.ts'
 import { ActivityEntrySchema, HeartbeatSchema } from './schemas.ts'

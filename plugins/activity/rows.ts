@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { type RawBuilder, sql } from 'kysely'
-import { milliseconds } from '../../core/columns.ts'
+import { milliseconds } from '../../core/database/columns.ts'
 import type { DeviceId } from '../devices/schemas.ts'
 import { newestThumbnail } from '../assets/newest-thumbnail.ts'
 import type { Viewer } from '../platforms/visibility.ts'

@@ -1,15 +1,15 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
-import type { Caller } from '../../core/auth.ts'
+import type { Caller } from '../../core/access/auth.ts'
 import { notFound } from '../../core/errors.ts'
-import { SIGNED_IN_ROOM, userRoom } from '../../core/sockets.ts'
+import { SIGNED_IN_ROOM, userRoom } from '../../core/sockets/sockets.ts'
 import { deviceIdOf } from '../devices/schemas.ts'
 import { createRefresh } from './refresh.ts'
 import { type Cleared, deleteEntries, findPlayed, selectEntries, upsertEntry } from './rows.ts'
 import { type ActivityEntryView, type Heartbeat, type Stop, toActivityView } from './schemas.ts'
 
-declare module '../../core/sockets.ts' {
+declare module '../../core/sockets/sockets.ts' {
   interface ServerEvents {
     'activity:update': ActivityEntryView
     'activity:clear': Cleared

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { callerOf } from '../../core/auth.ts'
+import { callerOf } from '../../core/access/auth.ts'
 import { forbidden } from '../../core/errors.ts'
 import { DateTime, ErrorSchema, Id, IdParams, type Routes, formatDate } from '../../core/typebox.ts'
 import { listDeletedAccounts, restoreUploads } from './deleted-accounts.ts'

@@ -1,5 +1,5 @@
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql'
-import { type Caller, requireGrant } from '../../core/auth.ts'
+import { type Caller, requireGrant } from '../../core/access/auth.ts'
 import { badRequest, conflict, notFound } from '../../core/errors.ts'
 import type { Device } from '../devices/entities.ts'
 import type { DeviceStamps } from './devices.ts'

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { compareNames, type Entry } from '../../core/hashing/archive.ts'
-import { Budget } from '../../core/hashing/limits.ts'
-import { withSource } from '../../core/hashing/source.ts'
-import { openZip } from '../../core/hashing/zip.ts'
+import { compareNames, type Entry } from '../../core/archives/archive.ts'
+import { Budget } from '../../core/archives/limits.ts'
+import { withSource } from '../../core/archives/source.ts'
+import { openZip } from '../../core/archives/zip.ts'
 
 const ZIP_MARK = 'PK\x03\x04'
 /** An upload waits for its hash, in a process that serves others: far less than a scan may take. */

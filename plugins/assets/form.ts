@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
-import type { Config } from '../../core/config.ts'
-import { callerOf } from '../../core/auth.ts'
+import type { Config } from '../../core/config/config.ts'
+import { callerOf } from '../../core/access/auth.ts'
 import { ApiError, badRequest } from '../../core/errors.ts'
 import { findUserFolder } from '../users/folder.ts'
 import type { Files, StagedFile } from './files.ts'

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import { milliseconds } from '../../core/columns.ts'
+import { milliseconds } from '../../core/database/columns.ts'
 import type { AssetRow } from './rows.ts'
 
 /** Time in milliseconds since 1970. */

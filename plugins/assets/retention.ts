@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { type RawBuilder, sql } from 'kysely'
 import type pg from 'pg'
-import { transaction } from '../../core/transaction.ts'
+import { transaction } from '../../core/database/transaction.ts'
 
 /** What may go: whose, beyond how many, and whether that of the last day stays in any case. */
 interface Thinning { ofUser: RawBuilder<boolean>, kept: number, isYoungKept: boolean }

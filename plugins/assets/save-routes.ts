@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { callerOf } from '../../core/auth.ts'
+import { callerOf } from '../../core/access/auth.ts'
 import { ErrorSchema, IdParams, type Routes } from '../../core/typebox.ts'
 import { type Forms, formOf, requireFile } from './form.ts'
 import {

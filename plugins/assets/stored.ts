@@ -1,10 +1,10 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type pg from 'pg'
-import type { Config } from '../../core/config.ts'
-import { requirePair } from '../../core/identity.ts'
+import type { Config } from '../../core/config/config.ts'
+import { requirePair } from '../../core/database/identity.ts'
 import { errorCode } from '../../core/library/fs-error.ts'
-import { commandLine } from '../../core/supervisor-banner.ts'
+import { commandLine } from '../../core/supervisor/banner.ts'
 import { INCOMING } from './files.ts'
 import { PLURALS } from './views.ts'
 

@@ -1,7 +1,7 @@
 import { ForeignKeyConstraintViolationException } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
-import type { Config } from '../../core/config.ts'
+import type { Config } from '../../core/config/config.ts'
 import { ApiError, conflict } from '../../core/errors.ts'
 import { Device } from '../devices/entities.ts'
 import { Rom } from '../roms/entities.ts'

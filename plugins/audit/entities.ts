@@ -1,5 +1,5 @@
 import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
-import { columns } from '../../core/columns.ts'
+import { columns } from '../../core/database/columns.ts'
 
 /** Something that matters to the security of the server. It outlives the account it tells of. */
 export const AuditEvent = defineEntity({

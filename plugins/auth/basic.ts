@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { AuthScheme, Caller, Presented } from '../../core/auth.ts'
+import type { AuthScheme, Caller, Presented } from '../../core/access/auth.ts'
 import { User } from '../users/entities.ts'
 import { noteActivity } from './activity.ts'
 import { signInKeys } from './limits.ts'

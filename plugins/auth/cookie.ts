@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Presented, isSecureRequest } from '../../core/auth.ts'
-import { type Config, basePath } from '../../core/config.ts'
-import { cookieNames, readCookies } from '../../core/names.ts'
+import { type Presented, isSecureRequest } from '../../core/access/auth.ts'
+import { type Config, basePath } from '../../core/config/config.ts'
+import { cookieNames, readCookies } from '../../core/access/names.ts'
 
 /** Where the cookie of a login goes: everything that is served. */
 export const cookiePath = (config: Config) => `${basePath(config)}/`

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { SignJWT, errors, jwtVerify } from 'jose'
-import type { Secrets } from '../../core/secrets.ts'
+import type { Secrets } from '../../core/access/secrets.ts'
 
 const ISSUER = 'svc:oauth'
 /** RFC 7518 section 3.2. */

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
-import type { AuthScheme, Caller, Presented } from '../../core/auth.ts'
-import { scopesOf } from '../../core/grants.ts'
-import type { Scope } from '../../core/scopes.ts'
+import type { AuthScheme, Caller, Presented } from '../../core/access/auth.ts'
+import { scopesOf } from '../../core/access/grants.ts'
+import type { Scope } from '../../core/access/scopes.ts'
 import { loadGuestAccess } from '../permissions/access.ts'
 
 /** No account has this id. */

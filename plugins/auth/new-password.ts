@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
-import { announceEnd } from '../../core/socket-end.ts'
+import { announceEnd } from '../../core/sockets/end.ts'
 import { ClientToken } from '../tokens/entities.ts'
 import { User } from '../users/entities.ts'
 import { OneTimeToken } from './entities.ts'

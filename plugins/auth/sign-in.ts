@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { ApiError } from '../../core/errors.ts'
-import { networkOf } from '../../core/networks.ts'
+import { networkOf } from '../../core/config/networks.ts'
 import { User } from '../users/entities.ts'
 import { verifyPassword } from '../users/passwords.ts'
 import { HOUR_SECONDS, type SignInKeys, signInKeys, signInLimits } from './limits.ts'

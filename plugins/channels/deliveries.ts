@@ -1,6 +1,6 @@
 import type { OutgoingNotification } from '@svc/plugin-sdk'
 import type pg from 'pg'
-import { transaction } from '../../core/transaction.ts'
+import { transaction } from '../../core/database/transaction.ts'
 import { SHOWN, foldNotifications } from './render.ts'
 
 /** A channel that was turned off because nothing arrived any more. */

@@ -1,10 +1,10 @@
 import { type ChannelDefinition, type Context, HttpStatusError, type HttpClient, type HttpResponse } from '@svc/plugin-sdk'
 import type { FastifyInstance } from 'fastify'
 import { Agent } from 'undici'
-import { type AddressRules, createConnector, originOf } from '../../core/addresses.ts'
-import { createHttpClient } from '../../core/http.ts'
-import { USER_AGENT } from '../../core/plugin-services.ts'
-import type { Loaded } from '../../core/registry.ts'
+import { type AddressRules, createConnector, originOf } from '../../core/http/addresses.ts'
+import { createHttpClient } from '../../core/http/client.ts'
+import { USER_AGENT } from '../../core/loader/services.ts'
+import type { Loaded } from '../../core/loader/registry.ts'
 import type { Settings } from './sealed.ts'
 
 /** Settings, and whose they are. */

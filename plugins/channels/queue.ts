@@ -1,7 +1,7 @@
 import type { OutgoingNotification } from '@svc/plugin-sdk'
 import type { FastifyInstance } from 'fastify'
 import type pg from 'pg'
-import { toDatabaseJson } from '../../core/database-json.ts'
+import { toDatabaseJson } from '../../core/database/json.ts'
 
 /** A notification of one user, for whichever of the user's channels take it. */
 export interface ChannelItem { user_id: number, topic: string, notification: OutgoingNotification }

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import type { Secrets } from '../../core/secrets.ts'
+import type { Secrets } from '../../core/access/secrets.ts'
 import { DateTime, Nullable, NameText, StoredText, StringEnum, formatDate } from '../../core/typebox.ts'
 import { MIN_LEVELS, type NotificationChannel } from './entities.ts'
 import { UNREADABLE, openSettings } from './sealed.ts'

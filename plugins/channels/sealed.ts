@@ -1,4 +1,4 @@
-import type { Secrets } from '../../core/secrets.ts'
+import type { Secrets } from '../../core/access/secrets.ts'
 
 export type Settings = Readonly<Record<string, unknown>>
 

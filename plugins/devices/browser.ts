@@ -1,6 +1,6 @@
 import { QueryOrder } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/postgresql'
-import { inTransaction } from '../../core/transaction.ts'
+import { inTransaction } from '../../core/database/transaction.ts'
 import { User } from '../users/entities.ts'
 import { Device } from './entities.ts'
 import { hasAllDevices } from './quota.ts'

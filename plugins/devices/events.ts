@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import type { Socket } from 'socket.io'
-import type { Caller } from '../../core/auth.ts'
-import type { Config } from '../../core/config.ts'
-import type { Publish } from '../../core/sockets.ts'
+import type { Caller } from '../../core/access/auth.ts'
+import type { Config } from '../../core/config/config.ts'
+import type { Publish } from '../../core/sockets/sockets.ts'
 import type { Presence } from './presence.ts'
 
 /** Server to a device on `/devices`: event → payload. Each feature adds its own. */

@@ -1,5 +1,5 @@
 import { invalid } from '../../core/errors.ts'
-import type { Secrets } from '../../core/secrets.ts'
+import type { Secrets } from '../../core/access/secrets.ts'
 
 export type SyncConfig = Record<string, unknown>
 

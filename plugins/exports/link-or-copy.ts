@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { copyFile, link, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { requireFreeSpace } from '../../core/free-space.ts'
+import { requireFreeSpace } from '../../core/library/free-space.ts'
 import { errorCode } from '../../core/library/fs-error.ts'
 
 /** Another disk, a disk without hard links, a rule against links to others' files, or too many of them. */

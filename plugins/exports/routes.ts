@@ -1,5 +1,5 @@
 import type { ExporterDefinition } from '@svc/plugin-sdk'
-import { callerOf } from '../../core/auth.ts'
+import { callerOf } from '../../core/access/auth.ts'
 import { ErrorSchema, type Routes } from '../../core/typebox.ts'
 import { narrowOutcome } from './narrow.ts'
 import { ExportBodySchema, ExportOutcomeSchema, ExportQuerySchema } from './schemas.ts'

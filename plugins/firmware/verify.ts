@@ -1,4 +1,4 @@
-import type { Hashes } from '../../core/hashing/archive-types.ts'
+import type { Hashes } from '../../core/archives/types.ts'
 import facts from './data/known-firmware.json' with { type: 'json' }
 
 interface KnownFirmware { platform: string, file_name: string, size: number, md5: string, sha1: string, crc: string }

@@ -1,5 +1,5 @@
 import type { ProviderDefinition } from '@svc/plugin-sdk'
-import type { Registry } from '../../core/registry.ts'
+import type { Registry } from '../../core/loader/registry.ts'
 
 /** Companion apps read these names whether or not the source is installed. */
 const FLAG_OF_SOURCE: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
-import type { Config } from '../../core/config.ts'
+import type { Config } from '../../core/config/config.ts'
 import { badRequest } from '../../core/errors.ts'
-import { createMemo, readPreferences } from '../../core/plugin-context.ts'
+import { createMemo, readPreferences } from '../../core/loader/context.ts'
 import { isKnownSource } from './flags.ts'
 import { createTimedMemo } from './timed-memo.ts'
 

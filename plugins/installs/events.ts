@@ -2,7 +2,7 @@ import type { InstallRequestView } from './schemas.ts'
 
 interface InstallPlace { id: string, rom_id: number }
 
-declare module '../../core/sockets.ts' {
+declare module '../../core/sockets/sockets.ts' {
   interface ServerEvents { 'install:updated': InstallRequestView }
 }
 

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
-import { callerOf } from '../../core/auth.ts'
-import type { Config } from '../../core/config.ts'
+import { callerOf } from '../../core/access/auth.ts'
+import type { Config } from '../../core/config/config.ts'
 import { notFound } from '../../core/errors.ts'
 import { ErrorSchema, IdParams, type Routes } from '../../core/typebox.ts'
 import { DeviceParams } from '../devices/schemas.ts'

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { EntityManager } from '@mikro-orm/postgresql'
-import { milliseconds } from '../../core/columns.ts'
+import { milliseconds } from '../../core/database/columns.ts'
 import type { Viewer } from '../platforms/visibility.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 import type { InstallRow, ReportInstall } from './schemas.ts'

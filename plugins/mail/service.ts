@@ -1,6 +1,6 @@
 import type { Transporter } from 'nodemailer'
 import type { FastifyBaseLogger } from 'fastify'
-import type { Config } from '../../core/config.ts'
+import type { Config } from '../../core/config/config.ts'
 import { ApiError, badRequest } from '../../core/errors.ts'
 
 /** One message to one person. */

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { toDatabaseJson } from '../../core/database-json.ts'
+import { toDatabaseJson } from '../../core/database/json.ts'
 import type { Notification } from './entities.ts'
 import type { Draft } from './kinds.ts'
 import { INBOX_MAX } from './schemas.ts'

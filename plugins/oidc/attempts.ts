@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { FastifyInstance } from 'fastify'
-import { sha256 } from '../../core/secrets.ts'
+import { sha256 } from '../../core/access/secrets.ts'
 
 export const ATTEMPT_COOKIE = 'svc_oidc'
 /** Long enough to sign in at the provider. */

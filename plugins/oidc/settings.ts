@@ -1,5 +1,5 @@
-import { isGlobalHost } from '../../core/addresses.ts'
-import { type Config, shareableBaseUrl } from '../../core/config.ts'
+import { isGlobalHost } from '../../core/http/addresses.ts'
+import { type Config, shareableBaseUrl } from '../../core/config/config.ts'
 
 /** The configuration of a provider that people can be sent to. */
 export type OidcSettings = Omit<Config['oidc'], 'client_id' | 'redirect_uri'> & {

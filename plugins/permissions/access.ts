@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { ADMIN_ACCESS, type Access, type Grant } from '../../core/grants.ts'
+import { ADMIN_ACCESS, type Access, type Grant } from '../../core/access/grants.ts'
 
 interface Override extends Grant { granted: boolean }
 

@@ -1,4 +1,4 @@
-import { type Access, isGranted } from '../../core/grants.ts'
+import { type Access, isGranted } from '../../core/access/grants.ts'
 
 /** What clients offer to do, and the grant that each needs. Null: administrators alone. */
 const ACTIONS = {

@@ -1,6 +1,6 @@
 import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
-import { columns } from '../../core/columns.ts'
-import type { GrantAction, GrantEntity } from '../../core/grants.ts'
+import { columns } from '../../core/database/columns.ts'
+import type { GrantAction, GrantEntity } from '../../core/access/grants.ts'
 import { User } from '../users/entities.ts'
 
 /** Kinds of things that can be hidden from members. */

@@ -1,7 +1,7 @@
 import { UniqueConstraintViolationException } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { badRequest, notFound } from '../../core/errors.ts'
-import { inTransaction } from '../../core/transaction.ts'
+import { inTransaction } from '../../core/database/transaction.ts'
 import { User } from '../users/entities.ts'
 import { HiddenEntity, PermissionGrant, PermissionGroup } from './entities.ts'
 import type { CreateGroup, GivenGrant, GroupView, UpdateGroup } from './schemas.ts'

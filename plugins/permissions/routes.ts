@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
-import { callerOf } from '../../core/auth.ts'
-import { GRANT_ACTIONS, GRANT_ENTITIES } from '../../core/grants.ts'
+import { callerOf } from '../../core/access/auth.ts'
+import { GRANT_ACTIONS, GRANT_ENTITIES } from '../../core/access/grants.ts'
 import { Id, IdParams, type Routes } from '../../core/typebox.ts'
 import {
   CatalogSchema, CreateGroupSchema, GroupSchema, type Hide, HiddenSchema, HideSchema, PermissionsSchema,

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { GRANT_ACTIONS, GRANT_ENTITIES } from '../../core/grants.ts'
+import { GRANT_ACTIONS, GRANT_ENTITIES } from '../../core/access/grants.ts'
 import { Id, Nullable, NameText, StoredText, StringEnum } from '../../core/typebox.ts'
 import { ACTION_KEYS } from './actions.ts'
 import { HIDEABLE_ENTITIES } from './entities.ts'

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Caller } from '../../core/auth.ts'
-import { ADMIN_ACCESS, type Access, scopesOf } from '../../core/grants.ts'
+import type { Caller } from '../../core/access/auth.ts'
+import { ADMIN_ACCESS, type Access, scopesOf } from '../../core/access/grants.ts'
 import type { User } from '../users/entities.ts'
 import { NO_ACCESS, loadAccess, loadGuestAccess } from './access.ts'
 import { listActions } from './actions.ts'
@@ -12,7 +12,7 @@ import type {
   CreateGroup, GroupView, HiddenView, Hide, UpdateGroup, UpdateUserRules, UserRulesView
 } from './schemas.ts'
 
-declare module '../../core/sockets.ts' {
+declare module '../../core/sockets/sockets.ts' {
   interface ServerEvents { 'permissions:changed': { user_id: number } }
 }
 

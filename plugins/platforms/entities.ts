@@ -1,5 +1,5 @@
 import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
-import { columns } from '../../core/columns.ts'
+import { columns } from '../../core/database/columns.ts'
 
 /** A platform folder of the library. Facts that follow from the slug are not stored but looked up. */
 export const Platform = defineEntity({

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Config } from '../../core/config.ts'
+import type { Config } from '../../core/config/config.ts'
 import { ApiError, badRequest } from '../../core/errors.ts'
 import { LibraryUnreadableError, isFolder, reasonOf } from '../../core/library/directory.ts'
 import { createExclusions } from '../../core/library/exclusions.ts'

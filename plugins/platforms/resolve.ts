@@ -1,5 +1,5 @@
 import { PLATFORMS, type PlatformFacts } from '@svc/plugin-sdk'
-import type { Config } from '../../core/config.ts'
+import type { Config } from '../../core/config/config.ts'
 import versions from './data/versions.json' with { type: 'json' }
 
 export type PlatformBindings = Config['system']

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { type RawBuilder, sql } from 'kysely'
-import { milliseconds } from '../../core/columns.ts'
+import { milliseconds } from '../../core/database/columns.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 import type { FirmwareRow, PlatformRow } from './views.ts'
 import { type Viewer, isPlatformVisible } from './visibility.ts'

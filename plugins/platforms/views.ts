@@ -1,5 +1,5 @@
 import type { PlatformFacts, ProviderDefinition, ProviderIdType } from '@svc/plugin-sdk'
-import type { Registry } from '../../core/registry.ts'
+import type { Registry } from '../../core/loader/registry.ts'
 import { parseName } from '../../core/library/names.ts'
 import { formatDate } from '../../core/typebox.ts'
 import { type FirmwareView, type PlatformView, PLATFORM_ID_KEYS, PLATFORM_SLUG_KEYS } from './schemas.ts'

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Caller } from '../../core/auth.ts'
+import type { Caller } from '../../core/access/auth.ts'
 
 /** Who is looking: a caller, a guest with the access of one, or null for the server itself, which sees everything. */
 export type Viewer = Pick<Caller, 'id' | 'access'> | null

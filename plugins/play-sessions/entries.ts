@@ -1,5 +1,5 @@
 import { invalid } from '../../core/errors.ts'
-import { requireTime } from '../../core/times.ts'
+import { requireTime } from '../../core/database/times.ts'
 import type { PlaySessionEntry } from './schemas.ts'
 
 /** An entry whose dialect no longer matters. */

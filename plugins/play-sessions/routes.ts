@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { type RouteAccess, callerOf } from '../../core/auth.ts'
+import { type RouteAccess, callerOf } from '../../core/access/auth.ts'
 import { Id, type Routes } from '../../core/typebox.ts'
 import {
   IngestPlaySessionsSchema, ListPlaySessionsQuery, PlaySessionIngestResponseSchema, PlaySessionSchema, PlayTotalsQuery,

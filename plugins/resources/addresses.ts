@@ -1,4 +1,4 @@
-import { type Secrets, isEqualSecret } from '../../core/secrets.ts'
+import { type Secrets, isEqualSecret } from '../../core/access/secrets.ts'
 
 export const RESOURCES_PREFIX = '/assets/romm/resources'
 const PURPOSE = 'resource address'

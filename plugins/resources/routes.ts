@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { callerOf } from '../../core/auth.ts'
+import { callerOf } from '../../core/access/auth.ts'
 import { ApiError } from '../../core/errors.ts'
 import type { Routes } from '../../core/typebox.ts'
 import { RESOURCES_PREFIX } from './addresses.ts'

@@ -1,7 +1,7 @@
 import type { MediaKind } from '@svc/plugin-sdk'
-import type { ArchiveMember } from '../../core/hashing/archive-types.ts'
+import type { ArchiveMember } from '../../core/archives/types.ts'
 import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
-import { columns } from '../../core/columns.ts'
+import { columns } from '../../core/database/columns.ts'
 import { Platform } from '../platforms/entities.ts'
 import { User } from '../users/entities.ts'
 

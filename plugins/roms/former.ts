@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { toDatabaseJson } from '../../core/database-json.ts'
+import { toDatabaseJson } from '../../core/database/json.ts'
 import type { Rom } from './entities.ts'
 
 /** What a file that has no row is recognised by. */

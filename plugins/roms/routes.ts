@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
-import type { RouteAccess } from '../../core/auth.ts'
-import { callerOf } from '../../core/auth.ts'
+import type { RouteAccess } from '../../core/access/auth.ts'
+import { callerOf } from '../../core/access/auth.ts'
 import { Id, StoredText, Nullable, type Routes } from '../../core/typebox.ts'
 import { ListRomsQuery, ScopeQuery } from './list-query.ts'
 import {

@@ -1,6 +1,6 @@
 import type { ProviderDefinition } from '@svc/plugin-sdk'
 import type { TObject } from '@sinclair/typebox'
-import type { Registry } from '../../core/registry.ts'
+import type { Registry } from '../../core/loader/registry.ts'
 
 /** A metadata source as ROMs show it: `<key>_id` and `<key>_metadata`. */
 export interface Source {

@@ -1,5 +1,5 @@
 import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
-import { columns } from '../../core/columns.ts'
+import { columns } from '../../core/database/columns.ts'
 
 /** A file whose reading ended the process that read it; left alone until its size or time differs. */
 export const CrashedFile = defineEntity({

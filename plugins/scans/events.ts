@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import type { Socket } from 'socket.io'
-import type { Caller } from '../../core/auth.ts'
+import type { Caller } from '../../core/access/auth.ts'
 import { ApiError } from '../../core/errors.ts'
 import { readPayload } from './payload.ts'
 import { type ScanStats, createScanPayloadSchema, listSources } from './schemas.ts'
@@ -16,7 +16,7 @@ export interface ScanningPlatform {
   new_firmware_count: number
 }
 
-declare module '../../core/sockets.ts' {
+declare module '../../core/sockets/sockets.ts' {
   interface ServerEvents {
     'scan:scanning_platform': ScanningPlatform
     /** The simple ROM schema without its files. */

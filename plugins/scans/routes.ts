@@ -1,4 +1,4 @@
-import { callerOf } from '../../core/auth.ts'
+import { callerOf } from '../../core/access/auth.ts'
 import type { Routes } from '../../core/typebox.ts'
 import { TaskExecutionSchema, toTaskExecution } from '../tasks/schemas.ts'
 import { createScanPayloadSchema, listSources } from './schemas.ts'

@@ -1,5 +1,5 @@
-import type { Caller } from '../../core/auth.ts'
-import { readTime } from '../../core/times.ts'
+import type { Caller } from '../../core/access/auth.ts'
+import { readTime } from '../../core/database/times.ts'
 import { nameKey, untagged } from '../assets/sync-base.ts'
 import type { Device } from '../devices/entities.ts'
 import type { AssetKind } from '../assets/entities.ts'

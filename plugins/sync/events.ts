@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify'
-import { type ServerEvents, userRoom } from '../../core/sockets.ts'
+import { type ServerEvents, userRoom } from '../../core/sockets/sockets.ts'
 import type { Device } from '../devices/entities.ts'
 import { type DeviceId, deviceIdOf } from '../devices/schemas.ts'
 
 /** Both ids of a session. */
 interface OfSession { device_id: DeviceId, session_id: string, id: number }
 
-declare module '../../core/sockets.ts' {
+declare module '../../core/sockets/sockets.ts' {
   interface ServerEvents {
     'sync:started': OfSession & { sync_mode: string }
     'sync:progress': OfSession & { operations_completed: number, operations_planned: number, current_file: string | null }

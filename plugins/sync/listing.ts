@@ -1,5 +1,5 @@
 import { ApiError } from '../../core/errors.ts'
-import { requireTime } from '../../core/times.ts'
+import { requireTime } from '../../core/database/times.ts'
 import type { AssetKind } from '../assets/entities.ts'
 import { cleanFileName } from '../assets/names.ts'
 import type { DeviceFile } from './decide.ts'

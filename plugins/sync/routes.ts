@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
-import { callerOf } from '../../core/auth.ts'
+import { callerOf } from '../../core/access/auth.ts'
 import type { Routes } from '../../core/typebox.ts'
-import { createValidatorCompiler } from '../../core/validation.ts'
+import { createValidatorCompiler } from '../../core/web/validation.ts'
 import {
   CompleteSchema, ListSyncSessionsQuery, NegotiateResponseSchema, NegotiateSchema, SessionParams, SyncCompleteSchema,
   SyncSessionSchema, toSessionView

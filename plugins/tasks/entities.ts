@@ -1,5 +1,5 @@
 import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
-import { columns } from '../../core/columns.ts'
+import { columns } from '../../core/database/columns.ts'
 
 export const TASK_TYPES = ['scan', 'conversion', 'cleanup', 'update', 'sync', 'watcher', 'generic'] as const
 export const JOB_STATUSES = ['queued', 'started', 'deferred', 'scheduled', 'finished', 'failed', 'stopped',

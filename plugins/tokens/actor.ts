@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyRequest } from 'fastify'
-import { type Caller, callerOf } from '../../core/auth.ts'
+import { type Caller, callerOf } from '../../core/access/auth.ts'
 import { ApiError } from '../../core/errors.ts'
 
 /** Who does something to tokens, and from where: what the audit log keeps. */

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { DateTime, Nullable, NameText, StoredText, StringEnum, formatDate } from '../../core/typebox.ts'
-import { SCOPES } from '../../core/scopes.ts'
+import { SCOPES } from '../../core/access/scopes.ts'
 import type { DeviceAuthorization } from './entities.ts'
 import { LifetimeSchema } from './schemas.ts'
 

@@ -1,6 +1,6 @@
 import fp from 'fastify-plugin'
 import type { FeatureOptions } from '../../core/app.ts'
-import { createPageRoutes } from '../../core/pages/page.ts'
+import { createPageRoutes } from '../../core/web/pages/page.ts'
 import authorizationRoutes, { PAGE_PATH } from './authorization-routes.ts'
 import { createAuthorizations } from './authorizations.ts'
 import { createPairing } from './pairing.ts'

@@ -1,4 +1,4 @@
-import { networkOf } from '../../core/networks.ts'
+import { networkOf } from '../../core/config/networks.ts'
 import type { Quota } from '../auth/throttle.ts'
 
 const MINUTE = 60

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import type { Config } from '../../core/config.ts'
-import { tokenPrefixes } from '../../core/names.ts'
+import type { Config } from '../../core/config/config.ts'
+import { tokenPrefixes } from '../../core/access/names.ts'
 import type { Lifetime } from './schemas.ts'
 
 /** For what a token is sealed until its device fetches it. */

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { DateTime, Nullable, NameText, StringEnum, formatDate } from '../../core/typebox.ts'
-import { SCOPES } from '../../core/scopes.ts'
+import { SCOPES } from '../../core/access/scopes.ts'
 import type { ClientToken } from './entities.ts'
 
 export const LIFETIMES = ['30d', '90d', '1y', 'never'] as const

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify'
-import type { AuthScheme, Caller, Presented } from '../../core/auth.ts'
-import type { Config } from '../../core/config.ts'
-import { tokenPrefixes } from '../../core/names.ts'
-import { sha256 } from '../../core/secrets.ts'
+import type { AuthScheme, Caller, Presented } from '../../core/access/auth.ts'
+import type { Config } from '../../core/config/config.ts'
+import { tokenPrefixes } from '../../core/access/names.ts'
+import { sha256 } from '../../core/access/secrets.ts'
 import { ClientToken } from './entities.ts'
 
 /** A token's last use is written at most this often. */

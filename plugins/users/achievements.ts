@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
-import type { Caller } from '../../core/auth.ts'
+import type { Caller } from '../../core/access/auth.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
 import { checkOwnOrAdmin } from './admins.ts'
 import { User } from './entities.ts'

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { forbidden } from '../../core/errors.ts'
-import type { Caller } from '../../core/auth.ts'
+import type { Caller } from '../../core/access/auth.ts'
 
 /** First administrators are made one at a time: any number that is ours alone. */
 const FIRST_ADMIN_LOCK = 7_364_121

@@ -1,6 +1,6 @@
 import fp from 'fastify-plugin'
 import type { FeatureOptions } from '../../core/app.ts'
-import { LINK_FORM, createPageRoutes } from '../../core/pages/page.ts'
+import { LINK_FORM, createPageRoutes } from '../../core/web/pages/page.ts'
 import { createAvatars } from './avatars.ts'
 import { type Changes, createChanges } from './changes.ts'
 import { REGISTER_PATH, createInvites } from './invites.ts'

@@ -1,8 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { DateTime, Nullable, StoredText, StringEnum, formatDate } from '../../core/typebox.ts'
-import type { Caller } from '../../core/auth.ts'
-import { type Access, scopesOf } from '../../core/grants.ts'
-import { SCOPES } from '../../core/scopes.ts'
+import type { Caller } from '../../core/access/auth.ts'
+import { type Access, scopesOf } from '../../core/access/grants.ts'
+import { SCOPES } from '../../core/access/scopes.ts'
 import { KeepTokens } from '../auth/schemas.ts'
 import { ROLES, type User } from './entities.ts'
 

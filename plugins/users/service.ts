@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
-import { type Caller, requireSignIn } from '../../core/auth.ts'
+import { type Caller, requireSignIn } from '../../core/access/auth.ts'
 import { ApiError, forbidden, notFound } from '../../core/errors.ts'
 import { lockFirstAdmin } from './admins.ts'
 import { User } from './entities.ts'

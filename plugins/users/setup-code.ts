@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { forbidden } from '../../core/errors.ts'
-import { isLoopback, networkOf } from '../../core/networks.ts'
-import { isEqualSecret } from '../../core/secrets.ts'
+import { isLoopback, networkOf } from '../../core/config/networks.ts'
+import { isEqualSecret } from '../../core/access/secrets.ts'
 import { createThrottle } from '../auth/throttle.ts'
 
 /** What proxies add to a request that they hand on. */

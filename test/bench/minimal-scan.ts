@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { createHasher } from '../../core/hashing/hasher.ts'
+import { createHasher } from '../../plugins/scans/hashing/hasher.ts'
 import { listFiles } from './list-files.ts'
 import { type Timing, answer, time } from './process.ts'
 

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { io } from 'socket.io-client'
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../core/embedded-postgres.ts'
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../core/postgres/embedded.ts'
 import { type Command, listChildren, runSvc, settings, until, waitUntilListening } from '../e2e/server.ts'
 import { readMemory, readPeak, readProcessorSeconds, resetPeak } from './process.ts'
 

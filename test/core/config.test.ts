@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { Type } from '@sinclair/typebox'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import { basePath, coerceText, listSettings, loadConfig, renderConfig, shareableBaseUrl } from '../../core/config.ts'
-import { ConfigSchema } from '../../core/config-schema.ts'
+import { basePath, coerceText, listSettings, loadConfig, renderConfig, shareableBaseUrl } from '../../core/config/config.ts'
+import { ConfigSchema } from '../../core/config/schema.ts'
 
 const KEY = 'a key for tests only'
 

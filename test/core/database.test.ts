@@ -1,9 +1,9 @@
 import fastify from 'fastify'
 import pg from 'pg'
 import t, { type Test } from 'tap'
-import database, { migrate, openOrm } from '../../core/database.ts'
+import database, { migrate, openOrm } from '../../core/database/database.ts'
 import { StartError } from '../../core/errors.ts'
-import { MIGRATIONS } from '../../core/migrations/index.ts'
+import { MIGRATIONS } from '../../core/database/migrations/index.ts'
 import { features } from '../../plugins/index.ts'
 import { createTestDatabase } from '../support.ts'
 

@@ -12,11 +12,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import t from 'tap'
 import type { Test } from 'tap'
-import { locateBinaries } from '../../core/embedded-postgres-binaries.ts'
-import { startEmbeddedPostgres } from '../../core/embedded-postgres.ts'
-import type { EmbeddedPostgresOptions } from '../../core/embedded-postgres.ts'
+import { locateBinaries } from '../../core/postgres/binaries.ts'
+import { startEmbeddedPostgres } from '../../core/postgres/embedded.ts'
+import type { EmbeddedPostgresOptions } from '../../core/postgres/embedded.ts'
 
-const MODULE_URL = new URL('../../core/embedded-postgres.ts', import.meta.url).href
+const MODULE_URL = new URL('../../core/postgres/embedded.ts', import.meta.url).href
 const NEEDS_ROOT = process.platform === 'linux' && process.getuid?.() === 0 ? false : 'needs root on Linux'
 const NEEDS_SIGNALS = process.platform === 'win32' ? 'Windows has no signals' : false
 const PLATFORM = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`

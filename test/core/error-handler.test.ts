@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import fastify from 'fastify'
 import t, { type Test } from 'tap'
-import errorHandler from '../../core/error-handler.ts'
+import errorHandler from '../../core/web/error-handler.ts'
 import { ApiError, conflict, invalid, notFound } from '../../core/errors.ts'
 
 async function build (t: Pick<Test, 'teardown'>) {

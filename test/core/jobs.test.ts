@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { once, EventEmitter } from 'node:events'
 import fastify from 'fastify'
 import t, { type Test } from 'tap'
-import errorHandler from '../../core/error-handler.ts'
-import jobs, { type Jobs } from '../../core/jobs.ts'
+import errorHandler from '../../core/web/error-handler.ts'
+import jobs, { type Jobs } from '../../core/jobs/jobs.ts'
 import { createTestDatabase } from '../support.ts'
 
 type Define = (jobs: Jobs) => void

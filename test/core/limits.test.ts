@@ -4,9 +4,9 @@ import { type AddressInfo, connect } from 'node:net'
 import cookie from '@fastify/cookie'
 import fastify from 'fastify'
 import t from 'tap'
-import errorHandler from '../../core/error-handler.ts'
-import limits from '../../core/limits.ts'
-import { createAddressReader } from '../../core/networks.ts'
+import errorHandler from '../../core/web/error-handler.ts'
+import limits from '../../core/web/limits.ts'
+import { createAddressReader } from '../../core/config/networks.ts'
 import { buildTestApp } from '../support.ts'
 
 const REQUESTS_PER_MINUTE = 6_000

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream'
 import t, { type Test } from 'tap'
-import { loadConfig } from '../../core/config.ts'
+import { loadConfig } from '../../core/config/config.ts'
 import { createLogger, maskUrl } from '../../core/log.ts'
 
 function build (t: Pick<Test, 'testdir'>, level = 'info') {

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
-import { loadConfig } from '../../core/config.ts'
+import { loadConfig } from '../../core/config/config.ts'
 import { type TestApp, shareTestApp } from '../support.ts'
 
 const NAMED = 'https://app.example.org'

@@ -1,7 +1,7 @@
 import fastify from 'fastify'
 import t from 'tap'
-import { loadConfig } from '../../core/config.ts'
-import { createPageRoutes } from '../../core/pages/page.ts'
+import { loadConfig } from '../../core/config/config.ts'
+import { createPageRoutes } from '../../core/web/pages/page.ts'
 
 t.test('a page loads its parts under the path of the base URL, and its script is sent as it is', async (t) => {
   const folder = t.testdir({

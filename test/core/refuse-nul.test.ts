@@ -1,7 +1,7 @@
 import fastify from 'fastify'
 import t from 'tap'
-import errorHandler from '../../core/error-handler.ts'
-import refuseNul from '../../core/refuse-nul.ts'
+import errorHandler from '../../core/web/error-handler.ts'
+import refuseNul from '../../core/web/refuse-nul.ts'
 
 t.test('a text with NUL is refused by its place, wherever in a request it is', async (t) => {
   const app = fastify()

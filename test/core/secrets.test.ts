@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { createSecrets, isEqualSecret } from '../../core/secrets.ts'
+import { createSecrets, isEqualSecret } from '../../core/access/secrets.ts'
 
 const secrets = createSecrets('the key of this server')
 const others = createSecrets('the key of another server')

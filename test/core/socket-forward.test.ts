@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { ownerSocket, pickHeaders, readOwner, rebuildUrl } from '../../core/socket-forward.ts'
+import { ownerSocket, pickHeaders, readOwner, rebuildUrl } from '../../core/sockets/forward.ts'
 
 const PATH = '/games/ws/socket.io'
 

@@ -6,14 +6,14 @@ import type { Socket } from 'socket.io'
 import { type Socket as Client, io } from 'socket.io-client'
 import t, { type Test } from 'tap'
 import { buildApp } from '../../core/app.ts'
-import { ADMIN_ROOM, type ClientEvent, userRoom } from '../../core/sockets.ts'
+import { ADMIN_ROOM, type ClientEvent, userRoom } from '../../core/sockets/sockets.ts'
 import type { App } from '../../core/typebox.ts'
 import { features } from '../../plugins/index.ts'
 import { type TestApp, buildTestApp, shareTestApp } from '../support.ts'
 
 const fresh = shareTestApp(t)
 
-declare module '../../core/sockets.ts' {
+declare module '../../core/sockets/sockets.ts' {
   interface ServerEvents { 'test:said': { text: string } }
 }
 

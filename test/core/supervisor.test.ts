@@ -4,17 +4,17 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import t from 'tap'
-import { loadConfig } from '../../core/config.ts'
+import { loadConfig } from '../../core/config/config.ts'
 import { StartError } from '../../core/errors.ts'
-import { commandLine, listenUrl, renderBanner } from '../../core/supervisor-banner.ts'
-import { clearOldCompiledCode, compiledCodeEnvironment, keepCompiledCode } from '../../core/supervisor-compiled.ts'
-import { countConnections } from '../../core/supervisor-database.ts'
-import { clearOldSockets, createLayout, openSocketFolder } from '../../core/supervisor-folders.ts'
-import { isDataDirLocked, lockDataDir } from '../../core/supervisor-lock.ts'
-import { isNews, isOrder } from '../../core/supervisor-messages.ts'
-import { checkPort } from '../../core/supervisor-port.ts'
-import { createSlot, restartDelay } from '../../core/supervisor-slot.ts'
-import { readServerState, writeServerState } from '../../core/supervisor-state.ts'
+import { commandLine, listenUrl, renderBanner } from '../../core/supervisor/banner.ts'
+import { clearOldCompiledCode, compiledCodeEnvironment, keepCompiledCode } from '../../core/supervisor/compiled.ts'
+import { countConnections } from '../../core/supervisor/database.ts'
+import { clearOldSockets, createLayout, openSocketFolder } from '../../core/supervisor/folders.ts'
+import { isDataDirLocked, lockDataDir } from '../../core/supervisor/lock.ts'
+import { isNews, isOrder } from '../../core/supervisor/messages.ts'
+import { checkPort } from '../../core/supervisor/port.ts'
+import { createSlot, restartDelay } from '../../core/supervisor/slot.ts'
+import { readServerState, writeServerState } from '../../core/supervisor/state.ts'
 
 const STATE = { pid: 1, started_at: '2026-01-01T00:00:00Z', url: null, port: null, database_url: 'postgres://db' }
 const START = { type: 'start', settings: {}, database_url: 'u', migrate: false, worker_number: 1, socket_dir: '/', port: 1 } as const
@@ -39,7 +39,7 @@ t.test('a data directory has one holder at a time', async (t) => {
 
 t.test('the lock of a killed process is free at once', async (t) => {
   const dataDir = t.testdir({
-    'hold.mjs': `const { lockDataDir } = await import(${JSON.stringify(import.meta.resolve('../../core/supervisor-lock.ts'))})
+    'hold.mjs': `const { lockDataDir } = await import(${JSON.stringify(import.meta.resolve('../../core/supervisor/lock.ts'))})
       lockDataDir(process.argv[2])
       process.send('held')
       setInterval(() => {}, 1e6)`

@@ -1,9 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import fastify from 'fastify'
 import t, { type Test } from 'tap'
-import database, { REQUEST_LIMITS } from '../../core/database.ts'
-import errorHandler from '../../core/error-handler.ts'
-import { inTransaction, transaction } from '../../core/transaction.ts'
+import database, { REQUEST_LIMITS } from '../../core/database/database.ts'
+import errorHandler from '../../core/web/error-handler.ts'
+import { inTransaction, transaction } from '../../core/database/transaction.ts'
 import { features } from '../../plugins/index.ts'
 import { createTestDatabase } from '../support.ts'
 

@@ -1,9 +1,9 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import fastify from 'fastify'
 import t, { type Test } from 'tap'
-import errorHandler from '../../core/error-handler.ts'
+import errorHandler from '../../core/web/error-handler.ts'
 import { NameText, StringEnum } from '../../core/typebox.ts'
-import { createValidatorCompiler } from '../../core/validation.ts'
+import { createValidatorCompiler } from '../../core/web/validation.ts'
 
 /** A route that answers what it was handed after validation. */
 async function echo (t: Pick<Test, 'teardown'>, schema: { querystring?: TSchema, params?: TSchema, body?: TSchema }) {

@@ -1,7 +1,7 @@
 import fastify from 'fastify'
 import t, { type Test } from 'tap'
-import database from '../../core/database.ts'
-import workers, { type Role } from '../../core/workers.ts'
+import database from '../../core/database/database.ts'
+import workers, { type Role } from '../../core/jobs/workers.ts'
 import { createTestDatabase } from '../support.ts'
 
 async function start (t: Pick<Test, 'teardown'>, url: string, role: Role) {

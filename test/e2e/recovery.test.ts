@@ -1,7 +1,7 @@
 import { get } from 'node:http'
 import { join } from 'node:path'
 import t from 'tap'
-import { readLockFile } from '../../core/embedded-postgres-cluster.ts'
+import { readLockFile } from '../../core/postgres/cluster.ts'
 import { isAlive, listChildren, runSvc, settings, tryFetch, until, waitUntilListening } from './server.ts'
 
 t.test('a server whose supervisor was killed leaves nothing behind and starts again', async (t) => {

@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { Test as TapTest } from 'tap'
 import { SERVER_DIR } from '../../core/server-dir.ts'
-import { keepCompiledCode } from '../../core/supervisor-compiled.ts'
-import { type ServerState, readServerState } from '../../core/supervisor-state.ts'
+import { keepCompiledCode } from '../../core/supervisor/compiled.ts'
+import { type ServerState, readServerState } from '../../core/supervisor/state.ts'
 
 const SCRIPT = join(SERVER_DIR, 'core', 'svc.js')
 const POLL_MS = 50

@@ -1,7 +1,7 @@
 import type { Cache, Logger } from '@svc/plugin-sdk'
-import { createHttpClient } from '../../core/http.ts'
-import { type PluginServices, createFiles } from '../../core/plugin-context.ts'
-import { NO_INDEX } from '../../core/plugin-index.ts'
+import { createHttpClient } from '../../core/http/client.ts'
+import { type PluginServices, createFiles } from '../../core/loader/context.ts'
+import { NO_INDEX } from '../../core/loader/plugin-index.ts'
 
 const log: Logger = { debug () {}, info () {}, warn () {}, error () {} }
 

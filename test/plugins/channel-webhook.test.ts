@@ -4,8 +4,8 @@ import { createContext, createNotification } from '@svc/plugin-sdk/testing'
 import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
 import channel from '../../channels/webhook/src/index.ts'
-import type { HttpClientOptions } from '../../core/http.ts'
-import { startClient, startServer } from '../core/http-server.ts'
+import type { HttpClientOptions } from '../../core/http/client.ts'
+import { startClient, startServer } from '../core/http/server.ts'
 
 const secret = `whsec_${Buffer.alloc(24, 'key').toString('base64')}`
 const PATH = '/games/hidden-path'

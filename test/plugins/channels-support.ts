@@ -5,10 +5,10 @@ import { fileURLToPath } from 'node:url'
 import type { OutgoingNotification } from '@svc/plugin-sdk'
 import { SMTPServer } from 'smtp-server'
 import type { Test } from 'tap'
-import { type PluginPackage, listPluginPackages } from '../../core/plugin-packages.ts'
-import { transaction } from '../../core/transaction.ts'
+import { type PluginPackage, listPluginPackages } from '../../core/loader/packages.ts'
+import { transaction } from '../../core/database/transaction.ts'
 import { until } from '../e2e/server.ts'
-import { startServer } from '../core/http-server.ts'
+import { startServer } from '../core/http/server.ts'
 import type { TestApp } from '../support.ts'
 
 export const UNPACED = fileURLToPath(new URL('fixtures/unpaced-channel/', import.meta.url))

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import t from 'tap'
-import { startServer } from '../core/http-server.ts'
+import { startServer } from '../core/http/server.ts'
 import { buildTestApp } from '../support.ts'
 import { createChannelTools, packages, startMailServer, startReceiver } from './channels-support.ts'
 

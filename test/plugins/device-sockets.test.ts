@@ -2,14 +2,14 @@ import type { AddressInfo } from 'node:net'
 import { mock } from 'node:test'
 import type { Socket } from 'socket.io-client'
 import t, { type Test } from 'tap'
-import { userRoom } from '../../core/sockets.ts'
+import { userRoom } from '../../core/sockets/sockets.ts'
 import { buildTestApp } from '../support.ts'
 import { type Caller, type PairedDevice, connect, listen, openSocket, pairDevice, shake } from './devices-support.ts'
 import { until } from './scan-support.ts'
 import { bearer, createCaller } from './tokens-support.ts'
 import { buildWorker, startSecondWorker, untilConnected } from './workers-support.ts'
 
-declare module '../../core/sockets.ts' {
+declare module '../../core/sockets/sockets.ts' {
   interface ServerEvents { 'test:told': { text: string } }
 }
 declare module '../../plugins/devices/events.ts' {

@@ -1,7 +1,7 @@
 import { chmod, lstat, mkdir, readFile, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import sharp from 'sharp'
 import t, { type Test } from 'tap'
-import type { PluginPackage } from '../../core/plugin-packages.ts'
+import type { PluginPackage } from '../../core/loader/packages.ts'
 import { describeWriteError } from '../../plugins/exports/fs-reason.ts'
 import { asOtherUser } from '../core/library/other-user.ts'
 import { buildExportApp, createPicture, shareExportApp } from './exports-library.ts'

@@ -4,7 +4,7 @@ import tls from 'node:tls'
 import { pino } from 'pino'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import t, { type Test } from 'tap'
-import { loadConfig } from '../../core/config.ts'
+import { loadConfig } from '../../core/config/config.ts'
 import { createMail } from '../../plugins/mail/service.ts'
 import { CERTIFICATE, CERTIFICATE_KEY } from './fixtures/certificate.ts'
 

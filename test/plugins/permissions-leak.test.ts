@@ -1,8 +1,8 @@
 import type { InjectOptions } from 'fastify'
 import { type Socket, io } from 'socket.io-client'
 import t from 'tap'
-import { listPluginPackages } from '../../core/plugin-packages.ts'
-import { createAnnouncer } from '../../plugins/scans/announcer.ts'
+import { listPluginPackages } from '../../core/loader/packages.ts'
+import { createAnnouncer } from '../../plugins/scans/run/announcer.ts'
 import { buildTestApp } from '../support.ts'
 import { until } from './scan-support.ts'
 

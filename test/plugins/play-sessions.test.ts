@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { readTime } from '../../core/times.ts'
+import { readTime } from '../../core/database/times.ts'
 import type { PlaySessionIngestResponse, PlaySessionView, PlayTotalsView } from '../../plugins/play-sessions/schemas.ts'
 import { buildTestApp } from '../support.ts'
 import { addRom, countQueries } from './roms-support.ts'

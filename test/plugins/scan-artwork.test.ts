@@ -2,7 +2,7 @@ import { access, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import sharp from 'sharp'
 import t from 'tap'
-import { startServer } from '../core/http-server.ts'
+import { startServer } from '../core/http/server.ts'
 import { resetScripts, scriptOf } from './fixtures/script.ts'
 import { buildScanTest } from './scan-support.ts'
 

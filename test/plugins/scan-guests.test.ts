@@ -1,6 +1,6 @@
 import { io } from 'socket.io-client'
 import t from 'tap'
-import { createPlaceMask } from '../../core/places.ts'
+import { createPlaceMask } from '../../core/config/places.ts'
 import { buildScanTest, until } from './scan-support.ts'
 
 type Heard = [event: string, payload: unknown][]

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { makeIso, md5, noise } from '../core/hashing/disc-images.ts'
-import { makeZip } from '../core/hashing/fixtures.ts'
+import { makeIso, md5, noise } from './hashing/disc-images.ts'
+import { makeZip } from './hashing/fixtures.ts'
 import { resetScripts, scriptOf } from './fixtures/script.ts'
 import { buildScanTest } from './scan-support.ts'
 

@@ -3,13 +3,13 @@ import type { AddressInfo } from 'node:net'
 import { mock } from 'node:test'
 import { type Socket, io } from 'socket.io-client'
 import t, { type Test } from 'tap'
-import { ADMIN_ROOM, userRoom } from '../../core/sockets.ts'
+import { ADMIN_ROOM, userRoom } from '../../core/sockets/sockets.ts'
 import type { App } from '../../core/typebox.ts'
 import { buildTestApp } from '../support.ts'
 import { until } from './scan-support.ts'
 import { startSecondWorker } from './workers-support.ts'
 
-declare module '../../core/sockets.ts' {
+declare module '../../core/sockets/sockets.ts' {
   interface ServerEvents { 'test:whisper': { text: string } }
 }
 

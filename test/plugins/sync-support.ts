@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { SCOPES } from '../../core/scopes.ts'
-import { sha256 } from '../../core/secrets.ts'
+import { SCOPES } from '../../core/access/scopes.ts'
+import { sha256 } from '../../core/access/secrets.ts'
 import type { TestApp } from '../support.ts'
 import { bearer, createCaller } from './tokens-support.ts'
 

@@ -2,7 +2,7 @@ import { access, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Type } from '@sinclair/typebox'
 import t from 'tap'
-import { loadConfig } from '../../core/config.ts'
+import { loadConfig } from '../../core/config/config.ts'
 import { resetScripts, scriptOf } from './fixtures/script.ts'
 import { buildScanTest, startWorker, until } from './scan-support.ts'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { SCOPES } from '../../core/scopes.ts'
+import { SCOPES } from '../../core/access/scopes.ts'
 import type { App } from '../../core/typebox.ts'
 import { shareTestApp } from '../support.ts'
 import { basicHeaders, signIn } from './auth-support.ts'

@@ -1,6 +1,6 @@
 import { io } from 'socket.io-client'
 import t from 'tap'
-import { networkOf } from '../../core/networks.ts'
+import { networkOf } from '../../core/config/networks.ts'
 import { buildTestApp } from '../support.ts'
 import { until } from './scan-support.ts'
 import { bearer, createCaller, dumpDatabase } from './tokens-support.ts'

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { createContext, createNotification } from '@svc/plugin-sdk/testing'
 import t, { type Test } from 'tap'
 import channel from '../../channels/webhook/src/index.ts'
-import { startClient } from '../core/http-server.ts'
+import { startClient } from '../core/http/server.ts'
 
 const MAIN = fileURLToPath(new URL('../../examples/webhook-receiver/main.ts', import.meta.url))
 const secret = 'not-a-real-secret'

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { type Socket, io } from 'socket.io-client'
 import type { Test } from 'tap'
-import { readLockFile } from '../../core/embedded-postgres-cluster.ts'
-import { readServerState } from '../../core/supervisor-state.ts'
+import { readLockFile } from '../../core/postgres/cluster.ts'
+import { readServerState } from '../../core/supervisor/state.ts'
 import { type Command, listChildren, runSvc, settings, tryFetch, until, waitUntilListening } from '../e2e/server.ts'
 
 const ADMIN = { SVC_ADMIN_USERNAME: 'soak', SVC_ADMIN_PASSWORD: 'soak-tests-only' }

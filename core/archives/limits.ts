@@ -1,0 +1,99 @@
+import type { ArchiveLimits } from './types.ts'
+
+const MIB = 1024 ** 2
+const SLOWEST_BYTES_PER_MS = 4 * MIB / 1000
+
+export const DEFAULT_LIMITS: ArchiveLimits = {
+  entries: 100_000,
+  totalBytes: 64 * 1024 ** 3,
+  ratio: 1000,
+  ratioFreeBytes: 10 * MIB,
+  timeoutMs: 60_000
+}
+
+/** An archive or compressed file whose content cannot be had; its message becomes the warning. */
+export class ArchiveError extends Error {
+  override name = 'ArchiveError'
+}
+
+/** Thrown inside a worker when the caller gave up on the file. */
+export class CancelledError extends Error {
+  override name = 'CancelledError'
+}
+
+/** What a running job has to do with the pool: it is told to stop, and tells by when it will. */
+export interface Watch {
+  isCancelled (): boolean
+  /** In milliseconds since 1970; 0 for none. */
+  setDeadline (at: number): void
+  /** Waits until no other thread holds an archive in memory. @throws CancelledError */
+  reserveMemory (): void
+}
+
+/** Counts what one archive has cost so far and stops it at its limits. */
+export class Budget {
+  readonly limits: ArchiveLimits
+  readonly #archiveBytes: number
+  readonly #watch: Watch
+  #deadline: number
+  #entries = 0
+  #produced = 0
+
+  constructor (archiveBytes: number, limits: ArchiveLimits, watch: Watch) {
+    this.limits = limits
+    this.#archiveBytes = archiveBytes
+    this.#watch = watch
+    this.#deadline = Date.now() + limits.timeoutMs + archiveBytes / SLOWEST_BYTES_PER_MS
+    watch.setDeadline(this.#deadline)
+  }
+
+  /** Waits for its turn to take much memory, which does not count as its time. @throws CancelledError */
+  reserveMemory (): void {
+    const asked = Date.now()
+    this.#watch.setDeadline(0)
+    this.#watch.reserveMemory()
+    this.#deadline += Date.now() - asked
+    this.#watch.setDeadline(this.#deadline)
+  }
+
+  /** Called when an archive is read from its start (again): time runs on, the rest counts anew. */
+  restart (): void {
+    this.#entries = 0
+    this.#produced = 0
+  }
+
+  /** @throws ArchiveError when there are too many entries. */
+  addEntries (count = 1): void {
+    this.#entries += count
+    if (this.#entries > this.limits.entries) {
+      throw new ArchiveError(`more than ${this.limits.entries} entries`)
+    }
+  }
+
+  /** @throws ArchiveError when too much was unpacked, or too much for the archive's size, or for too long. */
+  addBytes (bytes: number): void {
+    this.#produced += bytes
+    this.assertSize(this.#produced)
+    this.check()
+  }
+
+  /** Looks at a size an archive claims to unpack to, before any of it is read. */
+  assertSize (bytes: number): void {
+    if (bytes > this.limits.totalBytes) {
+      throw new ArchiveError(`unpacks to more than ${this.limits.totalBytes} bytes`)
+    }
+    if (bytes > this.limits.ratioFreeBytes && bytes > this.#archiveBytes * this.limits.ratio) {
+      throw new ArchiveError(`unpacks to more than ${this.limits.ratio} times its size`)
+    }
+  }
+
+  /** @throws CancelledError @throws ArchiveError when its time is up. */
+  check (): void {
+    if (this.#watch.isCancelled()) throw new CancelledError('hashing was cancelled')
+    if (Date.now() > this.#deadline) throw new ArchiveError(timeoutWarning(this.limits.timeoutMs))
+  }
+}
+
+export function timeoutWarning (timeoutMs: number): string {
+  return `not read within its time limit (${timeoutMs} ms plus 1 s per 4 MiB)`
+}

@@ -1,8 +1,0 @@
-import { loadConfig, renderConfig } from './config.ts'
-
-/** `svc config`. */
-export function printConfig (): void {
-  const { config, warnings } = loadConfig()
-  for (const warning of warnings) process.stderr.write(`svc: ${warning}\n`)
-  process.stdout.write(`${renderConfig(config)}\n`)
-}

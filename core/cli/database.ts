@@ -1,0 +1,17 @@
+import type { Config } from '../config/config.ts'
+import { StartError } from '../errors.ts'
+import { commandLine } from '../supervisor/banner.ts'
+import { readServerState } from '../supervisor/state.ts'
+
+/**
+ * The database that the server works on.
+ *
+ * @throws StartError when it is the embedded one and no server runs it.
+ */
+export function findDatabaseUrl (config: Config): string {
+  if (config.database.url !== undefined) return config.database.url
+  const state = readServerState(config.data_dir)
+  if (state !== null) return state.database_url
+  throw new StartError(`No server is running on ${config.data_dir}, and its database only runs with it. Start it with ` +
+    `${commandLine(config, 'start')}, then repeat this in a second terminal.`)
+}

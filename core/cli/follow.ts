@@ -1,0 +1,29 @@
+import { isDeepStrictEqual } from 'node:util'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ScanState, ScanView } from './progress.ts'
+
+const POLL_MS = 400
+const ENDED = new Set(['finished', 'failed', 'stopped', 'canceled'])
+
+/**
+ * Shows each change of a scan until it ended.
+ *
+ * @returns the last state; null when `signal` ended the watching first
+ */
+export async function followScan (
+  read: () => Promise<ScanState>, view: ScanView, signal: AbortSignal
+): Promise<ScanState | null> {
+  let shown: ScanState | null = null
+  while (!signal.aborted) {
+    const state = await read()
+    if (ENDED.has(state.status)) {
+      view.end(state)
+      return state
+    }
+    if (!isDeepStrictEqual(state, shown)) view.update(state)
+    shown = state
+    // Woken early by the signal, which the loop then sees.
+    await sleep(POLL_MS, undefined, { signal }).catch(() => undefined)
+  }
+  return null
+}

@@ -1,0 +1,33 @@
+import { CommanderError } from 'commander'
+import { createProgram } from './program.ts'
+import { ApiError, StartError } from '../errors.ts'
+import { VERSION } from '../version.ts'
+
+/** Exit codes: 0 all went well, 1 failed, 2 used wrongly, 75 may work later (EX_TEMPFAIL of sysexits.h). */
+const FAILURE = 1
+const USAGE = 2
+const TEMPORARY = 75
+
+const say = (text: string) => { process.stderr.write(`svc: ${text}\n`) }
+
+/** Says what went wrong: expected failures in a line, bugs with all there is to report. */
+function explain (err: unknown): number {
+  // The parser has said it already.
+  if (err instanceof CommanderError) return err.exitCode === 0 ? 0 : USAGE
+  if (err instanceof StartError) {
+    say(err.message)
+    return err.exitCode
+  }
+  if (err instanceof ApiError) {
+    say(err.message)
+    return err.code === 'CONFLICT' || err.code === 'UNAVAILABLE' ? TEMPORARY : FAILURE
+  }
+  say(`this is a bug; please report it with what follows\n${err instanceof Error ? err.stack ?? err.message : String(err)}`)
+  return FAILURE
+}
+
+try {
+  await createProgram(VERSION).parseAsync()
+} catch (err) {
+  process.exitCode = explain(err)
+}

@@ -1,0 +1,49 @@
+import { loadConfig } from '../config/config.ts'
+import { StartError } from '../errors.ts'
+import { createLogger } from '../log.ts'
+import { type RunningRole, prepareDatabase, startRole } from '../server.ts'
+import { collectSooner } from '../supervisor/start-memory.ts'
+import { listenUrl } from '../supervisor/banner.ts'
+import { createLayout, openSocketFolder } from '../supervisor/folders.ts'
+import type { Role } from '../jobs/workers.ts'
+
+const CLOSE_MAX_MS = 9_000
+
+/** Fulfilled when this process was told to end and has; a second signal ends it at once. */
+function waitForEnd (running: RunningRole): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let isClosing = false
+    const stop = () => {
+      if (isClosing) process.exit(1)
+      isClosing = true
+      setTimeout(() => { process.exit(1) }, CLOSE_MAX_MS).unref()
+      running.close().then(resolve, reject)
+    }
+    process.on('SIGINT', stop).on('SIGTERM', stop)
+  })
+}
+
+/** `svc web` and `svc worker`: one role in this process, on a database that other machines use too. */
+export async function runRole (role: Role): Promise<void> {
+  const { config, warnings } = loadConfig()
+  const databaseUrl = config.database.url
+  if (databaseUrl === undefined) {
+    throw new StartError(`svc ${role} needs a database that several processes can reach. Set SVC_DATABASE_URL to a ` +
+      'PostgreSQL 15 or later, or use svc start to run everything on this machine.')
+  }
+  const logger = createLogger(config, `svc-${role}`)
+  for (const warning of warnings) logger.warn(warning)
+  createLayout(config)
+  const folder = await openSocketFolder(config)
+  try {
+    await prepareDatabase(config, databaseUrl)
+    const running = await startRole({ config, role, databaseUrl, logger, workerNumber: 0, socketDir: folder.path })
+    if (role === 'worker') collectSooner()
+    logger.info(running.port === null ? {} : { url: listenUrl(config, running.port) }, `svc ${role} is ready`)
+    const setupCode = role === 'web' ? await running.app.users.findSetupCode() : null
+    if (setupCode !== null) logger.warn(`There is no administrator yet; making it from another machine takes the setup code ${setupCode}`)
+    await waitForEnd(running)
+  } finally {
+    folder.remove()
+  }
+}

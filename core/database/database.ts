@@ -1,0 +1,116 @@
+import { EntityCaseNamingStrategy, MikroORM, type EntityManager } from '@mikro-orm/postgresql'
+import type { EntityClass, EntitySchema } from '@mikro-orm/core'
+import { Migrator } from '@mikro-orm/migrations'
+import fp from 'fastify-plugin'
+import pg from 'pg'
+import { Installation, PluginCacheEntry, Worker, PluginIndex, PluginLimits } from './entities.ts'
+import { MIGRATIONS } from './migrations/index.ts'
+import { StartError } from '../errors.ts'
+
+export type Entities = (EntitySchema | EntityClass<unknown>)[]
+/** Any number that is ours alone, so that two servers do not migrate one database at once. */
+const MIGRATION_LOCK = 7_364_120
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    orm: MikroORM
+    /** A connection pool beside the ORM's, for LISTEN and for statements that stream. */
+    pg: pg.Pool
+  }
+  interface FastifyRequest { em: EntityManager }
+}
+
+/**
+ * How long a request waits at most, so that it ends whatever becomes of the database and of other processes: for a
+ * connection, for what another one has locked, for one statement, and for itself within a transaction.
+ */
+export const REQUEST_LIMITS = {
+  connectionTimeoutMillis: 5_000,
+  lock_timeout: 5_000,
+  statement_timeout: 30_000,
+  idle_in_transaction_session_timeout: 30_000,
+  // The database itself tells of the limits above; this one is for when it says nothing any more.
+  query_timeout: 35_000
+}
+
+export interface DatabaseOptions { url: string, poolSize: number, entities: Entities, limits?: typeof REQUEST_LIMITS }
+
+/** Opens the ORM on a database whose tables are there already. */
+export function openOrm ({ url, poolSize, entities, limits }: DatabaseOptions): Promise<MikroORM> {
+  return MikroORM.init({
+    clientUrl: url,
+    entities: [...entities, Worker, PluginCacheEntry, PluginIndex, PluginLimits, Installation],
+    extensions: [Migrator],
+    namingStrategy: EntityCaseNamingStrategy,
+    pool: { min: 0, max: poolSize },
+    driverOptions: { keepAlive: true, ...limits },
+    ensureDatabase: false,
+    logger: () => {},
+    forceUtcTimezone: true,
+    migrations: { migrationsList: MIGRATIONS, tableName: 'migrations', snapshot: false },
+    schemaGenerator: { skipTables: ['socket_io_attachments', 'migrations'] }
+  })
+}
+
+/**
+ * Brings the database to the current schema. Several processes may call it at once: one works, the others wait.
+ *
+ * @throws StartError when the server is older than PostgreSQL 15, cannot be reached, or knows newer migrations.
+ */
+export async function migrate (options: DatabaseOptions): Promise<string[]> {
+  const client = new pg.Client({ connectionString: options.url })
+  try {
+    await client.connect()
+  } catch (err) {
+    throw new StartError(`The database cannot be reached: ${(err as Error).message}. Check SVC_DATABASE_URL and that ` +
+      'the server is running.', { cause: err })
+  }
+  try {
+    const version = Number((await client.query<{ server_version_num: string }>('show server_version_num')).rows[0]
+      ?.server_version_num)
+    if (version < 150_000) {
+      throw new StartError(`The database is PostgreSQL ${Math.floor(version / 10_000)}; version 15 or later is needed. ` +
+        'Point SVC_DATABASE_URL at one, or unset it to use the embedded database.')
+    }
+    await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK])
+    return await runMigrations(options)
+  } finally {
+    await client.end()
+  }
+}
+
+async function runMigrations (options: DatabaseOptions): Promise<string[]> {
+  const orm = await openOrm({ ...options, poolSize: 1 })
+  try {
+    const executed = await orm.migrator.getExecuted()
+    const known = new Set(MIGRATIONS.map((migration) => migration.name))
+    const newer = executed.find((row) => !known.has(row.name))
+    if (newer !== undefined) {
+      throw new StartError(`The database was made by a newer release (migration ${newer.name}). Start that release, or ` +
+        'use a copy of the database from before the upgrade.')
+    }
+    return (await orm.migrator.up()).map((migration) => migration.name)
+  } finally {
+    await orm.close()
+  }
+}
+
+export default fp<DatabaseOptions>(async (app, options) => {
+  const orm = await openOrm(options)
+  const pool = new pg.Pool({
+    connectionString: options.url, max: Math.max(2, Math.ceil(options.poolSize / 2)), keepAlive: true, ...options.limits
+  })
+  pool.on('error', (err) => { app.log.warn({ err }, 'idle database connection lost') })
+  // One that is in use when it breaks fails the statement under way; without a listener it would end the process too.
+  pool.on('connect', (client) => {
+    client.on('error', (err) => { app.log.debug({ err }, 'database connection lost') })
+  })
+  app.decorate('orm', orm)
+  app.decorate('pg', pool)
+  app.decorateRequest('em')
+  app.addHook('onRequest', async (request) => { request.em = orm.em.fork() })
+  app.addHook('onClose', async () => {
+    await orm.close()
+    await pool.end()
+  })
+}, { name: 'database', fastify: '5.x' })

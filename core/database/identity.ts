@@ -1,0 +1,90 @@
+import { randomUUID } from 'node:crypto'
+import { open, readFile, rename } from 'node:fs/promises'
+import { join } from 'node:path'
+import type pg from 'pg'
+import { StartError } from '../errors.ts'
+import { errorCode } from '../library/fs-error.ts'
+
+/**
+ * A data directory and its database carry the same UUID: the file `identity` and the row of `installation`. Several
+ * machines on one database have it in each of their data directories; a backup of either half keeps it.
+ */
+const FILE = 'identity'
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+export interface Halves {
+  dataDir: string
+  pool: pg.Pool
+  /** Whether the directory holds uploads, and the database knows none of them. */
+  isForeign (): Promise<boolean>
+  /** The command that makes the two belong together. */
+  adoptCommand: string
+}
+
+async function readDirectory (dataDir: string): Promise<string | null> {
+  const file = join(dataDir, FILE)
+  const text = await readFile(file, 'utf8').catch((err: unknown) => {
+    if (errorCode(err) === 'ENOENT') return null
+    throw new StartError(`${file} cannot be read: ${(err as Error).message}. Give this user the right to read it.`, { cause: err })
+  })
+  if (text === null) return null
+  const identity = text.trim()
+  if (UUID.test(identity)) return identity
+  throw new StartError(`${file} holds ${JSON.stringify(identity.slice(0, 50))}, which is no identity. Restore it from a backup, ` +
+    'or delete it if the database is the one that belongs to this directory; the next start writes it again.')
+}
+
+async function writeDirectory (dataDir: string, identity: string): Promise<void> {
+  const file = join(dataDir, FILE)
+  const part = `${file}.${randomUUID()}.part`
+  const handle = await open(part, 'wx', 0o600)
+  try {
+    await handle.writeFile(`${identity}\n`)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+  await rename(part, file)
+}
+
+async function readDatabase (pool: pg.Pool): Promise<string | null> {
+  return (await pool.query<{ identity: string }>('select identity from installation')).rows[0]?.identity ?? null
+}
+
+/** @returns what the database has in the end: another machine may have been faster */
+async function writeDatabase (pool: pg.Pool, identity: string): Promise<string> {
+  await pool.query('insert into installation (identity) values ($1) on conflict do nothing', [identity])
+  return await readDatabase(pool) ?? identity
+}
+
+const refused = ({ dataDir, adoptCommand }: Halves, reason: string) => new StartError(
+  `The data directory ${dataDir} and the database do not belong together: ${reason}. Nothing was changed. Point SVC_DATA_DIR ` +
+  'and SVC_DATABASE_URL at two that do, or restore the one that is missing from a backup. If these two shall be one from ' +
+  `now on: ${adoptCommand}`)
+
+/**
+ * Sees to it that the data directory and the database belong together. One that has no identity yet takes the other's.
+ *
+ * @throws StartError when they do not, with the way out.
+ */
+export async function requirePair (halves: Halves): Promise<void> {
+  const { dataDir, pool } = halves
+  const [own, theirs] = [await readDirectory(dataDir), await readDatabase(pool)]
+  if (own !== null && own === theirs) return
+  if (own !== null && theirs !== null) throw refused(halves, `the directory is ${own}, the database is that of ${theirs}`)
+  if (await halves.isForeign()) throw refused(halves, 'it knows none of the saves, states and screenshots that lie there')
+  const identity = await writeDatabase(pool, own ?? theirs ?? randomUUID())
+  if (own === null) await writeDirectory(dataDir, identity)
+  else if (own !== identity) throw refused(halves, `the directory is ${own}, the database is that of ${identity}`)
+}
+
+/**
+ * Makes the data directory that of this database, whatever either was before.
+ *
+ * @returns the identity that both have now
+ */
+export async function adopt (dataDir: string, pool: pg.Pool): Promise<string> {
+  const identity = await writeDatabase(pool, randomUUID())
+  await writeDirectory(dataDir, identity)
+  return identity
+}

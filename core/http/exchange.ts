@@ -1,0 +1,218 @@
+import { HttpStatusError, RateLimitedError, ServiceDownError, type Logger } from '@svc/plugin-sdk'
+import { request as send, type Dispatcher } from 'undici'
+import { AddressRefusedError, checkUrl, type AddressRules } from './addresses.ts'
+import { BadBodyError, FileWriteError, readStart, type IncomingBody } from './body.ts'
+import type { Mask } from './mask.ts'
+import { prepareRedirect, type PreparedRequest } from './request.ts'
+import { parseRetryAfter, type Outcome } from './retry.ts'
+
+/** What every exchange of one client has in common. */
+export interface Wire {
+  readonly dispatcher: Dispatcher
+  readonly rules: AddressRules
+  readonly mask: Mask
+  readonly log: Logger
+  readonly now: () => number
+}
+
+export interface Limits {
+  /** Milliseconds from connecting to the last byte, redirects included. */
+  readonly timeoutMs: number
+  readonly redirects: number
+  /** Statuses outside 2xx that are answers. */
+  readonly accept: readonly number[]
+}
+
+/** An answer whose body is still on its way. */
+export interface IncomingAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: IncomingBody
+}
+
+/** Turns a wanted answer into a result and says how many bytes its body had. */
+export type Reader<Result> = (answer: IncomingAnswer) => Promise<{ result: Result, bytes: number }>
+
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+const ERROR_BODY_BYTES = 16 * 1024
+const ERROR_BODY_CHARACTERS = 2_000
+const REDIRECT_BODY_BYTES = 16 * 1024
+
+/**
+ * Sends a request once and follows its redirects. What goes wrong is part of the outcome.
+ *
+ * @throws only the reason of `signal`
+ */
+export async function exchange<Result> (
+  request: PreparedRequest, read: Reader<Result>, limits: Limits, signal: AbortSignal, wire: Wire
+): Promise<Outcome<Result>> {
+  const timer = new AbortController()
+  const timeout = setTimeout(() => timer.abort(), Math.min(limits.timeoutMs, LONGEST_TIMER_MS))
+  try {
+    return await follow(request, read, limits, AbortSignal.any([signal, timer.signal]), wire)
+  } catch (err) {
+    signal.throwIfAborted()
+    if (timer.signal.aborted) return fail(timedOut(request, limits, wire))
+    return describeFailure(err, request, wire)
+  } finally {
+    clearTimeout(timeout)
+  }
+}
+
+async function follow<Result> (
+  request: PreparedRequest, read: Reader<Result>, limits: Limits, signal: AbortSignal, wire: Wire
+): Promise<Outcome<Result>> {
+  let current = request
+  for (let hops = 0; ; hops++) {
+    checkUrl(current.url, wire.rules)
+    const hop = await sendOnce(current, signal, wire)
+    try {
+      const next = limits.accept.includes(hop.answer.status) || hops >= limits.redirects
+        ? null
+        : prepareRedirect(current, hop.answer.status, hop.answer.headers['location'], wire.mask)
+      if (next === null) return await settle(current, hop, read, limits, wire)
+      await hop.stream.dump({ limit: REDIRECT_BODY_BYTES, signal })
+      logHop(current, hop, 0, wire)
+      current = next
+    } finally {
+      hop.stream.destroy()
+    }
+  }
+}
+
+interface Hop {
+  readonly answer: IncomingAnswer
+  readonly stream: Dispatcher.ResponseData['body']
+  readonly startedAt: number
+}
+
+async function sendOnce ({ url, method, headers, body }: PreparedRequest, signal: AbortSignal, wire: Wire):
+Promise<Hop> {
+  const startedAt = wire.now()
+  const { dispatcher } = wire
+  // The timer of the exchange is the only one: undici's own count pauses, not the whole.
+  const response = await send(url, { method, headers, body, signal, dispatcher, headersTimeout: 0, bodyTimeout: 0 })
+  // Whoever reads the body meets its error; a body nobody reads must not end the process with one.
+  response.body.on('error', () => {})
+  const answerHeaders = flatten(response.headers)
+  return {
+    startedAt,
+    stream: response.body,
+    answer: {
+      status: response.statusCode,
+      headers: answerHeaders,
+      body: {
+        stream: response.body,
+        length: method === 'HEAD' ? null : parseLength(answerHeaders['content-length']),
+        encoding: (answerHeaders['content-encoding'] ?? '').trim().toLowerCase()
+      }
+    }
+  }
+}
+
+function flatten (headers: Dispatcher.ResponseData['headers']): Record<string, string> {
+  const flat: Record<string, string> = {}
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) flat[name.toLowerCase()] = Array.isArray(value) ? value.join(', ') : value
+  }
+  return flat
+}
+
+function parseLength (header: string | undefined): number | null {
+  return header !== undefined && /^\d+$/.test(header) ? Number(header) : null
+}
+
+async function settle<Result> (
+  request: PreparedRequest, hop: Hop, read: Reader<Result>, limits: Limits, wire: Wire
+): Promise<Outcome<Result>> {
+  if (isWanted(hop.answer.status, limits.accept)) {
+    const { result, bytes } = await read(hop.answer)
+    logHop(request, hop, bytes, wire)
+    return { result }
+  }
+  const start = await readStart(hop.answer.body, ERROR_BODY_BYTES)
+  logHop(request, hop, start.byteLength, wire)
+  return refuse(request, hop.answer, start, wire)
+}
+
+export function isWanted (status: number, accept: readonly number[]): boolean {
+  return (status >= 200 && status < 300) || accept.includes(status)
+}
+
+function refuse (request: PreparedRequest, answer: IncomingAnswer, start: Buffer, wire: Wire): Outcome<never> {
+  const { status, headers } = answer
+  const afterMs = parseRetryAfter(headers['retry-after'], wire.now())
+  const name = `${nameRequest(request, wire.mask)} answered ${status}`
+  if (status === 429) {
+    const when = afterMs === null ? 'later' : `in ${Math.ceil(afterMs / 1000)} s`
+    const failure = new RateLimitedError(`${name}: the service asks to slow down; try again ${when}`, afterMs ?? undefined)
+    return { failure, again: true, afterMs, pauses: true }
+  }
+  if (status >= 500) {
+    const failure = new ServiceDownError(`${name}: the service is down; try again later`)
+    return { failure, again: status >= 502 && status <= 504, afterMs, pauses: afterMs !== null }
+  }
+  const body = wire.mask.text(start.toString('utf8')).slice(0, ERROR_BODY_CHARACTERS)
+  return fail(new HttpStatusError(status, `${name}: ${explain(status, headers['location'], wire.mask)}`, body))
+}
+
+function explain (status: number, location: string | undefined, mask: Mask): string {
+  if (status < 400 && location !== undefined) return `its redirect to '${nameTarget(location, mask)}' is not followed`
+  if (status === 401 || status === 403) return 'check the account or key in the configuration'
+  if (status === 404 || status === 410) return 'there is nothing at this address; check it'
+  return 'the service does not accept this request'
+}
+
+function nameTarget (location: string, mask: Mask): string {
+  return URL.canParse(location) ? mask.url(new URL(location)) : mask.text(location)
+}
+
+/** Method, host and path, without anything secret: how every message and log line names a request. */
+export function nameRequest ({ method, url }: Pick<PreparedRequest, 'method' | 'url'>, mask: Mask): string {
+  return `${method} ${mask.url(url)}`
+}
+
+function logHop ({ method, url }: PreparedRequest, { answer, startedAt }: Hop, bytes: number, wire: Wire): void {
+  const ms = Math.round(wire.now() - startedAt)
+  const { mask } = wire
+  wire.log.debug({ method, host: mask.text(url.host), path: mask.path(url), status: answer.status, ms, bytes },
+    'request answered')
+}
+
+function timedOut (request: PreparedRequest, { timeoutMs }: Limits, wire: Wire): ServiceDownError {
+  const name = nameRequest(request, wire.mask)
+  return logFailure(new ServiceDownError(`${name} took longer than ${timeoutMs} ms; try again later`), request, wire)
+}
+
+/** Mistakes of the caller and troubles of this machine stay what they are; the rest is the service's. */
+function describeFailure (err: unknown, request: PreparedRequest, wire: Wire): Outcome<never> {
+  if (err instanceof AddressRefusedError || err instanceof FileWriteError) return fail(logFailure(err, request, wire))
+  const name = nameRequest(request, wire.mask)
+  const reason = wire.mask.text(findReason(err))
+  if (err instanceof BadBodyError) {
+    return fail(logFailure(new ServiceDownError(`${name} ${reason}`, { cause: err }), request, wire))
+  }
+  if (findCode(err) === 'UND_ERR_INVALID_ARG') return fail(new TypeError(`${name} cannot be sent: ${reason}`))
+  const failure = new ServiceDownError(`${name} failed: ${reason}; check that the service can be reached`, { cause: err })
+  return { failure: logFailure(failure, request, wire), again: true, afterMs: null, pauses: false }
+}
+
+function fail (failure: Error): Outcome<never> {
+  return { failure, again: false, afterMs: null, pauses: false }
+}
+
+function logFailure<Failure extends Error> (failure: Failure, { method, url }: PreparedRequest, wire: Wire): Failure {
+  const { mask } = wire
+  wire.log.debug({ method, host: mask.text(url.host), path: mask.path(url), reason: failure.message }, 'request failed')
+  return failure
+}
+
+/** A connection tried at several addresses fails with an AggregateError whose own message is empty. */
+function findReason (err: unknown): string {
+  if (err instanceof AggregateError && err.errors.length > 0) return findReason(err.errors[0])
+  return err instanceof Error && err.message !== '' ? err.message : String(findCode(err) ?? err)
+}
+
+function findCode (err: unknown): string | null {
+  return err instanceof Error && 'code' in err && typeof err.code === 'string' ? err.code : null
+}

@@ -1,0 +1,39 @@
+import { ServiceDownError, type HttpResponse } from '@svc/plugin-sdk'
+import type { Answer } from './cache.ts'
+import type { Mask } from './mask.ts'
+
+const QUOTED_CHARACTERS = 80
+
+/** @param name the request, as messages call it */
+export function toResponse ({ status, headers, bytes }: Answer, name: string, mask: Mask): HttpResponse {
+  const text = () => decodeText(bytes, headers['content-type'])
+  return {
+    status,
+    headers,
+    bytes,
+    text,
+    json () {
+      try {
+        return JSON.parse(decodeText(bytes)) as unknown
+      } catch {
+        // The parser's own error quotes the body, which may hold what must not be shown.
+        const start = mask.text(text()).slice(0, QUOTED_CHARACTERS)
+        throw new ServiceDownError(`${name} answered ${status} with '${start}', which is not JSON; try again later`)
+      }
+    }
+  }
+}
+
+function decodeText (bytes: Uint8Array, contentType = ''): string {
+  const charset = /charset="?([\w-]+)/i.exec(contentType)?.[1] ?? 'utf-8'
+  return createDecoder(charset).decode(bytes)
+}
+
+/** An unknown charset is read as UTF-8, which at least keeps everything ASCII. */
+function createDecoder (charset: string): { decode (bytes: Uint8Array): string } {
+  try {
+    return new TextDecoder(charset)
+  } catch {
+    return new TextDecoder()
+  }
+}

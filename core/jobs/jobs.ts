@@ -1,0 +1,131 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import fp from 'fastify-plugin'
+import { PgBoss } from 'pg-boss'
+import { REQUEST_LIMITS } from '../database/database.ts'
+import { ApiError } from '../errors.ts'
+
+export interface JobOptions {
+  /** Higher goes first; default 0. */
+  priority?: number
+  /** Seconds until the job may start. */
+  delaySeconds?: number
+  /** The job's id; one that is there already is replaced. A UUID. */
+  id?: string
+  /** Of the jobs of one group one runs at a time; the others wait, and hold up no other group. */
+  group?: string
+}
+
+export interface QueueDefinition<Input extends object> {
+  /** Jobs of this queue that run at once in one worker. */
+  concurrency: number
+  /** Seconds one job may take before it counts as lost. */
+  timeoutSeconds: number
+  run (input: Input, signal: AbortSignal): Promise<object | null>
+}
+
+/** Durable jobs: kept in the database, done by the scan worker, whoever asked. */
+export interface Jobs {
+  define<Input extends object> (name: string, definition: QueueDefinition<Input>): void
+  /** @returns the job's id, a UUID. */
+  send (name: string, input: object, options?: JobOptions): Promise<string>
+  /**
+   * Has the scan worker do something and waits for the answer. What was not begun by then is not done later.
+   *
+   * @throws ApiError UNAVAILABLE when no worker answered within `timeoutMs`.
+   */
+  request (name: string, input: object, timeoutMs: number, options?: JobOptions): Promise<unknown>
+  /** Runs a job whenever the cron line (five fields, UTC) says so. */
+  schedule (name: string, key: string, cron: string | null, input: object): Promise<void>
+}
+
+declare module 'fastify' {
+  interface FastifyInstance { jobs: Jobs }
+}
+
+interface JobsOptions { url: string, works: boolean }
+
+const POLL_MS = [20, 30, 50, 100, 200]
+
+export function createBoss (url: string, works: boolean): PgBoss {
+  return new PgBoss({
+    connectionString: url, max: works ? 4 : 2, migrate: works, createSchema: works, supervise: works, schedule: works,
+    useListenNotify: works, monitorVacuum: false, application_name: 'svc-jobs',
+    connectionTimeoutMillis: REQUEST_LIMITS.connectionTimeoutMillis
+  })
+}
+
+export default fp<JobsOptions>(async (app, { url, works }) => {
+  const boss = createBoss(url, works)
+  const queues = new Map<string, QueueDefinition<never>>()
+  boss.on('error', (err) => { app.log.error({ err }, 'job queue failed') })
+
+  async function startQueue (name: string, queue: QueueDefinition<never>): Promise<void> {
+    await boss.createQueue(name, {
+      notify: true, retryLimit: 0, expireInSeconds: Math.min(queue.timeoutSeconds + 60, 86_000),
+      deleteAfterSeconds: 86_400, retentionSeconds: 86_400 * 7
+    })
+    if (!works) return
+    for (let slot = 0; slot < queue.concurrency; slot++) await startSlot(name, queue)
+  }
+
+  /** One job at a time. The next one is looked for at once: a backlog would else be taken up at the poll's pace. */
+  async function startSlot (name: string, queue: QueueDefinition<never>): Promise<void> {
+    const worker: string = await boss.work(name, {
+      batchSize: 1, pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 5, localGroupConcurrency: 1
+    }, async ([job]) => {
+      try {
+        return job === undefined ? null : await queue.run(job.data as never, job.signal)
+      } finally {
+        boss.notifyWorker(worker)
+      }
+    })
+  }
+
+  app.decorate('jobs', {
+    define (name, definition) {
+      if (queues.has(name)) throw new Error(`Queue '${name}' is defined twice`)
+      queues.set(name, definition)
+    },
+    async send (name, input, options = {}) {
+      if (options.id !== undefined) await boss.deleteJob(name, options.id)
+      const id = await boss.send(name, input, {
+        priority: options.priority ?? 0,
+        ...(options.id === undefined ? {} : { id: options.id }),
+        ...(options.group === undefined ? {} : { group: { id: options.group } }),
+        ...(options.delaySeconds === undefined ? {} : { startAfter: options.delaySeconds })
+      })
+      if (id === null) throw new ApiError('UNAVAILABLE', `A job could not be queued in '${name}'; try again`)
+      return id
+    },
+    async request (name, input, timeoutMs, options) {
+      const id = await this.send(name, input, options)
+      const deadline = Date.now() + timeoutMs
+      for (let tries = 0; ; tries++) {
+        await sleep(POLL_MS[Math.min(tries, POLL_MS.length - 1)])
+        const isLate = Date.now() >= deadline
+        // What ended at the last moment is not canceled any more, and its answer counts.
+        if (isLate) await boss.cancel(name, id)
+        const [job] = await boss.findJobs(name, { id })
+        if (job?.state === 'completed') return job.output
+        if (job?.state === 'failed') throw new ApiError('UNAVAILABLE', readFailure(job.output))
+        if (isLate) break
+      }
+      throw new ApiError('UNAVAILABLE', 'No scan worker answered in time. Check that one is running.')
+    },
+    async schedule (name, key, cron, input) {
+      if (cron === null) await boss.unschedule(name, key)
+      else await boss.schedule(name, cron, input, { key, tz: 'UTC' })
+    }
+  } satisfies Jobs)
+
+  app.addHook('onReady', async () => {
+    await boss.start()
+    await Promise.all([...queues].map(([name, queue]) => startQueue(name, queue)))
+  })
+  app.addHook('onClose', async () => { await boss.stop({ graceful: works, timeout: 8_000, close: true }) })
+}, { name: 'jobs', fastify: '5.x' })
+
+function readFailure (output: unknown): string {
+  const message = (output as { message?: unknown } | null)?.message
+  return typeof message === 'string' ? message : 'The job failed'
+}

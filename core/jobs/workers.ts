@@ -1,0 +1,146 @@
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
+import fp from 'fastify-plugin'
+import pg from 'pg'
+import { REQUEST_LIMITS } from '../database/database.ts'
+import { StartError } from '../errors.ts'
+
+export type Role = 'web' | 'worker'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    workers: {
+      /** This process, unique among all that ever ran. */
+      id: string
+      /** Whether a process of that role is there and answering. */
+      isAlive (role: Role): Promise<boolean>
+      /** The ids of all processes that are there. */
+      listAlive (): Promise<string[]>
+      /**
+       * Ends this process, to be started again: it lost what it cannot do without. A web worker answers what it can
+       * until the database is there again, and finishes what it has.
+       */
+      restart (reason: Error): void
+      /** Whether a duty that only one process may have is this one's: the first to ask has it until it ends. */
+      claim (duty: string): Promise<boolean>
+      /** Calls `listener` for each notification on a channel of the database, as long as this process lives. */
+      hear (channel: string, listener: (payload: string) => void): Promise<void>
+    }
+  }
+}
+
+const { connectionTimeoutMillis: CONNECT_MS } = REQUEST_LIMITS
+const BEAT_MS = 2_000
+const FINISH_MS = 5_000
+const LOOK_AGAIN_MS = 200
+/** EX_TEMPFAIL of sysexits.h: it may work later. */
+const TEMPORARY = 75
+/** A process that holds its lock but was silent for this long hangs. */
+const SILENT_SECONDS = 20
+/** First half of the advisory locks that live processes hold: any number that is ours alone. */
+const LOCK_CLASS = 736_413
+/** First half of the advisory locks of duties. */
+const DUTY_CLASS = 736_414
+
+/**
+ * A process is alive while its own database session holds its advisory lock (gone the moment the process dies) and its
+ * row was touched lately (stale when it hangs).
+ */
+const ALIVE = `select w.id from workers w join pg_locks l on l.locktype = 'advisory' and l.classid = ${LOCK_CLASS}
+  and l.objid = (hashtext(w.id)::bigint & 4294967295)::oid and l.granted
+  and l.database = (select oid from pg_database where datname = current_database())
+  where w.seen_at > now() - interval '${SILENT_SECONDS} seconds'`
+
+/** Waits until a database takes connections, however long that is. */
+async function untilReachable (url: string): Promise<void> {
+  for (;;) {
+    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS })
+    client.on('error', () => { /* the next try tells */ })
+    try {
+      await client.connect()
+      await client.end()
+      return
+    } catch {
+      // Down, or still recovering.
+      await sleep(LOOK_AGAIN_MS)
+    }
+  }
+}
+
+export default fp<{ url: string, role: Role }>(async (app, { url, role }) => {
+  const id = `${hostname()}:${process.pid}:${randomUUID()}`
+  const session = new pg.Client({
+    connectionString: url, application_name: `svc-${role}`, keepAlive: true,
+    connectionTimeoutMillis: CONNECT_MS
+  })
+  const duties = new Set<string>()
+  let isClosing = false
+  let isLeaving = false
+  let timer: NodeJS.Timeout | undefined
+
+  session.on('error', restart)
+
+  function restart (err: Error): void {
+    if (isClosing || isLeaving) return
+    isLeaving = true
+    app.log.fatal({ err }, 'the database connection was lost; this process ends and is started again')
+    // Its tasks are somebody else's from now on.
+    if (role === 'worker') process.exit(TEMPORARY)
+    untilReachable(url).then(finish).catch((failure: unknown) => {
+      app.log.error({ err: failure }, 'the process did not close well')
+    }).finally(() => { process.exit(TEMPORARY) })
+  }
+
+  /** Requests that are not answered then are cut off. */
+  async function finish (): Promise<void> {
+    setTimeout(() => { process.exit(TEMPORARY) }, FINISH_MS).unref()
+    await app.close()
+  }
+
+  async function beat (): Promise<void> {
+    await session.query('update workers set seen_at = now() where id = $1', [id])
+  }
+
+  app.decorate('workers', {
+    id,
+    restart,
+    isAlive: async (wanted: Role) => {
+      const { rowCount } = await app.pg.query(`${ALIVE} and w.role = $1 limit 1`, [wanted])
+      return rowCount === 1
+    },
+    listAlive: async () => (await app.pg.query<{ id: string }>(ALIVE)).rows.map((row) => row.id),
+    claim: async (duty: string) => {
+      if (duties.has(duty)) return true
+      const { rows } = await session.query<{ locked: boolean }>(
+        `select pg_try_advisory_lock(${DUTY_CLASS}, hashtext($1)) as locked`, [duty])
+      if (rows[0]?.locked === true) duties.add(duty)
+      return duties.has(duty)
+    },
+    hear: async (channel: string, listener: (payload: string) => void) => {
+      session.on('notification', (notice) => { if (notice.channel === channel) listener(notice.payload ?? '') })
+      await session.query(`listen ${session.escapeIdentifier(channel)}`)
+    }
+  })
+
+  app.addHook('onReady', async () => {
+    await session.connect()
+    const { rows } = await session.query<{ locked: boolean }>(
+      `select pg_try_advisory_lock(${LOCK_CLASS}, hashtext($1)) as locked`, [id])
+    if (rows[0]?.locked !== true) throw new StartError('Another process has the same identity; start again.')
+    await session.query("delete from workers where seen_at < now() - interval '1 day'")
+    await session.query('insert into workers (id, role) values ($1, $2)', [id, role])
+    timer = setInterval(() => {
+      beat().catch((err: unknown) => { app.log.error({ err }, 'the sign of life could not be written') })
+    }, BEAT_MS)
+  })
+
+  app.addHook('onClose', async () => {
+    isClosing = true
+    clearInterval(timer)
+    await session.query('delete from workers where id = $1', [id]).catch((err: unknown) => {
+      app.log.debug({ err }, 'the worker row stays; its lock is gone all the same')
+    })
+    await session.end()
+  })
+}, { name: 'workers', fastify: '5.x', dependencies: ['database'] })

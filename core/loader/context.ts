@@ -1,0 +1,145 @@
+import { createReadStream } from 'node:fs'
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type {
+  Cache, Context, FileEntry, Files, LinkMatch, Logger, Match, Preferences, ProviderContext
+} from '@svc/plugin-sdk'
+import type pg from 'pg'
+import type { Config } from '../config/config.ts'
+import type { OutgoingClient } from '../http/client.ts'
+import type { Hold } from './limit-time.ts'
+import { resolveInside } from '../library/safe-path.ts'
+import type { HostIndex } from './plugin-index.ts'
+
+const TEXT_MAX_BYTES = 64 * 1024 * 1024
+const ABSENT = new Set(['ENOENT', 'ENOTDIR'])
+
+/** A plugin's own corner of the table `plugin_cache`. */
+export function createCache (pool: pg.Pool, plugin: string): Cache {
+  return {
+    async get (key) {
+      const { rows } = await pool.query<{ value: unknown }>(
+        'select value from plugin_cache where plugin = $1 and key = $2 and (expires_at is null or expires_at > now())',
+        [plugin, key])
+      return rows[0]?.value
+    },
+    async set (key, value, ttlMs) {
+      await pool.query(`insert into plugin_cache (plugin, key, value, expires_at)
+        values ($1, $2, $3::jsonb, now() + $4 * interval '1 millisecond')
+        on conflict (plugin, key) do update set value = excluded.value, expires_at = excluded.expires_at`,
+      [plugin, key, JSON.stringify(value ?? null), ttlMs ?? null])
+    },
+    async delete (key) {
+      await pool.query('delete from plugin_cache where plugin = $1 and key = $2', [plugin, key])
+    }
+  }
+}
+
+/** Deletes what no plugin is given any more. */
+export async function dropExpiredCache (pool: pg.Pool): Promise<void> {
+  await pool.query('delete from plugin_cache where expires_at <= now()')
+}
+
+async function readBounded (path: string, maxBytes: number): Promise<string> {
+  const chunks: Buffer[] = []
+  let total = 0
+  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+    total += chunk.length
+    if (total > maxBytes) throw new Error(`The file is larger than ${maxBytes} bytes and is not read`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/** A folder as plugins see it, such as the library: to read, and nothing outside. */
+export function createFiles (rootDir: string): Files {
+  /** Where a path really leads and what is there; null when nothing is. */
+  async function find (path: string): Promise<{ real: string, isFolder: boolean } | null> {
+    const real = await resolveInside(rootDir, path)
+    try {
+      return { real, isFolder: (await stat(real)).isDirectory() }
+    } catch (err) {
+      if (ABSENT.has((err as NodeJS.ErrnoException).code ?? '')) return null
+      throw err
+    }
+  }
+  async function toEntry (folder: string, name: string): Promise<FileEntry[]> {
+    try {
+      const facts = await stat(join(folder, name))
+      const mtime = Math.trunc(facts.mtimeMs)
+      if (facts.isDirectory()) return [{ name, kind: 'folder', size: 0, mtime }]
+      return facts.isFile() ? [{ name, kind: 'file', size: facts.size, mtime }] : []
+    } catch {
+      // It vanished since the folder was listed, or is a broken link: not an entry.
+      return []
+    }
+  }
+  return {
+    async readText (path, maxBytes = TEXT_MAX_BYTES) {
+      const found = await find(path)
+      return found === null || found.isFolder ? undefined : await readBounded(found.real, maxBytes)
+    },
+    async * stream (path) {
+      const found = await find(path)
+      if (found !== null && !found.isFolder) yield * createReadStream(found.real) as AsyncIterable<Buffer>
+    },
+    async list (path) {
+      const found = await find(path)
+      if (found === null || !found.isFolder) return []
+      const names = (await readdir(found.real)).sort()
+      return (await Promise.all(names.map((name) => toEntry(found.real, name)))).flat()
+    },
+    exists: async (path) => await find(path) !== null
+  }
+}
+
+/** Runs `create` once per key and shares the promise; a rejection is not kept. */
+export function createMemo (): Context['memo'] {
+  const promises = new Map<string, Promise<unknown>>()
+  return async function memo<T> (key: string, create: () => Promise<T>): Promise<T> {
+    const known = promises.get(key)
+    if (known !== undefined) return await known as T
+    const made = create()
+    promises.set(key, made)
+    made.catch(() => { promises.delete(key) })
+    return await made
+  }
+}
+
+export function readPreferences (config: Config): Preferences {
+  return { regions: config.scan.priority.region, languages: config.scan.priority.language, media: config.scan.media }
+}
+
+/** What stays the same for a plugin as long as the process runs. */
+export interface PluginServices {
+  config: unknown
+  http: OutgoingClient
+  log: Logger
+  cache: Cache
+  files: Files
+  folders: Readonly<Record<string, Files>>
+  index: HostIndex
+}
+
+/** What differs from call to call: a scan shares its memo among all ROMs. */
+export interface CallScope {
+  signal: AbortSignal
+  memo: Context['memo']
+  preferences: Preferences
+  /** Whether the caller heeds rate limits for all calls of the plugin; else each request waits one out by itself. */
+  heedsLimits?: boolean
+  /** Stops the caller's clock while a request waits for its turn. */
+  hold?: Hold
+  /** A scan's options, by the names of its payload. */
+  options?: Readonly<Record<string, unknown>>
+  found?: ReadonlyMap<string, Match | LinkMatch>
+  report?: ProviderContext['report']
+}
+
+const NOTHING_FOUND: ReadonlyMap<string, Match> = new Map()
+
+export function createContext (services: PluginServices, scope: CallScope): ProviderContext {
+  const { heedsLimits = false, hold, signal, memo, preferences, options = {}, found = NOTHING_FOUND, report = () => {} } = scope
+  const http = services.http.withSignal(signal, { tellsLimits: heedsLimits, onWait: hold })
+  return { ...services, http, signal, memo, preferences, options, found, report }
+}

@@ -1,0 +1,122 @@
+import { pathToFileURL } from 'node:url'
+import {
+  type ChannelDefinition, type ExporterDefinition, type HostOptions, type Manifest, ManifestSchema, type PluginKind,
+  type ProviderDefinition, SDK_VERSION
+} from '@svc/plugin-sdk'
+import { Value } from '@sinclair/typebox/value'
+import { satisfies, validRange } from 'semver'
+import type { PluginPackage } from './packages.ts'
+import type { PluginStatus } from './registry.ts'
+
+export type Definition = ProviderDefinition | ChannelDefinition | ExporterDefinition
+export interface Exported { kind: PluginKind, definition: Definition }
+/** What the plugin asks of its host: to be told of the end. */
+export interface PluginHost { addHook (name: 'onClose', hook: () => Promise<void>): unknown }
+export type ImportedPlugin = Exported & ((host: PluginHost, options: HostOptions) => Promise<void>)
+
+/** Why a plugin is left out, as its owner reads it. */
+export class LoadError extends Error {
+  readonly status: PluginStatus
+
+  constructor (status: PluginStatus, message: string) {
+    super(message)
+    this.status = status
+  }
+}
+
+/** What each kind must have; the rest of its definition is optional. */
+const REQUIRED: Record<PluginKind, Record<string, 'function' | 'object' | 'string'>> = {
+  provider: { identify: 'function' },
+  channel: { settings: 'object', deliver: 'function', describe: 'function' },
+  exporter: { fileName: 'string', media: 'object', render: 'function' }
+}
+const HOME_OF_DEFINES = 'its default export is not what defineProvider, defineChannel or defineExporter returns'
+
+/** The text of whatever was thrown. */
+export const messageOf = (thrown: unknown) => thrown instanceof Error ? thrown.message : String(thrown)
+
+/** @throws LoadError when `work` does not end in time. */
+export async function limitTime<T> (work: Promise<T>, timeoutMs: number, what: string): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => {
+    reject(new LoadError('failed', `${what} does not end within ${timeoutMs / 1_000} seconds`))
+  }, timeoutMs)
+  try {
+    return await Promise.race([work, promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** @throws LoadError saying what is wrong with the package or that its SDK range does not fit. */
+export function readManifest (pack: PluginPackage): Manifest {
+  if (pack.problem !== null) throw new LoadError('failed', pack.problem)
+  if (pack.manifest === undefined) throw new LoadError('failed', 'its package.json has no "svc" key, so it is no plugin')
+  const [problem] = [...Value.Errors(ManifestSchema, pack.manifest)]
+  if (problem !== undefined) {
+    throw new LoadError('failed', `"svc${problem.path.replaceAll('/', '.')}" in its package.json is ` +
+      `${JSON.stringify(problem.value)}: ${problem.message.toLowerCase()}`)
+  }
+  const manifest = pack.manifest as Manifest
+  if (validRange(manifest.sdk) === null || !satisfies(SDK_VERSION, manifest.sdk)) {
+    throw new LoadError('unsupported', `it needs SDK ${manifest.sdk}, this server has ${SDK_VERSION}; ` +
+      'install a release of the plugin made for it')
+  }
+  return manifest
+}
+
+/**
+ * Runs the package's code and takes its default export.
+ *
+ * @throws LoadError when it cannot be loaded or is not what the manifest says.
+ */
+export async function importPlugin (
+  pack: PluginPackage, manifest: Manifest, timeoutMs: number
+): Promise<ImportedPlugin> {
+  if (pack.entry === null) throw new LoadError('failed', 'the file its package.json exports does not exist; build it first')
+  let module: { default?: unknown }
+  try {
+    const imported = import(pathToFileURL(pack.entry).href) as Promise<{ default?: unknown }>
+    module = await limitTime(imported, timeoutMs, 'loading it')
+  } catch (err) {
+    throw err instanceof LoadError ? err : new LoadError('failed', describeImportError(err, pack))
+  }
+  const plugin = readExport(module.default)
+  if (plugin.kind !== manifest.kind) {
+    throw new LoadError('failed', `its package.json says ${manifest.kind}, its code is a ${plugin.kind}`)
+  }
+  if (plugin.definition.key !== manifest.key) {
+    throw new LoadError('failed', `its package.json says key '${manifest.key}', its code '${plugin.definition.key}'`)
+  }
+  const parts = new Map(Object.entries(plugin.definition))
+  const lacking = Object.entries(REQUIRED[plugin.kind]).find(([name, type]) => kindOfValue(parts.get(name)) !== type)
+  if (lacking !== undefined) {
+    throw new LoadError('failed', `its definition lacks the ${lacking[1]} '${lacking[0]}', which every ${plugin.kind} has`)
+  }
+  return plugin
+}
+
+const kindOfValue = (value: unknown) => value === null ? 'null' : typeof value
+
+function readExport (exported: unknown): ImportedPlugin {
+  if (typeof exported !== 'function') throw new LoadError('failed', HOME_OF_DEFINES)
+  const { kind, definition } = exported as { kind?: unknown, definition?: unknown }
+  const isKnown = typeof kind === 'string' && kind in REQUIRED
+  if (!isKnown || typeof definition !== 'object' || definition === null) throw new LoadError('failed', HOME_OF_DEFINES)
+  return exported as ImportedPlugin
+}
+
+function describeImportError (err: unknown, pack: PluginPackage): string {
+  const message = messageOf(err)
+  const code = err instanceof Error && 'code' in err ? err.code : undefined
+  if (code === 'ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING') {
+    return 'it exports TypeScript, which Node does not run below node_modules; build it to JavaScript first'
+  }
+  const missing = /Cannot find (package|module) '([^']+)'/.exec(message)
+  if (code === 'ERR_MODULE_NOT_FOUND' && missing !== null) {
+    return missing[1] === 'package'
+      ? `it is installed, but its own dependency '${missing[2]}' is missing; reinstall ${pack.name}`
+      : `it is installed, but its file '${missing[2]}' is missing; reinstall ${pack.name} or build it again`
+  }
+  return `it throws while loading: ${message}`
+}

@@ -1,0 +1,127 @@
+import { existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, readlinkSync, rmSync, symlinkSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { SERVER_DIR } from '../server-dir.ts'
+
+/** A folder that may hold a plugin. */
+export interface PluginPackage {
+  folder: string
+  name: string
+  version: string | null
+  /** The `svc` key of its package.json, unchecked; undefined when there is none. */
+  manifest: unknown
+  /** The file to import; null when package.json names none that exists. */
+  entry: string | null
+  origin: 'built-in' | 'community'
+  /** Why the package itself cannot be read; null when it can. */
+  problem: string | null
+}
+
+const BUILT_IN_FOLDERS = ['providers', 'channels', 'exporters']
+/** Our own packages are run from their sources; those npm installed are plain JavaScript. */
+const CONDITIONS = { 'built-in': ['svc:source', 'import', 'default'], community: ['import', 'node', 'default'] }
+
+function pickCondition (target: unknown, conditions: readonly string[]): string | null {
+  if (typeof target === 'string') return target
+  if (typeof target !== 'object' || target === null) return null
+  for (const [condition, value] of Object.entries(target)) {
+    const found = conditions.includes(condition) ? pickCondition(value, conditions) : null
+    if (found !== null) return found
+  }
+  return null
+}
+
+function findEntry (folder: string, json: Record<string, unknown>, origin: PluginPackage['origin']): string | null {
+  const { exports, main } = json
+  const root = typeof exports === 'object' && exports !== null && '.' in exports ? exports['.'] : exports
+  const target = pickCondition(root, CONDITIONS[origin]) ?? (typeof main === 'string' ? main : 'index.js')
+  const file = join(folder, target)
+  return existsSync(file) ? file : null
+}
+
+function readPackage (folder: string, origin: PluginPackage['origin']): PluginPackage {
+  const unreadable = { folder, name: folder, version: null, manifest: undefined, entry: null, origin }
+  try {
+    const json: unknown = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+    if (typeof json !== 'object' || json === null) return { ...unreadable, problem: 'its package.json is not an object' }
+    const { name, version, svc } = json as Record<string, unknown>
+    return {
+      folder,
+      origin,
+      name: typeof name === 'string' ? name : folder,
+      version: typeof version === 'string' ? version : null,
+      manifest: svc,
+      entry: findEntry(folder, json as Record<string, unknown>, origin),
+      problem: null
+    }
+  } catch (err) {
+    return { ...unreadable, problem: `its package.json cannot be read: ${(err as Error).message}` }
+  }
+}
+
+function listBuiltIn (serverDir: string): PluginPackage[] {
+  return BUILT_IN_FOLDERS.flatMap((parent) => {
+    const folder = join(serverDir, parent)
+    if (!existsSync(folder)) return []
+    return readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && existsSync(join(folder, entry.name, 'package.json')))
+      .map((entry) => readPackage(join(folder, entry.name), 'built-in'))
+  })
+}
+
+/** The packages that the owner installed: those that `plugins/package.json` in the data directory depends on. */
+function listCommunity (pluginsDir: string): PluginPackage[] {
+  const file = join(pluginsDir, 'package.json')
+  if (!existsSync(file)) return []
+  const absent = { version: null, manifest: undefined, entry: null, origin: 'community' as const }
+  const names = readDependencies(file)
+  if (names instanceof Error) {
+    return [{ ...absent, folder: pluginsDir, name: file, problem: `it cannot be read: ${names.message}. Correct or delete it` }]
+  }
+  return names.map((name) => {
+    const folder = join(pluginsDir, 'node_modules', name)
+    return existsSync(folder)
+      ? readPackage(folder, 'community')
+      : { ...absent, folder, name, problem: `it is not installed; run svc plugins add ${name}` }
+  })
+}
+
+/** The names a package.json depends on, or why that cannot be told. */
+function readDependencies (file: string): string[] | Error {
+  try {
+    const json: unknown = JSON.parse(readFileSync(file, 'utf8'))
+    const { dependencies } = (json ?? {}) as { dependencies?: unknown }
+    return typeof dependencies === 'object' && dependencies !== null ? Object.keys(dependencies) : []
+  } catch (err) {
+    return err as Error
+  }
+}
+
+/** Everything that may be a plugin: our own first, by folder name, then the owner's in the order they were added. */
+export function listPluginPackages (dataDir: string, serverDir = SERVER_DIR): PluginPackage[] {
+  return [...listBuiltIn(serverDir), ...listCommunity(join(dataDir, 'plugins'))]
+}
+
+/**
+ * Makes `import '@svc/plugin-sdk'` in the owner's packages mean this server's SDK: a plugin that brought another copy
+ * would throw errors of other classes.
+ */
+export function linkSdk (dataDir: string, serverDir = SERVER_DIR): void {
+  const modules = join(dataDir, 'plugins', 'node_modules')
+  if (!existsSync(modules)) return
+  const sdk = dirname(createRequire(join(serverDir, 'package.json')).resolve('@svc/plugin-sdk/package.json'))
+  const link = join(modules, '@svc', 'plugin-sdk')
+  if (isLinkTo(link, sdk)) return
+  rmSync(link, { recursive: true, force: true })
+  mkdirSync(dirname(link), { recursive: true })
+  try {
+    symlinkSync(sdk, link, 'junction')
+  } catch (err) {
+    // All processes of the server start at once: another one may just have made it.
+    if (!isLinkTo(link, sdk)) throw err
+  }
+}
+
+function isLinkTo (link: string, target: string): boolean {
+  return lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink() === true && readlinkSync(link) === target
+}

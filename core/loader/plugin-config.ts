@@ -1,0 +1,115 @@
+import { Value } from '@sinclair/typebox/value'
+import { type TSchema, Type, TypeGuard } from '@sinclair/typebox'
+import { originOf } from '../http/addresses.ts'
+import { type Config, coerceText, describeType, getAt, listSettings } from '../config/config.ts'
+import { ConfigSchema } from '../config/schema.ts'
+import { type Environment, settingsEnvironment } from '../config/environment.ts'
+import { mayRead } from './plugin-variables.ts'
+
+/** A plugin's configuration after its schema was applied. */
+export type PluginConfig =
+  { status: 'ready', value: Record<string, unknown>, secrets: string[], origins: string[] } |
+  { status: 'disabled' | 'failed', reason: string }
+
+/** What is asked of a plugin's definition here. */
+interface ConfiguredPlugin { key: string, name: string, config?: TSchema | undefined }
+
+const sectionOf = (parent: unknown, key: string): Record<string, unknown> => {
+  const section = typeof parent === 'object' && parent !== null ? (parent as Record<string, unknown>)[key] : undefined
+  return typeof section === 'object' && section !== null ? section as Record<string, unknown> : {}
+}
+
+/** Where a value is set, for messages. */
+const nameOf = (key: string, property: string, schema: TSchema, place: string) =>
+  typeof schema.env === 'string' ? schema.env : `${place}.${key}.${property} in config.yml`
+
+/** Exporters are configured where the frontends' settings always were: in `scan.<key>`. */
+const placeOf = (kind: string) => kind === 'exporter' ? 'scan' : 'plugins'
+
+/** What the server itself was set to by the variable of that name, in `config.yml` or by the variable. */
+function readShared (name: string, config: Config): unknown {
+  const shared = listSettings(ConfigSchema).find(({ env }) => env === name)
+  return shared === undefined ? undefined : getAt(config, shared.path)
+}
+
+function collect (kind: string, key: string, properties: Record<string, TSchema>, config: Config, env: Environment) {
+  const values = structuredClone(sectionOf(config[placeOf(kind)], key))
+  if (kind === 'exporter') delete values.export
+  for (const [property, schema] of Object.entries(properties)) {
+    const text = typeof schema.env === 'string' ? env[schema.env] : undefined
+    if (text !== undefined && text !== '') values[property] = coerceText(text, schema)
+    else if (typeof schema.env === 'string' && values[property] === undefined) {
+      const shared = readShared(schema.env, config)
+      if (shared !== undefined) values[property] = shared
+    }
+  }
+  return values
+}
+
+/** The settings that make up a plugin's account, named as they are set: its secrets, and what has no default. */
+export function nameCredentials (kind: string, key: string, schema: TSchema | undefined): string[] {
+  const properties = Object.entries((schema?.properties ?? {}) as Record<string, TSchema>)
+  const required: unknown[] = Array.isArray(schema?.required) ? schema.required : []
+  const isNeeded = (name: string, property: TSchema) => required.includes(name) && !('default' in property)
+  return properties.filter(([name, property]) => property.writeOnly === true || isNeeded(name, property))
+    .map(([name, property]) => nameOf(key, name, property, placeOf(kind)))
+}
+
+/** The owner's addresses are trusted by exact host and port. */
+function findOrigins (values: Record<string, unknown>): string[] {
+  return Object.values(values).flatMap((value) =>
+    typeof value === 'string' && /^https?:\/\//.test(value) && URL.canParse(value) ? [originOf(value)] : [])
+}
+
+/** Why the variables that a plugin names are refused, or undefined. */
+function refuseVariables (plugin: ConfiguredPlugin, properties: Record<string, TSchema>): string | undefined {
+  const [refused] = Object.entries(properties)
+    .filter(([, { env }]) => typeof env === 'string' && !mayRead(plugin, env))
+  if (refused === undefined) return undefined
+  const [property, { env }] = refused
+  const own = plugin.key.toUpperCase().replaceAll('-', '_')
+  return `its setting ${property} names the variable ${String(env)}, which is not its own: name one that begins with ${own}_, ` +
+    `such as ${own}_${property.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase()}`
+}
+
+/** Applies a plugin's own schema to its section of the configuration and to its variables. */
+export function readPluginConfig (
+  kind: string, plugin: ConfiguredPlugin, config: Config, env: Environment = settingsEnvironment()
+): PluginConfig {
+  const { key, config: schema } = plugin
+  if (schema !== undefined && !TypeGuard.IsObject(schema)) {
+    return { status: 'failed', reason: 'its config is no schema that Type.Object of @svc/plugin-sdk made' }
+  }
+  const properties: Record<string, TSchema> = schema?.properties ?? {}
+  const refusal = refuseVariables(plugin, properties)
+  if (refusal !== undefined) return { status: 'failed', reason: refusal }
+  const values = collect(kind, key, properties, config, env)
+  if (values.enabled === false) {
+    return { status: 'disabled', reason: `switched off by ${nameOf(key, 'enabled', properties.enabled ?? {} as TSchema, placeOf(kind))}` }
+  }
+  const known = schema ?? Type.Object({})
+  const filled = Value.Default(known, values) as Record<string, unknown>
+  if (filled.enabled === false) {
+    const name = nameOf(key, 'enabled', properties.enabled ?? {} as TSchema, placeOf(kind))
+    return { status: 'disabled', reason: `off unless ${name} is true` }
+  }
+  const required = Array.isArray(schema?.required) ? schema.required : []
+  const missing = required.filter((property) => filled[property] === undefined)
+  if (missing.length > 0) {
+    const names = missing.map((property) => nameOf(key, property, properties[property] ?? {} as TSchema, placeOf(kind)))
+    return { status: 'disabled', reason: `set ${names.join(' and ')}` }
+  }
+  const [problem] = [...Value.Errors(known, filled)]
+  if (problem !== undefined) {
+    const property = problem.path.split('/')[1] ?? ''
+    const propertySchema = properties[property] ?? problem.schema
+    const shown = propertySchema.writeOnly === true ? 'the value given' : JSON.stringify(problem.value)
+    return {
+      status: 'failed',
+      reason: `${nameOf(key, property, propertySchema, placeOf(kind))}: ${shown} is not ${describeType(problem.schema)}`
+    }
+  }
+  const secrets = Object.entries(properties).filter(([, property]) => property.writeOnly === true)
+    .map(([name]) => filled[name]).filter((value) => typeof value === 'string')
+  return { status: 'ready', value: filled, secrets, origins: findOrigins(filled) }
+}

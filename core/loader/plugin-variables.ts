@@ -1,0 +1,38 @@
+import { listSettings } from '../config/config.ts'
+import { ConfigSchema } from '../config/schema.ts'
+import { isSystemVariable } from '../config/environment.ts'
+
+/** What plugins may read of the server's settings: the outgoing mail, and the address people use. */
+const isShared = (variable: string) => variable.startsWith('SMTP_') || variable === 'SVC_BASE_URL'
+
+const SERVER_VARIABLES = new Set([
+  ...listSettings(ConfigSchema).flatMap(({ env }) => env ?? []),
+  // The one that is no setting: it is read by `svc user`.
+  'SVC_NEW_PASSWORD'
+])
+
+const compact = (text: string) => text.toUpperCase().replaceAll(/[^A-Z0-9]/g, '')
+
+/** Whether words that follow each other make up one of the names, with another word beside them. */
+function containsName (words: readonly string[], names: readonly string[]): boolean {
+  return words.some((_word, from) => words.some((_other, to) =>
+    to >= from && to - from + 1 < words.length && names.includes(words.slice(from, to + 1).join(''))))
+}
+
+/**
+ * Whether a plugin may name this variable: one that contains its key or its name, such as `DEMO_API_KEY` or
+ * `SVC_DEMO_URL`, or one of the shared ones. What the server or the system is set by is never a plugin's own.
+ */
+export function mayRead (plugin: { key: string, name: string }, variable: string): boolean {
+  if (isShared(variable)) return true
+  if (SERVER_VARIABLES.has(variable) || isSystemVariable(variable)) return false
+  const names = [plugin.key, plugin.name].map(compact).filter((name) => name !== '')
+  const words = variable.split('_')
+  // Behind the server's own prefix nothing else may come first.
+  if (words[0] === 'SVC') return names.some((name) => startsWithName(words.slice(1), name))
+  return containsName(words, names)
+}
+
+function startsWithName (words: readonly string[], name: string): boolean {
+  return words.some((_word, last) => last < words.length - 1 && words.slice(0, last + 1).join('') === name)
+}

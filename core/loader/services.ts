@@ -1,0 +1,46 @@
+import type { Logger, PluginKind } from '@svc/plugin-sdk'
+import type { FastifyInstance } from 'fastify'
+import type { Config } from '../config/config.ts'
+import { createHttpClient } from '../http/client.ts'
+import type { Pace } from '../http/pace.ts'
+import {
+  type CallScope, type PluginServices, createCache, createFiles, createMemo, readPreferences
+} from './context.ts'
+import { type BuildIndex, NO_INDEX, createIndex } from './plugin-index.ts'
+import { VERSION } from '../version.ts'
+
+export const USER_AGENT = `Svc/${VERSION}`
+
+/** What a plugin's configuration and limits say about its services. */
+export interface WantedServices {
+  config: unknown
+  /** Values masked in its logs. */
+  secrets: string[]
+  /** `host:port` that may be a private address. */
+  origins: string[]
+  pace: Pace
+  /** The only hosts it may reach; undefined for all. */
+  hosts: readonly string[] | undefined
+  /** Gives the entries of its local index; undefined when it declares none. */
+  buildIndex: BuildIndex | undefined
+}
+
+/** How the running server equips a plugin. */
+export function createPluginServices (app: FastifyInstance, config: Config) {
+  const files = createFiles(config.library_dir)
+  const closing = new AbortController()
+  app.addHook('onClose', async () => { closing.abort(new Error('The server stops')) })
+  const scopeOfFirstBuild = (): CallScope =>
+    ({ signal: closing.signal, memo: createMemo(), preferences: readPreferences(config) })
+  return (kind: PluginKind, key: string, wanted: WantedServices): PluginServices => {
+    const { config: pluginConfig, secrets, origins, pace, hosts, buildIndex } = wanted
+    const log: Logger = app.log.child({ plugin: `${kind}/${key}` })
+    const cache = createCache(app.pg, `${kind}/${key}`)
+    const http = createHttpClient({
+      name: key, userAgent: USER_AGENT, log, secrets, trustedOrigins: origins, store: cache, pace, hosts
+    })
+    app.addHook('onClose', async () => { await http.close() })
+    const index = buildIndex === undefined ? NO_INDEX : createIndex(app.pg, `${kind}/${key}`, buildIndex, scopeOfFirstBuild)
+    return { config: pluginConfig, http, log, cache, files, folders: {}, index }
+  }
+}

@@ -1,0 +1,317 @@
+import { execFile } from 'node:child_process'
+import { createHash, randomBytes } from 'node:crypto'
+import { chmod, chown, lchown, lstat, mkdir, mkdtemp, open, readFile, readdir, readlink, realpath, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { undefinedIf } from './binaries.ts'
+import type { Account, Binaries } from './binaries.ts'
+
+/** The superuser and the name of the database. */
+export const OWNER = 'svc'
+
+const PASSWORD_FILE = 'svc.password'
+const LOCK_FILE = 'postmaster.pid'
+const UNFINISHED = '.unfinished-'
+const ACCOUNTS = ['postgres', 'nobody']
+/** How long a server may take for a fast shutdown (SIGINT), and then for an immediate one (SIGQUIT). */
+export const FAST_SHUTDOWN_MS = 8000
+export const IMMEDIATE_SHUTDOWN_MS = 3000
+
+const POLL_MS = 25
+const INHERITED_VARIABLES = ['PATH', 'SystemRoot', 'TEMP', 'TMP', 'LD_LIBRARY_PATH']
+
+const execFileAsync = promisify(execFile)
+
+/** A cluster ready to be served. `name` is unique on this machine while the folder exists. */
+export interface Cluster { dataDir: string, name: string, password: string }
+
+/**
+ * The account for a server in `dataDir`: undefined is the current user. Root hands over to the owner of an
+ * existing cluster, else to `postgres` or `nobody`. Throws when the cluster belongs to somebody else.
+ */
+export async function chooseAccount (dataDir: string): Promise<Account | undefined> {
+  const owner = await stat(dataDir).catch(undefinedIf('ENOENT'))
+  const uid = process.geteuid?.()
+  if (uid === undefined) return undefined
+  if (uid !== 0) {
+    if (owner === undefined || owner.uid === uid) return undefined
+    throw new Error(`The database folder ${dataDir} belongs to user ${owner.uid}, but svc runs as user ${uid}. ` +
+      `Start svc as its owner, or run "chown -R ${uid} ${dataDir}" as root.`)
+  }
+  if (owner !== undefined && owner.uid !== 0 && await readVersion(dataDir) !== undefined) {
+    return { uid: owner.uid, gid: owner.gid }
+  }
+  return findUnprivilegedAccount()
+}
+
+async function findUnprivilegedAccount (): Promise<Account> {
+  const entries = (await readFile('/etc/passwd', 'utf8')).split('\n').map((line) => line.split(':'))
+  for (const name of ACCOUNTS) {
+    const [, , uid, gid] = entries.find(([user]) => user === name) ?? []
+    if (Number(uid) > 0 && Number(gid) > 0) return { uid: Number(uid), gid: Number(gid) }
+  }
+  throw new Error('PostgreSQL does not run as root, and /etc/passwd has neither "postgres" nor "nobody". ' +
+    'Start svc as a normal user, or set SVC_DATABASE_URL to a PostgreSQL server of your own.')
+}
+
+/** Creates the cluster at the first start, else checks that these binaries can serve it. */
+export async function prepareCluster (dataDir: string, binaries: Binaries, account?: Account): Promise<Cluster> {
+  await removeUnfinished(dataDir)
+  const version = await readVersion(dataDir)
+  if (version === undefined) await createCluster(dataDir, binaries, account)
+  else if (version !== binaries.major) throw wrongMajor(dataDir, version, binaries.major)
+  if (account !== undefined) await handOver(dataDir, account)
+  // PostgreSQL refuses a folder that others can read, and copies and network shares like to open it up.
+  await chmod(dataDir, 0o700)
+  return { dataDir, name: await nameCluster(dataDir), password: await readPassword(dataDir) }
+}
+
+/** What a server or initdb is started with: nothing of svc's own settings, no PG* variables, no locale. */
+export function serverProcessOptions (dataDir: string, account?: Account) {
+  const env: NodeJS.ProcessEnv = { LC_ALL: 'C', TZ: 'UTC' }
+  for (const name of INHERITED_VARIABLES) env[name] = process.env[name]
+  return { cwd: dataDir, env, ...account }
+}
+
+/**
+ * The folder as its server names it. On Linux the link to the working directory, which is set before root's
+ * rights are dropped: unlike a path, it needs no right to pass the folders above.
+ */
+export function ownFolder (dataDir: string): string {
+  return process.platform === 'linux' ? '/proc/self/cwd' : dataDir
+}
+
+/** The lines of postmaster.pid: 0 process id, 3 port, 7 status. Empty when there is no such file. */
+export async function readLockFile (dataDir: string): Promise<string[]> {
+  const text = await readFile(join(dataDir, LOCK_FILE), 'utf8').catch(undefinedIf('ENOENT'))
+  return text?.split('\n').map((line) => line.trim()) ?? []
+}
+
+async function readVersion (dataDir: string): Promise<string | undefined> {
+  const text = await readFile(join(dataDir, 'PG_VERSION'), 'utf8').catch(undefinedIf('ENOENT'))
+  return text?.trim()
+}
+
+function wrongMajor (dataDir: string, found: string, expected: string): Error {
+  return new Error(`The database folder ${dataDir} was written by PostgreSQL ${found}, but this svc comes with ` +
+    `PostgreSQL ${expected}. Save it with the pg_dump of the svc that wrote it or of PostgreSQL ${found}, move ` +
+    `the folder away and restore into the new one; or serve it with PostgreSQL ${found} and set SVC_DATABASE_URL.`)
+}
+
+async function createCluster (dataDir: string, binaries: Binaries, account?: Account): Promise<void> {
+  const entries = await readdir(dataDir).catch(undefinedIf('ENOENT'))
+  if (entries !== undefined && entries.length > 0) {
+    throw new Error(`The database folder ${dataDir} is not empty and holds no PostgreSQL cluster (no PG_VERSION; ` +
+      `found "${entries[0]}"). Empty it or choose another folder.`)
+  }
+  await mkdir(dirname(dataDir), { recursive: true })
+  const staging = await mkdtemp(`${dataDir}${UNFINISHED}`)
+  try {
+    const fresh = join(staging, 'cluster')
+    const password = join(staging, 'password')
+    await mkdir(fresh, { mode: 0o700 })
+    await writeDurably(password, randomBytes(24).toString('base64url'))
+    if (account !== undefined) {
+      for (const path of [password, fresh, staging]) await chown(path, account.uid, account.gid)
+    }
+    await runInitdb(fresh, binaries, account)
+    await rename(password, join(fresh, PASSWORD_FILE))
+    await syncFolder(fresh)
+    await moveIntoPlace(fresh, dataDir)
+  } finally {
+    await rm(staging, { recursive: true, force: true, maxRetries: 5 })
+  }
+}
+
+async function runInitdb (folder: string, binaries: Binaries, account?: Account): Promise<void> {
+  const args = [
+    '-D', ownFolder(folder), '-U', OWNER,
+    // Not join(): it would shorten "cwd/..", which is another folder when cwd is a link.
+    `--pwfile=${ownFolder(folder)}/../password`,
+    '--auth=scram-sha-256', '--encoding=UTF8', '--locale=C', '--locale-provider=builtin',
+    '--builtin-locale=C.UTF-8', '--set=huge_pages=off', '--no-instructions'
+  ]
+  try {
+    await execFileAsync(binaries.initdb, args, { ...serverProcessOptions(folder, account), windowsHide: true })
+  } catch (err) {
+    throw new Error(`The database could not be created: ${String(err)}\nIf this system cannot run that program ` +
+      '(on Linux it needs glibc), set SVC_DATABASE_URL to a PostgreSQL server of your own.', { cause: err })
+  }
+}
+
+async function moveIntoPlace (fresh: string, dataDir: string): Promise<void> {
+  try {
+    await rmdir(dataDir).catch(undefinedIf('ENOENT'))
+    await rename(fresh, dataDir)
+  } catch (err) {
+    throw new Error(`The new database cannot be moved to ${dataDir}: ${String(err)}. If that folder is a mount ` +
+      'point, mount the folder above it instead.', { cause: err })
+  }
+  await syncFolder(dirname(dataDir))
+}
+
+async function writeDurably (path: string, text: string): Promise<void> {
+  const file = await open(path, 'wx', 0o600)
+  try {
+    await file.writeFile(text)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}
+
+/** A rename survives a power failure once its folder is on disk; Windows cannot open folders and needs no such call. */
+async function syncFolder (path: string): Promise<void> {
+  if (process.platform === 'win32') return
+  const folder = await open(path)
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
+  }
+}
+
+/** What an interrupted first start left behind never held anybody's data. */
+async function removeUnfinished (dataDir: string): Promise<void> {
+  const siblings = await readdir(dirname(dataDir)).catch(undefinedIf('ENOENT')) ?? []
+  for (const name of siblings.filter((name) => name.startsWith(`${basename(dataDir)}${UNFINISHED}`))) {
+    await rm(join(dirname(dataDir), name), { recursive: true, force: true, maxRetries: 5 })
+  }
+}
+
+/** A backup restored by root belongs to root, which PostgreSQL refuses. */
+async function handOver (dataDir: string, { uid, gid }: Account): Promise<void> {
+  if ((await stat(dataDir)).uid === uid) return
+  for (const entry of await readdir(dataDir, { recursive: true })) await lchown(join(dataDir, entry), uid, gid)
+  await chown(dataDir, uid, gid)
+}
+
+/** From device and inode: follows a moved folder, and differs in a copy and in another container's same path. */
+async function nameCluster (dataDir: string): Promise<string> {
+  const { dev, ino } = await stat(dataDir, { bigint: true })
+  return `svc-${createHash('sha256').update(`${dev}:${ino}`).digest('hex').slice(0, 16)}`
+}
+
+async function readPassword (dataDir: string): Promise<string> {
+  const path = join(dataDir, PASSWORD_FILE)
+  const password = (await readFile(path, 'utf8').catch(undefinedIf('ENOENT')))?.trim() ?? ''
+  if (!/^[\w-]{16,}$/.test(password)) {
+    throw new Error(`The password of the database is missing in ${path}. Restore that file from a backup, or write ` +
+      `a new password (16 or more of A-Z a-z 0-9 _ -) into it and set it with ALTER ROLE ${OWNER} in a ` +
+      'single-user server ("postgres --single").')
+  }
+  return password
+}
+
+/**
+ * Ends the server that an earlier, killed svc left running on this cluster, and its backends; then makes sure
+ * that a lock file which names an unrelated process does not stop the next start.
+ */
+export async function clearLeftovers (cluster: Cluster, binaries: Binaries, log: (line: string) => void) {
+  if (process.platform === 'win32') return stopOnWindows(cluster, binaries)
+  const orphans = await findOrphans(cluster)
+  if (orphans.length > 0) {
+    log(`stopping the PostgreSQL server that an earlier run left behind (${orphans.map(({ pid }) => pid).join(', ')})`)
+    await endOrphans(cluster, orphans)
+  }
+  await releaseLockFile(cluster)
+}
+
+/** Signals do not exist on Windows; pg_ctl speaks to the server's pipe, and fails when none is running. */
+async function stopOnWindows ({ dataDir }: Cluster, { pgCtl }: Binaries): Promise<void> {
+  if ((await readLockFile(dataDir)).length === 0) return
+  const args = ['stop', '-D', dataDir, '-m', 'fast', '-w', '-t', '20']
+  await new Promise((resolve) => execFile(pgCtl, args, { windowsHide: true }, resolve))
+}
+
+interface Running { pid: number, command: string }
+
+async function findOrphans ({ name }: Cluster): Promise<Running[]> {
+  return (await listRunning()).filter(({ command }) =>
+    command.startsWith(`postgres: ${name}: `) || (isServer(command) && command.includes(` cluster_name=${name} `)))
+}
+
+/** Its backends have titles instead, as in "postgres: svc-0123456789abcdef: checkpointer". */
+function isServer (command: string): boolean {
+  return /postgres -D .* -c cluster_name=/.test(command)
+}
+
+async function endOrphans (cluster: Cluster, orphans: Running[]): Promise<void> {
+  const servers = orphans.filter(({ command }) => isServer(command))
+  signalAll(servers, 'SIGINT')
+  // Backends without a server hold the shared memory until their statement ends: nothing to wait for.
+  if (servers.length > 0 && await areGone(cluster, FAST_SHUTDOWN_MS)) return
+  signalAll(await findOrphans(cluster), 'SIGQUIT')
+  if (await areGone(cluster, IMMEDIATE_SHUTDOWN_MS)) return
+  signalAll(await findOrphans(cluster), 'SIGKILL')
+  if (await areGone(cluster, IMMEDIATE_SHUTDOWN_MS)) return
+  const pids = (await findOrphans(cluster)).map(({ pid }) => pid)
+  throw new Error(`An earlier PostgreSQL server of ${cluster.dataDir} (process ${pids.join(', ')}) cannot be ended. ` +
+    'Its disk may hang: check it, then end the process or restart the machine.')
+}
+
+function signalAll (targets: Running[], signal: NodeJS.Signals): void {
+  for (const { pid } of targets) {
+    try {
+      process.kill(pid, signal)
+    } catch (err) {
+      undefinedIf('ESRCH')(err)
+    }
+  }
+}
+
+async function areGone (cluster: Cluster, withinMs: number): Promise<boolean> {
+  for (const deadline = Date.now() + withinMs; Date.now() < deadline; await sleep(POLL_MS)) {
+    if ((await findOrphans(cluster)).length === 0) return true
+  }
+  return false
+}
+
+/**
+ * PostgreSQL refuses to start while the process named in the lock file lives, whatever it is by now. Naming its
+ * parent (us) there makes the file stale without losing the shared memory key, PostgreSQL's second guard.
+ */
+async function releaseLockFile ({ dataDir }: Cluster): Promise<void> {
+  const [pid, ...rest] = await readLockFile(dataDir)
+  const running = (await listRunning()).find((candidate) => candidate.pid === Number(pid))
+  if (running === undefined) return
+  if (/\bpostgres\b/.test(running.command) && await worksIn(running.pid, dataDir)) {
+    throw new Error(`A PostgreSQL server that svc did not start (process ${pid}) uses ${dataDir}. Stop it first.`)
+  }
+  const path = join(dataDir, LOCK_FILE)
+  const { uid, gid } = await lstat(path)
+  const replacement = `${path}.svc`
+  // Removed, created anew and renamed, so that root never writes through a link that the account put there.
+  await rm(replacement, { force: true })
+  await writeFile(replacement, [process.pid, ...rest].join('\n'), { flag: 'wx', mode: 0o600 })
+  await lchown(replacement, uid, gid)
+  await rename(replacement, path)
+}
+
+/** When the system does not tell, the cautious answer. */
+async function worksIn (pid: number, dataDir: string): Promise<boolean> {
+  if (process.platform !== 'linux') return true
+  const folder = await readlink(`/proc/${pid}/cwd`).catch(undefinedIf('ENOENT', 'ESRCH', 'EACCES', 'EPERM'))
+  return folder === undefined || folder === await realpath(dataDir)
+}
+
+async function listRunning (): Promise<Running[]> {
+  if (process.platform !== 'linux') return listWithPs()
+  const running: Running[] = []
+  for (const entry of await readdir('/proc')) {
+    if (!/^\d+$/.test(entry)) continue
+    const command = await readFile(`/proc/${entry}/cmdline`, 'utf8')
+      .catch(undefinedIf('ENOENT', 'ESRCH', 'EACCES', 'EPERM'))
+    if (command !== undefined) running.push({ pid: Number(entry), command: command.replaceAll('\0', ' ') })
+  }
+  return running
+}
+
+async function listWithPs (): Promise<Running[]> {
+  const { stdout } = await execFileAsync('ps', ['-axww', '-o', 'pid=,command='], { maxBuffer: 16 * 1024 * 1024 })
+  return stdout.split('\n').flatMap((line) => {
+    const [, pid, command] = /^\s*(\d+)\s(.*)$/.exec(line) ?? []
+    return pid === undefined || command === undefined ? [] : [{ pid: Number(pid), command }]
+  })
+}

@@ -1,0 +1,249 @@
+import { execFile, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { realpath } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { locateBinaries, undefinedIf } from './binaries.ts'
+import type { Account, BinarySource, Binaries } from './binaries.ts'
+import { FAST_SHUTDOWN_MS, IMMEDIATE_SHUTDOWN_MS, OWNER, chooseAccount, clearLeftovers, ownFolder, prepareCluster, readLockFile, serverProcessOptions } from './cluster.ts'
+import type { Cluster } from './cluster.ts'
+
+export interface EmbeddedPostgresOptions {
+  /** The folder of the cluster; created at the first start. */
+  dataDir: string
+  /** Gets each line the server logs. */
+  log: (line: string) => void
+  /** On 127.0.0.1; any free one when absent. */
+  port?: number
+  /** Server settings (postgresql.conf names) that replace the defaults below. */
+  settings?: Record<string, string>
+  /** Where the programs come from, for tests and for those who package svc. */
+  binaries?: BinarySource
+}
+
+export interface Exit { code: number | null, signal: NodeJS.Signals | null }
+
+export interface EmbeddedPostgres {
+  /** `postgres://svc:<password>@127.0.0.1:<port>/svc` */
+  url: string
+  pid: number
+  /** Fulfilled when the server ends, whatever the reason. */
+  exited: Promise<Exit>
+  /** Ends the server as gently as possible within about ten seconds. May be called again. */
+  stop: () => Promise<void>
+}
+
+const HOST = '127.0.0.1'
+const MEMORY_ATTEMPTS = 10
+const MEMORY_WAIT_MS = 200
+const PORT_ATTEMPTS = 5
+const POLL_MS = 20
+const CONNECT_TIMEOUT_MS = 30_000
+/** 57P03 is cannot_connect_now: https://www.postgresql.org/docs/18/errcodes-appendix.html */
+const NOT_YET = ['57P03', 'ECONNREFUSED', 'ECONNRESET']
+const LAST_LINES = 20
+const LAST_LINES_WAIT_MS = 1000
+
+/** Sized for one small machine: few processes, little memory, few writes while idle. */
+const DEFAULT_SETTINGS = {
+  max_connections: '60',
+  shared_buffers: '64MB',
+  effective_cache_size: '256MB',
+  maintenance_work_mem: '32MB',
+  max_wal_size: '256MB',
+  min_wal_size: '32MB',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  max_replication_slots: '0',
+  max_logical_replication_workers: '0',
+  max_worker_processes: '4',
+  max_parallel_workers: '2',
+  max_parallel_workers_per_gather: '1',
+  max_parallel_maintenance_workers: '1',
+  autovacuum_worker_slots: '2',
+  autovacuum_max_workers: '2',
+  io_method: 'sync',
+  jit: 'off',
+  huge_pages: 'off',
+  update_process_title: 'off',
+  log_checkpoints: 'off',
+  log_line_prefix: '',
+  timezone: 'UTC'
+}
+
+interface Server {
+  child: ChildProcess
+  exited: Promise<Exit>
+  /** The last lines it logged. */
+  lines: string[]
+  /** Fulfilled when no more lines can come. */
+  closed: Promise<unknown>
+}
+
+/**
+ * Starts PostgreSQL on `dataDir`, creating the cluster, the role and the database `svc` at the first start and
+ * ending a server that a killed svc left behind. Throws an Error that names the cause and, when the server
+ * itself failed, carries the last lines of its log.
+ */
+export async function startEmbeddedPostgres (options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const dataDir = await followLinks(resolve(options.dataDir))
+  const account = await chooseAccount(dataDir)
+  const binaries = await locateBinaries(account, options.binaries)
+  const cluster = await prepareCluster(dataDir, binaries, account)
+  await clearLeftovers(cluster, binaries, options.log)
+  for (let attempt = 1; ; attempt++) {
+    const port = options.port ?? await findFreePort()
+    const server = spawnServer(cluster, binaries, port, options, account)
+    try {
+      return await openServer(server, cluster, binaries, port)
+    } catch (err) {
+      await stopServer(server, binaries)
+      const says = (text: string) => server.lines.some((line) => line.includes(text))
+      // The port was free a moment ago: somebody else was quicker.
+      const lostPort = options.port === undefined && attempt < PORT_ATTEMPTS && says('could not bind')
+      // A process that was killed lets go of the memory a moment after it is no longer seen.
+      const isMemoryHeld = attempt < MEMORY_ATTEMPTS && says('pre-existing shared memory block')
+      if (!lostPort && !isMemoryHeld) throw err
+      if (isMemoryHeld) await sleep(MEMORY_WAIT_MS)
+    }
+  }
+}
+
+/** A data folder that is a symbolic link to an empty disk is created where the link leads. */
+async function followLinks (path: string): Promise<string> {
+  return await realpath(path).catch(undefinedIf('ENOENT')) ?? path
+}
+
+async function findFreePort (): Promise<number> {
+  const probe = createServer().listen(0, HOST)
+  await once(probe, 'listening')
+  const address = probe.address()
+  await new Promise((resolve) => probe.close(resolve))
+  if (address === null || typeof address === 'string') throw new Error(`No free port on ${HOST}`)
+  return address.port
+}
+
+function spawnServer (cluster: Cluster, binaries: Binaries, port: number, options: EmbeddedPostgresOptions,
+  account?: Account): Server {
+  const settings = {
+    ...DEFAULT_SETTINGS,
+    ...options.settings,
+    cluster_name: cluster.name,
+    listen_addresses: HOST,
+    port: String(port),
+    unix_socket_directories: '',
+    log_destination: 'stderr',
+    logging_collector: 'off',
+    // Without DETAIL, which repeats the values of whole rows.
+    log_error_verbosity: 'terse',
+    lc_messages: 'C'
+  }
+  const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  const child = spawn(binaries.postgres, ['-D', ownFolder(cluster.dataDir), ...args], {
+    ...serverProcessOptions(cluster.dataDir, account),
+    // A group of its own: Ctrl-C in a terminal is for the supervisor, which ends the server when it is done with it.
+    detached: true,
+    windowsHide: true,
+    stdio: ['ignore', 'ignore', 'pipe']
+  })
+  const lines: string[] = []
+  createInterface({ input: child.stderr }).on('line', (line) => {
+    lines.push(line)
+    if (lines.length > LAST_LINES) lines.shift()
+    options.log(line)
+  })
+  const closed = new Promise((resolve) => child.once('close', resolve))
+  return { child, lines, closed, exited: observeExit(child, lines) }
+}
+
+function observeExit (child: ChildProcess, lines: string[]): Promise<Exit> {
+  return new Promise((resolve) => {
+    child.once('exit', (code, signal) => resolve({ code, signal }))
+    child.once('error', (err) => {
+      lines.push(String(err))
+      if (child.pid === undefined) resolve({ code: null, signal: null })
+    })
+  })
+}
+
+async function openServer (server: Server, cluster: Cluster, binaries: Binaries, port: number) {
+  const url = `postgres://${OWNER}:${cluster.password}@${HOST}:${port}/${OWNER}`
+  await waitUntilReady(server, cluster, url)
+  const { pid } = server.child
+  if (pid === undefined) throw new Error(`The PostgreSQL server of ${cluster.dataDir} has no process id`)
+  let stopped: Promise<void> | undefined
+  const stop = () => (stopped ??= stopServer(server, binaries))
+  return { url, pid, exited: server.exited, stop }
+}
+
+/** Without a time limit: recovery after a crash takes as long as it takes, and shows in the log. */
+async function waitUntilReady (server: Server, { dataDir }: Cluster, url: string): Promise<void> {
+  while (isRunning(server.child)) {
+    await sleep(POLL_MS)
+    // Only the server that holds the lock file also holds the port, and only it may be asked for a connection.
+    const lock = await readLockFile(dataDir)
+    if (lock[0] !== String(server.child.pid) || lock[7] !== 'ready') continue
+    try {
+      if (await hasDatabase(url)) return
+    } catch (err) {
+      throw startFailure(dataDir, String(err), server.lines, err)
+    }
+  }
+  const { code, signal } = await server.exited
+  await Promise.race([server.closed, sleep(LAST_LINES_WAIT_MS, undefined, { ref: false })])
+  throw startFailure(dataDir, signal ?? `exit code ${code ?? 'none'}`, server.lines)
+}
+
+function startFailure (dataDir: string, reason: string, lines: string[], cause?: unknown): Error {
+  return new Error(`PostgreSQL did not start in ${dataDir} (${reason}). Its last lines:\n${lines.join('\n')}`, { cause })
+}
+
+function isRunning ({ pid, exitCode, signalCode }: ChildProcess): boolean {
+  return pid !== undefined && exitCode === null && signalCode === null
+}
+
+/** Makes the database when it is missing. False when the server is not ready after all. */
+async function hasDatabase (url: string): Promise<boolean> {
+  const client = new pg.Client({
+    connectionString: url.replace(/\/\w+$/, '/postgres'),
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS
+  })
+  // A lost connection rejects the query below as well; without a listener it would also end the program.
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [OWNER])
+    if (rowCount === 0) await client.query(`CREATE DATABASE ${OWNER}`)
+    return true
+  } catch (err) {
+    if (err instanceof Error && 'code' in err && NOT_YET.includes(String(err.code))) return false
+    throw err
+  } finally {
+    await client.end()
+  }
+}
+
+/** Fast shutdown first, which writes everything out; the rougher ways cost a recovery at the next start. */
+async function stopServer (server: Server, binaries: Binaries): Promise<void> {
+  const steps = [['SIGINT', FAST_SHUTDOWN_MS], ['SIGQUIT', IMMEDIATE_SHUTDOWN_MS]] as const
+  for (const [signal, waitMs] of steps) {
+    sendSignal(server.child, signal, binaries)
+    const exit = await Promise.race([server.exited, sleep(waitMs, undefined, { ref: false })])
+    if (exit !== undefined) return
+  }
+  server.child.kill('SIGKILL')
+  await server.exited
+}
+
+/** Windows has no signals; there pg_ctl carries them to the server. */
+function sendSignal (child: ChildProcess, signal: 'SIGINT' | 'SIGQUIT', { pgCtl }: Binaries): void {
+  if (process.platform === 'win32' && child.pid !== undefined) {
+    execFile(pgCtl, ['kill', signal.slice('SIG'.length), String(child.pid)], { windowsHide: true })
+  } else {
+    child.kill(signal)
+  }
+}

@@ -1,0 +1,219 @@
+import { rmSync } from 'node:fs'
+import {
+  type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders, type Server as HttpServer,
+  type ServerResponse, createServer, request as sendRequest
+} from 'node:http'
+import { join } from 'node:path'
+import { type Duplex, pipeline } from 'node:stream'
+import type { Server as SocketServer } from 'socket.io'
+import { checkSocketRequest, isSocketUrl, readSocketBody } from './request.ts'
+import type { App } from '../typebox.ts'
+
+type Engine = SocketServer['engine']
+
+/**
+ * A socket session lives in one web worker, and long polling sends its requests to whichever worker is free. The
+ * session id begins with its owner's worker number and process number (core/sockets/sockets.ts), so that any other worker can
+ * hand the request over to the owner, on a local socket named after both.
+ *
+ * Nothing is passed on as it came. The owner gets a request of ours, on a connection that carries no other: the method,
+ * an address made anew, the few headers that the transports read, and a body that was read whole.
+ */
+const SESSION_OWNER = /^(\d{1,4})-([0-9a-z]{1,8})-/
+const QUERY = ['EIO', 'transport', 'sid']
+const POLLING_HEADERS = ['content-type', 'accept-encoding', 'origin']
+const WEBSOCKET_HEADERS = ['sec-websocket-key', 'sec-websocket-version', 'sec-websocket-extensions', 'sec-websocket-protocol',
+  'origin']
+const ANSWER_HEADERS = ['content-type', 'content-length', 'content-encoding', 'cache-control', 'vary',
+  'access-control-allow-origin', 'access-control-allow-credentials']
+/** A header of this is the same for whoever reads it. */
+const PLAIN_TEXT = /^[\t\x20-\x7e]*$/
+/** What engine.io itself answers for a session that is gone; the client then opens a new one. */
+const UNKNOWN_SESSION = JSON.stringify({ code: 1, message: 'Session ID unknown' })
+
+const ownerOf = (workerNumber: number, pid = process.pid) => `${workerNumber}-${pid.toString(36)}`
+
+/** The local socket of one web worker. */
+export function ownerSocket (folder: string, owner: string): string {
+  return process.platform === 'win32'
+    ? `\\\\.\\pipe\\svc-${Buffer.from(folder).toString('base64url').slice(-60)}-${owner}`
+    : join(folder, `web-${owner}.sock`)
+}
+
+const queryOf = (url: string) => new URLSearchParams(url.split('?', 2)[1] ?? '')
+
+/** Which worker a request is for: null when it opens a session or is none of ours. */
+export function readOwner (url: string, path: string): string | null {
+  if (!isSocketUrl(url, path)) return null
+  const owner = SESSION_OWNER.exec(queryOf(url).get('sid') ?? '')
+  return owner === null ? null : `${owner[1]}-${owner[2]}`
+}
+
+/** The address of a session's request with what the transports read of it. */
+export function rebuildUrl (url: string, path: string): string {
+  const given = queryOf(url)
+  const read = Object.fromEntries(QUERY.map((name) => [name, given.get(name) ?? '']))
+  return `${path}/?${new URLSearchParams(read).toString()}`
+}
+
+/** Those of the headers that are in the list. */
+export function pickHeaders (headers: IncomingHttpHeaders, names: readonly string[]): OutgoingHttpHeaders {
+  return Object.fromEntries(names.flatMap((name) => {
+    const value = headers[name]
+    return typeof value === 'string' && PLAIN_TEXT.test(value) ? [[name, value]] : []
+  }))
+}
+
+function answerUnknown (response: ServerResponse): void {
+  if (response.headersSent) response.destroy()
+  else response.writeHead(400, { 'content-type': 'application/json' }).end(UNKNOWN_SESSION)
+}
+
+/** A worker as another one reaches it. */
+interface Owner { socketPath: string, path: string }
+
+/** A request to the owner, on a connection of its own. */
+function toOwner (request: IncomingMessage, { socketPath, path }: Owner, headers: OutgoingHttpHeaders) {
+  const { method = 'GET', url = '' } = request
+  return sendRequest({ agent: false, socketPath, method, path: rebuildUrl(url, path), headers })
+}
+
+/** Hands one polling request over and the answer back. */
+function exchange (request: IncomingMessage, response: ServerResponse, owner: Owner, body: Buffer): void {
+  const forwarded = toOwner(request, owner, {
+    ...pickHeaders(request.headers, POLLING_HEADERS),
+    ...(request.method === 'POST' ? { 'content-length': body.length } : {})
+  })
+  // The client went away: the owner must not keep its answer for nobody.
+  response.once('close', () => { forwarded.destroy() })
+  forwarded.on('response', (reply) => {
+    response.writeHead(reply.statusCode ?? 502, pickHeaders(reply.headers, ANSWER_HEADERS))
+    pipeline(reply, response, () => {})
+  })
+  forwarded.on('error', () => { answerUnknown(response) })
+  forwarded.end(body)
+}
+
+function forwardRequest (request: IncomingMessage, response: ServerResponse, owner: Owner): void {
+  readSocketBody(request, response).then((body) => {
+    if (body !== null) exchange(request, response, owner, body)
+  }, () => { response.destroy() })
+}
+
+function writeHead (socket: Duplex, reply: IncomingMessage): void {
+  const lines = [`HTTP/1.1 ${reply.statusCode} ${reply.statusMessage}`]
+  for (let index = 0; index + 1 < reply.rawHeaders.length; index += 2) {
+    lines.push(`${reply.rawHeaders[index]}: ${reply.rawHeaders[index + 1]}`)
+  }
+  socket.write(`${lines.join('\r\n')}\r\n\r\n`)
+}
+
+function joinStreams (one: Duplex, other: Duplex): void {
+  one.pipe(other)
+  other.pipe(one)
+  one.on('error', () => { other.destroy() }).on('close', () => { other.destroy() })
+  other.on('error', () => { one.destroy() }).on('close', () => { one.destroy() })
+}
+
+/** Hands a WebSocket over: both sides talk through this worker from then on. */
+function forwardUpgrade (request: IncomingMessage, socket: Duplex, head: Buffer, owner: Owner): void {
+  const forwarded = toOwner(request, owner, {
+    ...pickHeaders(request.headers, WEBSOCKET_HEADERS), connection: 'Upgrade', upgrade: 'websocket'
+  })
+  const refuse = () => {
+    socket.end(`HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: ${UNKNOWN_SESSION.length}\r\n\r\n` +
+      UNKNOWN_SESSION)
+  }
+  forwarded.on('upgrade', (reply, upstream, first) => {
+    writeHead(socket, reply)
+    socket.write(first)
+    upstream.write(head)
+    joinStreams(socket, upstream)
+  })
+  forwarded.on('response', (reply) => {
+    reply.resume()
+    refuse()
+  })
+  forwarded.on('error', refuse)
+  socket.on('error', () => { forwarded.destroy() })
+  forwarded.end()
+}
+
+/** Answers what other workers hand over, one exchange to a connection. */
+function createOwnerServer (engine: Engine, path: string, own: string): HttpServer {
+  const isOurs = (request: IncomingMessage) => readOwner(request.url ?? '', path) === own
+  const server = createServer((request, response) => {
+    if (isOurs(request)) engine.handleRequest(request, response)
+    else answerUnknown(response)
+  })
+  server.maxRequestsPerSocket = 1
+  server.on('upgrade', (request, socket, head) => {
+    if (isOurs(request)) engine.handleUpgrade(request, socket, head)
+    else socket.destroy()
+  })
+  return server
+}
+
+function listen (server: HttpServer, path: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    // Exclusive: in a cluster the primary would otherwise listen and pass connections on.
+    server.listen({ path, exclusive: true }, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+}
+
+type Listener = (...args: unknown[]) => void
+
+/** Lets `divert` have a look at each event first; what it does not take goes on to those who listened before. */
+function intercept (server: HttpServer, event: 'request' | 'upgrade', divert: (...args: never[]) => boolean): void {
+  const before = server.listeners(event) as Listener[]
+  server.removeAllListeners(event)
+  server.on(event, (...args: unknown[]) => {
+    if (divert(...args as never[])) return
+    for (const listener of before) listener.apply(server, args)
+  })
+}
+
+/**
+ * Makes long polling, and the step from it to a WebSocket, work with any number of web workers on one machine. To be
+ * called before the app is ready. The folder must be closed to other users: whoever can open a socket there can talk in
+ * any session.
+ */
+export async function forwardForeignSessions (app: App, folder: string, workerNumber: number): Promise<void> {
+  const own = ownerOf(workerNumber)
+  const socketPath = ownerSocket(folder, own)
+  const path = app.sockets.main.path()
+  let server: HttpServer | null = null
+
+  const findOwner = (request: IncomingMessage): Owner | null => {
+    const owner = readOwner(request.url ?? '', path)
+    return owner === null || owner === own ? null : { socketPath: ownerSocket(folder, owner), path }
+  }
+
+  app.addHook('onReady', async () => {
+    server = createOwnerServer(app.sockets.main.engine, path, own)
+    if (process.platform !== 'win32') rmSync(socketPath, { force: true })
+    await listen(server, socketPath)
+    intercept(app.server, 'request', (request: IncomingMessage, response: ServerResponse) => {
+      // Whether another site's page may ask is known to every worker.
+      const owner = request.method === 'OPTIONS' ? null : findOwner(request)
+      if (owner === null) return false
+      checkSocketRequest(request, response, () => { forwardRequest(request, response, owner) })
+      return true
+    })
+    intercept(app.server, 'upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      const owner = findOwner(request)
+      if (owner !== null) forwardUpgrade(request, socket, head, owner)
+      return owner !== null
+    })
+  })
+  app.addHook('preClose', async () => {
+    server?.close()
+  })
+  app.addHook('onClose', async () => {
+    server?.closeAllConnections()
+  })
+}

@@ -1,0 +1,376 @@
+import type { IncomingMessage } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
+import { createAdapter } from '@socket.io/postgres-adapter'
+import type { TSchema } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import fp from 'fastify-plugin'
+import pg from 'pg'
+import { type Namespace, Server, type Socket } from 'socket.io'
+import type { Caller } from '../access/auth.ts'
+import { type Config, basePath } from '../config/config.ts'
+import { createAddressReader, networkOf } from '../config/networks.ts'
+import { corsOptionsFor, trustOf } from '../web/origins.ts'
+import type { Scope } from '../access/scopes.ts'
+import { createGuestCount } from './guests.ts'
+import { MESSAGE_MAX_BYTES, SOCKET_PATH, checkSocketRequest } from './request.ts'
+import { type SocketOwner, END_CHANNEL, readEnd } from './end.ts'
+
+/** Server to client: event → payload. Each feature adds its own. */
+// eslint-disable-next-line @typescript-eslint/no-empty-object-type
+export interface ServerEvents {}
+
+export interface ClientEvent<Payload> {
+  scopes: readonly Scope[]
+  schema: TSchema
+  /** Answers a sender that may not, or whose payload is wrong. */
+  refuse (socket: Socket, reason: string): void
+  handle (payload: Payload, caller: Caller, socket: Socket): Promise<void>
+}
+
+/** A further namespace of the main endpoint. */
+export interface NamespaceOptions {
+  /** The word with which everybody is refused; null to let in those whom `identify` knows. */
+  refusal: string | null
+  /** Whose a socket is; null for nobody, who is refused as `unauthorized`. Asked again for as long as it is open. */
+  identify (socket: Socket): Promise<Caller | null>
+  /** A socket was let in and can be found. */
+  connected (socket: Socket, caller: Caller): void
+}
+
+export type Publish<Events> = <Name extends keyof Events & string>(
+  room: string, event: Name, payload: Events[Name]
+) => void
+
+export interface Sockets {
+  /** To every socket when `room` is null; once to each socket that is in one of several rooms. */
+  publish<Name extends keyof ServerEvents> (
+    room: string | readonly string[] | null, event: Name, payload: ServerEvents[Name]
+  ): void
+  /** Disconnects what an ended session, token, device or account has open, at every endpoint and in every process. */
+  end (who: SocketOwner): void
+  /** Lets a user's open sockets into the administrators' room, or puts them out of it. */
+  setAdmin (userId: number, isAdmin: boolean): void
+  /** Declares an event clients may send on the main endpoint. */
+  on<Payload> (event: string, definition: ClientEvent<Payload>): void
+  /** The events clients may send on the main endpoint, and what each takes. */
+  listEvents (): { name: string, scopes: readonly Scope[] }[]
+  /**
+   * Opens a namespace beside the one that browsers use.
+   *
+   * @returns what sends its events
+   */
+  openNamespace<Events> (name: string, options: NamespaceOptions): Publish<Events>
+  /** The endpoint's own HTTP side, for requests that another worker hands over. */
+  main: Server
+}
+
+declare module 'fastify' {
+  interface FastifyInstance { sockets: Sockets }
+}
+
+export const ownerRoom = ({ kind, id }: SocketOwner) => `${kind}:${id}`
+export const userRoom = (userId: number) => `user:${userId}`
+export const ADMIN_ROOM = 'admin'
+/** Every socket with an account. */
+export const SIGNED_IN_ROOM = 'signed-in'
+
+type Identify = (socket: Socket) => Promise<Caller | null>
+
+function sessionRooms ({ id, role, session_id: session }: Caller): string[] {
+  const rooms = [SIGNED_IN_ROOM, userRoom(id), ...(session === null ? [] : [ownerRoom({ kind: 'session', id: session })])]
+  return role === 'admin' ? [...rooms, ADMIN_ROOM] : rooms
+}
+
+function tokenRooms ({ id, token_id: token, device_id: device }: Caller): string[] {
+  return [
+    userRoom(id),
+    ...(token === null ? [] : [ownerRoom({ kind: 'token', id: token })]),
+    ...(device === null ? [] : [ownerRoom({ kind: 'device', id: device })])
+  ]
+}
+
+/** socket.io's own figures of the served dialect. */
+const PING_INTERVAL_MS = 25_000
+const PING_TIMEOUT_MS = 60_000
+const PACKETS_PER_SECOND = 100
+const CLOSE_TIMEOUT_MS = 200
+const CHECK_INTERVAL_MS = 30_000
+/** PostgreSQL's limit for a notification is 8000 bytes, which must not be reached. */
+const NOTIFICATION_MAX_BYTES = 7_900
+
+export interface SocketsOptions {
+  config: Config
+  /** Whether clients connect here; the scan worker only publishes. */
+  accepts: boolean
+  /** Goes to the front of every session id, so that any worker can tell whose it is. */
+  workerNumber: number
+}
+
+/** Whether a page of this origin may open a socket: our own host, or one that the configuration names. */
+function isAllowedOrigin (request: IncomingMessage, config: Config): boolean {
+  const { origin, cookie } = request.headers
+  if (origin === undefined) return true
+  const trust = trustOf(origin, config)
+  // A browser that sends cookies acts for its user, which only a site that was chosen may make it do.
+  if (trust === 'named' || (trust === 'any' && cookie === undefined)) return true
+  try {
+    return new URL(origin).host === request.headers.host || origin === new URL(config.server.base_url).origin
+  } catch {
+    return false
+  }
+}
+
+function describeErrors (schema: TSchema, payload: unknown): string {
+  const lines = [...Value.Errors(schema, payload)]
+    .map((error) => `${error.path.slice(1).replaceAll('/', '.') || 'payload'}: ${error.message}`)
+  return [...new Set(lines)].join('; ')
+}
+
+type Connection = Socket['conn']
+
+/** Closes a connection that sends more; whatever it opened closes with it. Opening a namespace takes a packet too. */
+function limitRate (connection: Connection): void {
+  let count = 0
+  let since = Date.now()
+  connection.on('packet', () => {
+    const now = Date.now()
+    if (now - since >= 1_000) {
+      since = now
+      count = 0
+    }
+    if (++count > PACKETS_PER_SECOND) connection.close(true)
+  })
+}
+
+/** A connection has one socket of a namespace at a time; clients never open a second one. */
+function limitSockets (namespace: Namespace): void {
+  const open = new WeakMap<Connection, Socket>()
+  namespace.on('connection', (socket) => {
+    if (open.get(socket.conn)?.connected === true) socket.conn.close(true)
+    open.set(socket.conn, socket)
+  })
+}
+
+/**
+ * Closes the connections to this process. Clients are not told to leave, which would keep them from coming back. One
+ * that polls and does not poll again would hold the end of the process up for half a minute.
+ */
+async function closeConnections (io: Server): Promise<void> {
+  const engine: object | undefined = io.engine
+  const connections = Reflect.get(engine ?? {}, 'clients') as Record<string, Connection> | undefined
+  const closing = Object.values(connections ?? {}).map((connection) => new Promise<void>((resolve) => {
+    Reflect.set(connection.transport, 'closeTimeout', CLOSE_TIMEOUT_MS)
+    connection.once('close', () => { resolve() })
+    connection.close()
+  }))
+  const late = new AbortController()
+  await Promise.race([
+    Promise.all(closing), pause(CLOSE_TIMEOUT_MS * 2, undefined, { signal: late.signal }).catch(() => {})
+  ])
+  late.abort()
+}
+
+export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber }) => {
+  const events = new Map<string, ClientEvent<never>>()
+  /** Sockets of login sessions and tokens in this process, and how to tell whether each may stay. */
+  const bound = new Map<Socket, Identify>()
+  // One connection listens and one publishes: over several, events would overtake each other. Those that are too large
+  // for a notification go through a table, which takes longer: smaller ones may overtake them.
+  const pool = new pg.Pool({ connectionString: app.pg.options.connectionString, max: 2 })
+  // What was sent meanwhile is lost: clients are to connect again, and look.
+  pool.on('connect', (client) => { client.on('error', (err) => { app.workers.restart(err) }) })
+  pool.on('error', () => { /* a connection's own error, which was told above */ })
+  const io = new Server({
+    path: `${basePath(config)}${SOCKET_PATH}`,
+    pingInterval: PING_INTERVAL_MS,
+    pingTimeout: PING_TIMEOUT_MS,
+    maxHttpBufferSize: MESSAGE_MAX_BYTES,
+    serveClient: false,
+    addTrailingSlash: false,
+    cors: ({ headers }, answer) => { answer(null, corsOptionsFor(headers.origin, config)) },
+    allowRequest: (request, answer) => {
+      isAdmitted(request).then((isIn) => { answer(null, isIn) }, (err: unknown) => {
+        warn(err)
+        answer(null, false)
+      })
+    },
+    adapter: createAdapter(pool, {
+      payloadThreshold: NOTIFICATION_MAX_BYTES,
+      errorHandler: (err: Error) => { app.log.warn({ err }, 'socket adapter failed') }
+    })
+  })
+
+  const identify = (socket: Socket) => app.auth.identifyHandshake(socket.request)
+  const warn = (err: unknown) => { app.log.warn({ err }, 'socket could not be identified') }
+
+  const guests = createGuestCount()
+  const addressOf = createAddressReader(config.server.trusted_proxies)
+  const networkOfRequest = (request: IncomingMessage) => networkOf(addressOf(request))
+
+  /** Who is signed in gets in however many guests of the same network are there. */
+  async function isAdmitted (request: IncomingMessage): Promise<boolean> {
+    if (!isAllowedOrigin(request, config)) return false
+    return guests.hasRoom(networkOfRequest(request)) || await app.auth.identifyHandshake(request) !== null
+  }
+
+  /** One event of a socket after the other: what ends something must not overtake what starts it. */
+  function listen (socket: Socket): void {
+    let turn = Promise.resolve()
+    for (const [name, event] of events) {
+      socket.on(name, (payload: unknown) => {
+        turn = turn.then(() => receive(name, event, payload, socket))
+      })
+    }
+  }
+
+  async function receive (name: string, event: ClientEvent<never>, payload: unknown, socket: Socket): Promise<void> {
+    try {
+      // Asked anew at each event: the session may have ended since the handshake.
+      const caller = await identify(socket)
+      if (caller === null || event.scopes.some((scope) => !caller.scopes.has(scope))) {
+        event.refuse(socket, 'You are not authorized to do this')
+        return
+      }
+      const given = payload === undefined || typeof payload === 'function' || payload === null ? {} : payload
+      if (!Value.Check(event.schema, given)) {
+        event.refuse(socket, describeErrors(event.schema, given))
+        return
+      }
+      await event.handle(given as never, caller, socket)
+    } catch (err) {
+      app.log.error({ err, event: name }, 'socket event failed')
+      event.refuse(socket, 'The server could not do this; see its log')
+    }
+  }
+
+  /** Binds a socket to what opened it; one whose session or token ended meanwhile is sent away. */
+  async function bind (socket: Socket, rooms: string[], who: Identify): Promise<void> {
+    if (!socket.connected) return
+    socket.on('disconnect', () => { bound.delete(socket) })
+    bound.set(socket, who)
+    guests.remove(socket.conn)
+    await socket.join(rooms)
+    // It may have ended before the socket could be found by its room.
+    await check([socket, who])
+  }
+
+  async function check ([socket, who]: [Socket, Identify]): Promise<void> {
+    const caller = await who(socket)
+    if (caller === null) socket.disconnect(true)
+    else if (caller.role !== 'admin') await socket.leave(ADMIN_ROOM)
+  }
+
+  async function bindSession (socket: Socket): Promise<void> {
+    const caller = await identify(socket)
+    if (caller !== null) await bind(socket, sessionRooms(caller), identify)
+  }
+
+  /** Nobody knows whose a socket is: its client is to connect again, which it does when only the connection ends. */
+  function giveUp (socket: Socket, err: unknown): void {
+    warn(err)
+    socket.conn.close()
+  }
+
+  io.on('connection', (socket) => {
+    listen(socket)
+    bindSession(socket).catch((err: unknown) => { giveUp(socket, err) })
+  })
+  limitSockets(io.of('/'))
+
+  const namespaces = [io.of('/')]
+
+  /** Lets in whom a namespace knows. */
+  function guard (namespace: Namespace, { refusal, identify: who, connected }: NamespaceOptions): void {
+    const admitted = new WeakMap<Socket, Caller>()
+
+    async function admit (socket: Socket): Promise<string | null> {
+      const caller = refusal === null ? await who(socket) : null
+      if (caller === null) return refusal ?? 'unauthorized'
+      admitted.set(socket, caller)
+      return null
+    }
+    namespace.use((socket, next) => {
+      admit(socket).catch((err: unknown) => {
+        giveUp(socket, err)
+        return 'unavailable'
+      }).then((reason) => { next(reason === null ? undefined : new Error(reason)) }, warn)
+    })
+    namespace.on('connection', (socket) => {
+      const caller = admitted.get(socket)
+      if (caller === undefined) return
+      bind(socket, tokenRooms(caller), who).catch((err: unknown) => { giveUp(socket, err) })
+      connected(socket, caller)
+    })
+    limitSockets(namespace)
+  }
+
+  async function checkAll (): Promise<void> {
+    for (const one of bound) await check(one).catch(warn)
+  }
+
+  let checking: Promise<void> | null = null
+  // Sessions and tokens also end by running out, which nobody announces.
+  const sweep = setInterval(() => {
+    checking ??= checkAll().finally(() => { checking = null })
+  }, CHECK_INTERVAL_MS)
+
+  app.decorate('sockets', {
+    main: io,
+    publish (room, event, payload) {
+      // To no room at all would be to everybody.
+      if (Array.isArray(room) && room.length === 0) return
+      const target = room === null ? io : io.to(typeof room === 'string' ? room : [...room])
+      target.emit(event, payload)
+    },
+    end (who) {
+      for (const namespace of namespaces) namespace.in(ownerRoom(who)).disconnectSockets(true)
+    },
+    setAdmin (userId, isAdmin) {
+      const sockets = io.in(userRoom(userId))
+      if (isAdmin) sockets.socketsJoin(ADMIN_ROOM)
+      else sockets.socketsLeave(ADMIN_ROOM)
+    },
+    openNamespace (name, options) {
+      const namespace = io.of(name)
+      namespaces.push(namespace)
+      guard(namespace, options)
+      return (room, event, payload) => { namespace.to(room).emit(event, payload) }
+    },
+    on (event, definition) {
+      if (events.has(event)) throw new Error(`Socket event '${event}' is declared twice`)
+      events.set(event, definition)
+    },
+    listEvents: () => [...events].map(([name, { scopes }]) => ({ name, scopes }))
+  } satisfies Sockets)
+
+  /** Disconnects what somebody has open in this process. */
+  function endHere (who: SocketOwner): void {
+    for (const namespace of namespaces) namespace.local.in(ownerRoom(who)).disconnectSockets(true)
+  }
+
+  app.addHook('onReady', async () => {
+    if (!accepts) return
+    await app.workers.hear(END_CHANNEL, (payload) => {
+      const who = readEnd(payload)
+      if (who !== null) endHere(who)
+    })
+    io.attach(app.server)
+    io.engine.use(checkSocketRequest)
+    io.engine.on('connection', (connection: Connection) => {
+      limitRate(connection)
+      guests.add(connection, networkOfRequest(connection.request))
+    })
+    let count = 0
+    io.engine.generateId = () => `${workerNumber}-${process.pid.toString(36)}-${(count++).toString(36)}-${crypto.randomUUID()}`
+  })
+  app.addHook('preClose', async () => {
+    clearInterval(sweep)
+    await closeConnections(io)
+    await checking
+  })
+  app.addHook('onClose', async () => {
+    if (accepts) await io.close()
+    else for (const namespace of namespaces) await namespace.adapter.close()
+    await pool.end()
+  })
+}, { name: 'sockets', fastify: '5.x', dependencies: ['database', 'workers', 'auth-core'] })

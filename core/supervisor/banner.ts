@@ -1,0 +1,68 @@
+import { join, relative } from 'node:path'
+import { type Config, basePath, shareableBaseUrl } from '../config/config.ts'
+import { SERVER_DIR } from '../server-dir.ts'
+import type { ReadyNews } from './messages.ts'
+import { VERSION } from '../version.ts'
+
+type Plugin = ReadyNews['plugins'][number]
+
+const EVERYWHERE = new Set(['0.0.0.0', '::', '[::]', ''])
+
+/** The address to open: the configured one when it names a host, else this machine's. */
+export function listenUrl (config: Config, port: number): string {
+  const { host } = config.server
+  const name = EVERYWHERE.has(host) ? 'localhost' : host.includes(':') ? `[${host}]` : host
+  return `http://${name}:${port}${basePath(config)}`
+}
+
+const quote = (text: string) => /^[\w./:\\@-]+$/.test(text) ? text : `"${text}"`
+
+/** How this installation's command line is called from the folder we are in. */
+export function commandLine (config: Config, ...args: string[]): string {
+  const script = join(SERVER_DIR, 'core', 'svc.js')
+  const near = relative(process.cwd(), script)
+  const isDefault = config.data_dir === join(process.cwd(), 'data')
+  return ['node', quote(near.startsWith('..') ? script : near),
+    ...(isDefault ? [] : ['--data-dir', quote(config.data_dir)]), ...args].join(' ')
+}
+
+function describePlugins (plugins: readonly Plugin[]): string[] {
+  const active = plugins.filter((plugin) => plugin.status === 'active')
+  const others = plugins.filter((plugin) => plugin.status !== 'active')
+  const names = active.map((plugin) => `${plugin.kind ?? 'package'} ${plugin.key}`)
+  return [
+    `  plugins   ${active.length} active${active.length === 0 ? '' : `: ${names.join(', ')}`}`,
+    ...others.map(({ status, kind, key, reason }) => `            ${status}: ${kind ?? 'package'} ${key} (${reason ?? ''})`)
+  ]
+}
+
+export interface BannerFacts {
+  config: Config
+  port: number
+  isEmbedded: boolean
+  /** Null once there is an administrator. */
+  setupCode: string | null
+  plugins: readonly Plugin[]
+}
+
+/** What an owner wants to know once the server is up. */
+export function renderBanner ({ config, port, isEmbedded, setupCode, plugins }: BannerFacts): string {
+  const shared = shareableBaseUrl(config)
+  const url = listenUrl(config, port)
+  return [
+    `svc ${VERSION} is ready`,
+    `  address   ${shared ?? url}${shared === null ? '' : ` (here: ${url})`}, API reference at ${shared ?? url}/api/docs`,
+    `  data      ${config.data_dir}`,
+    `  library   ${config.library_dir}`,
+    `  database  ${isEmbedded ? 'embedded' : 'the one SVC_DATABASE_URL names'}`,
+    ...describePlugins(plugins),
+    ...(setupCode === null
+      ? []
+      : [
+          '  There is no administrator yet. Make one with',
+      `            ${commandLine(config, 'user', 'add', 'NAME', '--admin')}`,
+      '            or set SVC_ADMIN_USERNAME and SVC_ADMIN_PASSWORD and start again,',
+      `            or make it from another machine with the setup code ${setupCode}`
+        ])
+  ].join('\n')
+}

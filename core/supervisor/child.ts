@@ -1,0 +1,99 @@
+import { loadConfig } from '../config/config.ts'
+import { useSettings } from '../config/environment.ts'
+import { StartError } from '../errors.ts'
+import { createLogger } from '../log.ts'
+import { ALIVE_MS, type News, type StartOrder, isOrder } from './messages.ts'
+import type { RunningRole } from '../server.ts'
+import { collectSooner, releaseStartMemory } from './start-memory.ts'
+
+/** Entry of the processes that `svc start` runs; the first argument is the role. */
+const role = process.argv[2] === 'worker' ? 'worker' : 'web'
+/** The supervisor kills after eight seconds; by then this process should have given up on its own. */
+const CLOSE_MAX_MS = 7_500
+
+/** Until the settings come with the order, as chatty as by default. */
+let log = createLogger({ server: { log_level: 'info' } }, `svc-${role}`)
+// Begun before the order comes: the modules load while the database starts.
+const modules = import('../server.ts')
+let running: RunningRole | null = null
+let isStopping = false
+let databaseUrl: string | null = null
+
+function report (news: News): Promise<void> {
+  return new Promise((resolve) => {
+    if (process.send === undefined || !process.connected) resolve()
+    else process.send(news, undefined, undefined, () => { resolve() })
+  })
+}
+
+async function start (order: StartOrder): Promise<void> {
+  useSettings(order.settings)
+  const { config } = loadConfig()
+  log = createLogger(config, `svc-${role}`)
+  const { prepareDatabase, startRole } = await modules
+  if (order.migrate) await prepareDatabase(config, order.database_url)
+  running = await startRole({
+    config,
+    role,
+    databaseUrl: order.database_url,
+    logger: log,
+    workerNumber: order.worker_number,
+    socketDir: order.socket_dir,
+    port: order.port
+  })
+  if (isStopping) return
+  await report({
+    type: 'ready',
+    setup_code: await running.app.users.findSetupCode(),
+    plugins: [...running.app.registry.records]
+  })
+  releaseStartMemory()
+  if (role === 'worker') collectSooner()
+}
+
+async function fail (err: unknown): Promise<void> {
+  if (err instanceof StartError) await report({ type: 'failed', message: err.message, exit_code: err.exitCode })
+  else log.fatal({ err }, 'the process could not start')
+  process.exit(1)
+}
+
+async function stop (): Promise<void> {
+  if (isStopping) return
+  isStopping = true
+  setTimeout(() => {
+    log.warn('the process did not finish in time and ends as it is')
+    process.exit(1)
+  }, CLOSE_MAX_MS).unref()
+  await running?.close()
+  process.exit(0)
+}
+
+const endWell = () => {
+  stop().catch((err: unknown) => {
+    log.error({ err }, 'the process did not close well')
+    process.exit(1)
+  })
+}
+
+process.on('message', (message) => {
+  if (!isOrder(message)) return
+  if (message.type === 'stop') {
+    endWell()
+  } else if (databaseUrl === null) {
+    databaseUrl = message.database_url
+    start(message).catch(fail)
+  } else if (databaseUrl !== message.database_url) {
+    // The database runs elsewhere now; whoever is started in place of this process finds it.
+    endWell()
+  }
+})
+// Ctrl-C in a terminal reaches every process; the supervisor alone decides.
+process.on('SIGINT', () => {})
+process.on('SIGTERM', endWell)
+process.on('disconnect', endWell)
+process.on('uncaughtException', (err) => {
+  log.fatal({ err }, 'the process fails and is started again')
+  process.exit(1)
+})
+setInterval(() => { void report({ type: 'alive' }) }, ALIVE_MS).unref()
+modules.catch(fail)

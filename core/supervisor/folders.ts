@@ -1,0 +1,56 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Config } from '../config/config.ts'
+import { StartError } from '../errors.ts'
+import { ownerSocket } from '../sockets/forward.ts'
+import { createRunDir, runDir } from './run-dir.ts'
+
+/** The length of a local socket's path, less one: 104 bytes on macOS, 108 on Linux (`man 7 unix`). */
+const SOCKET_PATH_MAX_BYTES = 103
+
+/**
+ * Makes the folders of a first start. A library folder that is there already is taken as it is.
+ *
+ * @throws StartError naming the folder that cannot be made.
+ */
+export function createLayout (config: Config): void {
+  createRunDir(config.data_dir)
+  const roms = join(config.library_dir, config.filesystem.roms_folder)
+  try {
+    if (!existsSync(config.library_dir)) mkdirSync(roms, { recursive: true })
+  } catch (err) {
+    throw new StartError(`The library folder cannot be made: ${(err as Error).message}. Give this user the right to ` +
+      'write there, or set SVC_LIBRARY_DIR to another folder.', { cause: err })
+  }
+}
+
+/** Whether local sockets work there: shares of other machines and of other systems often have none. */
+function canListen (path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer()
+    server.once('error', () => { resolve(false) })
+    server.listen(path, () => { server.close(() => { resolve(true) }) })
+  })
+}
+
+export interface SocketFolder { path: string, remove (): void }
+
+/** A folder only for this user in which web workers reach each other; the system's temporary one where need be. */
+export async function openSocketFolder (config: Config): Promise<SocketFolder> {
+  const folder = createRunDir(config.data_dir)
+  const longest = ownerSocket(folder, '9999-zzzzzzz')
+  const fits = process.platform === 'win32' || Buffer.byteLength(longest) <= SOCKET_PATH_MAX_BYTES
+  if (fits && await canListen(ownerSocket(folder, `0-${process.pid.toString(36)}`))) return { path: folder, remove: () => {} }
+  const path = mkdtempSync(join(tmpdir(), 'svc-'))
+  return { path, remove: () => { rmSync(path, { recursive: true, force: true }) } }
+}
+
+/** Deletes the local sockets of workers that were killed. Only for the holder of the lock. */
+export function clearOldSockets (config: Config): void {
+  const folder = runDir(config.data_dir)
+  for (const name of readdirSync(folder)) {
+    if (/^web-\d+-[0-9a-z]+\.sock$/.test(name)) rmSync(join(folder, name), { force: true })
+  }
+}

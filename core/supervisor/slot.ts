@@ -1,0 +1,126 @@
+import type { ChildProcess } from 'node:child_process'
+import type { Logger } from 'pino'
+import { ALIVE_MS, type News, type Order, type ReadyNews, type StartOrder, isNews } from './messages.ts'
+
+const RESTART_MIN_MS = 200
+const RESTART_MAX_MS = 30_000
+/** A process that lived this long starts with a clean sheet. */
+const STEADY_MS = 60_000
+/** Ticks without a word after which a process counts as hung. Ticks, not time: a machine may sleep. */
+const SILENT_TICKS_MAX = 12
+
+export interface SlotOptions {
+  name: string
+  fork (): ChildProcess
+  log: Logger
+  onReady (news: ReadyNews): void
+  /** It said that it can never start. */
+  onHopeless (message: string, exitCode: number): void
+  /** It ended unasked; `failures` counts those in a row that never got ready. */
+  onLost? (failures: number): void
+}
+
+/** A place that always has one process in it, until it is stopped. */
+export interface Slot {
+  readonly pid: number | undefined
+  /** Starts a process now; it loads its modules and waits for its order. */
+  fill (): void
+  /** What every process of this place is told to do. Fills the place when it is empty. */
+  order (start: StartOrder): void
+  /** Until the next order no process is started in place of one that ends. */
+  pause (): void
+  /** Asks the process to finish; fulfilled when it is gone. */
+  stop (): Promise<void>
+  kill (): void
+}
+
+/** Doubles from 0.2 to 30 seconds with each death in a row. */
+export const restartDelay = (deaths: number) => Math.min(RESTART_MAX_MS, RESTART_MIN_MS * 2 ** Math.min(deaths, 20))
+
+export function createSlot ({ name, fork, log, onReady, onHopeless, onLost }: SlotOptions): Slot {
+  let child: ChildProcess | null = null
+  let current: StartOrder | null = null
+  let isStopping = false
+  let deaths = 0
+  let failures = 0
+  let silentTicks = 0
+  let restart: NodeJS.Timeout | undefined
+  let resolveGone: () => void = () => {}
+  const gone = new Promise<void>((resolve) => { resolveGone = resolve })
+
+  function tell (order: Order): void {
+    child?.send(order, (err) => {
+      // It may be dying just now; its exit is what counts.
+      if (err !== null) log.debug({ err, process: name }, 'process could not be told')
+    })
+  }
+
+  function receive (news: News): void {
+    silentTicks = 0
+    if (news.type === 'failed') onHopeless(news.message, news.exit_code)
+    if (news.type !== 'ready') return
+    failures = 0
+    onReady(news)
+  }
+
+  function watch (watched: ChildProcess): NodeJS.Timeout {
+    return setInterval(() => {
+      if (++silentTicks < SILENT_TICKS_MAX) return
+      log.error({ process: name, child: watched.pid }, 'process hangs and is killed')
+      watched.kill('SIGKILL')
+    }, ALIVE_MS)
+  }
+
+  function fill (): void {
+    if (child !== null || isStopping) return
+    clearTimeout(restart)
+    const startedAt = performance.now()
+    const born = fork()
+    child = born
+    silentTicks = 0
+    const watchdog = watch(born)
+    born.on('message', (message) => { if (isNews(message)) receive(message) })
+    born.on('error', (err) => { log.error({ err, process: name }, 'process could not be started or told') })
+    born.once('exit', (code, signal) => {
+      clearInterval(watchdog)
+      child = null
+      bury(performance.now() - startedAt, { child: born.pid, code, signal })
+    })
+    if (current !== null) tell(current)
+  }
+
+  function bury (lifeMs: number, facts: object): void {
+    if (isStopping) {
+      resolveGone()
+      return
+    }
+    if (lifeMs > STEADY_MS) deaths = 0
+    const delayMs = restartDelay(deaths++)
+    failures++
+    log.error({ process: name, ...facts, restartMs: delayMs }, 'process ended and is started again')
+    onLost?.(failures)
+    if (current !== null) restart = setTimeout(fill, delayMs)
+  }
+
+  return {
+    get pid () { return child?.pid },
+    fill,
+    order (start) {
+      current = start
+      if (child === null) fill()
+      else tell(start)
+    },
+    pause () {
+      current = null
+      clearTimeout(restart)
+    },
+    async stop () {
+      isStopping = true
+      clearTimeout(restart)
+      if (child === null) return
+      tell({ type: 'stop' })
+      await gone
+    },
+    kill () { child?.kill('SIGKILL') }
+  }
+}

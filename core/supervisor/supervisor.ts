@@ -1,0 +1,283 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import cluster from 'node:cluster'
+import { join } from 'node:path'
+import type { Logger } from 'pino'
+import type { Config } from '../config/config.ts'
+import type { Environment } from '../config/environment.ts'
+import { StartError } from '../errors.ts'
+import { SERVER_DIR } from '../server-dir.ts'
+import { listenUrl, renderBanner } from './banner.ts'
+import { clearOldCompiledCode, compiledCodeEnvironment, hasCompiledCode } from './compiled.ts'
+import { type Database, openDatabase } from './database.ts'
+import { type SocketFolder, clearOldSockets, createLayout, openSocketFolder } from './folders.ts'
+import { closeUntaken } from './handover.ts'
+import { type DataLock, lockDataDir } from './lock.ts'
+import type { ReadyNews } from './messages.ts'
+import { checkPort } from './port.ts'
+import { type Slot, createSlot } from './slot.ts'
+import { readLastState, removeServerState, writeServerState } from './state.ts'
+
+export interface SuperviseOptions {
+  config: Config
+  /** The variables that `config` was read from; its processes read them too. */
+  settings: Environment
+  log: Logger
+  /** Gets the text for the owner once the server is up. */
+  announce (text: string): void
+}
+
+const ENTRY = join(SERVER_DIR, 'core', 'supervisor', 'child.ts')
+const COMPILER = join(SERVER_DIR, 'core', 'supervisor', 'compile.ts')
+/** V8 would let its nursery for new objects grow to 64 MB in each process. */
+const NODE_FLAGS = ['--conditions=svc:source', '--disable-warning=ExperimentalWarning', '--max-semi-space-size=4']
+/** glibc would give each thread a heap of its own, of which little is ever used. */
+const MEMORY_ENVIRONMENT = { MALLOC_ARENA_MAX: '2' }
+/** What processes get to finish; with the database's own end it stays below ten seconds. */
+const DRAIN_MS = 8_000
+/** npm and the terminal both pass Ctrl-C on: two signals within this time are one. */
+const SAME_SIGNAL_MS = 1_000
+/** First processes that fail in a row before the start is given up. */
+const FIRST_FAILURES_MAX = 5
+/** A process that takes longer to start does not keep the next one waiting. */
+const PATIENCE_MS = 10_000
+/** The banner does not wait longer for the scan worker, which knows most about plugins. */
+const BANNER_WAIT_MS = 10_000
+const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+/** EX_TEMPFAIL of sysexits.h: it may work later. */
+const TEMPORARY = 75
+
+interface End { code: number, failure: StartError | null }
+
+function claimDataDir ({ data_dir: dataDir }: Config): DataLock {
+  const lock = lockDataDir(dataDir)
+  if (lock !== null) return lock
+  const state = readLastState(dataDir)
+  const who = state === null ? '' : ` (process ${state.pid}, since ${state.started_at})`
+  const remedy = state === null ? 'Stop it' : `Stop it with: kill ${state.pid}`
+  throw new StartError(`svc is already running on ${dataDir}${who}. ${remedy}, or set SVC_DATA_DIR to another folder.`,
+    { exitCode: TEMPORARY })
+}
+
+function forkWeb ({ data_dir: dataDir }: Config): ChildProcess {
+  cluster.setupPrimary({ exec: ENTRY, args: ['web'], execArgv: NODE_FLAGS, windowsHide: true })
+  const { process: child } = cluster.fork({ ...MEMORY_ENVIRONMENT, ...compiledCodeEnvironment(dataDir) })
+  closeUntaken(child)
+  return child
+}
+
+function forkWorker ({ data_dir: dataDir }: Config): ChildProcess {
+  return fork(ENTRY, ['worker'], { execArgv: NODE_FLAGS, env: { ...MEMORY_ENVIRONMENT, ...compiledCodeEnvironment(dataDir) } })
+}
+
+function forkCompiler ({ data_dir: dataDir }: Config): ChildProcess {
+  return fork(COMPILER, [dataDir], { execArgv: NODE_FLAGS, env: compiledCodeEnvironment(dataDir, true) })
+}
+
+/** One run of the server: its processes, its database, its end. */
+class Run {
+  readonly #options: SuperviseOptions
+  readonly #port: number
+  readonly #startedAt = new Date().toISOString()
+  readonly #end = Promise.withResolvers<End>()
+  readonly #firstWeb: Slot
+  /** Places not filled yet: one after the other, so that the first requests find a processor. */
+  readonly #waiting: { slot: Slot, number: number }[] = []
+  readonly #slots: { slot: Slot, number: number }[] = []
+  #database: Database | null = null
+  #socketFolder: SocketFolder | null = null
+  #ready: ReadyNews | null = null
+  #isStopping = false
+  #stoppedAt = 0
+  #compiler: ChildProcess | null = null
+  #patience: NodeJS.Timeout | undefined
+  #bannerTimer: NodeJS.Timeout | undefined
+
+  constructor (options: SuperviseOptions, port: number) {
+    this.#options = options
+    this.#port = port
+    this.#firstWeb = this.#addSlot('web worker 1', 1, forkWeb, (news) => { this.#open(news) }, (failures) => {
+      if (this.#ready === null && failures >= FIRST_FAILURES_MAX) {
+        this.#fail(`The web worker ended ${failures} times while starting; the log above says why.`)
+      }
+    })
+    const next = () => { this.#fillNext() }
+    const worker = this.#addSlot('scan worker', 0, forkWorker, (news) => {
+      this.#announce(news)
+      next()
+    }, next)
+    this.#waiting.push({ slot: worker, number: 0 })
+    for (let number = 2; number <= options.config.server.workers; number++) {
+      this.#waiting.push({ slot: this.#addSlot(`web worker ${number}`, number, forkWeb, next, next), number })
+    }
+  }
+
+  #addSlot (name: string, number: number, forkOne: (config: Config) => ChildProcess, onReady: (news: ReadyNews) => void,
+    onLost: (failures: number) => void): Slot {
+    const slot = createSlot({
+      name,
+      fork: () => forkOne(this.#options.config),
+      log: this.#options.log,
+      onReady,
+      onLost,
+      onHopeless: (message, exitCode) => { this.#fail(message, exitCode) }
+    })
+    this.#slots.push({ slot, number })
+    return slot
+  }
+
+  #fail (message: string, exitCode = 1): void {
+    this.#end.resolve({ code: exitCode, failure: new StartError(message, { exitCode }) })
+  }
+
+  /** @returns the exit code; nothing of this run is left then. */
+  async finish (): Promise<number> {
+    const listener = (signal: NodeJS.Signals) => { this.#receive(signal) }
+    for (const signal of STOP_SIGNALS) process.on(signal, listener)
+    try {
+      // Its modules load while the database starts.
+      this.#firstWeb.fill()
+      await this.#startDatabase()
+      if (!this.#isStopping) this.#order(this.#firstWeb, 1)
+      const { code, failure } = await this.#end.promise
+      if (failure !== null) throw failure
+      return code
+    } finally {
+      await this.#shutDown()
+      for (const signal of STOP_SIGNALS) process.off(signal, listener)
+    }
+  }
+
+  async #startDatabase (): Promise<void> {
+    const { config, log } = this.#options
+    this.#socketFolder = await openSocketFolder(config)
+    this.#database = await openDatabase(config, log, {
+      onLost: () => { for (const { slot } of this.#slots) slot.pause() },
+      onRestored: () => {
+        this.#writeState()
+        for (const { slot, number } of this.#slots) {
+          if (!this.#waiting.some((waiting) => waiting.slot === slot)) this.#order(slot, number)
+        }
+      },
+      onHopeless: (reason) => { this.#fail(`The embedded database cannot run: ${reason}`) }
+    })
+    this.#writeState()
+  }
+
+  #order (slot: Slot, number: number): void {
+    if (this.#isStopping || this.#database === null) return
+    slot.order({
+      type: 'start',
+      settings: this.#options.settings,
+      database_url: this.#database.url,
+      migrate: this.#ready === null,
+      worker_number: number,
+      socket_dir: this.#socketFolder?.path ?? '',
+      port: this.#port
+    })
+  }
+
+  #fillNext (): void {
+    clearTimeout(this.#patience)
+    const next = this.#waiting.shift()
+    if (next !== undefined) {
+      this.#order(next.slot, next.number)
+      this.#patience = setTimeout(() => { this.#fillNext() }, PATIENCE_MS)
+    } else if (this.#compiler === null && !this.#isStopping) {
+      this.#compile()
+    }
+  }
+
+  /** Everything runs: now there is time to make the next start a fast one. */
+  #compile (): void {
+    const { config, log } = this.#options
+    if (hasCompiledCode(config.data_dir)) return
+    this.#compiler = forkCompiler(config)
+    this.#compiler.once('error', (err) => { log.warn({ err }, 'the code could not be compiled ahead') })
+  }
+
+  /** The first web worker listens: the rest may come. */
+  #open (news: ReadyNews): void {
+    if (this.#ready !== null) return
+    this.#ready = news
+    this.#writeState()
+    // Whoever takes the place of the first one finds the database migrated.
+    this.#order(this.#firstWeb, 1)
+    this.#bannerTimer = setTimeout(() => { this.#announce(news) }, BANNER_WAIT_MS)
+    this.#fillNext()
+  }
+
+  #announce (news: ReadyNews): void {
+    if (this.#bannerTimer === undefined) return
+    clearTimeout(this.#bannerTimer)
+    this.#bannerTimer = undefined
+    const { config, announce } = this.#options
+    announce(renderBanner({
+      config,
+      port: this.#port,
+      isEmbedded: this.#database?.isEmbedded ?? false,
+      setupCode: news.setup_code,
+      plugins: news.plugins
+    }))
+  }
+
+  #writeState (): void {
+    const { config } = this.#options
+    const port = this.#ready === null ? null : this.#port
+    writeServerState(config.data_dir, {
+      pid: process.pid,
+      started_at: this.#startedAt,
+      port,
+      url: port === null ? null : listenUrl(config, port),
+      database_url: this.#database?.url ?? ''
+    })
+  }
+
+  #receive (signal: NodeJS.Signals): void {
+    const { log } = this.#options
+    const now = performance.now()
+    if (this.#stoppedAt === 0) {
+      this.#stoppedAt = now
+      this.#isStopping = true
+      log.info({ signal }, 'svc stops: running requests are finished, running tasks are put back')
+      this.#end.resolve({ code: 0, failure: null })
+    } else if (now - this.#stoppedAt > SAME_SIGNAL_MS) {
+      log.warn({ signal }, 'svc ends at once')
+      for (const { slot } of this.#slots) slot.kill()
+      this.#compiler?.kill('SIGKILL')
+      this.#database?.kill()
+      process.exit(1)
+    }
+  }
+
+  async #shutDown (): Promise<void> {
+    this.#isStopping = true
+    clearTimeout(this.#bannerTimer)
+    clearTimeout(this.#patience)
+    this.#compiler?.kill('SIGKILL')
+    const kill = setTimeout(() => { for (const { slot } of this.#slots) slot.kill() }, DRAIN_MS)
+    await Promise.all(this.#slots.map(({ slot }) => slot.stop()))
+    clearTimeout(kill)
+    await this.#database?.stop()
+    this.#socketFolder?.remove()
+    removeServerState(this.#options.config.data_dir)
+  }
+}
+
+/**
+ * Runs the whole server on this machine until it is told to stop.
+ *
+ * @returns the exit code
+ * @throws StartError when it cannot start or go on; nothing is left running then.
+ */
+export async function supervise (options: SuperviseOptions): Promise<number> {
+  const { config } = options
+  createLayout(config)
+  const lock = claimDataDir(config)
+  try {
+    clearOldSockets(config)
+    clearOldCompiledCode(config.data_dir)
+    return await new Run(options, await checkPort(config.server)).finish()
+  } finally {
+    lock.release()
+  }
+}

@@ -1,0 +1,95 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import { explainDatabaseError } from '../database/errors.ts'
+import { ApiError, type Violation } from '../errors.ts'
+import { trackMethods } from './not-found.ts'
+
+interface SchemaProblem { instancePath: string, keyword: string, message?: string, params?: Record<string, unknown> }
+
+const PLACES: Record<string, string> = { querystring: 'query', params: 'path', headers: 'header', body: 'body' }
+
+function toKey (part: string): string | number {
+  const key = part.replaceAll('~1', '/').replaceAll('~0', '~')
+  return /^\d+$/.test(key) ? Number(key) : key
+}
+
+function valueAt (input: unknown, path: (string | number)[]): unknown {
+  return path.reduce<unknown>((at, key) =>
+    typeof at === 'object' && at !== null ? (at as Record<string | number, unknown>)[key] : undefined, input)
+}
+
+/** A validator's complaint as one line of a 422 answer, the offending key included in its place. */
+function toViolation (problem: SchemaProblem, place: string, input: unknown): Violation {
+  const path = problem.instancePath.split('/').slice(1).map(toKey)
+  const params = problem.params ?? {}
+  const named = params.additionalProperty ?? params.missingProperty
+  const loc = typeof named === 'string' ? [...path, named] : path
+  const message = typeof params.additionalProperty === 'string'
+    ? `Unknown key '${params.additionalProperty}'`
+    : typeof params.missingProperty === 'string'
+      ? `'${params.missingProperty}' is required`
+      : describeMessage(problem)
+  const value = problem.keyword === 'required' ? undefined : valueAt(input, loc)
+  // Objects are not repeated: they may be large, or nested deeper than can be written.
+  const isShown = value !== undefined && (typeof value !== 'object' || value === null)
+  return { type: problem.keyword, loc: [place, ...loc], msg: message, ...(isShown ? { input: value } : {}) }
+}
+
+function describeMessage (problem: SchemaProblem): string {
+  const allowed = problem.params?.allowedValues
+  const text = problem.message ?? 'is not valid'
+  return Array.isArray(allowed) ? `${text}: ${allowed.join(', ')}` : text
+}
+
+function inputOf (request: FastifyRequest, context: string): unknown {
+  return { querystring: request.query, params: request.params, headers: request.headers, body: request.body }[context]
+}
+
+function sendApiError (error: ApiError, reply: FastifyReply): void {
+  // A sign-in page must not make the browser ask with a window of its own.
+  if (error.statusCode === 401) reply.header('www-authenticate', 'Bearer')
+  if (error.retryAfterSeconds !== null) reply.header('retry-after', String(error.retryAfterSeconds))
+  const detail = error.fields === null ? error.message : { ...error.fields, message: error.message }
+  void reply.code(error.statusCode).send({ detail: error.violations ?? detail })
+}
+
+function sendUnexpected (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+  const explained = explainDatabaseError(error)
+  if (explained !== null) {
+    request.log.warn({ err: error }, 'the database did not do what a request asked for')
+    sendApiError(explained, reply)
+    return
+  }
+  request.log.error({ err: error }, 'request failed')
+  const status = error.statusCode === 503 ? 503 : 500
+  void reply.code(status).send({ detail: status === 503 ? error.message : `Internal Server Error (request ${request.id})` })
+}
+
+/** The one place that writes an error body. */
+export default fp(async (app) => {
+  app.setErrorHandler((error: FastifyError, request, reply) => {
+    if (error instanceof ApiError) {
+      sendApiError(error, reply)
+    } else if (error.validation !== undefined) {
+      const context = error.validationContext ?? 'body'
+      const input = inputOf(request, context)
+      const problems = error.validation as SchemaProblem[]
+      const lines = problems.map((problem) => toViolation(problem, PLACES[context] ?? context, input))
+      void reply.code(422).send({ detail: lines })
+    } else if (error.code === 'FST_ERR_CTP_INVALID_JSON_BODY' || error.code === 'FST_ERR_CTP_EMPTY_JSON_BODY') {
+      void reply.code(422).send({ detail: [{ type: 'json_invalid', loc: ['body'], msg: error.message }] })
+    } else if (error.statusCode !== undefined && error.statusCode < 500) {
+      void reply.code(error.statusCode).send({ detail: error.message })
+    } else {
+      sendUnexpected(error, request, reply)
+    }
+  })
+  const findMethods = trackMethods(app)
+  app.setNotFoundHandler((request, reply) => {
+    const methods = findMethods(request.url)
+    request.log.debug({ methods }, `nothing is served at ${request.method} ${request.url.split('?')[0]}`)
+    // Word for word: apps take any other text for what they asked for being gone, and forget it.
+    if (methods.length === 0) void reply.code(404).send({ detail: 'Not Found' })
+    else void reply.code(405).header('allow', methods.join(', ')).send({ detail: 'Method Not Allowed' })
+  })
+}, { name: 'error-handler', fastify: '5.x' })

@@ -1,0 +1,19 @@
+import fp from 'fastify-plugin'
+import { invalid } from '../errors.ts'
+
+/** Far more than any request needs, and far from where a function that walks a value would run out of stack. */
+export const JSON_DEPTH_MAX = 32
+
+/** Whether no array or object is inside more than `depth - 1` others. */
+export function isShallow (value: unknown, depth = JSON_DEPTH_MAX): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  return depth > 0 && Object.values(value).every((inner) => isShallow(inner, depth - 1))
+}
+
+/** Refuses bodies that are nested deeper, before anything looks into them. */
+export default fp(async (app) => {
+  app.addHook('preValidation', async ({ body }) => {
+    if (isShallow(body)) return
+    throw invalid(['body'], `The body is nested deeper than ${JSON_DEPTH_MAX} levels; flatten it`, undefined, 'too_deep')
+  })
+}, { name: 'json-depth', fastify: '5.x' })

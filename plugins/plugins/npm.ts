@@ -1,0 +1,101 @@
+import { spawn } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, delimiter, join, resolve } from 'node:path'
+import { describePlugin, inspectPlugins } from './cli.ts'
+import { loadConfig } from '../../core/config/config.ts'
+import { StartError } from '../../core/errors.ts'
+import { linkSdk } from '../../core/loader/packages.ts'
+import { readServerState } from '../../core/supervisor/state.ts'
+
+/** No scripts of strangers; a copy of a folder rather than a link to it, so that it finds this server's SDK. */
+const NPM_FLAGS = ['--legacy-peer-deps', '--ignore-scripts', '--no-audit', '--no-fund', '--install-links', '--loglevel=error']
+
+type Dependencies = Record<string, string>
+
+function createFolder (dataDir: string): string {
+  const folder = join(dataDir, 'plugins')
+  const file = join(folder, 'package.json')
+  mkdirSync(folder, { recursive: true })
+  if (!existsSync(file)) {
+    writeFileSync(file, `${JSON.stringify({ name: 'svc-plugins', private: true, dependencies: {} }, null, 2)}\n`)
+  }
+  return folder
+}
+
+function readDependencies (folder: string): Dependencies {
+  const json = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { dependencies?: Dependencies }
+  return json.dependencies ?? {}
+}
+
+/** npm's program and its first arguments: on Windows its script, since Node starts no .cmd file without a shell. */
+function findNpm (): [string, ...string[]] {
+  if (process.platform !== 'win32') return ['npm']
+  const script = (process.env.PATH ?? '').split(delimiter)
+    .map((folder) => join(folder, 'node_modules', 'npm', 'bin', 'npm-cli.js')).find((file) => existsSync(file))
+  if (script === undefined) throw new StartError('npm was not found on PATH. Install Node.js with npm from https://nodejs.org.')
+  return [process.execPath, script]
+}
+
+/** @throws StartError when npm is missing or fails; npm has printed why. */
+async function runNpm (folder: string, args: string[]): Promise<void> {
+  const [program, ...first] = findNpm()
+  const code = await new Promise<number>((_resolve, reject) => {
+    const child = spawn(program, [...first, ...args], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] })
+    child.once('error', (err) => {
+      reject(new StartError(`npm cannot be run: ${err.message}. Install Node.js with npm.`, { cause: err }))
+    })
+    child.once('exit', (exitCode) => { _resolve(exitCode ?? 1) })
+  })
+  if (code !== 0) throw new StartError(`npm ended with code ${code}; its messages above say why. Nothing was changed.`)
+}
+
+/** `./folder` means the folder seen from here, although npm runs elsewhere. */
+function readSpec (spec: string): string {
+  if (spec.startsWith('-')) {
+    throw new StartError(`'${spec}' is no package name. Give a name, a folder or a tarball.`, { exitCode: 2 })
+  }
+  return existsSync(spec) ? resolve(spec) : spec
+}
+
+/** Which dependency came with `spec`: the one that changed, else the one of that name. */
+export function findAdded (before: Dependencies, after: Dependencies, spec: string): string | undefined {
+  const names = Object.keys(after)
+  return names.find((name) => before[name] !== after[name]) ??
+    names.find((name) => spec === name || spec.startsWith(`${name}@`)) ??
+    names.find((name) => after[name]?.startsWith('file:') === true && basename(after[name]) === basename(spec))
+}
+
+function sayRestart (dataDir: string): void {
+  if (readServerState(dataDir) !== null) process.stdout.write('Restart the server for this to take effect.\n')
+}
+
+/** `svc plugins add`: 0 when the plugin can be used or only needs its settings. */
+export async function addPlugin (given: string): Promise<number> {
+  const { config } = loadConfig()
+  const spec = readSpec(given)
+  const folder = createFolder(config.data_dir)
+  const before = readDependencies(folder)
+  await runNpm(folder, ['install', '--prefix', folder, ...NPM_FLAGS, '--', spec])
+  linkSdk(config.data_dir)
+  const name = findAdded(before, readDependencies(folder), spec)
+  const record = (await inspectPlugins(config)).find((candidate) => candidate.package === name)
+  if (record === undefined) throw new StartError(`npm installed '${given}', but no plugin came of it; see svc plugins.`)
+  process.stdout.write(`${record.package} ${record.version ?? ''}: ${describePlugin(record)}\n`)
+  sayRestart(config.data_dir)
+  return record.status === 'active' || record.status === 'disabled' ? 0 : 1
+}
+
+/** `svc plugins remove`. */
+export async function removePlugin (name: string): Promise<number> {
+  const { config } = loadConfig()
+  const folder = createFolder(config.data_dir)
+  const known = Object.keys(readDependencies(folder))
+  if (!known.includes(name)) {
+    throw new StartError(`No plugin '${name}' was added. ${known.length === 0 ? 'There are none.' : `There are: ${known.join(', ')}.`}`)
+  }
+  await runNpm(folder, ['uninstall', '--prefix', folder, ...NPM_FLAGS, '--', name])
+  linkSdk(config.data_dir)
+  process.stdout.write(`${name} was removed.\n`)
+  sayRestart(config.data_dir)
+  return 0
+}

@@ -1,0 +1,156 @@
+import type { MediaKind } from '@svc/plugin-sdk'
+import PQueue from 'p-queue'
+import type { Logger } from 'pino'
+import type pg from 'pg'
+import type { DownloadingClient } from '../../../core/http/client.ts'
+import type { Rom, StoredMedia } from '../../roms/entities.ts'
+import { type ArtworkStoreError, createArtworkFailures, isDiskFull } from './failures.ts'
+import { createArtworkFiles } from './files.ts'
+import { createStaging } from './staging.ts'
+import type { ScanProblem } from '../schemas.ts'
+
+const DOWNLOADS_AT_ONCE = 8
+/** On a full disk nothing is tried for this long, then perhaps somebody made room. */
+const FULL_PAUSE_MS = 30_000
+const FILM_KINDS: readonly MediaKind[] = ['video', 'video_normalized']
+
+/** A ROM whose artwork may have to be fetched. */
+export type ArtworkSubject = Pick<Rom, 'id' | 'url_cover' | 'path_cover_large' | 'path_cover_small' | 'url_screenshots' |
+  'path_screenshots' | 'url_manual' | 'path_manual' | 'media'> & { platform_id: number }
+
+interface CoverPaths { large: string | null, small: string | null }
+interface Services {
+  http: DownloadingClient
+  pool: pg.Pool
+  log: Logger
+  libraryDir: string
+  resourcesDir: string
+  /** The id of the scan's task. */
+  task: string
+}
+
+const isSet = (url: string | null | undefined): url is string => typeof url === 'string' && url !== ''
+
+/** The folder of a ROM's artwork in the resources folder. */
+export const artworkFolder = (platformId: number, romId: number) => `roms/${platformId}/${romId}`
+
+/** Fetches covers, screenshots, manuals and other media into the resources folder and notes their paths. */
+export function createArtwork (services: Services, signal: AbortSignal) {
+  const { pool, log, resourcesDir, task } = services
+  const staging = createStaging(pool, resourcesDir, task)
+  const files = createArtworkFiles({ ...services, staging }, signal)
+  const queue = new PQueue({ concurrency: DOWNLOADS_AT_ONCE })
+  const failures = createArtworkFailures(resourcesDir)
+  let full: { until: number, err: ArtworkStoreError } | null = null
+
+  function checkRoom (): void {
+    if (full !== null && Date.now() < full.until) throw full.err
+    full = null
+  }
+
+  function fail (subject: ArtworkSubject, what: string, err: unknown): void {
+    failures.add(subject.platform_id, err)
+    if (full !== null && err === full.err) return
+    log.warn({ err, rom: subject.id, what }, 'artwork could not be brought in')
+    if (isDiskFull(err)) full = { until: Date.now() + FULL_PAUSE_MS, err }
+  }
+
+  /** A failed picture costs itself alone. */
+  async function attempt<T> (subject: ArtworkSubject, what: string, work: () => Promise<T>, fallback: T): Promise<T> {
+    try {
+      checkRoom()
+      return await work()
+    } catch (err) {
+      signal.throwIfAborted()
+      fail(subject, what, err)
+      return fallback
+    }
+  }
+
+  async function fetchCover (subject: ArtworkSubject, folder: string): Promise<CoverPaths> {
+    const kept = { large: subject.path_cover_large ?? null, small: subject.path_cover_small ?? null }
+    const { url_cover: url } = subject
+    if (!isSet(url) || await files.isThere(kept.large)) return kept
+    const none: CoverPaths = { large: null, small: null }
+    return await attempt(subject, 'cover', () => files.bringCover(url, `${folder}/cover`), none)
+  }
+
+  async function fetchScreenshots (subject: ArtworkSubject, folder: string): Promise<string[]> {
+    const { url_screenshots: urls, path_screenshots: kept } = subject
+    if (kept.length > 0 && (await Promise.all(kept.map(files.isThere))).every(Boolean)) return kept
+    const paths = await Promise.all(urls.map((url, index) =>
+      attempt(subject, 'screenshot', () => files.bringImage(url, `${folder}/screenshots/${index}`), null)))
+    return paths.filter((path) => path !== null)
+  }
+
+  async function fetchManual (subject: ArtworkSubject, folder: string): Promise<string | null> {
+    const { url_manual: url, path_manual: kept } = subject
+    if (!isSet(url) || await files.isThere(kept)) return kept ?? null
+    return await attempt(subject, 'manual', () => files.bringDocument(url, `${folder}/manual/${subject.id}.pdf`), null)
+  }
+
+  async function fetchMedium (
+    subject: ArtworkSubject, folder: string, kind: MediaKind, { url, path }: StoredMedia
+  ): Promise<StoredMedia> {
+    if (await files.isThere(path)) return { url, path }
+    const stem = `${folder}/${kind}/${kind}`
+    const bring = () => FILM_KINDS.includes(kind) ? files.bringFilm(url, `${stem}.mp4`) : files.bringImage(url, stem)
+    return { url, path: await attempt(subject, kind, bring, null) }
+  }
+
+  async function fetchMedia (subject: ArtworkSubject, folder: string): Promise<Rom['media']> {
+    const entries = Object.entries(subject.media) as [MediaKind, StoredMedia][]
+    const fetched = await Promise.all(entries.map(async ([kind, stored]) =>
+      [kind, await fetchMedium(subject, folder, kind, stored)] as const))
+    return Object.fromEntries(fetched)
+  }
+
+  const hasNone = (subject: ArtworkSubject) => !isSet(subject.url_cover) && !isSet(subject.url_manual) &&
+    subject.url_screenshots.length === 0 && Object.keys(subject.media).length === 0
+
+  async function fetchAll (subject: ArtworkSubject): Promise<boolean> {
+    const folder = artworkFolder(subject.platform_id, subject.id)
+    const [cover, screenshots, manual, media] = await Promise.all([
+      fetchCover(subject, folder),
+      fetchScreenshots(subject, folder),
+      fetchManual(subject, folder),
+      fetchMedia(subject, folder)
+    ])
+    const { rowCount } = await pool.query(`update roms set path_cover_large = $2, path_cover_small = $3,
+        path_screenshots = $4, path_manual = $5, media = $6::jsonb, updated_at = now()
+      where id = $1 and (path_cover_large, path_cover_small, path_screenshots, path_manual, media)
+        is distinct from ($2, $3, $4::text[], $5, $6::jsonb)`,
+    [subject.id, cover.large, cover.small, screenshots, manual, JSON.stringify(media)])
+    return rowCount === 1
+  }
+
+  return {
+    /**
+     * Resolves when the ROM's artwork is there or was given up.
+     *
+     * @returns whether anything changed
+     */
+    fetch: (subject: ArtworkSubject): Promise<boolean> =>
+      hasNone(subject) ? Promise.resolve(false) : queue.add(() => fetchAll(subject), { signal }),
+
+    /** Before anything is fetched: deletes what killed scans left half-written. */
+    clear: staging.clear,
+
+    /** Removes the folder of what is not finished, once nothing is fetched any more. */
+    close: staging.remove,
+
+    /** What could not be fetched or stored, one problem for each platform and reason. */
+    async problems (): Promise<ScanProblem[]> {
+      const { rows } = await pool.query<{ id: number, fs_slug: string }>(
+        'select id, fs_slug from platforms where id = any($1::int[])', [failures.platformIds])
+      const names = new Map(rows.map((row) => [row.id, row.fs_slug]))
+      return failures.list((id) => names.get(id) ?? String(id)).map((problem) => ({ ...problem, path: '' }))
+    },
+
+    /** Deletes what is stored of some ROMs. */
+    async drop (roms: readonly { id: number, platform_id: number }[]): Promise<void> {
+      for (const { id, platform_id: platformId } of roms) await files.drop(artworkFolder(platformId, id))
+    }
+  }
+}
+export type Artwork = ReturnType<typeof createArtwork>

@@ -1,0 +1,177 @@
+import { type FileHandle, mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { basename, dirname, extname, join } from 'node:path'
+import { requireFreeSpace } from '../../../core/library/free-space.ts'
+import { type DownloadingClient, FileWriteError } from '../../../core/http/client.ts'
+import { openImage } from '../../../core/image.ts'
+import { errorCode } from '../../../core/library/fs-error.ts'
+import { openInside } from '../../../core/library/safe-path.ts'
+import { onDisk, toStoreError } from './failures.ts'
+import type { Staging } from './staging.ts'
+
+const LIBRARY_SCHEME = 'file://'
+/** A small cover is 20 % of the large one when that is at least this high, else 40 %. */
+const TALL_COVER_PIXELS = 1_000
+const IMAGE_EXTENSIONS: Record<string, string> = { jpeg: 'jpg', png: 'png', webp: 'webp', gif: 'gif', heif: 'avif' }
+const HEAD_BYTES = 1_024
+
+interface Services { http: DownloadingClient, libraryDir: string, resourcesDir: string, staging: Staging }
+
+const acceptsImage = (type: string) => type.startsWith('image/') || type === '' || type === 'application/octet-stream'
+const DOCUMENT_TYPES = ['application/pdf', 'application/force-download', 'application/octet-stream', '']
+const acceptsDocument = (type: string) => DOCUMENT_TYPES.includes(type)
+const acceptsFilm = (type: string) => type.startsWith('video/') || type === 'application/octet-stream'
+
+/** The extension and height that fit the content; a file that is no picture is refused, whatever it was called. */
+async function readImage (file: string): Promise<{ extension: string, height: number }> {
+  const { format, height } = await (await openImage(file)).metadata()
+  const extension = IMAGE_EXTENSIONS[format]
+  if (extension === undefined) throw new Error(`it is ${format}, not a picture that browsers show`)
+  return { extension, height }
+}
+
+async function readHead (file: string): Promise<Buffer> {
+  const handle = await open(file)
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0)
+    return buffer.subarray(0, bytesRead)
+  } finally {
+    await handle.close()
+  }
+}
+
+/** See ISO 32000-2, annex I: the header lies within the first 1,024 bytes. */
+async function checkDocument (file: string): Promise<void> {
+  if (!(await readHead(file)).includes('%PDF-')) throw new Error('it is no PDF document')
+}
+
+/** An ISO base media file names its brand after `ftyp`; Matroska and WebM start with the EBML header. */
+async function checkFilm (file: string): Promise<void> {
+  const head = await readHead(file)
+  const isFilm = head.toString('latin1', 4, 8) === 'ftyp' || head.toString('hex', 0, 4) === '1a45dfa3'
+  if (!isFilm) throw new Error('it is no film')
+}
+
+/** Brings pictures, documents and films into the resources folder. Nothing is half-written under its final name. */
+export function createArtworkFiles ({ http, libraryDir, resourcesDir, staging }: Services, signal: AbortSignal) {
+  async function copy (source: FileHandle, target: string): Promise<void> {
+    const file = await onDisk(() => open(target, 'wx'))
+    try {
+      for await (const chunk of source.createReadStream({ autoClose: false })) {
+        signal.throwIfAborted()
+        await onDisk(() => file.writeFile(chunk as Buffer))
+      }
+    } finally {
+      await file.close()
+    }
+  }
+
+  async function copyFromLibrary (path: string, target: string): Promise<void> {
+    const source = await openInside(libraryDir, path)
+    try {
+      const { size } = await source.stat()
+      await onDisk(() => requireFreeSpace(dirname(target), size))
+      await copy(source, target)
+    } finally {
+      await source.close()
+    }
+  }
+
+  async function download (url: string, target: string, acceptType: (type: string) => boolean): Promise<void> {
+    try {
+      await http.download(url, { toFile: target, acceptType, signal })
+    } catch (err) {
+      throw err instanceof FileWriteError ? toStoreError(err.cause) : err
+    }
+  }
+
+  /** Replaces `<stem>.*`, so that a picture of another format leaves no twin behind. */
+  async function settle (part: string, path: string): Promise<string> {
+    const target = join(resourcesDir, path)
+    const stem = basename(path, extname(path))
+    await onDisk(async () => {
+      await mkdir(dirname(target), { recursive: true })
+      await rename(part, target)
+      const twins = (await readdir(dirname(target))).filter((name) =>
+        name !== basename(path) && basename(name, extname(name)) === stem)
+      for (const twin of twins) await rm(join(dirname(target), twin), { force: true })
+    })
+    return path
+  }
+
+  /** Fetches to a temporary name, which is gone at the end unless `take` moved it. */
+  async function bring<T> (
+    url: string, acceptType: (type: string) => boolean, take: (part: string) => Promise<T>
+  ): Promise<T> {
+    const part = await onDisk(staging.next)
+    try {
+      if (url.startsWith(LIBRARY_SCHEME)) await copyFromLibrary(url.slice(LIBRARY_SCHEME.length), part)
+      else await download(url, part, acceptType)
+      return await take(part)
+    } finally {
+      await rm(part, { force: true })
+    }
+  }
+
+  /** The small copy of a cover, in memory: an image library's own writing does not say that a disk is full. */
+  async function makeSmall (part: string, extension: string, height: number): Promise<Buffer> {
+    const scale = height >= TALL_COVER_PIXELS ? 0.2 : 0.4
+    const format = extension === 'jpg' ? 'jpeg' : extension as 'png' | 'webp' | 'gif' | 'avif'
+    const rows = Math.max(1, Math.round(height * scale))
+    return await (await openImage(part)).resize({ height: rows }).toFormat(format).toBuffer()
+  }
+
+  async function settleSmall (content: Buffer, path: string): Promise<string> {
+    const part = await onDisk(staging.next)
+    try {
+      await onDisk(() => writeFile(part, content))
+      return await settle(part, path)
+    } finally {
+      await rm(part, { force: true })
+    }
+  }
+
+  return {
+    /** @param stem path in the resources folder, without extension @returns the path with it */
+    bringImage: (url: string, stem: string): Promise<string> => bring(url, acceptsImage, async (part) => {
+      const { extension } = await readImage(part)
+      return await settle(part, `${stem}.${extension}`)
+    }),
+
+    /** A cover and its small copy: both or none. */
+    bringCover: (url: string, folder: string) => bring(url, acceptsImage, async (part) => {
+      const { extension, height } = await readImage(part)
+      const content = await makeSmall(part, extension, height)
+      const small = await settleSmall(content, `${folder}/small.${extension}`)
+      try {
+        return { large: await settle(part, `${folder}/big.${extension}`), small }
+      } catch (err) {
+        await rm(join(resourcesDir, small), { force: true })
+        throw err
+      }
+    }),
+
+    bringDocument: (url: string, path: string): Promise<string> => bring(url, acceptsDocument, async (part) => {
+      await checkDocument(part)
+      return await settle(part, path)
+    }),
+
+    bringFilm: (url: string, path: string): Promise<string> => bring(url, acceptsFilm, async (part) => {
+      await checkFilm(part)
+      return await settle(part, path)
+    }),
+
+    /** Whether a path that is stored still leads to a file; one that cannot be looked at is taken for it. */
+    async isThere (path: string | null | undefined): Promise<boolean> {
+      if (path === null || path === undefined || path === '') return false
+      try {
+        await (await open(join(resourcesDir, path))).close()
+        return true
+      } catch (err) {
+        return !['ENOENT', 'ENOTDIR'].includes(errorCode(err))
+      }
+    },
+
+    /** Deletes all files of one ROM. */
+    drop: (folder: string): Promise<void> => rm(join(resourcesDir, folder), { recursive: true, force: true })
+  }
+}

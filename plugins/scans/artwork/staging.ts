@@ -1,0 +1,49 @@
+import { mkdir, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type pg from 'pg'
+import { requireFreeSpace } from '../../../core/library/free-space.ts'
+import { errorCode } from '../../../core/library/fs-error.ts'
+
+const FOLDER = '.unfinished'
+
+async function listFolder (path: string): Promise<string[]> {
+  try {
+    return await readdir(path)
+  } catch (err) {
+    if (errorCode(err) === 'ENOENT') return []
+    throw err
+  }
+}
+
+/**
+ * Where a scan keeps artwork until it is whole: a folder of its own beside the finished, so that what a killed process
+ * left can be told from what another scan is writing just now.
+ */
+export function createStaging (pool: pg.Pool, resourcesDir: string, taskId: string) {
+  const all = join(resourcesDir, FOLDER)
+  const own = join(all, taskId)
+  let count = 0
+
+  return {
+    /** Deletes what scans left behind that are over, and what an earlier worker of this one did. */
+    async clear (): Promise<void> {
+      const names = await listFolder(all)
+      if (names.length === 0) return
+      const { rows } = await pool.query<{ id: string }>("select id from tasks where status = 'started' and id <> $1", [taskId])
+      const running = new Set(rows.map(({ id }) => id))
+      for (const name of names.filter((name) => !running.has(name))) {
+        await rm(join(all, name), { recursive: true, force: true })
+      }
+    },
+
+    /** A path nothing has yet, in a folder that is there. @throws ApiError NO_FREE_SPACE */
+    async next (): Promise<string> {
+      await requireFreeSpace(own, 0)
+      await mkdir(own, { recursive: true })
+      return join(own, `${++count}.part`)
+    },
+
+    remove: (): Promise<void> => rm(own, { recursive: true, force: true })
+  }
+}
+export type Staging = ReturnType<typeof createStaging>

@@ -1,0 +1,83 @@
+import { Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import type { Task } from '../tasks/entities.ts'
+import { type ScanPayload, type ScanType, createScanPayloadSchema } from './schemas.ts'
+import { withApp } from '../../core/cli/app.ts'
+import { followScan } from '../../core/cli/follow.ts'
+import { type ScanState, type ScanView, createBarView, createJsonView, createLineView } from '../../core/cli/progress.ts'
+import { loadConfig } from '../../core/config/config.ts'
+import { StartError } from '../../core/errors.ts'
+import type { App } from '../../core/typebox.ts'
+
+export interface ScanOptions {
+  type: ScanType
+  platform?: string[]
+  api?: string[]
+  rom?: number[]
+  json?: boolean
+  wait: boolean
+}
+
+const USAGE = 2
+/** What a shell reports of a program that Ctrl-C ended: 128 + SIGINT. */
+const INTERRUPTED = 130
+
+const write = (text: string) => { process.stdout.write(text) }
+
+/** @throws StartError naming what the scan would refuse. */
+function readPayload (app: App, options: ScanOptions): ScanPayload {
+  const schema = createScanPayloadSchema([...app.registry.providers.keys()])
+  const payload = Value.Default(schema, {
+    type: options.type,
+    platform_fs_slugs: options.platform ?? [],
+    roms_ids: options.rom ?? [],
+    ...(options.api === undefined ? {} : { apis: options.api })
+  })
+  if (Value.Check(schema, payload)) return payload
+  const [problem] = [...Value.Errors(schema, payload)]
+  throw new StartError(`${JSON.stringify(problem?.value)} cannot be scanned with (${problem?.path.split('/')[1] ?? ''}): ` +
+    `${problem?.message ?? ''}. svc plugins lists the metadata sources.`, { exitCode: USAGE })
+}
+
+const ProblemsSchema = Type.Array(Type.Object({ platform: Type.String(), path: Type.String(), reason: Type.String() }))
+
+const isCounters = (value: unknown): value is Record<string, number> =>
+  typeof value === 'object' && value !== null && Object.values(value).every((amount) => typeof amount === 'number')
+
+export function toScanState (task: Pick<Task, 'status' | 'error' | 'meta'>): ScanState {
+  const { scan_stats: stats, problem_count: count, problems, platform } = task.meta
+  return {
+    status: task.status,
+    error: task.error ?? null,
+    platform: typeof platform === 'string' ? platform : null,
+    stats: isCounters(stats) ? stats : {},
+    problem_count: typeof count === 'number' ? count : 0,
+    problems: Value.Check(ProblemsSchema, problems) ? problems : []
+  }
+}
+
+function createView (options: ScanOptions): ScanView {
+  if (options.json === true) return createJsonView(write)
+  return process.stdout.isTTY && options.wait ? createBarView(write) : createLineView(write)
+}
+
+async function follow (app: App, task: Task, view: ScanView): Promise<number> {
+  const leave = new AbortController()
+  process.once('SIGINT', () => { leave.abort() })
+  const read = async () => toScanState(await app.tasks.get(app.orm.em.fork(), task.id))
+  const last = await followScan(read, view, leave.signal)
+  if (last !== null) return last.status === 'finished' ? 0 : 1
+  process.stderr.write(`\nsvc: stopped watching; the scan ${task.id} goes on in the server\n`)
+  return INTERRUPTED
+}
+
+/** `svc scan`. */
+export async function scan (options: ScanOptions): Promise<number> {
+  const { config } = loadConfig()
+  return await withApp(config, async (app) => {
+    const task = await app.scans.request(readPayload(app, options), null)
+    const view = createView(options)
+    view.queued(task.id)
+    return options.wait ? await follow(app, task, view) : 0
+  })
+}

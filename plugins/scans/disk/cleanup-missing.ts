@@ -1,0 +1,74 @@
+import { lstat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Static, Type } from '@sinclair/typebox'
+import type { FastifyInstance } from 'fastify'
+import type { Config } from '../../../core/config/config.ts'
+import { readLibraryDirectory } from '../../../core/library/directory.ts'
+import { errorCode } from '../../../core/library/fs-error.ts'
+import { Rom } from '../../roms/entities.ts'
+import type { TaskDefinition, TaskRun } from '../../tasks/definitions.ts'
+import { createArtworkFolders } from '../artwork/folders.ts'
+
+const ArgumentsSchema = Type.Object({
+  platform_id: Type.Optional(Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]))
+}, { additionalProperties: false })
+
+interface MissingRom { id: number, fs_path: string, fs_name: string, platform_id: number }
+
+/** A file that came back since the last scan is not missing; one that cannot be looked for may be there. */
+async function isGone (libraryDir: string, rom: MissingRom): Promise<boolean> {
+  try {
+    await lstat(join(libraryDir, rom.fs_path, rom.fs_name))
+    return false
+  } catch (err) {
+    return ['ENOENT', 'ENOTDIR'].includes(errorCode(err))
+  }
+}
+
+/** Deletes the rows of ROMs that scans found missing, and their artwork. What users added waits for the files. */
+export function defineCleanupMissing (app: FastifyInstance, config: Config): TaskDefinition {
+  const folders = createArtworkFolders(config.data_dir)
+
+  async function deleteOne (rom: MissingRom): Promise<void> {
+    await app.orm.em.fork().nativeDelete(Rom, { id: rom.id, missing_from_fs: true })
+    await folders.remove(rom.platform_id, rom.id)
+  }
+
+  async function run ({ payload, signal, report }: TaskRun): Promise<void> {
+    const { platform_id: platformId = null } = payload as Static<typeof ArgumentsSchema>
+    // Throws while the library cannot be read: then everything would look gone.
+    await readLibraryDirectory(config.library_dir)
+    const { rows: roms } = await app.pg.query<MissingRom>(`select id, fs_path, fs_name, platform_id from roms
+      where missing_from_fs and ($1::int is null or platform_id = $1) order by id`, [platformId])
+    const stats = { platform_id: platformId, roms_found: roms.length, roms_deleted: 0, errors: 0 }
+    await report({ cleanup_stats: stats })
+    for (const rom of roms) {
+      signal.throwIfAborted()
+      if (!await isGone(config.library_dir, rom)) continue
+      try {
+        await deleteOne(rom)
+        stats.roms_deleted++
+      } catch (err) {
+        stats.errors++
+        app.log.warn({ err, rom: rom.id }, 'a missing ROM could not be deleted')
+      }
+    }
+    await report({ cleanup_stats: stats })
+  }
+
+  return {
+    name: 'cleanup_missing_roms',
+    title: 'Cleanup missing ROMs',
+    description: 'Deletes ROMs whose files are missing from the library, with their artwork; ratings, marks and who may not ' +
+      'see them are there again when the files are',
+    type: 'cleanup',
+    group: 'manual',
+    enabled: true,
+    manual_run: true,
+    cron_string: '',
+    destructive: true,
+    isSingle: true,
+    arguments: ArgumentsSchema,
+    run
+  }
+}

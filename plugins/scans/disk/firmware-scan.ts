@@ -1,0 +1,111 @@
+import { lstat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { EntityManager } from '@mikro-orm/postgresql'
+import {
+  INVALID_NAME_REASON, LibraryUnreadableError, adviceOf, readLibraryDirectory
+} from '../../../core/library/directory.ts'
+import { errorCode } from '../../../core/library/fs-error.ts'
+import { Firmware } from '../../firmware/entities.ts'
+import { isKnownFirmware } from '../../firmware/verify.ts'
+import { Platform } from '../../platforms/entities.ts'
+import type { PlatformScanServices } from '../run/platform-services.ts'
+import type { ScannedPlatform } from '../identify/sdk-rom.ts'
+
+export interface FirmwareScan {
+  em: EntityManager
+  /** The platform's firmware folder, relative to the library. */
+  folder: string
+  services: Pick<PlatformScanServices, 'libraryDir' | 'rules' | 'type' | 'hasher' | 'progress' | 'signal'>
+}
+
+interface Found { name: string, path: string, size: number }
+type Complain = (name: string, reason: string) => void
+
+/** Files directly in the folder; a platform without one has no firmware. */
+async function listFiles ({ folder, services }: FirmwareScan, complain: Complain): Promise<Found[]> {
+  const { libraryDir, rules } = services
+  const found: Found[] = []
+  for (const { name, kind, isValid } of await listItems(join(libraryDir, folder))) {
+    if (kind !== 'file' || rules.isExcludedSingle(name)) continue
+    if (!isValid) {
+      complain(name, INVALID_NAME_REASON)
+      continue
+    }
+    const path = join(libraryDir, folder, name)
+    try {
+      found.push({ name, path, size: (await lstat(path)).size })
+    } catch (err) {
+      complain(name, adviceOf(err))
+    }
+  }
+  return found
+}
+
+async function listItems (path: string) {
+  try {
+    return await readLibraryDirectory(path)
+  } catch (err) {
+    const cause = err instanceof LibraryUnreadableError ? errorCode(err.cause) : ''
+    if (cause === 'ENOENT' || cause === 'ENOTDIR') return []
+    throw err
+  }
+}
+
+/**
+ * Hashes what is new or changed in a platform's firmware folder.
+ *
+ * @returns how many files were new
+ * @throws LibraryUnreadableError when the folder is there and cannot be read
+ */
+export async function scanFirmware (platform: ScannedPlatform, scan: FirmwareScan): Promise<number> {
+  const { em, folder } = scan
+  const { type, hasher, progress, signal, libraryDir } = scan.services
+  const complain: Complain = (name, reason) => {
+    progress.problem({ platform: platform.fs_slug, path: `${folder}/${name}`, reason })
+  }
+  const files = await listFiles(scan, complain)
+  const rows = new Map((await em.find(Firmware, { platform: platform.id })).map((row) => [row.file_name, row]))
+  const present = [...rows.values()].filter((row) => !row.missing_from_fs).length
+  if (files.length === 0 && present > 0 && (await listItems(join(libraryDir, dirname(folder)))).length === 0) {
+    // What a disk that is not mounted leaves of the folder with everybody's firmware.
+    const reason = `it holds nothing any more, but ${present} of its files are known; none was marked missing. Mount its ` +
+      'disk, or put a folder into it when they were removed on purpose'
+    progress.problem({ platform: platform.fs_slug, path: dirname(folder), reason })
+    return 0
+  }
+  let added = 0
+  for (const file of files) {
+    signal.throwIfAborted()
+    const row = rows.get(file.name)
+    rows.delete(file.name)
+    progress.add({ scanned_firmware: 1 })
+    const isKept = row !== undefined && row.md5_hash !== '' && row.file_path === folder &&
+      row.file_size_bytes === file.size
+    if (isKept && type !== 'complete' && type !== 'hashes') {
+      row.missing_from_fs = false
+      continue
+    }
+    try {
+      const { crc_hash: crc, md5_hash: md5, sha1_hash: sha1 } = await hasher.hashFile(file.path, { signal })
+      const hashes = { crc_hash: crc, md5_hash: md5, sha1_hash: sha1 }
+      const facts = {
+        ...hashes, file_path: folder, file_size_bytes: file.size, missing_from_fs: false,
+        is_verified: isKnownFirmware(platform.slug, file.name, file.size, hashes)
+      }
+      if (row === undefined) {
+        em.create(Firmware, { ...facts, platform: em.getReference(Platform, platform.id), file_name: file.name })
+        added++
+      } else {
+        em.assign(row, facts)
+      }
+    } catch (err) {
+      signal.throwIfAborted()
+      complain(file.name, `not hashed: ${err instanceof Error ? err.message : String(err)}`)
+      if (row !== undefined) row.missing_from_fs = false
+    }
+  }
+  for (const row of rows.values()) row.missing_from_fs = true
+  await em.flush()
+  progress.add({ new_firmware: added })
+  return added
+}

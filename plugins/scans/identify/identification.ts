@@ -1,0 +1,234 @@
+import type { Match, ProviderId } from '@svc/plugin-sdk'
+import type { FastifyInstance } from 'fastify'
+import PQueue from 'p-queue'
+import type { Config } from '../../../core/config/config.ts'
+import { parseName } from '../../../core/library/names.ts'
+import type { Announcer } from '../run/announcer.ts'
+import type { Artwork } from '../artwork/artwork.ts'
+import { createBatcher } from '../run/batcher.ts'
+import type { createIdentifier } from './providers.ts'
+import { type LookupSubject, planLookups } from './plan.ts'
+import type { MatchStore, MatchWrite } from '../store/match-store.ts'
+import { type MergeBase, type Priorities, mergeMatches } from './merge.ts'
+import { isOwnCover, ownCoverOf } from './own-cover.ts'
+import type { Progress } from '../run/progress.ts'
+import type { ScanType } from '../schemas.ts'
+import { type ScannedPlatform, toSdkRom } from './sdk-rom.ts'
+import { type LookupRom, type Subject, loadSubjects } from './subjects.ts'
+import { writeInHalves } from '../run/database-errors.ts'
+
+/** A ROM that is due for a lookup. */
+export interface DueRom {
+  id: number
+  fs_name: string
+  /** Added by this scan. */
+  isNew: boolean
+  /** Looked up by this scan already, before its worker went down: only what follows is left. */
+  isSettled: boolean
+}
+
+export interface IdentificationServices {
+  app: FastifyInstance
+  config: Config
+  type: ScanType
+  store: MatchStore
+  artwork: Artwork
+  identifier: ReturnType<typeof createIdentifier>
+  priorities: Priorities
+  progress: Progress
+  announcer: Announcer
+  signal: AbortSignal
+}
+
+/** A ROM after its lookups; `write` is null when nothing about it changed. */
+interface Outcome {
+  rom: LookupRom
+  isNew: boolean
+  platform: ScannedPlatform
+  isIdentified: boolean
+  write: MatchWrite | null
+}
+interface DueSubject extends Subject { due: DueRom, platform: ScannedPlatform }
+
+/** Lookups of this many ROMs are written together, or after this many milliseconds. */
+const WRITE_MAX = 200
+const WRITE_DELAY_MS = 100
+const UNWRITTEN_MAX = 1_000
+/** The ROMs whose rows and files are read together before they are looked up. */
+const LOAD_MAX = 200
+
+/** Values of a ROM that was matched before are kept, except by a scan that starts from scratch. */
+function toMergeBase (rom: LookupRom, isFresh: boolean): MergeBase {
+  const parsed = parseName(rom.fs_name, { isFolder: rom.is_folder })
+  const { name, summary, url_screenshots: screenshots, url_manual: manual, media, url_cover: cover } = rom
+  const ownCover = ownCoverOf(rom)
+  const isCoverKept = typeof rom.path_cover_large === 'string' && cover !== ownCover
+  return {
+    fs_name_no_tags: rom.fs_name_no_tags,
+    regions: parsed.regions,
+    languages: parsed.languages,
+    own_cover: ownCover,
+    kept: isFresh
+      ? {}
+      : {
+          name: name ?? null, summary: summary ?? null, url_cover: isCoverKept ? cover ?? null : null,
+          url_screenshots: screenshots, url_manual: manual ?? null, media
+        }
+  }
+}
+
+function linkedIds (stored: ReadonlyMap<string, Match>): Map<string, ProviderId> {
+  const ids = [...stored.values()].flatMap((match) => Object.entries(match.ids ?? {}))
+  return new Map(ids.filter((entry): entry is [string, ProviderId] => entry[1] !== undefined))
+}
+
+/** Looks ROMs up, merges what comes back, writes it and has the artwork fetched. Many ROMs are under way at once. */
+export function createIdentification (services: IdentificationServices) {
+  const { app, config, type, store, artwork, identifier, priorities, progress, announcer, signal } = services
+  const { providers } = app.registry
+  // Each source limits itself, in its own queue. This only limits how many ROMs wait in memory for the slowest one, and
+  // must be far more than all sources take at once: else a paused one would stop the others.
+  const pipeline = new PQueue({ concurrency: config.scan.workers })
+  const writer = createBatcher(writeOutcomes, { max: WRITE_MAX, delayMs: WRITE_DELAY_MS })
+  const fetches = new Set<Promise<void>>()
+  let unwritten = 0
+
+  const isIdentified = (matches: ReadonlyMap<string, Match>) =>
+    [...matches.keys()].some((key) => (providers.get(key)?.definition.kind ?? 'games') === 'games')
+
+  /** Which stored matches stay, beside those just found. */
+  function combine (
+    stored: ReadonlyMap<string, Match>, found: ReadonlyMap<string, Match>, misses: ReadonlySet<string>
+  ) {
+    const all = new Map<string, Match>()
+    const dropped: string[] = []
+    for (const [key, match] of stored) {
+      const isUnselected = type === 'complete' && !identifier.keys.includes(key)
+      const isRefuted = misses.has(key) && (type === 'complete' || type === 'hashes')
+      if (isUnselected || isRefuted) dropped.push(key)
+      else all.set(key, match)
+    }
+    for (const [key, match] of found) all.set(key, match)
+    return { all, dropped }
+  }
+
+  async function lookUp ({ due, rom, files, stored, platform }: DueSubject): Promise<Outcome> {
+    const { isNew, isSettled } = due
+    const isFresh = isNew || type === 'complete'
+    const asked: LookupSubject = {
+      isNew,
+      isSettled,
+      platform_slug: platform.slug,
+      provider_tags: parseName(rom.fs_name, { isFolder: rom.is_folder }).provider_tags,
+      stored: new Map([...stored].map(([key, match]) => [key, match.id])),
+      linked: linkedIds(stored)
+    }
+    const lookups = planLookups(type, identifier.keys, providers, asked)
+    const found = await identifier.identify(toSdkRom(rom, files, platform, config), lookups)
+    progress.add({ failed_lookups: found.failures })
+    const { all, dropped } = combine(stored, found.matches, found.misses)
+    if (found.matches.size === 0 && dropped.length === 0 && !isFresh) {
+      return { rom, isNew, platform, isIdentified: isIdentified(all), write: null }
+    }
+    const merged = {
+      ...mergeMatches(all, toMergeBase(rom, isFresh), priorities), is_identified: isIdentified(all)
+    }
+    const write = { rom_id: rom.id, matches: found.matches, dropped, merged }
+    return { rom, isNew, platform, isIdentified: merged.is_identified, write }
+  }
+
+  function refuse ({ rom, platform }: Pick<Outcome, 'rom' | 'platform'>, err: unknown): void {
+    const message = err instanceof Error ? err.message : String(err)
+    const path = `${rom.fs_path}/${rom.fs_name}`
+    progress.problem({ platform: platform.fs_slug, path, reason: `its metadata was not stored: ${message}` })
+  }
+
+  async function writeOutcomes (outcomes: readonly Outcome[]): Promise<void> {
+    const refused = new Set<Outcome>()
+    const changed = outcomes.filter((outcome) => outcome.write !== null)
+    await writeInHalves(changed, async (some) => {
+      await store.writeMatches(some.flatMap(({ write }) => write ?? []))
+      return []
+    }, (outcome, err) => {
+      refused.add(outcome)
+      refuse(outcome, err)
+    })
+    const stored = outcomes.filter((outcome) => !refused.has(outcome))
+    progress.add({ identified_roms: stored.filter((outcome) => outcome.isIdentified).length })
+    for (const outcome of stored) fetchArtwork(outcome)
+    for (const isNew of [true, false]) {
+      const ids = stored.filter((outcome) => outcome.isNew === isNew).map(({ rom }) => rom.id)
+      await announcer.roms(ids, { is_new: isNew, is_identifying: false })
+    }
+  }
+
+  function fetchArtwork ({ rom, platform, write }: Outcome): void {
+    if (type === 'hashes' || write === null) return
+    const { merged } = write
+    const isSameCover = rom.url_cover === merged.url_cover
+    const isSameList = rom.url_screenshots.join('\n') === merged.url_screenshots.join('\n')
+    const fetch = artwork.fetch({
+      id: rom.id,
+      platform_id: platform.id,
+      url_cover: merged.url_cover,
+      path_cover_large: isSameCover ? rom.path_cover_large : null,
+      path_cover_small: isSameCover ? rom.path_cover_small : null,
+      url_screenshots: merged.url_screenshots,
+      path_screenshots: isSameList ? rom.path_screenshots : [],
+      url_manual: merged.url_manual,
+      path_manual: rom.url_manual === merged.url_manual ? rom.path_manual : null,
+      media: merged.media
+    }).then(async (isFetched) => {
+      if (isFetched) await announcer.roms([rom.id], { is_new: false, is_identifying: false })
+    }).catch((err: unknown) => {
+      if (!signal.aborted) app.log.warn({ err, rom: rom.id }, 'artwork was not stored')
+    }).finally(() => { fetches.delete(fetch) })
+    fetches.add(fetch)
+  }
+
+  async function load (due: readonly DueRom[], platform: ScannedPlatform): Promise<DueSubject[]> {
+    const subjects = await loadSubjects(app.pg, due.map((rom) => rom.id))
+    return due.flatMap((one) => {
+      const subject = subjects.get(one.id)
+      return subject === undefined ? [] : [{ ...subject, due: one, platform }]
+    })
+  }
+
+  /** The next lookup does not wait for a batch to be full, but for the database when that cannot keep up. */
+  async function settle (outcome: Outcome): Promise<void> {
+    unwritten++
+    const written = writer.add(outcome)
+      .catch((err: unknown) => { if (!signal.aborted) refuse(outcome, err) })
+      .finally(() => { unwritten-- })
+    if (unwritten > UNWRITTEN_MAX) await written
+  }
+
+  function queue (subject: DueSubject): void {
+    pipeline.add(async () => { await settle(await lookUp(subject)) }, { signal }).catch((err: unknown) => {
+      if (!signal.aborted) refuse(subject, err)
+    })
+  }
+
+  /** Without a provider there is still something to forget, or a picture to take. */
+  const isWorthwhile = ({ fs_name: name }: DueRom) =>
+    identifier.keys.length > 0 || type === 'complete' || isOwnCover(name)
+
+  return {
+    /** Queues lookups; waits while too many are under way, so that the disk never runs far ahead of the providers. */
+    async add (due: readonly DueRom[], platform: ScannedPlatform): Promise<void> {
+      const wanted = due.filter(isWorthwhile)
+      for (let start = 0; start < wanted.length; start += LOAD_MAX) {
+        await pipeline.onSizeLessThan(LOAD_MAX)
+        signal.throwIfAborted()
+        for (const subject of await load(wanted.slice(start, start + LOAD_MAX), platform)) queue(subject)
+      }
+    },
+
+    /** Waits until everything queued is looked up, written and fetched; after a stop, until what was found is kept. */
+    async finish (): Promise<void> {
+      await pipeline.onIdle()
+      await writer.flush()
+      await Promise.all([...fetches])
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import type { ProviderDefinition, ProviderId } from '@svc/plugin-sdk'
+import type { Loaded } from '../../../core/loader/registry.ts'
+import type { Lookup } from './providers.ts'
+import type { ScanType } from '../schemas.ts'
+
+/** What decides which providers are asked about a ROM. */
+export interface LookupSubject {
+  isNew: boolean
+  platform_slug: string
+  /** Ids that stand in the file name, by the provider's tag. */
+  provider_tags: Record<string, number>
+  /** Stored ids by provider key. */
+  stored: ReadonlyMap<string, ProviderId>
+  /** Ids that stored matches of other providers bring, by provider key. */
+  linked: ReadonlyMap<string, ProviderId>
+  /** Already looked up by this scan, before its worker went down. */
+  isSettled: boolean
+}
+
+type Providers = ReadonlyMap<string, Loaded<ProviderDefinition>>
+
+/** Whether a provider can know anything of a platform. */
+function knowsPlatform (definition: ProviderDefinition, slug: string): boolean {
+  return definition.platforms === undefined || definition.platforms[slug] !== undefined
+}
+
+function tagOf (definition: ProviderDefinition, subject: LookupSubject): ProviderId | null {
+  return definition.tag === undefined ? null : subject.provider_tags[definition.tag] ?? null
+}
+
+function isAsked (type: ScanType, definition: ProviderDefinition, subject: LookupSubject): boolean {
+  if (subject.isNew || type === 'complete') return true
+  const isStored = subject.stored.has(definition.key)
+  if (type === 'update') return isStored
+  if (type === 'unmatched') return !isStored
+  if (type === 'hashes') return definition.usesHashes === true
+  return false
+}
+
+/** The lookups a scan of this type makes for a ROM. */
+export function planLookups (
+  type: ScanType, selected: readonly string[], providers: Providers, subject: LookupSubject
+): Lookup[] {
+  if (subject.isSettled) return []
+  return selected.flatMap((key) => {
+    const definition = providers.get(key)?.definition
+    if (definition === undefined || !knowsPlatform(definition, subject.platform_slug)) return []
+    if (!isAsked(type, definition, subject)) return []
+    if (type === 'update' && !subject.isNew) {
+      // A source that cannot be asked by id is asked as at first.
+      return [{ provider: key, knownId: subject.stored.get(key) ?? null, searches: definition.getById === undefined }]
+    }
+    // A scan from scratch trusts nothing that is stored.
+    const linked = type === 'complete' ? null : subject.linked.get(key) ?? null
+    return [{ provider: key, knownId: tagOf(definition, subject) ?? linked, searches: true }]
+  })
+}
+
+/** Whether a scan of this type takes a ROM that is known already. */
+export function takesKnown (type: ScanType, selected: readonly string[], known: {
+  is_identified: boolean, providers: readonly string[]
+}): boolean {
+  if (type === 'complete' || type === 'hashes') return true
+  if (type === 'update') return known.is_identified && selected.some((key) => known.providers.includes(key))
+  if (type === 'unmatched') return selected.some((key) => !known.providers.includes(key))
+  return false
+}

@@ -1,0 +1,110 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  CredentialsRefusedError, type Match, MatchSchema, type ProviderDefinition, RateLimitedError
+} from '@svc/plugin-sdk'
+import { TypeCompiler } from '@sinclair/typebox/compiler'
+import PQueue from 'p-queue'
+import { nameCredentials } from '../../../core/loader/plugin-config.ts'
+import type { Loaded } from '../../../core/loader/registry.ts'
+import type { Breaker, Outcome, Refusal, Turn } from '../../circuits/breaker.ts'
+import { toStorable } from '../../../core/database/json.ts'
+
+const DEFAULT_CONCURRENCY = 4
+const DEFAULT_PAUSE_MS = 5_000
+/** How often one lookup is tried again after a pause: a game that a provider never gets to must not hold the scan. */
+const PAUSES_MAX = 20
+
+const matches = TypeCompiler.Compile(MatchSchema)
+
+type Provider = Loaded<ProviderDefinition>
+
+/** The provider was not called, since its circuit is open. */
+export class LeftOutError extends Error {
+  override readonly name = 'LeftOutError'
+  /** Milliseconds since 1970. */
+  readonly retryAt: number | null
+
+  constructor ({ reason, retryAt }: Refusal) {
+    super(reason)
+    this.retryAt = retryAt
+  }
+}
+
+/** One provider's line of waiting calls. */
+export interface Lane {
+  provider: Provider
+  /**
+   * Calls the provider when its turn comes, and again after each pause it asks for.
+   *
+   * @throws LeftOutError at once while the circuit is open · what the call threw · the signal's reason
+   */
+  ask (call: () => Promise<Match | null>): Promise<Match | null>
+}
+
+/** @throws Error saying what is wrong with a match; the copy returned can be stored. */
+export function checkMatch (match: unknown, { key, definition }: Provider): Match {
+  if (!matches.Check(match)) {
+    const [problem] = [...matches.Errors(match)]
+    throw new Error(`Provider '${key}' returned a match whose ${problem?.path.slice(1) || 'shape'} is wrong: ` +
+      (problem?.message ?? 'it is no object'))
+  }
+  const isRightId = definition.id === 'integer' ? Number.isSafeInteger(match.id) : typeof match.id === 'string'
+  if (!isRightId) {
+    throw new Error(`Provider '${key}' returned the id ${JSON.stringify(match.id)}, ` +
+      `which is not the ${definition.id} it declares`)
+  }
+  if (Math.abs(match.first_release_date ?? 0) > 8.64e15) {
+    throw new Error(`Provider '${key}' returned the date ${match.first_release_date}, which no calendar has`)
+  }
+  return toStorable(match) as Match
+}
+
+/** What an error of a call says about its provider. */
+function judge (err: unknown, { key, definition }: Provider): Outcome {
+  const message = err instanceof Error ? err.message : String(err)
+  if (err instanceof RateLimitedError) return { kind: 'paused', message, ms: err.retryAfterMs ?? DEFAULT_PAUSE_MS }
+  if (!(err instanceof CredentialsRefusedError)) return { kind: 'failed', message }
+  // A plugin is handed its settings once, when the server starts.
+  const names = nameCredentials('provider', key, definition.config).join(' and ')
+  const remedy = names === '' ? 'restart the server with the right ones' : `set ${names} and restart the server`
+  return { kind: 'refused', message: `its credentials were refused: ${message}; ${remedy}` }
+}
+
+export function createLane (provider: Provider, breaker: Breaker, signal: AbortSignal): Lane {
+  const queue = new PQueue({ concurrency: provider.limits.concurrency ?? DEFAULT_CONCURRENCY })
+
+  /** @throws LeftOutError */
+  async function takeTurn (): Promise<Extract<Turn, { kind: 'call' }>> {
+    for (;;) {
+      const turn = breaker.turn()
+      if (turn.kind === 'call') return turn
+      if (turn.kind === 'refusal') throw new LeftOutError(turn)
+      const wait = sleep(turn.ms, undefined, { signal, ref: false })
+      await (turn.sooner === null ? wait : Promise.race([wait, turn.sooner]))
+    }
+  }
+
+  /** Keeps its place in the queue while the provider is paused, so that all of that provider's calls stand still. */
+  async function run (call: () => Promise<Match | null>): Promise<Match | null> {
+    for (let pauses = 0; ; pauses++) {
+      const turn = await takeTurn()
+      try {
+        const match = await call()
+        turn.end({ kind: 'answered' })
+        return match
+      } catch (err) {
+        turn.end(signal.aborted ? { kind: 'cancelled' } : judge(err, provider))
+        if (signal.aborted || !(err instanceof RateLimitedError) || pauses >= PAUSES_MAX) throw err
+      }
+    }
+  }
+
+  return {
+    provider,
+    async ask (call) {
+      const refusal = breaker.refusal()
+      if (refusal !== null) throw new LeftOutError(refusal)
+      return await queue.add(() => run(call), { signal })
+    }
+  }
+}

@@ -1,0 +1,73 @@
+import {
+  type Hashes, type PlatformFacts, type ProviderDefinition, type Rom as SdkRom, type RomFile, type RomPlatform, listPlatformIds
+} from '@svc/plugin-sdk'
+import type { Config } from '../../../core/config/config.ts'
+import { parseName, regionCodes } from '../../../core/library/names.ts'
+import type { Platform } from '../../platforms/entities.ts'
+import type { LookupFile, LookupRom } from './subjects.ts'
+
+/** The platform of the ROMs at hand, as the scan knows it. */
+export interface ScannedPlatform {
+  id: number
+  /** A version of a platform is hashed, verified and looked up as that platform. */
+  slug: string
+  fs_slug: string
+  name: string
+  fs_path: string
+}
+
+export function toScannedPlatform (row: Platform, facts: PlatformFacts | null, fsPath: string): ScannedPlatform {
+  const { id, slug, fs_slug: fsSlug, name, custom_name: customName } = row
+  return { id, slug: facts?.slug ?? slug, fs_slug: fsSlug, name: customName ?? name, fs_path: fsPath }
+}
+
+function sortRegions (rom: LookupRom, config: Config): string[] {
+  if (config.scan.priority.region_mode === 'prefer_config') return []
+  const wanted = config.scan.priority.region
+  const rank = (code: string) => wanted.includes(code) ? wanted.indexOf(code) : wanted.length
+  return regionCodes(rom.regions).toSorted((a, b) => rank(a) - rank(b))
+}
+
+/** What the database keeps as an empty text is not known to a provider. */
+function toHashes ({ crc_hash: crc, md5_hash: md5, sha1_hash: sha1 }: Pick<LookupRom, keyof Hashes>): Hashes {
+  return { crc_hash: crc || undefined, md5_hash: md5 || undefined, sha1_hash: sha1 || undefined }
+}
+
+function toSdkFile ({ chd_sha1_hash: chd, archive_members: members, category, ...file }: LookupFile): RomFile {
+  return {
+    ...file,
+    ...toHashes(file),
+    chd_sha1_hash: chd || undefined,
+    archive_members: members?.map((member) => ({ ...member, ...toHashes(member) })),
+    category: category ?? undefined
+  }
+}
+
+/** A stored ROM as each provider gets it: the platform carries that provider's own ids. */
+export function toSdkRom (
+  rom: LookupRom, files: readonly LookupFile[], platform: ScannedPlatform, config: Config
+): (definition: ProviderDefinition) => SdkRom {
+  const shared = {
+    fs_name: rom.fs_name,
+    fs_name_no_ext: rom.fs_name_no_ext,
+    fs_name_no_tags: rom.fs_name_no_tags,
+    fs_extension: rom.fs_extension,
+    fs_path: rom.fs_path,
+    regions: rom.regions,
+    languages: rom.languages,
+    revision: rom.revision ?? undefined,
+    tags: rom.tags,
+    ...toHashes(rom),
+    ra_hash: rom.ra_hash ?? undefined,
+    serial: parseName(rom.fs_name, { isFolder: rom.is_folder }).serial ?? undefined,
+    titles: [rom.fs_name_no_tags],
+    files: files.map(toSdkFile),
+    region_codes: sortRegions(rom, config)
+  }
+  const { slug, fs_slug: fsSlug, name, fs_path: fsPath } = platform
+  return (definition) => {
+    const ids = listPlatformIds(definition.platforms?.[slug])
+    const romPlatform: RomPlatform = { slug, fs_slug: fsSlug, name, fs_path: fsPath, ids }
+    return { ...shared, platform: romPlatform }
+  }
+}

@@ -1,0 +1,56 @@
+import type { FastifyInstance } from 'fastify'
+import type { Config } from '../../../core/config/config.ts'
+import { SIGNED_IN_ROOM, userRoom } from '../../../core/sockets/sockets.ts'
+
+/** Events per ROM: a burst at once, then so many per second; what is over is in the stats alone. */
+const BURST = 200
+const PER_SECOND = 40
+/** Left out of events: what belongs to one user, and what lists and details are asked for. */
+const PRIVATE_FIELDS = ['created_at', 'updated_at', 'rom_user', 'sibling_roms', 'files']
+
+/** Tells clients about ROMs, without drowning them. */
+export interface Announcer {
+  roms (ids: readonly number[], flags: { is_new: boolean, is_identifying: boolean }): Promise<void>
+}
+
+/** Who hears of a thing of the library that so many users may see; null for everybody. */
+export function roomsOf (audience: readonly number[] | null, { sockets }: Pick<Config, 'sockets'>): string | string[] | null {
+  return audience?.map(userRoom) ?? (sockets.guests === 'totals' ? SIGNED_IN_ROOM : null)
+}
+
+export function createAnnouncer (app: FastifyInstance, config: Config): Announcer {
+  let tokens = BURST
+  let refilledAt = Date.now()
+  /** ROMs that were shown as being identified: clients wait for the end of it. */
+  const owed = new Set<number>()
+
+  function take (wanted: number): number {
+    const now = Date.now()
+    tokens = Math.min(BURST, tokens + (now - refilledAt) / 1_000 * PER_SECOND)
+    refilledAt = now
+    const granted = Math.min(wanted, Math.floor(tokens))
+    tokens -= granted
+    return granted
+  }
+
+  function choose (ids: readonly number[], isIdentifying: boolean): number[] {
+    const due = isIdentifying ? [] : ids.filter((id) => owed.delete(id))
+    const others = ids.filter((id) => !due.includes(id))
+    const chosen = others.slice(0, take(others.length))
+    if (isIdentifying) chosen.forEach((id) => owed.add(id))
+    return [...due, ...chosen]
+  }
+
+  return {
+    async roms (ids, flags) {
+      const chosen = choose(ids, flags.is_identifying)
+      if (chosen.length === 0) return
+      const audiences = await app.permissions.listAudiences(chosen)
+      for (const rom of await app.roms.views(chosen, null)) {
+        const shown = Object.entries(rom).filter(([name]) => !PRIVATE_FIELDS.includes(name))
+        const rooms = roomsOf(audiences.get(rom.id) ?? null, config)
+        app.sockets.publish(rooms, 'scan:scanning_rom', { ...Object.fromEntries(shown), ...flags })
+      }
+    }
+  }
+}

@@ -1,0 +1,168 @@
+import { join } from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import type { Logger } from 'pino'
+import { type Config, loadConfig } from '../../../core/config/config.ts'
+import { consoleOf } from '../hashing/retroachievements/platforms.ts'
+import { settingsEnvironment } from '../../../core/config/environment.ts'
+import { createHttpClient } from '../../../core/http/client.ts'
+import { createExclusions } from '../../../core/library/exclusions.ts'
+import { readPluginConfig } from '../../../core/loader/plugin-config.ts'
+import { createMemo, readPreferences } from '../../../core/loader/context.ts'
+import { USER_AGENT } from '../../../core/loader/services.ts'
+import { Platform } from '../../platforms/entities.ts'
+import { Rom } from '../../roms/entities.ts'
+import type { TaskRun } from '../../tasks/definitions.ts'
+import { createAnnouncer } from './announcer.ts'
+import { createArtwork } from '../artwork/artwork.ts'
+import { createIdentification } from '../identify/identification.ts'
+import { createIdentifier } from '../identify/providers.ts'
+import { createLibraryScan } from './library-scan.ts'
+import { readLibrary } from '../disk/library.ts'
+import { createMoves } from '../disk/moves.ts'
+import { createMatchStore } from '../store/match-store.ts'
+import { readPriorities } from '../identify/merge.ts'
+import { createPlatformFolders } from '../disk/platform-folder.ts'
+import type { PlatformScanServices } from './platform-services.ts'
+import { createProgress } from './progress.ts'
+import { createRomStore } from '../store/rom-store.ts'
+import { scanRoms } from './roms-scan.ts'
+import type { ScanHasher } from '../hashing/scan-hasher.ts'
+import type { ScanPayload, ScanProblem } from '../schemas.ts'
+import { DatabaseUnableError, explainDatabaseError } from './database-errors.ts'
+import { readUnfinished } from './unfinished.ts'
+
+/** Platforms without a hash database: hashing terabytes of them would find nothing. */
+const UNHASHED_PLATFORMS = new Set(['amazon-alexa', 'amazon-fire-tv', 'android', 'gear-vr', 'ios', 'ipad', 'linux', 'mac',
+  'meta-quest-2', 'meta-quest-3', 'oculus-go', 'oculus-quest', 'oculus-rift', 'ps3', 'ps4', 'ps5', 'psvr', 'psvr2',
+  'series-x-s', 'switch', 'switch-2', 'wiiu', 'win', 'xbox360', 'xboxone'])
+const NO_ARTWORK = {
+  url_cover: null, path_cover_large: null, path_cover_small: null, url_screenshots: [], path_screenshots: [],
+  url_manual: null, path_manual: null, media: {}
+}
+
+/** What is done with the scanned platforms at the end, such as exports, and what went wrong with it. */
+export type AfterScan = (platformIds: readonly number[], signal: AbortSignal) => Promise<readonly ScanProblem[]>
+
+function readConfigAnew (app: FastifyInstance, config: Config): Config {
+  try {
+    return loadConfig({
+      ...settingsEnvironment(),
+      SVC_DATA_DIR: config.data_dir,
+      SVC_LIBRARY_DIR: config.library_dir,
+      SVC_AUTH_SECRET_KEY: config.auth.secret_key
+    }).config
+  } catch (err) {
+    app.log.warn({ err }, 'config.yml cannot be used; the settings from before it was changed apply')
+    return config
+  }
+}
+
+/** Services that an administrator configured may offer artwork under their own address, wherever that is. */
+function readTrustedOrigins (app: FastifyInstance, config: Config): string[] {
+  return [...app.registry.providers.values()].flatMap(({ definition }) => {
+    const settings = readPluginConfig('provider', definition, config)
+    return settings.status === 'ready' ? settings.origins : []
+  })
+}
+
+/** Runs one scan from its payload to its last total. What is done when it throws stays done. */
+export async function runScan (
+  app: FastifyInstance, startConfig: Config, hashers: ScanHasher, run: TaskRun<ScanPayload>, after: readonly AfterScan[]
+): Promise<void> {
+  const config = readConfigAnew(app, startConfig)
+  const { payload } = run
+  const { type } = payload
+  const unfinished = await readUnfinished(app.pg, run)
+  /** Ends what is still under way when the scan is over, however it ended. */
+  const ending = new AbortController()
+  const signal = AbortSignal.any([run.signal, ending.signal])
+  const log = app.log.child({ task: run.id }) as Logger
+  const { providers } = app.registry
+  const progress = createProgress(app, log, run.report)
+  const announcer = createAnnouncer(app, config)
+  const hasher = hashers.take(config)
+  const store = createRomStore(app.pg)
+  const resourcesDir = join(config.data_dir, 'resources')
+  const http = createHttpClient({
+    name: 'artwork', userAgent: USER_AGENT, log, trustedOrigins: readTrustedOrigins(app, config)
+  })
+  const identifier = createIdentifier(providers, payload.apis ?? [...providers.keys()], app.circuits.of,
+    { signal, memo: createMemo(), preferences: readPreferences(config) }, log)
+  const artwork = createArtwork({
+    http: http.withSignal(signal),
+    pool: app.pg,
+    log,
+    libraryDir: config.library_dir,
+    resourcesDir,
+    task: run.id
+  }, signal)
+  const matches = createMatchStore(app.pg)
+  const identification = createIdentification({
+    app, config, type, identifier, progress, announcer, signal,
+    artwork: { ...artwork, fetch: (subject) => artwork.fetch(subject).catch(giveUp) },
+    store: { writeMatches: (writes) => matches.writeMatches(writes).catch(giveUp) },
+    priorities: readPriorities(config, [...providers.keys()])
+  })
+  const rules = createExclusions(config.exclude)
+  const services: PlatformScanServices = {
+    libraryDir: config.library_dir,
+    rules,
+    type,
+    selected: identifier.keys,
+    begunAt: run.begun_at,
+    unfinished,
+    store,
+    folders: createPlatformFolders({ pool: app.pg, libraryDir: config.library_dir, rules }),
+    moves: createMoves({ store, libraryDir: config.library_dir, resourcesDir }),
+    hasher,
+    progress,
+    announcer,
+    signal,
+    hashes: (slug) => !config.filesystem.skip_hash_calculation && !UNHASHED_PLATFORMS.has(slug),
+    raConsole: (slug) => config.filesystem.skip_hash_calculation ? null : consoleOf(slug),
+    identify: identification.add,
+    dropArtwork: async (ids, platform) => {
+      // Rows first: when this process dies in between, no row names a file that is not there.
+      await app.orm.em.fork().nativeUpdate(Rom, { id: [...ids] }, NO_ARTWORK)
+      await artwork.drop(ids.map((id) => ({ id, platform_id: platform.id })))
+    }
+  }
+
+  /** What was found and cannot be stored is one ROM's problem; that nothing can be stored is the scan's. */
+  function giveUp (err: unknown): never {
+    const reason = explainDatabaseError(err)
+    if (reason instanceof DatabaseUnableError) ending.abort(reason)
+    throw reason
+  }
+
+  async function scan (): Promise<number[]> {
+    await artwork.clear().catch((err: unknown) => { log.warn({ err }, 'half-written artwork could not be deleted') })
+    const known = await app.orm.em.fork().find(Platform, {})
+    const library = await readLibrary(config, rules, known, progress)
+    return payload.roms_ids.length > 0
+      ? await scanRoms(app, config, payload.roms_ids, services, library)
+      : await createLibraryScan(app, config, services)(payload, library, known)
+  }
+
+  try {
+    const platformIds = await scan()
+    await identification.finish()
+    signal.throwIfAborted()
+    for (const step of after) (await step(platformIds, signal)).forEach(progress.problem)
+  } catch (err) {
+    throw explainDatabaseError(err)
+  } finally {
+    ending.abort(new Error('The scan is over'))
+    await identification.finish().catch((err: unknown) => {
+      log.warn({ err }, 'what was found last could not be stored')
+    })
+    for (const reason of identifier.complaints()) progress.problem({ platform: '', path: '', reason })
+    await artwork.problems().then((problems) => { problems.forEach(progress.problem) })
+      .catch((err: unknown) => { log.warn({ err }, 'what is wrong with the artwork could not be told') })
+    await artwork.close().catch((err: unknown) => { log.warn({ err }, 'half-written artwork could not be deleted') })
+    progress.close()
+    await progress.flush().catch((err: unknown) => { log.warn({ err }, 'the last totals could not be written') })
+    hashers.release()
+    await http.close()
+  }
+}

@@ -1,0 +1,35 @@
+import type pg from 'pg'
+import type { TaskRun } from '../../tasks/definitions.ts'
+
+/** What scans added that failed or were stopped, and may not have looked up: this one finishes it. */
+export interface Unfinished {
+  /** When the oldest of them began, or this one. */
+  since: Date
+  /** The ROMs of a platform that were added since then and before this scan. */
+  listRoms (platformId: number): Promise<ReadonlySet<number>>
+}
+
+/** Scans that did not end well, and that no scan of the whole library has made up for. */
+const OLDEST = `select min(u.started_at) as begun_at from tasks u
+  where u.type = 'scan' and u.task_key is null and u.status in ('failed', 'stopped') and not exists (
+    select 1 from tasks f where f.type = 'scan' and f.task_key is null and f.status = 'finished'
+      and f.started_at > u.started_at and f.payload->>'type' in ('quick', 'update', 'unmatched', 'complete')
+      and jsonb_array_length(coalesce(f.payload->'platforms', '[]')) = 0
+      and jsonb_array_length(coalesce(f.payload->'platform_fs_slugs', '[]')) = 0
+      and jsonb_array_length(coalesce(f.payload->'roms_ids', '[]')) = 0)`
+const ADDED = 'select id from roms where platform_id = $1 and created_at >= $2 and created_at < $3'
+
+export async function readUnfinished (
+  pool: pg.Pool, { begun_at: begunAt }: Pick<TaskRun, 'begun_at'>
+): Promise<Unfinished> {
+  const { rows: [oldest] } = await pool.query<{ begun_at: Date | null }>(OLDEST)
+  const since = oldest?.begun_at ?? begunAt
+  if (since >= begunAt) return { since: begunAt, listRoms: async () => new Set<number>() }
+  return {
+    since,
+    async listRoms (platformId) {
+      const { rows } = await pool.query<{ id: number }>(ADDED, [platformId, since, begunAt])
+      return new Set(rows.map(({ id }) => id))
+    }
+  }
+}

@@ -1,0 +1,113 @@
+import { createInterface } from 'node:readline/promises'
+import { Writable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import fastify, { type FastifyInstance } from 'fastify'
+import { listDeletedAccounts, restoreUploads } from '../assets/deleted-accounts.ts'
+import { replacePassword } from '../auth/new-password.ts'
+import { features } from '../index.ts'
+import { User } from './entities.ts'
+import { checkPassword, hashPassword } from './passwords.ts'
+import { createUsers } from './service.ts'
+import { findDatabaseUrl } from '../../core/cli/database.ts'
+import { loadConfig } from '../../core/config/config.ts'
+import database from '../../core/database/database.ts'
+import { settingsEnvironment } from '../../core/config/environment.ts'
+import { StartError } from '../../core/errors.ts'
+
+interface PasswordSource { passwordStdin?: boolean }
+export interface UserOptions extends PasswordSource { admin?: boolean, email: string }
+export interface PasswordOptions extends PasswordSource { keepTokens?: boolean }
+
+/** Asks twice without showing what is typed. */
+async function askPassword (): Promise<string> {
+  const nowhere = new Writable({ write (_chunk, _encoding, done) { done() } })
+  const terminal = createInterface({ input: process.stdin, output: nowhere, terminal: true })
+  async function ask (question: string): Promise<string> {
+    process.stderr.write(question)
+    const answer = await terminal.question('')
+    process.stderr.write('\n')
+    return answer
+  }
+  try {
+    const password = await ask('Password: ')
+    if (await ask('Once more: ') === password) return password
+  } catch (err) {
+    if ((err as Error).name !== 'AbortError') throw err
+    throw new StartError('No password was given; nothing was changed.')
+  } finally {
+    terminal.close()
+  }
+  throw new StartError('The two passwords differ. Repeat the command.')
+}
+
+async function readPassword (options: PasswordSource): Promise<string> {
+  const fromEnvironment = settingsEnvironment().SVC_NEW_PASSWORD
+  if (options.passwordStdin === true) return (await text(process.stdin)).split(/\r?\n/, 1)[0] ?? ''
+  if (fromEnvironment !== undefined && fromEnvironment !== '') return fromEnvironment
+  if (!process.stdin.isTTY) {
+    throw new StartError('No password was given. Pipe it in with --password-stdin, set SVC_NEW_PASSWORD, or run this in ' +
+      'a terminal to be asked for it.', { exitCode: 2 })
+  }
+  return await askPassword()
+}
+
+/** Works on the database without the rest of the server. */
+async function withDatabase (url: string, work: (app: FastifyInstance) => Promise<void>): Promise<void> {
+  const app = fastify()
+  try {
+    await app.register(database, { url, poolSize: 1, entities: features.entities })
+    await work(app)
+  } finally {
+    await app.close()
+  }
+}
+
+/** `svc user add`. */
+export async function addUser (name: string, options: UserOptions): Promise<void> {
+  const url = findDatabaseUrl(loadConfig().config)
+  const password = await readPassword(options)
+  await withDatabase(url, async (app) => {
+    const user = await createUsers(app).create({
+      username: name, password, email: options.email, role: options.admin === true ? 'admin' : 'user'
+    })
+    process.stdout.write(`${user.role === 'admin' ? 'Administrator' : 'User'} '${user.username}' was made.\n`)
+  })
+}
+
+/** `svc user password`: the way back in for an administrator who is locked out. */
+export async function setPassword (name: string, options: PasswordOptions): Promise<void> {
+  const url = findDatabaseUrl(loadConfig().config)
+  const password = await readPassword(options)
+  checkPassword(password)
+  await withDatabase(url, async (app) => {
+    const hash = await hashPassword(password)
+    await app.orm.em.fork().transactional(async (tx) => {
+      const user = await tx.findOne(User, { username: name.toLowerCase() })
+      if (user === null) throw new StartError(`There is no user '${name}'. Check the name, or make one with svc user add.`)
+      await replacePassword(tx, user.id, hash, { keep_tokens: options.keepTokens })
+    })
+    process.stdout.write(`The password of '${name.toLowerCase()}' was set; the user is signed out everywhere` +
+      `${options.keepTokens === true ? '' : ', and client tokens are gone'}.\n`)
+  })
+}
+
+/** `svc user deleted`. */
+export async function listDeleted (): Promise<void> {
+  await withDatabase(findDatabaseUrl(loadConfig().config), async (app) => {
+    const accounts = await listDeletedAccounts(app.orm.em.fork())
+    const lines = accounts.map(({ id, username, saves, states, screenshots, kept_until: until }) =>
+      `${id}  ${username}: ${saves} saves, ${states} states, ${screenshots} screenshots, until ${until.toISOString().slice(0, 10)}`)
+    process.stdout.write(lines.length === 0 ? 'There is nothing to restore.\n' : `${lines.join('\n')}\n`)
+  })
+}
+
+/** `svc user restore`. */
+export async function restoreDeleted (accountId: number, name: string): Promise<void> {
+  await withDatabase(findDatabaseUrl(loadConfig().config), async (app) => {
+    const em = app.orm.em.fork()
+    const user = await em.findOne(User, { username: name.toLowerCase() })
+    if (user === null) throw new StartError(`There is no user '${name}'. Check the name, or make one with svc user add.`)
+    const { username, restored } = await restoreUploads(em, accountId, user.id)
+    process.stdout.write(`${restored} saves, states and screenshots of '${username}' are now those of '${user.username}'.\n`)
+  })
+}

@@ -1,0 +1,199 @@
+import { type Stats } from 'node:fs'
+import { lstat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { type DirectoryItem, readDirectory } from '../../core/library/directory.ts'
+import { isLeftOut } from '../../core/library/entries.ts'
+import type { ExclusionRules } from '../../core/library/exclusions.ts'
+import { errorCode } from '../../core/library/fs-error.ts'
+import type { OpenWatch, WatchHandle } from './open-watch.ts'
+import type { Steps } from '../../core/library/steps.ts'
+import { type Folder, type Found, MAX_DEPTH, isPartLeftOut, resolveItem } from '../../core/library/walk.ts'
+
+/** A folder whose names are ROMs, parts of a ROM, or firmware. */
+export interface WatchedFolder extends Folder {
+  fsSlug: string
+  holds: 'roms' | 'parts' | 'firmware'
+  /** Real paths that links may lead into: the library and the platform's own folder. */
+  roots: readonly [library: string, platform: string]
+}
+
+export interface WatchedFoldersOptions {
+  rules: ExclusionRules
+  open: OpenWatch
+  steps: Steps
+  /** Something that a scan would see appeared or vanished. */
+  onChange (fsSlug: string): void
+  /** Something was written to: maybe a file that is still on its way. */
+  onWrite (fsSlug: string): void
+}
+
+interface Watched {
+  folder: WatchedFolder
+  handle: WatchHandle | null
+  refusal: unknown
+  /** The paths of the folders in it. */
+  inner: Set<string>
+}
+
+/** Names that files have while they are downloaded or copied. */
+const TEMPORARY = /\.part$/i
+
+/** The folders below the platform folders, as deep as a scan reads, each with a watch of its own. */
+export function createWatchedFolders ({ rules, open, steps, onChange, onWrite }: WatchedFoldersOptions) {
+  /** By path relative to the library. */
+  const watched = new Map<string, Watched>()
+  /** What links must not lead to once more: platforms and real paths. */
+  const places = new Set<string>()
+
+  function isIgnored ({ holds }: WatchedFolder, item: DirectoryItem): boolean {
+    if (item.kind === 'other' || (item.kind !== 'folder' && TEMPORARY.test(item.name))) return true
+    if (holds === 'parts') return isPartLeftOut(rules, item)
+    if (holds === 'roms') return isLeftOut(rules, item)
+    return item.kind === 'folder' || rules.isExcludedSingle(item.name)
+  }
+
+  function listen (folder: WatchedFolder, event: 'rename' | 'change', name: string | null): void {
+    if (name === null) onChange(folder.fsSlug)
+    else if (event === 'rename') steps.add(`${folder.path}/${name}`, () => check(folder, name))
+    else if (!isIgnored(folder, unknownItem(name))) onWrite(folder.fsSlug)
+  }
+
+  /** Looks what became of a name. A folder of that name may be another one now, so its watch is opened anew. */
+  async function check (folder: WatchedFolder, name: string): Promise<void> {
+    if (!watched.has(folder.path)) return
+    const wasWatched = remove(`${folder.path}/${name}`)
+    const item = await lookAt(join(folder.real, name), name)
+    if (!isIgnored(folder, item ?? unknownItem(name))) {
+      const inner = item === null ? null : await enter(folder, item)
+      if (inner !== null) await add([inner])
+      onChange(folder.fsSlug)
+    } else if (wasWatched) {
+      onChange(folder.fsSlug)
+    }
+  }
+
+  /** The folder that an item is or leads to; null when a scan would not read it. */
+  async function enter (folder: WatchedFolder, item: DirectoryItem): Promise<WatchedFolder | null> {
+    if (folder.holds === 'firmware' || (item.kind !== 'folder' && item.kind !== 'link')) return null
+    const [, platformRoot] = folder.roots
+    const found: Found | null = await resolveItem({
+      fsName: item.name, roots: folder.roots, platformRoot, rules, signal: undefined, problems: [], visited: new Set()
+    }, folder, item)
+    if (found?.kind !== 'folder') return null
+    const below = folder.holds === 'roms' ? [] : [...folder.below, item.name]
+    return { ...found, below, holds: 'parts', fsSlug: folder.fsSlug, roots: folder.roots }
+  }
+
+  async function listInner (folder: WatchedFolder): Promise<WatchedFolder[]> {
+    if (folder.holds === 'firmware') return []
+    const inner: WatchedFolder[] = []
+    for (const item of await readDirectory(folder.real)) {
+      const entered = isIgnored(folder, item) ? null : await enter(folder, item)
+      if (entered !== null) inner.push(entered)
+    }
+    return inner
+  }
+
+  /** A link to a folder that is watched for the same platform adds nothing, and might lead in a circle. */
+  const isKnown = (folder: WatchedFolder) => watched.has(folder.path) || (folder.isLink && places.has(placeOf(folder)))
+
+  function enlist (folder: WatchedFolder, handle: WatchHandle | null, refusal: unknown): void {
+    watched.set(folder.path, { folder, handle, refusal, inner: new Set() })
+    watched.get(dirname(folder.path))?.inner.add(folder.path)
+    places.add(placeOf(folder))
+  }
+
+  function fail ({ path }: WatchedFolder, err: unknown): void {
+    const entry = watched.get(path)
+    entry?.handle?.close()
+    if (entry !== undefined) Object.assign(entry, { handle: null, refusal: err })
+  }
+
+  /** @returns the folders in it */
+  async function addOne (folder: WatchedFolder): Promise<WatchedFolder[]> {
+    if (!steps.isOpen() || folder.below.length > MAX_DEPTH || isKnown(folder)) return []
+    try {
+      const handle = open(folder.real, (event, name) => { listen(folder, event, name) }, (err) => { fail(folder, err) })
+      enlist(folder, handle, null)
+      // Only now: what comes into being while the folder is read is either listed or told by its watch.
+      return await listInner(folder)
+    } catch (err) {
+      // Gone again, which the watch of the folder above tells.
+      if (!['ENOENT', 'ENOTDIR'].includes(errorCode(err)) && !watched.has(folder.path)) enlist(folder, null, err)
+      return []
+    }
+  }
+
+  /** Level by level: when the system's limit is reached, it is the deepest folders that are not watched. */
+  async function add (folders: readonly WatchedFolder[]): Promise<void> {
+    let level = [...folders]
+    while (level.length > 0) {
+      const next: WatchedFolder[] = []
+      for (const folder of level) next.push(...await addOne(folder))
+      level = next
+    }
+  }
+
+  function removeAll (path: string): void {
+    const entry = watched.get(path)
+    if (entry === undefined) return
+    entry.handle?.close()
+    watched.delete(path)
+    places.delete(placeOf(entry.folder))
+    for (const inner of entry.inner) removeAll(inner)
+  }
+
+  /** @returns whether the folder was watched */
+  function remove (path: string): boolean {
+    const isWatched = watched.has(path)
+    removeAll(path)
+    watched.get(dirname(path))?.inner.delete(path)
+    return isWatched
+  }
+
+  return {
+    add,
+    remove,
+
+    /** Tries those again that the system refused; what happened there meanwhile nobody knows. */
+    async retry (): Promise<void> {
+      for (const { folder, handle } of [...watched.values()]) {
+        if (handle !== null) continue
+        remove(folder.path)
+        await add([folder])
+        if (watched.get(folder.path)?.handle !== null) onChange(folder.fsSlug)
+      }
+    },
+
+    /** Why the system refused some. */
+    refusals: () => [...watched.values()].filter(({ handle }) => handle === null).map(({ refusal }) => refusal),
+
+    size: () => watched.size,
+
+    close (): void {
+      for (const { handle } of watched.values()) handle?.close()
+      watched.clear()
+      places.clear()
+    }
+  }
+}
+
+const placeOf = ({ fsSlug, real }: WatchedFolder) => `${fsSlug}/${real}`
+
+/** What vanished may have been a file, a folder or a link. */
+const unknownItem = (name: string): DirectoryItem => ({ name, kind: 'link', isValid: true })
+
+async function lookAt (path: string, name: string): Promise<DirectoryItem | null> {
+  try {
+    return { name, kind: kindOf(await lstat(path)), isValid: true }
+  } catch (err) {
+    if (['ENOENT', 'ENOTDIR'].includes(errorCode(err))) return null
+    return unknownItem(name)
+  }
+}
+
+function kindOf (stats: Stats): DirectoryItem['kind'] {
+  if (stats.isFile()) return 'file'
+  if (stats.isDirectory()) return 'folder'
+  return stats.isSymbolicLink() ? 'link' : 'other'
+}

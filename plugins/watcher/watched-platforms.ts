@@ -1,0 +1,72 @@
+import { stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { LibraryUnreadableError, realLibraryDirectory } from '../../core/library/directory.ts'
+import type { ExclusionRules } from '../../core/library/exclusions.ts'
+import { isInside } from '../../core/library/safe-path.ts'
+import {
+  type FilesystemSettings, detectStructure, firmwarePath, listFolders, listPlatformFolders, romsPath
+} from '../../core/library/structure.ts'
+import type { WatchedFolder } from './watched-folders.ts'
+
+/** A platform as it lies on disk now. */
+export interface PlatformPlace {
+  fsSlug: string
+  /** Its folders, relative to the library. */
+  paths: readonly [roms: string, firmware: string]
+  /** Changes when another folder takes the place of one of them, as mounting a disk there does. */
+  identity: string
+}
+
+/** What lies above the platforms' own folders. */
+export interface UpperFolders {
+  platforms: ReadonlyMap<string, PlatformPlace>
+  /** Folders in which platforms come and go, relative to the library; `''` is the library itself. */
+  paths: ReadonlySet<string>
+}
+
+/** What tells a folder from another one at the same path; empty when there is none to be seen, whatever hides it. */
+export async function identify (path: string): Promise<string> {
+  const stats = await stat(path, { bigint: true }).catch(() => null)
+  return stats === null ? '' : `${stats.dev}:${stats.ino}`
+}
+
+/** @throws {LibraryUnreadableError} */
+export async function readUpperFolders (
+  libraryDir: string, settings: FilesystemSettings, rules: ExclusionRules
+): Promise<UpperFolders> {
+  const platforms = new Map<string, PlatformPlace>()
+  const structure = await detectStructure(libraryDir, settings, rules)
+  if (structure === null) return { platforms, paths: new Set(['']) }
+  const upper = new Set([''])
+  if (structure.kind === 'A') upper.add(structure.romsFolder)
+  // Any of them is a platform as soon as it gets a folder of ROMs.
+  else for (const name of (await listFolders(libraryDir, '', rules)).platforms) upper.add(name)
+  if (structure.firmwareKind === 'A') upper.add(structure.firmwareFolder)
+  for (const fsSlug of (await listPlatformFolders(libraryDir, structure, rules)).platforms) {
+    const paths = [romsPath(structure, fsSlug), firmwarePath(structure, fsSlug)] as const
+    for (const path of paths) upper.add(dirname(path))
+    const identities = await Promise.all(paths.map((path) => identify(join(libraryDir, path))))
+    platforms.set(fsSlug, { fsSlug, paths, identity: identities.join(' ') })
+  }
+  return { platforms, paths: upper }
+}
+
+/** The folders of a platform to watch; what a scan could not read is left out. */
+export async function openPlatform (libraryDir: string, place: PlatformPlace): Promise<WatchedFolder[]> {
+  const folders: WatchedFolder[] = []
+  const library = await realLibraryDirectory(libraryDir)
+  for (const [index, path] of place.paths.entries()) {
+    try {
+      const real = await realLibraryDirectory(join(libraryDir, path))
+      // Such a link makes the whole library part of one platform, which a scan refuses as well.
+      if (isInside(real, library)) continue
+      folders.push({
+        name: place.fsSlug, kind: 'folder', isLink: false, path, real, below: [], fsSlug: place.fsSlug,
+        holds: index === 0 ? 'roms' : 'firmware', roots: [library, real]
+      })
+    } catch (err) {
+      if (!(err instanceof LibraryUnreadableError)) throw err
+    }
+  }
+  return folders
+}

@@ -1,0 +1,106 @@
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import pg from 'pg'
+import t, { type Test } from 'tap'
+import { createCache, createFiles, createMemo, dropExpiredCache } from '../../core/loader/context.ts'
+import { createTestDatabase } from '../support.ts'
+
+async function connect (t: Test): Promise<pg.Pool> {
+  const pool = new pg.Pool({ connectionString: await createTestDatabase(t), max: 2 })
+  // Its last connection may still be closing when the database is dropped.
+  pool.on('error', (err: Error & { code?: string }) => { if (err.code !== '57P01') throw err })
+  t.teardown(() => pool.end())
+  return pool
+}
+
+t.test('a value is there again after a restart, and only for the plugin that kept it', async (t) => {
+  const pool = await connect(t)
+  await createCache(pool, 'provider/a').set('key', { list: [1, 'zwei', null] })
+  t.same(await createCache(pool, 'provider/a').get('key'), { list: [1, 'zwei', null] })
+  t.equal(await createCache(pool, 'provider/b').get('key'), undefined)
+  t.equal(await createCache(pool, 'channel/a').get('key'), undefined)
+})
+
+t.test('a value is replaced, deleted and forgotten after its time', async (t) => {
+  const pool = await connect(t)
+  const cache = createCache(pool, 'provider/a')
+  await cache.set('key', 1, 60_000)
+  await cache.set('key', 2, 60_000)
+  t.equal(await cache.get('key'), 2)
+  await pool.query("update plugin_cache set expires_at = now() - interval '1 second'")
+  t.equal(await cache.get('key'), undefined)
+  await cache.set('other', 1)
+  await dropExpiredCache(pool)
+  t.same((await pool.query('select key from plugin_cache')).rows, [{ key: 'other' }], 'what was forgotten is deleted')
+  await cache.set('key', 3)
+  t.equal(await cache.get('key'), 3, 'without a time it stays')
+  await cache.delete('key')
+  t.equal(await cache.get('key'), undefined)
+})
+
+t.test('any JSON value comes back as it was put in', async (t) => {
+  const cache = createCache(await connect(t), 'provider/a')
+  // PostgreSQL keeps no NUL character in JSON.
+  const values = fc.jsonValue({ noUnicodeString: false }).filter((value) => !JSON.stringify(value).includes('\\u0000'))
+  await fc.assert(fc.asyncProperty(values, async (value) => {
+    const text = JSON.stringify(value)
+    await cache.set('key', JSON.parse(text))
+    t.same(await cache.get('key'), JSON.parse(text))
+  }), { numRuns: 40 })
+})
+
+t.test('files of the library are read and listed by name', async (t) => {
+  const files = createFiles(t.testdir({ roms: { snes: { 'b.txt': 'two', 'a.txt': 'one', sub: {} } } }))
+  t.equal(await files.readText('roms/snes/a.txt'), 'one')
+  t.same(await files.list('roms/snes'), [
+    { name: 'a.txt', kind: 'file', size: 3 }, { name: 'b.txt', kind: 'file', size: 3 }, { name: 'sub', kind: 'folder', size: 0 }
+  ])
+  t.equal(await files.exists('roms/snes/sub'), true)
+})
+
+t.test('what is not there is null, empty or false, and no error', async (t) => {
+  const files = createFiles(t.testdir({ roms: { 'a.txt': '' } }))
+  t.equal(await files.readText('roms/no.txt'), null)
+  t.equal(await files.readText('roms'), null, 'a folder has no text')
+  t.same(await files.list('no/such/folder'), [])
+  t.same(await files.list('roms/a.txt'), [])
+  t.equal(await files.exists('roms/no.txt'), false)
+})
+
+t.test('nothing outside the library can be read, directly or through a link', async (t) => {
+  const folder = t.testdir({ library: { roms: {} }, 'secret.key': 'do not read', outside: { 'a.txt': '' } })
+  const library = join(folder, 'library')
+  symlinkSync('../../secret.key', join(library, 'roms', 'link'))
+  symlinkSync('../../outside', join(library, 'roms', 'folder'))
+  const files = createFiles(library)
+  for (const path of ['../secret.key', 'roms/../../secret.key', join(folder, 'secret.key'), 'roms/link', 'roms/\0']) {
+    await t.rejects(files.readText(path), { name: 'PathRefusedError' }, JSON.stringify(path))
+    await t.rejects(files.exists(path), { name: 'PathRefusedError' }, JSON.stringify(path))
+  }
+  await t.rejects(files.list('roms/folder'), { name: 'PathRefusedError' })
+})
+
+t.test('a file larger than the limit is refused before it fills the memory', async (t) => {
+  const files = createFiles(t.testdir({ 'a.txt': 'x'.repeat(100) }))
+  t.equal((await files.readText('a.txt', 100))?.length, 100)
+  await t.rejects(files.readText('a.txt', 99), { message: /larger than 99 bytes/ })
+})
+
+t.test('a link that leads nowhere is left out of a list', async (t) => {
+  const library = t.testdir({})
+  mkdirSync(join(library, 'roms'))
+  writeFileSync(join(library, 'roms', 'a.txt'), '')
+  symlinkSync('nowhere', join(library, 'roms', 'broken'))
+  t.same((await createFiles(library).list('roms')).map(({ name }) => name), ['a.txt'])
+})
+
+t.test('work is shared by all that ask for it, and tried again after a failure', async (t) => {
+  const memo = createMemo()
+  let made = 0
+  const make = async () => ++made
+  t.same(await Promise.all([memo('a', make), memo('a', make), memo('b', make)]), [1, 1, 2])
+  const fail = async () => { throw new Error('down') }
+  await t.rejects(Promise.all([memo('c', fail), memo('c', fail)]), { message: 'down' })
+  t.equal(await memo('c', make), 3)
+})

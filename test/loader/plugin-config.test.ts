@@ -1,0 +1,131 @@
+import { type TSchema, Type } from '@sinclair/typebox'
+import t, { type Test } from 'tap'
+import { loadConfig } from '../../core/config/config.ts'
+import { nameCredentials, readPluginConfig } from '../../core/loader/plugin-config.ts'
+
+const schema = Type.Object({
+  enabled: Type.Boolean({ default: true, env: 'DEMO_ENABLED' }),
+  apiKey: Type.String({ minLength: 4, writeOnly: true, env: 'DEMO_KEY' }),
+  baseUrl: Type.String({ default: 'https://demo.example/api', env: 'DEMO_URL' }),
+  limits: Type.Object({ pages: Type.Integer({ default: 3 }) }, { default: {} })
+})
+
+function configOf (t: Pick<Test, 'testdir'>, yaml = '') {
+  return loadConfig({ SVC_DATA_DIR: t.testdir({ 'config.yml': yaml }), SVC_AUTH_SECRET_KEY: 'a key for tests only' }).config
+}
+const demoOf = (config: TSchema | undefined) => ({ key: 'demo', name: 'Demo', config })
+const readDemo = (t: Pick<Test, 'testdir'>, yaml: string, env: Record<string, string>) =>
+  readPluginConfig('provider', demoOf(schema), configOf(t, yaml), env)
+
+t.test("a plugin's variable wins over its section of the file, and that over its default", async (t) => {
+  const yaml = 'plugins: { demo: { apiKey: from-file, baseUrl: "http://nas.local:81/x" } }'
+  t.match(readDemo(t, yaml, {}), { status: 'ready', value: { apiKey: 'from-file', baseUrl: 'http://nas.local:81/x' } })
+  t.match(readDemo(t, yaml, { DEMO_KEY: 'from-env' }), { value: { apiKey: 'from-env' } })
+  t.match(readDemo(t, '', { DEMO_KEY: 'from-env', DEMO_URL: '' }), {
+    value: { apiKey: 'from-env', baseUrl: 'https://demo.example/api', limits: { pages: 3 } }
+  })
+})
+
+t.test('a variable that is also one of the server is taken as the server was set', async (t) => {
+  const mail = Type.Object({ host: Type.String({ env: 'SMTP_HOST' }), port: Type.Integer({ default: 1, env: 'SMTP_PORT' }) })
+  const readMail = (yaml: string, env: Record<string, string> = {}) =>
+    readPluginConfig('channel', demoOf(mail), configOf(t, yaml), env)
+  t.match(readMail(''), { status: 'disabled', reason: 'set SMTP_HOST' })
+  t.match(readMail('mail: { host: mail.lan }'), { value: { host: 'mail.lan', port: 587 } })
+  t.match(readMail('{ mail: { host: mail.lan, port: 25 }, plugins: { demo: { host: other.lan } } }'),
+    { value: { host: 'other.lan', port: 25 } }, 'its own section wins')
+  t.match(readMail('mail: { host: mail.lan }', { SMTP_HOST: 'env.lan' }), { value: { host: 'env.lan' } })
+})
+
+t.test('its secrets are told apart, and the addresses its owner chose', async (t) => {
+  t.match(readDemo(t, 'plugins: { demo: { baseUrl: "http://nas.local:81/x" } }', { DEMO_KEY: 'hunter2' }), {
+    secrets: ['hunter2'], origins: ['nas.local:81']
+  })
+})
+
+t.test('what makes up its account is named as it is set', async (t) => {
+  t.same(nameCredentials('provider', 'demo', schema), ['DEMO_KEY'])
+  const plain = Type.Object({ user: Type.String(), token: Type.Optional(Type.String({ writeOnly: true })) })
+  t.same(nameCredentials('channel', 'mail', plain), ['plugins.mail.user in config.yml', 'plugins.mail.token in config.yml'])
+  t.same(nameCredentials('provider', 'free', undefined), [])
+})
+
+t.test('a required setting that is not set disables the plugin and is named', async (t) => {
+  t.same(readDemo(t, '', {}), { status: 'disabled', reason: 'set DEMO_KEY' })
+  t.same(readDemo(t, '', { DEMO_KEY: '' }), { status: 'disabled', reason: 'set DEMO_KEY' })
+  const plain = Type.Object({ user: Type.String(), password: Type.String() })
+  t.same(readPluginConfig('channel', { ...demoOf(plain), key: 'mail' }, configOf(t), {}), {
+    status: 'disabled', reason: 'set plugins.mail.user in config.yml and plugins.mail.password in config.yml'
+  })
+})
+
+t.test('a plugin can be switched off, whatever else is set', async (t) => {
+  t.match(readDemo(t, '', { DEMO_KEY: 'hunter2', DEMO_ENABLED: 'false' }),
+    { status: 'disabled', reason: 'switched off by DEMO_ENABLED' })
+  t.match(readPluginConfig('provider', demoOf(undefined), configOf(t, 'plugins: { demo: { enabled: false } }'), {}),
+    { status: 'disabled', reason: 'switched off by plugins.demo.enabled in config.yml' })
+  const off = Type.Object({ enabled: Type.Boolean({ default: false, env: 'DEMO_ENABLED' }) })
+  t.match(readPluginConfig('provider', demoOf(off), configOf(t), {}),
+    { status: 'disabled', reason: 'off unless DEMO_ENABLED is true' })
+})
+
+t.test('a wrong setting fails the plugin and does not show a secret', async (t) => {
+  t.same(readDemo(t, '', { DEMO_KEY: 'abc' }),
+    { status: 'failed', reason: 'DEMO_KEY: the value given is not a text at least 4 characters' })
+  t.same(readDemo(t, 'plugins: { demo: { baseUrl: 5 } }', { DEMO_KEY: 'hunter2' }),
+    { status: 'failed', reason: 'DEMO_URL: 5 is not a text' })
+})
+
+t.test('exporters are set where frontends always were: in scan, apart from their switch', async (t) => {
+  const exporter = Type.Object({ depth: Type.Integer({ default: 1 }) }, { additionalProperties: false })
+  t.match(readPluginConfig('exporter', { ...demoOf(exporter), key: 'gamelist' }, configOf(t, 'scan: { gamelist: { export: true, depth: 2 } }'), {}),
+    { status: 'ready', value: { depth: 2 } })
+  t.match(readPluginConfig('exporter', { ...demoOf(exporter), key: 'gamelist' }, configOf(t, 'scan: { gamelist: { depth: deep } }'), {}),
+    { status: 'failed', reason: 'scan.gamelist.depth in config.yml: "deep" is not a whole number' })
+})
+
+t.test('defaults inside a section that is set in part are filled in', async (t) => {
+  const nested = Type.Object({ media: Type.Object({ a: Type.String({ default: 'x' }), b: Type.String({ default: 'y' }) }, { default: {} }) })
+  t.match(readPluginConfig('exporter', { ...demoOf(nested), key: 'gamelist' }, configOf(t, 'scan: { gamelist: { media: { a: z } } }'), {}),
+    { status: 'ready', value: { media: { a: 'z', b: 'y' } } })
+})
+
+t.test('a schema that is none fails the plugin', async (t) => {
+  const plain = { type: 'object', properties: {} }
+  t.match(readPluginConfig('provider', demoOf(plain as never), configOf(t), {}), { status: 'failed', reason: /Type\.Object/ })
+})
+
+t.test('a plugin reads variables of its own and the shared ones; any other fails it', async (t) => {
+  const read = (plugin: { key: string, name: string }, variable: string) => readPluginConfig('provider',
+    { ...plugin, config: Type.Object({ apiKey: Type.Optional(Type.String({ env: variable })) }) }, configOf(t), { [variable]: 'hunter2' })
+  const OWN: [string, string, string[]][] = [
+    ['igdb', 'IGDB', ['IGDB_CLIENT_ID', 'IGDB_CLIENT_SECRET']],
+    ['hasheous', 'Hasheous', ['HASHEOUS_API_ENABLED', 'HASHEOUS_CLIENT_API_KEY']],
+    ['moby', 'MobyGames', ['MOBYGAMES_API_KEY', 'MOBY_API_ENABLED']],
+    ['sgdb', 'SteamGridDB', ['STEAMGRIDDB_API_KEY']],
+    ['ss', 'ScreenScraper', ['SCREENSCRAPER_DEV_PASSWORD', 'SS_API_ENABLED']],
+    ['ra', 'RetroAchievements', ['RETROACHIEVEMENTS_API_KEY', 'REFRESH_RETROACHIEVEMENTS_CACHE_DAYS']],
+    ['my-source', 'Mine', ['MY_SOURCE_TOKEN', 'MYSOURCE_TOKEN', 'SVC_MY_SOURCE_TOKEN']],
+    ['email', 'E-mail', ['SMTP_PASSWORD', 'SMTP_TLS_CA', 'SVC_BASE_URL', 'E_MAIL_SENDER']]
+  ]
+  for (const [key, name, variables] of OWN) {
+    for (const variable of variables) t.equal(read({ key, name }, variable).status, 'ready', `${key}: ${variable}`)
+  }
+  const FOREIGN = ['SVC_ADMIN_PASSWORD', 'SVC_AUTH_SECRET_KEY', 'SVC_DATABASE_URL', 'SVC_DATA_DIR', 'SVC_NEW_PASSWORD',
+    'OIDC_CLIENT_SECRET', 'IGDB_CLIENT_SECRET', 'AWS_SECRET_ACCESS_KEY', 'PGPASSWORD', 'PATH', 'HOME', 'DEMO', 'DEMOGRAPHY_KEY', 'SVC_X_DEMO']
+  for (const variable of FOREIGN) t.match(read(demoOf(undefined), variable), { status: 'failed', reason: variable }, variable)
+  t.same(read(demoOf(undefined), 'SVC_ADMIN_PASSWORD'), {
+    status: 'failed',
+    reason: 'its setting apiKey names the variable SVC_ADMIN_PASSWORD, which is not its own: name one that begins with DEMO_, ' +
+      'such as DEMO_API_KEY'
+  })
+})
+
+t.test('a key that is also a word of the server opens none of its variables', async (t) => {
+  const read = (key: string, variable: string) => readPluginConfig('provider',
+    { key, name: 'SVC', config: Type.Object({ x: Type.Optional(Type.String({ env: variable })) }) }, configOf(t), {}).status
+  for (const [key, variable] of [['admin', 'SVC_ADMIN_PASSWORD'], ['new', 'SVC_NEW_PASSWORD'], ['oidc', 'OIDC_CLIENT_SECRET'],
+    ['node', 'NODE_OPTIONS'], ['svc', 'SVC_AUTH_SECRET_KEY'], ['database', 'SVC_DATABASE_URL']] as const) {
+    t.equal(read(key, variable), 'failed', variable)
+  }
+})

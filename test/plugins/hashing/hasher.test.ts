@@ -1,0 +1,202 @@
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
+import { gzipSync } from 'node:zlib'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { createHasher, type HasherOptions } from '../../../plugins/scans/hashing/hasher.ts'
+import { EMPTY_HASHES } from '../../../core/archives/types.ts'
+import { expectedHashes, makeTar, makeZip, MEMBERS, sortedMembers, unpackFixture } from './fixtures.ts'
+
+/** Threads take longer to start than these files to read: the same for all tests without options of their own. */
+const usual = createHasher({ threads: 2 })
+t.teardown(() => usual.close())
+
+function setUp (t: Test, files: Record<string, Uint8Array | string>, options?: HasherOptions) {
+  const dir = t.testdir({})
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(dir, name), content)
+  const hasher = options === undefined ? usual : createHasher(options)
+  if (hasher !== usual) t.teardown(() => hasher.close())
+  return { hasher, dir, path: (name: string) => join(dir, name) }
+}
+
+const plain = (bytes: Uint8Array) => ({ ...expectedHashes(bytes), chd_sha1_hash: null, archive_members: null })
+
+t.test('a plain file is hashed by its bytes, whatever its size', async (t) => {
+  const files = { empty: '', abc: 'abc', large: randomBytes(3 * 1024 ** 2 + 17), chunk: randomBytes(512 * 1024) }
+  const { hasher, path } = setUp(t, files)
+  for (const [name, content] of Object.entries(files)) {
+    t.strictSame(await hasher.hashFile(path(name)), plain(Buffer.from(content)), name)
+  }
+  t.match(await hasher.hashFile(path('abc')), {
+    crc_hash: '352441c2',
+    md5_hash: '900150983cd24fb0d6963f7d28e17f72',
+    sha1_hash: 'a9993e364706816aba3e25717850c26c9cd0d89d'
+  }, 'the published values of abc')
+})
+
+t.test('a name that is not valid UTF-8 reaches the thread as it is', async (t) => {
+  const { hasher, dir } = setUp(t, {})
+  const path = Buffer.concat([Buffer.from(`${dir}/`), Buffer.from([0x66, 0xff, 0xfe])])
+  writeFileSync(path, 'abc')
+  t.match(await hasher.hashFile(path), expectedHashes(Buffer.from('abc')))
+})
+
+t.test('thousands of small files asked for at once each get their own answer', async (t) => {
+  const contents = Array.from({ length: 2000 }, (_, index) => Buffer.from(`file ${index}`))
+  const { hasher, path } = setUp(t, Object.fromEntries(contents.map((bytes, index) => [`f${index}`, bytes])))
+  const answers = await Promise.all(contents.map((_, index) => hasher.hashFile(path(`f${index}`))))
+  t.strictSame(answers, contents.map(plain))
+})
+
+t.test('a single compressed file is hashed by its content', async (t) => {
+  const alpha = Buffer.from('alpha\n')
+  const { hasher, path } = setUp(t, {
+    'a.gz': gzipSync(alpha),
+    'two.gz': Buffer.concat([gzipSync(alpha), gzipSync(alpha)]),
+    'a.BZ2': unpackFixture('bz2'),
+    'two.bz2': Buffer.concat([unpackFixture('bz2'), unpackFixture('bz2')]),
+    'a.xz': unpackFixture('xz'),
+    'two.xz': Buffer.concat([unpackFixture('xz'), unpackFixture('xz')])
+  })
+  for (const name of ['a.gz', 'a.BZ2', 'a.xz']) t.strictSame(await hasher.hashFile(path(name)), plain(alpha), name)
+  for (const name of ['two.gz', 'two.bz2', 'two.xz']) {
+    t.strictSame(await hasher.hashFile(path(name)), plain(Buffer.concat([alpha, alpha])), name)
+  }
+})
+
+t.test('broken compressed data gives empty hashes and says why', async (t) => {
+  const { hasher, path } = setUp(t, {
+    'no.gz': 'no gzip at all',
+    'cut.gz': gzipSync(randomBytes(1000)).subarray(0, 500),
+    'cut.bz2': unpackFixture('bz2').subarray(0, 30),
+    'cut.xz': unpackFixture('xz').subarray(0, 40),
+    'empty.gz': '',
+    'empty.bz2': '',
+    'empty.xz': ''
+  })
+  for (const name of ['no.gz', 'cut.gz', 'cut.bz2', 'cut.xz', 'empty.gz', 'empty.bz2', 'empty.xz']) {
+    const { warning, ...hashes } = await hasher.hashFile(path(name))
+    t.strictSame(hashes, { ...EMPTY_HASHES, chd_sha1_hash: null, archive_members: null }, name)
+    t.type(warning, 'string', `${name}: ${warning}`)
+  }
+})
+
+t.test('a CHD of version 5 shows the SHA-1 of its header besides the hashes of its bytes', async (t) => {
+  const chd = Buffer.concat([Buffer.from('MComprHD'), Buffer.alloc(76), Buffer.alloc(20, 0xab), Buffer.alloc(100)])
+  chd.writeUInt32BE(124, 8)
+  chd.writeUInt32BE(5, 12)
+  const old = Buffer.from(chd)
+  old.writeUInt32BE(4, 12)
+  const large = Buffer.concat([chd, randomBytes(1024 ** 2)])
+  const short = chd.subarray(0, 123)
+  const { hasher, path } = setUp(t, { 'a.chd': chd, 'LARGE.CHD': large, 'old.chd': old, 'short.chd': short })
+  t.strictSame(await hasher.hashFile(path('a.chd')), { ...plain(chd), chd_sha1_hash: 'ab'.repeat(20) })
+  t.strictSame(await hasher.hashFile(path('LARGE.CHD')), { ...plain(large), chd_sha1_hash: 'ab'.repeat(20) })
+  t.strictSame(await hasher.hashFile(path('old.chd')), plain(old))
+  t.strictSame(await hasher.hashFile(path('short.chd')), plain(short))
+})
+
+t.test('what cannot be opened rejects with the error of the file system', async (t) => {
+  const { hasher, path } = setUp(t, { target: 'x' })
+  symlinkSync(path('target'), path('link'))
+  mkdirSync(path('folder'))
+  await t.rejects(hasher.hashFile(path('gone')), { code: 'ENOENT', syscall: 'open', path: path('gone') })
+  await t.rejects(hasher.hashFile(path('link')), { code: 'ELOOP' })
+  await t.rejects(hasher.hashFile(path('folder')), { code: 'EISDIR', message: /not a regular file/ })
+})
+
+t.test('a group gives each file its hashes and all of them one', async (t) => {
+  const large = randomBytes(600_000)
+  const { hasher, path } = setUp(t, { one: 'first', two: large, 'three.gz': gzipSync('third') })
+  const { files, combined } = await hasher.hashGroup(['one', 'two', 'three.gz'].map(path))
+  const contents = [Buffer.from('first'), large, Buffer.from('third')]
+  t.strictSame(files, contents.map(plain))
+  t.strictSame(combined, expectedHashes(...contents))
+})
+
+t.test('in a group an archive counts with its largest member', async (t) => {
+  const names = ['x.zip', 'x.tar', 'x.tgz', 'x.7z']
+  const { hasher, path } = setUp(t, {
+    'x.zip': await makeZip(MEMBERS),
+    'x.tar': await makeTar(MEMBERS),
+    'x.tgz': gzipSync(await makeTar(MEMBERS)),
+    'x.7z': unpackFixture('7z')
+  })
+  const largest = Buffer.from('gamma\n'.repeat(100))
+  const { files, combined } = await hasher.hashGroup(names.map(path))
+  t.strictSame(files, names.map(() => plain(largest)))
+  t.strictSame(combined, expectedHashes(largest, largest, largest, largest))
+})
+
+t.test('in a group an archive that breaks off counts with its own bytes in both hashes', async (t) => {
+  const broken = (await makeZip([{ name: 'a', bytes: randomBytes(400_000) }])).fill(0, 1000, 2000)
+  const { hasher, path } = setUp(t, { one: 'first', 'broken.zip': broken, last: 'last' })
+  const { files, combined } = await hasher.hashGroup(['one', 'broken.zip', 'last'].map(path))
+  t.match(files[1], { ...plain(broken), warning: String })
+  t.strictSame(combined, expectedHashes(Buffer.from('first'), broken, Buffer.from('last')))
+})
+
+t.test('a group with a file that has no content has no combined hash', async (t) => {
+  const { hasher, path } = setUp(t, { one: 'first', 'bad.gz': 'bad' })
+  const withBroken = await hasher.hashGroup([path('one'), path('bad.gz')])
+  t.strictSame(withBroken.combined, EMPTY_HASHES)
+  t.strictSame(withBroken.files[0], plain(Buffer.from('first')))
+  const withMissing = await hasher.hashGroup([path('gone'), path('one')])
+  t.strictSame(withMissing.combined, EMPTY_HASHES)
+  t.match(withMissing.files, [{ code: 'ENOENT' }, plain(Buffer.from('first'))])
+  t.strictSame((await hasher.hashGroup([])).combined, EMPTY_HASHES)
+})
+
+t.test('a signal stops a file at once and frees its thread', async (t) => {
+  const { hasher, path } = setUp(t, { huge: '', small: 'abc' }, { threads: 1 })
+  truncateSync(path('huge'), 64 * 1024 ** 3)
+  const controller = new AbortController()
+  const reason = new Error('enough')
+  const hashing = [path('huge'), path('small')].map((one) => hasher.hashFile(one, { signal: controller.signal }))
+  setImmediate(() => setImmediate(() => controller.abort(reason)))
+  const asked = performance.now()
+  t.match(await Promise.allSettled(hashing), [{ status: 'rejected', reason }, { status: 'rejected', reason }])
+  t.ok(performance.now() - asked < 1000, 'long before 64 GiB are read')
+  t.match(await hasher.hashFile(path('small')), expectedHashes(Buffer.from('abc')))
+  await t.rejects(hasher.hashFile(path('small'), { signal: AbortSignal.abort() }), { name: 'AbortError' })
+})
+
+t.test('closing rejects what is not finished and what comes later', async (t) => {
+  const { hasher, path } = setUp(t, { huge: '' }, { threads: 1 })
+  truncateSync(path('huge'), 64 * 1024 ** 3)
+  const hashing = t.rejects(hasher.hashFile(path('huge')), { message: /closed before/ })
+  await hasher.close()
+  await hashing
+  await t.rejects(hasher.hashFile(path('huge')), { message: /closed; create a new one/ })
+})
+
+t.test('a number of threads that cannot be is refused', (t) => {
+  t.throws(() => createHasher({ threads: 0 }), { message: /threads is 0/ })
+  t.end()
+})
+
+t.test('a library that hangs is ended at its deadline and the archive counts with its own bytes', async (t) => {
+  const zip = await makeZip([{ name: `${'a'.repeat(40)}b`, bytes: Buffer.from('x') }, ...MEMBERS])
+  const { hasher, path } = setUp(t, { 'a.zip': zip, small: 'abc' }, {
+    threads: 1,
+    excluded: { names: [/^(a+)+$/] },
+    limits: { timeoutMs: 100 }
+  })
+  const [hung, small] = await Promise.all([hasher.hashFile(path('a.zip')), hasher.hashFile(path('small'))])
+  t.match(hung, { ...plain(zip), warning: /time limit/ })
+  t.strictSame(small, plain(Buffer.from('abc')))
+})
+
+t.test('names and extensions that are excluded count for nothing', async (t) => {
+  const junk = ['.DS_Store', 'sub/Thumbs.db', 'readme.TXT', 'pack.tar.gz', '._x'].map((name) => {
+    return { name, bytes: Buffer.from(`junk ${name}`) }
+  })
+  const zip = await makeZip([...junk, ...MEMBERS])
+  const { hasher, path } = setUp(t, { 'a.zip': zip, 'junk.zip': await makeZip(junk) }, {
+    excluded: { names: ['.DS_Store', 'Thumbs.db', /^\._/], extensions: ['txt', 'tar.gz'] }
+  })
+  const found = await hasher.hashFile(path('a.zip'))
+  t.strictSame(found.archive_members?.map(({ name }) => name), sortedMembers().map(({ name }) => name))
+  t.match(found, expectedHashes(...sortedMembers().map(({ bytes }) => bytes)))
+  t.match(await hasher.hashFile(path('junk.zip')), { archive_members: null, warning: 'there is no file in it' })
+})
