@@ -4,6 +4,7 @@ import helmet from '@fastify/helmet'
 import multipart from '@fastify/multipart'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import fastify, { LogController, type FastifyBaseLogger, type FastifyPluginCallback, type FastifyRequest } from 'fastify'
+import type pg from 'pg'
 import type { Logger } from 'pino'
 import auth from './access/auth.ts'
 import { type Config, basePath } from './config/config.ts'
@@ -32,7 +33,7 @@ export interface AppOptions {
   role: Role
   databaseUrl: string
   logger: Logger
-  features: { entities: Entities, plugins: FastifyPluginCallback<FeatureOptions>[] }
+  features: Features
   /** Which of the web workers this is, from 1; 0 for any other process. */
   workerNumber?: number
   /** In place of those found on disk. */
@@ -41,6 +42,14 @@ export interface AppOptions {
 
 declare module 'fastify' {
   interface FastifyInstance { secrets: Secrets }
+}
+
+/** What the server is made of. */
+export interface Features {
+  entities: Entities
+  plugins: FastifyPluginCallback<FeatureOptions>[]
+  /** Before the first start on a database: each throws StartError when the data directory does not fit. */
+  checks: readonly ((config: Config, pool: pg.Pool) => Promise<void>)[]
 }
 
 /** What every feature is handed. */

@@ -1,9 +1,8 @@
 import type { AddressInfo } from 'node:net'
 import pg from 'pg'
 import type { Logger } from 'pino'
-import { requireOwnUploads } from '../plugins/assets/stored.ts'
-import { features } from '../plugins/index.ts'
 import { buildApp } from './app.ts'
+import { loadFeatures } from './composition/features.ts'
 import type { Config } from './config/config.ts'
 import { migrate } from './database/database.ts'
 import { adopt } from './database/identity.ts'
@@ -12,6 +11,8 @@ import { forwardForeignSessions } from './sockets/forward.ts'
 import { explainListenError } from './supervisor/port.ts'
 import type { App } from './typebox.ts'
 import type { Role } from './jobs/workers.ts'
+
+const features = await loadFeatures()
 
 export interface RoleOptions {
   config: Config
@@ -62,7 +63,7 @@ async function withPool<T> (url: string, work: (pool: pg.Pool) => Promise<T>): P
  */
 export async function prepareDatabase (config: Config, url: string): Promise<void> {
   await migrateDatabase(config, url)
-  await withPool(url, (pool) => requireOwnUploads(config, pool))
+  await withPool(url, async (pool) => { for (const check of features.checks) await check(config, pool) })
 }
 
 /** Makes the data directory that of this database. @returns the identity that both have now */

@@ -3,6 +3,7 @@ import activity from './activity/index.ts'
 import { ActivityEntry } from './activity/entities.ts'
 import assets from './assets/index.ts'
 import { Asset, AssetVersion, DeletedAccount, DeviceSync, SyncBase } from './assets/entities.ts'
+import { requireOwnUploads } from './assets/stored.ts'
 import auth from './auth/index.ts'
 import { OneTimeToken, Session, Throttle } from './auth/entities.ts'
 import audit from './audit/index.ts'
@@ -22,7 +23,8 @@ import notifications from './notifications/index.ts'
 import { Notification } from './notifications/entities.ts'
 import oidc from './oidc/index.ts'
 import permissions from './permissions/index.ts'
-import { HiddenEntity, PermissionGrant, PermissionGroup, PermissionOverride } from './permissions/entities.ts'
+import { HiddenEntity, PermissionOverride } from './permissions/entities.ts'
+import { PermissionGrant, PermissionGroup } from './permissions/group-entities.ts'
 import platforms from './platforms/index.ts'
 import { FormerPlatform, Platform } from './platforms/entities.ts'
 import playSessions from './play-sessions/index.ts'
@@ -53,6 +55,7 @@ export const features: AppOptions['features'] = {
     InstallRequest, Asset, AssetVersion, DeletedAccount, DeviceSync, SyncBase, SyncSession, PlaySession, ActivityEntry,
     CrashedFile
   ],
+  checks: [requireOwnUploads],
   plugins: [
     tasks,
     audit,

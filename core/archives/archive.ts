@@ -1,5 +1,5 @@
 import type { ArchiveMember } from './types.ts'
-import { Digest } from '../../plugins/scans/hashing/digest.ts'
+import { Digest } from './digest.ts'
 import { ArchiveError } from './limits.ts'
 import type { Exclusions } from './types.ts'
 

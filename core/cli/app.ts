@@ -1,6 +1,6 @@
 import { pino } from 'pino'
-import { features } from '../../plugins/index.ts'
 import { buildApp } from '../app.ts'
+import { loadFeatures } from '../composition/features.ts'
 import { findDatabaseUrl } from './database.ts'
 import type { Config } from '../config/config.ts'
 import { createLogger } from '../log.ts'
@@ -12,7 +12,7 @@ export async function withApp<T> (config: Config, work: (app: App) => Promise<T>
   // Plugins that are left out are the server's news; here they would only stand in the way of the answer.
   const quiet: Config = { ...config, server: { ...config.server, log_level: 'error' } }
   const logger = createLogger(quiet, 'svc-cli', pino.destination({ dest: 2, sync: true }))
-  const app = await buildApp({ config: quiet, role: 'web', databaseUrl, logger, features })
+  const app = await buildApp({ config: quiet, role: 'web', databaseUrl, logger, features: await loadFeatures() })
   try {
     await app.ready()
     return await work(app)

@@ -1,4 +1,5 @@
 import { CommanderError } from 'commander'
+import { commands } from '../composition/commands.ts'
 import { createProgram } from './program.ts'
 import { ApiError, StartError } from '../errors.ts'
 import { VERSION } from '../version.ts'
@@ -27,7 +28,7 @@ function explain (err: unknown): number {
 }
 
 try {
-  await createProgram(VERSION).parseAsync()
+  await createProgram(VERSION, commands).parseAsync()
 } catch (err) {
   process.exitCode = explain(err)
 }

@@ -102,7 +102,9 @@ async function onDisk<T> (path: string, write: () => Promise<T>): Promise<T> {
 }
 
 /** The bytes of a body, unpacked. @throws BadBodyError as readBody does */
-export async function * openBody ({ stream, length, encoding }: IncomingBody, maxBytes: number): AsyncGenerator<Buffer> {
+export async function * openBody (
+  { stream, length, encoding }: IncomingBody, maxBytes: number
+): AsyncGenerator<Buffer> {
   if (length !== null && length > maxBytes) {
     stream.destroy()
     throw tooLarge(maxBytes)

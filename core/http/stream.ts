@@ -6,7 +6,7 @@ import type { Reader } from './exchange.ts'
 /** Sends the request and has the body of its answer poured out by the reader it is given; ends with the signal. */
 type Send = (pour: Reader<number>, ended: AbortSignal) => Promise<number>
 
-/** The bytes of an answer as they arrive. Whoever stops reading ends the request; what arrived is never fetched again. */
+/** The bytes of an answer as they arrive. Whoever stops reading ends the request; nothing is fetched a second time. */
 export async function * createPipe (send: Send, maxBytes: number): AsyncGenerator<Buffer> {
   const pipe = new PassThrough()
   const ending = new AbortController()

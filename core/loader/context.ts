@@ -139,7 +139,8 @@ export interface CallScope {
 const NOTHING_FOUND: ReadonlyMap<string, Match> = new Map()
 
 export function createContext (services: PluginServices, scope: CallScope): ProviderContext {
-  const { heedsLimits = false, hold, signal, memo, preferences, options = {}, found = NOTHING_FOUND, report = () => {} } = scope
+  const { heedsLimits = false, hold, signal, memo, preferences } = scope
+  const { options = {}, found = NOTHING_FOUND, report = () => {} } = scope
   const http = services.http.withSignal(signal, { tellsLimits: heedsLimits, onWait: hold })
   return { ...services, http, signal, memo, preferences, options, found, report }
 }

@@ -34,7 +34,9 @@ export const NO_INDEX: HostIndex = {
  *
  * @param scopeOfFirst what the first build runs under, which begins when the index is first asked
  */
-export function createIndex (pool: pg.Pool, plugin: string, build: BuildIndex, scopeOfFirst: () => CallScope): HostIndex {
+export function createIndex (
+  pool: pg.Pool, plugin: string, build: BuildIndex, scopeOfFirst: () => CallScope
+): HostIndex {
   let building: Promise<number> | null = null
 
   async function readCurrent (): Promise<{ generation: number, built_at: Date } | null> {

@@ -13,7 +13,7 @@ type Engine = SocketServer['engine']
 
 /**
  * A socket session lives in one web worker, and long polling sends its requests to whichever worker is free. The
- * session id begins with its owner's worker number and process number (core/sockets/sockets.ts), so that any other worker can
+ * session id begins with its worker's number and process number (core/sockets/sockets.ts), so that any other worker can
  * hand the request over to the owner, on a local socket named after both.
  *
  * Nothing is passed on as it came. The owner gets a request of ours, on a connection that carries no other: the method,

@@ -41,7 +41,7 @@ function flagOf ({ key, heartbeatFlag }: ProviderDefinition): string | null {
 export function readFlags ({ providers, definitions }: Registry): Record<string, boolean> {
   const flags: Record<string, boolean> = Object.fromEntries(FIXED_FLAGS.map((flag) => [flag, false]))
   for (const { kind, definition } of definitions) {
-    const flag = kind === 'provider' ? flagOf(definition as ProviderDefinition) : null
+    const flag = kind === 'provider' ? flagOf(definition) : null
     if (flag !== null) flags[flag] = providers.has(definition.key)
   }
   flags[ANY_FLAG] = COUNTED.some((key) => providers.has(key))

@@ -4,6 +4,9 @@ import { User } from '../users/entities.ts'
 
 export const LEVELS = ['info', 'success', 'warning', 'error'] as const
 
+/** The inbox keeps each user's newest. */
+export const INBOX_MAX = 200
+
 /** One line of a user's inbox. */
 export const Notification = defineEntity({
   name: 'Notification',

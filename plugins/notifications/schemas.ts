@@ -1,12 +1,10 @@
 import type { OutgoingNotification } from '@svc/plugin-sdk'
 import { type Static, Type } from '@sinclair/typebox'
 import { DateTime, Id, Nullable, StoredText, StringEnum, formatDate } from '../../core/typebox.ts'
-import { LEVELS } from './entities.ts'
+import { INBOX_MAX, LEVELS } from './entities.ts'
 import type { Draft } from './kinds.ts'
 import type { StoredNotification } from './store.ts'
 
-/** The inbox keeps each user's newest. */
-export const INBOX_MAX = 200
 const RECIPIENTS_MAX = 10_000
 
 const ActorSchema = Type.Object({

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { toDatabaseJson } from '../../core/database/json.ts'
 import type { Notification } from './entities.ts'
 import type { Draft } from './kinds.ts'
-import { INBOX_MAX } from './schemas.ts'
+import { INBOX_MAX } from './entities.ts'
 
 /** Ids of users, or all of a sort; accounts that are switched off get nothing. */
 export type Recipients = readonly number[] | 'admins' | 'all'

@@ -3,7 +3,8 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import { badRequest, notFound } from '../../core/errors.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { User } from '../users/entities.ts'
-import { HiddenEntity, PermissionGrant, PermissionGroup } from './entities.ts'
+import { HiddenEntity } from './entities.ts'
+import { PermissionGrant, PermissionGroup } from './group-entities.ts'
 import type { CreateGroup, GivenGrant, GroupView, UpdateGroup } from './schemas.ts'
 
 interface MemberCount { group_id: number | null, count: number }

@@ -2,7 +2,8 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import { badRequest, notFound } from '../../core/errors.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { User } from '../users/entities.ts'
-import { HIDEABLE_ENTITIES, HiddenEntity, PermissionGroup, PermissionOverride } from './entities.ts'
+import { HIDEABLE_ENTITIES, HiddenEntity, PermissionOverride } from './entities.ts'
+import { PermissionGroup } from './group-entities.ts'
 import type { HiddenView, Hide, UpdateUserRules, UserRulesView } from './schemas.ts'
 
 async function findUser (em: EntityManager, id: number): Promise<User> {

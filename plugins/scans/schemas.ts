@@ -1,9 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import { StringEnum } from '../../core/typebox.ts'
-
-export const SCAN_TYPES = ['new_platforms', 'quick', 'update', 'unmatched', 'complete', 'hashes'] as const
-export type ScanType = typeof SCAN_TYPES[number]
+import { SCAN_TYPES } from './scan-types.ts'
 
 /** The sources clients of this API know; one that is not installed is skipped, not refused. */
 const KNOWN_SOURCES = ['igdb', 'moby', 'ss', 'ra', 'launchbox', 'hasheous', 'tgdb', 'sgdb', 'flashpoint', 'hltb', 'demozoo',

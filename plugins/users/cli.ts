@@ -4,11 +4,11 @@ import { text } from 'node:stream/consumers'
 import fastify, { type FastifyInstance } from 'fastify'
 import { listDeletedAccounts, restoreUploads } from '../assets/deleted-accounts.ts'
 import { replacePassword } from '../auth/new-password.ts'
-import { features } from '../index.ts'
 import { User } from './entities.ts'
 import { checkPassword, hashPassword } from './passwords.ts'
 import { createUsers } from './service.ts'
 import { findDatabaseUrl } from '../../core/cli/database.ts'
+import { loadFeatures } from '../../core/composition/features.ts'
 import { loadConfig } from '../../core/config/config.ts'
 import database from '../../core/database/database.ts'
 import { settingsEnvironment } from '../../core/config/environment.ts'
@@ -55,7 +55,7 @@ async function readPassword (options: PasswordSource): Promise<string> {
 async function withDatabase (url: string, work: (app: FastifyInstance) => Promise<void>): Promise<void> {
   const app = fastify()
   try {
-    await app.register(database, { url, poolSize: 1, entities: features.entities })
+    await app.register(database, { url, poolSize: 1, entities: (await loadFeatures()).entities })
     await work(app)
   } finally {
     await app.close()

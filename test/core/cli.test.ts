@@ -6,6 +6,7 @@ import { followScan } from '../../core/cli/follow.ts'
 import { renderTable } from '../../plugins/plugins/cli.ts'
 import { findAdded } from '../../plugins/plugins/npm.ts'
 import { createProgram } from '../../core/cli/program.ts'
+import { commands } from '../../core/composition/commands.ts'
 import { type ScanState, createJsonView, createLineView, listProblems, summarise } from '../../core/cli/progress.ts'
 import { toScanState } from '../../plugins/scans/cli.ts'
 import { SERVER_DIR } from '../../core/server-dir.ts'
@@ -15,7 +16,7 @@ const state = (status: string, stats: Record<string, number> = {}, error: string
   ({ status, error, platform: null, stats, problem_count: 0, problems: [] })
 
 t.test('every command explains itself', async (t) => {
-  const program = createProgram('1.2.3')
+  const program = createProgram('1.2.3', commands)
   const names = program.commands.map((command) => command.name())
   t.same(names, ['start', 'web', 'worker', 'migrate', 'database', 'config', 'scan', 'export', 'plugins', 'user'])
   for (const command of program.commands) t.ok(command.description().length > 5, command.name())
@@ -24,7 +25,7 @@ t.test('every command explains itself', async (t) => {
 
 t.test('an unknown command and a wrong value are wrong usage', async (t) => {
   for (const args of [['fly'], ['scan', '--type', 'x'], ['scan', '--rom', '0'], ['export']]) {
-    const program = createProgram('1.2.3')
+    const program = createProgram('1.2.3', commands)
     for (const command of [program, ...program.commands]) command.configureOutput({ writeErr: () => {} })
     await t.rejects(program.parseAsync(args, { from: 'user' }), CommanderError, args.join(' '))
   }

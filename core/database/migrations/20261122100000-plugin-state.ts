@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** What outlives a restart of plugins: their local indexes, what they learnt of their limits, and what is known of them. */
+/** What of plugins outlives a restart: their local indexes, and what they learnt of their limits. */
 export class Migration20261122100000 extends Migration {
   override up (): void {
     this.addSql(`create table "plugin_indexes" (

@@ -1,7 +1,7 @@
 import type { ArchiveMember } from '../../../core/archives/types.ts'
 import { hashLargest, hashMembers, type Archive } from '../../../core/archives/archive.ts'
 import { readChdSha1 } from './chd.ts'
-import { Digest } from './digest.ts'
+import { Digest } from '../../../core/archives/digest.ts'
 import { formatOf } from '../../../core/archives/formats.ts'
 import { ArchiveError, Budget, CancelledError, type Watch } from '../../../core/archives/limits.ts'
 import { digestSource, hashSmall } from './plain.ts'

@@ -4,13 +4,13 @@ import type { FileRequest } from './hash-file.ts'
 import { DEFAULT_LIMITS } from '../../../core/archives/limits.ts'
 import { ProcessPool } from './process-pool.ts'
 import type { Job } from './protocol.ts'
-import type { RetroAchievementsHash } from './retroachievements/hash.ts'
+import type { RetroAchievementsHash } from './types.ts'
 import type { ArchiveLimits, Exclusions } from '../../../core/archives/types.ts'
 import type { FileHashes, GroupHashes, HashSettings, MemberChoice } from './types.ts'
 
 export type { ArchiveLimits, Exclusions } from '../../../core/archives/types.ts'
 export type { FileHashes, GroupHashes, MemberChoice } from './types.ts'
-export type { RetroAchievementsHash } from './retroachievements/hash.ts'
+export type { RetroAchievementsHash } from './types.ts'
 
 export interface HasherOptions {
   /** Default: one for each core. */

@@ -1,7 +1,7 @@
 import { read as readWithCallback, readSync } from 'node:fs'
 import { promisify } from 'node:util'
 import type { Hashes } from '../../../core/archives/types.ts'
-import { hashBytes, type Digest } from './digest.ts'
+import { hashBytes, type Digest } from '../../../core/archives/digest.ts'
 import { CancelledError, type Watch } from '../../../core/archives/limits.ts'
 import type { Source } from '../../../core/archives/source.ts'
 

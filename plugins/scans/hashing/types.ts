@@ -1,5 +1,12 @@
 import type { ArchiveLimits, ArchiveMember, Exclusions, Hashes } from '../../../core/archives/types.ts'
-import type { RetroAchievementsHash } from './retroachievements/hash.ts'
+
+/** What RetroAchievements knows a file by. */
+export interface RetroAchievementsHash {
+  /** 32 hexadecimal digits; null for a file that is none for the console, or that could not be read. */
+  ra_hash: string | null
+  /** Why it could not be read. */
+  warning?: string
+}
 
 /** What hashing found out about one file. */
 export interface FileHashes extends Hashes {

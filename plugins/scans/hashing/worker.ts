@@ -2,7 +2,8 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { toFields } from './errors.ts'
 import { hashFile, hashGroup, type FileRequest } from './hash-file.ts'
 import { CancelledError, type Watch } from '../../../core/archives/limits.ts'
-import { hashRetroAchievements, type RetroAchievementsHash } from './retroachievements/hash.ts'
+import { hashRetroAchievements } from './retroachievements/hash.ts'
+import type { RetroAchievementsHash } from './types.ts'
 import {
   BATCH_MS, CANCELLED, DEADLINE, FILE, holdsMemory, IDLE, JOB,
   type Job, type JobResult, type ThreadSettings

@@ -1,7 +1,7 @@
 import type { ProviderDefinition, ProviderId } from '@svc/plugin-sdk'
 import type { Loaded } from '../../../core/loader/registry.ts'
 import type { Lookup } from './providers.ts'
-import type { ScanType } from '../schemas.ts'
+import type { ScanType } from '../scan-types.ts'
 
 /** What decides which providers are asked about a ROM. */
 export interface LookupSubject {

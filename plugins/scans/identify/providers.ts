@@ -53,7 +53,7 @@ export function createIdentifier (
       const ctx = context({ ...scope, signal, hold, heedsLimits: true }) as never
       const ids = new Set([lookup.knownId, hint])
       for (const id of ids) {
-        const found = id === null ? undefined : await definition.getById?.(id as never, rom, ctx)
+        const found = id === null ? undefined : await definition.getById?.(id, rom, ctx)
         if (found !== undefined) return found
       }
       return lookup.searches ? await definition.identify?.(rom, ctx) : undefined

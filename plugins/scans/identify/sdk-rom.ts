@@ -1,5 +1,6 @@
 import {
-  type Hashes, type PlatformFacts, type ProviderDefinition, type Rom as SdkRom, type RomFile, type RomPlatform, listPlatformIds
+  type Hashes, type PlatformFacts, type ProviderDefinition, type Rom as SdkRom, type RomFile, type RomPlatform,
+  listPlatformIds
 } from '@svc/plugin-sdk'
 import type { Config } from '../../../core/config/config.ts'
 import { parseName, regionCodes } from '../../../core/library/names.ts'

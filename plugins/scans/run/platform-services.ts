@@ -6,7 +6,7 @@ import type { Moves } from '../disk/moves.ts'
 import type { PlatformFolders } from '../disk/platform-folder.ts'
 import type { Progress } from './progress.ts'
 import type { RomStore } from '../store/rom-store.ts'
-import type { ScanType } from '../schemas.ts'
+import type { ScanType } from '../scan-types.ts'
 import type { ScannedPlatform } from '../identify/sdk-rom.ts'
 import type { Unfinished } from './unfinished.ts'
 

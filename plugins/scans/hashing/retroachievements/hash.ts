@@ -2,7 +2,7 @@ import { isExcluded, type Archive } from '../../../../core/archives/archive.ts'
 import { formatOf } from '../../../../core/archives/formats.ts'
 import { ArchiveError, Budget, type Watch } from '../../../../core/archives/limits.ts'
 import { withSource, type Source } from '../../../../core/archives/source.ts'
-import type { HashSettings } from '../types.ts'
+import type { HashSettings, RetroAchievementsHash } from '../types.ts'
 import { asArchiveError, unpack, type Compression } from '../../../../core/archives/unpack.ts'
 import type { ContentRule } from './cartridges.ts'
 import { ruleOf } from './consoles.ts'
@@ -11,13 +11,6 @@ import { isPlaylist, largestMember } from './known.ts'
 import { MemberReads, readsOf } from './reads.ts'
 import { contentRuleOf, discRuleOf } from './rules.ts'
 import { firstOfPlaylist } from './sheets.ts'
-
-export interface RetroAchievementsHash {
-  /** 32 hexadecimal digits; null for a file that is none for the console, or that could not be read. */
-  ra_hash: string | null
-  /** Why it could not be read. */
-  warning?: string
-}
 
 interface Hashing {
   readonly path: string

@@ -1,6 +1,6 @@
 import { createHash, hash, type Hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import type { Hashes } from '../../../core/archives/types.ts'
+import type { Hashes } from './types.ts'
 
 /** CRC32, MD5 and SHA-1 of bytes that come in pieces. */
 export class Digest {

@@ -1,0 +1,6 @@
+import { Section, Switch } from '../../core/config/setting.ts'
+
+export const ResourcesSchema = Section({
+  public: Switch('SVC_RESOURCES_PUBLIC', 'Serves artwork and manuals to anyone who knows or guesses their number; for apps ' +
+    'that show neither a credential nor the addresses they were given')
+}, 'Artwork and manuals')

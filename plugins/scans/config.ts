@@ -1,0 +1,41 @@
+import { MEDIA_KINDS } from '@svc/plugin-sdk'
+import { Type } from '@sinclair/typebox'
+import { Names, Section } from '../../core/config/setting.ts'
+import { StringEnum } from '../../core/typebox.ts'
+
+const METADATA_PRIORITY = ['igdb', 'moby', 'ss', 'ra', 'launchbox', 'gamelist', 'hasheous', 'tgdb', 'flashpoint', 'hltb']
+const ARTWORK_PRIORITY = ['sgdb', 'igdb', 'moby', 'ss', 'libretro', 'ra', 'launchbox', 'gamelist', 'hasheous', 'tgdb',
+  'flashpoint', 'hltb']
+
+export const ScanSchema = Type.Object({
+  priority: Section({
+    metadata: Names('Sources of text, most trusted first; others follow', METADATA_PRIORITY),
+    artwork: Names('Sources of artwork, most trusted first; others follow', ARTWORK_PRIORITY),
+    cover: Type.Optional(Names('Overrides artwork for covers')),
+    screenshot: Type.Optional(Names('Overrides artwork for screenshots')),
+    manual: Type.Optional(Names('Overrides artwork for manuals')),
+    region: Names('Region codes, most wanted first', ['us', 'wor', 'ss', 'eu', 'jp']),
+    region_mode: StringEnum(['prefer_rom_tags', 'prefer_config'],
+      { default: 'prefer_rom_tags', description: "Whether a ROM's own regions go before the list" }),
+    language: Names('Language codes, most wanted first', ['en'])
+  }),
+  media: Type.Array(StringEnum(MEDIA_KINDS), {
+    default: ['box2d', 'screenshot', 'manual'], description: 'Media kept besides the cover'
+  }),
+  workers: Type.Integer({
+    default: 256,
+    minimum: 1,
+    maximum: 4096,
+    env: 'SCAN_WORKERS',
+    description: 'ROMs under way at the sources at once: how far the others run ahead of a slow or paused one'
+  }),
+  hash_threads: Type.Integer({
+    default: 0, minimum: 0, maximum: 64, env: 'SVC_HASH_THREADS', description: 'Threads that hash; 0 means one per core'
+  }),
+  timeout_seconds: Type.Integer({
+    default: 14400, minimum: 1, env: 'SCAN_TIMEOUT', description: 'Seconds a scan may take'
+  }),
+  archive_timeout_seconds: Type.Integer({
+    default: 60, minimum: 1, env: 'SEVEN_ZIP_TIMEOUT', description: 'Seconds one archive may take'
+  })
+}, { default: {}, additionalProperties: Type.Object({}), description: 'Scans; a section per exporter with its `export` switch' })

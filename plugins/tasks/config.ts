@@ -1,0 +1,41 @@
+import { Type } from '@sinclair/typebox'
+import { Section, Switch } from '../../core/config/setting.ts'
+
+export const TasksSchema = Section({
+  timeout_seconds: Type.Integer({ default: 300, minimum: 1, env: 'TASK_TIMEOUT', description: 'Seconds a task may take' }),
+  result_ttl_seconds: Type.Integer({
+    default: 86400, minimum: 1, env: 'TASK_RESULT_TTL', description: 'Seconds a finished task stays listed'
+  }),
+  scheduled_rescan: Switch('ENABLE_SCHEDULED_RESCAN', 'Scans the library on a schedule'),
+  scheduled_rescan_cron: Type.String({
+    default: '0 3 * * *', pattern: '^\\S+( \\S+){4}$', env: 'SCHEDULED_RESCAN_CRON', description: 'When, in UTC'
+  }),
+  rescan_on_filesystem_change: Switch('ENABLE_RESCAN_ON_FILESYSTEM_CHANGE',
+    'Watches the library and scans the platforms in which files appear or vanish'),
+  rescan_on_filesystem_change_delay: Type.Number({
+    default: 5,
+    minimum: 0.005,
+    maximum: 1440,
+    env: 'RESCAN_ON_FILESYSTEM_CHANGE_DELAY',
+    description: 'Minutes without a further change before that scan; fractions are allowed'
+  }),
+  cleanup_orphaned_resources: Switch('ENABLE_SCHEDULED_CLEANUP_ORPHANED_RESOURCES',
+    'Deletes artwork of ROMs that are gone on a schedule'),
+  cleanup_orphaned_resources_cron: Type.String({
+    default: '0 5 * * *',
+    pattern: '^\\S+( \\S+){4}$',
+    env: 'SCHEDULED_CLEANUP_ORPHANED_RESOURCES_CRON',
+    description: 'When, in UTC'
+  }),
+  cleanup_sync_sessions: Type.Boolean({
+    default: true,
+    env: 'ENABLE_SCHEDULED_CLEANUP_SYNC_SESSIONS',
+    description: 'Gives up sync sessions that were not completed within a day on a schedule'
+  }),
+  cleanup_sync_sessions_cron: Type.String({
+    default: '23 * * * *',
+    pattern: '^\\S+( \\S+){4}$',
+    env: 'SCHEDULED_CLEANUP_SYNC_SESSIONS_CRON',
+    description: 'When, in UTC'
+  })
+}, 'Background tasks')
