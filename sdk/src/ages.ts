@@ -30,10 +30,10 @@ const BOARDS: ReadonlyMap<string, Board> = new Map([
 const toWord = (text: string) => text.toUpperCase().replaceAll(/[^A-Z\d]+/g, '')
 
 /**
- * The age from which a rating allows a game: `minimumAge('ESRB', 'E10+')` is 10. Null for a board or a rating that says
+ * The age from which a rating allows a game: `minimumAge('ESRB', 'E10+')` is 10. Undefined for a board or a rating that says
  * no age, such as one that is pending.
  */
-export function minimumAge (board: string, rating: string): number | null {
+export function minimumAge (board: string, rating: string): number | undefined {
   const age = BOARDS.get(toWord(board))?.(toWord(rating))
-  return age === undefined || age > AGE_MAX ? null : age
+  return age === undefined || age > AGE_MAX ? undefined : age
 }

@@ -92,21 +92,21 @@ export function compareTitles (a: string, b: string): number {
 }
 
 /**
- * The candidate most like the term, the first one on a tie, or null when none reaches the threshold.
+ * The candidate most like the term, the first one on a tie, or undefined when none reaches the threshold.
  * Neighbouring sequels are almost equal as text, so a candidate is passed over when it and the term both end
  * with a number, arabic or roman, and the numbers differ.
  */
 export function findBestTitle (
   term: string, titles: readonly string[], { threshold, split = false }: BestTitleOptions
-): BestTitle | null {
+): BestTitle | undefined {
   const wanted = sequelNumber(term)
-  let best: BestTitle | null = null
+  let best: BestTitle | undefined
   for (const [index, title] of titles.entries()) {
     const compared = split ? lastPart(title) : title
     const number = sequelNumber(compared)
     if (wanted !== null && number !== null && wanted !== number) continue
     const score = compareTitles(term, compared)
-    if (score >= threshold && (best === null || score > best.score)) best = { title, index, score }
+    if (score >= threshold && (best === undefined || score > best.score)) best = { title, index, score }
     if (score === 1) break
   }
   return best

@@ -30,5 +30,5 @@ t.test('a rating that says no age is none', async (t) => {
   for (const [board, rating] of [
     ['ESRB', 'RP'], ['ESRB', '12'], ['ESRB', ''], ['GRAC', 'TESTING'], ['PEGI', '180'], ['CERO', 'constructor'],
     ['Nobody', '12'], ['', '12'], ['constructor', 'E']
-  ] as const) t.equal(minimumAge(board, rating), null, `${board} ${rating}`)
+  ] as const) t.equal(minimumAge(board, rating), undefined, `${board} ${rating}`)
 })

@@ -162,7 +162,7 @@ t.test('the configuration of a plugin gets its defaults and is checked', async (
     name: 'Demo',
     id: 'string',
     config: Type.Object({ size: Type.Integer({ default: 3 }), key: Type.String({ minLength: 1 }) }),
-    identify: async () => null
+    identify: async () => undefined
   })
   t.same(createPluginContext(plugin, { config: { key: 'k' } }).config, { size: 3, key: 'k' })
   t.throws(() => createPluginContext(plugin, { config: { key: '' } }), /\/key must NOT have fewer than 1 characters; it is ""/)
@@ -174,7 +174,7 @@ t.test('a ROM is complete, and its names follow from the file name', async (t) =
     fs_name_no_tags: 'Harbor',
     fs_extension: 'gz',
     fs_path: 'roms/nes',
-    platform: { slug: 'nes', fs_slug: 'nes', fs_path: 'roms/nes', provider_id: null },
+    platform: { slug: 'nes', fs_slug: 'nes', fs_path: 'roms/nes', ids: [] },
     files: [{ file_name: 'Harbor (USA).tar.gz', file_path: 'roms/nes', sha1_hash: 'ab', is_top_level: true }]
   })
   t.match(createExportGame({ fs_name: 'Harbor (USA).sfc' }), { path: 'Harbor (USA).sfc', name: 'Harbor' })

@@ -5,7 +5,7 @@ import { defineProvider } from '../src/index.ts'
 import { testProvider } from '../testing/index.ts'
 import { runSuite } from './support.ts'
 
-const provider = defineProvider({ key: 'demo', name: 'Demo', id: 'integer', identify: async () => null })
+const provider = defineProvider({ key: 'demo', name: 'Demo', id: 'integer', identify: async () => undefined })
 const NAME = 'the package can be published'
 const packageJson = {
   name: 'svc-provider-demo',

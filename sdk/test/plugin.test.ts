@@ -10,7 +10,7 @@ t.test('a definition becomes a plugin of its kind that the host can register', a
     id: 'integer',
     setup: async ({ config }) => { steps.push(`setup ${JSON.stringify(config)}`) },
     close: async () => { steps.push('close') },
-    identify: async () => null
+    identify: async () => undefined
   })
   const closing: (() => Promise<void>)[] = []
   await provider({ addHook: (_name, hook) => closing.push(hook) }, {

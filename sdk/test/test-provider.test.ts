@@ -31,16 +31,16 @@ const goodProvider = defineProvider({
   metadata: Type.Object({ cover: Type.Optional(Type.String()) }),
   platforms: { snes: 2 },
 
-  async identify (rom, { http, config }): Promise<Match<{ cover?: string }> | null> {
+  async identify (rom, { http, config }): Promise<Match<{ cover?: string }, number> | undefined> {
     const headers = { 'x-key': config.apiKey }
     const found = await http.json(`${BASE}/search`, { query: { name: rom.fs_name_no_tags }, headers })
     const id = field(found, 'id')
-    if (!Number.isSafeInteger(id)) return null
+    if (!Number.isSafeInteger(id)) return undefined
     const game = await http.json(`${BASE}/games/${String(id)}`, { headers })
     const name = field(game, 'name')
     const cover = field(game, 'cover')
     if (typeof name !== 'string') throw new ServiceDownError('a game without a name')
-    const match: Match<{ cover?: string }> = { id: Number(id), name, metadata: {} }
+    const match: Match<{ cover?: string }, number> = { id: Number(id), name, metadata: {} }
     if (typeof cover === 'string' && cover.startsWith('https://')) {
       match.media = [{ kind: 'cover', url: cover }]
       match.metadata = { cover }
@@ -49,6 +49,10 @@ const goodProvider = defineProvider({
   }
 })
 const { definition: good }: Provider = goodProvider
+
+async function identifyWell (...[rom, ctx]: Parameters<NonNullable<ProviderDefinition['identify']>>) {
+  return await good.identify?.(rom, ctx) as Match | undefined
+}
 
 function failuresOf (changes: Partial<ProviderDefinition>, options: Partial<ProviderSuite> = {}) {
   const provider: Provider = defineProvider({ ...good, ...changes })
@@ -59,8 +63,8 @@ function failuresOf (changes: Partial<ProviderDefinition>, options: Partial<Prov
 function changeMatch (change: (match: Match) => unknown): Partial<ProviderDefinition> {
   return {
     async identify (rom, ctx) {
-      const match = await good.identify(rom, ctx)
-      return match === null ? null : change(match) as Match
+      const match = await identifyWell(rom, ctx)
+      return match === undefined ? undefined : change(match) as Match
     }
   }
 }
@@ -77,7 +81,7 @@ t.test('a good provider with every method passes', async (t) => {
     async getById (id, _rom, { http }) {
       const game = await http.json(`${BASE}/games/${id}`)
       const name = field(game, 'name')
-      return typeof name === 'string' ? { id: Number(id), name } : null
+      return typeof name === 'string' ? { id: Number(id), name } : undefined
     },
     async search ({ term }, { http }) {
       const id = field(await http.json(`${BASE}/search`, { query: { name: term } }), 'id')
@@ -86,7 +90,10 @@ t.test('a good provider with every method passes', async (t) => {
     async heartbeat ({ http }) {
       return (await http.request(`${BASE}/search`, { accept: [401, 404] })).status < 300
     },
-    async refresh ({ http, cache }) { await cache.set('index', await http.json(`${BASE}/search`)) }
+    async searchCovers (name, { http }) {
+      const cover = field(await http.json(`${BASE}/games/11`), 'cover')
+      return typeof cover === 'string' && URL.canParse(cover) ? [{ name, covers: [{ url: cover, thumb: cover }] }] : []
+    }
   })
   t.strictSame([...failed], [])
 })
@@ -117,8 +124,8 @@ t.test('a definition that the host cannot use fails', async (t) => {
 
 t.test('a match that is wrong fails', async (t) => {
   const bad: [Partial<ProviderDefinition>, RegExp][] = [
-    [changeMatch(() => null), /the known ROM was not found/],
-    [changeMatch(() => undefined), /null, not undefined/],
+    [changeMatch(() => undefined), /the known ROM was not found/],
+    [changeMatch(() => null), /nothing found is undefined, not null/],
     [changeMatch((match) => ({ ...match, id: 12 })), /the id of the match/],
     [changeMatch((match) => ({ ...match, id: 'x' })), /the id "x" is no integer/],
     [changeMatch((match) => ({ ...match, name: 'Another' })), /the name of the match/],
@@ -129,7 +136,7 @@ t.test('a match that is wrong fails', async (t) => {
     [changeMatch((match) => ({ ...match, metadata: { cover: 7 } })), /metadata does not fit its schema/],
     [changeMatch((match) => ({ ...match, ids: { igdb: 4 } })), /links must have "igdb"/],
     [changeMatch((match) => ({ ...match, media: [{ kind: 'cover', url: '//games.example/11.png' }] })), /absolute https/],
-    [changeMatch((match) => ({ ...match, media: [{ kind: 'cover', url: 'file:///etc/passwd' }] })), /relative to the library/],
+    [changeMatch((match) => ({ ...match, media: [{ kind: 'cover', url: 'file:///etc/passwd' }] })), /stays in the library/],
     [changeMatch((match) => ({ ...match, media: [{ kind: 'cover', url: `${BASE}/?key=${KEY}` }] })), /shows a writeOnly value/]
   ]
   for (const [changes, message] of bad) {
@@ -139,9 +146,9 @@ t.test('a match that is wrong fails', async (t) => {
 })
 
 t.test('a provider that throws for, or guesses, an unknown ROM fails', async (t) => {
-  const name = 'an unknown ROM gives null'
+  const name = 'an unknown ROM gives undefined'
   const identify = (otherwise: () => Match): Partial<ProviderDefinition> => ({
-    identify: async (rom, ctx) => await good.identify(rom, ctx) ?? otherwise()
+    identify: async (rom, ctx) => await identifyWell(rom, ctx) ?? otherwise()
   })
   t.match((await failuresOf(identify(() => ({ id: 1 })))).failed.get(name), /Zyzzogeton.* must not be found/)
   t.match((await failuresOf(identify(() => { throw new Error('not found') }))).failed.get(name), /identify threw Error: not found/)
@@ -151,7 +158,7 @@ t.test('a request that was not planned fails, even when it is swallowed', async 
   const { failed } = await failuresOf({
     async identify (rom, ctx) {
       await ctx.http.json(`${BASE}/telemetry`).catch(() => null)
-      return good.identify(rom, ctx)
+      return identifyWell(rom, ctx)
     }
   })
   t.match(failed.get('a known ROM gives a match that fits the schemas'), /No response is planned for GET .*\/telemetry/)
@@ -159,12 +166,12 @@ t.test('a request that was not planned fails, even when it is swallowed', async 
 
 t.test('a provider that answers after an abort, or hides its reason, fails', async (t) => {
   const name = 'identify ends with the reason of an aborted signal'
-  const swallow = await failuresOf({ identify: (rom, ctx) => good.identify(rom, ctx).catch(() => null) })
-  t.match(swallow.failed.get(name), /was aborted before it began and still gave null/)
+  const swallow = await failuresOf({ identify: (rom, ctx) => identifyWell(rom, ctx).catch(() => undefined) })
+  t.match(swallow.failed.get(name), /was aborted before it began and still gave undefined/)
   const wrap = await failuresOf({
     identify: async (rom, ctx) => {
       try {
-        return await good.identify(rom, ctx)
+        return await identifyWell(rom, ctx)
       } catch (err) {
         throw new ServiceDownError('demo', { cause: err })
       }
@@ -178,7 +185,7 @@ t.test('a provider for which an outage is a surprise fails', async (t) => {
   const trusting = await failuresOf({
     async identify (rom, { http }) {
       const found = await http.json(`${BASE}/search`, { query: { name: rom.fs_name_no_tags } }) as { id: number | null }
-      if (found.id === null) return null
+      if (found.id === null) return undefined
       const game = await http.json(`${BASE}/games/${found.id}`) as { name: string }
       return { id: 11, name: game.name.trim() }
     }
@@ -187,7 +194,7 @@ t.test('a provider for which an outage is a surprise fails', async (t) => {
   t.match(trusting.failed.get('identify takes no value of the wrong type'), /answered with name = null, .* TypeError/)
 
   const inventing = await failuresOf({
-    identify: (rom, ctx) => good.identify(rom, ctx).catch((err: unknown) => {
+    identify: (rom, ctx) => identifyWell(rom, ctx).catch((err: unknown) => {
       ctx.signal.throwIfAborted()
       if (err instanceof Error) return { id: 1, name: rom.fs_name }
       throw err
@@ -196,7 +203,7 @@ t.test('a provider for which an outage is a surprise fails', async (t) => {
   t.match(inventing.failed.get(name), /status 500 from request 1 on, must find nothing or throw, not give \{"id":1/)
 
   const telling = await failuresOf({
-    identify: (rom, ctx) => good.identify(rom, ctx).catch((err: unknown) => {
+    identify: (rom, ctx) => identifyWell(rom, ctx).catch((err: unknown) => {
       if (!(err instanceof ServiceDownError)) throw err
       throw new ServiceDownError(`${err.message} for ${KEY}`, { cause: err })
     })
@@ -206,7 +213,7 @@ t.test('a provider for which an outage is a surprise fails', async (t) => {
 
 t.test('errors of the SDK are how an outage is told', async (t) => {
   const { failed } = await failuresOf({
-    identify: (rom, ctx) => good.identify(rom, ctx).catch((err: unknown) => {
+    identify: (rom, ctx) => identifyWell(rom, ctx).catch((err: unknown) => {
       if (err instanceof HttpStatusError && err.status === 401) throw new CredentialsRefusedError('the key is not accepted')
       throw err
     })
@@ -219,8 +226,8 @@ t.test('a value of the wrong type that is passed on fails', async (t) => {
   t.strictSame([...failed], [])
   const careless = await failuresOf({
     async identify (rom, ctx) {
-      const match = await good.identify(rom, ctx)
-      if (match === null) return null
+      const match = await identifyWell(rom, ctx)
+      if (match === undefined) return undefined
       const game = await ctx.http.json(`${BASE}/games/11`) as { cover: string }
       return { ...match, metadata: { cover: game.cover } }
     }
@@ -229,11 +236,11 @@ t.test('a value of the wrong type that is passed on fails', async (t) => {
 })
 
 t.test('a provider that mixes up calls in parallel fails', async (t) => {
-  let last: Match | null = null
+  let last: Match | undefined
   const { failed } = await failuresOf({
     async identify (rom, ctx) {
-      last = null
-      const match = await good.identify(rom, ctx)
+      last = undefined
+      const match = await identifyWell(rom, ctx)
       last = match ?? last
       await ctx.http.json(`${BASE}/search`)
       await ctx.http.json(`${BASE}/search`)
@@ -246,13 +253,13 @@ t.test('a provider that mixes up calls in parallel fails', async (t) => {
 t.test('a provider that goes past its context fails', async (t) => {
   const name = 'nothing but the context is used'
   const environment = await failuresOf({
-    identify: async (rom, ctx) => process.env.DEMO_API_KEY === 'x' ? null : good.identify(rom, ctx)
+    identify: async (rom, ctx) => process.env.DEMO_API_KEY === 'x' ? undefined : identifyWell(rom, ctx)
   })
   t.match(environment.failed.get(name), /process\.env\.DEMO_API_KEY/)
   const network = await failuresOf({
     async identify (rom, ctx) {
       await fetch('data:text/plain,x').catch(() => null)
-      return good.identify(rom, ctx)
+      return identifyWell(rom, ctx)
     }
   })
   t.match(network.failed.get(name), /fetch\(\)/)
@@ -263,7 +270,7 @@ t.test('a provider that changes the ROM it was given fails', async (t) => {
   const { failed } = await failuresOf({
     async identify (rom, ctx) {
       Object.assign(rom, { fs_name: 'x' })
-      return good.identify(rom, ctx)
+      return identifyWell(rom, ctx)
     }
   })
   t.match(failed.get('a known ROM gives a match that fits the schemas'), /read only property/)
@@ -275,7 +282,7 @@ t.test('a provider that reads files must take damaged ones', async (t) => {
     async identify (rom, { files: library }) {
       const text = await library.readText('roms/snes/games.json')
       const id = field(parse(text ?? '{}'), rom.fs_name_no_tags)
-      return typeof id === 'number' ? { id, name: rom.fs_name_no_tags } : null
+      return typeof id === 'number' ? { id, name: rom.fs_name_no_tags } : undefined
     }
   })
   const careless = await failuresOf(reads((text) => JSON.parse(text)), { files })
@@ -290,19 +297,14 @@ t.test('a provider that reads files must take damaged ones', async (t) => {
   t.strictSame([...careful.failed], [])
 })
 
-t.test('prepare brings an index into place before anything is tried', async (t) => {
+t.test('prepare brings a context into the state in which methods are called', async (t) => {
   const { failed } = await failuresOf({
-    async refresh ({ http, cache }) {
-      const id = field(await http.json(`${BASE}/games/11`), 'id')
-      if (typeof id !== 'number') throw new ServiceDownError('no index')
-      await cache.set('index', { 'Chrono Harbor': id })
-    },
     async identify (rom, { cache }) {
-      const id = field(await cache.get('index'), rom.fs_name_no_tags)
-      return typeof id === 'number' ? { id, name: rom.fs_name_no_tags } : null
+      const id = field(await cache.get('ids'), rom.fs_name_no_tags)
+      return typeof id === 'number' ? { id, name: rom.fs_name_no_tags } : undefined
     }
   }, {
-    prepare: async (ctx) => { await ctx.cache.set('index', { 'Chrono Harbor': 11 }) }
+    prepare: async (ctx) => { await ctx.cache.set('ids', { 'Chrono Harbor': 11 }) }
   })
   t.strictSame([...failed], [])
 })

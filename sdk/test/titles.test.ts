@@ -91,24 +91,24 @@ t.test('a hostile title is compared in little time', async (t) => {
 t.test('the best title above the threshold is found, the first one on a tie', async (t) => {
   t.same(findBestTitle('Chrono Harbor', ['Other', 'Chrono Harbour', 'chrono harbor', 'Chrono Harbor'], { threshold: 0.75 }),
     { title: 'chrono harbor', index: 2, score: 1 })
-  t.equal(findBestTitle('Chrono Harbor', ['Tetris', 'Dr. Mario'], { threshold: 0.75 }), null)
-  t.equal(findBestTitle('Chrono Harbor', [], { threshold: 0 }), null)
+  t.equal(findBestTitle('Chrono Harbor', ['Tetris', 'Dr. Mario'], { threshold: 0.75 }), undefined)
+  t.equal(findBestTitle('Chrono Harbor', [], { threshold: 0 }), undefined)
   t.match(findBestTitle('abcd', ['abcx', 'abcy'], { threshold: 0 }), { index: 0 })
 })
 
 t.test('with split a candidate is compared by its last part', async (t) => {
   const titles = ['Harbor Saga: Tides of Time', 'Harbor Saga - ']
-  t.equal(findBestTitle('Tides of Time', titles, { threshold: 0.98 }), null)
+  t.equal(findBestTitle('Tides of Time', titles, { threshold: 0.98 }), undefined)
   t.match(findBestTitle('Tides of Time', titles, { threshold: 0.98, split: true }), { index: 0, score: 1 })
   t.match(findBestTitle('Harbor Saga', titles, { threshold: 0.98, split: true }), { index: 1, score: 1 })
 })
 
 t.test('a neighbouring sequel is passed over', async (t) => {
-  const find = (term: string, ...titles: string[]) => findBestTitle(term, titles, { threshold: 0.75 })?.title ?? null
+  const find = (term: string, ...titles: string[]) => findBestTitle(term, titles, { threshold: 0.75 })?.title
   t.equal(find('Final Fantasy VI', 'Final Fantasy VII', 'Final Fantasy 6'), 'Final Fantasy 6')
-  t.equal(find('Final Fantasy VI', 'Final Fantasy VII'), null)
-  t.equal(find('Mega Man X', 'Mega Man X2'), null)
-  t.equal(find('Mega Man X2', 'Mega Man X3', 'Mega Man X'), null)
+  t.equal(find('Final Fantasy VI', 'Final Fantasy VII'), undefined)
+  t.equal(find('Mega Man X', 'Mega Man X2'), undefined)
+  t.equal(find('Mega Man X2', 'Mega Man X3', 'Mega Man X'), undefined)
   t.equal(find('Harbor 02', 'Harbor II'), 'Harbor II')
   t.equal(find('Harbor XXIX', 'Harbor 29'), 'Harbor 29')
   t.equal(find('Harbor', 'Harbor 2'), 'Harbor 2', 'one number alone says nothing')

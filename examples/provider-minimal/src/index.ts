@@ -1,46 +1,45 @@
-import { type Context, type Match, type Rom, Type, defineProvider, findBestTitle } from '@svc/plugin-sdk'
-import { MetadataSchema, type Metadata, readGame, readGames, toMatch } from './map.ts'
-
-interface Config { baseUrl: string }
+import { type ContextOf, type ProviderId, Type, defineProvider, findBestTitle } from '@svc/plugin-sdk'
+import { MetadataSchema, readGame, readGames } from './map.ts'
 
 // Below this, two titles are more often two games than two spellings of one.
 const THRESHOLD = 0.75
+
+const ConfigSchema = Type.Object({
+  baseUrl: Type.String({
+    default: 'https://games.example/api',
+    pattern: '^https?://',
+    env: 'MINIMAL_API_URL',
+    description: 'Address of the API, without a slash at the end'
+  })
+})
 
 export default defineProvider({
   key: 'minimal',
   name: 'Minimal games database',
   id: 'integer',
   tag: 'minimal',
-  config: Type.Object({
-    baseUrl: Type.String({
-      default: 'https://games.example/api',
-      pattern: '^https?://',
-      env: 'MINIMAL_API_URL',
-      description: 'Address of the API, without a slash at the end'
-    })
-  }),
+  config: ConfigSchema,
   metadata: MetadataSchema,
-  limits: { concurrency: 2, perSecond: 4 },
+  limits: { concurrency: 2, rates: [{ requests: 4, perMs: 1000 }] },
   platforms: { nes: 1, snes: 2, genesis: 3 },
 
-  async identify (rom: Rom, ctx: Context<Config>): Promise<Match<Metadata> | null> {
-    const games = await findGames(rom.fs_name_no_tags, rom.platform.provider_id, ctx)
-    const best = findBestTitle(rom.fs_name_no_tags, games.map((game) => game.title), { threshold: THRESHOLD })
-    const game = games[best?.index ?? -1]
-    return game === undefined || best === null ? null : { ...toMatch(game), score: best.score }
+  async identify (rom, ctx) {
+    const games = await findGames(rom.fs_name_no_tags, rom.platform.ids, ctx)
+    const best = findBestTitle(rom.fs_name_no_tags, games.map(({ name }) => name), { threshold: THRESHOLD })
+    const game = best && games[best.index]
+    return game && { ...game, score: best.score }
   },
 
   async getById (id, _rom, { config, http }) {
-    const response = await http.request(`${config.baseUrl}/games/${encodeURIComponent(id)}`, { accept: [404] })
-    const game = response.status === 404 ? null : readGame(response.json())
-    return game === null ? null : toMatch(game)
+    const response = await http.request(`${config.baseUrl}/games/${id}`, { accept: [404] })
+    return response.status === 404 ? undefined : readGame(response.json())
   },
 
   async search ({ term, platform }, ctx) {
-    return (await findGames(term, platform.provider_id, ctx)).map(toMatch)
+    return findGames(term, platform.ids, ctx)
   }
 })
 
-async function findGames (title: string, platform: number | string | null, { config, http }: Context<Config>) {
+async function findGames (title: string, platform: readonly ProviderId[], { config, http }: ContextOf<typeof ConfigSchema>) {
   return readGames(await http.json(`${config.baseUrl}/games`, { query: { title, platform } }))
 }

@@ -13,12 +13,12 @@ t.test('conforms', (t) => testProvider(t, provider, {
 t.test('a sequel is not taken for the first part', async (t) => {
   const games = [{ id: 12, title: 'Chrono Harbor II' }]
   const ctx = createPluginContext(provider, { t, responses: [{ url: '*/games', json: { games } }] })
-  const rom = createRom({ fs_name: 'Chrono Harbor III (USA).sfc', platform: { provider_id: 2 } })
-  t.equal(await provider.definition.identify(rom, ctx), null)
+  const rom = createRom({ fs_name: 'Chrono Harbor III (USA).sfc', platform: { ids: [2] } })
+  t.equal(await provider.definition.identify?.(rom, ctx), undefined)
 })
 
 t.test('an id that the database does not know is not found', async (t) => {
   const ctx = createPluginContext(provider, { t, responses })
-  t.equal(await provider.definition.getById?.(404, null, ctx), null)
+  t.equal(await provider.definition.getById?.(404, undefined, ctx), undefined)
   t.equal(ctx.requests.length, 1)
 })

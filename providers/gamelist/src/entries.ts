@@ -28,7 +28,7 @@ export function parseGamelist (xml: string, source: string): Gamelist {
   const byName = new Map<string, Entry>()
   for (const element of findEntries(parseXml(xml, { source }))) {
     const entry = toEntry(element)
-    if (entry === null) continue
+    if (entry === undefined) continue
     byPath.set(entry.path, entry)
     byName.set(posix.basename(entry.path), entry)
   }
@@ -42,12 +42,12 @@ function * findEntries (elements: readonly XmlElement[]): Generator<XmlElement> 
   }
 }
 
-function toEntry (element: XmlElement): Entry | null {
+function toEntry (element: XmlElement): Entry | undefined {
   const text = new Map<string, string>()
   for (const child of xmlChildren(element)) {
     const value = xmlText(child)
     if (value !== '' && !text.has(child.name)) text.set(child.name, value)
   }
   const path = normalizeEntryPath(text.get('path') ?? '')
-  return path === null ? null : { path, isFolder: element.name === 'folder', text }
+  return path === undefined ? undefined : { path, isFolder: element.name === 'folder', text }
 }

@@ -14,15 +14,15 @@ export function loadGamelist (platform: RomPlatform, ctx: Context): Promise<Game
 }
 
 /** The entry of a ROM: the one with its path in the platform folder, else one with its file or folder name. */
-export function findEntry (rom: Rom, { byPath, byName }: Gamelist): Entry | null {
+export function findEntry (rom: Rom, { byPath, byName }: Gamelist): Entry | undefined {
   const path = posix.relative(rom.platform.fs_path, posix.join(rom.fs_path, rom.fs_name))
-  return byPath.get(path) ?? byName.get(rom.fs_name) ?? null
+  return byPath.get(path) ?? byName.get(rom.fs_name)
 }
 
 async function readGamelist (file: string, platform: RomPlatform, ctx: Context): Promise<Gamelist> {
   try {
     const text = await ctx.files.readText(file, MAX_BYTES)
-    if (text === null) return NO_ENTRIES
+    if (text === undefined) return NO_ENTRIES
     const gamelist = parseGamelist(text, file)
     warnOfOutsidePaths(gamelist, file, platform, ctx)
     return gamelist
@@ -38,7 +38,7 @@ function warnOfOutsidePaths ({ byPath }: Gamelist, file: string, platform: RomPl
   for (const { text } of byPath.values()) {
     for (const { element } of MEDIA) {
       const path = text.get(element)
-      if (path !== undefined && resolveMediaPath(platform.fs_path, path) === null) refused.push(path)
+      if (path !== undefined && resolveMediaPath(platform.fs_path, path) === undefined) refused.push(path)
     }
   }
   if (refused.length === 0) return

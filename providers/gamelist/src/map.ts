@@ -12,7 +12,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
 /** The match of an entry. Its id is a hash of the platform and the entry's path, the same in every scan. */
 export function toMatch (
   entry: Entry, platform: RomPlatform, urls: ReadonlyMap<MediaKey, string>
-): Match<GamelistMetadata> {
+): Match<GamelistMetadata, string> {
   return {
     id: createHash('sha1').update(`${platform.slug}/${entry.path}`).digest('hex'),
     ...toFields(entry.text),
@@ -24,7 +24,7 @@ export function toMatch (
 function toFields (text: Entry['text']): GameFields {
   const rating = toRating(text.get('rating'))
   const players = toPlayerCount(text.get('players'))
-  return omitUnknown({
+  return {
     name: cut(text.get('name'), NAME_LENGTH),
     sort_name: cut(toSortKey(text.get('sortname')), SORT_NAME_LENGTH),
     summary: text.get('desc'),
@@ -38,12 +38,12 @@ function toFields (text: Entry['text']): GameFields {
     player_count: players === '1' ? undefined : players,
     first_release_date: toTime(text.get('releasedate')),
     average_rating: rating === undefined ? undefined : Math.round(rating * 10_000) / 100
-  })
+  }
 }
 
 function toMetadata (text: Entry['text'], urls: ReadonlyMap<MediaKey, string>): GamelistMetadata {
   const released = text.get('releasedate')
-  const metadata: GamelistMetadata = omitUnknown({
+  return {
     rating: toRating(text.get('rating')),
     first_release_date: toTime(released) === undefined ? undefined : released,
     sort_name: text.get('sortname'),
@@ -51,10 +51,9 @@ function toMetadata (text: Entry['text'], urls: ReadonlyMap<MediaKey, string>): 
     md5_hash: toMd5(text.get('md5')),
     companies: toCompanies(text),
     franchises: toList(text.get('family')),
-    genres: toList(text.get('genre'))
-  })
-  for (const [key, url] of urls) metadata[`${key}_url`] = url
-  return metadata
+    genres: toList(text.get('genre')),
+    ...Object.fromEntries([...urls].map(([key, url]) => [`${key}_url`, url]))
+  }
 }
 
 function toMedia (urls: ReadonlyMap<MediaKey, string>): Media[] {
@@ -111,12 +110,4 @@ function toSortKey (text?: string): string | undefined {
 /** Never leaves half of a surrogate pair. */
 function cut (text: string | undefined, length: number): string | undefined {
   return text?.slice(0, length).replace(/[\uD800-\uDBFF]$/, '')
-}
-
-function omitUnknown<Fields extends object> (fields: Fields): Fields {
-  const known = { ...fields }
-  for (const key of Object.keys(known) as (keyof Fields)[]) {
-    if (known[key] === undefined) delete known[key]
-  }
-  return known
 }

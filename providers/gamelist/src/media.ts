@@ -44,18 +44,18 @@ export async function findMedia (entry: Entry, platform: RomPlatform, ctx: Conte
   const urls = new Map<MediaKey, string>()
   for (const medium of MEDIA) {
     const path = await findNamed(medium, entry, platform, ctx) ?? await findBeside(medium, entry, platform, ctx)
-    if (path !== null) urls.set(medium.key, `file://${path}`)
+    if (path !== undefined) urls.set(medium.key, `file://${path}`)
   }
   return urls
 }
 
 async function findNamed ({ element, type }: Medium, entry: Entry, platform: RomPlatform, ctx: Context) {
   const text = entry.text.get(element)
-  const path = text === undefined ? null : resolveMediaPath(platform.fs_path, text)
-  if (path === null || !type.test(path)) return null
+  const path = text === undefined ? undefined : resolveMediaPath(platform.fs_path, text)
+  if (path === undefined || !type.test(path)) return undefined
   const { dir, base } = posix.parse(path)
   const { names } = await indexFolder(dir, ctx)
-  return names.has(base) ? path : null
+  return names.has(base) ? path : undefined
 }
 
 /** ES-DE repeats the ROMs' subfolders in its media folders and names a folder's media by the whole folder name. */
@@ -68,7 +68,7 @@ async function findBeside ({ folder, type }: Medium, entry: Entry, platform: Rom
       if (file !== undefined) return posix.join(place, file)
     }
   }
-  return null
+  return undefined
 }
 
 function indexFolder (path: string, ctx: Context): Promise<FolderIndex> {

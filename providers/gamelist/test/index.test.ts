@@ -23,7 +23,7 @@ function createContext (files: Record<string, string>) {
 }
 
 function identify (rom: RomOverrides, ctx: ReturnType<typeof createContext>) {
-  return provider.definition.identify(createRom(rom), ctx)
+  return provider.definition.identify?.(createRom(rom), ctx)
 }
 
 function identifyIn (xml: string, rom: RomOverrides, ...files: string[]) {
@@ -159,8 +159,8 @@ t.test('a ROM that lies elsewhere is matched by its file name, in the same case'
   const xml = readFixture('paths.xml')
   t.match(await identifyIn(xml, { fs_name: 'Windows.sfc', fs_path: `${FOLDER}/moved` }), { name: 'Windows' })
   t.match(await identifyIn(xml, { fs_name: 'Absolute.sfc' }), { name: 'Absolute' })
-  t.equal(await identifyIn(xml, { fs_name: 'absolute.sfc' }), null)
-  t.equal(await identifyIn(xml, { fs_name: 'Foreign.sfc' }), null, 'an entry of another platform folder')
+  t.equal(await identifyIn(xml, { fs_name: 'absolute.sfc' }), undefined)
+  t.equal(await identifyIn(xml, { fs_name: 'Foreign.sfc' }), undefined, 'an entry of another platform folder')
 })
 
 t.test('of two entries with one path the later counts', async (t) => {
@@ -205,7 +205,7 @@ for (const name of ['bomb.xml', 'broken.xml']) {
     const ctx = createContext(createLibrary(readFixture(name)))
     const names = ['Chrono Harbor (USA).sfc', 'Other.sfc', 'Third.sfc']
     const matches = await Promise.all(names.map((name) => identify({ fs_name: name }, ctx)))
-    t.same(matches, [null, null, null])
+    t.same(matches, [undefined, undefined, undefined])
     t.match(ctx.logs, [{ level: 'warn', fields: { err: { name: 'XmlError' }, file: FILE } }])
     t.equal(ctx.logs.length, 1)
   })
@@ -213,14 +213,14 @@ for (const name of ['bomb.xml', 'broken.xml']) {
 
 t.test('a file larger than 64 MiB gives no data and one warning', async (t) => {
   const ctx = createContext(createLibrary(`<gameList>${' '.repeat(64 * 1024 * 1024)}</gameList>`))
-  t.equal(await identify({}, ctx), null)
+  t.equal(await identify({}, ctx), undefined)
   t.match(ctx.logs, [{ level: 'warn', fields: { file: FILE } }])
 })
 
 t.test('a platform without gamelist.xml, or with an empty one, gives no data and no warning', async (t) => {
   for (const files of [{}, createLibrary('')]) {
     const ctx = createContext(files)
-    t.equal(await identify({}, ctx), null)
+    t.equal(await identify({}, ctx), undefined)
     t.same(ctx.logs, [])
   }
 })

@@ -18,7 +18,7 @@ export function toAgeRatings (value: unknown): Pick<GameFields, 'age_ratings' | 
   const ages = ratings.flatMap(({ board = '', rating = '' }) => minimumAge(board, rating) ?? [])
   return {
     age_ratings: unique(ratings.map(({ rating }) => rating)),
-    ...ages.length > 0 && { min_age: Math.max(...ages) }
+    min_age: ages.length > 0 ? Math.max(...ages) : undefined
   }
 }
 

@@ -16,8 +16,8 @@ const EXPANDED_COLUMNS = [
 /** A game as Hasheous describes it. Only its id has been looked at. */
 export type Game = Fields & { readonly id: number }
 
-/** The game these files belong to, or null when none is known. @throws ServiceDownError when the answer is nonsense */
-export async function lookUp (items: readonly LookupItem[], ctx: HasheousContext): Promise<Game | null> {
+/** The game these files belong to, or undefined when none is known. @throws ServiceDownError when the answer is nonsense */
+export async function lookUp (items: readonly LookupItem[], ctx: HasheousContext): Promise<Game | undefined> {
   const response = await ctx.http.request(toUrl(ctx, '/Lookup/ByHash'), {
     method: 'POST',
     query: { returnAllSources: true, returnFields: 'Signatures, Metadata, Attributes' },
@@ -28,16 +28,16 @@ export async function lookUp (items: readonly LookupItem[], ctx: HasheousContext
     retry: true
   })
   const game = readAnswer(response)
-  if (game === null || isGame(game)) return game
+  if (game === undefined || isGame(game)) return game
   throw new ServiceDownError('Hasheous answered a lookup without the id of the game; try again later')
 }
 
 /**
- * The record of a game at IGDB, or null when there is none or no application key is set. It only adds to a match that
+ * The record of a game at IGDB, or undefined when there is none or no application key is set. It only adds to a match that
  * is already made, so a failure of the service is logged here and costs no more than these fields.
  */
-export async function readIgdbGame (id: number, ctx: HasheousContext): Promise<Fields | null> {
-  if (!hasClientApiKey(ctx)) return null
+export async function readIgdbGame (id: number, ctx: HasheousContext): Promise<Fields | undefined> {
+  if (!hasClientApiKey(ctx)) return undefined
   try {
     return readAnswer(await ctx.http.request(toUrl(ctx, '/MetadataProxy/IGDB/Game'), {
       query: { Id: id, expandColumns: EXPANDED_COLUMNS },
@@ -48,7 +48,7 @@ export async function readIgdbGame (id: number, ctx: HasheousContext): Promise<F
   } catch (err) {
     if (!isServiceError(err)) throw err
     await warnOnce(err, ctx)
-    return null
+    return undefined
   }
 }
 
@@ -58,8 +58,8 @@ export async function checkHealth (ctx: HasheousContext): Promise<boolean> {
   return status >= 200 && status < 300
 }
 
-function readAnswer (response: HttpResponse): Fields | null {
-  if (response.status === 404) return null
+function readAnswer (response: HttpResponse): Fields | undefined {
+  if (response.status === 404) return undefined
   const answer = response.json()
   if (!isFields(answer)) throw new ServiceDownError('Hasheous answered with something that is no object; try again later')
   return answer

@@ -1,4 +1,4 @@
-import { type Context, type Static, Type } from '@svc/plugin-sdk'
+import { type ContextOf, Type } from '@svc/plugin-sdk'
 
 export const ConfigSchema = Type.Object({
   enabled: Type.Boolean({ default: false, env: 'HASHEOUS_API_ENABLED', description: 'Whether Hasheous is asked' }),
@@ -15,4 +15,4 @@ export const ConfigSchema = Type.Object({
   }))
 })
 
-export type HasheousContext = Context<Static<typeof ConfigSchema>>
+export type HasheousContext = ContextOf<typeof ConfigSchema>

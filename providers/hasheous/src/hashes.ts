@@ -7,7 +7,7 @@ const ITEM_LIMIT = 50
 const DREAMCAST_EXTENSION = /\.(?:bin|chd|cue)$/i
 
 /** The hashes of one file, under the names Hasheous gives them. */
-export interface LookupItem { mD5?: string, shA1?: string, crc?: string }
+export interface LookupItem { mD5?: string | undefined, shA1?: string | undefined, crc?: string | undefined }
 
 /** The hashes to look a ROM up by; empty when none are known. */
 export function listLookupItems (rom: Rom): LookupItem[] {
@@ -15,14 +15,15 @@ export function listLookupItems (rom: Rom): LookupItem[] {
     .filter((file) => file.is_top_level && file.file_size_bytes > 0)
     .filter((file) => rom.platform.slug !== 'dc' || DREAMCAST_EXTENSION.test(file.file_name))
     .map(toLookupItem)
-    .filter((item) => Object.keys(item).length > 0)
+    .filter((item) => Object.values(item).some((hash) => hash !== undefined))
     .slice(0, ITEM_LIMIT)
 }
 
 /** A CHD is known by what it contains, an archive by its largest member, and any other file by itself. */
 function toLookupItem (file: RomFile): LookupItem {
-  if (file.chd_sha1_hash !== null && file.chd_sha1_hash !== '') return { shA1: file.chd_sha1_hash }
-  return toItem(findLargestMember(file) ?? file)
+  if (file.chd_sha1_hash !== undefined) return { shA1: file.chd_sha1_hash }
+  const { md5_hash: mD5, sha1_hash: shA1, crc_hash: crc } = findLargestMember(file) ?? file
+  return { mD5, shA1, crc }
 }
 
 function findLargestMember (file: RomFile): Hashes | undefined {
@@ -30,8 +31,4 @@ function findLargestMember (file: RomFile): Hashes | undefined {
     .filter((member) => member.size > 0)
     .toSorted((a, b) => b.size - a.size)
   return largest
-}
-
-function toItem ({ md5_hash: md5, sha1_hash: sha1, crc_hash: crc }: Hashes): LookupItem {
-  return { ...md5 !== '' && { mD5: md5 }, ...sha1 !== '' && { shA1: sha1 }, ...crc !== '' && { crc } }
 }

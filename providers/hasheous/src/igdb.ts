@@ -1,19 +1,25 @@
 // A game's record at IGDB as Hasheous passes it on: relations are objects keyed by id, dates are text.
 import {
-  type GameFields, type Media, type Fields, isFields, readFields, readNames, readText, toFieldsList, unique
+  type Fields, type GameFields, type Media, isFields, readDate, readFields, readNames, readRating, readText, toFieldsList, unique
 } from '@svc/plugin-sdk'
 import { toAgeRatings } from './age-ratings.ts'
 
 const NAME_LENGTH = 350
 
 /** The first game on a home console. A date before it is the zero of a date type, not a date. */
-const EARLIEST_YEAR = 1950
+const EARLIEST = Date.UTC(1950)
 
-/** The common fields the record knows; those it does not know are absent. */
+/** The common fields the record knows. */
 export function toIgdbFields (game: Fields): GameFields {
+  const released = readDate(game, 'first_release_date')
+  const [videoId] = unique(toFieldsList(game.videos).map((video) => readText(video, 'video_id')))
   return {
-    ...toTexts(game),
-    ...toNumbers(game),
+    name: readText(game, 'name')?.slice(0, NAME_LENGTH),
+    slug: readText(game, 'slug'),
+    summary: readText(game, 'summary'),
+    youtube_video_id: videoId,
+    average_rating: readRating(game, 'total_rating', 100),
+    first_release_date: released !== undefined && released.at >= EARLIEST ? released.at : undefined,
     alternative_names: readNames(game, 'alternative_names'),
     genres: readNames(game, 'genres'),
     franchises: unique([readFranchise(game), ...readNames(game, 'franchises')]),
@@ -33,37 +39,6 @@ export function toIgdbMedia (game: Fields): Media[] {
     ...unique([imageUrl(game.cover, 't_1080p')]).map((url): Media => ({ kind: 'cover', url })),
     ...unique(screenshots).map((url): Media => ({ kind: 'screenshot', url }))
   ]
-}
-
-function toTexts (game: Fields): GameFields {
-  const name = readText(game, 'name')?.slice(0, NAME_LENGTH)
-  const slug = readText(game, 'slug')
-  const summary = readText(game, 'summary')
-  const [videoId] = unique(toFieldsList(game.videos).map((video) => readText(video, 'video_id')))
-  return {
-    ...name !== undefined && { name },
-    ...slug !== undefined && { slug },
-    ...summary !== undefined && { summary },
-    ...videoId !== undefined && { youtube_video_id: videoId }
-  }
-}
-
-function toNumbers (game: Fields): GameFields {
-  const rating = game.total_rating
-  const released = readDate(game, 'first_release_date')
-  return {
-    ...typeof rating === 'number' && rating > 0 && rating <= 100 && { average_rating: rating },
-    ...released !== undefined && { first_release_date: released }
-  }
-}
-
-/** Milliseconds since 1970-01-01 UTC. A date without an offset is meant as UTC. */
-function readDate (game: Fields, key: string): number | undefined {
-  const text = readText(game, key)
-  if (text === undefined) return undefined
-  const hasOffset = !text.includes('T') || /(?:Z|[+-]\d\d:?\d\d)$/i.test(text)
-  const date = new Date(hasOffset ? text : `${text}Z`)
-  return date.getUTCFullYear() >= EARLIEST_YEAR ? date.getTime() : undefined
 }
 
 function readFranchise (game: Fields): string | undefined {

@@ -1,6 +1,6 @@
-import { type Rom, defineProvider, platformIds } from '@svc/plugin-sdk'
+import { defineProvider, platformIds } from '@svc/plugin-sdk'
 import { checkHealth, lookUp, readIgdbGame } from './api.ts'
-import { ConfigSchema, type HasheousContext } from './config.ts'
+import { ConfigSchema } from './config.ts'
 import { listLookupItems } from './hashes.ts'
 import { readIds, toMatch } from './map.ts'
 import { MetadataSchema } from './metadata.ts'
@@ -16,16 +16,13 @@ export default defineProvider({
   usesHashes: true,
   limits: { concurrency: 4, timeoutMs: 150_000 },
 
-  async identify (rom: Rom, ctx: HasheousContext) {
+  async identify (rom, ctx) {
     const items = listLookupItems(rom)
-    const game = items.length === 0 ? null : await lookUp(items, ctx)
-    if (game === null) return null
-    const igdbId = readIds(game).igdb
-    const igdbGame = igdbId === undefined ? null : await readIgdbGame(igdbId, ctx)
-    return toMatch(game, igdbGame, ctx.config.baseUrl)
+    const game = items.length === 0 ? undefined : await lookUp(items, ctx)
+    if (game === undefined) return undefined
+    const { igdb } = readIds(game)
+    return toMatch(game, igdb === undefined ? undefined : await readIgdbGame(igdb, ctx), ctx.config.baseUrl)
   },
 
-  async heartbeat (ctx: HasheousContext) {
-    return await checkHealth(ctx)
-  }
+  heartbeat: checkHealth
 })

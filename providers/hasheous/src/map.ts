@@ -11,15 +11,14 @@ const PROVIDER_KEYS: ReadonlyMap<string, string> = new Map([
 ])
 
 /** A match from the answer to a lookup and, when it is known, the game's record at IGDB. */
-export function toMatch (game: Game, igdbGame: Fields | null, baseUrl: string): Match<Metadata> {
-  const name = readText(game, 'name')?.slice(0, NAME_LENGTH)
-  const igdbMedia = igdbGame === null ? [] : toIgdbMedia(igdbGame)
+export function toMatch (game: Game, igdbGame: Fields | undefined, baseUrl: string): Match<Metadata, number> {
+  const igdb = igdbGame && toIgdbFields(igdbGame)
   return {
     id: game.id,
-    ...name !== undefined && { name },
-    ...igdbGame !== null && toIgdbFields(igdbGame),
+    ...igdb,
+    name: igdb?.name ?? readText(game, 'name')?.slice(0, NAME_LENGTH),
     ids: readIds(game),
-    media: [...igdbMedia, ...toLogoMedia(game, baseUrl)],
+    media: [...igdbGame === undefined ? [] : toIgdbMedia(igdbGame), ...toLogoMedia(game, baseUrl)],
     metadata: toMetadata(game)
   }
 }

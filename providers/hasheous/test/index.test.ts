@@ -13,7 +13,7 @@ import { MetadataSchema } from '../src/metadata.ts'
 const { definition } = provider
 const BASE_URL = 'https://hasheous.org/api/v1'
 const FIXTURES = new URL('./fixtures', import.meta.url)
-const NO_HASHES = { md5_hash: '', sha1_hash: '', crc_hash: '' }
+const NO_HASHES = { md5_hash: undefined, sha1_hash: undefined, crc_hash: undefined }
 const HASHES = {
   md5_hash: '0f343b0931126a20f133d67c2b018a3b',
   sha1_hash: '4b8c5e1a0d3f27960c1e55a9d0b7f6c2a1e3d4f5',
@@ -41,7 +41,7 @@ function openWith (response: Omit<PlannedResponse, 'url'>) {
 }
 
 function createSnesRom (files: Partial<RomFile>[], slug = 'snes'): Rom {
-  return createRom({ ...HASHES, platform: { slug, provider_id: 74 }, files })
+  return createRom({ ...HASHES, platform: { slug, ids: [74] }, files })
 }
 
 function createMember (size: number, crc: string): ArchiveMember {
@@ -61,7 +61,7 @@ for (const clientApiKey of [undefined, 'app-key']) {
 
 test('a file is matched by its hashes and carries its ids at other providers', async (t) => {
   const ctx = open()
-  t.same(await definition.identify(ROM, ctx), {
+  t.same(await definition.identify?.(ROM, ctx), {
     id: 51873,
     name: 'Chrono Harbor',
     ids: { igdb: 4711, ra: 319, tgdb: 2406 },
@@ -87,25 +87,25 @@ test('a file is matched by its hashes and carries its ids at other providers', a
 })
 
 test('an answer of 404 is a game nobody knows, any other refusal is an error', async (t) => {
-  t.equal(await definition.identify(ROM, openWith({ status: 404 })), null)
-  await t.rejects(definition.identify(ROM, openWith({ status: 400 })), HttpStatusError)
+  t.equal(await definition.identify?.(ROM, openWith({ status: 404 })), undefined)
+  await t.rejects(async () => await definition.identify?.(ROM, openWith({ status: 400 })), HttpStatusError)
 })
 
 test('an answer that is no game counts as the service being down, so that a known id is kept', async (t) => {
   for (const json of [null, [], 'ok', {}, { id: 0, name: 'x' }, { id: '12', name: 'x' }]) {
-    await t.rejects(definition.identify(ROM, openWith({ json })), ServiceDownError)
+    await t.rejects(async () => await definition.identify?.(ROM, openWith({ json })), ServiceDownError)
   }
 })
 
 test('a ROM without hashes is not asked for', async (t) => {
   const ctx = open()
-  t.equal(await definition.identify(createSnesRom([NO_HASHES]), ctx), null)
-  t.equal(await definition.identify(createSnesRom([]), ctx), null)
+  t.equal(await definition.identify?.(createSnesRom([NO_HASHES]), ctx), undefined)
+  t.equal(await definition.identify?.(createSnesRom([]), ctx), undefined)
   t.equal(ctx.requests.length, 0)
 })
 
 test('only top-level files with contents are looked up', async (t) => {
-  const rom = createSnesRom([{ is_top_level: false }, { file_size_bytes: 0 }, { md5_hash: '', sha1_hash: '' }])
+  const rom = createSnesRom([{ is_top_level: false }, { file_size_bytes: 0 }, { md5_hash: undefined, sha1_hash: undefined }])
   t.same(listLookupItems(rom), [{ crc: HASHES.crc_hash }])
 })
 
@@ -139,14 +139,14 @@ test('the names of sources are compared without case', async (t) => {
       { source: 'Igdb', immutableId: 9 }, { source: 'IGDB', immutableId: '10' }
     ]
   }
-  const match = toMatch(game, null, BASE_URL)
+  const match = toMatch(game, undefined, BASE_URL)
   t.same(match.ids, { tgdb: 5, igdb: 9 })
   t.match(match.metadata, { nointro_match: true, mame_redump_match: true, puredos_match: true, redump_match: false })
 })
 
 test('with an application key the record of IGDB fills the common fields and pictures', async (t) => {
   const ctx = open({ clientApiKey: 'app-key' })
-  t.match(await definition.identify(ROM, ctx), {
+  t.match(await definition.identify?.(ROM, ctx), {
     id: 51873,
     name: 'Chrono Harbor',
     slug: 'chrono-harbor',
@@ -184,19 +184,19 @@ test('the strictest of all age ratings counts, however they are written', async 
 test('a match by hash survives a proxy that refuses the key, fails or knows nothing', async (t) => {
   for (const answer of [{ status: 401 }, { status: 404 }, { json: [] }, { error: 'timeout' as const }]) {
     const ctx = open({ clientApiKey: 'app-key' }, [{ url: `${BASE_URL}/MetadataProxy/*`, ...answer }])
-    t.match(await definition.identify(ROM, ctx), { id: 51873, slug: undefined, ids: { igdb: 4711 } })
+    t.match(await definition.identify?.(ROM, ctx), { id: 51873, slug: undefined, ids: { igdb: 4711 } })
   }
 })
 
 test('a proxy that wants a pause has the whole lookup repeated after it', async (t) => {
   const ctx = open({ clientApiKey: 'app-key' }, [{ url: `${BASE_URL}/MetadataProxy/*`, status: 429 }])
-  await t.rejects(async () => await definition.identify(ROM, ctx), RateLimitedError)
+  await t.rejects(async () => await definition.identify?.(ROM, ctx), RateLimitedError)
 })
 
 test('a proxy that refuses is told of once in a scan', async (t) => {
   const ctx = open({ clientApiKey: 'app-key' }, [{ url: `${BASE_URL}/MetadataProxy/*`, status: 401 }])
-  await definition.identify(ROM, ctx)
-  await definition.identify(ROM, ctx)
+  await definition.identify?.(ROM, ctx)
+  await definition.identify?.(ROM, ctx)
   t.match(ctx.logs, [{ level: 'warn', message: /^no IGDB data/ }])
   t.equal(ctx.logs.length, 1)
 })
@@ -211,7 +211,7 @@ test('a cancelled call is not taken for a broken proxy', async (t) => {
       return { url: '*', json: LOOKUP }
     }
   })
-  await t.rejects(definition.identify(ROM, ctx), { message: 'cancelled' })
+  await t.rejects(async () => await definition.identify?.(ROM, ctx), { message: 'cancelled' })
 })
 
 test('dates without an offset are UTC, and the zero of a date type is no date', async (t) => {
@@ -226,13 +226,13 @@ test('dates without an offset are UTC, and the zero of a date type is no date', 
 
 test('another server is asked at its own address and gives its own pictures', async (t) => {
   const ctx = open({ baseUrl: 'http://nas:5198/api/v1/' }, [{ url: 'http://nas:5198/api/v1/Lookup/ByHash', json: LOOKUP }])
-  const match = await definition.identify(ROM, ctx)
+  const match = await definition.identify?.(ROM, ctx)
   t.match(match?.media, [{ url: 'http://nas:5198/api/v1/images/c0ffee' }])
 })
 
 test('a logo without link, or one that leads to another place unprotected, is no picture', async (t) => {
   const media = (link: unknown) =>
-    toMatch({ id: 1, attributes: [{ attributeName: 'Logo', link }] }, null, BASE_URL).media?.length
+    toMatch({ id: 1, attributes: [{ attributeName: 'Logo', link }] }, undefined, BASE_URL).media?.length
   t.equal(media('/api/v1/images/1'), 2)
   t.equal(media(undefined), 0)
   t.equal(media('http://elsewhere.example/logo.png'), 0)

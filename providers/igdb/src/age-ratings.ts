@@ -26,16 +26,16 @@ export interface AgeRating {
 
 /** The age ratings of a game; those that cannot be understood are left out. */
 export function toAgeRatings (value: unknown): AgeRating[] {
-  return toFieldsList(value).map(toAgeRating).filter((rating) => rating !== null)
+  return toFieldsList(value).map(toAgeRating).filter((rating) => rating !== undefined)
 }
 
-function toAgeRating (fields: Fields): AgeRating | null {
+function toAgeRating (fields: Fields): AgeRating | undefined {
   const expanded = readFields(fields, 'rating_category')
   const number = expanded === undefined ? readInteger(fields, 'rating_category') : readInteger(expanded, 'id')
   const known = number === undefined ? undefined : RATINGS[number - 1]
   const rating = (expanded && readText(expanded, 'rating')) ?? known?.rating
   const category = readOrganization(fields.organization) ?? known?.category
-  if (rating === undefined || category === undefined) return null
+  if (rating === undefined || category === undefined) return undefined
   return { rating, category, rating_cover_url: iconUrl(category, rating) }
 }
 

@@ -1,9 +1,9 @@
-import { type ProviderId, type Rom, type SearchQuery, defineProvider, platformIds } from '@svc/plugin-sdk'
+import { defineProvider, platformIds } from '@svc/plugin-sdk'
 import { listGames, sendQuery } from './api.ts'
-import { ConfigSchema, type IgdbContext } from './config.ts'
+import { ConfigSchema } from './config.ts'
 import { toMatch } from './map.ts'
 import { MetadataSchema } from './metadata.ts'
-import { idsQuery, listPlatformIds } from './query.ts'
+import { idsQuery } from './query.ts'
 import { chooseRegion } from './region.ts'
 import { findGameOfRom, searchGames } from './search.ts'
 
@@ -14,33 +14,31 @@ export default defineProvider({
   tag: 'igdb',
   config: ConfigSchema,
   metadata: MetadataSchema,
-  platforms: platformIds('igdb_id'),
+  // The same console under its two names has its games under both.
+  platforms: {
+    ...platformIds('igdb_id'), snes: [19, 58], sfam: [58, 19], nes: [18, 99], famicom: [99, 18]
+  },
   // https://api-docs.igdb.com/#rate-limits
-  limits: { concurrency: 8, perSecond: 4, timeoutMs: 120_000 },
+  limits: { concurrency: 8, timeoutMs: 120_000, rates: [{ requests: 4, perMs: 1000, hosts: ['api.igdb.com'] }] },
 
-  async identify (rom: Rom, ctx: IgdbContext) {
+  async identify (rom, ctx) {
     const found = await findGameOfRom(rom, ctx)
-    if (found === null) return null
     const region = chooseRegion(rom.region_codes, ctx.preferences.regions)
-    return toMatch(found.game, { region, platformIds: listPlatformIds(rom.platform) }, found.score)
+    return found && toMatch(found.game, { region, platformIds: rom.platform.ids }, found.score)
   },
 
-  async getById (id: ProviderId, rom: Rom | null, ctx: IgdbContext) {
-    const number = Number(id)
-    if (!Number.isSafeInteger(number) || number <= 0) return null
-    const game = (await listGames(ctx, idsQuery([number]))).find((game) => game.id === number)
-    if (game === undefined) return null
-    const region = chooseRegion(rom?.region_codes ?? [], ctx.preferences.regions)
-    return toMatch(game, { region, platformIds: null })
+  async getById (id, rom, ctx) {
+    if (!Number.isSafeInteger(id) || id <= 0) return undefined
+    const game = (await listGames(ctx, idsQuery([id]))).find((game) => game.id === id)
+    return game && toMatch(game, { region: chooseRegion(rom?.region_codes ?? [], ctx.preferences.regions) })
   },
 
-  async search (query: SearchQuery, ctx: IgdbContext) {
-    const region = chooseRegion([], ctx.preferences.regions)
-    const viewpoint = { region, platformIds: listPlatformIds(query.platform) }
+  async search (query, ctx) {
+    const viewpoint = { region: chooseRegion([], ctx.preferences.regions), platformIds: query.platform.ids }
     return (await searchGames(query, ctx)).map(({ game, score }) => toMatch(game, viewpoint, score))
   },
 
-  async heartbeat (ctx: IgdbContext) {
+  async heartbeat (ctx) {
     return (await sendQuery(ctx, 'games', 'fields id; limit 1;')).length > 0
   }
 })

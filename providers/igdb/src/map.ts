@@ -1,6 +1,6 @@
 import {
-  type GameFields, type Match, type Media, type Fields, minimumAge, readFields, readInteger, readNames, readNumber,
-  readText, toFieldsList, unique
+  type Fields, type GameFields, type Match, type Media, type ProviderId, minimumAge, readFields, readInteger, readNames,
+  readRating, readText, toFieldsList, unique
 } from '@svc/plugin-sdk'
 import { toAgeRatings } from './age-ratings.ts'
 import type { Game } from './api.ts'
@@ -12,18 +12,18 @@ const NAME_LENGTH = 350
 
 /** For whom a game is described. */
 export interface Viewpoint {
-  /** The localisation to prefer, such as `ja-JP`; null for the text shown everywhere. */
-  region: string | null
-  /** The platforms whose multiplayer modes count; null for all. */
-  platformIds: readonly number[] | null
+  /** The localisation to prefer, such as `ja-JP`; without it the text shown everywhere. */
+  region?: string | undefined
+  /** The platforms whose multiplayer modes count; without them all. */
+  platformIds?: readonly ProviderId[]
 }
 
-export function toMatch (game: Game, viewpoint: Viewpoint, score?: number): Match<Metadata> {
+export function toMatch (game: Game, viewpoint: Viewpoint, score?: number): Match<Metadata, number> {
   const metadata = toMetadata(game, viewpoint.platformIds)
   const localized = readLocalization(game, viewpoint.region)
   return {
     id: game.id,
-    ...score !== undefined && { score },
+    score,
     ...toFields(game, metadata),
     name: (localized.name ?? game.name.trim()).slice(0, NAME_LENGTH),
     media: toMedia(game, localized.coverUrl),
@@ -32,7 +32,7 @@ export function toMatch (game: Game, viewpoint: Viewpoint, score?: number): Matc
 }
 
 /** The record kept as `igdb_metadata`. */
-export function toMetadata (game: Game, platformIds: readonly number[] | null): Metadata {
+export function toMetadata (game: Game, platformIds?: readonly ProviderId[]): Metadata {
   const modes = toMultiplayerModes(game.multiplayer_modes)
   return {
     total_rating: formatRating(game, 'total_rating'),
@@ -61,13 +61,10 @@ export function toMetadata (game: Game, platformIds: readonly number[] | null): 
 
 function toFields (game: Game, metadata: Metadata): GameFields {
   const released = metadata.first_release_date
-  const rating = readRating(game, 'total_rating')
-  const slug = readText(game, 'slug')
-  const summary = readText(game, 'summary')
   const ages = metadata.age_ratings.flatMap(({ category, rating }) => minimumAge(category, rating) ?? [])
   return {
-    ...slug !== undefined && { slug },
-    ...summary !== undefined && { summary },
+    slug: readText(game, 'slug'),
+    summary: readText(game, 'summary'),
     alternative_names: metadata.alternative_names,
     genres: metadata.genres,
     franchises: metadata.franchises,
@@ -78,10 +75,10 @@ function toFields (game: Game, metadata: Metadata): GameFields {
     game_modes: metadata.game_modes,
     age_ratings: unique(metadata.age_ratings.map(({ rating }) => rating)),
     player_count: metadata.player_count,
-    ...ages.length > 0 && { min_age: Math.max(...ages) },
-    ...released !== null && { first_release_date: released * 1000 },
-    ...rating !== undefined && { average_rating: rating },
-    ...metadata.youtube_video_id !== null && { youtube_video_id: metadata.youtube_video_id }
+    min_age: ages.length > 0 ? Math.max(...ages) : undefined,
+    first_release_date: released === null ? undefined : released * 1000,
+    average_rating: readRating(game, 'total_rating', 100),
+    youtube_video_id: metadata.youtube_video_id ?? undefined
   }
 }
 
@@ -94,21 +91,16 @@ function toMedia (game: Game, localizedCoverUrl: string | undefined): Media[] {
   ]
 }
 
-function readLocalization (game: Game, region: string | null): { name?: string, coverUrl?: string } {
-  if (region === null) return {}
+function readLocalization (game: Game, region?: string): { name?: string, coverUrl?: string } {
+  if (region === undefined) return {}
   const localization = toFieldsList(game.game_localizations)
     .find((entry) => readFields(entry, 'region')?.identifier === region)
   if (localization === undefined) return {}
   return { name: readText(localization, 'name'), coverUrl: imageUrl(localization.cover, '1080p') }
 }
 
-function readRating (game: Game, key: string): number | undefined {
-  const rating = readNumber(game, key)
-  return rating !== undefined && rating > 0 && rating <= 100 ? rating : undefined
-}
-
 function formatRating (game: Game, key: string): string | null {
-  return readRating(game, key)?.toFixed(2) ?? null
+  return readRating(game, key, 100)?.toFixed(2) ?? null
 }
 
 function readVideoId (game: Game): string | null {

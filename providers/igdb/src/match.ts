@@ -9,12 +9,12 @@ export interface Candidate {
   score: number
 }
 
-/** The game with the title most like the term, or null. It is not final when a wider search may find a better one. */
-export function findGame (term: string, games: readonly Game[]): Candidate & { isFinal: boolean } | null {
+/** The game with the title most like the term, or undefined. It is not final when a wider search may find a better one. */
+export function findGame (term: string, games: readonly Game[]): Candidate & { isFinal: boolean } | undefined {
   const gamesByTitle = indexTitles(games)
   const best = findBestTitle(term, [...gamesByTitle.keys()], { threshold: THRESHOLD })
-  const game = best === null ? undefined : gamesByTitle.get(best.title)
-  if (best === null || game === undefined) return null
+  const game = best && gamesByTitle.get(best.title)
+  if (best === undefined || game === undefined) return undefined
   return { game, score: best.score, isFinal: best.score === 1 || !isContinuation(term, best.title) }
 }
 

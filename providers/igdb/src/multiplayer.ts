@@ -1,4 +1,4 @@
-import { type Fields, readFields, readInteger, readText, toFieldsList } from '@svc/plugin-sdk'
+import { type Fields, type ProviderId, readFields, readInteger, readText, toFieldsList } from '@svc/plugin-sdk'
 import type { MultiplayerMode } from './metadata.ts'
 
 export function toMultiplayerModes (value: unknown): MultiplayerMode[] {
@@ -18,9 +18,9 @@ export function toMultiplayerModes (value: unknown): MultiplayerMode[] {
   }))
 }
 
-/** `1` or `1-N`, from the modes of the given platforms; null means all modes. */
-export function countPlayers (modes: readonly MultiplayerMode[], platformIds: readonly number[] | null): string {
-  const relevant = platformIds === null
+/** `1` or `1-N`, from the modes of the given platforms; without them all modes count. */
+export function countPlayers (modes: readonly MultiplayerMode[], platformIds?: readonly ProviderId[]): string {
+  const relevant = platformIds === undefined
     ? modes
     : modes.filter(({ platform }) => platform !== null && platformIds.includes(platform.igdb_id))
   const most = Math.max(1, ...relevant.map(countModePlayers))

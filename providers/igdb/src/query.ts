@@ -1,4 +1,4 @@
-import type { RomPlatform } from '@svc/plugin-sdk'
+import type { ProviderId } from '@svc/plugin-sdk'
 
 // The query language: https://api-docs.igdb.com/#apicalypse-1
 const RELATED_FIELDS = ['expansions', 'expanded_games', 'dlcs', 'remakes', 'remasters', 'ports', 'similar_games']
@@ -30,27 +30,17 @@ const OWN_RELEASE_TYPES = '(0,4,8,9,10,11)'
 /** ScummVM is no platform at IGDB but a keyword; its platform id stands for it. */
 const SCUMMVM_KEYWORD_ID = 50501
 
-/** The same console under its two names: SNES and Super Famicom, NES and Famicom. */
-const TWINS: Readonly<Record<number, number>> = { 19: 58, 58: 19, 18: 99, 99: 18 }
-
-/** The ids under which the games of a platform are listed, its own first; none when IGDB does not know it. */
-export function listPlatformIds ({ provider_id: id }: RomPlatform): number[] {
-  if (typeof id !== 'number') return []
-  const twin = TWINS[id]
-  return twin === undefined ? [id] : [id, twin]
-}
-
 /** A search by relevance. `ownReleases` leaves out add-ons, bundles, mods and the like. */
-export function searchQuery (term: string, platformIds: readonly number[], ownReleases: boolean): string {
+export function searchQuery (term: string, platformIds: readonly ProviderId[], ownReleases: boolean): string {
   const field = platformIds.includes(SCUMMVM_KEYWORD_ID) ? 'keywords' : 'platforms'
   const types = ownReleases ? ` & game_type=${OWN_RELEASE_TYPES}` : ''
   const where = `${includesAny(field, platformIds)}${types}`
   return `search ${quote(term)}; fields ${FIELDS}; where ${where}; limit ${LIMIT};`
 }
 
-/** Every name or alternative name that contains the term, or null for ScummVM, which `/search` cannot filter by. */
-export function nameQuery (term: string, platformIds: readonly number[]): string | null {
-  if (platformIds.includes(SCUMMVM_KEYWORD_ID)) return null
+/** Every name or alternative name that contains the term, or undefined for ScummVM, which `/search` cannot filter by. */
+export function nameQuery (term: string, platformIds: readonly ProviderId[]): string | undefined {
+  if (platformIds.includes(SCUMMVM_KEYWORD_ID)) return undefined
   const names = `(name ~ *${quote(term)}* | alternative_name ~ *${quote(term)}*)`
   return `fields game.id,name; where ${includesAny('game.platforms', platformIds)} & ${names}; limit ${LIMIT};`
 }
@@ -59,7 +49,7 @@ export function idsQuery (ids: readonly number[]): string {
   return `fields ${FIELDS}; where ${ids.map((id) => `id=${id}`).join(' | ')}; limit ${LIMIT};`
 }
 
-function includesAny (field: string, ids: readonly number[]): string {
+function includesAny (field: string, ids: readonly ProviderId[]): string {
   return `(${ids.map((id) => `${field}=[${id}]`).join(' | ')})`
 }
 

@@ -1,19 +1,19 @@
 import {
-  type Rom, type SearchQuery, compareTitles, normalizeTitle, toSearchTerm, readFields, readInteger
+  type ProviderId, type Rom, type SearchQuery, compareTitles, normalizeTitle, readFields, readInteger, toSearchTerm
 } from '@svc/plugin-sdk'
 import { type Game, listGames, sendQuery } from './api.ts'
 import type { IgdbContext } from './config.ts'
 import { type Candidate, findGame, listTitles } from './match.ts'
-import { idsQuery, listPlatformIds, nameQuery, searchQuery } from './query.ts'
+import { idsQuery, nameQuery, searchQuery } from './query.ts'
 
 /**
  * The game whose name is most like the file name. One search among own releases decides when it is unambiguous;
  * otherwise everything on the platform is searched, by relevance and by contained text.
  */
-export async function findGameOfRom (rom: Rom, ctx: IgdbContext): Promise<Candidate | null> {
-  const platformIds = listPlatformIds(rom.platform)
+export async function findGameOfRom (rom: Rom, ctx: IgdbContext): Promise<Candidate | undefined> {
+  const { ids: platformIds } = rom.platform
   const term = normalizeTitle(toSearchTerm(rom.fs_name))
-  if (platformIds.length === 0 || term === '') return null
+  if (platformIds.length === 0 || term === '') return undefined
   const releases = await listGames(ctx, searchQuery(term, platformIds, true))
   const best = findGame(term, releases)
   if (best?.isFinal === true) return best
@@ -22,7 +22,7 @@ export async function findGameOfRom (rom: Rom, ctx: IgdbContext): Promise<Candid
 
 /** Every game a search for the words of a person finds, those most like them first. */
 export async function searchGames ({ term, platform }: SearchQuery, ctx: IgdbContext): Promise<Candidate[]> {
-  const platformIds = listPlatformIds(platform)
+  const { ids: platformIds } = platform
   const words = term.trim()
   if (platformIds.length === 0 || words === '') return []
   const games = await searchWidely(ctx, words, platformIds)
@@ -31,7 +31,7 @@ export async function searchGames ({ term, platform }: SearchQuery, ctx: IgdbCon
     .toSorted((a, b) => b.score - a.score)
 }
 
-async function searchWidely (ctx: IgdbContext, term: string, platformIds: readonly number[]): Promise<Game[]> {
+async function searchWidely (ctx: IgdbContext, term: string, platformIds: readonly ProviderId[]): Promise<Game[]> {
   const [games, ids] = await Promise.all([
     listGames(ctx, searchQuery(term, platformIds, false)),
     listIdsByName(ctx, term, platformIds)
@@ -40,9 +40,9 @@ async function searchWidely (ctx: IgdbContext, term: string, platformIds: readon
   return missing.length === 0 ? games : mergeGames(games, await listGames(ctx, idsQuery(missing)))
 }
 
-async function listIdsByName (ctx: IgdbContext, term: string, platformIds: readonly number[]): Promise<number[]> {
+async function listIdsByName (ctx: IgdbContext, term: string, platformIds: readonly ProviderId[]): Promise<number[]> {
   const body = nameQuery(term, platformIds)
-  if (body === null) return []
+  if (body === undefined) return []
   const found = await sendQuery(ctx, 'search', body)
   const ids = found.map((entry) => readFields(entry, 'game')).map((game) => game && readInteger(game, 'id'))
   return [...new Set(ids.filter((id) => id !== undefined))]

@@ -23,16 +23,16 @@ export async function getToken (ctx: IgdbContext): Promise<Token> {
 /** Another token than the one IGDB refused; callers at the same time share it. @throws CredentialsRefusedError */
 export async function renewToken (ctx: IgdbContext, refused: Token): Promise<Token> {
   const cached = await readCachedToken(ctx)
-  if (cached !== null && cached.access_token !== refused.access_token) return cached
+  if (cached !== undefined && cached.access_token !== refused.access_token) return cached
   return ctx.memo(`token after ${refused.expires_at}`, () => requestToken(ctx))
 }
 
-async function readCachedToken (ctx: IgdbContext): Promise<Token | null> {
+async function readCachedToken (ctx: IgdbContext): Promise<Token | undefined> {
   const cached = await ctx.cache.get(cacheKey(ctx))
-  if (!isFields(cached)) return null
+  if (!isFields(cached)) return undefined
   const accessToken = readText(cached, 'access_token')
   const expiresAt = readInteger(cached, 'expires_at')
-  if (accessToken === undefined || expiresAt === undefined) return null
+  if (accessToken === undefined || expiresAt === undefined) return undefined
   return { access_token: accessToken, expires_at: expiresAt }
 }
 

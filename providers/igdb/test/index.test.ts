@@ -12,7 +12,7 @@ import type { Game } from '../src/api.ts'
 import provider from '../src/index.ts'
 import { toMatch } from '../src/map.ts'
 import { MetadataSchema } from '../src/metadata.ts'
-import { listPlatformIds, searchQuery } from '../src/query.ts'
+import { searchQuery } from '../src/query.ts'
 import { chooseRegion } from '../src/region.ts'
 
 const { definition } = provider
@@ -51,10 +51,10 @@ function bodies ({ requests }: TestContext): string[] {
   return requests.filter((request) => !isLogin(request)).map(({ body }) => body)
 }
 
-interface RomOptions { platformId?: number | null, regionCodes?: string[] }
+interface RomOptions { platformIds?: number[], regionCodes?: string[] }
 
-function createSnesRom (fsName: string, { platformId = 19, regionCodes = [] }: RomOptions = {}): Rom {
-  return createRom({ fs_name: fsName, region_codes: regionCodes, platform: { provider_id: platformId } })
+function createSnesRom (fsName: string, { platformIds = [19, 58], regionCodes = [] }: RomOptions = {}): Rom {
+  return createRom({ fs_name: fsName, region_codes: regionCodes, platform: { ids: platformIds } })
 }
 
 test('conforms', async (t) => {
@@ -68,7 +68,7 @@ test('conforms', async (t) => {
 
 test('a file is matched by its name among the own releases of its platform and its twin', async (t) => {
   const ctx = openIgdb(() => [GAME])
-  const match = await definition.identify(createSnesRom('Chrono Harbor (USA) [!].sfc'), ctx)
+  const match = await definition.identify?.(createSnesRom('Chrono Harbor (USA) [!].sfc'), ctx)
   t.match(match, { id: 4711, score: 1, name: 'Chrono Harbor', slug: 'chrono-harbor' })
   t.equal(bodies(ctx).length, 1)
   t.match(bodies(ctx)[0], /^search "chrono harbor"; fields id,name,/)
@@ -77,7 +77,7 @@ test('a file is matched by its name among the own releases of its platform and i
 
 test('every request carries the client id and the token, and the secret is only sent to Twitch as a form', async (t) => {
   const ctx = openIgdb(() => [GAME])
-  await definition.identify(createSnesRom('Chrono Harbor.sfc'), ctx)
+  await definition.identify?.(createSnesRom('Chrono Harbor.sfc'), ctx)
   const [login, games] = ctx.requests
   t.match(login, { url: 'https://id.twitch.tv/oauth2/token', body: 'client_secret=hidden' })
   t.match(games?.headers, { 'client-id': 'abc', authorization: 'Bearer token-1' })
@@ -85,7 +85,7 @@ test('every request carries the client id and the token, and the secret is only 
 })
 
 test('the common fields and the record of a game are filled', async (t) => {
-  const match = toMatch(GAME, { region: null, platformIds: [19, 58] })
+  const match = toMatch(GAME, { platformIds: [19, 58] })
   t.match(match, {
     summary: /chain of islands/,
     alternative_names: ['Harbor of Ages'],
@@ -125,33 +125,33 @@ test('the common fields and the record of a game are filled', async (t) => {
 })
 
 test('the strictest of all age ratings counts, and one that says no age does not', async (t) => {
-  const viewpoint = { region: null, platformIds: null }
+  const viewpoint = {}
   const ageOf = (ratings: unknown) => toMatch({ ...GAME, age_ratings: ratings }, viewpoint).min_age
   t.equal(ageOf([{ rating_category: 3 }, { rating_category: 11 }, { rating_category: 13 }]), 16)
   t.equal(ageOf([{ rating_category: 1 }, { rating_category: { rating: '12' } }]), undefined)
 })
 
 test('without platforms all multiplayer modes count', async (t) => {
-  t.equal(toMatch(GAME, { region: null, platformIds: null }).player_count, '1-8')
-  t.equal(toMatch(GAME, { region: null, platformIds: [4] }).player_count, '1')
+  t.equal(toMatch(GAME, {}).player_count, '1-8')
+  t.equal(toMatch(GAME, { platformIds: [4] }).player_count, '1')
 })
 
 test('title and cover are localised for the region of the ROM, and fall back one by one', async (t) => {
   const ctx = openIgdb(() => [GAME])
-  const japanese = await definition.identify(createSnesRom('Chrono Harbor.sfc', { regionCodes: ['jp'] }), ctx)
+  const japanese = await definition.identify?.(createSnesRom('Chrono Harbor.sfc', { regionCodes: ['jp'] }), ctx)
   t.match(japanese, { name: 'クロノハーバー', media: [{ url: /coharbjp/ }] })
-  const european = await definition.identify(createSnesRom('Chrono Harbor.sfc', { regionCodes: ['eu'] }), ctx)
+  const european = await definition.identify?.(createSnesRom('Chrono Harbor.sfc', { regionCodes: ['eu'] }), ctx)
   t.match(european, { name: 'Chrono Port', media: [{ url: /coharb1/ }] })
 })
 
 test('the regions of a ROM decide before those the owner prefers', async (t) => {
   t.equal(chooseRegion(['jp', 'us'], ['eu']), 'ja-JP')
-  t.equal(chooseRegion(['us'], ['eu']), null)
-  t.equal(chooseRegion(['fr'], ['jp']), null)
+  t.equal(chooseRegion(['us'], ['eu']), undefined)
+  t.equal(chooseRegion(['fr'], ['jp']), undefined)
   t.equal(chooseRegion(['fr', 'eu'], []), 'EU')
-  t.equal(chooseRegion([], ['us', 'jp']), null)
+  t.equal(chooseRegion([], ['us', 'jp']), undefined)
   t.equal(chooseRegion([], ['ss', 'kr']), 'ko-KR')
-  t.equal(chooseRegion(['constructor'], []), null)
+  t.equal(chooseRegion(['constructor'], []), undefined)
 })
 
 test('a title that goes on after the words of the file name is only taken when a wider search has no better', async (t) => {
@@ -161,7 +161,7 @@ test('a title that goes on after the words of the file name is only taken when a
     if (endpoint === 'search') return [{ id: 900, name: 'Portable Ops', game: { id: 2 } }, { id: 901, name: 'orphan' }]
     return body.includes('where id=2;') ? [wanted] : [sequel]
   })
-  t.match(await definition.identify(createSnesRom('Portable Ops.iso'), ctx), { id: 2, score: 1 })
+  t.match(await definition.identify?.(createSnesRom('Portable Ops.iso'), ctx), { id: 2, score: 1 })
   const [first, second, third, fourth] = bodies(ctx)
   t.match(first, 'game_type=')
   t.notMatch(second, 'game_type=')
@@ -172,34 +172,34 @@ test('a title that goes on after the words of the file name is only taken when a
 
 test('a name nobody knows is searched widely once and then given up', async (t) => {
   const ctx = openIgdb(() => [])
-  t.equal(await definition.identify(createSnesRom('Homebrew Test.sfc'), ctx), null)
+  t.equal(await definition.identify?.(createSnesRom('Homebrew Test.sfc'), ctx), undefined)
   t.equal(bodies(ctx).length, 3)
 })
 
 test('a neighbouring sequel is not taken for the game', async (t) => {
   const ctx = openIgdb((_, endpoint) =>
     endpoint === 'games' ? [{ id: 1, name: 'Harbor Quest II' }] : [])
-  t.equal(await definition.identify(createSnesRom('Harbor Quest 3.sfc'), ctx), null)
+  t.equal(await definition.identify?.(createSnesRom('Harbor Quest 3.sfc'), ctx), undefined)
 })
 
 test('of games with the same name the first one made wins, and main names come before alternative ones', async (t) => {
   const ctx = openIgdb(() => [
     { id: 3, name: 'Other', alternative_names: [{ name: 'Tide' }] }, { id: 9, name: 'Tide' }, { id: 7, name: 'Tide' }
   ])
-  t.match(await definition.identify(createSnesRom('Tide.sfc'), ctx), { id: 7 })
+  t.match(await definition.identify?.(createSnesRom('Tide.sfc'), ctx), { id: 7 })
 })
 
 test('nothing is asked for a platform IGDB does not know or a name without a word', async (t) => {
   const ctx = openIgdb(() => [GAME])
-  t.equal(await definition.identify(createSnesRom('Chrono Harbor.sfc', { platformId: null }), ctx), null)
-  t.equal(await definition.identify(createSnesRom('!!!.sfc'), ctx), null)
+  t.equal(await definition.identify?.(createSnesRom('Chrono Harbor.sfc', { platformIds: [] }), ctx), undefined)
+  t.equal(await definition.identify?.(createSnesRom('!!!.sfc'), ctx), undefined)
   t.same(await definition.search?.({ term: ' ', platform: createSnesRom('x').platform }, ctx), [])
   t.equal(ctx.requests.length, 0)
 })
 
 test('ScummVM games are searched by keyword', async (t) => {
   const ctx = openIgdb(() => [])
-  t.equal(await definition.identify(createSnesRom('Tide Keepers', { platformId: 50501 }), ctx), null)
+  t.equal(await definition.identify?.(createSnesRom('Tide Keepers', { platformIds: [50501] }), ctx), undefined)
   t.notOk(ctx.requests.some(({ url }) => url.endsWith('/search')))
   t.match(bodies(ctx)[0], 'where (keywords=[50501]) & game_type')
 })
@@ -228,25 +228,27 @@ test('a search by hand lists every game found, those most like the words first',
 
 test('a game is read by its id, without a platform', async (t) => {
   const ctx = openIgdb((body) => body.includes('where id=4711;') ? [GAME] : [], { regions: ['jp'] })
-  t.match(await definition.getById?.(4711, null, ctx), { id: 4711, name: 'クロノハーバー', score: undefined })
-  t.match(await definition.getById?.('4711', createSnesRom('x', { regionCodes: ['us'] }), ctx), { name: 'Chrono Harbor' })
-  t.equal(await definition.getById?.(12, null, ctx), null)
+  t.match(await definition.getById?.(4711, undefined, ctx), { id: 4711, name: 'クロノハーバー', score: undefined })
+  t.match(await definition.getById?.(4711, createSnesRom('x', { regionCodes: ['us'] }), ctx), { name: 'Chrono Harbor' })
+  t.equal(await definition.getById?.(12, undefined, ctx), undefined)
   t.equal(bodies(ctx).length, 3)
 })
 
 test('an id that is no number is not asked for', async (t) => {
   const ctx = openIgdb(() => [GAME])
-  for (const id of ['chrono-harbor', '', '1 | id>0', -1, 0.5]) t.equal(await definition.getById?.(id, null, ctx), null)
+  for (const id of ['chrono-harbor', '', '1 | id>0', -1, 0.5]) {
+    t.equal(await definition.getById?.(id as number, undefined, ctx), undefined)
+  }
   t.equal(ctx.requests.length, 0)
 })
 
 test('the token is fetched once for calls at the same time and kept for later ones', async (t) => {
   const ctx = openIgdb(() => [GAME])
-  await Promise.all([1, 2, 3].map(async () => definition.getById?.(4711, null, ctx)))
-  await definition.getById?.(4711, null, ctx)
+  await Promise.all([1, 2, 3].map(async () => definition.getById?.(4711, undefined, ctx)))
+  await definition.getById?.(4711, undefined, ctx)
   t.equal(ctx.requests.filter(isLogin).length, 1)
   const later = { ...ctx, memo: async <T> (_: string, create: () => Promise<T>) => create() }
-  await definition.getById?.(4711, null, later)
+  await definition.getById?.(4711, undefined, later)
   t.equal(ctx.requests.filter(isLogin).length, 1, 'not even by the next scan')
 })
 
@@ -256,7 +258,7 @@ test('a refused token is replaced once for all calls that met the refusal', asyn
     if (isLogin(request)) return { url: '*', json: { ...TOKEN, access_token: `token-${++issued}` } }
     return request.headers.authorization === 'Bearer token-2' ? { url: '*', json: [GAME] } : { url: '*', status: 401 }
   })
-  const matches = await Promise.all([1, 2].map(async () => definition.getById?.(4711, null, ctx)))
+  const matches = await Promise.all([1, 2].map(async () => definition.getById?.(4711, undefined, ctx)))
   t.match(matches, [{ id: 4711 }, { id: 4711 }])
   t.equal(issued, 2)
   t.equal(bodies(ctx).length, 4)
@@ -286,9 +288,9 @@ test('Twitch being busy or down is not taken for refused credentials', async (t)
 
 test('an answer that is no list, and a token that is none, count as the service being down', async (t) => {
   const noList = openIgdb(() => ({ message: 'Too Many Requests' }))
-  await t.rejects(definition.identify(createSnesRom('Chrono Harbor.sfc'), noList), ServiceDownError)
+  await t.rejects(async () => await definition.identify?.(createSnesRom('Chrono Harbor.sfc'), noList), ServiceDownError)
   const noToken = openHttp(() => ({ url: '*', json: { expires_in: 'soon' } }))
-  await t.rejects(definition.identify(createSnesRom('Chrono Harbor.sfc'), noToken), ServiceDownError)
+  await t.rejects(async () => await definition.identify?.(createSnesRom('Chrono Harbor.sfc'), noToken), ServiceDownError)
 })
 
 test('the source is well when it lists a game', async (t) => {
@@ -299,7 +301,7 @@ test('the source is well when it lists a game', async (t) => {
 test('malformed games are passed over', async (t) => {
   const ctx = openIgdb((_, endpoint) =>
     endpoint === 'games' ? [null, 7, {}, { id: 'x', name: 'Chrono Harbor' }, { id: 1, name: 5 }, GAME] : [null, { game: 3 }])
-  t.match(await definition.identify(createSnesRom('Chrono Harbor.sfc'), ctx), { id: 4711 })
+  t.match(await definition.identify?.(createSnesRom('Chrono Harbor.sfc'), ctx), { id: 4711 })
 })
 
 test('whatever IGDB sends, a match is valid', async (t) => {
@@ -312,14 +314,14 @@ test('whatever IGDB sends, a match is valid', async (t) => {
     name: fc.string({ minLength: 1, maxLength: 500 })
   })
   fc.assert(fc.property(game, (game) => {
-    const match = toMatch(game, { region: 'EU', platformIds: null })
+    const match = toMatch(game, { region: 'EU' })
     return Value.Check(MatchSchema, match) && Value.Check(MetadataSchema, match.metadata)
   }))
   t.pass('random games gave valid matches')
 })
 
 test('a platform is listed under its own id first', async (t) => {
-  t.same(listPlatformIds({ ...createSnesRom('x').platform, provider_id: 99 }), [99, 18])
-  t.same(listPlatformIds({ ...createSnesRom('x').platform, provider_id: 4 }), [4])
-  t.equal(definition.platforms?.snes, 19)
+  t.same([definition.platforms?.snes, definition.platforms?.sfam], [[19, 58], [58, 19]])
+  t.same([definition.platforms?.nes, definition.platforms?.famicom], [[18, 99], [99, 18]])
+  t.equal(definition.platforms?.n64, 4)
 })

@@ -1,4 +1,4 @@
-import type { Context, Match } from '@svc/plugin-sdk'
+import type { Context, Match, ProviderId } from '@svc/plugin-sdk'
 import { type ListingIndex, createListingIndex, findFile } from './find.ts'
 import { type ArtFolder, BOX_ART, fetchListing, isUnavailable } from './listing.ts'
 import { type Artwork, toMatch } from './map.ts'
@@ -6,25 +6,25 @@ import { type Artwork, toMatch } from './map.ts'
 const NO_PICTURES = createListingIndex([])
 
 /**
- * The box art for a name without extension, with the pictures of the other folders that could be found too; null
- * without box art.
+ * The box art for a name without extension, with the pictures of the other folders that could be found too;
+ * undefined without box art.
  *
- * @param system the platform's folder at the server; other values have no pictures.
+ * @param system the platform's folder at the server; without one there are no pictures.
  */
 export async function findArtwork (
-  name: string, system: unknown, extraFolders: readonly ArtFolder[], ctx: Context
-): Promise<Match<never> | null> {
-  if (typeof system !== 'string') return null
+  name: string, system: ProviderId | undefined, extraFolders: readonly ArtFolder[], ctx: Context
+): Promise<Match<never, string> | undefined> {
+  if (typeof system !== 'string') return undefined
   const [cover, ...extras] = await Promise.all([
     findPicture(name, system, BOX_ART, ctx),
     ...extraFolders.map((folder) => findPicture(name, system, folder, ctx))
   ])
-  return cover === null ? null : toMatch(system, cover, extras.filter((extra) => extra !== null))
+  return cover && toMatch(system, cover, extras.filter((extra) => extra !== undefined))
 }
 
-async function findPicture (name: string, system: string, art: ArtFolder, ctx: Context): Promise<Artwork | null> {
+async function findPicture (name: string, system: string, art: ArtFolder, ctx: Context): Promise<Artwork | undefined> {
   const found = findFile(name, await loadListing(system, art.folder, ctx))
-  return found === null ? null : { ...art, ...found }
+  return found && { ...art, ...found }
 }
 
 async function loadListing (system: string, folder: string, ctx: Context): Promise<ListingIndex> {

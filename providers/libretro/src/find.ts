@@ -42,21 +42,21 @@ export function createListingIndex (files: readonly string[]): ListingIndex {
  * The picture for a name without extension: of the same name, else of the most similar title. Of several pictures with
  * that title the one that shares most tags with the name, such as its region, is taken.
  */
-export function findFile (name: string, { byName, byTitle, titles }: ListingIndex): Finding | null {
+export function findFile (name: string, { byName, byTitle, titles }: ListingIndex): Finding | undefined {
   const wanted = name.replace(REPLACED, '_')
   const exact = byName.get(wanted.toLowerCase())
   if (exact !== undefined) return { file: exact, score: 1 }
   const title = withoutGroups(wanted)
-  const same = byTitle.has(normalizeTitle(title)) ? { title, score: 1 } : null
+  const same = byTitle.has(normalizeTitle(title)) ? { title, score: 1 } : undefined
   const best = same ?? findBestTitle(title, titles, { threshold: THRESHOLD })
-  const variants = best === null ? [] : byTitle.get(normalizeTitle(best.title)) ?? []
-  const file = closestVariant(wanted, variants)
-  return best === null || file === null ? null : { file, score: best.score }
+  const variants = best && byTitle.get(normalizeTitle(best.title))
+  const file = closestVariant(wanted, variants ?? [])
+  return best && file !== undefined ? { file, score: best.score } : undefined
 }
 
-function closestVariant (name: string, variants: readonly string[]): string | null {
+function closestVariant (name: string, variants: readonly string[]): string | undefined {
   const tags = toTags(name)
-  let closest: string | null = null
+  let closest: string | undefined
   let most = -1
   for (const file of variants) {
     const shared = [...toTags(file)].filter((tag) => tags.has(tag)).length

@@ -6,19 +6,19 @@ export default defineProvider({
   key: 'libretro',
   name: 'libretro thumbnails',
   id: 'string',
-  identifies: false,
+  kind: 'artwork',
   platforms: platformIds('libretro_slug'),
   // The first ROM of a platform waits for up to four listings, each of which may take a minute and a retry.
   limits: { concurrency: 4, timeoutMs: 180_000 },
 
   async identify (rom, ctx) {
     const wanted = EXTRA_ART.filter(({ kind }) => ctx.preferences.media.includes(kind))
-    return findArtwork(rom.fs_name_no_ext, rom.platform.provider_id, wanted, ctx)
+    return findArtwork(rom.fs_name_no_ext, rom.platform.ids[0], wanted, ctx)
   },
 
   async search ({ term, platform }, ctx) {
-    const match = await findArtwork(term, platform.provider_id, [], ctx)
-    return match === null ? [] : [match]
+    const match = await findArtwork(term, platform.ids[0], [], ctx)
+    return match === undefined ? [] : [match]
   },
 
   async heartbeat ({ http }) {

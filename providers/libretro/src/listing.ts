@@ -51,7 +51,7 @@ export function parseListing (html: string): string[] {
   const files = new Set<string>()
   for (const [, double, single] of html.matchAll(LINK)) {
     const file = toFileName(double ?? single ?? '')
-    if (file !== null) files.add(file)
+    if (file !== undefined) files.add(file)
   }
   return [...files]
 }
@@ -61,18 +61,18 @@ export function toUrl (system: string, folder: string, file: string): string {
   return `${BASE_URL}/${encodeSegment(system)}/${folder}/${encodeSegment(file)}`
 }
 
-function toFileName (link: string): string | null {
+function toFileName (link: string): string | undefined {
   const href = link.replace(/&(#?\w{1,6});/g, (entity, name: string) => ENTITIES[name.toLowerCase()] ?? entity)
-  if (/^[?#]/.test(href)) return null
+  if (/^[?#]/.test(href)) return undefined
   const file = decodePercent(href)
-  return file !== null && PICTURE.test(file) && !/[/\\]/.test(file) ? file : null
+  return file !== undefined && PICTURE.test(file) && !/[/\\]/.test(file) ? file : undefined
 }
 
-function decodePercent (text: string): string | null {
+function decodePercent (text: string): string | undefined {
   try {
     return decodeURIComponent(text)
   } catch (error) {
-    if (error instanceof URIError) return null
+    if (error instanceof URIError) return undefined
     throw error
   }
 }

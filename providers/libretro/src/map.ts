@@ -13,7 +13,7 @@ export interface Artwork {
 }
 
 /** The match of a ROM with this box art; its id is the SHA-1 of the file's name, the same in every scan. */
-export function toMatch (system: string, cover: Artwork, extras: readonly Artwork[]): Match<never> {
+export function toMatch (system: string, cover: Artwork, extras: readonly Artwork[]): Match<never, string> {
   return {
     id: createHash('sha1').update(cover.file).digest('hex'),
     score: cover.score,

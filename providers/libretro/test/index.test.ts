@@ -30,7 +30,7 @@ function createContext (options: ContextOptions) {
 }
 
 function createGameBoyRom (fsName: string) {
-  return createRom({ fs_name: fsName, platform: { slug: 'gb', provider_id: 'Nintendo - Game Boy' } })
+  return createRom({ fs_name: fsName, platform: { slug: 'gb', ids: ['Nintendo - Game Boy'] } })
 }
 
 function sha1 (text: string): string {
@@ -49,7 +49,7 @@ t.test('conforms', (t) => testProvider(t, provider, {
 
 t.test('a ROM gets the box art of its name and an id made from the file name', async (t) => {
   const ctx = createContext({ responses: RESPONSES, preferences: COVER_ONLY, t })
-  t.same(await definition.identify(createGameBoyRom('chrono harbor (usa).gb'), ctx), {
+  t.same(await definition.identify?.(createGameBoyRom('chrono harbor (usa).gb'), ctx), {
     id: sha1('Chrono Harbor (USA).png'),
     score: 1,
     media: [{ kind: 'cover', url: `${SYSTEM}/Named_Boxarts/Chrono%20Harbor%20%28USA%29.png` }]
@@ -61,7 +61,7 @@ t.test('further pictures are asked for when wanted, and one that is missing does
   const ctx = createContext({
     responses: RESPONSES, preferences: { media: ['screenshot', 'title_screen', 'logo'] }, t
   })
-  const match = await definition.identify(createGameBoyRom('Chrono Harbor (USA).gb'), ctx)
+  const match = await definition.identify?.(createGameBoyRom('Chrono Harbor (USA).gb'), ctx)
   t.same(match?.media, [
     { kind: 'cover', url: `${SYSTEM}/Named_Boxarts/Chrono%20Harbor%20%28USA%29.png` },
     { kind: 'screenshot', url: `${SYSTEM}/Named_Snaps/Chrono%20Harbor%20%28USA%29.png` }
@@ -71,12 +71,12 @@ t.test('further pictures are asked for when wanted, and one that is missing does
 
 t.test('without box art there is no match, whatever else there is', async (t) => {
   const ctx = createContext({ responses: RESPONSES, t })
-  t.equal(await definition.identify(createGameBoyRom('Only A Snap (USA).gb'), ctx), null)
+  t.equal(await definition.identify?.(createGameBoyRom('Only A Snap (USA).gb'), ctx), undefined)
 })
 
 t.test('a platform libretro has no folder for is not asked about', async (t) => {
   const ctx = createContext({ t })
-  t.equal(await definition.identify(createRom(), ctx), null)
+  t.equal(await definition.identify?.(createRom(), ctx), undefined)
   t.same(ctx.requests, [])
 })
 
@@ -99,7 +99,7 @@ t.test('an index page gives its pictures and no links to other places', (t) => {
 
 t.test('file names are encoded to the last special character', async (t) => {
   const ctx = createContext({ responses: RESPONSES, preferences: COVER_ONLY, t })
-  t.match(await definition.identify(createGameBoyRom("Iron's Tide 2 (USA).gb"), ctx),
+  t.match(await definition.identify?.(createGameBoyRom("Iron's Tide 2 (USA).gb"), ctx),
     { media: [{ url: `${SYSTEM}/Named_Boxarts/Iron%27s%20Tide%202%20%28USA%29.jpg` }] })
 })
 
@@ -129,12 +129,12 @@ t.test('similar titles match, sequels and strangers do not', (t) => {
 t.test('a list is fetched once for a scan and kept for the next one', async (t) => {
   const first = createContext({ responses: RESPONSES, preferences: COVER_ONLY, t })
   const roms = ['Chrono Harbor (USA).gb', 'Chrono Harbor (Europe).gb', 'Salt & Sail (World).gb'].map(createGameBoyRom)
-  const matches = await Promise.all(roms.map((rom) => definition.identify(rom, first)))
-  t.equal(matches.filter((match) => match !== null).length, 3)
+  const matches = await Promise.all(roms.map((rom) => definition.identify?.(rom, first)))
+  t.equal(matches.filter((match) => match !== undefined).length, 3)
   t.equal(first.requests.length, 1)
 
   const next = { ...createContext({ preferences: COVER_ONLY, t }), cache: first.cache }
-  t.match(await definition.identify(createGameBoyRom('Chrono Harbor (USA).gb'), next), { score: 1 })
+  t.match(await definition.identify?.(createGameBoyRom('Chrono Harbor (USA).gb'), next), { score: 1 })
 })
 
 t.test('lists are kept for a day, and their absence for an hour', async (t) => {
@@ -143,7 +143,7 @@ t.test('lists are kept for a day, and their absence for an hour', async (t) => {
     const context = createContext({ responses: [{ url: '*', ...response }], preferences: COVER_ONLY, t })
     const kept: (number | undefined)[] = []
     const cache = { ...context.cache, set: async (_key: string, _value: unknown, ms?: number) => { kept.push(ms) } }
-    await definition.identify(createGameBoyRom('Chrono Harbor (USA).gb'), { ...context, cache })
+    await definition.identify?.(createGameBoyRom('Chrono Harbor (USA).gb'), { ...context, cache })
     t.same(kept, [hours * 60 * 60 * 1000])
     t.same(context.logs, [])
   }
@@ -155,8 +155,8 @@ t.test('without the box art listing the ROM is not "not known": the failure is t
     const ctx = createContext({
       responses: [{ url: `${SYSTEM}/*`, times: 1, ...failure }, ...RESPONSES], preferences: COVER_ONLY, t
     })
-    await t.rejects(async () => await definition.identify(createGameBoyRom('Chrono Harbor (USA).gb'), ctx))
-    t.match(await definition.identify(createGameBoyRom('Chrono Harbor (USA).gb'), ctx), { score: 1 }, 'nothing of it is kept')
+    await t.rejects(async () => await definition.identify?.(createGameBoyRom('Chrono Harbor (USA).gb'), ctx))
+    t.match(await definition.identify?.(createGameBoyRom('Chrono Harbor (USA).gb'), ctx), { score: 1 }, 'nothing of it is kept')
   }
 })
 
@@ -166,7 +166,7 @@ t.test('a listing of other pictures that fails costs those pictures only', async
     preferences: { ...COVER_ONLY, media: ['screenshot'] },
     t
   })
-  t.match(await definition.identify(createGameBoyRom('Chrono Harbor (USA).gb'), ctx), { score: 1 })
+  t.match(await definition.identify?.(createGameBoyRom('Chrono Harbor (USA).gb'), ctx), { score: 1 })
   t.match(ctx.logs, [{ level: 'warn', fields: { system: 'Nintendo - Game Boy', folder: 'Named_Snaps' } }])
 })
 
@@ -176,13 +176,13 @@ t.test('a pause the server asks for has the whole lookup repeated after it', asy
     preferences: { ...COVER_ONLY, media: ['screenshot'] },
     t
   })
-  await t.rejects(async () => await definition.identify(createGameBoyRom('Chrono Harbor (USA).gb'), ctx), RateLimitedError)
+  await t.rejects(async () => await definition.identify?.(createGameBoyRom('Chrono Harbor (USA).gb'), ctx), RateLimitedError)
 })
 
 t.test('a kept list that is no list of names is fetched anew', async (t) => {
   const ctx = createContext({ responses: RESPONSES, preferences: COVER_ONLY, t })
   await ctx.cache.set('Nintendo - Game Boy/Named_Boxarts', [7])
-  t.match(await definition.identify(createGameBoyRom('Chrono Harbor (USA).gb'), ctx), { score: 1 })
+  t.match(await definition.identify?.(createGameBoyRom('Chrono Harbor (USA).gb'), ctx), { score: 1 })
 })
 
 t.test('the heartbeat is true below status 500', async (t) => {
