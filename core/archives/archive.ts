@@ -1,7 +1,6 @@
-import type { ArchiveMember } from './types.ts'
 import { Digest } from './digest.ts'
 import { ArchiveError } from './limits.ts'
-import type { Exclusions } from './types.ts'
+import type { ArchiveMember, Exclusions } from './types.ts'
 
 /** A regular file in an archive. */
 export interface Listing {
