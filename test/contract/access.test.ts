@@ -49,14 +49,17 @@ async function makeThings () {
   const install = await insert('insert into install_requests (user_id, device_id, rom_id) values ($1, $2, $3)',
     [owner, player, rom])
   const sync = await insert('insert into sync_sessions (user_id, device_id) values ($1, $2)', [owner, player])
-  const addAsset = (kind: string) => insert(`insert into assets (kind, user_id, rom_id, platform_fs_slug, rom_fs_name,
-    file_name, sha1, disk_path, is_public) values ($1, $2, $3, 'snes', 'Game.sfc', 'x', 'x', 'x', true)`, [kind, owner, rom])
+  const addAsset = (kind: string, deletedAt: Date | null = null) => insert(`insert into assets (kind, user_id, rom_id,
+    platform_fs_slug, rom_fs_name, file_name, sha1, disk_path, is_public, deleted_at, deleted_by)
+    values ($1, $2, $3, 'snes', 'Game.sfc', 'x', 'x', 'x', true, $4, case when $4::timestamptz is null then null else 'owner' end)`,
+  [kind, owner, rom, deletedAt])
   const [save, state, screenshot] = [await addAsset('save'), await addAsset('state'), await addAsset('screenshot')]
+  const [deletedSave, deletedState] = [await addAsset('save', new Date()), await addAsset('state', new Date())]
   const version = await insert(`insert into asset_versions (asset_id, file_name, sha1, disk_path, content_updated_at)
     values ($1, 'x', 'x', 'x', now())`, [save])
   return {
-    save, state, screenshot, version, user: owner, platform, rom, file, token, session, notification, channel,
-    sync, playSession, player, install
+    save, state, screenshot, version, deletedSave, deletedState, user: owner, platform, rom, file, token, session,
+    notification, channel, sync, playSession, player, install
   }
 }
 const things = await makeThings()
@@ -108,9 +111,9 @@ const FOREIGN: Record<string, [path: string, status: number]> = {
   getSaveVersionContent: [`/api/saves/${things.save}/versions/${things.version}/content`, 404],
   headSaveVersionContent: [`/api/saves/${things.save}/versions/${things.version}/content`, 404],
   restoreSaveVersion: [`/api/saves/${things.save}/versions/${things.version}/restore`, 404],
-  restoreSave: [`/api/saves/${things.save}/restore`, 404],
-  getDeletedSaveContent: [`/api/saves/deleted/${things.save}/content`, 404],
-  headDeletedSaveContent: [`/api/saves/deleted/${things.save}/content`, 404],
+  restoreSave: [`/api/saves/${things.deletedSave}/restore`, 404],
+  getDeletedSaveContent: [`/api/saves/deleted/${things.deletedSave}/content`, 404],
+  headDeletedSaveContent: [`/api/saves/deleted/${things.deletedSave}/content`, 404],
   confirmSaveDownload: [`/api/saves/${things.save}/downloaded`, 404],
   getState: [`/api/states/${things.state}`, 404],
   updateState: [`/api/states/${things.state}`, 404],
@@ -122,7 +125,9 @@ const FOREIGN: Record<string, [path: string, status: number]> = {
   getStateVersionContent: [`/api/states/${things.state}/versions/${things.version}/content`, 404],
   headStateVersionContent: [`/api/states/${things.state}/versions/${things.version}/content`, 404],
   restoreStateVersion: [`/api/states/${things.state}/versions/${things.version}/restore`, 404],
-  restoreState: [`/api/states/${things.state}/restore`, 404],
+  restoreState: [`/api/states/${things.deletedState}/restore`, 404],
+  getDeletedStateContent: [`/api/states/deleted/${things.deletedState}/content`, 404],
+  headDeletedStateContent: [`/api/states/deleted/${things.deletedState}/content`, 404],
   confirmStateDownload: [`/api/states/${things.state}/downloaded`, 404],
   trackSave: [`/api/saves/${things.save}/track`, 404],
   untrackSave: [`/api/saves/${things.save}/untrack`, 404],
