@@ -3,7 +3,8 @@ import pg from 'pg'
 import t from 'tap'
 import { describeBrowser } from '../../plugins/devices/browser.ts'
 import { buildTestApp } from '../support.ts'
-import { basicHeaders, signIn, until } from './auth-support.ts'
+import { basicHeaders, signIn } from './auth-support.ts'
+import { until } from './scan-support.ts'
 
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
 const SAFARI = 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) ' +
@@ -41,7 +42,7 @@ t.test('sessions', async (t) => {
     const client = io(address, { path: '/ws/socket.io', transports: ['websocket'], forceNew: true, reconnection: false, extraHeaders: headers })
     t.teardown(() => { client.disconnect() })
     const room = `session:${await idOf(headers)}`
-    await until(() => app.sockets.main.sockets.adapter.rooms.has(room))
+    await until(() => app.sockets.main.sockets.adapter.rooms.has(room), 'the socket is bound')
     return client
   }
 
@@ -80,7 +81,7 @@ t.test('sessions', async (t) => {
     const [ending, staying] = [await signIn(app, 'alice'), await signIn(app, 'alice')]
     const [closed, open] = [await connect(ending), await connect(staying)]
     t.equal(await end(staying, `/${await idOf(ending)}`), 200)
-    await until(() => closed.disconnected)
+    await until(() => closed.disconnected, 'the socket is closed')
     t.equal(await status(ending), 401)
     t.equal(await status(staying), 200)
     t.ok(open.connected)
@@ -91,7 +92,7 @@ t.test('sessions', async (t) => {
     const headers = await signIn(app, 'alice')
     const client = await connect(headers)
     t.equal((await app.inject({ method: 'POST', url: '/api/logout', headers })).body, 'null')
-    await until(() => client.disconnected)
+    await until(() => client.disconnected, 'the socket is closed')
     t.equal(await status(headers), 401)
   })
 
@@ -143,7 +144,8 @@ t.test('sessions', async (t) => {
     t.teardown(() => client.end())
     await client.query('begin; lock table rom_users in access exclusive mode')
     const slow = app.inject({ url: '/api/roms', headers })
-    await until(async () => (await em.execute("select 1 from pg_locks l join pg_class c on c.oid = l.relation where relname = 'rom_users' and not granted")).length > 0)
+    const locks = "select 1 from pg_locks l join pg_class c on c.oid = l.relation where relname = 'rom_users' and not granted"
+    await until(async () => (await em.execute(locks)).length > 0, 'the request waits for the table')
     t.equal(await end(other, `/${id}`), 200)
     await client.query('commit')
     const reply = await slow
@@ -161,7 +163,10 @@ t.test('sessions', async (t) => {
     await client.query(`begin; ${sql}`)
     const countWaiting = async () => (await em.execute(
       "select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()")).length
-    return { letGo: () => client.query('commit'), waiting: (count: number) => until(async () => await countWaiting() >= count) }
+    return {
+      letGo: () => client.query('commit'),
+      waiting: (count: number) => until(async () => await countWaiting() >= count, `${count} wait for the account`)
+    }
   }
 
   await t.test('a sign-in under way when the password changes opens no session', async (t) => {

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { App } from '../../core/typebox.ts'
 
 export type Cookies = Record<string, string>
@@ -35,6 +34,8 @@ export async function signIn (app: App, username: string, given: Given = {}) {
 /** Headers of a browser that nobody has signed in with. */
 export const guestHeaders = async (app: App) => browserHeaders(readCookies(await app.inject({ url: '/api/heartbeat' })))
 
-export async function until (isSo: () => Promise<boolean> | boolean): Promise<void> {
-  while (!await isSo()) await sleep(10)
+/** The link to a new password in a mail of a server that is called `base`. */
+export function resetLinkIn (mail: string, base: string): string | undefined {
+  const text = mail.replace(/=\r?\n/g, '').replaceAll('=3D', '=')
+  return text.split(/\s+/).find((word) => word.startsWith(`${base}/reset-password?token=`))
 }

@@ -2,7 +2,8 @@ import t from 'tap'
 import { signInKeys } from '../../plugins/auth/limits.ts'
 import { verifyPassword } from '../../plugins/users/passwords.ts'
 import { buildTestApp } from '../support.ts'
-import { basicHeaders, until } from './auth-support.ts'
+import { basicHeaders } from './auth-support.ts'
+import { until } from './scan-support.ts'
 
 t.test('an account that does not exist is checked against a password that nobody has', async (t) => {
   t.equal(await verifyPassword(null, 'no account has this password'), false)
@@ -151,7 +152,7 @@ t.test('guessing passwords', async (t) => {
     t.notOk(lines.some(isWarning))
     await call('192.0.2.9', '203.0.113.1')
     await call('192.0.2.9', '203.0.113.1')
-    await until(() => lines.some(isWarning))
+    await until(() => lines.some(isWarning), 'the warning is in the log')
     t.match(lines.filter(isWarning), [{ address: '192.0.2.9' }])
     t.equal(lines.filter(isWarning).length, 1)
     const forged = { method: 'POST', url: '/api/login', remoteAddress: '192.0.2.9' } as const

@@ -5,7 +5,8 @@ import t, { type Test } from 'tap'
 import { setPassword } from '../../plugins/users/cli.ts'
 import { userRoom } from '../../core/sockets/sockets.ts'
 import { type TestApp, buildTestApp } from '../support.ts'
-import { guestHeaders, signIn } from './auth-support.ts'
+import { guestHeaders, resetLinkIn, signIn } from './auth-support.ts'
+import { startMailServer } from './channels-support.ts'
 import { openSocket, pairDevice } from './devices-support.ts'
 import { until } from './scan-support.ts'
 import { bearer, createCaller } from './tokens-support.ts'
@@ -17,15 +18,15 @@ const LIMIT_MS = 2_000
 // Nothing that is done every so often may be what ends a socket.
 mock.timers.enable({ apis: ['setInterval'] })
 
-const links: string[] = []
-const test = await buildTestApp(t, {
-  log: ({ link }) => { if (typeof link === 'string') links.push(link) }
-})
+const BASE_URL = 'https://games.example.org'
+const { mails, env } = await startMailServer(t)
+const test = await buildTestApp(t, { env: { ...env, SVC_BASE_URL: BASE_URL } })
 const { app, admin, databaseUrl } = test
 const other = await startSecondWorker(t, test)
 
 async function makeUser (name: string): Promise<{ id: number, headers: Record<string, string> }> {
   const headers = await test.createUser(name)
+  await app.pg.query("update users set email = username || '@example.org' where username = $1", [name])
   const { rows: [row] } = await app.pg.query<{ id: number }>('select id from users where username = $1', [name])
   return { id: row?.id ?? 0, headers }
 }
@@ -50,11 +51,11 @@ const waitUntilClosed = (sockets: readonly Socket[]) =>
   until(() => sockets.every((socket) => !socket.connected), 'the sockets are closed', LIMIT_MS)
 
 async function resetByLink (name: string, extra: object): Promise<void> {
-  links.length = 0
+  mails.length = 0
   const headers = await guestHeaders(app)
   await app.inject({ method: 'POST', url: '/api/forgot-password', headers, payload: { username: name } })
-  await until(() => links.length === 1, 'the link is in the log')
-  const token = /\?token=([\w.-]+)$/.exec(links[0] ?? '')?.[1]
+  await until(() => mails.length === 1, 'the link is in the mail')
+  const token = resetLinkIn(mails[0]?.content ?? '', BASE_URL)?.split('token=')[1]
   const payload = { token, new_password: 'a new password', ...extra }
   const reply = await app.inject({ method: 'POST', url: '/api/reset-password', headers, payload })
   if (reply.statusCode !== 200) throw new Error(reply.body)
