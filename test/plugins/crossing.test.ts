@@ -39,7 +39,9 @@ t.test('a token that is deleted while it is paired, exchanged or renewed is gone
     const others = [pair, exchange, regenerate]
     await cross(t, 'token', round, [...others, remove])
     t.equal((await alice.call('GET', '/api/client-tokens')).body, '[]')
-    t.equal((await test.app.pg.query('select 1 from pairing_codes')).rowCount, 0)
+    t.equal((await test.app.pg.query('select 1 from pairing_codes where token_id is not null')).rowCount, 0)
+    const late = await exchange()
+    t.equal(late.statusCode, 404, late.body)
   }
 })
 
