@@ -233,7 +233,7 @@ t.test('an avatar is known by its content, replaces the former one and goes with
     t.match(reply.json(), { avatar_path: `users/${own}/profile/${name}`, role: 'user' }, format)
     t.same(await readdir(folder), [name])
     const { headers: sent, rawPayload } = await avatar()
-    t.match(sent, { 'content-type': type, 'x-content-type-options': 'nosniff', 'content-disposition': /^inline; filename="avatar/ })
+    t.match(sent, { 'content-type': type, 'x-content-type-options': 'nosniff', 'content-disposition': `inline; filename*=UTF-8''${name}; filename="${name}"` })
     t.ok(rawPayload.equals(content))
   }
   t.equal((await call('GET', `/${id}/avatar`, {})).statusCode, 401)

@@ -33,9 +33,12 @@ t.test('a folder of pages is served wherever the server has nothing itself', asy
   t.equal((await app.inject({ url: '/assets/a%20b%25.js', headers: { 'if-none-match': String(script.headers.etag) } })).statusCode, 304)
   t.match(await app.inject({ method: 'HEAD', url: '/platform/3' }), { statusCode: 200, body: '' })
 
-  for (const url of ['/api/nothing', '/assets/gone.js', '/assets/romm/resources/roms/1/1/cover/big.png', '/ws/x', '/.env']) {
+  for (const url of ['/api/nothing', '/assets/gone.js', '/ws/x', '/.env']) {
     t.equal((await app.inject({ url })).statusCode, 404, url)
   }
+  const artwork = '/assets/romm/resources/roms/1/1/cover/big.png'
+  t.equal((await app.inject({ url: artwork })).statusCode, 401, 'artwork is not for guests')
+  t.equal((await app.inject({ url: artwork, headers: admin })).statusCode, 404)
   t.equal((await app.inject({ method: 'POST', url: '/platform/3' })).statusCode, 404)
   for (const url of ['/link.txt', '/..%2fsecret.txt', '/%2e%2e/secret.txt', '/%00', '/%']) {
     t.not((await app.inject({ url })).body, 'secret', url)
