@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { SCOPES } from '../../core/access/scopes.ts'
 import { sha256 } from '../../core/access/secrets.ts'
 import type { TestApp } from '../support.ts'
@@ -35,15 +35,23 @@ export function createSyncWorld (test: TestApp) {
     return row?.id ?? 0
   }
 
+  async function addToken (user: number, raw: string, scopes: readonly string[], device: number | null = null) {
+    await insert("insert into client_tokens (user_id, name, token_hash, scopes, device_id) values ($1, '', $2, $3, $4)",
+      [user, sha256(raw), scopes, device])
+    return bearer(raw)
+  }
+
   return {
     /** Somebody who calls with a token, as passwords take long to check. */
     async addUser (name: string) {
       const id = await insert('insert into users (username) values ($1)', [name])
-      const raw = `svc_${name}`
-      await insert("insert into client_tokens (user_id, name, token_hash, scopes) values ($1, '', $2, $3)",
-        [id, sha256(raw), SCOPES])
-      return { id, ...createCaller(app, bearer(raw)) }
+      const headers = await addToken(id, `svc_${name}`, SCOPES)
+      return { id, ...createCaller(app, headers) }
     },
+
+    /** The headers of an app on a device, with a token of the device's own. */
+    addBoundToken: (user: number, device: number, scopes: readonly string[]) =>
+      addToken(user, `svc_${randomUUID()}`, scopes, device),
 
     async addDevice (user: number, fields: object = {}) {
       const { sync_mode: mode = 'push_pull', paths = null, sync_config: config = null, sync_enabled: enabled = true } =

@@ -15,9 +15,7 @@ let count = 0
 
 /** A companion app that knows nothing but the specification, with the files it keeps. */
 async function addClient (user: Awaited<ReturnType<typeof world.addUser>>, rom: number, device: Device) {
-  const { body } = await user.post('/api/client-tokens', { name: 'app', scopes: ['assets.read', 'assets.write', 'devices.write'] })
-  await app.pg.query('update client_tokens set device_id = $1 where id = $2', [device.id, body.id])
-  const headers = bearer(body.raw_token)
+  const headers = await world.addBoundToken(user.id, device.id, ['assets.read', 'assets.write', 'devices.write'])
   const caller = createCaller(app, headers)
   const files: Record<string, string> = {}
   let completed = 0

@@ -6,7 +6,7 @@ import { buildTestApp } from '../support.ts'
 import { addRom, countQueries } from './roms-support.ts'
 import { until } from './scan-support.ts'
 import { type AssetSeed, createSyncWorld, listFiles, md5, sha1, timeOf } from './sync-support.ts'
-import { bearer, createCaller } from './tokens-support.ts'
+import { createCaller } from './tokens-support.ts'
 
 const test = await buildTestApp(t)
 const { app } = test
@@ -288,7 +288,7 @@ t.test('what is no negotiation is refused with what to do', async (t) => {
     [{ device_id: stranger.device.id, roms: [] }, 404, /Device with ID/],
     [{ device_id: stranger.device.uuid, saves: [] }, 404, /Device with ID/],
     [{ device_id: 'x', roms: [] }, 404, /Device with ID 'x'/],
-    [{ device_id: off.id, roms: [] }, 400, /disabled.*sync_enabled/],
+    [{ device_id: off.id, roms: [] }, 400, /^Sync is disabled for this device$/],
     [{ device_id: device.id }, 422, [{ loc: ['body'], msg: /'roms'.*'saves'/ }]],
     [{ device_id: device.id, roms: null }, 422, [{ loc: ['body', 'roms'] }]],
     [{ device_id: device.id, ...file({ sha1: 'f'.repeat(39) }) }, 422, [{ loc: ['body', 'roms', 0, 'saves', 0, 'sha1'] }]],
@@ -315,11 +315,7 @@ t.test('a body of many megabytes is read, and of one that is all wrong only the 
 
 t.test('a token that is bound to a device needs no name of it, and no scope but those of the specification', async (t) => {
   const { user, rom, device } = await begin()
-  const token = async (scopes: string[]) => {
-    const { body } = await user.post('/api/client-tokens', { name: 'handheld', scopes })
-    await app.pg.query('update client_tokens set device_id = $1 where id = $2', [device.id, body.id])
-    return createCaller(app, bearer(body.raw_token))
-  }
+  const token = async (scopes: string[]) => createCaller(app, await world.addBoundToken(user.id, device.id, scopes))
   const app1 = await token(['assets.read', 'assets.write', 'devices.write'])
   const { status, body } = await app1.post(NEGOTIATE, { roms: listFiles({ [rom]: { 'Game.srm': 'one' } }) })
   t.equal(status, 200)
@@ -422,7 +418,9 @@ t.test("sessions are listed newest first, by device and by page, and nobody sees
   const stranger = await begin()
   const { body: own } = await user.get(`${SESSIONS}/${sessions[0]}`)
   t.same((await stranger.user.get(SESSIONS)).body, [])
-  t.equal((await stranger.user.get(`${SESSIONS}?device_id=${device.id}`)).status, 404)
+  for (const id of [device.id, device.uuid, 'x', '99999999999']) {
+    t.match(await stranger.user.get(`${SESSIONS}?device_id=${id}`), { status: 200, body: [] }, String(id))
+  }
   for (const id of [own.id, own.session_id, 'x', '99999999999']) {
     t.match(await stranger.user.get(`${SESSIONS}/${id}`), { status: 404, body: { detail: /Sync session/ } })
     t.equal((await stranger.complete(id)).status, 404)
