@@ -132,8 +132,10 @@ export function createChannelTools ({ app, admin }: TestApp) {
     /** Waits until a channel's row is as `is` says. */
     waitFor: (id: number, what: string, is: (row: ChannelRow, waiting: number) => boolean | Promise<boolean>) =>
       until(what, async () => {
+        // What waits is counted first: the row is at least as new.
+        const waiting = await count(id)
         const row = await readRow(id)
-        return row !== undefined && await is(row, await count(id)) && row
+        return row !== undefined && await is(row, waiting) && row
       })
   }
 }
