@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import type { InjectOptions } from 'fastify'
 import t, { type Test } from 'tap'
@@ -50,6 +51,14 @@ t.test('the document of the whole server is valid OpenAPI 3.1', async (t) => {
   t.match(document.openapi, /^3\.1\./)
   const { valid, errors } = await new Validator().validate({ ...document })
   t.ok(valid, JSON.stringify(errors))
+})
+
+t.test('the operations are those that are promised: none vanishes, and none comes unnoticed', async (t) => {
+  const promised = readFileSync(new URL('operations.txt', import.meta.url), 'utf8').trim().split('\n')
+  const served = listOperations(await readDocument(await fresh(t)))
+    .map(({ method, path, id }) => `${id} ${method.toUpperCase()} ${path}`).sort()
+  t.same(served.filter((operation) => !promised.includes(operation)), [], 'new ones belong into operations.txt')
+  t.same(promised.filter((operation) => !served.includes(operation)), [], 'a promised one is gone')
 })
 
 t.test('every operation has a name of its own, a tag, answers and what it takes to call it', async (t) => {
