@@ -217,7 +217,7 @@ t.test('artwork that cannot be stored is one problem for each platform, and no r
 })
 
 const FULL_DISKS: [what: string, options: string, reason: string][] = [
-  ['bytes beyond the reserve', `size=${1024 * 1024 + 256}k`, 'less than 1 GiB is free on the disk'],
+  ['bytes beyond the reserve', `size=${1024 * 1024 + 640}k`, 'less than 1 GiB is free on the disk'],
   ['places for files', 'size=2g,nr_inodes=60', 'the disk is full \\(ENOSPC\\)']
 ]
 for (const [what, options, why] of FULL_DISKS) {
