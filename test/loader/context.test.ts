@@ -1,5 +1,6 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import fc from 'fast-check'
 import pg from 'pg'
 import t, { type Test } from 'tap'
@@ -51,18 +52,23 @@ t.test('any JSON value comes back as it was put in', async (t) => {
 })
 
 t.test('files of the library are read and listed by name', async (t) => {
-  const files = createFiles(t.testdir({ roms: { snes: { 'b.txt': 'two', 'a.txt': 'one', sub: {} } } }))
+  const library = t.testdir({ roms: { snes: { 'b.txt': 'two', 'a.txt': 'one', sub: {} } } })
+  for (const [i, name] of ['a.txt', 'b.txt', 'sub'].entries()) utimesSync(join(library, 'roms/snes', name), i + 1, i + 1)
+  const files = createFiles(library)
   t.equal(await files.readText('roms/snes/a.txt'), 'one')
+  t.equal(await text(files.stream('roms/snes/a.txt')), 'one')
   t.same(await files.list('roms/snes'), [
-    { name: 'a.txt', kind: 'file', size: 3 }, { name: 'b.txt', kind: 'file', size: 3 }, { name: 'sub', kind: 'folder', size: 0 }
+    { name: 'a.txt', kind: 'file', size: 3, mtime: 1_000 }, { name: 'b.txt', kind: 'file', size: 3, mtime: 2_000 },
+    { name: 'sub', kind: 'folder', size: 0, mtime: 3_000 }
   ])
   t.equal(await files.exists('roms/snes/sub'), true)
 })
 
-t.test('what is not there is null, empty or false, and no error', async (t) => {
+t.test('what is not there is undefined, empty or false, and no error', async (t) => {
   const files = createFiles(t.testdir({ roms: { 'a.txt': '' } }))
-  t.equal(await files.readText('roms/no.txt'), null)
-  t.equal(await files.readText('roms'), null, 'a folder has no text')
+  t.equal(await files.readText('roms/no.txt'), undefined)
+  t.equal(await text(files.stream('roms/no.txt')), '')
+  t.equal(await files.readText('roms'), undefined, 'a folder has no text')
   t.same(await files.list('no/such/folder'), [])
   t.same(await files.list('roms/a.txt'), [])
   t.equal(await files.exists('roms/no.txt'), false)
@@ -77,6 +83,7 @@ t.test('nothing outside the library can be read, directly or through a link', as
   for (const path of ['../secret.key', 'roms/../../secret.key', join(folder, 'secret.key'), 'roms/link', 'roms/\0']) {
     await t.rejects(files.readText(path), { name: 'PathRefusedError' }, JSON.stringify(path))
     await t.rejects(files.exists(path), { name: 'PathRefusedError' }, JSON.stringify(path))
+    await t.rejects(text(files.stream(path)), { name: 'PathRefusedError' }, JSON.stringify(path))
   }
   await t.rejects(files.list('roms/folder'), { name: 'PathRefusedError' })
 })
