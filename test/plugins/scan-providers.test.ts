@@ -109,7 +109,7 @@ t.test('a source is told its own id of the platform, and is not asked about one 
     return null
   }
   await scan({ platform_fs_slugs: ['nes', 'c64'], apis: ['beta'] })
-  t.match(seen, [{ slug: 'nes', fs_slug: 'nes', provider_id: 'NES', fs_path: 'roms/nes' }])
+  t.match(seen, [{ slug: 'nes', fs_slug: 'nes', ids: ['NES'], fs_path: 'roms/nes' }])
 })
 
 t.test('a source that throws costs its own match, and the scan says so', async (t) => {
