@@ -47,8 +47,9 @@ export function readByFile (roms: NonNullable<NegotiateBody['roms']>): Listing {
   }
 }
 
-/** How a device that lists by file settles conflicts. */
-export function readResolution ({ sync_config: config }: Device): Resolution {
+/** How a device that lists by file settles conflicts; one that only receives hands over its own file to be kept. */
+export function readResolution ({ sync_mode: mode, sync_config: config }: Device): Resolution {
+  if (mode === 'pull_only') return 'server_wins'
   const wanted = config?.conflict_resolution
   return RESOLUTIONS.find((resolution) => resolution === wanted) ?? 'keep_both'
 }

@@ -162,10 +162,8 @@ export type Direction = 'pull' | 'push' | 'both'
 /** A decision as far as the device wants it carried out. */
 export function narrow (decision: Decision, direction: Direction): Decision {
   const { action } = decision
-  if (direction === 'pull') {
-    if (action === 'upload') return settle('noop', 'This device only receives')
-    if (action === 'conflict') return { ...decision, action: 'download' }
-  }
+  // A conflict stays one: to be told of a download would cost the device the only copy of its own file.
+  if (direction === 'pull' && action === 'upload') return settle('noop', 'This device only receives')
   if (direction === 'push') {
     if (action === 'download' || action === 'delete') return settle('noop', 'This device only sends')
     if (action === 'conflict') return { ...decision, action: 'upload' }

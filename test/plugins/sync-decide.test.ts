@@ -96,12 +96,12 @@ t.test('a device that names no hash is decided about by the times', async (t) =>
   t.equal(of({ device: device(null), is_deleted: true }).action, 'upload', 'deleted there, and nobody knows what this is')
 })
 
-t.test('a device that only receives or only sends is told nothing else, and no reason to do so is a conflict', async (t) => {
+t.test('a device that only receives or only sends is told nothing else, but for a conflict whose other side would be lost', async (t) => {
   const decisions = ['upload', 'download', 'conflict', 'noop', 'delete'] as const
   const narrowed = (direction: 'pull' | 'push' | 'both') =>
     decisions.map((action) => narrow({ action, reason: '', agreed: null }, direction).action)
   t.same(narrowed('both'), decisions)
-  t.same(narrowed('pull'), ['noop', 'download', 'download', 'noop', 'delete'])
+  t.same(narrowed('pull'), ['noop', 'download', 'conflict', 'noop', 'delete'])
   t.same(narrowed('push'), ['upload', 'noop', 'upload', 'noop', 'noop'])
 })
 

@@ -35,7 +35,7 @@ export function createSyncWorld (test: TestApp) {
     return row?.id ?? 0
   }
 
-  async function addToken (user: number, raw: string, scopes: readonly string[], device: number | null = null) {
+  async function addToken (raw: string, user: number, scopes: readonly string[], device: number | null) {
     await insert("insert into client_tokens (user_id, name, token_hash, scopes, device_id) values ($1, '', $2, $3, $4)",
       [user, sha256(raw), scopes, device])
     return bearer(raw)
@@ -45,19 +45,19 @@ export function createSyncWorld (test: TestApp) {
     /** Somebody who calls with a token, as passwords take long to check. */
     async addUser (name: string) {
       const id = await insert('insert into users (username) values ($1)', [name])
-      const headers = await addToken(id, `svc_${name}`, SCOPES)
-      return { id, ...createCaller(app, headers) }
+      return { id, ...createCaller(app, await addToken(`svc_${name}`, id, SCOPES, null)) }
     },
 
-    /** The headers of an app on a device, with a token of the device's own. */
-    addBoundToken: (user: number, device: number, scopes: readonly string[]) =>
-      addToken(user, `svc_${randomUUID()}`, scopes, device),
+    /** The headers of an app at a device that was let in with these scopes. */
+    addApp: (user: number, device: number, scopes: readonly string[]) => addToken(`svc_${randomUUID()}`, user, scopes, device),
 
     async addDevice (user: number, fields: object = {}) {
-      const { sync_mode: mode = 'push_pull', paths = null, sync_config: config = null, sync_enabled: enabled = true } =
-        fields as Record<string, unknown>
-      const id = await insert(`insert into devices (user_id, name, sync_mode, paths, sync_config, sync_enabled)
-        values ($1, 'handheld', $2, $3, $4, $5)`, [user, mode, paths, config, enabled])
+      const columns = {
+        sync_mode: 'push_pull', paths: null, sync_config: null, sync_enabled: true, is_numbered: false, ...fields
+      }
+      const id = await insert(`insert into devices (user_id, name, sync_mode, paths, sync_config, sync_enabled, is_numbered)
+        values ($1, 'handheld', $2, $3, $4, $5, $6)`, [user, columns.sync_mode, columns.paths, columns.sync_config,
+        columns.sync_enabled, columns.is_numbered])
       const { rows: [row] } = await app.pg.query<{ uuid: string }>(
         'select device_id as uuid from devices where id = $1', [id])
       return { id, uuid: row?.uuid ?? '' }

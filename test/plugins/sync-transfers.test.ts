@@ -15,7 +15,7 @@ let count = 0
 
 /** A companion app that knows nothing but the specification, with the files it keeps. */
 async function addClient (user: Awaited<ReturnType<typeof world.addUser>>, rom: number, device: Device) {
-  const headers = await world.addBoundToken(user.id, device.id, ['assets.read', 'assets.write', 'devices.write'])
+  const headers = await world.addApp(user.id, device.id, ['assets.read', 'assets.write', 'devices.write'])
   const caller = createCaller(app, headers)
   const files: Record<string, string> = {}
   let completed = 0
@@ -151,6 +151,24 @@ t.test('what the owner restored stays current, whatever became of a conflict bef
       }
     }
   }
+})
+
+t.test('a device that only receives keeps what it had as a version, and then has what the server has', async (t) => {
+  const { owner, rom, deck, phone, kept } = await begin({ sync_mode: 'pull_only', sync_config: { conflict_resolution: 'device_wins' } })
+  const save = await owner.save({ rom_id: rom }, 'Game.srm', 'one')
+  await deck.sync()
+  deck.files['Game.srm'] = 'of the deck'
+  t.same(await deck.sync(), ['noop Game.srm'], 'its own changes are its own')
+  await owner.save({ rom_id: rom }, 'Game.srm', 'two')
+  for (const device of [deck, phone]) {
+    phone.files['Game.srm'] = 'of the phone'
+    t.same(await device.sync(), ['conflict Game.srm'])
+    t.equal(device.files['Game.srm'], 'two')
+    t.same(await device.sync(), ['noop Game.srm'])
+  }
+  t.same((await owner.get<{ sha1: string }[]>(`/api/saves?rom_id=${rom}`)).map((one) => one.sha1), [sha1('two')])
+  t.same((await owner.versions(save.id)).map((one) => one.sha1), ['of the phone', 'of the deck', 'one'].map(sha1))
+  t.equal((await kept()).size, 4)
 })
 
 t.test('a device that goes back to content of before has changed its file', async (t) => {
