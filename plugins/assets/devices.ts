@@ -8,7 +8,7 @@ import type { Asset } from './entities.ts'
 import { AssetVersion, DeviceSync } from './entities.ts'
 import type { AssetRow } from './rows.ts'
 import type { DownloadedInput } from './schemas.ts'
-import { baseKeysOf, stampBase } from './sync-base.ts'
+import { baseKeysOf, nameKey, slotKey, stampBase } from './sync-base.ts'
 
 /** The device a call is about. */
 export interface ActingDevice {
@@ -135,6 +135,16 @@ export function createDeviceStamps (app: FastifyInstance) {
       if (acting !== null) await app.devices.touch(em, acting.device.id)
       if (session === undefined || session === '') return
       await app.sync.countTransfer(em, caller.id, session, { file_name: fileName })
+    },
+
+    /** Whether the content of a save is what it and a device last agreed on, which a negotiation goes by. */
+    async isAgreed (tx: EntityManager, device: Device, asset: Asset): Promise<boolean> {
+      const { rom, kind, slot, file_name: name, sha1, content_hash: hash } = asset
+      const key = slot === null || slot === undefined ? nameKey(name) : slotKey(slot)
+      const rows = await tx.execute<unknown[]>(`select 1 from sync_bases
+        where device_id = ? and rom_id = ? and kind = ? and key = ? and (sha1 = ? or content_hash = ?)`,
+      [device.id, rom?.id ?? null, kind, key, sha1, hash ?? null])
+      return rows.length > 0
     },
 
     /** When a device last synced a save; null for never. */

@@ -115,7 +115,8 @@ export function createUploads (
     if (current === undefined) return
     const lastSync = await stamps.lastSync(tx, acting.device, current)
     const isKnown = lastSync === null ? slot === null : lastSync >= current.updated_at
-    if (!isKnown) throw outdated(current, lastSync)
+    // It may have that content from before the owner went back to it.
+    if (!isKnown && !await stamps.isAgreed(tx, acting.device, current)) throw outdated(current, lastSync)
   }
 
   /**

@@ -55,6 +55,44 @@ t.test('a device that does not know the newest save of a slot is told so, unless
   t.match(own?.map((sync) => [sync.device_id, sync.is_current]), [[deck.device_id, false], [phone.device_id, true]])
 })
 
+t.test('a device whose sync is off sends nothing, in the words that apps know', async (t) => {
+  const rom = await newRom()
+  const off = await addDevice(test, 'alice', 'Off')
+  await alice.call('PUT', `/api/devices/${off.id}`, { sync_enabled: false })
+  for (const [kind, Kind] of [['save', 'Save'], ['state', 'State']] as const) {
+    const { id, updated_at: at } = (await send(rom, {}, 'one', kind)).json<AssetItem>()
+    for (const device of [off.id, off.device_id]) {
+      for (const [method, path] of [['POST', ''], ['PUT', `/${id}`], ['POST', `/${id}/versions`]] as const) {
+        const reply = await alice.send(method, `/api/${kind}s${path}`, { rom_id: rom, device_id: device },
+          [{ name: `${kind}File`, fileName: 'Game.srm', content: 'two' }])
+        t.same([reply.statusCode, reply.json()], [400, { detail: 'Sync is disabled for this device' }], `${method} ${Kind}${path}`)
+      }
+    }
+    t.match(await alice.get(`/api/${kind}s/${id}`), { sha1: sha1Of('one'), updated_at: at })
+    t.same(await alice.versions(id, `${kind}s`), [])
+  }
+})
+
+t.test('a device that knows the content of a save may replace it, though its owner went back to it since', async (t) => {
+  for (const slot of [{}, { slot: 'a' }]) {
+    const rom = await newRom()
+    const save = (await send(rom, { ...slot, device_id: deck.id }, 'one')).json<AssetItem>()
+    await send(rom, { ...slot, device_id: phone.id, overwrite: true }, 'of the phone')
+    await alice.call('POST', '/api/saves/delete', { saves: [save.id] })
+    await alice.call('POST', `/api/saves/${save.id}/restore`)
+    await alice.send('PUT', `/api/saves/${save.id}`, {}, [{ name: 'saveFile', fileName: 'Game.srm', content: 'two' }])
+    t.equal((await send(rom, { ...slot, device_id: deck.id }, 'mine')).statusCode, 409, 'it does not know this')
+    const [version] = (await alice.versions(save.id)).filter(({ sha1 }) => sha1 === sha1Of('one'))
+    await alice.call('POST', `/api/saves/${save.id}/versions/${version?.id}/restore`)
+    const files = [{ rom_id: rom, file_name: 'Game.srm', ...slot, content_hash: md5Of('mine'), updated_at: save.updated_at, file_size_bytes: 4 }]
+    const plan = (await alice.call('POST', '/api/sync/negotiate', { device_id: deck.id, saves: files, rom_ids: [rom] }))
+      .json<{ operations: { action: string }[] }>()
+    t.match(plan.operations, [{ action: 'upload' }])
+    t.equal((await send(rom, { ...slot, device_id: phone.id }, 'late')).statusCode, 409, 'another does not know it')
+    t.equal((await send(rom, { ...slot, device_id: deck.id }, 'mine')).statusCode, 200)
+  }
+})
+
 t.test('a token of a device says which device it is', async (t) => {
   const rom = await newRom()
   const token = await test.app.inject({
