@@ -9,6 +9,7 @@ import type { Logger } from 'pino'
 import auth from './access/auth.ts'
 import { type Config, basePath } from './config/config.ts'
 import database, { type Entities, REQUEST_LIMITS } from './database/database.ts'
+import emptyBody from './web/empty-body.ts'
 import errorHandler from './web/error-handler.ts'
 import { refuseConnection, sendFrameworkError } from './web/framework-errors.ts'
 import jobs from './jobs/jobs.ts'
@@ -94,6 +95,7 @@ export async function buildApp (options: AppOptions): Promise<App> {
 
   app.decorate('secrets', secrets)
   await app.register(errorHandler)
+  await app.register(emptyBody)
   await app.register(jsonDepth)
   await app.register(limits)
   await app.register(refuseNul)

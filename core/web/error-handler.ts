@@ -76,7 +76,7 @@ export default fp(async (app) => {
       const problems = error.validation as SchemaProblem[]
       const lines = problems.map((problem) => toViolation(problem, PLACES[context] ?? context, input))
       void reply.code(422).send({ detail: lines })
-    } else if (error.code === 'FST_ERR_CTP_INVALID_JSON_BODY' || error.code === 'FST_ERR_CTP_EMPTY_JSON_BODY') {
+    } else if (error.code === 'FST_ERR_CTP_INVALID_JSON_BODY') {
       void reply.code(422).send({ detail: [{ type: 'json_invalid', loc: ['body'], msg: error.message }] })
     } else if (error.statusCode !== undefined && error.statusCode < 500) {
       void reply.code(error.statusCode).send({ detail: error.message })

@@ -68,7 +68,6 @@ t.test('a body that is no JSON, too large or of an unknown type has its own answ
   const broken = await call('{ "a": ')
   t.equal(broken.statusCode, 422)
   t.match(broken.json(), { detail: [{ type: 'json_invalid', loc: ['body'] }] })
-  t.equal((await call('')).statusCode, 422)
   t.equal((await call(JSON.stringify({ a: 'x'.repeat(200) }))).statusCode, 413)
   const odd = await call('<a/>', 'application/xml')
   t.equal(odd.statusCode, 415)

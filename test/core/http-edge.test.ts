@@ -94,6 +94,17 @@ t.test('what the web server answers by itself', async (t) => {
     t.equal((await fetch(`${endpoint}&sid=${sid}`, { method: 'POST', body: '40' })).status, 200, 'the session lives')
   })
 
+  await t.test('an empty body is none, whatever type it is said to have', async (t) => {
+    const headers = { ...admin, 'content-type': 'application/json' }
+    const { id } = (await app.inject({ method: 'POST', url: '/api/devices', headers, payload: '{}' })).json<{ id: number }>()
+    t.equal((await app.inject({ method: 'DELETE', url: `/api/devices/${id}`, headers })).statusCode, 204)
+    t.equal((await app.inject({ method: 'POST', url: '/api/login', headers })).statusCode, 200)
+    const missing = await app.inject({ method: 'POST', url: '/api/client-tokens', headers })
+    t.equal(missing.statusCode, 422, 'where a body is needed it is missed')
+    t.match(missing.json(), { detail: [{ loc: ['body'] }] })
+    t.match(await app.inject({ method: 'POST', url: '/api/login', headers, payload: ' ' }), { statusCode: 422, body: /json_invalid/ })
+  })
+
   await t.test('a body nested beyond reason is refused on every route', async (t) => {
     const deep = '['.repeat(20_000) + ']'.repeat(20_000)
     const headers = { ...admin, 'content-type': 'application/json' }
