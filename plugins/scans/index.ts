@@ -10,10 +10,16 @@ import { defineCleanupResources } from './artwork/cleanup-resources.ts'
 import { listenForScans } from './events.ts'
 import { defineRefreshes } from './identify/refresh.ts'
 import routes from './routes.ts'
+import type { ScanPayload } from './schemas.ts'
 import { createScans } from './service.ts'
 
 declare module 'fastify' {
   interface FastifyInstance { scans: ReturnType<typeof createScans> }
+}
+
+/** Of the whole library, with every source that is enabled. */
+const QUICK_SCAN: ScanPayload = {
+  type: 'quick', platforms: [], platform_fs_slugs: [], roms_ids: [], launchbox_remote_enabled: true
 }
 
 function defineRescan (app: FastifyInstance, config: Config): TaskDefinition {
@@ -24,21 +30,21 @@ function defineRescan (app: FastifyInstance, config: Config): TaskDefinition {
     type: 'scan',
     group: 'scheduled',
     enabled: config.tasks.scheduled_rescan,
-    manual_run: false,
+    manual_run: true,
     cron_string: config.tasks.scheduled_rescan_cron,
     destructive: false,
     isSingle: true,
     arguments: Type.Object({}, { additionalProperties: false }),
     async run () {
       try {
-        await app.scans.request({
-          type: 'quick', platforms: [], platform_fs_slugs: [], roms_ids: [], launchbox_remote_enabled: true
-        }, null)
+        await app.scans.request(QUICK_SCAN, null)
       } catch (err) {
         if (!(err instanceof ApiError) || err.code !== 'CONFLICT') throw err
         app.log.info('no scheduled rescan: a scan is already in progress')
       }
-    }
+    },
+    // The scan itself, so that who asked for it can follow it.
+    startByHand: (userId) => app.scans.request(QUICK_SCAN, userId)
   }
 }
 

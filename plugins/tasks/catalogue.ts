@@ -84,7 +84,7 @@ export function createCatalogue (app: FastifyInstance, start: Start) {
       if (!await app.workers.isAlive('worker')) {
         throw new ApiError('UNAVAILABLE', 'No scan worker is running; tasks wait for one. Start svc worker.')
       }
-      return await start(definition, args, userId)
+      return await (definition.startByHand?.(userId) ?? start(definition, args, userId))
     }
   }
 }

@@ -33,6 +33,8 @@ export interface TaskDefinition {
   timeoutSeconds?: number
   arguments: TObject
   run (run: TaskRun): Promise<void>
+  /** What a person who asks for it starts in place of a run of it. */
+  startByHand? (userId: number): Promise<Task>
 }
 
 /** Something a worker can do with rows of one queue. */

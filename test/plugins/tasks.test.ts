@@ -40,7 +40,7 @@ t.test('the catalogue is in three groups, and every entry says whether it destro
   const entries = [...groups.scheduled, ...groups.manual, ...groups.watcher]
   t.same(entries.filter((entry) => typeof entry.destructive !== 'boolean'), [])
   t.match(groups.scheduled.find(({ name }) => name === 'scan_library'), {
-    type: 'scan', enabled: true, manual_run: false, cron_string: '30 4 * * *', destructive: false
+    type: 'scan', enabled: true, manual_run: true, cron_string: '30 4 * * *', destructive: false
   })
   t.match(groups.scheduled.find(({ name }) => name === 'cleanup_orphaned_resources'), { enabled: false, manual_run: true })
   t.match(groups.scheduled.find(({ name }) => name === 'update_pictures_metadata'), {
@@ -60,6 +60,15 @@ t.test('a schedule that comes due scans the library', async (t) => {
   await until(async () => (await sql("select 1 from tasks where title = any($1) and status = 'finished'", [titles])).length === 2, 'both end')
   t.match(await sql("select payload, user_id from tasks where title = 'Quick Scan'"),
     [{ payload: { type: 'quick', platforms: [], platform_fs_slugs: [], roms_ids: [] }, user_id: null }])
+})
+
+t.test('who asks for the rescan is told of the scan itself, with or without an empty body', async (t) => {
+  for (const headers of [{}, { 'content-type': 'application/json' }, { 'content-type': 'application/json; charset=utf-8', 'content-length': '0' }]) {
+    const answer = await app.inject({ method: 'POST', url: '/api/tasks/run/scan_library', headers: { ...admin, ...headers } })
+    t.match(answer, { statusCode: 200 })
+    const { task_id: id } = answer.json<{ task_id: string }>()
+    t.match(await finished(id), { task_name: 'Quick Scan', status: 'finished', meta: { scan_stats: { total_roms: 1 } } })
+  }
 })
 
 t.test('the schedules in the database are those that are switched on', async (t) => {
@@ -92,7 +101,7 @@ t.test('the schedules in the database are those that are switched on', async (t)
 t.test('a task of another name, of no use by hand, or with wrong arguments is refused', async (t) => {
   t.match(await run('no_such_task'), { statusCode: 404, body: /Task 'no_such_task' not found\. There are: .*cleanup_missing_roms/ })
   t.match(await run('filesystem_watcher'), { statusCode: 404 })
-  t.match(await run('scan_library'), { statusCode: 400, body: "{\"detail\":\"Task 'scan_library' cannot be run\"}" })
+  t.match(await run('cleanup_audit_log'), { statusCode: 400, body: "{\"detail\":\"Task 'cleanup_audit_log' cannot be run\"}" })
   for (const payload of [[], 'text', 5]) {
     const answer = await app.inject({
       method: 'POST', url: '/api/tasks/run/cleanup_missing_roms', headers: { ...admin, 'content-type': 'application/json' },
