@@ -175,6 +175,18 @@ t.test('events reach those who may see the ROM on every worker, and neither othe
   t.same(await list(alice), [])
 })
 
+t.test('entries and events name a device by the id that its registration was answered with', async (t) => {
+  const { socket, heard } = await connect(t, app, 'alice')
+  const device = await makeDevice('alice')
+  await app.pg.query('update devices set is_numbered = true where id = $1', [device.id])
+  t.match((await beat({ rom_id: open, device_id: device.device_id })).json(), { device_id: device.id })
+  t.match(await list(alice), [{ device_id: device.id }])
+  socket.emit('activity:start', { rom_id: second, device_id: device.device_id })
+  await hears(heard, 'activity:update', { device_id: device.id, rom_id: second })
+  socket.emit('activity:stop', { rom_id: second })
+  await hears(heard, 'activity:clear', { device_id: device.id, rom_id: second })
+})
+
 t.test('a start is a new beginning, a heartbeat is not; a late stop does not end another game', async (t) => {
   const { socket, heard } = await connect(t, app, 'alice')
   const device = await makeDevice('alice', 'web')

@@ -189,6 +189,19 @@ t.test('content is replaced by its id, and shown to others with its picture when
   t.ok((await listed(alice, 'has_saves=true')).includes(rom))
 })
 
+t.test('sending the same content again makes a save the newest of its slot', async (t) => {
+  const rom = await newRom()
+  const [old, newer] = [await alice.save({ rom_id: rom, slot: 'a' }, 'Game.srm', 'one'), await alice.save({ rom_id: rom, slot: 'a' }, 'Game.sav', 'two')]
+  const back = (await alice.send('PUT', `/api/saves/${old.id}`, {}, [{ name: 'saveFile', fileName: 'Game.srm', content: 'one' }])).json<AssetItem>()
+  t.match(back, { id: old.id, sha1: old.sha1, file_name: old.file_name })
+  t.ok(back.updated_at > newer.updated_at)
+  t.same(await alice.versions(old.id), [])
+  t.match(await alice.get(`/api/saves?rom_id=${rom}&slot=a`), [{ id: old.id }, { id: newer.id }])
+  const state = (await alice.send('POST', '/api/states', { rom_id: rom }, [{ name: 'stateFile', fileName: 'Game.state', content: 'one' }])).json<AssetItem>()
+  const again = (await alice.send('PUT', `/api/states/${state.id}`, {}, [{ name: 'stateFile', fileName: 'x', content: 'one' }])).json<AssetItem>()
+  t.ok(again.updated_at > state.updated_at)
+})
+
 t.test('content is sent in parts, to be saved and never run, and said to be missing when it is', async (t) => {
   const rom = await newRom()
   const save = await alice.save({ rom_id: rom }, 'Gämé.html', '<script>0123456789</script>')

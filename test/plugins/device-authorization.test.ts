@@ -80,6 +80,14 @@ t.test('a device shows a code, its user approves, and the device fetches a token
   }])
 })
 
+t.test('a device may be let in for good', async (t) => {
+  for (const expiry of [{}, { expires_in: null }, { expires_in: 'never' }]) {
+    const { code, poll } = await start()
+    t.equal((await approve(code, expiry)).status, 200)
+    t.match(await poll(), { status: 200, body: { expires_at: null } })
+  }
+})
+
 t.test('an installation that asks again is the same device, brought up to date; another user has another', async (t) => {
   const first = await letIn({ client_device_identifier: 'again' })
   await execute("update devices set last_seen = now() - interval '1 day' where id = $1", [first.device_number])

@@ -103,6 +103,17 @@ for (const [status, kind, level] of [
   })
 }
 
+t.test('requests and their events name a device by the id that its registration was answered with', async (t) => {
+  const heard = await openBrowser(t, 'alice')
+  for (const client of [null, 'companion']) {
+    const { body: device } = await alice.post('/api/devices', { client, capabilities: { remote_install: true }, allow_duplicate: true })
+    const id = client === null ? device.id : device.device_id
+    const { body: request } = await alice.post(`/api/devices/${device.device_id}/installs`, { rom_id: await makeGame() })
+    t.equal(request.device_id, id)
+    await until(() => heard.some(({ payload }) => payload.id === request.id && payload.device_id === id), 'the owner is told')
+  }
+})
+
 t.test('the files are the game, its updates and its DLC, by id', async (t) => {
   const device = await makeDevice()
   const rom = await addRom(test, { fs_name: 'Big game', files: ['a.bin', 'b.bin', 'c.bin', 'd.bin', 'e.bin'] })

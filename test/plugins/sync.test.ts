@@ -315,7 +315,7 @@ t.test('a body of many megabytes is read, and of one that is all wrong only the 
 
 t.test('a token that is bound to a device needs no name of it, and no scope but those of the specification', async (t) => {
   const { user, rom, device } = await begin()
-  const token = async (scopes: string[]) => createCaller(app, await world.addBoundToken(user.id, device.id, scopes))
+  const token = async (scopes: string[]) => createCaller(app, await world.addApp(user.id, device.id, scopes))
   const app1 = await token(['assets.read', 'assets.write', 'devices.write'])
   const { status, body } = await app1.post(NEGOTIATE, { roms: listFiles({ [rom]: { 'Game.srm': 'one' } }) })
   t.equal(status, 200)

@@ -29,6 +29,9 @@ t.test('a token lasts as long as it was made for', async (t) => {
     t.ok(Math.abs(left - days * 86_400_000) < 60_000, lifetime)
     await alice.delete(`${TOKENS}/${token.id}`)
   }
+  const endless = await create(alice, { expires_in: null })
+  t.match(endless, { id: Number, expires_at: null })
+  await alice.delete(`${TOKENS}/${endless.id}`)
   const token = await create(alice, { expires_in: 'never' })
   t.match(token, { expires_at: null, last_used_at: null, device_id: null, device_number: null })
   t.equal((await alice.post(TOKENS, { name: 'x', scopes: SCOPES, expires_in: '2w' })).status, 422)
@@ -131,19 +134,24 @@ t.test('a code gives its token to one device, under a new secret', async (t) => 
 t.test('a code is good for a minute, until there is a newer one, and as long as its token is there', async (t) => {
   const token = await create()
   const pair = async () => (await alice.post(`${TOKENS}/${token.id}/pair`)).body.code as string
-  const exchange = async (code: string) => (await device().post(`${TOKENS}/exchange`, { code })).status
+  const exchange = async (code: string) => {
+    const { status, body } = await device().post(`${TOKENS}/exchange`, { code })
+    return status === 404 ? body.detail as string : status
+  }
+  const UNKNOWN = 'Invalid or expired pairing code'
   const first = await pair()
   const second = await pair()
-  t.equal(await exchange(first), 404)
+  t.equal(await exchange(first), UNKNOWN)
   await execute("update pairing_codes set expires_at = now() - interval '1 second'")
-  t.equal(await exchange(second), 404)
+  t.equal(await exchange(second), UNKNOWN)
   t.equal((await device().get(`${TOKENS}/pair/${second}/status`)).status, 404)
   const third = await pair()
   await execute("update users set enabled = false where username = 'alice'")
   t.equal(await exchange(third), 403)
   await execute("update users set enabled = true where username = 'alice'")
   await alice.delete(`${TOKENS}/${token.id}`)
-  t.equal(await exchange(third), 404)
+  t.equal(await exchange(third), 'Token no longer exists')
+  t.equal(await exchange(third), UNKNOWN, 'the code is used up')
   await app.tokens.pairing.dropExpired()
   t.equal((await app.pg.query('select 1 from pairing_codes where expires_at < now()')).rowCount, 0)
 })
