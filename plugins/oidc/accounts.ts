@@ -38,7 +38,12 @@ export function createAccounts (app: FastifyInstance, settings: OidcSettings) {
       throw forbidden(`The account with the address '${identity.email}' belongs to somebody else at the provider; ask an ` +
         'administrator to change its address')
     }
-    // People choose the address of their account themselves: it must not make its present owner an administrator.
+    // Whoever chose the address of an account may wait there for its owner.
+    if (!user.email_confirmed) {
+      throw forbidden(`The account '${user.username}' has your e-mail address, but nobody has confirmed it; if the account ` +
+        'is yours, ask an administrator to save its address once more, or reset its password by e-mail, then sign in again')
+    }
+    // What the account's own password opens must not become an administrator's by an address.
     if (identity.role === 'admin' && user.role !== 'admin') {
       throw forbidden(`The account '${user.username}' has your e-mail address, but is no administrator's; ask an ` +
         'administrator to make it one, or to change its address')
@@ -60,6 +65,7 @@ export function createAccounts (app: FastifyInstance, settings: OidcSettings) {
       username,
       // What the provider does not vouch for is not kept: it would bar its owner.
       email: identity.hasVerifiedEmail ? identity.email : null,
+      email_confirmed: identity.hasVerifiedEmail,
       password_hash: null,
       role: identity.role === 'admin' ? 'admin' : 'user',
       permission_group: group,

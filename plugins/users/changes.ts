@@ -51,6 +51,12 @@ const ACCESS_COLUMNS = ['username', 'email', 'role', 'enabled'] as const
 const changesAccess = (columns: Columns, user: User) =>
   ACCESS_COLUMNS.some((name) => columns[name] !== undefined && columns[name] !== user[name])
 
+/** An address that an administrator saves, also once more, is confirmed by that; one that its user changes is not. */
+function isConfirmedBy (caller: Caller, columns: Columns, user: User): boolean {
+  if (columns.email === undefined) return user.email_confirmed
+  return isUserAdmin(caller) || (user.email_confirmed && columns.email === user.email)
+}
+
 function readAvatar (avatar: unknown): Buffer | null {
   if (avatar === undefined || avatar === null) return null
   if (Buffer.isBuffer(avatar)) return avatar
@@ -78,7 +84,8 @@ export function createChanges (app: FastifyInstance, avatars: Avatars, roles: Ro
   /** Whatever is wrong is known before the picture is written. */
   async function read (input: UpdateUser, user: User, caller: Caller): Promise<Update> {
     const columns = readColumns(input, user.id === caller.id)
-    if (isGiven(input.password) || changesAccess(columns, user)) requireSignIn(caller)
+    const confirms = isConfirmedBy(caller, columns, user) && !user.email_confirmed
+    if (isGiven(input.password) || confirms || changesAccess(columns, user)) requireSignIn(caller)
     const content = readAvatar(input.avatar)
     const passwordHash = await readPassword(input.password)
     const kept = { keep_tokens: input.keep_tokens }
@@ -95,7 +102,7 @@ export function createChanges (app: FastifyInstance, avatars: Avatars, roles: Ro
     const user = await find(tx, id)
     const { username, role, enabled } = user
     if (isLast) checkAdminsLeft(user, update.columns)
-    tx.assign(user, update.columns)
+    tx.assign(user, { ...update.columns, email_confirmed: isConfirmedBy(caller, update.columns, user) })
     if (update.avatar !== null) user.avatar_path = update.avatar.path
     await tx.flush()
     if (update.passwordHash !== null) await replacePassword(tx, id, update.passwordHash, update.kept)

@@ -12,6 +12,8 @@ export const User = defineEntity({
     id: columns.id(),
     username: columns.text().unique(),
     email: columns.text().unique().nullable(),
+    /** Whether it is known to be this user's; who changes the own address has said so alone. */
+    email_confirmed: columns.flag(false),
     password_hash: columns.text().nullable(),
     role: p.enum(ROLES).default('user'),
     enabled: columns.flag(true),

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import { type Caller, requireSignIn } from '../../core/access/auth.ts'
 import { ApiError, forbidden, notFound } from '../../core/errors.ts'
-import { lockFirstAdmin } from './admins.ts'
+import { isUserAdmin, lockFirstAdmin } from './admins.ts'
 import { User } from './entities.ts'
 import { readEmail, readRole, readUsername, refuseTaken } from './fields.ts'
 import { checkPassword, hashPassword } from './passwords.ts'
@@ -16,7 +16,7 @@ export async function readNewUser (input: CreateUser) {
   checkPassword(input.password)
   return { ...fields, password_hash: await hashPassword(input.password) }
 }
-type NewUser = Awaited<ReturnType<typeof readNewUser>>
+type NewUser = Awaited<ReturnType<typeof readNewUser>> & Partial<Pick<User, 'email_confirmed'>>
 
 /** @throws ApiError BAD_REQUEST naming what is taken. */
 export async function insertUser (em: EntityManager, fields: NewUser): Promise<User> {
@@ -55,13 +55,15 @@ export function createUsers (app: FastifyInstance) {
     hasAdmin: () => hasAdminIn(app.orm.em.fork()),
 
     /** Makes a user on the server's own authority: for the command line and the first start. */
-    create: async (input: CreateUser): Promise<User> => await insertUser(app.orm.em.fork(), await readNewUser(input)),
+    create: async (input: CreateUser): Promise<User> =>
+      await insertUser(app.orm.em.fork(), { ...await readNewUser(input), email_confirmed: true }),
 
     /** Makes a user on behalf of `caller`; while no administrator exists anyone may make the first. */
     async add (em: EntityManager, caller: Caller | null, input: CreateUser, address: string): Promise<User> {
       const role = readRole(input.role)
       await checkMayAdd(em, caller, role)
-      const fields = await readNewUser(input)
+      // Without a caller it is whoever sets the server up.
+      const fields = { ...await readNewUser(input), email_confirmed: caller === null || isUserAdmin(caller) }
       const user = await em.transactional(async (tx) => {
         await lockFirstAdmin(tx)
         await checkMayAdd(tx, caller, role)

@@ -87,6 +87,22 @@ t.test('a forgotten password', async (t) => {
     t.notMatch(rows, tokenOf(findLink()).split('.')[1], 'only a hash is kept')
   })
 
+  await t.test('confirms the address that the link was mailed to, and no other', async (t) => {
+    const isConfirmed = async () => (await em.execute<{ email_confirmed: boolean }[]>(
+      "select email_confirmed from users where username = 'alice'"))[0]?.email_confirmed
+    const changeEmail = (email: string) =>
+      em.execute("update users set email = ?, email_confirmed = false where username = 'alice'", [email])
+    await changeEmail('mine@example.org')
+    const mailed = await ask('alice')
+    await changeEmail('another-persons@example.org')
+    t.equal(await reset(mailed, 'password'), 200)
+    t.equal(await isConfirmed(), false, 'the link says nothing of the address that the account has now')
+
+    mails.length = 0
+    t.equal(await reset(await ask('alice'), 'password'), 200)
+    t.equal(await isConfirmed(), true)
+  })
+
   await t.test('sets a new one once, and signs the user out everywhere', async (t) => {
     const session = await signIn(app, 'alice')
     const client = io(address, { path: '/svc/ws/socket.io', transports: ['websocket'], forceNew: true, reconnection: false, extraHeaders: session })
@@ -118,7 +134,7 @@ t.test('a forgotten password', async (t) => {
       await jwts.sign('access', { sub: 'bob', jti: 'x' }, 600), await jwts.sign('reset', { sub: 'bob' }, 600)]
     for (const token of bad) t.equal(await reset(token), 400, token)
     await em.execute('delete from throttles')
-    lines.length = 0
+    mails.length = 0
     const orphan = await ask('bob')
     await em.execute("delete from users where username = 'bob'")
     t.equal(await reset(orphan), 404)

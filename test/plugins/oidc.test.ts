@@ -12,6 +12,7 @@ import { createProvider } from '../../plugins/oidc/provider.ts'
 import { createOidc } from '../../plugins/oidc/service.ts'
 import { readSettings } from '../../plugins/oidc/settings.ts'
 import { buildTestApp } from '../support.ts'
+import { guestHeaders } from './auth-support.ts'
 import { CERTIFICATE, CERTIFICATE_KEY } from './fixtures/certificate.ts'
 import { CLIENT, createBrowser, startProvider } from './oidc-support.ts'
 
@@ -184,6 +185,44 @@ t.test('an account is linked by an e-mail address that the provider verified, an
   const chief = await createBrowser(test).signIn(provider, introduce('chief', { realm_access: { roles: ['boss'] } }))
   t.equal(chief.statusCode, 403, 'an address that its owner chose does not make that owner an administrator')
   t.match(await findUsers("username = 'trap'"), [{ role: 'user', subject: null }])
+})
+
+t.test('an account opens by an e-mail address only when that is confirmed here: by an administrator, or a link mailed to it', async (t) => {
+  const email = 'vic@home.example'
+  const signIn = async () => await createBrowser(test).signIn(provider, introduce('vic', { email }))
+  const squatter = await test.createUser('squatter')
+  const [{ id } = { id: 0 }] = await findUsers("username = 'squatter'")
+  const save = async (headers: object, payload: object) =>
+    (await app.inject({ method: 'PUT', url: `/api/users/${id}`, headers: { ...headers }, payload })).statusCode
+  const isConfirmed = async () =>
+    (await app.pg.query<{ email_confirmed: boolean }>('select email_confirmed from users where id = $1', [id])).rows[0]?.email_confirmed
+
+  t.equal(await save(test.admin, { email: 'squatter@home.example' }), 200)
+  t.equal(await isConfirmed(), true, 'an administrator set it')
+  t.equal(await save(squatter, { email: 'Squatter@home.example', ra_username: 'x' }), 200)
+  t.equal(await isConfirmed(), true, 'its user sent it as it is')
+  t.equal(await save(squatter, { email }), 200)
+  t.equal(await isConfirmed(), false, 'its user changed it')
+
+  const refused = await signIn()
+  t.equal(refused.statusCode, 403)
+  t.match(refused.json().detail, /'squatter' has your e-mail address.*administrator to save its address/)
+  t.match(await findUsers("username = 'squatter'"), [{ subject: null }])
+
+  t.equal(await save(test.admin, { email }), 200)
+  t.equal((await signIn()).statusCode, 307, 'an administrator saved it once more')
+  t.match(await findUsers("username = 'squatter'"), [{ subject: 'vic' }])
+})
+
+t.test('whoever registers with an invite has not confirmed the address', async (t) => {
+  const { token } = (await app.inject({ method: 'POST', url: '/api/users/invite-link?role=user', headers: test.admin })).json()
+  const account = { username: 'early', email: 'wanda@home.example', password: 'password', token }
+  t.equal((await app.inject({ method: 'POST', url: '/api/users/register', headers: await guestHeaders(app), payload: account })).statusCode, 201)
+  t.equal((await createBrowser(test).signIn(provider, introduce('wanda'))).statusCode, 403)
+
+  const made = { username: 'given', email: 'xenia@home.example', password: 'password', role: 'user' }
+  t.equal((await app.inject({ method: 'POST', url: '/api/users', headers: test.admin, payload: made })).statusCode, 201)
+  t.equal((await createBrowser(test).signIn(provider, introduce('xenia'))).statusCode, 307, 'what an administrator made has')
 })
 
 t.test('an address that the provider says nothing of opens no account that has it, and is not kept', async (t) => {
