@@ -26,6 +26,8 @@ export interface Caller {
   token_id: number | null
   /** The device that the token, or the browser's session, belongs to. */
   device_id: number | null
+  /** Of the account's password when it was found out who calls; another one by now is a reason to ask again. */
+  password_mark: string
 }
 
 /** What a request or a socket handshake shows of itself. */

@@ -24,7 +24,8 @@ export function createKioskScheme (app: FastifyInstance): AuthScheme {
       credential: 'kiosk',
       session_id: null,
       token_id: null,
-      device_id: null
+      device_id: null,
+      password_mark: ''
     }
   }
   return { name: 'kiosk', order: 90, opensSockets: false, authenticate }

@@ -11,6 +11,6 @@ declare module 'fastify' {
 
 export default fp<FeatureOptions>(async (app, { config }) => {
   app.decorate('notifications', createNotifications(app, config))
-  followOutcomes(app)
+  followOutcomes(app, config)
   await app.register(routes)
 }, { name: 'notifications', dependencies: ['database', 'auth-core', 'sockets', 'channels', 'tasks', 'users'] })

@@ -1,24 +1,27 @@
 import type { FastifyInstance } from 'fastify'
+import type { Config } from '../../core/config/config.ts'
+import { createPlaceMask } from '../../core/config/places.ts'
 import { type ScanStats, createStats } from '../scans/schemas.ts'
 import type { Task } from '../tasks/entities.ts'
+import { User } from '../users/entities.ts'
 import type { Notice } from './service.ts'
 
 /** Who asked for it; what a schedule or the watcher began is for those who run the server. */
 const listenersOf = ({ user_id: userId }: Task): Notice['to'] => typeof userId === 'number' ? [userId] : 'admins'
 
-function noticeOfScan (task: Task): Notice | null {
-  const { status, error, user_id: userId } = task
+function noticeOfScan (task: Task, error: string): Notice | null {
+  const { status, user_id: userId } = task
   const to = listenersOf(task)
-  if (status === 'failed') return { kind: 'scan_failed', to, data: { error: error ?? '' } }
+  if (status === 'failed') return { kind: 'scan_failed', to, data: { error } }
   const data = { ...createStats(), ...task.meta.scan_stats as Partial<ScanStats> }
   const isSilent = typeof userId !== 'number' && data.new_roms === 0 && data.new_platforms === 0
   return status === 'finished' && !isSilent ? { kind: 'scan_completed', to, data } : null
 }
 
-function noticeOfTask (task: Task): Notice | null {
-  const { status, title, error, user_id: userId } = task
+function noticeOfTask (task: Task, error: string): Notice | null {
+  const { status, title, user_id: userId } = task
   const to = listenersOf(task)
-  if (status === 'failed') return { kind: 'task_failed', to, data: { title, error: error ?? '' } }
+  if (status === 'failed') return { kind: 'task_failed', to, data: { title, error } }
   return status === 'finished' && typeof userId === 'number' ? { kind: 'task_completed', to, data: { title } } : null
 }
 
@@ -26,11 +29,20 @@ function noticeOfTask (task: Task): Notice | null {
 const isScan = ({ type, task_key: key }: Task) => type === 'scan' && typeof key !== 'string'
 
 /** Notifies of what other features did. */
-export function followOutcomes (app: FastifyInstance): void {
+export function followOutcomes (app: FastifyInstance, config: Config): void {
   const { notify } = app.notifications
+  const mask = createPlaceMask(config)
+
+  /** What went wrong, with the machine's own paths for administrators alone. */
+  async function errorOf ({ error, user_id: userId }: Task): Promise<string> {
+    const text = error ?? ''
+    const isTold = typeof userId !== 'number' || await app.orm.em.fork().count(User, { id: userId, role: 'admin' }) > 0
+    return isTold ? text : mask(text)
+  }
 
   app.tasks.onEnd(async (task) => {
-    const notice = isScan(task) ? noticeOfScan(task) : noticeOfTask(task)
+    const error = await errorOf(task)
+    const notice = isScan(task) ? noticeOfScan(task, error) : noticeOfTask(task, error)
     if (notice !== null) await notify(notice)
   })
 

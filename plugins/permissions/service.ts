@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Caller } from '../../core/access/auth.ts'
 import { ADMIN_ACCESS, type Access, scopesOf } from '../../core/access/grants.ts'
+import { passwordMarkOf } from '../auth/signed-in.ts'
 import type { User } from '../users/entities.ts'
 import { NO_ACCESS, loadAccess, loadGuestAccess } from './access.ts'
 import { listActions } from './actions.ts'
@@ -106,7 +107,7 @@ export function createPermissions (app: FastifyInstance) {
       request.caller ?? { id: GUEST_ID, access: await loadGuestAccess(app.pg) },
 
     /** The caller that an account is by some credential; a token never allows more than its owner may. */
-    async toCaller (user: Pick<User, 'id' | 'username' | 'role'>, given: Credential): Promise<Caller> {
+    async toCaller (user: Pick<User, 'id' | 'username' | 'role' | 'password_hash'>, given: Credential): Promise<Caller> {
       const access = await accessOf(user)
       const { scopes: named, credential, session_id: session, token_id: token, device_id: device } = given
       const held = scopesOf(access)
@@ -119,7 +120,8 @@ export function createPermissions (app: FastifyInstance) {
         credential,
         session_id: session ?? null,
         token_id: token ?? null,
-        device_id: device ?? null
+        device_id: device ?? null,
+        password_mark: passwordMarkOf(user.password_hash)
       }
     }
   }

@@ -1,6 +1,6 @@
 import fp from 'fastify-plugin'
 import type { FeatureOptions } from '../../core/app.ts'
-import routes from './routes.ts'
+import createRoutes from './routes.ts'
 import { createTasks } from './service.ts'
 
 declare module 'fastify' {
@@ -12,7 +12,7 @@ const RECOVER_MS = 30_000
 
 export default fp<FeatureOptions>(async (app, { config, role }) => {
   app.decorate('tasks', createTasks(app, config))
-  await app.register(routes)
+  await app.register(createRoutes(config))
 
   if (role !== 'worker') return
   let timer: NodeJS.Timeout | undefined

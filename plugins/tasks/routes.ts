@@ -1,12 +1,26 @@
 import { Type } from '@sinclair/typebox'
-import { callerOf } from '../../core/access/auth.ts'
+import { type Caller, callerOf } from '../../core/access/auth.ts'
+import type { Config } from '../../core/config/config.ts'
+import { createPlaceMask } from '../../core/config/places.ts'
 import type { Routes } from '../../core/typebox.ts'
-import { TaskExecutionSchema, TaskGroupsSchema, TaskStatusSchema, toTaskExecution, toTaskStatus } from './schemas.ts'
+import type { Task } from './entities.ts'
+import { TaskExecutionSchema, TaskGroupsSchema, type TaskStatus, TaskStatusSchema, toTaskExecution, toTaskStatus } from './schemas.ts'
 
 const tags = ['tasks']
 const scopes = ['tasks.run'] as const
 
-const routes: Routes = async (app) => {
+const createRoutes = (config: Config): Routes => async (app) => {
+  const mask = createPlaceMask(config)
+
+  /** What a task reports may quote paths of the machine, which are for administrators. */
+  function viewFor ({ access }: Caller, task: Task): TaskStatus {
+    const status = toTaskStatus(task)
+    if (access.is_admin) return status
+    const meta: TaskStatus['meta'] = JSON.parse(JSON.stringify(status.meta), (_key, value: unknown) =>
+      typeof value === 'string' ? mask(value) : value)
+    return { ...status, meta }
+  }
+
   app.get('/api/tasks', {
     schema: { operationId: 'listTasks', tags, summary: 'The task catalogue', response: { 200: TaskGroupsSchema } },
     config: { scopes }
@@ -18,7 +32,10 @@ const routes: Routes = async (app) => {
       response: { 200: Type.Array(TaskStatusSchema) }
     },
     config: { scopes }
-  }, async (request) => (await app.tasks.listRuns(request.em)).map(toTaskStatus))
+  }, async (request) => {
+    const caller = callerOf(request)
+    return (await app.tasks.listRuns(request.em)).map((task) => viewFor(caller, task))
+  })
 
   app.get('/api/tasks/:task_id', {
     schema: {
@@ -26,7 +43,7 @@ const routes: Routes = async (app) => {
       response: { 200: TaskStatusSchema }
     },
     config: { scopes }
-  }, async (request) => toTaskStatus(await app.tasks.get(request.em, request.params.task_id)))
+  }, async (request) => viewFor(callerOf(request), await app.tasks.get(request.em, request.params.task_id)))
 
   app.post('/api/tasks/run/:task_name', {
     schema: {
@@ -48,4 +65,4 @@ const routes: Routes = async (app) => {
   })
 }
 
-export default routes
+export default createRoutes

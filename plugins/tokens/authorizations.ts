@@ -8,11 +8,12 @@ import { ApiError, forbidden, notFound } from '../../core/errors.ts'
 import { isScope } from '../../core/access/scopes.ts'
 import { sha256 } from '../../core/access/secrets.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
+import { lockSignedIn } from '../auth/signed-in.ts'
 import { createThrottle } from '../auth/throttle.ts'
 import type { AppDevice } from '../devices/app-devices.ts'
 import { Device } from '../devices/entities.ts'
 import { User } from '../users/entities.ts'
-import { type Actor, lockOwner } from './actor.ts'
+import type { Actor } from './actor.ts'
 import type { DeviceAuthApprove, DeviceAuthInit } from './authorization-schemas.ts'
 import { makeCode, readCode } from './codes.ts'
 import { ClientToken, DeviceAuthorization, type DeviceRequest } from './entities.ts'
@@ -59,7 +60,7 @@ export function createAuthorizations (app: FastifyInstance, config: Config) {
   async function approve (tx: EntityManager, caller: Caller, input: DeviceAuthApprove): Promise<AppDevice> {
     const row = await take(tx, input.user_code)
     const scopes = checkScopes(caller, input.approved_scopes, row.request)
-    await lockOwner(tx, caller.id)
+    await lockSignedIn(tx, caller)
     const name = input.device_name?.trim().toWellFormed() || row.request.name
     const device = await app.devices.admit(tx, caller.id, { ...row.request, name })
     const raw = makeRawToken(config)

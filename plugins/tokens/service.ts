@@ -5,8 +5,9 @@ import type { Config } from '../../core/config/config.ts'
 import { badRequest, forbidden, notFound } from '../../core/errors.ts'
 import { sha256 } from '../../core/access/secrets.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
+import { lockSignedIn } from '../auth/signed-in.ts'
 import { User } from '../users/entities.ts'
-import { type Actor, lockOwner, lockToken } from './actor.ts'
+import { type Actor, lockToken } from './actor.ts'
 import { ClientToken } from './entities.ts'
 import { expiryOf, makeRawToken } from './raw-token.ts'
 import type { CreateToken } from './schemas.ts'
@@ -28,6 +29,7 @@ export function createTokens (app: FastifyInstance, config: Config) {
 
   /** A token of the caller that stays as it is until the transaction ends. */
   async function hold (tx: EntityManager, caller: Caller, id: number): Promise<ClientToken> {
+    await lockSignedIn(tx, caller)
     await lockToken(tx, id)
     return await own(tx, caller, id)
   }
@@ -69,7 +71,7 @@ export function createTokens (app: FastifyInstance, config: Config) {
       if (lacking.length > 0) throw forbidden(`You do not hold the scopes: ${lacking.join(', ')}`)
       const raw = makeRawToken(config)
       const token = await inTransaction(em, async (tx) => {
-        await lockOwner(tx, id)
+        await lockSignedIn(tx, by.caller)
         if (await tx.count(ClientToken, { user: id }) >= TOKENS_MAX) {
           throw badRequest(`There are ${TOKENS_MAX} tokens already; delete one first`)
         }

@@ -5,6 +5,7 @@ import { badRequest, forbidden, invalid, notFound } from '../../core/errors.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { OneTimeToken, Session } from '../auth/entities.ts'
 import { type Kept, replacePassword } from '../auth/new-password.ts'
+import { lockSignedIn } from '../auth/signed-in.ts'
 import { checkOwnOrAdmin, isLastAdmin, isUserAdmin } from './admins.ts'
 import type { Avatars, StagedAvatar } from './avatars.ts'
 import { User } from './entities.ts'
@@ -18,6 +19,8 @@ type Columns = Partial<Pick<User, 'username' | 'email' | 'role' | 'enabled' | 'r
 /** What an update writes; read and checked before anything is touched. */
 interface Update {
   columns: Columns
+  /** Whether it says who gets in, or as what. */
+  decidesAccess: boolean
   passwordHash: string | null
   kept: Kept
   avatar: StagedAvatar | null
@@ -85,11 +88,12 @@ export function createChanges (app: FastifyInstance, avatars: Avatars, roles: Ro
   async function read (input: UpdateUser, user: User, caller: Caller): Promise<Update> {
     const columns = readColumns(input, user.id === caller.id)
     const confirms = isConfirmedBy(caller, columns, user) && !user.email_confirmed
-    if (isGiven(input.password) || confirms || changesAccess(columns, user)) requireSignIn(caller)
+    const decidesAccess = isGiven(input.password) || confirms || changesAccess(columns, user)
+    if (decidesAccess) requireSignIn(caller)
     const content = readAvatar(input.avatar)
     const passwordHash = await readPassword(input.password)
     const kept = { keep_tokens: input.keep_tokens }
-    return { columns, passwordHash, kept, avatar: content === null ? null : await avatars.stage(user, content) }
+    return { columns, decidesAccess, passwordHash, kept, avatar: content === null ? null : await avatars.stage(user, content) }
   }
 
   function checkAdminsLeft (user: User, { role, enabled }: Columns): void {
@@ -99,6 +103,7 @@ export function createChanges (app: FastifyInstance, avatars: Avatars, roles: Ro
 
   async function write (tx: EntityManager, caller: Caller, id: number, update: Update): Promise<Outcome> {
     const isLast = await isLastAdmin(tx, id)
+    if (update.decidesAccess) await lockSignedIn(tx, caller)
     const user = await find(tx, id)
     const { username, role, enabled } = user
     if (isLast) checkAdminsLeft(user, update.columns)

@@ -8,8 +8,10 @@ import { type Config, shareableBaseUrl } from '../../core/config/config.ts'
 import { badRequest } from '../../core/errors.ts'
 import { scopesOf } from '../../core/access/grants.ts'
 import { sha256 } from '../../core/access/secrets.ts'
+import { inTransaction } from '../../core/database/transaction.ts'
 import { OneTimeToken } from '../auth/entities.ts'
 import { createJwts } from '../auth/jwt.ts'
+import { lockSignedIn } from '../auth/signed-in.ts'
 import { lockFirstAdmin } from './admins.ts'
 import { ROLES, User } from './entities.ts'
 import { readEmail, readUsername } from './fields.ts'
@@ -62,12 +64,15 @@ export function createInvites (app: FastifyInstance, config: Config) {
       const { role, seconds } = readQuery(query)
       await checkMayAdd(em, caller, role)
       const jti = randomBytes(32).toString('base64url')
-      await em.insert(OneTimeToken, {
-        token_hash: sha256(jti),
-        purpose: 'invite',
-        user: caller?.id ?? null,
-        data: { role } satisfies InviteData,
-        expires_at: new Date(Date.now() + seconds * 1_000)
+      await inTransaction(em, async (tx) => {
+        if (caller !== null) await lockSignedIn(tx, caller)
+        await tx.insert(OneTimeToken, {
+          token_hash: sha256(jti),
+          purpose: 'invite',
+          user: caller?.id ?? null,
+          data: { role } satisfies InviteData,
+          expires_at: new Date(Date.now() + seconds * 1_000)
+        })
       })
       await app.audit.record({ event: 'user.invited', user: caller, address, details: { role, seconds } })
       const token = await jwts.sign('invite', { sub: caller?.username ?? '', jti }, seconds)

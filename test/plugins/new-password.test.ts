@@ -5,9 +5,9 @@ import t, { type Test } from 'tap'
 import { setPassword } from '../../plugins/users/cli.ts'
 import { userRoom } from '../../core/sockets/sockets.ts'
 import { type TestApp, buildTestApp } from '../support.ts'
-import { guestHeaders, resetLinkIn, signIn } from './auth-support.ts'
-import { startMailServer } from './channels-support.ts'
+import { guestHeaders, signIn } from './auth-support.ts'
 import { openSocket, pairDevice } from './devices-support.ts'
+import { linkOf, startMail } from './mail-support.ts'
 import { until } from './scan-support.ts'
 import { bearer, createCaller } from './tokens-support.ts'
 import { startSecondWorker } from './workers-support.ts'
@@ -18,16 +18,16 @@ const LIMIT_MS = 2_000
 // Nothing that is done every so often may be what ends a socket.
 mock.timers.enable({ apis: ['setInterval'] })
 
-const BASE_URL = 'https://games.example.org'
-const { mails, env } = await startMailServer(t)
-const test = await buildTestApp(t, { env: { ...env, SVC_BASE_URL: BASE_URL } })
+const { mails, server, env } = await startMail('https://games.example.org')
+t.teardown(() => new Promise<void>((resolve) => { server.close(() => { resolve() }) }))
+const test = await buildTestApp(t, { env })
 const { app, admin, databaseUrl } = test
 const other = await startSecondWorker(t, test)
 
 async function makeUser (name: string): Promise<{ id: number, headers: Record<string, string> }> {
   const headers = await test.createUser(name)
-  await app.pg.query("update users set email = username || '@example.org' where username = $1", [name])
-  const { rows: [row] } = await app.pg.query<{ id: number }>('select id from users where username = $1', [name])
+  const { rows: [row] } = await app.pg.query<{ id: number }>(
+    "update users set email = username || '@example.org' where username = $1 returning id", [name])
   return { id: row?.id ?? 0, headers }
 }
 
@@ -54,8 +54,8 @@ async function resetByLink (name: string, extra: object): Promise<void> {
   mails.length = 0
   const headers = await guestHeaders(app)
   await app.inject({ method: 'POST', url: '/api/forgot-password', headers, payload: { username: name } })
-  await until(() => mails.length === 1, 'the link is in the mail')
-  const token = resetLinkIn(mails[0]?.content ?? '', BASE_URL)?.split('token=')[1]
+  await until(() => mails.length === 1, 'the link is mailed')
+  const token = /\?token=([\w.-]+)$/.exec(linkOf(mails[0] ?? '') ?? '')?.[1]
   const payload = { token, new_password: 'a new password', ...extra }
   const reply = await app.inject({ method: 'POST', url: '/api/reset-password', headers, payload })
   if (reply.statusCode !== 200) throw new Error(reply.body)
@@ -117,3 +117,45 @@ for (const [by, change] of Object.entries(CHANGES)) {
     t.ok(devices.every((socket) => socket.connected))
   })
 }
+
+interface Attempt { owner: ReturnType<typeof createCaller>, userId: number, tokenId: number, userCode: string }
+/** What somebody who knows the former password could do so as to stay in. */
+const ATTEMPTS: Record<string, (attempt: Attempt) => Promise<{ status: number }>> = {
+  'makes a token': ({ owner }) => owner.post('/api/client-tokens', { name: 'late', scopes: ['me.read'] }),
+  'renews a token': ({ owner, tokenId }) => owner.put(`/api/client-tokens/${tokenId}/regenerate`),
+  'hands a token on': ({ owner, tokenId }) => owner.post(`/api/client-tokens/${tokenId}/pair`),
+  'lets a device in': ({ owner, userCode }) =>
+    owner.post('/api/auth/device/approve', { user_code: userCode, approved_scopes: ['me.read'] }),
+  'invites somebody': ({ owner }) => owner.post('/api/users/invite-link?role=user'),
+  'sets a password': ({ owner, userId }) => owner.put(`/api/users/${userId}`, { password: 'back to mine' })
+}
+
+t.test('whoever was let in by the former password, and comes to its turn after the new one, gets nothing (V11)', async (t) => {
+  for (const [index, [name, attempt]] of Object.entries(ATTEMPTS).entries()) {
+    const username = `late-${index}`
+    const { id: userId, headers } = await makeUser(username)
+    await app.pg.query("update users set role = 'admin' where id = $1", [userId])
+    const owner = createCaller(app, headers)
+    const { token_id: tokenId } = await pairDevice(app, owner)
+    const { body: { user_code: userCode } } = await createCaller(app).post('/api/auth/device/init', {
+      client_device_identifier: username, name: username, client: 'test', requested_scopes: ['me.read']
+    })
+    const stateOf = async () => JSON.stringify((await app.pg.query(`select password_hash,
+      (select jsonb_agg(token_hash order by id) from client_tokens where user_id = u.id) as tokens,
+      (select count(*) from pairing_codes c join client_tokens k on k.id = c.token_id where k.user_id = u.id) as codes,
+      (select count(*) from one_time_tokens where user_id = u.id) as invites from users u where id = $1`, [userId])).rows)
+
+    const holder = await app.pg.connect()
+    await holder.query('begin')
+    await holder.query('select 1 from users where id = $1 for no key update', [userId])
+    const late = attempt({ owner, userId, tokenId, userCode })
+    await until(async () => (await app.pg.query(`select 1 from pg_stat_activity where datname = current_database()
+      and wait_event_type = 'Lock' and query ~ 'from users where'`)).rowCount === 1, `${name}: it waits for the account`)
+    await holder.query("update users set password_hash = 'another' where id = $1", [userId])
+    await holder.query('commit')
+    holder.release()
+    const before = await stateOf()
+    t.equal((await late).status, 401, name)
+    t.equal(await stateOf(), before, `${name}: nothing of it is left`)
+  }
+})

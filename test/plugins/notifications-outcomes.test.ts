@@ -13,7 +13,7 @@ const test = await buildScanTest(t, {
 const { app, admin, put, scan, sql, libraryDir } = test
 await app.listen({ port: 0, host: '127.0.0.1' })
 const second = await test.createUser('second', 'admin')
-await test.createUser('reader')
+const reader = await test.createUser('reader')
 const pictures = scriptOf('pictures')
 const idOf = async (name: string) => (await sql<{ id: number }>('select id from users where username = $1', [name]))[0]?.id ?? 0
 
@@ -31,11 +31,11 @@ async function toldOf (count: number): Promise<Told[]> {
 }
 
 /** As a schedule and the watcher ask for one. */
-const scanUnasked = async (): Promise<string> => {
+const scanUnasked = async (userId: number | null = null): Promise<string> => {
   const payload: ScanPayload = {
     type: 'quick', platforms: [], platform_fs_slugs: [], roms_ids: [], apis: [], launchbox_remote_enabled: true
   }
-  return (await app.scans.request(payload, null)).id
+  return (await app.scans.request(payload, userId)).id
 }
 
 const runByHand = async (name: string) =>
@@ -50,10 +50,11 @@ async function runScheduled (name: string): Promise<void> {
   await until(async () => await countEnded() > before, `${name} has run`)
 }
 
-async function withoutLibrary (work: () => Promise<void>): Promise<void> {
+async function withoutLibrary<T> (work: () => Promise<T>): Promise<T> {
   await rename(libraryDir, `${libraryDir}-away`)
-  await work()
+  const result = await work()
   await rename(`${libraryDir}-away`, libraryDir)
+  return result
 }
 
 t.beforeEach(async () => {
@@ -91,6 +92,30 @@ t.test('a scan that fails is told to who started it, or to administrators', asyn
     await test.finished(await scanUnasked())
     t.same((await toldOf(3)).slice(1), [['admin', 'scan_failed'], ['second', 'scan_failed']])
   })
+})
+
+t.test('only administrators learn where the machine has its folders when a scan or task fails', async (t) => {
+  const id = await idOf('reader')
+  await sql("insert into permission_overrides (user_id, entity, action, granted) values ($1, 'tasks', 'write', true)", [id])
+  t.teardown(() => sql('delete from permission_overrides'))
+  const failed = await withoutLibrary(async () => {
+    const task = await scanUnasked(id)
+    await test.finished(task)
+    return task
+  })
+  t.match(await test.error(failed), libraryDir)
+  t.same(await toldOf(1), [['reader', 'scan_failed']])
+  const reason = `EACCES: permission denied, open '${libraryDir}/roms/snes/A.sfc'`
+  await sql('update tasks set meta = $2 where id = $1', [failed, { problems: [{ path: `${libraryDir}/roms`, reason }] }])
+  for (const url of ['/api/notifications', `/api/tasks/${failed}`, '/api/tasks/status']) {
+    const seen = await app.inject({ url, headers: reader })
+    t.equal(seen.statusCode, 200, seen.body)
+    t.match(seen.body, '<library>', url)
+    t.notMatch(seen.body, libraryDir, url)
+  }
+  for (const url of [`/api/tasks/${failed}`, '/api/tasks/status']) {
+    t.match((await app.inject({ url, headers: admin })).body, JSON.stringify(reason), 'administrators see it whole')
+  }
 })
 
 t.test('a scan that is given up because its workers died is told once, however many look for it', async (t) => {

@@ -1,0 +1,20 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { Caller } from '../../core/access/auth.ts'
+import { sha256 } from '../../core/access/secrets.ts'
+import { ApiError } from '../../core/errors.ts'
+
+/** What tells one password of an account from the next without being it. */
+export const passwordMarkOf = (passwordHash: string | null | undefined): string => sha256(passwordHash ?? '')
+
+/**
+ * Keeps others from changing the caller's account, or making tokens of it, until the transaction ends. Whoever was let
+ * in by a former password makes nothing that would outlive it.
+ *
+ * @throws ApiError NOT_AUTHENTICATED when the account is no longer what the caller signed in to
+ */
+export async function lockSignedIn (tx: EntityManager, caller: Pick<Caller, 'id' | 'password_mark'>): Promise<void> {
+  const [account] = await tx.execute<{ password_hash: string | null }[]>(
+    'select password_hash from users where id = ? and enabled for no key update', [caller.id])
+  if (account !== undefined && passwordMarkOf(account.password_hash) === caller.password_mark) return
+  throw new ApiError('NOT_AUTHENTICATED', 'Your account was disabled, or its password changed, meanwhile; sign in again')
+}
