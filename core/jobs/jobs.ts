@@ -13,6 +13,8 @@ export interface JobOptions {
   id?: string
   /** Of the jobs of one group one runs at a time; the others wait, and hold up no other group. */
   group?: string
+  /** In a queue that is shared: a job of this key that waits or runs takes the new one's place, whoever asked for it. */
+  key?: string
 }
 
 export interface QueueDefinition<Input extends object> {
@@ -20,13 +22,15 @@ export interface QueueDefinition<Input extends object> {
   concurrency: number
   /** Seconds one job may take before it counts as lost. */
   timeoutSeconds: number
+  /** Whether whoever asks for what is under way joins it; each job then has a key. */
+  isShared?: boolean
   run (input: Input, signal: AbortSignal): Promise<object | null>
 }
 
 /** Durable jobs: kept in the database, done by the scan worker, whoever asked. */
 export interface Jobs {
   define<Input extends object> (name: string, definition: QueueDefinition<Input>): void
-  /** @returns the job's id, a UUID. */
+  /** @returns the job's id, a UUID; that of the job it joins, if there is one. */
   send (name: string, input: object, options?: JobOptions): Promise<string>
   /**
    * Has the scan worker do something and waits for the answer. What was not begun by then is not done later.
@@ -44,6 +48,8 @@ declare module 'fastify' {
 
 interface JobsOptions { url: string, works: boolean }
 
+const UNENDED_STATES: ReadonlySet<string> = new Set(['created', 'retry', 'active'])
+const PLACE_TRIES_MAX = 3
 const POLL_MS = [20, 30, 50, 100, 200]
 
 export function createBoss (url: string, works: boolean): PgBoss {
@@ -62,7 +68,7 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
   async function startQueue (name: string, queue: QueueDefinition<never>): Promise<void> {
     await boss.createQueue(name, {
       notify: true, retryLimit: 0, expireInSeconds: Math.min(queue.timeoutSeconds + 60, 86_000),
-      deleteAfterSeconds: 86_400, retentionSeconds: 86_400 * 7
+      deleteAfterSeconds: 86_400, retentionSeconds: 86_400 * 7, policy: queue.isShared === true ? 'exclusive' : 'standard'
     })
     if (!works) return
     for (let slot = 0; slot < queue.concurrency; slot++) await startSlot(name, queue)
@@ -81,34 +87,49 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
     })
   }
 
+  /** The id of the job that waits or runs under a key. */
+  async function findShared (name: string, key: string | undefined): Promise<string | undefined> {
+    if (key === undefined) return undefined
+    const jobs = await boss.findJobs(name, { key })
+    return jobs.find(({ state }) => UNENDED_STATES.has(state))?.id
+  }
+
+  async function place (name: string, input: object, options: JobOptions = {}): Promise<{ id: string, isJoined: boolean }> {
+    if (options.id !== undefined) await boss.deleteJob(name, options.id)
+    for (let tries = 1; tries <= PLACE_TRIES_MAX; tries++) {
+      const id = await boss.send(name, input, {
+        priority: options.priority ?? 0,
+        ...(options.id === undefined ? {} : { id: options.id }),
+        ...(options.group === undefined ? {} : { group: { id: options.group } }),
+        ...(options.key === undefined ? {} : { singletonKey: options.key }),
+        ...(options.delaySeconds === undefined ? {} : { startAfter: options.delaySeconds })
+      })
+      if (id !== null) return { id, isJoined: false }
+      // The one in the way may come to its end before it is found.
+      const other = await findShared(name, options.key)
+      if (other !== undefined) return { id: other, isJoined: true }
+    }
+    throw new ApiError('UNAVAILABLE', `A job could not be queued in '${name}'; try again`)
+  }
+
   app.decorate('jobs', {
     define (name, definition) {
       if (queues.has(name)) throw new Error(`Queue '${name}' is defined twice`)
       queues.set(name, definition)
     },
-    async send (name, input, options = {}) {
-      if (options.id !== undefined) await boss.deleteJob(name, options.id)
-      const id = await boss.send(name, input, {
-        priority: options.priority ?? 0,
-        ...(options.id === undefined ? {} : { id: options.id }),
-        ...(options.group === undefined ? {} : { group: { id: options.group } }),
-        ...(options.delaySeconds === undefined ? {} : { startAfter: options.delaySeconds })
-      })
-      if (id === null) throw new ApiError('UNAVAILABLE', `A job could not be queued in '${name}'; try again`)
-      return id
-    },
+    send: async (name, input, options) => (await place(name, input, options)).id,
     async request (name, input, timeoutMs, options) {
-      const id = await this.send(name, input, options)
+      const { id, isJoined } = await place(name, input, options)
       const deadline = Date.now() + timeoutMs
       for (let tries = 0; ; tries++) {
         await sleep(POLL_MS[Math.min(tries, POLL_MS.length - 1)])
         const isLate = Date.now() >= deadline
         // What ended at the last moment is not canceled any more, and its answer counts.
-        if (isLate) await boss.cancel(name, id)
+        if (isLate && !isJoined) await boss.cancel(name, id)
         const [job] = await boss.findJobs(name, { id })
         if (job?.state === 'completed') return job.output
         if (job?.state === 'failed') throw new ApiError('UNAVAILABLE', readFailure(job.output))
-        if (isLate) break
+        if (isLate || job?.state === 'cancelled') break
       }
       throw new ApiError('UNAVAILABLE', 'No scan worker answered in time. Check that one is running.')
     },

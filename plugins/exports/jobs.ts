@@ -16,6 +16,7 @@ export function defineExportJob (app: FastifyInstance): void {
   app.jobs.define<ExportJob>(EXPORT_QUEUE, {
     concurrency: CONCURRENCY,
     timeoutSeconds: TIMEOUT_SECONDS,
+    isShared: true,
     run: ({ exporter, platform_ids: platformIds }, signal) => app.exports.exportPlatforms({
       exporters: [exporter], platformIds, signal: AbortSignal.any([signal, closing.signal])
     })

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { Value } from '@sinclair/typebox/value'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
+import { sha256 } from '../../core/access/secrets.ts'
 import { type Config, readConfigFile } from '../../core/config/config.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
 import { createPlaceMask } from '../../core/config/places.ts'
@@ -18,7 +19,7 @@ import {
 import { withPlatformLock } from './platform-lock.ts'
 import { type ExportOutcome, ExportOutcomeSchema } from './schemas.ts'
 
-export const EXPORT_QUEUE = 'exports'
+export const EXPORT_QUEUE = 'shared-exports'
 /** How long a caller waits. The export itself goes on. */
 const ANSWER_TIMEOUT_MS = 10 * 60_000
 const SHOWN_REASONS = 3
@@ -39,8 +40,6 @@ export function createExports (app: FastifyInstance, config: Config) {
   const cache = createCache(app.pg, 'exports')
   const log = app.log.child({ feature: 'exports' })
   const mask = createPlaceMask(config)
-  /** What is under way, by caller, exporter and platforms. */
-  const running = new Map<string, Promise<ExportOutcome>>()
   const exporters = new Map([...app.registry.exporters].filter(([key, exporter]) => {
     const reason = findObstacle(exporter)
     if (reason !== null) log.warn({ exporter: key, reason }, 'exporter left out')
@@ -130,22 +129,19 @@ export function createExports (app: FastifyInstance, config: Config) {
     return outcome
   }
 
-  async function runInWorker (exporter: string, platformIds: readonly number[] | null): Promise<ExportOutcome> {
-    const outcome = await app.jobs.request(EXPORT_QUEUE, { exporter, platform_ids: platformIds }, ANSWER_TIMEOUT_MS)
-    if (!Value.Check(ExportOutcomeSchema, outcome)) throw new Error('The scan worker answered with no export outcome')
-    return outcome
-  }
-
-  /** Whoever asks again for what is under way waits for that; for other platforms it begins when that is over. */
-  function share (exporter: string, platformIds: readonly number[] | null, viewer: Viewer): Promise<ExportOutcome> {
+  /**
+   * Whoever asks again for what is under way waits for that, at whichever worker; for other platforms it begins when that
+   * is over.
+   */
+  async function runInWorker (
+    exporter: string, platformIds: readonly number[] | null, viewer: Viewer
+  ): Promise<ExportOutcome> {
     const owner = `${viewer?.id ?? 'server'}:${exporter}`
-    const key = `${owner}:${platformIds?.join(',') ?? 'all'}`
-    const known = running.get(key)
-    if (known !== undefined) return known
-    const before = [...running].filter(([other]) => other.startsWith(`${owner}:`)).map(([, outcome]) => outcome)
-    const outcome = Promise.allSettled(before).then(() => runInWorker(exporter, platformIds))
-      .finally(() => { running.delete(key) })
-    running.set(key, outcome)
+    const wanted = platformIds === null ? 'all' : sha256(platformIds.toSorted((a, b) => a - b).join(','))
+    const outcome = await app.jobs.request(EXPORT_QUEUE, { exporter, platform_ids: platformIds }, ANSWER_TIMEOUT_MS, {
+      group: owner, key: `${owner}:${wanted}`
+    })
+    if (!Value.Check(ExportOutcomeSchema, outcome)) throw new Error('The scan worker answered with no export outcome')
     return outcome
   }
 
@@ -194,7 +190,7 @@ export function createExports (app: FastifyInstance, config: Config) {
       if (!await app.workers.isAlive('worker')) {
         throw new ApiError('UNAVAILABLE', 'No scan worker is running, and exports are its work. Start svc worker.')
       }
-      const whole = await share(exporter, platformIds, viewer)
+      const whole = await runInWorker(exporter, platformIds, viewer)
       const outcome = viewer === null || viewer.access.is_admin ? whole : maskPlaces(whole, mask)
       if (outcome.files.length > 0 || outcome.errors.length === 0) return outcome
       const reasons = outcome.errors.slice(0, SHOWN_REASONS).map(({ path, reason }) => `${path}: ${reason}`)

@@ -82,6 +82,37 @@ t.test('of a group one job runs at a time, and holds up no other', async (t) => 
   t.equal(begun.length, 5)
 })
 
+t.test('whoever asks for what is under way, at whichever process, joins it; afterwards it is done anew', async (t) => {
+  const url = await createTestDatabase(t)
+  const begun: string[] = []
+  const gate = Promise.withResolvers<object>()
+  const define: Define = (jobs) => {
+    jobs.define<{ by: string }>('shared', {
+      concurrency: 3,
+      timeoutSeconds: 5,
+      isShared: true,
+      async run ({ by }) {
+        begun.push(by)
+        return by === 'other' ? {} : await gate.promise
+      }
+    })
+  }
+  await start(t, url, true, define)
+  const [one, two] = [await start(t, url, false, define), await start(t, url, false, define)]
+  const first = one.request('shared', { by: 'first' }, 8_000, { key: 'a' })
+  const id = await one.send('shared', { by: 'first' }, { key: 'a' })
+  await one.request('shared', { by: 'other' }, 4_000, { key: 'b' })
+  t.same(begun, ['first', 'other'])
+  const second = two.request('shared', { by: 'second' }, 8_000, { key: 'a' })
+  t.equal(await two.send('shared', { by: 'third' }, { key: 'a' }), id)
+  await t.rejects(two.request('shared', { by: 'hasty' }, 0, { key: 'a' }), { message: /in time/ }, 'who leaves early ends it for nobody')
+  gate.resolve({ answer: 42 })
+  t.same(await Promise.all([first, second]), [{ answer: 42 }, { answer: 42 }])
+  t.same(begun, ['first', 'other'])
+  await two.request('shared', { by: 'later' }, 8_000, { key: 'a' })
+  t.same(begun, ['first', 'other', 'later'])
+})
+
 t.test('jobs that wait are taken by priority, and one with a known id takes the place of the former', async (t) => {
   const url = await createTestDatabase(t)
   const order: unknown[] = []
