@@ -6,8 +6,8 @@ export interface PartialDate {
 }
 
 const ISO = /^(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?(?:$|[t ])/
-const DAY_FIRST = /^(\d{1,2})\.? ([a-z]{3,9})\.?,? (\d{4})$/
-const MONTH_FIRST = /^([a-z]{3,9})\.? (?:(\d{1,2})(?:st|nd|rd|th)?,? )?(\d{4})$/
+const DAY_FIRST = /^(\d{1,2})(?:\.|st|nd|rd|th)? ([a-z]{3,9})\.?,? (\d{4})$/
+const MONTH_FIRST = /^([a-z]{3,9})\.?,? (?:(\d{1,2})(?:st|nd|rd|th)?,? )?(\d{4})$/
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 
 /**

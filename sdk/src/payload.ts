@@ -39,10 +39,10 @@ export function readNumeric (fields: Fields, key: string): number | undefined {
   return typeof number === 'number' && Number.isFinite(number) ? number : undefined
 }
 
-/** A rating out of `best`, as 0 to 100; zero counts as not rated. */
+/** A rating out of `best`, as 0 to 100 with at most four decimals; zero counts as not rated. */
 export function readRating (fields: Fields, key: string, best: number): number | undefined {
   const value = readNumeric(fields, key)
-  return value === undefined || value <= 0 || value > best ? undefined : value / best * 100
+  return value === undefined || value <= 0 || value > best ? undefined : Math.round(value / best * 1_000_000) / 10_000
 }
 
 /** The day, month or year written under a key; see `parseDate`. */

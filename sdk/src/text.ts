@@ -8,10 +8,11 @@ const OPTIONS: HtmlToTextOptions = {
     ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({ selector, options: { uppercase: false } }))
   ]
 }
+const MARKUP = /<[a-z/!]/i
 // Text of sources is far shorter; what is longer is not worth the time.
 const MAX_CHARACTERS = 200_000
 
-/** The text of HTML, or of plain text with HTML's entities in it: paragraphs and lists keep their lines, tags go. */
+/** The text of HTML, or of plain text with HTML's entities in it: paragraphs, lists and lines are kept, tags go. */
 export function toPlainText (html: string): string {
-  return convert(html.slice(0, MAX_CHARACTERS), OPTIONS).replaceAll('\u00a0', ' ').trim()
+  return convert(html.slice(0, MAX_CHARACTERS), { ...OPTIONS, preserveNewlines: !MARKUP.test(html) }).replaceAll('\u00a0', ' ').trim()
 }

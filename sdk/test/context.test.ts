@@ -114,9 +114,9 @@ t.test('a fixture folder holds responses in JSON files, with bodies beside them'
 t.test('files are those that were given, and nothing outside', async (t) => {
   const { files } = createContext({ files: { 'roms/snes/a.xml': 'é', 'roms/snes/art/b.png': '', 'roms/c': '' } })
   t.equal(await files.readText('roms/snes/a.xml'), 'é')
-  t.equal(await files.readText('roms/snes'), null)
-  t.same(await files.list('roms/snes'), [
-    { name: 'a.xml', kind: 'file', size: 2 }, { name: 'art', kind: 'folder', size: 0 }
+  t.equal(await files.readText('roms/snes'), undefined)
+  t.match(await files.list('roms/snes'), [
+    { name: 'a.xml', kind: 'file', size: 2, mtime: Number }, { name: 'art', kind: 'folder', size: 0, mtime: Number }
   ])
   t.same(await files.list('nowhere'), [])
   t.equal(await files.exists('roms/snes'), true)

@@ -1,7 +1,9 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { isFields, readFields, readId, readInteger, readNames, readNumber, readText, toFieldsList, unique }
-  from '../src/index.ts'
+import {
+  isFields, readDate, readFields, readHtml, readId, readInteger, readNames, readNumber, readNumeric, readRating, readText,
+  readTexts, toFieldsList, unique
+} from '../src/index.ts'
 
 t.test('a value is read only when it is of the kind asked for', async (t) => {
   const fields = { text: '  a ', empty: ' ', number: 1.5, whole: 7, id: '42', bad: '4x', zero: 0, object: { a: 1 }, list: [1] }
@@ -27,10 +29,36 @@ t.test('objects are found in a list and in an object keyed by ids', async (t) =>
   t.same(unique(['b', undefined, 'b', 'a']), ['b', 'a'])
 })
 
+t.test('a number may be written as text, and a rating is brought to 0 to 100', async (t) => {
+  const fields = { text: ' 8.25 ', number: 8.25, empty: '', word: 'x', hex: {}, infinite: 'Infinity', zero: '0', third: 1 }
+  t.equal(readNumeric(fields, 'text'), 8.25)
+  t.equal(readNumeric(fields, 'number'), 8.25)
+  for (const key of ['empty', 'word', 'hex', 'infinite', 'missing']) t.equal(readNumeric(fields, key), undefined, key)
+  t.equal(readRating(fields, 'text', 10), 82.5)
+  t.equal(readRating({ stars: 4.35 }, 'stars', 5), 87)
+  t.equal(readRating(fields, 'third', 3), 33.3333)
+  t.equal(readRating(fields, 'zero', 10), undefined, 'not rated')
+  t.equal(readRating(fields, 'number', 5), undefined, 'above the best')
+  t.equal(readRating({ stars: -1 }, 'stars', 5), undefined)
+})
+
+t.test('dates, HTML and lists of texts are read in one step', async (t) => {
+  const fields = { released: '1992-11', text: '<p>Sail &amp; trade</p>', blank: '<p> </p>', genres: ['b', ' a ', 7, '', 'b'], one: 'b' }
+  t.same(readDate(fields, 'released'), { at: Date.UTC(1992, 10, 1), precision: 'month' })
+  t.equal(readDate(fields, 'genres'), undefined)
+  t.equal(readHtml(fields, 'text'), 'Sail & trade')
+  t.equal(readHtml(fields, 'blank'), undefined)
+  t.same(readTexts(fields, 'genres'), ['b', 'a'])
+  t.same(readTexts(fields, 'one'), [])
+})
+
 t.test('whatever an answer holds, reading it never throws', async () => {
   fc.assert(fc.property(fc.anything(), fc.string(), (value, key) => {
     const fields = isFields(value) ? value : { [key]: value }
-    for (const read of [readText, readNumber, readInteger, readId, readFields, readNames]) read(fields, key)
+    for (const read of [readText, readNumber, readInteger, readId, readFields, readNames, readNumeric, readDate, readHtml,
+      readTexts]) read(fields, key)
+    const rating = readRating(fields, key, 5)
+    if (rating !== undefined && !(rating >= 0 && rating <= 100)) throw new Error(`a rating of ${rating}`)
     toFieldsList(value)
   }))
 })

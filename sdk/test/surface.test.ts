@@ -2,23 +2,28 @@ import { readFileSync } from 'node:fs'
 import t from 'tap'
 import * as sdk from '../src/index.ts'
 import * as testing from '../testing/index.ts'
+import { readReport, renderSurface } from './surface.ts'
 
 // Removing or renaming one of these is a new major version of the SDK; adding one is a line here and in CHANGELOG.md.
 const VALUES = [
   'CredentialsRefusedError', 'DeliveryRefusedError', 'GameFieldsSchema', 'HttpStatusError', 'InvalidSettingsError',
   'MEDIA_KINDS', 'ManifestSchema', 'MatchSchema', 'MediaSchema', 'PLATFORMS', 'RateLimitedError', 'SDK_VERSION',
   'ServiceDownError', 'Type', 'XmlError', 'compareTitles', 'createXmlElement', 'defineChannel', 'defineExporter',
-  'defineProvider', 'findBestTitle', 'isFields', 'minimumAge', 'normalizeTitle', 'parseXml', 'parseXmlFragment', 'platformIds',
-  'readFields', 'readId', 'readInteger', 'readNames', 'readNumber', 'readText', 'readXmlRecords', 'renderXml',
-  'toFieldsList', 'toSearchTerm', 'unique', 'xmlChildren', 'xmlText'
+  'defineProvider', 'findBestTitle', 'isFields', 'lastPart', 'listPlatformIds', 'minimumAge', 'normalizeTitle',
+  'parseDate', 'parseXml', 'parseXmlFragment', 'platformIds', 'readDate', 'readFields', 'readHtml', 'readId',
+  'readInteger', 'readNames', 'readNumber', 'readNumeric', 'readRating', 'readText', 'readTexts', 'readXmlRecords',
+  'renderXml', 'toFieldsList', 'toPlainText', 'toSearchTerm', 'unique', 'xmlChildren', 'xmlText'
 ]
 const TYPES = [
-  'ArchiveMember', 'BestTitle', 'BestTitleOptions', 'Cache', 'Channel', 'ChannelDefinition', 'Context', 'ExportGame',
-  'ExportPlatform', 'ExportResult', 'Exporter', 'ExporterDefinition', 'Fields', 'FileEntry', 'Files', 'GameFields', 'Hashes',
-  'HostOptions', 'HttpClient', 'HttpResponse', 'Logger', 'Manifest', 'Match', 'Media', 'MediaKind', 'NotificationLevel',
-  'OutgoingNotification', 'PlatformFacts', 'Plugin', 'PluginDefinition', 'PluginKind', 'Preferences', 'Provider', 'ProviderDefinition',
-  'ProviderId', 'RequestOptions', 'Rom', 'RomFile', 'RomPlatform', 'SearchQuery', 'Static', 'TitleOptions', 'XmlComment',
-  'XmlElement', 'XmlInstruction', 'XmlNode', 'XmlOptions', 'XmlText'
+  'Allowance', 'ArchiveMember', 'BestTitle', 'BestTitleOptions', 'Cache', 'Channel', 'ChannelDefinition', 'Context',
+  'ContextOf', 'CoverChoice', 'CoverGroup', 'ExportGame', 'ExportPlatform', 'ExportResult', 'Exporter',
+  'ExporterDefinition', 'FetchedMedia', 'Fields', 'FileEntry', 'Files', 'GameFields', 'GameProgress', 'Hashes',
+  'HostOptions', 'HttpClient', 'HttpResponse', 'Index', 'IndexEntry', 'Limits', 'LinkMatch', 'LinkedIds', 'Logger',
+  'Manifest', 'Match', 'Media', 'MediaKind', 'NotificationLevel', 'OutgoingNotification', 'PartialDate', 'PlatformEntry',
+  'PlatformFacts', 'PlatformRecord', 'Plugin', 'PluginDefinition', 'PluginKind', 'Preferences', 'Provider',
+  'ProviderContext', 'ProviderContextOf', 'ProviderDefinition', 'ProviderId', 'ProviderIdType', 'ProviderKind', 'Rate',
+  'RequestOptions', 'Rom', 'RomFile', 'RomPlatform', 'SearchQuery', 'Static', 'TitleOptions', 'XmlComment', 'XmlElement',
+  'XmlInstruction', 'XmlNode', 'XmlOptions', 'XmlText', 'ZipMember'
 ]
 const TESTING_VALUES = [
   'createContext', 'createExportGame', 'createNotification', 'createPluginContext', 'createRom', 'loadResponses',
@@ -47,6 +52,11 @@ t.test('the public surface is the one that is written down', async (t) => {
 t.test('the surface of the test kit is the one that is written down', async (t) => {
   t.same(Object.keys(testing).sort(), TESTING_VALUES)
   t.same(exportedNames('../testing/index.ts'), [...TESTING_VALUES, ...TESTING_TYPES].sort())
+})
+
+t.test('the shape of everything exported is the one that is written down', async (t) => {
+  t.equal(renderSurface(), readReport(), 'a shape of the SDK changed. Taking something away or making it narrower needs a new ' +
+    'major version, adding to it a line in CHANGELOG.md; accept the change with "npm run surface"')
 })
 
 t.test('the version of the contract is that of the package, and the changelog knows it', async (t) => {

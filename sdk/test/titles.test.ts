@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { compareTitles, findBestTitle, normalizeTitle, toSearchTerm } from '../src/titles.ts'
+import { compareTitles, findBestTitle, lastPart, normalizeTitle, toSearchTerm } from '../src/titles.ts'
 
 t.test('a search term is the file name without its extension and the tags at its end', async (t) => {
   const terms: [string, string][] = [
@@ -113,4 +113,12 @@ t.test('a neighbouring sequel is passed over', async (t) => {
   t.equal(find('Harbor XXIX', 'Harbor 29'), 'Harbor 29')
   t.equal(find('Harbor', 'Harbor 2'), 'Harbor 2', 'one number alone says nothing')
   t.equal(find('Harbor Mix', 'Harbor Mid'), 'Harbor Mid', 'a word is no number')
+})
+
+t.test('the last part of a title is what follows its last separator', async (t) => {
+  t.equal(lastPart('Chrono Harbor: Second Tide'), 'Second Tide')
+  t.equal(lastPart('Chrono / Harbor - Third Tide'), 'Third Tide')
+  t.equal(lastPart('Chrono Harbor'), 'Chrono Harbor')
+  t.equal(lastPart('Chrono Harbor -'), 'Chrono Harbor')
+  t.equal(lastPart('- : /'), '- : /')
 })

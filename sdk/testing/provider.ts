@@ -71,7 +71,7 @@ export async function testProvider (t: TestRunner, provider: Provider, suite: Pr
   const unknown = completeRom(definition, suite.unknown ?? hideRom(suite.known.rom))
   const calls = [...createLookups(definition, known, suite, secrets), ...createOtherCalls(definition, known, suite, secrets)]
   const [lookup] = calls
-  assert.ok(lookup?.isLookup, 'known.id is needed for a provider that is only asked by id')
+  assert.ok(lookup?.isLookup, 'a provider needs identify (rom, ctx), or getById (id, rom, ctx) and in its test known.id')
 
   await t.test('the definition can be used by the host', async () => {
     checkDefinition(provider, 'provider')

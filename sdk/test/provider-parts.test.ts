@@ -1,0 +1,207 @@
+import { Buffer } from 'node:buffer'
+import t from 'tap'
+import { ZipFile } from 'yazl'
+import {
+  type LinkMatch, type Provider, ServiceDownError, Type, defineProvider, isFields, readText
+} from '../src/index.ts'
+import { type ProviderSuite, createPluginContext, createRom, testProvider } from '../testing/index.ts'
+import { runSuite } from './support.ts'
+
+const BASE = 'https://games.example'
+const DEFINITION = 'the definition can be used by the host'
+const MATCH = 'a known ROM gives a match that fits the schemas'
+const rom = { fs_name: 'Chrono Harbor (USA).sfc' }
+const base = { key: 'demo', name: 'Demo', identify: async () => undefined }
+const ROM = createRom(rom)
+
+/** What is wrong with a definition. */
+async function problemOf (provider: Provider, options: Partial<ProviderSuite> = {}) {
+  const { failed } = await runSuite((runner) => testProvider(runner, provider, { known: { rom }, ...options }))
+  return failed.get(DEFINITION)
+}
+
+async function zip (members: Readonly<Record<string, string>>): Promise<Buffer> {
+  const file = new ZipFile()
+  for (const [name, text] of Object.entries(members)) file.addBuffer(Buffer.from(text), name)
+  file.end()
+  const chunks: Buffer[] = []
+  for await (const chunk of file.outputStream) chunks.push(Buffer.from(chunk))
+  return Buffer.concat(chunks)
+}
+
+t.test('rates may be slow ones, and one that lets nothing through is refused', async (t) => {
+  const withRate = (requests: number, perMs: number) =>
+    problemOf(defineProvider({ ...base, id: 'integer', limits: { rates: [{ requests, perMs }] } }))
+  t.equal(await withRate(1, 5000), undefined)
+  t.equal(await withRate(360, 3_600_000), undefined)
+  t.match(await withRate(0.5, 1000), /0\.5 requests in 1000 ms is no rate/)
+  t.match(await withRate(0, 1000), /no rate/)
+  t.match(await withRate(1, 0), /no rate/)
+})
+
+t.test('limits may follow from the configuration', async (t) => {
+  const create = (perMs: (plan: string) => number) => defineProvider({
+    ...base,
+    id: 'integer',
+    config: Type.Object({ plan: Type.String({ description: 'Plan of your account' }) }),
+    limits: ({ plan }) => ({ rates: [{ requests: 1, perMs: perMs(plan) }] })
+  })
+  const config = { plan: 'free' }
+  t.equal(await problemOf(create((plan) => plan === 'free' ? 5000 : 1000), { config }), undefined)
+  t.match(await problemOf(create(() => -1), { config }), /1 requests in -1 ms is no rate/)
+})
+
+t.test('a platform may have one id, several, none, or a description', async (t) => {
+  const withPlatform = (entry: unknown) =>
+    problemOf(defineProvider({ ...base, id: 'integer', platforms: { snes: entry as number } }))
+  for (const entry of [19, [19, 58], true, { ids: [19], family_name: 'Nintendo', url_logo: `${BASE}/snes.png` }]) {
+    t.equal(await withPlatform(entry), undefined, JSON.stringify(entry))
+  }
+  t.match(await withPlatform([19, 0.5]), /holds what is no id/)
+})
+
+t.test('parts that need each other are asked for', async (t) => {
+  const bad: [Provider, RegExp][] = [
+    [defineProvider({ key: 'demo', name: 'Demo', id: 'integer', getById: undefined }), /needs identify .* or getById/],
+    [defineProvider({ ...base }), /id must be 'integer' or 'string', not undefined/],
+    [defineProvider({ ...base, kind: 'ids', id: 'integer' }), /has no id of its own; leave id out/],
+    [defineProvider({ ...base, id: 'integer', readProgress: async () => [] }), /readProgress needs account/],
+    [defineProvider({ ...base, id: 'integer', acceptMedia: async () => true }), /acceptMedia needs fetchMedia/],
+    [defineProvider({ ...base, id: 'integer', after: ['demo'] }), /name other providers, not this one/],
+    [defineProvider({ ...base, id: 'integer', scanOptions: Type.Object({ remote: Type.Boolean() }) }),
+      /scanOptions\.remote needs a default/]
+  ]
+  const known = { rom, id: 11 }
+  for (const [provider, message] of bad) {
+    t.match(await problemOf(provider, { known }).catch((err: unknown) => String(err)), message)
+  }
+})
+
+t.test('a source that is only asked by id is tried by id', async (t) => {
+  const provider: Provider = defineProvider({
+    key: 'demo',
+    name: 'Demo',
+    id: 'string',
+    getById: async (id, _rom, { signal }) => {
+      signal.throwIfAborted()
+      return id === 'harbor' ? { id, name: 'Chrono Harbor' } : undefined
+    }
+  })
+  const { failed } = await runSuite((runner) =>
+    testProvider(runner, provider, { known: { rom, id: 'harbor', name: 'Chrono Harbor' } }))
+  t.same([...failed], [])
+  await t.rejects(testProvider({ test: () => undefined }, provider, { known: { rom } }), /getById \(id, rom, ctx\) and in its test known\.id/)
+})
+
+t.test('a source of ids gives ids of the sources it links, and none of its own', async (t) => {
+  const runIds = (match: LinkMatch) => runSuite((runner) => testProvider(runner, defineProvider({
+    key: 'demo',
+    name: 'Demo',
+    kind: 'ids',
+    links: ['igdb'],
+    async identify (rom, { signal }) {
+      signal.throwIfAborted()
+      return rom.fs_name_no_tags === 'Chrono Harbor' ? match : undefined
+    }
+  }), { known: { rom } }))
+  t.same([...(await runIds({ ids: { igdb: 4711 } })).failed], [])
+  t.match((await runIds({ ids: { moby: 1 } })).failed.get(MATCH), /links must have "moby"/)
+  const withId = { id: 11, ids: { igdb: 4711 } }
+  t.match((await runIds(withId)).failed.get(MATCH), /has no id of its own/)
+})
+
+t.test('options of a scan have their defaults, what others found is there, and limits that are told are kept', async (t) => {
+  const provider = defineProvider({
+    ...base,
+    id: 'integer',
+    after: ['igdb'],
+    scanOptions: Type.Object({ remote: Type.Boolean({ default: true }) }),
+    async identify (_rom, { options, found, http }) {
+      http.setLimits({ rates: [{ requests: 1, perMs: 1200 }] })
+      http.setAllowance({ name: 'day', remaining: 0, resetsAt: 7 })
+      const { name } = found.get('igdb') as { name?: string } ?? {}
+      return options.remote ? { id: 1, name } : undefined
+    }
+  })
+  const given = createPluginContext(provider, { found: { igdb: { id: 4711, name: 'Chrono Harbor' } } })
+  const ask = (ctx: typeof given) => provider.definition.identify?.(ROM, ctx)
+  t.match(await ask(given), { name: 'Chrono Harbor' })
+  t.same(given.limits, [{ rates: [{ requests: 1, perMs: 1200 }] }])
+  t.same(given.allowances, [{ name: 'day', remaining: 0, resetsAt: 7 }])
+  t.equal(await ask(createPluginContext(provider, { options: { remote: false } })), undefined)
+})
+
+t.test('an index is built once, on first use, from a zip that is read as it comes', async (t) => {
+  const bytes = await zip({ 'readme.txt': 'x', 'games.tsv': 'Chrono Harbor\t11\nTide\t12\nTide\t13\n' })
+  const provider: Provider = defineProvider({
+    key: 'demo',
+    name: 'Demo',
+    id: 'integer',
+    index: {
+      everyMs: 86_400_000,
+      async * build ({ http, report }) {
+        for await (const member of http.unzip(`${BASE}/games.zip`, ['games.tsv'])) {
+          const chunks: Uint8Array[] = []
+          for await (const chunk of member.chunks) chunks.push(chunk)
+          const lines = Buffer.concat(chunks).toString().split('\n').filter((line) => line !== '')
+          report({ done: lines.length, total: lines.length })
+          yield lines.map((line) => line.split('\t')).map(([title = '', id]) => [title, { id: Number(id) }] as const)
+        }
+      }
+    },
+    async identify (rom, { index }) {
+      const [game] = (await index.getMany(rom.titles)).get(rom.titles[0] ?? '') ?? []
+      return isFields(game) && typeof game.id === 'number' ? { id: game.id } : undefined
+    }
+  })
+  const responses = [{ url: `${BASE}/games.zip`, bytes }]
+  const { failed } = await runSuite((runner) => testProvider(runner, provider, { responses, known: { rom, id: 11 } }))
+  t.same([...failed], [])
+  const ctx = createPluginContext(provider, { responses })
+  t.equal(await ctx.index.builtAt(), undefined)
+  t.same([...await ctx.index.getMany(['Tide', 'Nothing'])], [['Tide', [{ id: 12 }, { id: 13 }]]])
+  t.type(await ctx.index.builtAt(), 'number')
+  await ctx.index.getMany(['Chrono Harbor'])
+  t.equal(ctx.requests.length, 1)
+  await t.rejects(createPluginContext(defineProvider({ ...base, id: 'integer' })).index.getMany(['x']), /declares no index/)
+})
+
+t.test('an answer that is no zip is an outage', async (t) => {
+  const { http } = createPluginContext(defineProvider({ ...base, id: 'integer' }), { responses: [{ url: '*', text: 'maintenance' }] })
+  await t.rejects(async () => { for await (const member of http.unzip(BASE, ['a'])) t.fail(member.name) }, ServiceDownError)
+})
+
+t.test('folders that the configuration names are read apart from the library', async (t) => {
+  const ctx = createPluginContext(defineProvider({ ...base, id: 'integer' }), { folders: { data: { 'a/b.txt': 'text' } } })
+  t.equal(await ctx.folders.data?.readText('a/b.txt'), 'text')
+  t.equal(await ctx.files.readText('a/b.txt'), undefined)
+})
+
+t.test('progress fits its schema, and covers have addresses', async (t) => {
+  const create = (earned: unknown, url: string): Provider => defineProvider({
+    key: 'demo',
+    name: 'Demo',
+    id: 'integer',
+    account: Type.Object({ demo_username: Type.String() }),
+    progress: Type.Object({ earned: Type.Integer() }),
+    async getById (id, _rom, { signal }) {
+      signal.throwIfAborted()
+      return { id }
+    },
+    async readProgress ({ demo_username: name }, _before, { http }) {
+      const answer = await http.json(`${BASE}/users/${name}`)
+      return isFields(answer) && readText(answer, 'name') === name ? [{ id: 11, earned: earned as number }] : []
+    },
+    async searchCovers (term, { signal }) {
+      signal.throwIfAborted()
+      return [{ name: term, covers: [{ url, thumb: `${BASE}/small.png` }] }]
+    }
+  })
+  const run = (provider: Provider) => runSuite((runner) => testProvider(runner, provider, {
+    known: { rom, id: 11 }, account: { demo_username: 'ada' }, responses: [{ url: `${BASE}/users/ada`, json: { name: 'ada' } }]
+  }))
+  t.same([...(await run(create(3, `${BASE}/1.png`))).failed], [])
+  const { failed } = await run(create('three', '1.png'))
+  t.match(failed.get('readProgress gives what it may give'), /earned must be integer; it is "three"/)
+  t.match(failed.get('searchCovers gives what it may give'), /"1\.png" must be an absolute/)
+})

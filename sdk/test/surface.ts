@@ -1,0 +1,80 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import ts from 'typescript'
+
+const REPORT = new URL('surface.d.ts.txt', import.meta.url)
+const ENTRIES = ['../src/index.ts', '../testing/index.ts'].map((file) => fileURLToPath(new URL(file, import.meta.url)))
+const OPTIONS: ts.CompilerOptions = {
+  target: ts.ScriptTarget.ES2024,
+  lib: ['lib.esnext.d.ts'],
+  types: ['node'],
+  module: ts.ModuleKind.NodeNext,
+  strict: true,
+  skipLibCheck: true,
+  resolveJsonModule: true,
+  allowImportingTsExtensions: true,
+  declaration: true,
+  emitDeclarationOnly: true,
+  removeComments: true
+}
+
+/** The declarations of all that the two entry points export, and of what those declarations name, in the order of names. */
+export function renderSurface (): string {
+  const program = createDeclarations()
+  const checker = program.getTypeChecker()
+  const shapes = new Map<string, string>()
+  const isOwn = (node: ts.Node) => isDeclarationOfSdk(node.getSourceFile().fileName)
+
+  function add (symbol: ts.Symbol) {
+    const target = symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol
+    for (const declaration of (target.declarations ?? []).filter(isOwn)) {
+      const statement = ts.findAncestor(declaration, (node) => ts.isSourceFile(node.parent))
+      if (statement === undefined || statement === declaration.getSourceFile()) continue
+      const text = statement.getText()
+      if (shapes.get(text) !== undefined) continue
+      shapes.set(text, target.name)
+      addNamed(statement)
+    }
+  }
+  function addNamed (node: ts.Node) {
+    const symbol = ts.isIdentifier(node) ? checker.getSymbolAtLocation(node) : undefined
+    if (symbol !== undefined) add(symbol)
+    ts.forEachChild(node, addNamed)
+  }
+  for (const entry of ENTRIES) {
+    const file = program.getSourceFile(toDeclarationName(entry))
+    const exports = file && checker.getSymbolAtLocation(file)
+    if (exports !== undefined) checker.getExportsOfModule(exports).forEach(add)
+  }
+  const sorted = [...shapes].sort(([a, nameA], [b, nameB]) => nameA === nameB ? compare(a, b) : compare(nameA, nameB))
+  return sorted.map(([text]) => `${text}\n`).join('\n')
+}
+
+export function readReport (): string {
+  return readFileSync(REPORT, 'utf8')
+}
+
+/** A program of the declaration files that the compiler makes of the SDK, which exist in memory only. */
+function createDeclarations (): ts.Program {
+  const emitted = new Map<string, string>()
+  ts.createProgram(ENTRIES, OPTIONS).emit(undefined, (name, text) => { emitted.set(name, text.replaceAll('.ts\'', '.js\'')) })
+  const host = ts.createCompilerHost(OPTIONS)
+  const { readFile, fileExists } = host
+  host.readFile = (name) => emitted.get(name) ?? readFile(name)
+  host.fileExists = (name) => emitted.has(name) || (fileExists(name) && !emitted.has(toDeclarationName(name)))
+  return ts.createProgram(ENTRIES.map(toDeclarationName), OPTIONS, host)
+}
+
+function toDeclarationName (name: string): string {
+  return name.replace(/(?<!\.d)\.ts$/, '.d.ts')
+}
+
+function isDeclarationOfSdk (name: string): boolean {
+  return /[\\/]sdk[\\/](?:src|testing)[\\/]/.test(name)
+}
+
+function compare (a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+if (import.meta.main) writeFileSync(REPORT, renderSurface())

@@ -1,0 +1,24 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { toPlainText } from '../src/index.ts'
+
+t.test('paragraphs, line breaks and lists keep their lines, tags and entities go', async (t) => {
+  t.equal(toPlainText('<h2>Harbor</h2><p>One &amp; two<br>three</p><p>four&nbsp;<b>bold</b></p>'),
+    'Harbor\n\nOne & two\nthree\n\nfour bold')
+  t.equal(toPlainText('<ul><li>a</li><li>b</li></ul>').replaceAll(' ', ''), '*a\n*b')
+})
+
+t.test('of a link its words are left, of a picture, a script and a style nothing', async (t) => {
+  t.equal(toPlainText('<a href="https://games.example">more</a><img src="x.png" alt="box">'), 'more')
+  t.equal(toPlainText('<script>alert(1)</script><style>b {}</style>text'), 'text')
+})
+
+t.test('plain text stays as it is, with its lines, but for entities', async (t) => {
+  t.equal(toPlainText('Tom &#39;n&#39; Jerry\nsail: 1 < 2'), "Tom 'n' Jerry\nsail: 1 < 2")
+})
+
+t.test('no tag survives, and text of any kind is read', async () => {
+  const part = fc.constantFrom('<p>', '</p>', '<b', '>', '&amp;', '&#x3c;', 'text', '<!--', '-->', '<a href="', '"')
+  fc.assert(fc.property(fc.array(part, { maxLength: 30 }), (parts) => !/<\/?(?:p|b|a)>/.test(toPlainText(parts.join('')))))
+  fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => typeof toPlainText(text) === 'string'))
+})
