@@ -20,6 +20,7 @@ COPY plugins plugins
 COPY providers providers
 COPY channels channels
 COPY exporters exporters
+COPY examples examples
 COPY sdk sdk
 RUN mkdir /data /library && chown node:node /data /library && chmod 700 /data \
   && ln -s /svc/core/svc.js /usr/local/bin/svc && chmod +x /svc/core/svc.js

@@ -1,4 +1,5 @@
-import type { Command } from 'commander'
+import type { PluginKind } from '@svc/plugin-sdk'
+import { Argument, type Command } from 'commander'
 
 export function addPluginCommands (program: Command): void {
   const plugins = program.command('plugins').description('list every plugin with its status, in load order')
@@ -7,6 +8,13 @@ export function addPluginCommands (program: Command): void {
   plugins.command('add').description('install a plugin from npm, a folder or a tarball')
     .argument('<package>', 'name, name@version, folder or tarball')
     .action(async (spec: string) => { process.exitCode = await (await import('./npm.ts')).addPlugin(spec) })
+  plugins.command('create').description('write the package of a new plugin, with tests that pass')
+    .addArgument(new Argument('<kind>', 'what it is').choices(['provider', 'channel', 'exporter']))
+    .argument('<key>', "its key: lower-case letters, digits and '-'")
+    .argument('[folder]', 'where to; default svc-<kind>-<key>')
+    .action(async (kind: PluginKind, key: string, folder?: string) => {
+      (await import('./create.ts')).createPlugin(kind, key, folder)
+    })
   plugins.command('remove').description('uninstall a plugin').argument('<package>', 'its package name')
     .action(async (name: string) => { process.exitCode = await (await import('./npm.ts')).removePlugin(name) })
 }

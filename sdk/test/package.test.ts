@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, readdirSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
 import { defineProvider } from '../src/index.ts'
@@ -61,7 +61,12 @@ t.test('README and CHANGELOG are part of the package', async (t) => {
 
 t.test('the examples are packages that can be copied', async (t) => {
   for (const kind of ['provider', 'channel', 'exporter']) {
-    const url = new URL(`../../examples/${kind}-minimal/package.json`, import.meta.url)
-    t.match(JSON.parse(readFileSync(url, 'utf8')), { svc: { kind }, peerDependencies: { '@svc/plugin-sdk': '^1' } })
+    const folder = new URL(`../../examples/${kind}-minimal/`, import.meta.url)
+    t.match(JSON.parse(readFileSync(new URL('package.json', folder), 'utf8')),
+      { svc: { kind }, peerDependencies: { '@svc/plugin-sdk': '^1' } })
+    const code = readdirSync(new URL('src/', folder))
+      .flatMap((name) => readFileSync(new URL(`src/${name}`, folder), 'utf8').split('\n'))
+      .filter((line) => !/^\s*(?:$|\/\/|\/?\*)/.test(line))
+    t.ok(code.length <= 60, `the ${kind} has ${code.length} lines of code, and 60 must do`)
   }
 })

@@ -1,5 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { existsSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { CommanderError } from 'commander'
 import t from 'tap'
 import { followScan } from '../../core/cli/follow.ts'
@@ -11,6 +13,9 @@ import { type ScanState, createJsonView, createLineView, listProblems, summarise
 import { toScanState } from '../../plugins/scans/cli.ts'
 import { SERVER_DIR } from '../../core/server-dir.ts'
 import { runSvc, settings } from '../e2e/server.ts'
+import { buildPackage } from '../loader/build.ts'
+
+const execute = promisify(execFile)
 
 const state = (status: string, stats: Record<string, number> = {}, error: string | null = null): ScanState =>
   ({ status, error, platform: null, stats, problem_count: 0, problems: [] })
@@ -129,6 +134,36 @@ t.test('a plugin is added from a folder, listed and removed', async (t) => {
   t.match(removed, { code: 0, output: 'svc-exporter-note was removed.\n' })
   t.match(await runSvc(t, ['plugins', 'remove', 'svc-exporter-note'], env).ended,
     { code: 1, output: "svc: No plugin 'svc-exporter-note' was added. There are none.\n" })
+})
+
+t.test('a plugin that was created passes its own tests and is listed, without another edit', async (t) => {
+  const folder = t.testdir({})
+  const env = settings(join(folder, 'data'))
+  for (const kind of ['provider', 'channel', 'exporter']) {
+    const own = join(folder, kind)
+    t.match(await runSvc(t, ['plugins', 'create', kind, 'tide-table', own], env).ended, { code: 0, output: 'npm test' })
+    symlinkSync(join(SERVER_DIR, 'node_modules'), join(own, 'node_modules'), 'junction')
+    await execute(process.execPath, ['--conditions=svc:source', '--disable-warning=ExperimentalWarning', 'test/index.test.ts'], { cwd: own })
+    buildPackage(own)
+    t.match(await runSvc(t, ['plugins', 'add', own], env).ended,
+      { code: 0, output: `svc-${kind}-tide-table 0.1.0: active\n` })
+    const texts = ['package.json', 'README.md', join('src', 'index.ts')].map((name) => readFileSync(join(own, name), 'utf8'))
+    t.notMatch(texts.join('\n'), /minimal/i, 'nothing of the example is left')
+  }
+  const { output } = await runSvc(t, ['plugins'], env).ended
+  for (const kind of ['provider', 'channel', 'exporter']) {
+    t.match(output, new RegExp(`${kind} +tide-table +0\\.1\\.0 +svc-${kind}-tide-table +active`))
+  }
+})
+
+t.test('a plugin is not created under a key that is none or is taken, nor over something', async (t) => {
+  const folder = t.testdir({ full: { 'notes.txt': 'mine' } })
+  const env = settings(join(folder, 'data'))
+  const create = async (...args: string[]) => await runSvc(t, ['plugins', 'create', ...args], env).ended
+  t.match(await create('provider', 'Tide'), { code: 2, output: /'Tide' is no key of a plugin\. Use lower-case letters/ })
+  t.match(await create('provider', 'igdb', join(folder, 'igdb')), { code: 2, output: /'igdb' is already there, from @svc\/provider-igdb/ })
+  t.match(await create('channel', 'tide', join(folder, 'full')), { code: 2, output: /full is not empty/ })
+  t.match(await create('theme', 'tide'), { code: 2, output: /Allowed choices are provider, channel, exporter/ })
 })
 
 t.test('the flags of the start script are those of the processes it leads to', async (t) => {

@@ -1,14 +1,14 @@
-import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { RateLimitedError } from '@svc/plugin-sdk'
 import fastify from 'fastify'
 import t, { type Test } from 'tap'
-import ts from 'typescript'
 import { loadConfig } from '../../core/config/config.ts'
 import loader from '../../core/loader/loader.ts'
 import { type PluginPackage, linkSdk, listPluginPackages } from '../../core/loader/packages.ts'
 import { SERVER_DIR } from '../../core/server-dir.ts'
+import { buildPackage } from './build.ts'
 import { createMemoryServices } from './memory-services.ts'
 import { installFixtures } from './install.ts'
 
@@ -164,22 +164,6 @@ t.test('a package that is named but not there is told with the command that inst
   })
 })
 
-/** What `npm run build` of a package makes of its sources. */
-function build (folder: string): void {
-  mkdirSync(join(folder, 'dist'), { recursive: true })
-  for (const name of ['index', 'map']) {
-    const source = readFileSync(join(folder, 'src', `${name}.ts`), 'utf8')
-    const { outputText } = ts.transpileModule(source, {
-      compilerOptions: {
-        module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2023, rewriteRelativeImportExtensions: true,
-        verbatimModuleSyntax: true
-      }
-    })
-    writeFileSync(join(folder, 'dist', `${name}.js`), outputText)
-  }
-  rmSync(join(folder, 'src'), { recursive: true })
-}
-
 t.test('a built community package loads like our own and throws the errors of this server', async (t) => {
   const dataDir = t.testdir({ plugins: { 'package.json': '{ "dependencies": { "svc-provider-minimal": "^1.0.0" } }' } })
   const folder = join(dataDir, 'plugins', 'node_modules', 'svc-provider-minimal')
@@ -187,7 +171,8 @@ t.test('a built community package loads like our own and throws the errors of th
   for (const part of ['package.json', 'src']) {
     cpSync(join(SERVER_DIR, 'examples', 'provider-minimal', part), join(folder, part), { recursive: true })
   }
-  build(folder)
+  buildPackage(folder)
+  rmSync(join(folder, 'src'), { recursive: true })
   writeFileSync(join(folder, 'dist', 'errors.js'), "export { RateLimitedError } from '@svc/plugin-sdk'\n")
 
   const { registry } = await load(t, dataDir, listInstalled(dataDir))

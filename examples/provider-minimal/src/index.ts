@@ -6,10 +6,7 @@ const THRESHOLD = 0.75
 
 const ConfigSchema = Type.Object({
   baseUrl: Type.String({
-    default: 'https://games.example/api',
-    pattern: '^https?://',
-    env: 'MINIMAL_API_URL',
-    description: 'Address of the API, without a slash at the end'
+    default: 'https://games.example/api', pattern: '^https?://', env: 'MINIMAL_API_URL', description: 'Address of the API'
   })
 })
 

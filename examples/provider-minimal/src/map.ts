@@ -1,6 +1,5 @@
-import {
-  ServiceDownError, Type, isFields, readDate, readId, readText, readTexts, toFieldsList, type Fields
-} from '@svc/plugin-sdk'
+import { type Fields, ServiceDownError, Type, isFields, readDate, readId, readText, readTexts, toFieldsList }
+  from '@svc/plugin-sdk'
 
 /** The record as it is kept and shown as `minimal_metadata`. */
 export const MetadataSchema = Type.Object({ released: Type.Optional(Type.String({ description: 'YYYY-MM-DD' })) })

@@ -1,0 +1,66 @@
+import { cpSync, existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
+import { ManifestSchema, type PluginKind } from '@svc/plugin-sdk'
+import { Value } from '@sinclair/typebox/value'
+import { loadConfig } from '../../core/config/config.ts'
+import { StartError } from '../../core/errors.ts'
+import { listPluginPackages } from '../../core/loader/packages.ts'
+import { SERVER_DIR } from '../../core/server-dir.ts'
+
+/** What tests and builds leave in an example. */
+const LEFT_OUT = new Set(['node_modules', 'dist', '.tap'])
+const FIRST_VERSION = '0.1.0'
+
+/** @throws StartError for a key that no plugin of this kind may have here. */
+function checkKey (kind: PluginKind, key: string): void {
+  const { pattern } = ManifestSchema.properties.key
+  if (!Value.Check(ManifestSchema.properties.key, key)) {
+    throw new StartError(`'${key}' is no key of a plugin. Use lower-case letters, digits and '-', at most 32, a letter first ` +
+      `(${String(pattern)}).`, { exitCode: 2 })
+  }
+  const taken = listPluginPackages(loadConfig().config.data_dir).find(({ manifest }) =>
+    Value.Check(ManifestSchema, manifest) && manifest.kind === kind && manifest.key === key)
+  if (taken !== undefined) {
+    throw new StartError(`The ${kind} '${key}' is already there, from ${taken.name}. Choose another key.`, { exitCode: 2 })
+  }
+}
+
+/** @throws StartError when something is there that would be written over. */
+function checkFolder (folder: string): void {
+  if (!existsSync(folder) || readdirSync(folder).length === 0) return
+  throw new StartError(`${folder} is not empty. Name a folder that is not there yet.`, { exitCode: 2 })
+}
+
+/** The example's own key, as code, variables and sentences spell it. */
+function rename (text: string, key: string): string {
+  const words = key.split('-').map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+  return text.replaceAll('MINIMAL', key.toUpperCase().replaceAll('-', '_'))
+    .replaceAll('Minimal', words.join(' '))
+    .replaceAll('minimal', key)
+}
+
+function setVersion (folder: string): void {
+  for (const [name, pattern] of [['package.json', /"version": "[^"]+"/], ['CHANGELOG.md', /^## .+$/m]] as const) {
+    const file = join(folder, name)
+    const text = readFileSync(file, 'utf8')
+    writeFileSync(file, text.replace(pattern, name === 'package.json' ? `"version": "${FIRST_VERSION}"` : `## ${FIRST_VERSION}`))
+  }
+}
+
+/** `svc plugins create`: the minimal example of a kind under another key, a package whose own tests pass. */
+export function createPlugin (kind: PluginKind, key: string, given?: string): void {
+  checkKey(kind, key)
+  const folder = resolve(given ?? `svc-${kind}-${key}`)
+  checkFolder(folder)
+  cpSync(join(SERVER_DIR, 'examples', `${kind}-minimal`), folder, {
+    recursive: true, filter: (source) => !LEFT_OUT.has(basename(source))
+  })
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue
+    const file = join(entry.parentPath, entry.name)
+    writeFileSync(file, rename(readFileSync(file, 'utf8'), key))
+  }
+  setVersion(folder)
+  process.stdout.write(`${folder} is the ${kind} '${key}'. Next:\n  cd ${folder} && npm install && npm test\n` +
+    '  npm run build && svc plugins add .\n')
+}
