@@ -11,3 +11,15 @@ export async function openImage (input: SharpInput): Promise<Sharp> {
   const { default: sharp } = await import('sharp')
   return sharp(input, { limitInputPixels: PIXELS_MAX })
 }
+
+const SAMPLE_POINTS = 32
+
+/** 32 × 32 points of a picture, three bytes each (red, green, blue), row by row; undefined for what is none. */
+export async function samplePixels (file: string): Promise<Uint8Array | undefined> {
+  try {
+    const sample = (await openImage(file)).resize(SAMPLE_POINTS, SAMPLE_POINTS, { fit: 'fill' })
+    return await sample.flatten().toColourspace('srgb').raw().toBuffer()
+  } catch {
+    return undefined
+  }
+}

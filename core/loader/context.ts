@@ -1,5 +1,5 @@
-import { createReadStream } from 'node:fs'
-import { readdir, stat } from 'node:fs/promises'
+import { type Dirent, createReadStream } from 'node:fs'
+import { readdir, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type {
   Cache, Context, FileEntry, Files, LinkMatch, Logger, Match, Preferences, ProviderContext
@@ -8,7 +8,7 @@ import type pg from 'pg'
 import type { Config } from '../config/config.ts'
 import type { OutgoingClient } from '../http/client.ts'
 import type { Hold } from './limit-time.ts'
-import { resolveInside } from '../library/safe-path.ts'
+import { isInside, resolveInside } from '../library/safe-path.ts'
 import type { HostIndex } from './plugin-index.ts'
 
 const TEXT_MAX_BYTES = 64 * 1024 * 1024
@@ -63,9 +63,12 @@ export function createFiles (rootDir: string): Files {
       throw err
     }
   }
-  async function toEntry (folder: string, name: string): Promise<FileEntry[]> {
+  async function toEntry (folder: string, found: Dirent, root: string): Promise<FileEntry[]> {
+    const { name } = found
+    const path = join(folder, name)
     try {
-      const facts = await stat(join(folder, name))
+      if (found.isSymbolicLink() && !isInside(root, await realpath(path))) return []
+      const facts = await stat(path)
       const mtime = Math.trunc(facts.mtimeMs)
       if (facts.isDirectory()) return [{ name, kind: 'folder', size: 0, mtime }]
       return facts.isFile() ? [{ name, kind: 'file', size: facts.size, mtime }] : []
@@ -86,8 +89,9 @@ export function createFiles (rootDir: string): Files {
     async list (path) {
       const found = await find(path)
       if (found === null || !found.isFolder) return []
-      const names = (await readdir(found.real)).sort()
-      return (await Promise.all(names.map((name) => toEntry(found.real, name)))).flat()
+      const root = await realpath(rootDir)
+      const entries = (await readdir(found.real, { withFileTypes: true })).sort((a, b) => a.name < b.name ? -1 : 1)
+      return (await Promise.all(entries.map((entry) => toEntry(found.real, entry, root)))).flat()
     },
     exists: async (path) => await find(path) !== null
   }

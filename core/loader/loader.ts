@@ -34,6 +34,8 @@ interface Candidate {
   services: PluginServices | null
   limits: Limits
   trust: Trust
+  /** Paths of the folders that its configuration names, by property. */
+  folders: Readonly<Record<string, string>>
   mask: (text: string) => string
   failure: LoadError | null
 }
@@ -93,6 +95,7 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
     services: null,
     limits: {},
     trust: { secrets: [], origins: [] },
+    folders: {},
     mask: (text) => text,
     failure: null
   }))
@@ -115,10 +118,11 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
       definitions.push({ kind, definition })
     }
     if (settings.status !== 'ready') throw new LoadError(settings.status, settings.reason)
-    const { value, secrets, origins } = settings
+    const { value, secrets, origins, folders } = settings
     const mask = createMask(secrets)
     candidate.mask = (text) => mask.text(text)
     candidate.trust = { secrets, origins }
+    candidate.folders = folders
     candidate.limits = limitsOf(plugin, value)
     const index = 'index' in definition ? definition.index : undefined
     const services: PluginServices = options.createServices(kind, definition.key, {
@@ -127,6 +131,7 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
       origins,
       pace: candidate.limits,
       hosts: candidate.manifest?.hosts,
+      folders,
       buildIndex: index === undefined ? undefined : (scope) => index.build(createContext(services, scope) as never)
     })
     candidate.services = services
@@ -146,7 +151,7 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
     })
   }
 
-  function add ({ plugin, services, trust, limits }: Candidate): void {
+  function add ({ plugin, services, trust, folders, limits }: Candidate): void {
     if (plugin === null || services === null) return
     const { kind, definition } = plugin
     const loaded: Loaded<Definition> = {
@@ -154,6 +159,8 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
       definition,
       trust,
       limits,
+      folders,
+      http: services.http,
       context: (scope) => createContext(services, scope),
       rebuildIndex: 'index' in definition ? services.index.rebuild : null
     }

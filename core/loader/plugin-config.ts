@@ -1,14 +1,17 @@
+import { accessSync, constants, statSync } from 'node:fs'
+import { isAbsolute } from 'node:path'
 import { Value } from '@sinclair/typebox/value'
 import { type TSchema, Type, TypeGuard } from '@sinclair/typebox'
 import { originOf } from '../http/addresses.ts'
 import { type Config, coerceText, describeType, getAt, listSettings } from '../config/config.ts'
 import { ConfigSchema } from '../config/schema.ts'
 import { type Environment, settingsEnvironment } from '../config/environment.ts'
+import { errorCode } from '../library/fs-error.ts'
 import { mayRead } from './plugin-variables.ts'
 
 /** A plugin's configuration after its schema was applied. */
 export type PluginConfig =
-  { status: 'ready', value: Record<string, unknown>, secrets: string[], origins: string[] } |
+  { status: 'ready', value: Record<string, unknown>, secrets: string[], origins: string[], folders: Record<string, string> } |
   { status: 'disabled' | 'failed', reason: string }
 
 /** What is asked of a plugin's definition here. */
@@ -72,6 +75,37 @@ function refuseVariables (plugin: ConfiguredPlugin, properties: Record<string, T
     `such as ${own}_${property.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase()}`
 }
 
+const isFolder = (schema: TSchema) => schema.folder === true
+
+/** Only the owner says what may be read: a folder that is no text, or has a default, is a mistake of the plugin. */
+function refuseFolderSchemas (properties: Record<string, TSchema>): string | undefined {
+  const refused = Object.entries(properties)
+    .find(([, schema]) => isFolder(schema) && (!TypeGuard.IsString(schema) || 'default' in schema))
+  return refused && `its setting ${refused[0]} is a folder, so it must be a text without a default`
+}
+
+/** The folders that the owner named, by property. */
+function findFolders (properties: Record<string, TSchema>, values: Record<string, unknown>): Record<string, string> {
+  return Object.fromEntries(Object.entries(properties).flatMap(([property, schema]) => {
+    const path = values[property]
+    return isFolder(schema) && typeof path === 'string' && path !== '' ? [[property, path]] : []
+  }))
+}
+
+/** Why a folder cannot be read, or undefined. */
+function refuseFolder (path: string): string | undefined {
+  if (!isAbsolute(path)) return 'is no complete path; begin at the root of the disk'
+  try {
+    if (!statSync(path).isDirectory()) return 'is no folder; name the folder itself'
+    accessSync(path, constants.R_OK | constants.X_OK)
+    return undefined
+  } catch (err) {
+    const code = errorCode(err)
+    if (code === 'ENOENT' || code === 'ENOTDIR') return 'does not exist; correct it, or mount the folder'
+    return `cannot be read (${code}); give the server's user permission to read it`
+  }
+}
+
 /** Applies a plugin's own schema to its section of the configuration and to its variables. */
 export function readPluginConfig (
   kind: string, plugin: ConfiguredPlugin, config: Config, env: Environment = settingsEnvironment()
@@ -81,7 +115,7 @@ export function readPluginConfig (
     return { status: 'failed', reason: 'its config is no schema that Type.Object of @svc/plugin-sdk made' }
   }
   const properties: Record<string, TSchema> = schema?.properties ?? {}
-  const refusal = refuseVariables(plugin, properties)
+  const refusal = refuseVariables(plugin, properties) ?? refuseFolderSchemas(properties)
   if (refusal !== undefined) return { status: 'failed', reason: refusal }
   const values = collect(kind, key, properties, config, env)
   if (values.enabled === false) {
@@ -111,5 +145,12 @@ export function readPluginConfig (
   }
   const secrets = Object.entries(properties).filter(([, property]) => property.writeOnly === true)
     .map(([name]) => filled[name]).filter((value) => typeof value === 'string')
-  return { status: 'ready', value: filled, secrets, origins: findOrigins(filled) }
+  const folders = findFolders(properties, filled)
+  for (const [property, path] of Object.entries(folders)) {
+    const reason = refuseFolder(path)
+    if (reason === undefined) continue
+    const name = nameOf(key, property, properties[property] ?? {} as TSchema, placeOf(kind))
+    return { status: 'failed', reason: `${name}: '${path}' ${reason}` }
+  }
+  return { status: 'ready', value: filled, secrets, origins: findOrigins(filled), folders }
 }

@@ -1,6 +1,7 @@
 import type {
   ChannelDefinition, ExporterDefinition, Limits, PluginKind, ProviderContext, ProviderDefinition
 } from '@svc/plugin-sdk'
+import type { OutgoingClient } from '../http/client.ts'
 import type { CallScope } from './context.ts'
 
 export type PluginStatus = 'active' | 'disabled' | 'unsupported' | 'failed'
@@ -34,6 +35,10 @@ export interface Loaded<Definition> {
   trust: Trust
   /** A provider's, for the configuration it has; empty for the other kinds. */
   limits: Limits
+  /** Paths of the folders that its configuration names, by property. */
+  folders: Readonly<Record<string, string>>
+  /** Its own way out, for what the host fetches on its behalf. */
+  http: Pick<OutgoingClient, 'withSignal'>
   context (scope: CallScope): ProviderContext
   /** Builds its local index anew; null for a plugin without one. */
   rebuildIndex: ((scope: CallScope) => Promise<number>) | null

@@ -21,6 +21,8 @@ export interface WantedServices {
   pace: Pace
   /** The only hosts it may reach; undefined for all. */
   hosts: readonly string[] | undefined
+  /** The folders it may read besides the library, by the property that names them. */
+  folders: Readonly<Record<string, string>>
   /** Gives the entries of its local index; undefined when it declares none. */
   buildIndex: BuildIndex | undefined
 }
@@ -34,6 +36,7 @@ export function createPluginServices (app: FastifyInstance, config: Config) {
     ({ signal: closing.signal, memo: createMemo(), preferences: readPreferences(config) })
   return (kind: PluginKind, key: string, wanted: WantedServices): PluginServices => {
     const { config: pluginConfig, secrets, origins, pace, hosts, buildIndex } = wanted
+    const folders = Object.fromEntries(Object.entries(wanted.folders).map(([name, path]) => [name, createFiles(path)]))
     const log: Logger = app.log.child({ plugin: `${kind}/${key}` })
     const cache = createCache(app.pg, `${kind}/${key}`)
     const http = createHttpClient({
@@ -41,6 +44,6 @@ export function createPluginServices (app: FastifyInstance, config: Config) {
     })
     app.addHook('onClose', async () => { await http.close() })
     const index = buildIndex === undefined ? NO_INDEX : createIndex(app.pg, `${kind}/${key}`, buildIndex, scopeOfFirstBuild)
-    return { config: pluginConfig, http, log, cache, files, folders: {}, index }
+    return { config: pluginConfig, http, log, cache, files, folders, index }
   }
 }

@@ -86,6 +86,7 @@ t.test('nothing outside the library can be read, directly or through a link', as
     await t.rejects(text(files.stream(path)), { name: 'PathRefusedError' }, JSON.stringify(path))
   }
   await t.rejects(files.list('roms/folder'), { name: 'PathRefusedError' })
+  t.same(await files.list('roms'), [], 'nor does a list tell of it')
 })
 
 t.test('a file larger than the limit is refused before it fills the memory', async (t) => {

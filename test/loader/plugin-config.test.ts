@@ -1,4 +1,6 @@
 import { type TSchema, Type } from '@sinclair/typebox'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { loadConfig } from '../../core/config/config.ts'
 import { nameCredentials, readPluginConfig } from '../../core/loader/plugin-config.ts'
@@ -127,5 +129,26 @@ t.test('a key that is also a word of the server opens none of its variables', as
   for (const [key, variable] of [['admin', 'SVC_ADMIN_PASSWORD'], ['new', 'SVC_NEW_PASSWORD'], ['oidc', 'OIDC_CLIENT_SECRET'],
     ['node', 'NODE_OPTIONS'], ['svc', 'SVC_AUTH_SECRET_KEY'], ['database', 'SVC_DATABASE_URL']] as const) {
     t.equal(read(key, variable), 'failed', variable)
+  }
+})
+
+t.test('a folder that its owner names is checked when the plugin is loaded', async (t) => {
+  const schema = Type.Object({ install: Type.Optional(Type.String({ folder: true, env: 'DEMO_INSTALL' })) })
+  const config = configOf(t)
+  const folder = t.testdir({ there: {} })
+  writeFileSync(join(folder, 'file'), '')
+  const read = (path: string) => readPluginConfig('provider', demoOf(schema), config, { DEMO_INSTALL: path })
+  t.match(read(join(folder, 'there')), { status: 'ready', folders: { install: join(folder, 'there') } })
+  t.match(readPluginConfig('provider', demoOf(schema), config, {}), { status: 'ready', folders: {} })
+  t.match(read(join(folder, 'gone')), { status: 'failed', reason: /^DEMO_INSTALL: '.+gone' does not exist; correct it/ })
+  t.match(read(join(folder, 'file')), { status: 'failed', reason: /is no folder; name the folder itself/ })
+  t.match(read('launchbox'), { status: 'failed', reason: /'launchbox' is no complete path; begin at the root/ })
+})
+
+t.test('a plugin does not choose its folders itself', async (t) => {
+  for (const install of [Type.String({ folder: true, default: '/' }), Type.Integer({ folder: true })]) {
+    t.match(readPluginConfig('provider', demoOf(Type.Object({ install })), configOf(t), {}), {
+      status: 'failed', reason: 'its setting install is a folder, so it must be a text without a default'
+    })
   }
 })

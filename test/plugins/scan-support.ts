@@ -11,7 +11,7 @@ import type { App } from '../../core/typebox.ts'
 import { features } from '../../plugins/index.ts'
 import { type TestApp, type TestAppOptions, buildTestApp } from '../support.ts'
 
-export type FixtureKey = 'alpha' | 'beta' | 'digest' | 'pictures'
+export type FixtureKey = 'alpha' | 'beta' | 'digest' | 'pictures' | 'vault'
 export const ALL_FIXTURES: readonly FixtureKey[] = ['alpha', 'beta', 'digest', 'pictures']
 
 const FIXTURES = fileURLToPath(new URL('fixtures/', import.meta.url))

@@ -2,10 +2,10 @@ import type { MediaKind } from '@svc/plugin-sdk'
 import PQueue from 'p-queue'
 import type { Logger } from 'pino'
 import type pg from 'pg'
-import type { DownloadingClient } from '../../../core/http/client.ts'
 import type { Rom, StoredMedia } from '../../roms/entities.ts'
 import { type ArtworkStoreError, createArtworkFailures, isDiskFull } from './failures.ts'
 import { createArtworkFiles } from './files.ts'
+import { type Origins, type Piece, PlaceholderError } from './origins.ts'
 import { createStaging } from './staging.ts'
 import type { ScanProblem } from '../schemas.ts'
 
@@ -16,14 +16,17 @@ const FILM_KINDS: readonly MediaKind[] = ['video', 'video_normalized']
 
 /** A ROM whose artwork may have to be fetched. */
 export type ArtworkSubject = Pick<Rom, 'id' | 'url_cover' | 'path_cover_large' | 'path_cover_small' | 'url_screenshots' |
-  'path_screenshots' | 'url_manual' | 'path_manual' | 'media'> & { platform_id: number }
+  'path_screenshots' | 'url_manual' | 'path_manual' | 'media'> & {
+    platform_id: number
+    /** The source of each address, by its key. */
+    sources: ReadonlyMap<string, string>
+  }
 
 interface CoverPaths { large: string | null, small: string | null }
 interface Services {
-  http: DownloadingClient
+  origins: Origins
   pool: pg.Pool
   log: Logger
-  libraryDir: string
   resourcesDir: string
   /** The id of the scan's task. */
   task: string
@@ -36,10 +39,10 @@ export const artworkFolder = (platformId: number, romId: number) => `roms/${plat
 
 /** Fetches covers, screenshots, manuals and other media into the resources folder and notes their paths. */
 export function createArtwork (services: Services, signal: AbortSignal) {
-  const { pool, log, resourcesDir, task } = services
+  const { origins, pool, log, resourcesDir, task } = services
   const staging = createStaging(pool, resourcesDir, task)
-  const files = createArtworkFiles({ ...services, staging }, signal)
-  const queue = new PQueue({ concurrency: DOWNLOADS_AT_ONCE })
+  const files = createArtworkFiles({ origins, resourcesDir, staging })
+  const queues = new Map<string, PQueue>()
   const failures = createArtworkFailures(resourcesDir)
   let full: { until: number, err: ArtworkStoreError } | null = null
 
@@ -62,31 +65,36 @@ export function createArtwork (services: Services, signal: AbortSignal) {
       return await work()
     } catch (err) {
       signal.throwIfAborted()
-      fail(subject, what, err)
+      if (!(err instanceof PlaceholderError)) fail(subject, what, err)
       return fallback
     }
   }
+
+  const toPiece = ({ sources }: ArtworkSubject, kind: MediaKind, url: string): Piece =>
+    ({ kind, url, source: sources.get(url) ?? null })
 
   async function fetchCover (subject: ArtworkSubject, folder: string): Promise<CoverPaths> {
     const kept = { large: subject.path_cover_large ?? null, small: subject.path_cover_small ?? null }
     const { url_cover: url } = subject
     if (!isSet(url) || await files.isThere(kept.large)) return kept
     const none: CoverPaths = { large: null, small: null }
-    return await attempt(subject, 'cover', () => files.bringCover(url, `${folder}/cover`), none)
+    return await attempt(subject, 'cover', () => files.bringCover(toPiece(subject, 'cover', url), `${folder}/cover`), none)
   }
 
   async function fetchScreenshots (subject: ArtworkSubject, folder: string): Promise<string[]> {
     const { url_screenshots: urls, path_screenshots: kept } = subject
     if (kept.length > 0 && (await Promise.all(kept.map(files.isThere))).every(Boolean)) return kept
     const paths = await Promise.all(urls.map((url, index) =>
-      attempt(subject, 'screenshot', () => files.bringImage(url, `${folder}/screenshots/${index}`), null)))
+      attempt(subject, 'screenshot', () =>
+        files.bringImage(toPiece(subject, 'screenshot', url), `${folder}/screenshots/${index}`), null)))
     return paths.filter((path) => path !== null)
   }
 
   async function fetchManual (subject: ArtworkSubject, folder: string): Promise<string | null> {
     const { url_manual: url, path_manual: kept } = subject
     if (!isSet(url) || await files.isThere(kept)) return kept ?? null
-    return await attempt(subject, 'manual', () => files.bringDocument(url, `${folder}/manual/${subject.id}.pdf`), null)
+    const piece = toPiece(subject, 'manual', url)
+    return await attempt(subject, 'manual', () => files.bringDocument(piece, `${folder}/manual/${subject.id}.pdf`), null)
   }
 
   async function fetchMedium (
@@ -94,7 +102,8 @@ export function createArtwork (services: Services, signal: AbortSignal) {
   ): Promise<StoredMedia> {
     if (await files.isThere(path)) return { url, path }
     const stem = `${folder}/${kind}/${kind}`
-    const bring = () => FILM_KINDS.includes(kind) ? files.bringFilm(url, `${stem}.mp4`) : files.bringImage(url, stem)
+    const piece = toPiece(subject, kind, url)
+    const bring = () => FILM_KINDS.includes(kind) ? files.bringFilm(piece, `${stem}.mp4`) : files.bringImage(piece, stem)
     return { url, path: await attempt(subject, kind, bring, null) }
   }
 
@@ -105,8 +114,18 @@ export function createArtwork (services: Services, signal: AbortSignal) {
     return Object.fromEntries(fetched)
   }
 
-  const hasNone = (subject: ArtworkSubject) => !isSet(subject.url_cover) && !isSet(subject.url_manual) &&
-    subject.url_screenshots.length === 0 && Object.keys(subject.media).length === 0
+  function listUrls (subject: ArtworkSubject): string[] {
+    const media = Object.values(subject.media) as StoredMedia[]
+    return [subject.url_cover, subject.url_manual, ...subject.url_screenshots, ...media.map(({ url }) => url)].filter(isSet)
+  }
+
+  /** ROMs that wait for the pace of the same sources wait together, and keep no others waiting. */
+  function queueOf (urls: readonly string[], sources: ArtworkSubject['sources']): PQueue {
+    const name = origins.pacing(urls.map((url) => sources.get(url) ?? null)).join()
+    const queue = queues.get(name) ?? new PQueue({ concurrency: DOWNLOADS_AT_ONCE })
+    queues.set(name, queue)
+    return queue
+  }
 
   async function fetchAll (subject: ArtworkSubject): Promise<boolean> {
     const folder = artworkFolder(subject.platform_id, subject.id)
@@ -130,8 +149,10 @@ export function createArtwork (services: Services, signal: AbortSignal) {
      *
      * @returns whether anything changed
      */
-    fetch: (subject: ArtworkSubject): Promise<boolean> =>
-      hasNone(subject) ? Promise.resolve(false) : queue.add(() => fetchAll(subject), { signal }),
+    async fetch (subject: ArtworkSubject): Promise<boolean> {
+      const urls = listUrls(subject)
+      return urls.length > 0 && await queueOf(urls, subject.sources).add(() => fetchAll(subject), { signal })
+    },
 
     /** Before anything is fetched: deletes what killed scans left half-written. */
     clear: staging.clear,

@@ -1,20 +1,17 @@
-import { type FileHandle, mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
-import { requireFreeSpace } from '../../../core/library/free-space.ts'
-import { type DownloadingClient, FileWriteError } from '../../../core/http/client.ts'
 import { openImage } from '../../../core/image.ts'
 import { errorCode } from '../../../core/library/fs-error.ts'
-import { openInside } from '../../../core/library/safe-path.ts'
-import { onDisk, toStoreError } from './failures.ts'
+import { onDisk } from './failures.ts'
+import type { Origins, Piece } from './origins.ts'
 import type { Staging } from './staging.ts'
 
-const LIBRARY_SCHEME = 'file://'
 /** A small cover is 20 % of the large one when that is at least this high, else 40 %. */
 const TALL_COVER_PIXELS = 1_000
 const IMAGE_EXTENSIONS: Record<string, string> = { jpeg: 'jpg', png: 'png', webp: 'webp', gif: 'gif', heif: 'avif' }
 const HEAD_BYTES = 1_024
 
-interface Services { http: DownloadingClient, libraryDir: string, resourcesDir: string, staging: Staging }
+interface Services { origins: Origins, resourcesDir: string, staging: Staging }
 
 const acceptsImage = (type: string) => type.startsWith('image/') || type === '' || type === 'application/octet-stream'
 const DOCUMENT_TYPES = ['application/pdf', 'application/force-download', 'application/octet-stream', '']
@@ -52,38 +49,7 @@ async function checkFilm (file: string): Promise<void> {
 }
 
 /** Brings pictures, documents and films into the resources folder. Nothing is half-written under its final name. */
-export function createArtworkFiles ({ http, libraryDir, resourcesDir, staging }: Services, signal: AbortSignal) {
-  async function copy (source: FileHandle, target: string): Promise<void> {
-    const file = await onDisk(() => open(target, 'wx'))
-    try {
-      for await (const chunk of source.createReadStream({ autoClose: false })) {
-        signal.throwIfAborted()
-        await onDisk(() => file.writeFile(chunk as Buffer))
-      }
-    } finally {
-      await file.close()
-    }
-  }
-
-  async function copyFromLibrary (path: string, target: string): Promise<void> {
-    const source = await openInside(libraryDir, path)
-    try {
-      const { size } = await source.stat()
-      await onDisk(() => requireFreeSpace(dirname(target), size))
-      await copy(source, target)
-    } finally {
-      await source.close()
-    }
-  }
-
-  async function download (url: string, target: string, acceptType: (type: string) => boolean): Promise<void> {
-    try {
-      await http.download(url, { toFile: target, acceptType, signal })
-    } catch (err) {
-      throw err instanceof FileWriteError ? toStoreError(err.cause) : err
-    }
-  }
-
+export function createArtworkFiles ({ origins, resourcesDir, staging }: Services) {
   /** Replaces `<stem>.*`, so that a picture of another format leaves no twin behind. */
   async function settle (part: string, path: string): Promise<string> {
     const target = join(resourcesDir, path)
@@ -100,12 +66,11 @@ export function createArtworkFiles ({ http, libraryDir, resourcesDir, staging }:
 
   /** Fetches to a temporary name, which is gone at the end unless `take` moved it. */
   async function bring<T> (
-    url: string, acceptType: (type: string) => boolean, take: (part: string) => Promise<T>
+    piece: Piece, acceptType: (type: string) => boolean, take: (part: string) => Promise<T>
   ): Promise<T> {
     const part = await onDisk(staging.next)
     try {
-      if (url.startsWith(LIBRARY_SCHEME)) await copyFromLibrary(url.slice(LIBRARY_SCHEME.length), part)
-      else await download(url, part, acceptType)
+      await origins.bring(piece, part, acceptType)
       return await take(part)
     } finally {
       await rm(part, { force: true })
@@ -132,13 +97,13 @@ export function createArtworkFiles ({ http, libraryDir, resourcesDir, staging }:
 
   return {
     /** @param stem path in the resources folder, without extension @returns the path with it */
-    bringImage: (url: string, stem: string): Promise<string> => bring(url, acceptsImage, async (part) => {
+    bringImage: (piece: Piece, stem: string): Promise<string> => bring(piece, acceptsImage, async (part) => {
       const { extension } = await readImage(part)
       return await settle(part, `${stem}.${extension}`)
     }),
 
     /** A cover and its small copy: both or none. */
-    bringCover: (url: string, folder: string) => bring(url, acceptsImage, async (part) => {
+    bringCover: (piece: Piece, folder: string) => bring(piece, acceptsImage, async (part) => {
       const { extension, height } = await readImage(part)
       const content = await makeSmall(part, extension, height)
       const small = await settleSmall(content, `${folder}/small.${extension}`)
@@ -150,12 +115,12 @@ export function createArtworkFiles ({ http, libraryDir, resourcesDir, staging }:
       }
     }),
 
-    bringDocument: (url: string, path: string): Promise<string> => bring(url, acceptsDocument, async (part) => {
+    bringDocument: (piece: Piece, path: string): Promise<string> => bring(piece, acceptsDocument, async (part) => {
       await checkDocument(part)
       return await settle(part, path)
     }),
 
-    bringFilm: (url: string, path: string): Promise<string> => bring(url, acceptsFilm, async (part) => {
+    bringFilm: (piece: Piece, path: string): Promise<string> => bring(piece, acceptsFilm, async (part) => {
       await checkFilm(part)
       return await settle(part, path)
     }),

@@ -5,6 +5,7 @@ import type { Config } from '../../../core/config/config.ts'
 import { parseName } from '../../../core/library/names.ts'
 import type { Announcer } from '../run/announcer.ts'
 import type { Artwork } from '../artwork/artwork.ts'
+import { findSources } from '../artwork/origins.ts'
 import { createBatcher } from '../run/batcher.ts'
 import type { createIdentifier } from './providers.ts'
 import { type LookupSubject, planLookups } from './plan.ts'
@@ -46,6 +47,8 @@ interface Outcome {
   isNew: boolean
   platform: ScannedPlatform
   isIdentified: boolean
+  /** What all sources say, for whoever fetches what they offer. */
+  matches: ReadonlyMap<string, Match>
   write: MatchWrite | null
 }
 interface DueSubject extends Subject { due: DueRom, platform: ScannedPlatform }
@@ -128,13 +131,13 @@ export function createIdentification (services: IdentificationServices) {
     progress.add({ failed_lookups: found.failures })
     const { all, dropped } = combine(stored, found.matches, found.misses)
     if (found.matches.size === 0 && dropped.length === 0 && !isFresh) {
-      return { rom, isNew, platform, isIdentified: isIdentified(all), write: null }
+      return { rom, isNew, platform, isIdentified: isIdentified(all), matches: all, write: null }
     }
     const merged = {
       ...mergeMatches(all, toMergeBase(rom, isFresh), priorities), is_identified: isIdentified(all)
     }
     const write = { rom_id: rom.id, matches: found.matches, dropped, merged }
-    return { rom, isNew, platform, isIdentified: merged.is_identified, write }
+    return { rom, isNew, platform, isIdentified: merged.is_identified, matches: all, write }
   }
 
   function refuse ({ rom, platform }: Pick<Outcome, 'rom' | 'platform'>, err: unknown): void {
@@ -162,7 +165,7 @@ export function createIdentification (services: IdentificationServices) {
     }
   }
 
-  function fetchArtwork ({ rom, platform, write }: Outcome): void {
+  function fetchArtwork ({ rom, platform, matches, write }: Outcome): void {
     if (type === 'hashes' || write === null) return
     const { merged } = write
     const isSameCover = rom.url_cover === merged.url_cover
@@ -177,7 +180,8 @@ export function createIdentification (services: IdentificationServices) {
       path_screenshots: isSameList ? rom.path_screenshots : [],
       url_manual: merged.url_manual,
       path_manual: rom.url_manual === merged.url_manual ? rom.path_manual : null,
-      media: merged.media
+      media: merged.media,
+      sources: findSources(matches, providers)
     }).then(async (isFetched) => {
       if (isFetched) await announcer.roms([rom.id], { is_new: false, is_identifying: false })
     }).catch((err: unknown) => {

@@ -80,7 +80,7 @@ function strictestAge (matches: Match[]): number | null {
 }
 
 /** Anything else, such as `javascript:`, would reach clients as an address to open. */
-const FETCHABLE = /^(?:https?|file):\/\//i
+const FETCHABLE = /^(?:https?|file|folder):\/\//i
 
 function mediaOf (matches: Match[], kind: MediaKind): Media[] {
   for (const match of matches) {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
-  CredentialsRefusedError, type Match, MatchSchema, type ProviderDefinition, RateLimitedError
+  CredentialsRefusedError, type Match, MatchSchema, type Media, type ProviderDefinition, RateLimitedError
 } from '@svc/plugin-sdk'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import PQueue from 'p-queue'
@@ -41,8 +41,19 @@ export interface Lane {
   ask (call: () => Promise<Match | null>): Promise<Match | null>
 }
 
+/** An address is stored and shown: what lets somebody in is added when it is fetched. */
+function checkAddresses ({ media = [] }: Match, { key, trust }: Provider): void {
+  const secrets = new Set(trust.secrets)
+  const valuesOf = ({ url }: Media) => URL.canParse(url) ? [...new URL(url).searchParams.values()] : []
+  if (media.flatMap(valuesOf).some((value) => secrets.has(value))) {
+    throw new Error(`Provider '${key}' returned the address of a picture with a secret of its configuration in it; ` +
+      'leave it out there, and add it in fetchMedia')
+  }
+}
+
 /** @throws Error saying what is wrong with a match; the copy returned can be stored. */
-export function checkMatch (match: unknown, { key, definition }: Provider): Match {
+export function checkMatch (match: unknown, provider: Provider): Match {
+  const { key, definition } = provider
   if (!matches.Check(match)) {
     const [problem] = [...matches.Errors(match)]
     throw new Error(`Provider '${key}' returned a match whose ${problem?.path.slice(1) || 'shape'} is wrong: ` +
@@ -56,6 +67,7 @@ export function checkMatch (match: unknown, { key, definition }: Provider): Matc
   if (Math.abs(match.first_release_date ?? 0) > 8.64e15) {
     throw new Error(`Provider '${key}' returned the date ${match.first_release_date}, which no calendar has`)
   }
+  checkAddresses(match as Match, provider)
   return toStorable(match) as Match
 }
 

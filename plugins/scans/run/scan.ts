@@ -14,6 +14,7 @@ import { Rom } from '../../roms/entities.ts'
 import type { TaskRun } from '../../tasks/definitions.ts'
 import { createAnnouncer } from './announcer.ts'
 import { createArtwork } from '../artwork/artwork.ts'
+import { createOrigins } from '../artwork/origins.ts'
 import { createIdentification } from '../identify/identification.ts'
 import { createIdentifier } from '../identify/providers.ts'
 import { createLibraryScan } from './library-scan.ts'
@@ -86,13 +87,14 @@ export async function runScan (
   const http = createHttpClient({
     name: 'artwork', userAgent: USER_AGENT, log, trustedOrigins: readTrustedOrigins(app, config)
   })
-  const identifier = createIdentifier(providers, payload.apis ?? [...providers.keys()], app.circuits.of,
-    { signal, memo: createMemo(), preferences: readPreferences(config) }, log)
+  const scope = { signal, memo: createMemo(), preferences: readPreferences(config) }
+  const identifier = createIdentifier(providers, payload.apis ?? [...providers.keys()], app.circuits.of, scope, log)
   const artwork = createArtwork({
-    http: http.withSignal(signal),
+    origins: createOrigins({
+      http: http.withSignal(signal), libraryDir: config.library_dir, providers, breakerOf: app.circuits.of, scope
+    }),
     pool: app.pg,
     log,
-    libraryDir: config.library_dir,
     resourcesDir,
     task: run.id
   }, signal)

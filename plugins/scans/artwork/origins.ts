@@ -1,0 +1,161 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { type FileHandle, open, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import type { FetchedMedia, Match, Media, ProviderDefinition } from '@svc/plugin-sdk'
+import { type Download, type DownloadingClient, FileWriteError } from '../../../core/http/client.ts'
+import { samplePixels } from '../../../core/image.ts'
+import { requireFreeSpace } from '../../../core/library/free-space.ts'
+import { openInside } from '../../../core/library/safe-path.ts'
+import { callProvider } from '../../../core/loader/call-provider.ts'
+import type { CallScope } from '../../../core/loader/context.ts'
+import type { Loaded } from '../../../core/loader/registry.ts'
+import type { Breaker } from '../../circuits/breaker.ts'
+import { onDisk, toStoreError } from './failures.ts'
+
+type Provider = Loaded<ProviderDefinition>
+type Providers = ReadonlyMap<string, Provider>
+
+/** One file of artwork, and the source that offers it; null for a picture that the ROM itself is. */
+export interface Piece extends Media { source: string | null }
+
+/** The source looked at the file and says that it stands for one it does not have. */
+export class PlaceholderError extends Error {
+  override readonly name = 'PlaceholderError'
+}
+
+interface Services {
+  http: DownloadingClient
+  libraryDir: string
+  providers: Providers
+  breakerOf: (key: string) => Breaker
+  /** What the calls of providers share. */
+  scope: CallScope
+}
+
+const LIBRARY = /^file:\/\/(?<path>.+)$/s
+const FOLDER = /^folder:\/\/(?<property>[^/]+)\/(?<path>.+)$/s
+
+/**
+ * The source of every address that stands in these matches. Where several name one, it is one that has its files
+ * fetched in its own way: nobody else may be able to.
+ */
+export function findSources (matches: ReadonlyMap<string, Match>, providers: Providers): Map<string, string> {
+  const sources = new Map<string, string>()
+  for (const [key, { media = [] }] of matches) {
+    const isOwn = providers.get(key)?.definition.fetchMedia !== undefined
+    for (const { url } of media) if (isOwn || !sources.has(url)) sources.set(url, key)
+  }
+  return sources
+}
+
+async function hashFile (path: string): Promise<string> {
+  const hash = createHash('sha1')
+  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) hash.update(chunk)
+  return hash.digest('hex')
+}
+
+async function describeFile (path: string, contentType: string): Promise<FetchedMedia> {
+  const [{ size }, sha1, pixels] = await Promise.all([stat(path), hashFile(path), samplePixels(path)])
+  return { content_type: contentType, size, sha1_hash: sha1, pixels }
+}
+
+async function copy (source: FileHandle, target: string, signal: AbortSignal): Promise<void> {
+  const { size } = await source.stat()
+  await onDisk(() => requireFreeSpace(dirname(target), size))
+  const file = await onDisk(() => open(target, 'wx'))
+  try {
+    for await (const chunk of source.createReadStream({ autoClose: false })) {
+      signal.throwIfAborted()
+      await onDisk(() => file.writeFile(chunk as Buffer))
+    }
+  } finally {
+    await file.close()
+  }
+}
+
+/** Brings files from where they are: the library, a folder of a source, a source's own client, or the open internet. */
+export function createOrigins ({ http, libraryDir, providers, breakerOf, scope }: Services) {
+  const { signal } = scope
+  /** Addresses of placeholders, which are not asked for again. */
+  const placeholders = new Set<string>()
+
+  async function copyFrom (folder: string, path: string, target: string): Promise<void> {
+    const source = await openInside(folder, path)
+    try {
+      await copy(source, target, signal)
+    } finally {
+      await source.close()
+    }
+  }
+
+  function folderOf (provider: Provider | undefined, property: string): string {
+    const folder = provider?.folders[property]
+    if (folder === undefined) throw new Error(`No source that is active has a folder '${property}'; check its configuration`)
+    return folder
+  }
+
+  /** The request goes out with what the source adds to it, at its pace and under its masks. */
+  async function downloadAs (
+    provider: Provider, { kind, url }: Piece, toFile: string, acceptType: (type: string) => boolean
+  ): Promise<Download> {
+    const refusal = breakerOf(provider.key).refusal()
+    if (refusal !== null) throw new Error(`${provider.key} is not asked: ${refusal.reason}`)
+    const { url: wanted, query, headers, timeoutMs } = await callProvider(provider, scope, async (definition, ctx) =>
+      await definition.fetchMedia?.({ kind, url }, ctx) ?? { url })
+    return await provider.http.withSignal(signal).download(wanted, { query, headers, timeoutMs, toFile, acceptType })
+  }
+
+  async function download (
+    piece: Piece, provider: Provider | undefined, toFile: string, acceptType: (type: string) => boolean
+  ): Promise<Download> {
+    try {
+      return provider?.definition.fetchMedia === undefined
+        ? await http.download(piece.url, { toFile, acceptType, signal })
+        : await downloadAs(provider, piece, toFile, acceptType)
+    } catch (err) {
+      throw err instanceof FileWriteError ? toStoreError(err.cause) : err
+    }
+  }
+
+  async function checkAccepted (
+    provider: Provider | undefined, { kind, url }: Piece, { path, contentType }: Download
+  ): Promise<void> {
+    if (provider?.definition.acceptMedia === undefined) return
+    const file = await describeFile(path, contentType)
+    const isAccepted = await callProvider(provider, scope, async (definition, ctx) =>
+      await definition.acceptMedia?.({ kind, url }, file, ctx))
+    if (isAccepted !== false) return
+    placeholders.add(url)
+    throw placeholder(provider.key)
+  }
+
+  const placeholder = (key: string) => new PlaceholderError(`${key} has a placeholder at this address`)
+
+  return {
+    /**
+     * Writes a file of artwork to `target`.
+     *
+     * @param acceptType whether a media type is wanted, of what is downloaded
+     * @throws PlaceholderError for a file that its source refuses
+     */
+    async bring (piece: Piece, target: string, acceptType: (type: string) => boolean): Promise<void> {
+      const { url, source } = piece
+      const provider = source === null ? undefined : providers.get(source)
+      const inLibrary = LIBRARY.exec(url)?.groups?.path
+      if (inLibrary !== undefined) return await copyFrom(libraryDir, inLibrary, target)
+      const { property, path } = FOLDER.exec(url)?.groups ?? {}
+      if (property !== undefined && path !== undefined) {
+        return await copyFrom(folderOf(provider, property), path, target)
+      }
+      if (placeholders.has(url)) throw placeholder(source ?? '')
+      await checkAccepted(provider, piece, await download(piece, provider, target, acceptType))
+    },
+
+    /** The sources among these that fetch their own files, and so at their own pace. */
+    pacing: (sources: readonly (string | null)[]): string[] =>
+      [...new Set(sources)].filter((key) => key !== null)
+        .filter((key) => providers.get(key)?.definition.fetchMedia !== undefined).sort()
+  }
+}
+export type Origins = ReturnType<typeof createOrigins>
