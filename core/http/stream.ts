@@ -1,29 +1,35 @@
+import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import { BadBodyError, openBody } from './body.ts'
-import type { Reader } from './exchange.ts'
+import type { IncomingAnswer, Reader } from './exchange.ts'
 
 /** Sends the request and has the body of its answer poured out by the reader it is given; ends with the signal. */
 type Send = (pour: Reader<number>, ended: AbortSignal) => Promise<number>
 
-/** The bytes of an answer as they arrive. Whoever stops reading ends the request; nothing is fetched a second time. */
+/** The bytes of an answer as they arrive; none is fetched twice. Whoever stops reading ends the request. */
 export async function * createPipe (send: Send, maxBytes: number): AsyncGenerator<Buffer> {
   const pipe = new PassThrough()
   const ending = new AbortController()
-  let isBegun = false
 
-  const pour: Reader<number> = async ({ body }) => {
-    // A second try would repeat what the reader has had.
-    if (isBegun) throw new BadBodyError('broke off in the middle')
-    isBegun = true
+  async function pourBody ({ body }: IncomingAnswer): Promise<number> {
     let bytes = 0
-    await pipeline(openBody(body, maxBytes), async function * (chunks: AsyncIterable<Buffer>) {
-      for await (const chunk of chunks) {
-        bytes += chunk.length
-        yield chunk
-      }
-    }, pipe)
-    return { result: bytes, bytes }
+    for await (const chunk of openBody(body, maxBytes)) {
+      bytes += chunk.length
+      if (!pipe.write(chunk)) await once(pipe, 'drain', { signal: ending.signal })
+    }
+    pipe.end()
+    return bytes
+  }
+
+  const pour: Reader<number> = async (answer) => {
+    try {
+      const bytes = await pourBody(answer)
+      return { result: bytes, bytes }
+    } catch (err) {
+      if (err instanceof BadBodyError) throw err
+      // A second try would repeat what the reader has had.
+      throw new BadBodyError(`broke off in the middle: ${err instanceof Error ? err.message : String(err)}`, { cause: err })
+    }
   }
 
   const sent = send(pour, ending.signal).catch((err: unknown) => { pipe.destroy(err as Error) })

@@ -33,6 +33,15 @@ export async function * unzip (
   }
 }
 
+/** The bytes of a member; that they are not what the zip says of them shows only here. */
+async function * readMember (chunks: AsyncIterable<Buffer>, name: string): AsyncGenerator<Buffer> {
+  try {
+    yield * chunks
+  } catch (err) {
+    throw new ServiceDownError(`'${name}' in the downloaded zip cannot be read; try again later`, { cause: err })
+  }
+}
+
 async function * readMembers (file: string, members: readonly string[]): AsyncGenerator<ZipMember> {
   const zip = await openPromise(file, { autoClose: false, lazyEntries: true }).catch((err: unknown) => {
     throw new ServiceDownError('what was downloaded is no zip that can be read; try again later', { cause: err })
@@ -41,9 +50,13 @@ async function * readMembers (file: string, members: readonly string[]): AsyncGe
     for await (const entry of zip.eachEntry()) {
       if (!members.includes(entry.fileName)) continue
       checkMember(entry)
-      const chunks = await zip.openReadStreamPromise(entry)
-      yield { name: entry.fileName, size: entry.uncompressedSize, chunks }
-      chunks.destroy()
+      const { fileName: name, uncompressedSize: size } = entry
+      const stream = await zip.openReadStreamPromise(entry)
+      try {
+        yield { name, size, chunks: readMember(stream as AsyncIterable<Buffer>, name) }
+      } finally {
+        stream.destroy()
+      }
     }
   } finally {
     zip.close()

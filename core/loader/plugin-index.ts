@@ -1,6 +1,5 @@
 import type { Index, IndexEntry } from '@svc/plugin-sdk'
 import type pg from 'pg'
-import { toDatabaseJson } from '../database/json.ts'
 import type { CallScope } from './context.ts'
 import { transaction } from '../database/transaction.ts'
 
@@ -16,10 +15,19 @@ export interface HostIndex extends Index {
 const ROWS_MAX = 5_000
 /** PostgreSQL keeps at most a third of a page of 8 KiB in an index. */
 const KEY_MAX_CHARACTERS = 600
+/** Stands between the texts that are sent together: JSON has none, and one long text is read faster than an array. */
+const SEPARATOR = '\x01'
+/** Keys that are asked for at once; those of the lookups that wait meanwhile are asked for together. */
+const KEYS_MAX = 1_000
 /** The table was swapped for a newer one between looking up its name and asking it. */
 const UNDEFINED_TABLE = '42P01'
 
 const tableOf = (generation: number) => `"plugin_index_${generation}"`
+
+const isUsable = (key: string) => key.length <= KEY_MAX_CHARACTERS && !key.includes(SEPARATOR) && !key.includes('\0')
+
+type Rows = ReadonlyMap<string, readonly unknown[]>
+interface Waiting { keys: readonly string[], resolve (rows: Rows): void, reject (err: unknown): void }
 
 /** Of a plugin that declares none. */
 export const NO_INDEX: HostIndex = {
@@ -30,7 +38,7 @@ export const NO_INDEX: HostIndex = {
 
 /**
  * A plugin's local index: a table for each build, so that lookups go on while a new one is filled, and what a killed
- * build left is dropped by the next.
+ * build left is dropped by the next. Lookups that come while one is under way are asked together.
  *
  * @param scopeOfFirst what the first build runs under, which begins when the index is first asked
  */
@@ -38,6 +46,10 @@ export function createIndex (
   pool: pg.Pool, plugin: string, build: BuildIndex, scopeOfFirst: () => CallScope
 ): HostIndex {
   let building: Promise<number> | null = null
+  /** The table that was last found to be the current one. */
+  let table: string | null = null
+  const waiting: Waiting[] = []
+  let isAsking = false
 
   async function readCurrent (): Promise<{ generation: number, built_at: Date } | null> {
     const { rows } = await pool.query<{ generation: number, built_at: Date }>(
@@ -45,25 +57,41 @@ export function createIndex (
     return rows[0] ?? null
   }
 
-  async function fill (table: string, scope: CallScope): Promise<number> {
+  async function write (into: string, rows: readonly IndexEntry[], first: number): Promise<void> {
+    const keys = rows.map(([key]) => key).join(SEPARATOR)
+    const values = rows.map(([, value]) => JSON.stringify(value ?? null)).join(SEPARATOR)
+    await pool.query(`insert into ${into} (position, key, value)
+      select $1::int + n, key, value
+      from unnest(string_to_array($2, $4), string_to_array($3, $4)) with ordinality as e(key, value, n)`,
+    [first, keys, values, SEPARATOR])
+  }
+
+  /** While some rows are written the plugin brings the next ones. */
+  async function fill (into: string, scope: CallScope): Promise<number> {
     let count = 0
     let rows: IndexEntry[] = []
-    async function write (): Promise<void> {
-      const keys = rows.map(([key]) => key)
-      const values = rows.map(([, value]) => toDatabaseJson(value ?? null))
-      await pool.query(`insert into ${table} (position, key, value)
-        select $1::int + n, key, value from unnest($2::text[], $3::jsonb[]) with ordinality as e(key, value, n)`,
-      [count, keys, values])
+    let writing: Promise<void> = Promise.resolve()
+    let isTold = false
+    const report: CallScope['report'] = (progress) => {
+      isTold = true
+      scope.report?.(progress)
+    }
+    async function flush (): Promise<void> {
+      await writing
+      writing = write(into, rows, count)
+      // Waited for before the next one, which throws its error then.
+      writing.catch(() => {})
       count += rows.length
       rows = []
-      scope.report?.({ done: count })
+      if (!isTold) scope.report?.({ done: count })
     }
-    for await (const batch of build(scope)) {
+    for await (const batch of build({ ...scope, report })) {
       scope.signal.throwIfAborted()
-      rows.push(...batch.filter(([key]) => key.length <= KEY_MAX_CHARACTERS))
-      if (rows.length >= ROWS_MAX) await write()
+      for (const entry of batch) if (isUsable(entry[0])) rows.push(entry)
+      if (rows.length >= ROWS_MAX) await flush()
     }
-    if (rows.length > 0) await write()
+    if (rows.length > 0) await flush()
+    await writing
     return count
   }
 
@@ -81,16 +109,16 @@ export function createIndex (
     const { rows: [row] } = await pool.query<{ generation: number }>(
       'insert into plugin_indexes (plugin) values ($1) returning generation', [plugin])
     const generation = row?.generation ?? 0
-    const table = tableOf(generation)
+    const into = tableOf(generation)
     try {
-      await pool.query(`create table ${table} (position int not null, key text not null, value jsonb not null)`)
-      const count = await fill(table, scope)
-      await pool.query(`create index on ${table} (key)`)
-      await pool.query(`analyze ${table}`)
+      await pool.query(`create table ${into} (position int not null, key text not null, value text not null)`)
+      const count = await fill(into, scope)
+      await pool.query(`create index on ${into} (key)`)
+      await pool.query(`analyze ${into}`)
       await swap(generation)
       return count
     } catch (err) {
-      await pool.query(`drop table if exists ${table}`)
+      await pool.query(`drop table if exists ${into}`)
       await pool.query('delete from plugin_indexes where generation = $1', [generation])
       throw err
     }
@@ -101,7 +129,7 @@ export function createIndex (
     return building
   }
 
-  async function currentTable (): Promise<string> {
+  async function findTable (): Promise<string> {
     const known = await readCurrent()
     if (known !== null) return tableOf(known.generation)
     await rebuild(scopeOfFirst())
@@ -110,25 +138,52 @@ export function createIndex (
     return tableOf(built.generation)
   }
 
-  async function lookUp (keys: readonly string[], tries: number): Promise<{ key: string, value: unknown }[]> {
-    const table = await currentTable()
+  async function select (keys: readonly string[], tries: number): Promise<Rows> {
+    table ??= await findTable()
     try {
-      const { rows } = await pool.query<{ key: string, value: unknown }>(
-        `select key, value from ${table} where key = any($1::text[]) order by position`, [keys])
-      return rows
+      // Prepared once for each connection and build.
+      const { rows } = await pool.query<{ key: string, value: string }>({
+        name: table, text: `select key, value from ${table} where key = any($1::text[]) order by position`, values: [keys]
+      })
+      const found = Map.groupBy(rows, ({ key }) => key)
+      return new Map([...found].map(([key, some]) => [key, some.map(({ value }) => JSON.parse(value) as unknown)]))
     } catch (err) {
       const isSwapped = (err as { code?: unknown }).code === UNDEFINED_TABLE
       if (!isSwapped || tries === 0) throw err
-      return await lookUp(keys, tries - 1)
+      table = null
+      return await select(keys, tries - 1)
     }
+  }
+
+  /** Of those that wait, as many as may be asked for together. */
+  function takeWaiting (): Waiting[] {
+    let keys = 0
+    const end = waiting.findIndex((one) => (keys += one.keys.length) > KEYS_MAX)
+    return waiting.splice(0, end === -1 ? waiting.length : Math.max(1, end))
+  }
+
+  async function ask (): Promise<void> {
+    isAsking = true
+    while (waiting.length > 0) {
+      const some = takeWaiting()
+      try {
+        const rows = await select([...new Set(some.flatMap(({ keys }) => keys))], 1)
+        for (const { keys, resolve } of some) {
+          resolve(new Map(keys.flatMap((key) => rows.has(key) ? [[key, rows.get(key) ?? []]] : [])))
+        }
+      } catch (err) {
+        for (const { reject } of some) reject(err)
+      }
+    }
+    isAsking = false
   }
 
   return {
     rebuild,
-    async getMany (keys) {
-      const found = Map.groupBy(await lookUp(keys, 1), ({ key }) => key)
-      return new Map([...found].map(([key, rows]) => [key, rows.map(({ value }) => value)]))
-    },
+    getMany: (keys) => new Promise((resolve, reject) => {
+      waiting.push({ keys: keys.filter(isUsable), resolve, reject })
+      if (!isAsking) void ask()
+    }),
     builtAt: async () => (await readCurrent())?.built_at.getTime()
   }
 }

@@ -81,17 +81,18 @@ export function parseXmlFragment (text: string, options: XmlOptions = {}): XmlNo
 
 /**
  * Every element directly below the root as soon as it is read, for files too large to hold: with `maxBytes` raised,
- * memory stays at one record.
+ * memory stays at one record. Bytes are UTF-8, as `ctx.http.unzip` and `ctx.files` give them.
  *
  * @throws XmlError
  */
 export async function * readXmlRecords (
-  chunks: AsyncIterable<string>, options: XmlOptions = {}
+  chunks: AsyncIterable<string | Uint8Array>, options: XmlOptions = {}
 ): AsyncGenerator<XmlElement> {
   const records: XmlElement[] = []
   const reader = createReader(options, (record) => { records.push(record) })
+  const decoder = new TextDecoder()
   for await (const chunk of chunks) {
-    reader.write(chunk)
+    reader.write(typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true }))
     yield * records.splice(0)
   }
   reader.close()
@@ -234,8 +235,11 @@ function buildTree (
     const closed = open.pop()?.element
     if (closed === undefined) return
     dropIndentation(closed)
-    if (onRecord === undefined || open.length !== 1) return
-    open[0]?.element.children.splice(0)
+    const [root, ...others] = open
+    if (onRecord === undefined || root === undefined || others.length > 0) return
+    root.element.children.splice(0)
+    // The lines between records are text of the root.
+    root.text = 0
     nodes = 1
     onRecord(closed)
   }

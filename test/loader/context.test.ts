@@ -61,6 +61,7 @@ t.test('files of the library are read and listed by name', async (t) => {
     { name: 'a.txt', kind: 'file', size: 3, mtime: 1_000 }, { name: 'b.txt', kind: 'file', size: 3, mtime: 2_000 },
     { name: 'sub', kind: 'folder', size: 0, mtime: 3_000 }
   ])
+  t.equal((await files.list('roms/snes')).length, 3)
   t.equal(await files.exists('roms/snes/sub'), true)
 })
 

@@ -1,0 +1,144 @@
+import { once } from 'node:events'
+import { readdir } from 'node:fs/promises'
+import { gzipSync } from 'node:zlib'
+import { ServiceDownError } from '@svc/plugin-sdk'
+import t from 'tap'
+import { ZipFile } from 'yazl'
+import { startClient, startServer } from './server.ts'
+
+async function join (chunks: AsyncIterable<Uint8Array>): Promise<string> {
+  const all: Uint8Array[] = []
+  for await (const chunk of chunks) all.push(chunk)
+  return Buffer.concat(all).toString()
+}
+
+async function zipOf (members: Record<string, string | Buffer>): Promise<Buffer> {
+  const zip = new ZipFile()
+  for (const [name, content] of Object.entries(members)) zip.addBuffer(Buffer.from(content), name)
+  zip.end()
+  const chunks: Buffer[] = []
+  for await (const chunk of zip.outputStream) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks)
+}
+
+t.test('a body arrives in pieces, unpacked, without a limit of its own', async (t) => {
+  const body = Buffer.alloc(40 * 1024 * 1024, 'records ')
+  const server = await startServer(t, ({ url }, response) => {
+    if (url === '/packed') response.setHeader('content-encoding', 'gzip')
+    response.end(url === '/packed' ? gzipSync(body) : body)
+  })
+  const client = startClient(t)
+  for (const path of ['/plain', '/packed']) {
+    let bytes = 0
+    let pieces = 0
+    for await (const chunk of client.stream(server.url + path)) {
+      bytes += chunk.length
+      pieces++
+    }
+    t.equal(bytes, body.length, path)
+    t.ok(pieces > 10, path)
+  }
+  await t.rejects(join(client.stream(`${server.url}/plain`, { maxBytes: 1_000 })), { message: /more than the 1,000 bytes/ })
+})
+
+t.test('a connection that is cut in the middle is told, and nothing that arrived comes twice', async (t) => {
+  const server = await startServer(t, (_request, response) => {
+    response.writeHead(200, { 'content-length': '100' }).write('first half', () => { setImmediate(() => response.destroy()) })
+  })
+  let text = ''
+  await t.rejects(async () => {
+    for await (const chunk of startClient(t).stream(server.url)) text += Buffer.from(chunk).toString()
+  }, { name: 'ServiceDownError' })
+  t.equal(text, 'first half')
+})
+
+t.test('what fails before its first byte is tried again', async (t) => {
+  let tries = 0
+  const server = await startServer(t, (_request, response) => {
+    if (++tries < 3) response.writeHead(503).end()
+    else response.end('at last')
+  })
+  t.equal(await join(startClient(t).stream(server.url)), 'at last')
+  t.equal(tries, 3)
+})
+
+t.test('whoever stops reading ends the request', async (t) => {
+  const { promise: closed, resolve } = Promise.withResolvers<void>()
+  const server = await startServer(t, (_request, response) => {
+    response.on('close', resolve)
+    const pour = () => { while (response.write(Buffer.alloc(65_536))); }
+    response.on('drain', pour)
+    pour()
+  })
+  const reader = startClient(t).stream(server.url)[Symbol.asyncIterator]()
+  t.match(await reader.next(), { done: false })
+  await reader.return?.()
+  await closed
+})
+
+t.test('a slow reader holds the sender back', async (t) => {
+  let sent = 0
+  const server = await startServer(t, async (_request, response) => {
+    for (; sent < 64; sent++) if (!response.write(Buffer.alloc(1024 * 1024))) await once(response, 'drain')
+    response.end()
+  })
+  const reader = startClient(t).stream(server.url)[Symbol.asyncIterator]()
+  await reader.next()
+  // Whatever fits in the buffers on the way has been taken once this other answer is there.
+  const other = await startServer(t, (_request, response) => { response.end('ok') })
+  await startClient(t).text(other.url)
+  t.ok(sent < 64, `${sent} MiB were sent to a reader of one piece`)
+  await reader.return?.()
+})
+
+t.test('the wanted members of a zip are read one after the other, and nothing stays on the disk', async (t) => {
+  const tempDir = t.testdir({})
+  const zip = await zipOf({ 'a.xml': 'first', 'skipped.xml': 'x', 'b.xml': 'second'.repeat(100_000) })
+  const server = await startServer(t, (_request, response) => { response.end(zip) })
+  const client = startClient(t, { tempDir })
+  const read: [string, number, string][] = []
+  for await (const { name, size, chunks } of client.unzip(server.url, ['b.xml', 'a.xml', 'none.xml'])) {
+    read.push([name, size, (await join(chunks)).slice(0, 6)])
+  }
+  t.same(read, [['a.xml', 5, 'first'], ['b.xml', 600_000, 'second']])
+  t.same(await readdir(tempDir), [])
+  const members = client.unzip(server.url, ['a.xml', 'b.xml'])[Symbol.asyncIterator]()
+  t.match(await members.next(), { value: { name: 'a.xml' } })
+  await members.return?.()
+  t.same(await readdir(tempDir), [], 'nor after a reader that stopped early')
+})
+
+t.test('what is no zip, is cut off or is a bomb fails and leaves nothing', async (t) => {
+  const tempDir = t.testdir({})
+  const zip = await zipOf({ 'a.xml': 'first'.repeat(1_000) })
+  const bomb = await zipOf({ 'a.xml': Buffer.alloc(32 * 1024 * 1024) })
+  const bodies: Record<string, Buffer> = {
+    '/html': Buffer.from('<html>Back soon</html>'), '/half': zip.subarray(0, zip.length / 2), '/bomb': bomb
+  }
+  const server = await startServer(t, ({ url = '' }, response) => {
+    if (url === '/cut') response.writeHead(200, { 'content-length': '9' }).write('x', () => response.destroy())
+    else if (bodies[url] === undefined) response.writeHead(404).end()
+    else response.end(bodies[url])
+  })
+  const client = startClient(t, { tempDir })
+  const read = async (path: string) => {
+    for await (const { chunks } of client.unzip(server.url + path, ['a.xml'])) await join(chunks)
+  }
+  for (const path of ['/html', '/half']) {
+    await t.rejects(read(path), { name: 'ServiceDownError', message: /no zip that can be read; try again later/ }, path)
+  }
+  await t.rejects(read('/bomb'), { name: 'ServiceDownError', message: /'a\.xml' .* unpacks to 33554432 bytes, which is too much/ })
+  await t.rejects(read('/cut'), ServiceDownError)
+  await t.rejects(read('/none'), { name: 'HttpStatusError', status: 404 })
+  t.same(await readdir(tempDir), [])
+})
+
+t.test('a member whose bytes are not what the zip says is an error of the service', async (t) => {
+  const zip = await zipOf({ 'a.xml': 'first'.repeat(1_000) })
+  const start = 30 + 'a.xml'.length
+  zip.fill(0xff, start, start + 12)
+  const server = await startServer(t, (_request, response) => { response.end(zip) })
+  await t.rejects(async () => {
+    for await (const { chunks } of startClient(t).unzip(server.url, ['a.xml'])) await join(chunks)
+  }, { name: 'ServiceDownError' })
+})
