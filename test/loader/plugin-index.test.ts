@@ -1,0 +1,134 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import type { IndexEntry } from '@svc/plugin-sdk'
+import pg from 'pg'
+import t, { type Test } from 'tap'
+import { createMemo } from '../../core/loader/context.ts'
+import { type BuildIndex, createIndex } from '../../core/loader/plugin-index.ts'
+import { createTestDatabase } from '../support.ts'
+
+const scope = {
+  signal: new AbortController().signal, memo: createMemo(), preferences: { regions: [], languages: [], media: [] }
+}
+
+async function startPool (t: Test, databaseUrl: string): Promise<pg.Pool> {
+  const pool = new pg.Pool({ connectionString: databaseUrl, max: 4 })
+  // The database is emptied by ending every connection.
+  pool.on('error', () => {})
+  t.teardown(() => pool.end())
+  // A database that another test had is emptied of rows only.
+  for (const table of await listTables(pool)) await pool.query(`drop table "${table}"`)
+  return pool
+}
+const entriesOf = (...entries: IndexEntry[]): BuildIndex => async function * () { yield entries }
+const open = (pool: pg.Pool, build: BuildIndex, plugin = 'provider/demo') => createIndex(pool, plugin, build, () => scope)
+
+const listTables = async (pool: pg.Pool) => (await pool.query<{ tablename: string }>(
+  "select tablename from pg_tables where tablename like 'plugin_index\\_%' order by 1")).rows.map((row) => row.tablename)
+
+t.test('the first use builds it, once for all that wait, and keys have all their values in order', async (t) => {
+  const pool = await startPool(t, await createTestDatabase(t))
+  let builds = 0
+  const index = open(pool, async function * () {
+    builds++
+    yield [['tetris', { id: 1 }], ['tétris "\\\n\t', [null, 'a\\"b\n']]]
+    yield [['tetris', { id: 2 }], ['', 0], ['nothing', undefined], ['x'.repeat(601), 1], ['nul\0', 1], ['sep\x01', 1]]
+  })
+  t.equal(await index.builtAt(), undefined)
+  const [found] = await Promise.all([
+    index.getMany(['tetris', 'none', 'tétris "\\\n\t', '', 'nothing', 'nul\0', 'sep\x01', 'x'.repeat(601)]),
+    ...Array.from({ length: 20 }, () => index.getMany(['tetris']))
+  ])
+  t.equal(builds, 1)
+  t.same([...found], [
+    ['tetris', [{ id: 1 }, { id: 2 }]], ['tétris "\\\n\t', [[null, 'a\\"b\n']]], ['', [0]], ['nothing', [null]]
+  ])
+  t.ok(Math.abs(Date.now() - (await index.builtAt() ?? 0)) < 60_000)
+  t.equal((await index.getMany([])).size, 0)
+})
+
+t.test('each plugin has its own', async (t) => {
+  const pool = await startPool(t, await createTestDatabase(t))
+  const [one, two] = [open(pool, entriesOf(['a', 1])), open(pool, entriesOf(['a', 2]), 'provider/other')]
+  t.same([...await one.getMany(['a'])], [['a', [1]]])
+  t.same([...await two.getMany(['a'])], [['a', [2]]])
+  t.equal((await listTables(pool)).length, 2)
+})
+
+t.test('lookups go on while a new one is built and swapped, also in another process, and see one build whole', async (t) => {
+  const databaseUrl = await createTestDatabase(t)
+  const [pool, otherPool] = [await startPool(t, databaseUrl), await startPool(t, databaseUrl)]
+  let version = 0
+  const keys = Array.from({ length: 50 }, (_none, index) => `key ${index}`)
+  const index = open(pool, async function * () {
+    version++
+    yield keys.map((key): IndexEntry => [key, version])
+  })
+  const other = open(otherPool, () => { throw new Error('It is built already') })
+  await index.rebuild(scope)
+  const over = new AbortController()
+  let lookups = 0
+  async function look (at: typeof index): Promise<void> {
+    while (!over.signal.aborted) {
+      const versions = new Set([...(await at.getMany(keys)).values()].flat())
+      if (versions.size !== 1) t.same([...versions], 'one version')
+      lookups++
+    }
+  }
+  const looking = Promise.all([look(index), look(other)])
+  for (let round = 0; round < 10; round++) t.equal(await index.rebuild(scope), 50)
+  over.abort()
+  await looking
+  t.ok(lookups > 10, `${lookups} lookups`)
+  t.same([...(await other.getMany(['key 7'])).values()], [[11]])
+  t.equal((await listTables(pool)).length, 1, 'former builds are gone')
+})
+
+t.test('a build that fails leaves the one before, and no table', async (t) => {
+  const pool = await startPool(t, await createTestDatabase(t))
+  let isBroken = false
+  const index = open(pool, async function * () {
+    yield Array.from({ length: 6_000 }, (_none, row): IndexEntry => [`key ${row}`, isBroken ? 'new' : 'old'])
+    if (isBroken) throw new Error('the archive is broken')
+  })
+  await index.rebuild(scope)
+  const builtAt = await index.builtAt()
+  isBroken = true
+  await t.rejects(index.rebuild(scope), { message: 'the archive is broken' })
+  const stopped = AbortSignal.abort(new Error('stopped'))
+  await t.rejects(index.rebuild({ ...scope, signal: stopped }), { message: 'stopped' })
+  t.same((await index.getMany(['key 5999'])).get('key 5999'), ['old'])
+  t.equal(await index.builtAt(), builtAt)
+  t.equal((await listTables(pool)).length, 1)
+})
+
+t.test('a process that is killed while it builds leaves the one before, and the next build clears up', async (t) => {
+  const databaseUrl = await createTestDatabase(t)
+  const pool = await startPool(t, databaseUrl)
+  const index = open(pool, entriesOf(['a', 'old']))
+  await index.rebuild(scope)
+  const child = fork(new URL('index-builder.ts', import.meta.url), [databaseUrl], { execArgv: ['--conditions=svc:source'] })
+  await once(child, 'message')
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+  t.equal((await listTables(pool)).length, 2, 'the killed build had begun')
+  t.same((await index.getMany(['a'])).get('a'), ['old'])
+  t.same((await open(pool, entriesOf()).getMany(['a'])).get('a'), ['old'], 'also after a restart')
+  await index.rebuild(scope)
+  t.equal((await listTables(pool)).length, 1)
+})
+
+t.test('how far it is comes from the plugin, else from what is stored', async (t) => {
+  const pool = await startPool(t, await createTestDatabase(t))
+  const told: object[] = []
+  const report = (progress: object) => { told.push(progress) }
+  const rows = Array.from({ length: 12_000 }, (_none, row): IndexEntry => [String(row), row])
+  await open(pool, entriesOf(...rows)).rebuild({ ...scope, report })
+  t.same(told, [{ done: 12_000 }])
+  told.length = 0
+  await open(pool, async function * (given) {
+    given.report?.({ done: 1, total: 4, message: 'Games' })
+    yield rows
+  }).rebuild({ ...scope, report })
+  t.same(told, [{ done: 1, total: 4, message: 'Games' }])
+})
