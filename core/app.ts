@@ -11,7 +11,7 @@ import { type Config, basePath } from './config/config.ts'
 import database, { type Entities, REQUEST_LIMITS } from './database/database.ts'
 import emptyBody from './web/empty-body.ts'
 import errorHandler from './web/error-handler.ts'
-import { refuseConnection, sendFrameworkError } from './web/framework-errors.ts'
+import { refuseConnection, refuseExpectation, sendFrameworkError } from './web/framework-errors.ts'
 import jobs from './jobs/jobs.ts'
 import jsonDepth from './web/json-depth.ts'
 import limits from './web/limits.ts'
@@ -93,6 +93,7 @@ export async function buildApp (options: AppOptions): Promise<App> {
     rewriteUrl: ({ url = '/' }) => stripPrefix(url, prefix)
   }).withTypeProvider<TypeBoxTypeProvider>()
 
+  app.server.on('checkExpectation', refuseExpectation)
   app.decorate('secrets', secrets)
   await app.register(errorHandler)
   await app.register(emptyBody)

@@ -1,4 +1,4 @@
-import { STATUS_CODES } from 'node:http'
+import { type IncomingMessage, STATUS_CODES, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 
@@ -15,6 +15,12 @@ const FRAMEWORK_TEXTS: Record<string, (url: string) => string> = {
 export function sendFrameworkError (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   const text = FRAMEWORK_TEXTS[error.code]?.(request.url.split('?', 1)[0] ?? '') ?? error.message
   void reply.code(error.statusCode ?? 500).send({ detail: text })
+}
+
+/** Node's own answer to an `Expect` that is not `100-continue` has no body. */
+export function refuseExpectation ({ headers }: IncomingMessage, reply: ServerResponse): void {
+  const detail = `The expectation ${quote(headers.expect ?? '')} is not met by this server; send no Expect but 100-continue`
+  reply.writeHead(417, { 'content-type': 'application/json', connection: 'close' }).end(JSON.stringify({ detail }))
 }
 
 interface ConnectionError extends Error { code?: string }

@@ -1,0 +1,64 @@
+import { STATUS_CODES } from 'node:http'
+import type { FuzzRequest } from './requests.ts'
+import type { Answer } from './transport.ts'
+import { GIVE_UP_MS } from './transport.ts'
+
+/** Longer than anything takes on a machine that does much else. */
+export const ANSWER_MAX_MS = Number(process.env.SOAK_ANSWER_MS ?? 5_000)
+/** What would tell how the server is made, or what it keeps to itself. */
+const INSIDES = /\$argon2|postgres(ql)?:\/\/|\n {4}at \S+ ?\(|node_modules|node:internal|Failing row contains|violates \w+ constraint|-----BEGIN/
+/** Words that the specification gives these answers. */
+const PLAIN = /^CSRF token missing or invalid/
+
+export interface Asked { request: FuzzRequest, isAdmin: boolean }
+
+const isFine = (status: number, headers: Answer['headers'] | null) =>
+  status < 500 || (status === 503 && headers?.['retry-after'] !== undefined)
+
+function findForeignBody ({ status, text, headers }: Answer, method: string): string | null {
+  if (status < 400 || method === 'HEAD' || (status === 403 && PLAIN.test(text))) return null
+  if (!/^application\/json/.test(headers['content-type'] ?? '')) return `an error of the type ${headers['content-type']}`
+  return hasDetail(text) ? null : 'an error without detail'
+}
+
+function hasDetail (text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && 'detail' in value
+  } catch {
+    return false
+  }
+}
+
+/** What is wrong with an answer. */
+export function findFault (answer: Answer, { request, isAdmin }: Asked, secrets: readonly string[], folders: readonly string[]): string | null {
+  const { status, headers, text, ms } = answer
+  if (ms >= GIVE_UP_MS) return 'no answer'
+  if (status === 0) return 'a connection that was closed without an answer'
+  if (!isFine(status, headers)) return `${status} ${STATUS_CODES[status] ?? ''}`
+  if (ms > ANSWER_MAX_MS) return `an answer after ${Math.round(ms)} ms`
+  const asked = `${request.url} ${request.body?.toString() ?? ''}`
+  const secret = secrets.find((one) => text.includes(one) && !asked.includes(one))
+  if (secret !== undefined) return `the secret ${secret}`
+  const inside = INSIDES.exec(text)?.[0]
+  if (inside !== undefined && !asked.includes(inside)) return `something of its inside: ${inside}`
+  const folder = isAdmin ? undefined : folders.find((one) => text.includes(one))
+  if (folder !== undefined) return `the folder ${folder}`
+  return findForeignBody(answer, request.method)
+}
+
+/** What is wrong with bytes that came over a connection, where several answers may follow each other. */
+export function findRawFault ({ text, ms }: { text: string, ms: number }): string | null {
+  if (ms >= GIVE_UP_MS) return 'a connection that stays open'
+  if (ms > ANSWER_MAX_MS) return `a connection that was open for ${Math.round(ms)} ms`
+  for (const [head, status] of text.matchAll(/HTTP\/1\.1 (\d{3})[^]*?(?:\r\n\r\n|$)/g)) {
+    if (Number(status) >= 500 && !(status === '503' && /\r\nretry-after:/i.test(head))) return head.slice(0, 200)
+  }
+  return INSIDES.exec(text)?.[0] ?? null
+}
+
+/** A request as a person can repeat it. */
+export function describe ({ operationId, method, url, headers, body }: FuzzRequest): string {
+  const { authorization: _hidden, ...rest } = headers
+  return `${operationId}: ${method} ${url.slice(0, 500)} ${JSON.stringify(rest).slice(0, 500)} ${body?.toString('latin1').slice(0, 800) ?? ''}`
+}

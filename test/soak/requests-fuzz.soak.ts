@@ -1,0 +1,163 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc, { type Arbitrary } from 'fast-check'
+import t from 'tap'
+import { listChildren, until } from '../e2e/server.ts'
+import { type Answer, closeConnections, send, sendRaw } from './fuzz/transport.ts'
+import { describe, findFault, findRawFault } from './fuzz/findings.ts'
+import { Ids } from './fuzz/known.ts'
+import { CROWD, type Person, admit, isAdmitted } from './fuzz/people.ts'
+import { rawBytes } from './fuzz/raw.ts'
+import { type Document, type Draft, type FuzzRequest, type Place, drafts, encode, listPlaces } from './fuzz/requests.ts'
+import { type Message, Sockets, messages } from './fuzz/sockets.ts'
+import { Known } from './fuzz/values.ts'
+import { type Witness, addWitness } from './fuzz/witness.ts'
+import { WAIT_MS, startServer } from './server.ts'
+
+const REQUESTS = Number(process.env.SOAK_REQUESTS ?? 20_000)
+const SEED = Number(process.env.SOAK_SEED ?? Date.now() % 1_000_000)
+/** Steps that one seed makes; after them it is looked whether everybody is still let in, and nothing was lost. */
+const STEPS_OF_ROUND = 100
+/** One of so many ids that somebody else asks for is the witness's. */
+const WITNESS_EVERY = 25
+const FAULTS_MAX = 40
+
+type Step =
+  | { kind: 'one', who: number, draft: Draft }
+  | { kind: 'pair', who: readonly [number, number], drafts: readonly [Draft, Draft], focus: number }
+  | { kind: 'raw', bytes: Buffer }
+  | { kind: 'message', message: Message }
+
+const folder = await mkdtemp(join(tmpdir(), 'svc-soak-'))
+t.teardown(() => rm(folder, { recursive: true, force: true }))
+const [dataDir, libraryDir] = [join(folder, 'data'), join(folder, 'library')]
+for (const platform of ['snes', 'gba']) {
+  await mkdir(join(libraryDir, 'roms', platform), { recursive: true })
+  for (let game = 0; game < 20; game++) await writeFile(join(libraryDir, 'roms', platform, `Game ${game} (Europe).sfc`), `${platform} ${game}`)
+}
+await mkdir(dataDir)
+// The only source that would ask a server on the internet.
+await writeFile(join(dataDir, 'config.yml'), 'plugins:\n  libretro:\n    enabled: false\n')
+t.comment(`SOAK_SEED=${SEED} SOAK_REQUESTS=${REQUESTS}`)
+
+/** Of two requests at once the second is to what the first is to: to the same part of the API, and to the same ids. */
+function steps (document: Document): Arbitrary<Step> {
+  const places = listPlaces(document)
+  const made = new Map(places.map((place) => [place, drafts(place, document)]))
+  const draftOf = (place: Place) => made.get(place) ?? fc.constant({} as never)
+  // What makes things has to come more often than what deletes them.
+  const any = fc.constantFrom(...places.flatMap((place) => place.method === 'POST' ? [place, place] : [place]))
+  const partOf = ({ path }: Place) => path.split('/')[2]
+  const who = fc.nat(CROWD.length - 1)
+  const pairs = any.chain((place) => fc.tuple(draftOf(place), fc.constantFrom(...places.filter((one) => partOf(one) === partOf(place))).chain(draftOf)))
+  return fc.oneof(
+    { weight: 12, arbitrary: fc.record({ kind: fc.constant('one' as const), who, draft: any.chain(draftOf) }) },
+    { weight: 4, arbitrary: fc.record({ kind: fc.constant('pair' as const), who: fc.tuple(who, who), drafts: pairs, focus: fc.nat(11) }) },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('raw' as const), bytes: rawBytes }) },
+    { weight: 1, arbitrary: messages(document['x-socket-events'].map(({ name }) => name)).map((message) => ({ kind: 'message' as const, message })) })
+}
+
+t.test(`${REQUESTS} requests that nobody would send do no harm`, async (t) => {
+  const server = await startServer(t, dataDir, libraryDir, { SVC_TRUSTED_PROXIES: '127.0.0.1', SVC_AUTH_SECRET_KEY: 'known to this run alone' })
+  const task = await server.scan()
+  await until('a library', async () => (await server.look(task))?.ended_at instanceof Date, server.command, WAIT_MS)
+  const rom = (await server.query<{ id: number }>('select id from roms order by id limit 1'))?.[0]?.id ?? 0
+  const witness = await addWitness(server, rom)
+  const workers = await listChildren(server.command.pid, 'web')
+  const document = await (await fetch(`${server.url}/openapi.json`)).json() as Document
+  const step = steps(document)
+
+  const people: Person[] = []
+  for (const [index, kind] of CROWD.entries()) people.push(await admit(server, kind, index))
+  let generation = CROWD.length
+  const ids = new Ids()
+  const faults = new Map<string, number>()
+  const statuses = new Map<number, number>()
+  let [sent, round, slowestMs] = [0, 0, 0]
+
+  function note (fault: string, what: string): void {
+    const operation = /^\w+/.exec(what)?.[0] ?? ''
+    const key = `${operation}: ${fault.replace(/\d{4,}/g, 'N').slice(0, 120)}`
+    const times = (faults.get(key) ?? 0) + 1
+    faults.set(key, times)
+    if (times === 1) t.comment(`${fault} (SOAK_SEED=${SEED}, round ${round}) ${what}`)
+  }
+  const sockets = new Sockets(server.url, (who, text) => {
+    const leak = /^(administrator|narrow)/.test(who) ? null : witness.findLeak(text, '')
+    if (leak !== null) note(leak, `socket of ${who} heard ${text}`)
+  })
+  t.teardown(() => {
+    sockets.close()
+    closeConnections()
+  })
+
+  const secretsBut = (person: Person) => [...witness.secrets, ...people.filter((one) => one !== person).flatMap((one) => one.secrets)]
+
+  function prepare (who: number, draft: Draft, focus?: number): { person: Person, request: FuzzRequest } {
+    const person = people[who] ?? people[0]
+    if (person === undefined) throw new Error('There is nobody')
+    const look = (known: Known) => {
+      const owned = person.isAdmin || known.pick % WITNESS_EVERY !== 0 ? undefined : witness.ids.get(known.kind)
+      return owned?.[known.pick % owned.length] ?? ids.look(focus === undefined ? known : new Known(known.kind, focus))
+    }
+    const request = encode(draft, look)
+    const address = { 'x-forwarded-for': `198.51.100.${who + 1}` }
+    return { person, request: spare({ ...request, headers: { ...address, ...person.headers, ...request.headers } }, witness) }
+  }
+
+  async function ask ({ person, request }: ReturnType<typeof prepare>): Promise<void> {
+    const answer: Answer = await send(server.url, request)
+    sent++
+    statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1)
+    slowestMs = Math.max(slowestMs, answer.ms)
+    const fault = findFault(answer, { request, isAdmin: person.isAdmin }, secretsBut(person), [dataDir, libraryDir]) ??
+      (person.isAdmin ? null : witness.findLeak(answer.text, `${request.url} ${request.body?.toString() ?? ''}`))
+    if (fault !== null) note(fault, `${describe(request)} by ${person.name} was answered ${answer.status} ${answer.text.slice(0, 300)}`)
+    if (answer.status < 300) ids.add(request.template, answer.text)
+  }
+
+  async function take (one: Step): Promise<void> {
+    if (one.kind === 'one') {
+      await ask(prepare(one.who, one.draft))
+    } else if (one.kind === 'pair') {
+      await Promise.all(one.drafts.map((draft, index) => ask(prepare(one.who[index] ?? 0, draft, one.focus))))
+    } else if (one.kind === 'raw') {
+      sent++
+      const fault = findRawFault(await sendRaw(server.url, one.bytes))
+      if (fault !== null) note(fault, `bytes ${JSON.stringify(one.bytes.toString('latin1').slice(0, 1_000))}`)
+    } else {
+      sent++
+      const person = people[one.message.who % people.length]
+      if (person !== undefined) await sockets.send(person.name, person.headers, one.message, (known) => ids.look(known))
+    }
+  }
+
+  /** Lets those in again whom requests locked out, and looks at what the witness has. */
+  async function restore (): Promise<void> {
+    for (const [index, person] of people.entries()) {
+      if (await isAdmitted(server, person)) continue
+      sockets.forget(person.name)
+      people[index] = await admit(server, CROWD[index] ?? 'guest', generation++)
+    }
+    for (const loss of await witness.listLosses()) note(loss, 'lost')
+  }
+
+  for (; sent < REQUESTS && faults.size < FAULTS_MAX; round++) {
+    for (const one of fc.sample(step, { seed: SEED + round, numRuns: STEPS_OF_ROUND })) await take(one)
+    await restore()
+  }
+  t.comment(`${sent} requests; answers: ${JSON.stringify(Object.fromEntries([...statuses].sort(([a], [b]) => a - b)))}; ` +
+    `the slowest took ${Math.round(slowestMs)} ms; ${generation} people`)
+  t.same([...faults].map(([fault, times]) => `${fault} (${times} times)`), [])
+  t.same(await listChildren(server.command.pid, 'web'), workers, 'no web worker ended')
+  t.ok(sent >= REQUESTS)
+  await server.stop()
+})
+
+/** Administrators may change and delete any account: not these, without which nothing could be told. */
+function spare (request: FuzzRequest, { ids }: Witness): FuzzRequest {
+  const named = /^\/api\/(?:users|permissions\/users|client-tokens)\/([^/?]+)/.exec(request.url)?.[1]
+  const isSpared = named !== undefined && (Number(named) === 1 || Number(named) >= Number(ids.get('user')?.[0]))
+  return isSpared && request.method !== 'GET' ? { ...request, method: 'GET', body: null } : request
+}
