@@ -4,6 +4,9 @@ import { explainDatabaseError } from '../database/errors.ts'
 import { ApiError, type Violation } from '../errors.ts'
 import { trackMethods } from './not-found.ts'
 
+/** As long as the supervisor takes to put another process in the place of one that ended. */
+const RETRY_AFTER_SECONDS = 10
+
 interface SchemaProblem { instancePath: string, keyword: string, message?: string, params?: Record<string, unknown> }
 
 const PLACES: Record<string, string> = { querystring: 'query', params: 'path', headers: 'header', body: 'body' }
@@ -83,6 +86,10 @@ export default fp(async (app) => {
     } else {
       sendUnexpected(error, request, reply)
     }
+  })
+  // Whoever waits for the server is told how long, also by answers that no error made.
+  app.addHook('onSend', async (_request, reply) => {
+    if (reply.statusCode === 503 && !reply.hasHeader('retry-after')) reply.header('retry-after', String(RETRY_AFTER_SECONDS))
   })
   const findMethods = trackMethods(app)
   app.setNotFoundHandler((request, reply) => {

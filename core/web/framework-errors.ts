@@ -20,7 +20,10 @@ export function sendFrameworkError (error: FastifyError, request: FastifyRequest
 /** Node's own answer to an `Expect` that is not `100-continue` has no body. */
 export function refuseExpectation ({ headers }: IncomingMessage, reply: ServerResponse): void {
   const detail = `The expectation ${quote(headers.expect ?? '')} is not met by this server; send no Expect but 100-continue`
-  reply.writeHead(417, { 'content-type': 'application/json', connection: 'close' }).end(JSON.stringify({ detail }))
+  const body = JSON.stringify({ detail })
+  reply.writeHead(417, {
+    'content-type': 'application/json', 'content-length': Buffer.byteLength(body), connection: 'close'
+  }).end(body)
 }
 
 interface ConnectionError extends Error { code?: string }

@@ -30,6 +30,19 @@ t.test('an expected failure is answered with its status and what it says', async
     [422, { detail: [{ loc: ['query', 'order_by'], msg: 'Unknown column', type: 'value_error', input: 'x' }] }])
 })
 
+t.test('every 503 says when to try again', async (t) => {
+  const app = await build(t)
+  app.get('/away', async () => { throw new ApiError('UNAVAILABLE') })
+  app.get('/soon', async () => { throw new ApiError('UNAVAILABLE', undefined, { retryAfterSeconds: 2 }) })
+  app.get('/framework', async () => { throw Object.assign(new Error('Server is closing'), { statusCode: 503 }) })
+  app.get('/answer', async (_request, reply) => reply.code(503).send({ status: 'failed' }))
+  const waits = await Promise.all(['/away', '/soon', '/framework', '/answer'].map(async (url) => {
+    const { statusCode, headers } = await app.inject({ url })
+    return [statusCode, headers['retry-after']]
+  }))
+  t.same(waits, [[503, '10'], [503, '2'], [503, '10'], [503, '10']])
+})
+
 t.test('a failure nobody expected tells the client nothing but where to look it up', async (t) => {
   const app = await build(t)
   app.get('/bug', async () => { throw new Error('password of the database: hunter2') })

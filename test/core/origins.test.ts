@@ -23,7 +23,7 @@ const preflight = ({ app }: TestApp, origin: string) => app.inject({
   headers: { origin, 'access-control-request-method': 'PUT', 'access-control-request-headers': 'authorization,x-csrftoken' }
 })
 
-t.test('without a list no page of another site may read an answer', async (t) => {
+t.test('V7: without a list no page of another site may read an answer', async (t) => {
   const test = await closed(t)
   for (const origin of [NAMED, OTHER, 'null']) {
     const reply = await test.app.inject({ url: '/api/heartbeat', headers: { origin, ...test.admin } })
@@ -33,7 +33,7 @@ t.test('without a list no page of another site may read an answer', async (t) =>
   }
 })
 
-t.test('a named site may call with credentials, whatever the answer; any other may not', async (t) => {
+t.test('V7: a named site may call with credentials, whatever the answer; any other may not', async (t) => {
   const test = await named(t)
   for (const [url, status] of [['/api/heartbeat', 200], ['/api/roms', 401], ['/api/nothing', 404]] as const) {
     const reply = await test.app.inject({ url, headers: { origin: NAMED } })

@@ -133,13 +133,13 @@ const lookUp = (resolver: Resolve, options: object) => new Promise((resolve, rej
   })
 })
 
-t.test('a name is refused when any of its addresses is local', async (t) => {
+t.test('V15: a name is refused when any of its addresses is local', async (t) => {
   const mixed = async () => [{ address: '8.8.8.8', family: 4 }, { address: '127.0.0.1', family: 4 }]
   await t.rejects(lookUp(mixed, { all: true }), { name: 'AddressRefusedError', message: /'127\.0\.0\.1'/ })
   await t.rejects(lookUp(mixed, {}), AddressRefusedError)
 })
 
-t.test('a name that was public before is refused when it moves inside', async (t) => {
+t.test('V15: a name that was public before is refused when it moves inside', async (t) => {
   const answers = ['8.8.8.8', '127.0.0.1']
   const moving = async () => [{ address: answers.shift() ?? '', family: 4 }]
   t.same(await lookUp(moving, { all: true }), [{ address: '8.8.8.8', family: 4 }])
