@@ -36,7 +36,7 @@ const CORPUS = [
   '.htaccess', 'index.html', 'x.svg', 'x.php', '\ufeff', '\u200b'
 ]
 
-t.test('no name makes a file outside the folders of its user, and none is the fault of the server', async (t) => {
+t.test('V2: no name makes a file outside the folders of its user, and none is the fault of the server', async (t) => {
   t.ok(CORPUS.length >= 200, `${CORPUS.length} names`)
   const outside = await mkdtemp(join(tmpdir(), 'svc-corpus-'))
   t.teardown(() => rm(outside, { recursive: true }))
@@ -141,7 +141,7 @@ async function waitFor (isMet: () => Promise<boolean>): Promise<void> {
   while (!await isMet()) await sleep(5)
 }
 
-t.test('what is too large is refused before it is read, and while it is when its size was not told', async (t) => {
+t.test('V7: what is too large is refused before it is read, and while it is when its size was not told', async (t) => {
   const before = await listStored(test)
   for (const path of ['saves', 'states', 'screenshots']) {
     const line = await sendRaw([`POST /api/${path}?rom_id=${rom} HTTP/1.1`, 'content-type: multipart/form-data; boundary=b',

@@ -159,7 +159,7 @@ t.test('a forgotten password', async (t) => {
   })
 })
 
-t.test('where mail can be sent and the address of the server is known, the link is mailed and not logged', async (t) => {
+t.test('V12: where mail can be sent and the address of the server is known, the link is mailed and not logged', async (t) => {
   const { mails, server, env } = await startMail()
   const lines: Line[] = []
   const test = await buildTestApp(t, {

@@ -135,7 +135,7 @@ t.test('sessions', async (t) => {
     t.equal(await status(headers), 401)
   })
 
-  await t.test('a request that runs while its session ends does not bring it back', async (t) => {
+  await t.test('V11: a request that runs while its session ends does not bring it back', async (t) => {
     const headers = await signIn(app, 'alice')
     const [id, other] = [await idOf(headers), await signIn(app, 'alice')]
     await em.execute("update sessions set seen_at = now() - interval '1 hour' where id = ?", [id])
@@ -177,7 +177,7 @@ t.test('sessions', async (t) => {
     t.equal((await login).statusCode, 401)
   })
 
-  await t.test('a refresh under way when somebody signs out everywhere does not outlive it', async (t) => {
+  await t.test('V11: a refresh under way when somebody signs out everywhere does not outlive it', async (t) => {
     const headers = await signIn(app, 'alice')
     const ask = (form: Record<string, string>) => app.inject({
       method: 'POST',

@@ -69,7 +69,7 @@ t.test('after signing out the session is refused, and a later answer cannot brin
   t.equal((await test.app.inject({ url: '/api/users/me', headers })).statusCode, 401)
 })
 
-t.test('a write with a session needs the CSRF token of that session', async (t) => {
+t.test('V5: a write with a session needs the CSRF token of that session', async (t) => {
   const test = await fresh(t)
   const cookies = await signIn(test)
   const write = (extra: object, cookie = cookies) => test.app.inject({
@@ -88,7 +88,7 @@ t.test('a write with a session needs the CSRF token of that session', async (t) 
   t.equal((await write({ 'x-csrftoken': cookies.svc_csrftoken })).statusCode, 201)
 })
 
-t.test('an Authorization header does not switch the CSRF check off while the cookie authenticates', async (t) => {
+t.test('V6: an Authorization header does not switch the CSRF check off while the cookie authenticates', async (t) => {
   const test = await fresh(t)
   const cookies = await signIn(test)
   for (const authorization of ['Bearer x', 'Basic x', test.admin.authorization]) {

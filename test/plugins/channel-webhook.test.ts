@@ -121,7 +121,7 @@ for (const { name, answer, type, message, ...options } of RECEIVERS) {
   })
 }
 
-t.test('a private address is refused when connecting', async (t) => {
+t.test('V15: a private address is refused when connecting', async (t) => {
   const server = await startServer(t, (_request, response) => response.end())
   const resolve = async () => [{ address: '127.0.0.1', family: 4 }]
   await t.rejects(deliver(t, server.url, { allowPrivate: false }), { name: 'AddressRefusedError' })

@@ -228,7 +228,7 @@ t.test('who and when cannot be sent', async (t) => {
   t.same({ ...body, updated_at: before.updated_at }, before)
 })
 
-t.test('the secrets of a device are shown as a mask, kept when it comes back, and not readable in the database', async (t) => {
+t.test('V17: the secrets of a device are shown as a mask, kept when it comes back, and not readable in the database', async (t) => {
   const masked = { ssh_password: '********', ssh_key_path: '********', ssh_host: 'example.org' }
   const id = await register({ sync_config: { ssh_password: 'hunter2', ssh_key_path: '/home/me/.ssh/id', ssh_host: 'example.org' } })
   const stored = async () => (await app.pg.query<{ sync_config: Record<string, string> }>(

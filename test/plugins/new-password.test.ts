@@ -80,7 +80,7 @@ const CHANGES: Record<string, Change> = {
 }
 
 for (const [by, change] of Object.entries(CHANGES)) {
-  t.test(`nothing that the former password let in is left within 2 s of a new one by the ${by} (V11)`, async (t) => {
+  t.test(`V11: nothing that the former password let in is left within 2 s of a new one by the ${by}`, async (t) => {
     const user = await makeUser(`ended-by-${by}`)
     const owner = createCaller(app, user.headers)
     const device = await pairDevice(app, owner)

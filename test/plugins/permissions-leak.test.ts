@@ -138,7 +138,7 @@ const READS = operations.filter((operation) => operation.method === 'get' &&
 /** By design it names what is hidden: clients leave out what they kept of it. */
 const TELLS = '/api/permissions/me'
 
-t.test('nothing that a member may read names what is hidden from it', async (t) => {
+t.test('V9: nothing that a member may read names what is hidden from it', async (t) => {
   t.ok(READS.length > 20, `${READS.length} operations`)
   const [seen, known]: string[][] = [[], []]
   for (const operation of READS.filter(({ path }) => path !== TELLS)) {
@@ -167,7 +167,7 @@ function asAbsent (body: string, rom: Facts): string {
 const VISIBLE = new RegExp(`=515151$|\\b${open.platform_id}\\b`)
 
 for (const [name, headers, hidden] of [['member', alice, HIDDEN], ['stranger', stranger, [veiled]]] as const) {
-  t.test(`a ${name} who asks for what is hidden is answered as for what there is not`, async (t) => {
+  t.test(`V9: a ${name} who asks for what is hidden is answered as for what there is not`, async (t) => {
     for (const rom of hidden) {
       for (const operation of READS.filter(({ path }) => path !== TELLS)) {
         const [about, absent] = [listCalls(operation, rom), listCalls(operation, ABSENT)]

@@ -103,7 +103,7 @@ t.test('overrides widen and shrink an account and its tokens at once', async (t)
   t.same([await statusOf('roms', token), await statusOf('users', bob)], [200, 403])
 })
 
-t.test('a grant for one’s own things gives the scope, and nothing of others', async (t) => {
+t.test('V8: a grant for one’s own things gives the scope, and nothing of others', async (t) => {
   const romId = await addRom(test, { fs_name: 'Harbor.sfc' })
   const platformId = (await app.pg.query<{ platform_id: number }>('select platform_id from roms where id = $1', [romId])).rows[0]?.platform_id
   const remove = async () => (await app.inject({ method: 'DELETE', url: `/api/platforms/${platformId}`, headers: alice })).statusCode

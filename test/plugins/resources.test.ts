@@ -65,7 +65,7 @@ t.test('every kind of media the library keeps is served by its own type', async 
   }
 })
 
-t.test('nothing else is served: no user files, no scripts, no folders, no hidden files, nothing outside', async (t) => {
+t.test('V10: nothing else is served: no user files, no scripts, no folders, no hidden files, nothing outside', async (t) => {
   const test = await fresh(t)
   const paths = ['users/1/avatar.png', 'roms/1/2/cover/x.svg', 'roms/1/2/cover/x.html', 'roms/1/2/cover/.x.png',
     'roms/1/2/other/x.png', 'roms/1/x/cover/x.png', 'tmp/uploads/a/0.png', 'x.png', 'roms/1/2/cover/noextension']

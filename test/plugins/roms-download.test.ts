@@ -51,7 +51,7 @@ async function withGame (t: Test, name = 'game.sfc') {
   return { ...test, id: await addRom(test, { fs_name: name }) }
 }
 
-t.test('a ROM of one file is sent whole, named and never run', async (t) => {
+t.test('V14: a ROM of one file is sent whole, named and never run', async (t) => {
   const test = await withGame(t)
   const reply = await fetchContent(test, `${test.id}/content/anything.zip`)
   t.equal(reply.statusCode, 200)
@@ -172,7 +172,7 @@ t.test('a file that is gone from disk is named, and a ROM that is not there is n
   t.equal((await fetchContent(test, '0/content/x')).statusCode, 422)
 })
 
-t.test('no row of the database and no link leads out of the library', async (t) => {
+t.test('V1: no row of the database and no link leads out of the library', async (t) => {
   const test = await fresh(t, { library: { roms: { snes: { 'a.sfc': BYTES, real: {} } }, other: { 'b.sfc': 'other' } } })
   const secret = join(test.libraryDir, '..', 'data', 'secret.txt')
   writeFileSync(secret, 'secret')

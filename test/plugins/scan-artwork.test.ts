@@ -94,7 +94,7 @@ t.test('one bad screenshot costs itself alone', async (t) => {
   for (const path of stored.path_screenshots) t.ok(await exists(path), path)
 })
 
-t.test('a manual is a PDF or nothing', async (t) => {
+t.test('V14: a manual is a PDF or nothing', async (t) => {
   const { stored } = await scanOne([{ kind: 'manual', url: `${server.url}/manual.pdf` }])
   t.ok(await exists(stored.path_manual))
   const { stored: other } = await scanOne([{ kind: 'manual', url: `${server.url}/manual.html` }])

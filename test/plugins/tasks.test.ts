@@ -71,7 +71,7 @@ t.test('who asks for the rescan is told of the scan itself, with or without an e
   }
 })
 
-t.test('the schedules in the database are those that are switched on', async (t) => {
+t.test('V8: the schedules in the database are those that are switched on', async (t) => {
   const schedules = () => sql<{ key: string, cron: string }>("select key, cron from pgboss.schedule where name = 'schedules' order by key")
   t.same(await schedules(), [
     { key: 'cleanup_assets', cron: '40 4 * * *' },

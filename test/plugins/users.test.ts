@@ -249,7 +249,7 @@ t.test('an avatar is known by its content, replaces the former one and goes with
   t.equal((await call('GET', `/${id}/avatar`, admin)).statusCode, 404)
 })
 
-t.test('what is no picture is refused under every name, and leaves nothing behind', async (t) => {
+t.test('V13: what is no picture is refused under every name, and leaves nothing behind', async (t) => {
   const { id, headers } = await make('sven')
   const huge = Buffer.from(await picture('png'))
   // Width and height stand at bytes 16 to 23 of a PNG; the checksum that follows no longer fits.

@@ -27,7 +27,7 @@ function jobOf (path: string): Job {
   return { kind: 'file', files: [{ path }], settings: { excluded: {}, limits: DEFAULT_LIMITS, members: 'all' } }
 }
 
-t.test('a file that ends the process fails alone, and is told apart from those beside it', async (t) => {
+t.test('V16: a file that ends the process fails alone, and is told apart from those beside it', async (t) => {
   const pool = createPool(t)
   const settled = await Promise.allSettled(['a', 'killed', 'b', 'bomb', 'c'].map((path) => pool.run(jobOf(path))))
   t.match(settled, [
