@@ -22,6 +22,7 @@ const STEPS_OF_ROUND = 100
 /** One of so many ids that somebody else asks for is the witness's. */
 const WITNESS_EVERY = 25
 const FAULTS_MAX = 40
+const LOG_LINES_MAX = 40
 
 type Step =
   | { kind: 'one', who: number, draft: Draft }
@@ -50,7 +51,8 @@ function steps (document: Document): Arbitrary<Step> {
   const any = fc.constantFrom(...places.flatMap((place) => place.method === 'POST' ? [place, place] : [place]))
   const partOf = ({ path }: Place) => path.split('/')[2]
   const who = fc.nat(CROWD.length - 1)
-  const pairs = any.chain((place) => fc.tuple(draftOf(place), fc.constantFrom(...places.filter((one) => partOf(one) === partOf(place))).chain(draftOf)))
+  const besides = (place: Place) => fc.constantFrom(...places.filter((one) => partOf(one) === partOf(place)))
+  const pairs = any.chain((place) => fc.tuple(draftOf(place), besides(place).chain(draftOf)))
   return fc.oneof(
     { weight: 12, arbitrary: fc.record({ kind: fc.constant('one' as const), who, draft: any.chain(draftOf) }) },
     { weight: 4, arbitrary: fc.record({ kind: fc.constant('pair' as const), who: fc.tuple(who, who), drafts: pairs, focus: fc.nat(11) }) },
@@ -64,7 +66,9 @@ t.test(`${REQUESTS} requests that nobody would send do no harm`, async (t) => {
   await until('a library', async () => (await server.look(task))?.ended_at instanceof Date, server.command, WAIT_MS)
   const rom = (await server.query<{ id: number }>('select id from roms order by id limit 1'))?.[0]?.id ?? 0
   const witness = await addWitness(server, rom)
-  const workers = await listChildren(server.command.pid, 'web')
+  const listWorkers = async () =>
+    [await listChildren(server.command.pid, 'web'), await listChildren(server.command.pid, 'worker')]
+  const workers = await listWorkers()
   const document = await (await fetch(`${server.url}/openapi.json`)).json() as Document
   const step = steps(document)
 
@@ -92,7 +96,8 @@ t.test(`${REQUESTS} requests that nobody would send do no harm`, async (t) => {
     closeConnections()
   })
 
-  const secretsBut = (person: Person) => [...witness.secrets, ...people.filter((one) => one !== person).flatMap((one) => one.secrets)]
+  const secretsBut = (person: Person) =>
+    [...witness.secrets, ...people.filter((one) => one !== person).flatMap((one) => one.secrets)]
 
   function prepare (who: number, draft: Draft, focus?: number): { person: Person, request: FuzzRequest } {
     const person = people[who] ?? people[0]
@@ -103,7 +108,8 @@ t.test(`${REQUESTS} requests that nobody would send do no harm`, async (t) => {
     }
     const request = encode(draft, look)
     const address = { 'x-forwarded-for': `198.51.100.${who + 1}` }
-    return { person, request: spare({ ...request, headers: { ...address, ...person.headers, ...request.headers } }, witness) }
+    const headers = { ...address, ...person.headers, ...request.headers }
+    return { person, request: spare({ ...request, headers }, witness) }
   }
 
   async function ask ({ person, request }: ReturnType<typeof prepare>): Promise<void> {
@@ -150,10 +156,14 @@ t.test(`${REQUESTS} requests that nobody would send do no harm`, async (t) => {
   t.comment(`${sent} requests; answers: ${JSON.stringify(Object.fromEntries([...statuses].sort(([a], [b]) => a - b)))}; ` +
     `the slowest took ${Math.round(slowestMs)} ms; ${generation} people`)
   t.same([...faults].map(([fault, times]) => `${fault} (${times} times)`), [])
-  t.same(await listChildren(server.command.pid, 'web'), workers, 'no web worker ended')
+  t.same(await listWorkers(), workers, `no worker ended: ${JSON.stringify(workers)}`)
+  for (const line of listAlarms(server.command.output()).slice(0, LOG_LINES_MAX)) t.comment(line.slice(0, 1_000))
   t.ok(sent >= REQUESTS)
   await server.stop()
 })
+
+/** The lines of a log that are errors. */
+const listAlarms = (log: string) => log.split('\n').filter((line) => /"level":[56]0/.test(line))
 
 /** Administrators may change and delete any account: not these, without which nothing could be told. */
 function spare (request: FuzzRequest, { ids }: Witness): FuzzRequest {

@@ -10,13 +10,16 @@ const INSIDES = /\$argon2|postgres(ql)?:\/\/|\n {4}at \S+ ?\(|node_modules|node:
 /** Words that the specification gives these answers. */
 const PLAIN = /^CSRF token missing or invalid/
 
+/** Its 503 has a body that is described: what is ready and what is not. */
+const REPORT = 'getReadiness'
+
 export interface Asked { request: FuzzRequest, isAdmin: boolean }
 
 const isFine = (status: number, headers: Answer['headers'] | null) =>
   status < 500 || (status === 503 && headers?.['retry-after'] !== undefined)
 
-function findForeignBody ({ status, text, headers }: Answer, method: string): string | null {
-  if (status < 400 || method === 'HEAD' || (status === 403 && PLAIN.test(text))) return null
+function findForeignBody ({ status, text, headers }: Answer, { method, operationId }: FuzzRequest): string | null {
+  if (status < 400 || method === 'HEAD' || (status === 403 && PLAIN.test(text)) || operationId === REPORT) return null
   if (!/^application\/json/.test(headers['content-type'] ?? '')) return `an error of the type ${headers['content-type']}`
   return hasDetail(text) ? null : 'an error without detail'
 }
@@ -30,8 +33,10 @@ function hasDetail (text: string): boolean {
   }
 }
 
-/** What is wrong with an answer. */
-export function findFault (answer: Answer, { request, isAdmin }: Asked, secrets: readonly string[], folders: readonly string[]): string | null {
+/** What is wrong with an answer, which may hold none of the secrets, and the folders for administrators alone. */
+export function findFault (
+  answer: Answer, { request, isAdmin }: Asked, secrets: readonly string[], folders: readonly string[]
+): string | null {
   const { status, headers, text, ms } = answer
   if (ms >= GIVE_UP_MS) return 'no answer'
   if (status === 0) return 'a connection that was closed without an answer'
@@ -44,7 +49,7 @@ export function findFault (answer: Answer, { request, isAdmin }: Asked, secrets:
   if (inside !== undefined && !asked.includes(inside)) return `something of its inside: ${inside}`
   const folder = isAdmin ? undefined : folders.find((one) => text.includes(one))
   if (folder !== undefined) return `the folder ${folder}`
-  return findForeignBody(answer, request.method)
+  return findForeignBody(answer, request)
 }
 
 /** What is wrong with bytes that came over a connection, where several answers may follow each other. */

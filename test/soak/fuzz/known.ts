@@ -1,4 +1,5 @@
-import { Known, isIdName, kindOf } from './values.ts'
+import type { Known } from './values.ts'
+import { isIdName, kindOf } from './values.ts'
 
 type Id = string | number
 

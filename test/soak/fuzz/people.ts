@@ -34,7 +34,9 @@ export async function addUser (server: SoakServer, name: string, role: 'admin' |
     [name, `${name}@home.invalid`, role, await hash(password, QUICK_HASH)])
 }
 
-async function addToken (server: SoakServer, user: number, scopes: readonly string[], device: number | null): Promise<string> {
+async function addToken (
+  server: SoakServer, user: number, scopes: readonly string[], device: number | null
+): Promise<string> {
   const raw = `svc_${randomUUID()}${randomUUID()}`
   await insert(server, 'insert into client_tokens (user_id, name, token_hash, scopes, device_id) values ($1, $2, $3, $4, $5)',
     [user, 'of the crowd', sha256(raw), scopes, device])

@@ -40,7 +40,10 @@ export class Sockets {
   }
 
   /** Sends an event. @returns whether it could be, which it cannot be by who is not let in */
-  async send (name: string, headers: Record<string, string>, { namespace, event, payload }: Message, look: (known: Known) => unknown): Promise<boolean> {
+  async send (
+    name: string, headers: Record<string, string>, message: Message, look: (known: Known) => unknown
+  ): Promise<boolean> {
+    const { namespace, event, payload } = message
     const key = `${name} ${namespace}`
     const socket = this.#open.get(key) ?? this.#connect(key, namespace, headers)
     const isConnected = socket.connected || await this.#wait(socket)

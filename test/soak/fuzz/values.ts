@@ -87,6 +87,10 @@ const FOREIGN_TEXTS = ['Ünï', '日本語', '🎮', 'e\u0301', '\u200b', '\ufef
 const times = fc.date({ min: new Date('1970-01-01'), max: new Date('2099-12-31'), noInvalidDate: true }).map((date) => date.toISOString())
 const nearTimes = fc.integer({ min: 0, max: 40 }).map((days) => new Date(Date.UTC(2026, 9, 1 + days)).toISOString())
 
+/** The first so many times as often as the second. */
+export const mostly = <T>(weight: number, common: Arbitrary<T>, rare: Arbitrary<T>): Arbitrary<T> =>
+  fc.oneof({ weight, arbitrary: common }, { weight: 1, arbitrary: rare })
+
 const matches = new Map<string, Arbitrary<string>>()
 
 /** Some texts of a pattern: making up new ones every time would take most of a run. */
@@ -106,9 +110,9 @@ function texts (schema: Schema, name: string): Arbitrary<string> {
   const lengths = { minLength, maxLength: Math.max(minLength, Math.min(maxLength, 40)) }
   // A pattern that only forbids characters says little about the rest.
   const free = pattern === undefined || pattern.startsWith('^[^')
-    ? fc.oneof({ weight: 9, arbitrary: fc.string(lengths) }, { weight: 1, arbitrary: fc.constantFrom(...FOREIGN_TEXTS) })
+    ? mostly(9, fc.string(lengths), fc.constantFrom(...FOREIGN_TEXTS))
     : matching(pattern, schema.maxLength ?? Infinity)
-  return named === undefined ? free : fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...named) }, { weight: 1, arbitrary: free })
+  return named === undefined ? free : mostly(4, fc.constantFrom(...named), free)
 }
 
 function integers ({ minimum = 0, maximum = GREATEST_INTEGER }: Schema): Arbitrary<number> {
@@ -126,8 +130,8 @@ const contents = fc.oneof(
   // The same picture, said to be 60,000 pixels wide and high.
   fc.constant(Buffer.from('iVBORw0KGgoAAAANSUhEUgAA6mAAAOpgCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64')))
 
-export const uploads: Arbitrary<Upload> = fc.tuple(
-  fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...FILE_NAMES) }, { weight: 1, arbitrary: fc.string({ maxLength: 300 }) }), contents)
+export const uploads: Arbitrary<Upload> = fc
+  .tuple(mostly(4, fc.constantFrom(...FILE_NAMES), fc.string({ maxLength: 300 })), contents)
   .map(([name, content]) => new Upload(name, content))
 
 /** Values that a schema lets through, or nearly: the names of keys say what they should be. */
@@ -141,14 +145,15 @@ export function valid (schema: Schema, name = ''): Arbitrary<unknown> {
   switch (schema.type) {
     case 'object': return objects(schema)
     case 'array': return fc.array(valid(schema.items ?? {}, name), {
-      minLength: schema.minItems ?? 0, maxLength: Math.max(schema.minItems ?? 0, Math.min(schema.maxItems ?? ITEMS_MAX, ITEMS_MAX))
+      minLength: schema.minItems ?? 0,
+      maxLength: Math.max(schema.minItems ?? 0, Math.min(schema.maxItems ?? ITEMS_MAX, ITEMS_MAX))
     })
-    case 'integer': return isId ? fc.oneof({ weight: 9, arbitrary: known(name) }, { weight: 1, arbitrary: integers(schema) }) : integers(schema)
+    case 'integer': return isId ? mostly(9, known(name), integers(schema)) : integers(schema)
     case 'number': return fc.double({ min: schema.minimum ?? -1e9, max: schema.maximum ?? 1e9, noNaN: true })
     case 'boolean': return fc.boolean()
     case 'null': return fc.constant(null)
     case 'string': return isId || /code|token/.test(name)
-      ? fc.oneof({ weight: 6, arbitrary: known(name) }, { weight: 1, arbitrary: texts(schema, name) })
+      ? mostly(6, known(name), texts(schema, name))
       : texts(schema, name)
     default: return fc.jsonValue({ maxDepth: 2 })
   }
@@ -196,7 +201,7 @@ function replaceAt (value: unknown, [step, ...rest]: Step[], by: unknown): unkno
 
 /** Valid values of which one part is junk, is gone, or is too many. */
 export function mutated (schema: Schema): Arbitrary<unknown> {
-  return fc.tuple(valid(schema), fc.nat(), fc.oneof({ weight: 5, arbitrary: junk }, fc.constant(undefined)), fc.boolean())
+  return fc.tuple(valid(schema), fc.nat(), mostly(5, junk, fc.constant(undefined)), fc.boolean())
     .map(([value, pick, by, isAdded]) => {
       if (isAdded && isBranch(value) && !Array.isArray(value)) return { ...value, [`extra_${pick}`]: by, user_id: 1, role: 'admin' }
       const places = listPlaces(value)

@@ -72,7 +72,8 @@ export async function addWitness (server: SoakServer, rom: number): Promise<Witn
   const call = createCalls(server, headers)
   const ids: Witness['ids'] = new Map([['user', [user]]])
   const make = async (kind: string, url: string, body: object | FormData) => {
-    for (const [one, id] of decodeKnown(kind, await call(url, body))) if (one === kind) ids.set(kind, [...ids.get(kind) ?? [], id])
+    const made = decodeKnown(kind, await call(url, body)).filter(([one]) => one === kind).map(([, id]) => id)
+    ids.set(kind, [...ids.get(kind) ?? [], ...made])
   }
   await make('device', '/api/devices', { name: MARK, hostname: MARK, platform: 'linux' })
   const save = (content: string) => make('save', `/api/saves?rom_id=${rom}&slot=${MARK}&overwrite=true`, formOf('saveFile', `${MARK}.srm`, content))
