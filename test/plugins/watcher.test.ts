@@ -12,10 +12,10 @@ import { buildScanTest, startWorker, until } from './scan-support.ts'
 interface Row { id: string, status: string, payload: { type: string, platform_fs_slugs: string[] } }
 
 const test = await buildScanTest(t, {
-  providers: ['beta'], env: { ENABLE_RESCAN_ON_FILESYSTEM_CHANGE: 'true', RESCAN_ON_FILESYSTEM_CHANGE_DELAY: '0.005' }
+  providers: ['beta'], env: { ENABLE_RESCAN_ON_FILESYSTEM_CHANGE: 'true', RESCAN_ON_FILESYSTEM_CHANGE_DELAY: '0.01' }
 })
 const { app, worker, admin, put, sql, libraryDir, roms, rom, start, finished } = test
-const DELAY_MS = 300
+const DELAY_MS = 600
 const beta = scriptOf('beta')
 const at = (path: string) => join(libraryDir, 'roms', path)
 
@@ -112,6 +112,11 @@ t.test('while a scan runs the next one waits for its end', async (t) => {
     await put({ 'roms/snes/Two.sfc': 'two' })
     await until(async () => (await sql(`select 1 from tasks where status = 'scheduled'
       and created_at < now() - interval '${DELAY_MS * 2} milliseconds'`)).length === 1, 'its time is over')
+    const listed = (await app.inject({ url: '/api/tasks/status', headers: admin })).json<{ status: string }[]>()
+    t.same(listed.filter(({ status }) => status === 'scheduled'), [], 'what only waits is not listed')
+    const [row] = await waiting()
+    t.match((await app.inject({ url: `/api/tasks/${row?.id}`, headers: admin })).json(),
+      { status: 'scheduled', task_name: 'Rescan on filesystem change', task_key: 'filesystem_watcher' })
     beta.identify = () => null
     resolve(null)
   })
@@ -122,11 +127,6 @@ t.test('while a scan runs the next one waits for its end', async (t) => {
 t.test('what a person had scanned meanwhile is not scanned again', async (t) => {
   await put({ 'roms/nes/D.nes': 'd' })
   await until(async () => (await waiting()).length === 1, 'the scan waits')
-  const listed = (await app.inject({ url: '/api/tasks/status', headers: admin })).json<{ status: string }[]>()
-  t.same(listed.filter(({ status }) => status === 'scheduled'), [], 'it is not due yet and not listed')
-  const [row] = await waiting()
-  t.match((await app.inject({ url: `/api/tasks/${row?.id}`, headers: admin })).json(),
-    { status: 'scheduled', task_name: 'Rescan on filesystem change', task_key: 'filesystem_watcher' })
   t.match(await finished(await start({ type: 'quick', apis: [] })), { status: 'finished' })
   const before = await scans()
   await until(async () => (await waiting('canceled')).length === 1, 'the scan that waited is dropped')
