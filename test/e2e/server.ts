@@ -108,7 +108,7 @@ async function readProcesses () {
 /** The processes that a supervisor runs for one role, by process id. */
 export async function listChildren (parent: number, role: 'web' | 'worker'): Promise<number[]> {
   const processes = await readProcesses()
-  return processes.filter((one) => one.parent === parent && one.args.endsWith(`supervisor-child.ts ${role}`)).map(({ pid }) => pid)
+  return processes.filter((one) => one.parent === parent && one.args.endsWith(`supervisor/child.ts ${role}`)).map(({ pid }) => pid)
 }
 
 /** Every process that it runs, the database's server among them. */
