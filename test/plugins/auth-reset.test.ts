@@ -3,8 +3,9 @@ import t from 'tap'
 import { setPassword } from '../../plugins/users/cli.ts'
 import { createJwts } from '../../plugins/auth/jwt.ts'
 import { type TestApp, buildTestApp } from '../support.ts'
-import { basicHeaders, guestHeaders, signIn, until } from './auth-support.ts'
+import { basicHeaders, guestHeaders, signIn } from './auth-support.ts'
 import { linkOf, startMail } from './mail-support.ts'
+import { until } from './scan-support.ts'
 
 type Line = Record<string, unknown>
 const tokenOf = (link: unknown) => /\?token=([\w.-]+)$/.exec(String(link))?.[1] ?? ''
