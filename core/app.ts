@@ -123,7 +123,7 @@ export async function buildApp (options: AppOptions): Promise<App> {
   await app.register(sockets, { config, accepts: role === 'web', workerNumber: options.workerNumber ?? 0 })
   await app.register(jobs, { url, works })
   await app.register(loader, {
-    config, works, createServices: createPluginServices(app, config),
+    config, works, createServices: await createPluginServices(app, config),
     ...(options.packages === undefined ? {} : { packages: options.packages })
   })
   await app.register(openapi, { config, version: VERSION })

@@ -192,7 +192,7 @@ function createSender (options: HttpClientOptions, dispatcher: Dispatcher): Send
     tempDir: options.tempDir ?? tmpdir(),
 
     setLimits (limits) {
-      turns.set(limits)
+      turns.set({ ...options.pace, ...limits })
       options.onLimits?.(limits)
     },
 

@@ -10,6 +10,7 @@ import type { OutgoingClient } from '../http/client.ts'
 import type { Hold } from './limit-time.ts'
 import { isInside, resolveInside } from '../library/safe-path.ts'
 import type { HostIndex } from './plugin-index.ts'
+import type { LearntLimits } from './plugin-limits.ts'
 
 const TEXT_MAX_BYTES = 64 * 1024 * 1024
 const ABSENT = new Set(['ENOENT', 'ENOTDIR'])
@@ -123,6 +124,7 @@ export interface PluginServices {
   files: Files
   folders: Readonly<Record<string, Files>>
   index: HostIndex
+  learnt: LearntLimits
 }
 
 /** What differs from call to call: a scan shares its memo among all ROMs. */
@@ -146,5 +148,6 @@ export function createContext (services: PluginServices, scope: CallScope): Prov
   const { heedsLimits = false, hold, signal, memo, preferences } = scope
   const { options = {}, found = NOTHING_FOUND, report = () => {} } = scope
   const http = services.http.withSignal(signal, { tellsLimits: heedsLimits, onWait: hold })
-  return { ...services, http, signal, memo, preferences, options, found, report }
+  const { learnt: _learnt, ...shared } = services
+  return { ...shared, http, signal, memo, preferences, options, found, report }
 }

@@ -26,7 +26,7 @@ export class LoadError extends Error {
 
 /** What each kind must have; the rest of its definition is optional. */
 const REQUIRED: Record<PluginKind, Record<string, 'function' | 'object' | 'string'>> = {
-  provider: { identify: 'function' },
+  provider: {},
   channel: { settings: 'object', deliver: 'function', describe: 'function' },
   exporter: { fileName: 'string', media: 'object', render: 'function' }
 }
@@ -88,12 +88,24 @@ export async function importPlugin (
   if (plugin.definition.key !== manifest.key) {
     throw new LoadError('failed', `its package.json says key '${manifest.key}', its code '${plugin.definition.key}'`)
   }
-  const parts = new Map(Object.entries(plugin.definition))
+  const parts = new Map<string, unknown>(Object.entries(plugin.definition))
   const lacking = Object.entries(REQUIRED[plugin.kind]).find(([name, type]) => kindOfValue(parts.get(name)) !== type)
   if (lacking !== undefined) {
     throw new LoadError('failed', `its definition lacks the ${lacking[1]} '${lacking[0]}', which every ${plugin.kind} has`)
   }
+  if (plugin.kind === 'provider') checkProvider(parts)
   return plugin
+}
+
+/** @throws LoadError for a provider that cannot be asked, or whose answers could not be stored. */
+function checkProvider (parts: ReadonlyMap<string, unknown>): void {
+  if (typeof parts.get('identify') !== 'function' && typeof parts.get('getById') !== 'function') {
+    throw new LoadError('failed', "its definition lacks the function 'identify', and 'getById' as well; every provider has one of them")
+  }
+  const id = parts.get('id')
+  if (parts.get('kind') !== 'ids' && id !== 'integer' && id !== 'string') {
+    throw new LoadError('failed', "its definition lacks 'id'; say id: 'integer' or id: 'string', or kind: 'ids' for a source without ids of its own")
+  }
 }
 
 const kindOfValue = (value: unknown) => value === null ? 'null' : typeof value

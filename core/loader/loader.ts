@@ -9,6 +9,8 @@ import {
   type Definition, type Exported, type ImportedPlugin, LoadError, importPlugin, limitTime, messageOf, readManifest
 } from './import.ts'
 import { type PluginPackage, linkSdk, listPluginPackages } from './packages.ts'
+import { findCircle } from './provider-order.ts'
+import { readScanOptions } from './scan-options.ts'
 import type { WantedServices } from './services.ts'
 import type { Loaded, PluginRecord, Registry, Trust } from './registry.ts'
 
@@ -88,6 +90,7 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
   const definitions: Exported[] = []
   /** The first of two plugins with one key wins. */
   const taken = new Map<string, string>()
+  const ordered: ProviderDefinition[] = []
   const candidates = (options.packages ?? listPluginPackages(config.data_dir)).map((pack): Candidate => ({
     pack,
     manifest: null,
@@ -137,6 +140,18 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
     candidate.services = services
   }
 
+  /** Only among those that can be asked: the one that closes a circle is left out, in load order. */
+  function putInOrder ({ plugin }: Candidate): void {
+    if (plugin?.kind !== 'provider') return
+    const definition = plugin.definition as ProviderDefinition
+    const circle = findCircle(ordered, definition)
+    if (circle !== null) {
+      throw new LoadError('failed', `it waits for itself: ${circle.join(' → ')}, each asked before the next; ` +
+        "change its 'links', 'after' or 'when'")
+    }
+    ordered.push(definition)
+  }
+
   async function setUp ({ pack, plugin, services }: Candidate): Promise<void> {
     if (plugin === null || services === null) return
     const closers: (() => Promise<void>)[] = []
@@ -161,7 +176,8 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
       limits,
       folders,
       http: services.http,
-      context: (scope) => createContext(services, scope),
+      learnt: services.learnt,
+      context: (scope) => createContext(services, { ...scope, options: readScanOptions(definition, scope.options) }),
       rebuildIndex: 'index' in definition ? services.index.rebuild : null
     }
     maps[kind].set(definition.key, loaded)
@@ -170,6 +186,7 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
   // All at once, so that several plugins that hang cost no more time than one.
   await Promise.all(candidates.map((candidate) => attempt(candidate, () => importOne(candidate))))
   for (const candidate of candidates) await attempt(candidate, () => { configure(candidate) })
+  for (const candidate of candidates) await attempt(candidate, () => { putInOrder(candidate) })
   if (works) await Promise.all(candidates.map((candidate) => attempt(candidate, () => setUp(candidate))))
   for (const candidate of candidates) await attempt(candidate, () => { add(candidate) })
 

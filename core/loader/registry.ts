@@ -3,6 +3,7 @@ import type {
 } from '@svc/plugin-sdk'
 import type { OutgoingClient } from '../http/client.ts'
 import type { CallScope } from './context.ts'
+import type { LearntLimits } from './plugin-limits.ts'
 
 export type PluginStatus = 'active' | 'disabled' | 'unsupported' | 'failed'
 
@@ -39,6 +40,8 @@ export interface Loaded<Definition> {
   folders: Readonly<Record<string, string>>
   /** Its own way out, for what the host fetches on its behalf. */
   http: Pick<OutgoingClient, 'withSignal'>
+  /** What its service told of its pace and allowances. */
+  learnt: LearntLimits
   context (scope: CallScope): ProviderContext
   /** Builds its local index anew; null for a plugin without one. */
   rebuildIndex: ((scope: CallScope) => Promise<number>) | null

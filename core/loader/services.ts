@@ -7,6 +7,7 @@ import {
   type CallScope, type PluginServices, createCache, createFiles, createMemo, readPreferences
 } from './context.ts'
 import { type BuildIndex, NO_INDEX, createIndex } from './plugin-index.ts'
+import { createLimitsStore } from './plugin-limits.ts'
 import { VERSION } from '../version.ts'
 
 export const USER_AGENT = `Svc/${VERSION}`
@@ -28,8 +29,12 @@ export interface WantedServices {
 }
 
 /** How the running server equips a plugin. */
-export function createPluginServices (app: FastifyInstance, config: Config) {
+export async function createPluginServices (app: FastifyInstance, config: Config) {
   const files = createFiles(config.library_dir)
+  const limits = await createLimitsStore(app.pg, (err) => {
+    app.log.warn({ err }, 'what plugins learnt of their limits could not be stored')
+  })
+  app.addHook('onClose', async () => { await limits.flush() })
   const closing = new AbortController()
   app.addHook('onClose', async () => { closing.abort(new Error('The server stops')) })
   const scopeOfFirstBuild = (): CallScope =>
@@ -39,11 +44,21 @@ export function createPluginServices (app: FastifyInstance, config: Config) {
     const folders = Object.fromEntries(Object.entries(wanted.folders).map(([name, path]) => [name, createFiles(path)]))
     const log: Logger = app.log.child({ plugin: `${kind}/${key}` })
     const cache = createCache(app.pg, `${kind}/${key}`)
+    const learnt = limits.of(`${kind}/${key}`)
     const http = createHttpClient({
-      name: key, userAgent: USER_AGENT, log, secrets, trustedOrigins: origins, store: cache, pace, hosts
+      name: key,
+      userAgent: USER_AGENT,
+      log,
+      secrets,
+      trustedOrigins: origins,
+      store: cache,
+      pace: { ...pace, ...learnt.pace() },
+      hosts,
+      onLimits: learnt.learnPace,
+      onAllowance: learnt.learnAllowance
     })
     app.addHook('onClose', async () => { await http.close() })
     const index = buildIndex === undefined ? NO_INDEX : createIndex(app.pg, `${kind}/${key}`, buildIndex, scopeOfFirstBuild)
-    return { config: pluginConfig, http, log, cache, files, folders, index }
+    return { config: pluginConfig, http, log, cache, files, folders, index, learnt }
   }
 }

@@ -1,14 +1,18 @@
 import type { ExportGame, MediaKind } from '@svc/plugin-sdk'
 import type pg from 'pg'
 import { safeRelativePath } from '../../core/library/safe-path.ts'
-import type { Rom, StoredMedia } from '../roms/entities.ts'
+import type { GameValues, Rom, StoredMedia } from '../roms/entities.ts'
+import { gameFieldsIn, mapGameFields, selectGameFields } from '../roms/game-fields.ts'
 import { toReason } from './fs-reason.ts'
 import type { SkippedRom } from './schemas.ts'
 
-type RomRow = Pick<Rom, 'id' | 'fs_name' | 'fs_path' | 'fs_name_no_tags' | 'is_folder' | 'genres' | 'franchises' |
-  'companies' | 'developers' | 'publishers' | 'regions' | 'languages' | 'tags' | 'player_count' | 'path_screenshots' |
-  'media'> & Record<'name' | 'summary' | 'path_cover_large' | 'path_manual' | 'nested_path', string | null> &
-  Record<'first_release_date' | 'average_rating', number | null>
+/** What of a game exporters get as it is stored. */
+const GAME_FIELDS = gameFieldsIn('exports')
+type ExportedFields = Pick<GameValues, typeof GAME_FIELDS[number]>
+
+type RomRow = ExportedFields & Pick<GameValues, 'player_count'> &
+  Pick<Rom, 'id' | 'fs_name' | 'fs_path' | 'fs_name_no_tags' | 'is_folder' | 'tags' | 'path_screenshots' | 'media'> &
+  Record<'name' | 'summary' | 'path_cover_large' | 'path_manual' | 'nested_path', string | null>
 
 /** A game before its media are in place. */
 export interface GameDraft {
@@ -26,10 +30,9 @@ const PAGE_ROMS = 1_000
 const UNKNOWN_PLAYERS = '1'
 
 /** `nested_path` is the only file directly in a ROM's folder: it is what a frontend starts. */
-const SELECT_PAGE = `select r.id, r.fs_name, r.fs_path, r.fs_name_no_tags, r.is_folder, r.name, r.summary, r.genres,
-    r.franchises, r.companies, r.developers, r.publishers, r.regions, r.languages, r.tags, r.player_count,
-    r.first_release_date::float8 as first_release_date, r.average_rating, r.path_cover_large, r.path_screenshots,
-    r.path_manual, r.media, nested.path as nested_path
+const SELECT_PAGE = `select r.id, r.fs_name, r.fs_path, r.fs_name_no_tags, r.is_folder, r.name, r.summary, r.tags,
+    ${selectGameFields([...GAME_FIELDS, 'player_count'])}, r.path_cover_large, r.path_screenshots, r.path_manual, r.media,
+    nested.path as nested_path
   from roms r left join lateral (
     select min(f.file_path || '/' || f.file_name) as path from rom_files f
     where r.has_nested_single_file and f.rom_id = r.id and f.is_top_level having count(*) = 1
@@ -73,7 +76,6 @@ function toDraft (row: RomRow, folder: string): GameDraft {
 }
 
 function toGame (row: RomRow, path: string): GameDraft['game'] {
-  const { genres, franchises, companies, developers, publishers, regions, languages, tags } = row
   return {
     rom_id: row.id,
     path,
@@ -82,16 +84,8 @@ function toGame (row: RomRow, path: string): GameDraft['game'] {
     name: row.name === null || row.name === '' ? row.fs_name_no_tags : row.name,
     summary: row.summary,
     player_count: row.player_count === UNKNOWN_PLAYERS ? null : row.player_count,
-    first_release_date: row.first_release_date,
-    average_rating: row.average_rating,
-    genres,
-    franchises,
-    companies,
-    developers,
-    publishers,
-    regions,
-    languages,
-    tags
+    tags: row.tags,
+    ...mapGameFields<typeof GAME_FIELDS[number], ExportedFields>(GAME_FIELDS, (name) => row[name])
   }
 }
 

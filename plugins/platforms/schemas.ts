@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { KNOWN_SOURCES } from '../../core/library/sources.ts'
 import { DateTime, Nullable, NameText, StoredText } from '../../core/typebox.ts'
 
 export const FirmwareSchema = Type.Object({
@@ -20,9 +21,12 @@ export const FirmwareSchema = Type.Object({
 })
 export type FirmwareView = Static<typeof FirmwareSchema>
 
+const keysWith = (part: 'id' | 'slug') =>
+  KNOWN_SOURCES.filter(({ platform = [] }) => platform.includes(part)).map(({ key }) => key)
+
 /** Sources whose platform ids every answer has, with or without their plugin. */
-export const PLATFORM_ID_KEYS = ['igdb', 'sgdb', 'moby', 'launchbox', 'ss', 'ra', 'hasheous', 'tgdb', 'flashpoint'] as const
-export const PLATFORM_SLUG_KEYS = ['igdb', 'moby', 'hltb', 'libretro'] as const
+export const PLATFORM_ID_KEYS: readonly string[] = keysWith('id')
+export const PLATFORM_SLUG_KEYS: readonly string[] = keysWith('slug')
 
 const PlatformFields = Type.Object({
   id: Type.Integer({ description: '-1 for a platform that is not stored' }),

@@ -1,4 +1,7 @@
-import type { PlatformFacts, ProviderDefinition, ProviderIdType } from '@svc/plugin-sdk'
+import {
+  type PlatformFacts, type PlatformRecord, type ProviderDefinition, type ProviderIdType, listPlatformIds
+} from '@svc/plugin-sdk'
+import { KNOWN_SOURCES, idTypeOf, listProviders } from '../../core/library/sources.ts'
 import type { Registry } from '../../core/loader/registry.ts'
 import { parseName } from '../../core/library/names.ts'
 import { formatDate } from '../../core/typebox.ts'
@@ -34,14 +37,17 @@ export interface FirmwareRow {
   updated_at: number
 }
 
-const IDENTIFYING = ['igdb', 'moby', 'ss', 'launchbox', 'ra', 'hasheous'] as const
+const IDENTIFYING = KNOWN_SOURCES.filter(({ identifiesPlatforms }) => identifiesPlatforms === true).map(({ key }) => key)
+
+/** Whether a platform with these fields is one that a source knows. */
+export const isPlatformIdentified = (fields: object | null): boolean => fields !== null &&
+  IDENTIFYING.some((key) => (fields as Readonly<Record<string, unknown>>)[`${key}_id`] != null)
 
 type WithId = ProviderDefinition & { id: ProviderIdType }
 
 /** The providers that give games ids of their own, those that are switched off included. */
-export const providersOf = (registry: Registry): WithId[] => registry.definitions
-  .flatMap(({ kind, definition }) => kind === 'provider' ? [definition as ProviderDefinition] : [])
-  .filter((definition): definition is WithId => definition.id !== undefined)
+export const providersOf = (registry: Registry): WithId[] =>
+  listProviders(registry).filter((definition): definition is WithId => idTypeOf(definition) !== null)
 
 export function toFirmwareView (row: FirmwareRow): FirmwareView {
   const parsed = parseName(row.file_name)
@@ -57,23 +63,41 @@ export function toFirmwareView (row: FirmwareRow): FirmwareView {
   }
 }
 
+type Entry = NonNullable<ProviderDefinition['platforms']>[string] | undefined
+
+const entryOf = ({ platforms }: ProviderDefinition, facts: PlatformFacts | null): Entry =>
+  facts === null ? undefined : platforms?.[facts.slug]
+
 /** The ids and slugs of other sources: a provider's own table first, then what is known without it. */
 function sourceColumns (providers: readonly ProviderDefinition[], facts: PlatformFacts | null) {
   const known: Readonly<Record<string, unknown>> = facts === null ? {} : { ...facts }
-  const own = (key: string) => facts === null
-    ? undefined
-    : providers.find((provider) => provider.key === key)?.platforms?.[facts.slug]
+  const ids = new Map(providers.map((provider) => [provider.key, listPlatformIds(entryOf(provider, facts))[0]]))
   const columns: Record<string, unknown> = {}
-  for (const { key } of providers) columns[`${key}_id`] = own(key) ?? null
+  for (const { key } of providers) columns[`${key}_id`] = ids.get(key) ?? null
   for (const key of PLATFORM_ID_KEYS) {
-    const id = own(key)
+    const id = ids.get(key)
     columns[`${key}_id`] = typeof id === 'number' ? id : known[`${key}_id`] ?? null
   }
   for (const key of PLATFORM_SLUG_KEYS) {
-    const slug = own(key)
+    const slug = ids.get(key)
     columns[`${key}_slug`] = typeof slug === 'string' ? slug : known[`${key}_slug`] ?? null
   }
   return columns
+}
+
+const isRecord = (entry: Entry): entry is PlatformRecord =>
+  typeof entry === 'object' && !Array.isArray(entry)
+
+/** Anything else would reach clients as an address to open. */
+const isWebAddress = (url: string | undefined) => url !== undefined && /^https?:\/\//i.test(url)
+
+/** What sources say of a platform besides their ids: each from the first that knows it. */
+function sourceFacts (providers: readonly ProviderDefinition[], facts: PlatformFacts | null) {
+  const records = providers.map((provider) => entryOf(provider, facts)).filter(isRecord)
+  return {
+    family_name: records.find(({ family_name: name }) => name !== undefined && name !== '')?.family_name ?? null,
+    url_logo: records.find(({ url_logo: url }) => isWebAddress(url))?.url_logo ?? null
+  }
 }
 
 export function toPlatformView (
@@ -81,16 +105,15 @@ export function toPlatformView (
   providers: readonly ProviderDefinition[]
 ): PlatformView {
   const columns = sourceColumns(providers, facts)
-  const isIdentified = IDENTIFYING.some((key) => columns[`${key}_id`] !== null)
+  const isIdentified = isPlatformIdentified(columns)
   return {
     ...columns,
     ...row,
     category: facts?.category ?? null,
     generation: facts?.generation ?? null,
-    family_name: null,
+    ...sourceFacts(providers, facts),
     family_slug: null,
     url: null,
-    url_logo: null,
     firmware: firmware.map(toFirmwareView),
     created_at: formatDate(row.created_at),
     updated_at: formatDate(row.updated_at),
@@ -110,5 +133,6 @@ export function toSyntheticView (
     ...names, id: -1, custom_name: null, description: null, missing_from_fs: false, rom_count: 0, fs_size_bytes: 0,
     created_at: now.getTime(), updated_at: now.getTime()
   }
-  return { ...toPlatformView(row, facts, [], providers), url_logo: '' }
+  const view = toPlatformView(row, facts, [], providers)
+  return { ...view, url_logo: view.url_logo ?? '' }
 }

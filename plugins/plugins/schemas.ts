@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { Nullable, StringEnum } from '../../core/typebox.ts'
+import { DateTime, Nullable, StringEnum } from '../../core/typebox.ts'
 import { CircuitSchema } from '../circuits/schemas.ts'
 
 export const PluginSchema = Type.Object({
@@ -14,6 +14,15 @@ export const PluginSchema = Type.Object({
   seen_by: StringEnum(['worker', 'web'], {
     description: 'Who reports it. Only the scan worker sets plugins up; the web server only reads their schemas'
   }),
-  circuit: Nullable(CircuitSchema)
+  circuit: Nullable(CircuitSchema),
+  allowances: Type.Array(Type.Object({
+    name: Type.String({ description: 'What it counts, such as a day' }),
+    remaining: Type.Number(),
+    total: Nullable(Type.Number()),
+    resets_at: DateTime
+  }), { description: 'What is left of the budgets that a provider told of' }),
+  paused_until: Nullable(Type.String({
+    format: 'date-time', description: 'Until when a provider is not asked, since an allowance is spent; null when it is asked'
+  }))
 }, { description: 'Further properties may be added' })
 export type PluginView = Static<typeof PluginSchema>

@@ -1,16 +1,29 @@
 import type { FastifyInstance } from 'fastify'
 import { Value } from '@sinclair/typebox/value'
 import { Type } from '@sinclair/typebox'
+import type { LearntLimits } from '../../core/loader/plugin-limits.ts'
+import { formatDate } from '../../core/typebox.ts'
 import { PluginSchema, type PluginView } from './schemas.ts'
 
 const QUEUE = 'plugin-records'
 const WORKER_TIMEOUT_MS = 3_000
 const AnswerSchema = Type.Object({ plugins: Type.Array(PluginSchema) })
 
+/** What a provider's service told of its budgets; of other plugins there is nothing to tell. */
+function listAllowances (learnt: LearntLimits | undefined): Pick<PluginView, 'allowances' | 'paused_until'> {
+  const allowances = learnt?.allowances() ?? []
+  return {
+    allowances: allowances.map(({ name, remaining, total = null, resetsAt }) =>
+      ({ name, remaining, total, resets_at: formatDate(resetsAt) })),
+    paused_until: formatDate(learnt?.spent()?.resetsAt ?? null)
+  }
+}
+
 export function createPlugins (app: FastifyInstance) {
   const listOwn = (seenBy: PluginView['seen_by']): PluginView[] => app.registry.records.map((record) => ({
     ...record,
     seen_by: seenBy,
+    ...listAllowances(app.registry.providers.get(record.kind === 'provider' ? record.key : '')?.learnt),
     circuit: record.kind === 'provider' && record.status === 'active' ? app.circuits.of(record.key).view() : null
   }))
 

@@ -4,6 +4,7 @@ import { isChangedAfter } from '../platforms/changes.ts'
 import type { Viewer } from '../platforms/visibility.ts'
 import { PLAY_STATUSES } from './entities.ts'
 import type { ListRomsQuery, ScopeQuery } from './list-query.ts'
+import { gameFieldsIn } from './game-fields.ts'
 import type { Sources } from './sources.ts'
 import { isRomVisible } from './visibility.ts'
 
@@ -131,7 +132,8 @@ function flagConditions (query: ListRomsQuery, sources: Sources, viewer: Viewer)
   })
 }
 
-const LISTS = ['genres', 'franchises', 'collections', 'companies', 'age_ratings', 'regions', 'languages', 'tags'] as const
+/** The modes are among the values that are told, and no client narrows by them. */
+const LISTS = [...gameFieldsIn('filters').filter((name) => name !== 'game_modes'), 'tags'] as const
 
 function listConditions (query: ListRomsQuery): Condition[] {
   return LISTS.flatMap((name) => {

@@ -4,6 +4,7 @@ import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
 import { columns } from '../../core/database/columns.ts'
 import { Platform } from '../platforms/entities.ts'
 import { User } from '../users/entities.ts'
+import { type GameFieldName, gameColumns } from './game-fields.ts'
 
 /** Where one piece of media came from, and where it lies in the resources folder once it was fetched. */
 export interface StoredMedia { url: string, path: string | null }
@@ -45,27 +46,10 @@ export const Rom = defineEntity({
     has_soundtrack: columns.flag(),
     name: columns.text().nullable(),
     name_sort_key: columns.sortedText().default(''),
-    slug: columns.text().nullable(),
     summary: columns.text().nullable(),
-    alternative_names: columns.texts(),
-    youtube_video_id: columns.text().nullable(),
-    genres: columns.texts(),
-    franchises: columns.texts(),
-    collections: columns.texts(),
-    companies: columns.texts(),
-    developers: columns.texts(),
-    publishers: columns.texts(),
-    game_modes: columns.texts(),
-    age_ratings: columns.texts(),
-    /** Years; the strictest of all ratings. Null when it is not rated. */
-    min_age: p.integer().nullable(),
-    player_count: columns.text().default('1'),
-    first_release_date: p.bigint('number').nullable(),
-    average_rating: p.float().nullable(),
+    ...gameColumns(),
     revision: columns.text().nullable(),
     version: columns.text().nullable(),
-    regions: columns.texts(),
-    languages: columns.texts(),
     tags: columns.texts(),
     crc_hash: columns.text().default('').index(),
     md5_hash: columns.text().default('').index(),
@@ -86,6 +70,8 @@ export const Rom = defineEntity({
   }
 })
 export type Rom = InferEntity<typeof Rom>
+/** What sources fill in, as it is stored. */
+export type GameValues = { [Name in GameFieldName]: Exclude<Rom[Name], undefined> }
 
 /**
  * A file whose row was deleted. Written by the database; when the file is back, the row has its id again, and with it
@@ -142,8 +128,8 @@ export const RomMatch = defineEntity({
   properties: {
     rom: () => p.manyToOne(Rom).primary().deleteRule('cascade').joinColumn('rom_id'),
     provider: columns.text().primary(),
-    /** The id as text, whatever its type on the wire. */
-    provider_id: columns.text(),
+    /** The id as text, whatever its type on the wire; null where a source gives ids of others only. */
+    provider_id: columns.text().nullable(),
     /** The whole match as the provider gave it, raw record included. */
     match: p.json<Record<string, unknown>>(),
     updated_at: columns.updatedAt()

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
+import { GAME_FIELDS, GAME_FIELD_NAMES } from './game-fields.ts'
 import type { Source, Sources } from './sources.ts'
 
 export interface Order {
@@ -10,13 +11,13 @@ export interface Order {
   needsMarks: boolean
 }
 
-const TEXT_COLUMNS = new Set(['fs_name', 'fs_path', 'fs_extension', 'fs_name_no_tags', 'fs_name_no_ext', 'slug', 'summary',
-  'revision', 'version', 'player_count', 'crc_hash', 'md5_hash', 'sha1_hash', 'ra_hash', 'url_cover', 'url_manual',
-  'path_cover_small', 'path_cover_large', 'path_manual', 'youtube_video_id'])
-const OTHER_COLUMNS = new Set(['id', 'platform_id', 'fs_size_bytes', 'created_at', 'updated_at', 'first_release_date',
-  'average_rating', 'is_identified', 'missing_from_fs', 'has_soundtrack', 'has_multiple_files',
-  'has_nested_single_file', 'alternative_names', 'genres', 'franchises', 'collections', 'companies', 'game_modes',
-  'age_ratings', 'regions', 'languages', 'tags'])
+const TEXT_COLUMNS = new Set<string>(['fs_name', 'fs_path', 'fs_extension', 'fs_name_no_tags', 'fs_name_no_ext', 'summary',
+  'revision', 'version', 'crc_hash', 'md5_hash', 'sha1_hash', 'ra_hash', 'url_cover', 'url_manual',
+  'path_cover_small', 'path_cover_large', 'path_manual',
+  ...GAME_FIELD_NAMES.filter((name) => GAME_FIELDS[name].sql === 'text')])
+const OTHER_COLUMNS = new Set<string>(['id', 'platform_id', 'fs_size_bytes', 'created_at', 'updated_at', 'is_identified',
+  'missing_from_fs', 'has_soundtrack', 'has_multiple_files', 'has_nested_single_file', 'tags',
+  ...GAME_FIELD_NAMES.filter((name) => GAME_FIELDS[name].sql !== 'text')])
 const MARK_COLUMNS = new Set(['last_played', 'rating', 'difficulty', 'completion', 'status', 'backlogged', 'now_playing',
   'hidden', 'is_main_sibling'])
 

@@ -5,11 +5,12 @@ import { type RawBuilder, sql } from 'kysely'
 import { milliseconds } from '../../core/database/columns.ts'
 import type { Viewer } from '../platforms/visibility.ts'
 import type { Condition } from './conditions.ts'
-import type { RomFile, RomUser, StoredMedia } from './entities.ts'
+import type { GameValues, RomFile, RomUser, StoredMedia } from './entities.ts'
+import { GAME_FIELD_NAMES, selectGameFields } from './game-fields.ts'
 import { isRomVisible } from './visibility.ts'
 
 /** A ROM with its platform and the viewer's marks. Times are milliseconds since 1970. */
-export interface RomRow {
+export interface RomRow extends GameValues {
   id: number
   platform_id: number
   platform_slug: string
@@ -28,22 +29,8 @@ export interface RomRow {
   has_soundtrack: boolean
   name: string | null
   name_sort_key: string
-  slug: string | null
   summary: string | null
-  alternative_names: string[]
-  youtube_video_id: string | null
-  genres: string[]
-  franchises: string[]
-  collections: string[]
-  companies: string[]
-  game_modes: string[]
-  age_ratings: string[]
-  player_count: string
-  first_release_date: number | null
-  average_rating: number | null
   revision: string | null
-  regions: string[]
-  languages: string[]
   tags: string[]
   crc_hash: string
   md5_hash: string
@@ -88,7 +75,8 @@ export interface FileRow extends Pick<RomFile, 'id' | 'file_name' | 'file_path' 
 export interface MatchRow {
   rom_id: number
   provider: string
-  provider_id: string
+  /** Null where a source gives ids of others only. */
+  provider_id: string | null
   metadata: Record<string, unknown> | null
 }
 
@@ -109,9 +97,8 @@ const MARK_COLUMNS = sql`u.id, u.rom_id, u.user_id, u.is_main_sibling, u.backlog
 const ROM_COLUMNS = sql`r.id, r.platform_id, p.slug as platform_slug, p.fs_slug as platform_fs_slug,
   p.name as platform_name, p.custom_name as platform_custom_name, r.fs_name, r.fs_name_no_tags, r.fs_name_no_ext,
   r.fs_extension, r.fs_path, r.fs_size_bytes::float8 as fs_size_bytes, r.is_folder, r.has_nested_single_file,
-  r.has_multiple_files, r.has_soundtrack, r.name, r.name_sort_key, r.slug, r.summary, r.alternative_names,
-  r.youtube_video_id, r.genres, r.franchises, r.collections, r.companies, r.game_modes, r.age_ratings, r.player_count,
-  r.first_release_date::float8 as first_release_date, r.average_rating, r.revision, r.regions, r.languages, r.tags,
+  r.has_multiple_files, r.has_soundtrack, r.name, r.name_sort_key, r.summary,
+  ${sql.raw(selectGameFields(GAME_FIELD_NAMES))}, r.revision, r.tags,
   r.crc_hash, r.md5_hash, r.sha1_hash, r.ra_hash, r.url_cover, r.path_cover_small, r.path_cover_large,
   r.path_screenshots, r.url_manual, r.path_manual, r.media, r.is_identified, r.missing_from_fs,
   ${milliseconds('r.created_at')} as created_at, ${milliseconds('r.updated_at')} as updated_at,

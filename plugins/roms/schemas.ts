@@ -3,7 +3,8 @@ import { DateTime, Nullable, StringEnum } from '../../core/typebox.ts'
 import { ROM_FILE_CATEGORIES } from '../../core/library/categories.ts'
 import { RomAssetFields } from '../assets/rom-assets.ts'
 import { PLAY_STATUSES } from './entities.ts'
-import { KNOWN_METADATA, type Sources } from './sources.ts'
+import { gameSchemas } from './game-fields.ts'
+import type { Sources } from './sources.ts'
 
 const Texts = Type.Array(Type.String())
 const Count = Type.Integer({ minimum: 0 })
@@ -75,18 +76,7 @@ const SiblingSchema = Type.Object({
 })
 export type SiblingView = Static<typeof SiblingSchema>
 
-const MetadatumSchema = Type.Object({
-  rom_id: Type.Integer(),
-  genres: Texts,
-  franchises: Texts,
-  collections: Texts,
-  companies: Texts,
-  game_modes: Texts,
-  age_ratings: Texts,
-  player_count: Type.String(),
-  first_release_date: Nullable(Type.Integer({ description: 'Milliseconds since 1970' })),
-  average_rating: Nullable(Type.Number({ description: '0 to 100' }))
-})
+const MetadatumSchema = Type.Object({ rom_id: Type.Integer(), ...gameSchemas('metadatum') })
 
 const Free = Nullable(Type.Object({}, { additionalProperties: true }))
 
@@ -163,15 +153,8 @@ export type SimpleRomView = WithSources<Static<typeof RomFields> & Static<typeof
 export type DetailedRomView = WithSources<Static<typeof RomFields> & Static<typeof DetailedFields>>
 
 export const RomFiltersSchema = Type.Object({
-  genres: Texts,
-  franchises: Texts,
-  collections: Texts,
-  companies: Texts,
-  game_modes: Texts,
-  age_ratings: Texts,
+  ...gameSchemas('filters'),
   player_counts: Texts,
-  regions: Texts,
-  languages: Texts,
   tags: Texts,
   platforms: Type.Array(Type.Integer())
 })
@@ -179,10 +162,9 @@ export type RomFilters = Static<typeof RomFiltersSchema>
 
 function sourceFields ({ all }: Sources): Record<string, TSchema> {
   const fields: Record<string, TSchema> = {}
-  for (const { key, id, metadata } of all) {
+  for (const { key, id, metadata, hasMetadata } of all) {
     fields[`${key}_id`] = Nullable(id === 'integer' ? Type.Integer() : Type.String())
-    if (metadata !== null) fields[`${key}_metadata`] = Nullable(Type.Partial(metadata))
-    else if (KNOWN_METADATA.includes(key)) fields[`${key}_metadata`] = Free
+    if (hasMetadata) fields[`${key}_metadata`] = metadata === null ? Free : Nullable(Type.Partial(metadata))
   }
   return fields
 }

@@ -1,12 +1,13 @@
-import type { ProviderDefinition } from '@svc/plugin-sdk'
 import type { TObject } from '@sinclair/typebox'
+import { IDENTIFYING, KNOWN_SOURCES, findKnownSource, idTypeOf, knowsGames, listProviders } from '../../core/library/sources.ts'
 import type { Registry } from '../../core/loader/registry.ts'
 
 /** A metadata source as ROMs show it: `<key>_id` and `<key>_metadata`. */
 export interface Source {
   key: string
   id: 'integer' | 'string'
-  /** Schema of its raw record; null when it keeps none. */
+  hasMetadata: boolean
+  /** Schema of its raw record; null when that is not known. */
   metadata: TObject | null
 }
 
@@ -17,34 +18,18 @@ export interface Sources {
   identifying: readonly string[]
 }
 
-/** Fields every answer has, with or without the source's plugin. */
-const KNOWN: readonly (readonly [key: string, id: Source['id'], hasMetadata: boolean])[] = [
-  ['igdb', 'integer', true],
-  ['sgdb', 'integer', false],
-  ['moby', 'integer', true],
-  ['ss', 'integer', true],
-  ['ra', 'integer', false],
-  ['launchbox', 'integer', true],
-  ['hasheous', 'integer', true],
-  ['tgdb', 'integer', false],
-  ['flashpoint', 'string', true],
-  ['hltb', 'integer', true],
-  ['gamelist', 'string', true],
-  ['libretro', 'string', false]
-]
-export const KNOWN_METADATA: readonly string[] = KNOWN.filter(([, , hasMetadata]) => hasMetadata).map(([key]) => key)
-/** The order in which a source's id decides which ROMs are one game. */
-const IDENTIFYING = ['igdb', 'ss', 'moby', 'ra', 'hasheous', 'launchbox', 'tgdb', 'flashpoint']
-
 /** The sources clients know, then every other provider that is registered. */
 export function createSources (registry: Registry): Sources {
-  const providers = registry.definitions
-    .flatMap(({ kind, definition }) => kind === 'provider' ? [definition as ProviderDefinition] : [])
-  const byKey = new Map<string, Source>(KNOWN.map(([key, id]) => [key, { key, id, metadata: null }]))
-  for (const { key, id, metadata = null } of providers) {
-    if (id !== undefined) byKey.set(key, { key, id, metadata })
+  const providers = listProviders(registry)
+  const byKey = new Map<string, Source>(KNOWN_SOURCES.flatMap(({ key, id, hasMetadata = false }) =>
+    id === null ? [] : [[key, { key, id, hasMetadata, metadata: null }] as const]))
+  for (const provider of providers) {
+    const { key, metadata = null } = provider
+    const id = idTypeOf(provider)
+    const hasMetadata = metadata !== null || findKnownSource(key)?.hasMetadata === true
+    if (id !== null) byKey.set(key, { key, id, hasMetadata, metadata })
   }
-  const others = providers.filter((provider) => (provider.kind ?? 'games') === 'games' &&
-    !KNOWN.some(([key]) => key === provider.key)).map((provider) => provider.key)
+  const others = providers.filter((provider) => knowsGames(provider) && findKnownSource(provider.key) === undefined)
+    .map((provider) => provider.key)
   return { all: [...byKey.values()], byKey, identifying: [...IDENTIFYING, ...others] }
 }

@@ -4,7 +4,8 @@ import type { FileRow, MarksRow, MatchRow, RomRow, SiblingRow } from './rows.ts'
 import type { RomFileView, RomUserView, RomView, SiblingView } from './schemas.ts'
 import { ROM_FILE_CATEGORIES } from '../../core/library/categories.ts'
 import type { Addresses } from '../resources/addresses.ts'
-import { KNOWN_METADATA, type Source, type Sources } from './sources.ts'
+import type { Source, Sources } from './sources.ts'
+import { gameFieldsIn, mapGameFields } from './game-fields.ts'
 
 /** What belongs to a ROM, fetched for many at once. */
 export interface RomParts {
@@ -63,7 +64,8 @@ function toSiblingViews (rows: readonly SiblingRow[]): SiblingView[] {
     .sort((a, b) => compareTexts(a.sort_comparator, b.sort_comparator) || a.id - b.id)
 }
 
-const readId = (source: Source, id: string) => source.id === 'integer' ? Number(id) : id
+const readId = (source: Source, id: string | null | undefined) =>
+  id === null || id === undefined ? null : source.id === 'integer' ? Number(id) : id
 
 /** `<key>_id` and `<key>_metadata` of every source; null where it does not know the ROM. */
 function toSourceFields (matches: readonly MatchRow[], sources: Sources): Record<string, unknown> {
@@ -71,9 +73,8 @@ function toSourceFields (matches: readonly MatchRow[], sources: Sources): Record
   const fields: Record<string, unknown> = {}
   for (const source of sources.all) {
     const match = byProvider.get(source.key)
-    fields[`${source.key}_id`] = match === undefined ? null : readId(source, match.provider_id)
-    if (source.metadata === null && !KNOWN_METADATA.includes(source.key)) continue
-    fields[`${source.key}_metadata`] = match?.metadata ?? null
+    fields[`${source.key}_id`] = readId(source, match?.provider_id)
+    if (source.hasMetadata) fields[`${source.key}_metadata`] = match?.metadata ?? null
   }
   return fields
 }
@@ -95,19 +96,14 @@ function toAchievements (
   return { ...metadata, achievements }
 }
 
+const IN_METADATUM = gameFieldsIn('metadatum')
+
+/** Lists go out in alphabetical order. */
+const toValue = (value: unknown) => Array.isArray(value) ? value.toSorted() : value
+
 function toMetadatum (row: RomRow): RomView['metadatum'] {
-  return {
-    rom_id: row.id,
-    genres: row.genres.toSorted(),
-    franchises: row.franchises.toSorted(),
-    collections: row.collections.toSorted(),
-    companies: row.companies.toSorted(),
-    game_modes: row.game_modes.toSorted(),
-    age_ratings: row.age_ratings.toSorted(),
-    player_count: row.player_count,
-    first_release_date: row.first_release_date,
-    average_rating: row.average_rating
-  }
+  type Fields = Omit<RomView['metadatum'], 'rom_id'>
+  return { rom_id: row.id, ...mapGameFields<typeof IN_METADATUM[number], Fields>(IN_METADATUM, (name) => toValue(row[name])) }
 }
 
 function toArtwork (row: RomRow, addresses: Addresses) {

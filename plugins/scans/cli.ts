@@ -1,4 +1,4 @@
-import { Type } from '@sinclair/typebox'
+import { type TSchema, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { Task } from '../tasks/entities.ts'
 import { type ScanPayload, createScanPayloadSchema } from './schemas.ts'
@@ -6,7 +6,7 @@ import type { ScanType } from './scan-types.ts'
 import { withApp } from '../../core/cli/app.ts'
 import { followScan } from '../../core/cli/follow.ts'
 import { type ScanState, type ScanView, createBarView, createJsonView, createLineView } from '../../core/cli/progress.ts'
-import { loadConfig } from '../../core/config/config.ts'
+import { coerceText, loadConfig } from '../../core/config/config.ts'
 import { StartError } from '../../core/errors.ts'
 import type { App } from '../../core/typebox.ts'
 
@@ -15,6 +15,7 @@ export interface ScanOptions {
   platform?: string[]
   api?: string[]
   rom?: number[]
+  option?: string[]
   json?: boolean
   wait: boolean
 }
@@ -25,10 +26,23 @@ const INTERRUPTED = 130
 
 const write = (text: string) => { process.stdout.write(text) }
 
+/** Options of metadata sources, written `name=value`. @throws StartError for a name that is none */
+function readOptions (given: readonly string[], properties: Readonly<Record<string, TSchema>>): Record<string, unknown> {
+  return Object.fromEntries(given.map((text) => {
+    const [name = '', ...value] = text.split('=')
+    const schema = properties[name]
+    if (schema === undefined) {
+      throw new StartError(`'${name}' is no option of a scan. There are: ${Object.keys(properties).join(', ')}.`, { exitCode: USAGE })
+    }
+    return [name, coerceText(value.join('='), schema)]
+  }))
+}
+
 /** @throws StartError naming what the scan would refuse. */
 function readPayload (app: App, options: ScanOptions): ScanPayload {
-  const schema = createScanPayloadSchema([...app.registry.providers.keys()])
+  const schema = createScanPayloadSchema(app.registry)
   const payload = Value.Default(schema, {
+    ...readOptions(options.option ?? [], schema.properties),
     type: options.type,
     platform_fs_slugs: options.platform ?? [],
     roms_ids: options.rom ?? [],

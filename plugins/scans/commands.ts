@@ -11,6 +11,7 @@ export function addScanCommands (program: Command): void {
     .addOption(platformOption())
     .option('--api <key...>', 'only these metadata sources')
     .option('--rom <id>', 'only this ROM; may be repeated', collectIds)
+    .option('--option <name=value...>', 'an option of a metadata source for this scan')
     .addOption(jsonOption())
     .option('--no-wait', 'queue it and end')
     .addHelpText('after', HELP)

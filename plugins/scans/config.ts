@@ -1,11 +1,8 @@
+import { ARTWORK_PRIORITY, METADATA_PRIORITY } from '../../core/library/sources.ts'
 import { MEDIA_KINDS } from '@svc/plugin-sdk'
 import { Type } from '@sinclair/typebox'
 import { Names, Section } from '../../core/config/setting.ts'
 import { StringEnum } from '../../core/typebox.ts'
-
-const METADATA_PRIORITY = ['igdb', 'moby', 'ss', 'ra', 'launchbox', 'gamelist', 'hasheous', 'tgdb', 'flashpoint', 'hltb']
-const ARTWORK_PRIORITY = ['sgdb', 'igdb', 'moby', 'ss', 'libretro', 'ra', 'launchbox', 'gamelist', 'hasheous', 'tgdb',
-  'flashpoint', 'hltb']
 
 export const ScanSchema = Type.Object({
   priority: Section({

@@ -4,7 +4,7 @@ import type { Socket } from 'socket.io'
 import type { Caller } from '../../core/access/auth.ts'
 import { ApiError } from '../../core/errors.ts'
 import { readPayload } from './payload.ts'
-import { type ScanStats, createScanPayloadSchema, listSources } from './schemas.ts'
+import { type ScanStats, createScanPayloadSchema } from './schemas.ts'
 
 export interface ScanningPlatform {
   id: number
@@ -30,7 +30,7 @@ declare module '../../core/sockets/sockets.ts' {
 /** The events by which clients start and stop scans. Refusals go to the asking socket alone. */
 export function listenForScans (app: FastifyInstance): void {
   const scopes = ['tasks.run'] as const
-  const schema = createScanPayloadSchema(listSources(app))
+  const schema = createScanPayloadSchema(app.registry)
   const refuse = (socket: Socket, reason: string) => { socket.emit('scan:done_ko', reason) }
   const record = (event: 'scan.started' | 'scan.stopped', user: Caller, { handshake: { address } }: Socket) =>
     app.audit.record({ event, user, address, details: { by: 'socket' } })

@@ -19,7 +19,7 @@ declare module 'fastify' {
 
 /** Of the whole library, with every source that is enabled. */
 const QUICK_SCAN: ScanPayload = {
-  type: 'quick', platforms: [], platform_fs_slugs: [], roms_ids: [], launchbox_remote_enabled: true
+  type: 'quick', platforms: [], platform_fs_slugs: [], roms_ids: []
 }
 
 function defineRescan (app: FastifyInstance, config: Config): TaskDefinition {

@@ -1,7 +1,7 @@
 import { callerOf } from '../../core/access/auth.ts'
 import type { Routes } from '../../core/typebox.ts'
 import { TaskExecutionSchema, toTaskExecution } from '../tasks/schemas.ts'
-import { createScanPayloadSchema, listSources } from './schemas.ts'
+import { createScanPayloadSchema } from './schemas.ts'
 
 const routes: Routes = async (app) => {
   app.post('/api/tasks/scan', {
@@ -9,7 +9,7 @@ const routes: Routes = async (app) => {
       operationId: 'startScan',
       tags: ['tasks'],
       summary: 'Queue a scan; without a body a quick one of the whole library',
-      body: createScanPayloadSchema(listSources(app)),
+      body: createScanPayloadSchema(app.registry),
       response: { 202: TaskExecutionSchema }
     },
     preValidation: async (request) => { request.body ??= {} as never },

@@ -1,36 +1,46 @@
-import { type Static, Type } from '@sinclair/typebox'
-import type { FastifyInstance } from 'fastify'
+import { type Static, type TProperties, Type } from '@sinclair/typebox'
+import type { ProviderDefinition } from '@svc/plugin-sdk'
+import { listProviders, listSourceKeys } from '../../core/library/sources.ts'
+import type { Registry } from '../../core/loader/registry.ts'
 import { StringEnum } from '../../core/typebox.ts'
 import { SCAN_TYPES } from './scan-types.ts'
-
-/** The sources clients of this API know; one that is not installed is skipped, not refused. */
-const KNOWN_SOURCES = ['igdb', 'moby', 'ss', 'ra', 'launchbox', 'hasheous', 'tgdb', 'sgdb', 'flashpoint', 'hltb', 'demozoo',
-  'pouet', 'csdb', 'steam', 'gamelist', 'libretro', 'playmatch']
 
 const Ids = (description: string) =>
   Type.Array(Type.Integer({ minimum: 1 }), { default: [], maxItems: 100_000, description })
 
-/** The keys of all providers there are, those that are switched off included: naming one of these is no mistake. */
-export const listSources = ({ registry }: FastifyInstance): string[] =>
-  registry.definitions.filter(({ kind }) => kind === 'provider').map(({ definition }) => definition.key)
+/** Options that clients know, for as long as no provider declares one of that name. */
+const KNOWN_OPTIONS = {
+  launchbox_remote_enabled: Type.Boolean({ default: true, description: 'false: only the local LaunchBox store is used' })
+}
 
-/** The payload of a scan; its `apis` are the sources known to clients and every registered provider. */
-export function createScanPayloadSchema (providers: readonly string[]) {
+/** What the providers can be told for one scan. One without a default may be left out. */
+function listOptions (providers: readonly ProviderDefinition[]): TProperties {
+  const declared = providers.flatMap(({ scanOptions }) => Object.entries(scanOptions?.properties ?? {}))
+  return Object.fromEntries(declared.map(([name, schema]) => [name, 'default' in schema ? schema : Type.Optional(schema)]))
+}
+
+const SharedFields = Type.Object({
+  type: StringEnum(SCAN_TYPES, { default: 'quick' }),
+  platforms: Ids('Platform ids; with platform_fs_slugs both are scanned, without either all'),
+  platform_fs_slugs: Type.Array(Type.String({ minLength: 1, maxLength: 255 }), {
+    default: [], maxItems: 10_000, description: 'Platform folder names'
+  }),
+  roms_ids: Ids('Scan only these ROMs'),
+  playmatch_enabled: Type.Optional(Type.Boolean({ description: 'Sent by older clients; has no effect', deprecated: true }))
+})
+
+/**
+ * The payload of a scan: its `apis` are the sources known to clients and every provider there is, those that are
+ * switched off included; the providers' own options come on top.
+ */
+export function createScanPayloadSchema (registry: Pick<Registry, 'definitions'>) {
+  const apis = Type.Array(StringEnum(listSourceKeys(registry)), { description: 'Metadata sources; without it every enabled one' })
   return Type.Object({
-    type: StringEnum(SCAN_TYPES, { default: 'quick' }),
-    platforms: Ids('Platform ids; with platform_fs_slugs both are scanned, without either all'),
-    platform_fs_slugs: Type.Array(Type.String({ minLength: 1, maxLength: 255 }), {
-      default: [], maxItems: 10_000, description: 'Platform folder names'
-    }),
-    roms_ids: Ids('Scan only these ROMs'),
-    apis: Type.Optional(Type.Array(StringEnum([...new Set([...KNOWN_SOURCES, ...providers])]), {
-      description: 'Metadata sources; without it every enabled one'
-    })),
-    launchbox_remote_enabled: Type.Boolean({ default: true, description: 'false: only the local LaunchBox store is used' }),
-    playmatch_enabled: Type.Optional(Type.Boolean({ description: 'Sent by older clients; has no effect', deprecated: true }))
+    ...KNOWN_OPTIONS, ...listOptions(listProviders(registry)), ...SharedFields.properties, apis: Type.Optional(apis)
   }, { additionalProperties: false })
 }
-export type ScanPayload = Static<ReturnType<typeof createScanPayloadSchema>>
+/** Options of providers come on top, by their names. */
+export type ScanPayload = Static<typeof SharedFields> & { apis?: string[] } & Readonly<Record<string, unknown>>
 
 const COUNTERS = ['total_platforms', 'total_roms', 'scanned_platforms', 'new_platforms', 'identified_platforms',
   'scanned_roms', 'new_roms', 'updated_roms', 'identified_roms', 'new_files', 'scanned_firmware', 'new_firmware',

@@ -76,8 +76,7 @@ export function createWaitingScan (app: FastifyInstance, delayMs: number, canSca
     const { platform_fs_slugs: slugs, is_everything: isEverything } = toPayload(places)
     try {
       await app.scans.request({
-        type: 'quick', platforms: [], platform_fs_slugs: isEverything ? [] : slugs, roms_ids: [],
-        launchbox_remote_enabled: true
+        type: 'quick', platforms: [], platform_fs_slugs: isEverything ? [] : slugs, roms_ids: []
       }, null)
     } catch (err) {
       if (err instanceof ApiError && err.code === 'CONFLICT') return false

@@ -54,7 +54,7 @@ export interface Index {
 
 /** What the owner of the library prefers, from `scan.priority.*` and `scan.media`. */
 export interface Preferences {
-  /** Region codes, most wanted first: `us`, `wor`, `eu`, `jp`, … */
+  /** Region codes, most wanted first: `us`, `wor`, `eu`, `jp`, …; for a ROM those of its own where the owner wants these first. */
   readonly regions: readonly string[]
   /** Language codes, most wanted first: `en`, `fr`, … */
   readonly languages: readonly string[]

@@ -17,7 +17,7 @@ export { SDK_VERSION, type HostOptions, type Plugin, type PluginDefinition, type
 export { defineProvider } from './provider.ts'
 export type {
   CoverChoice, CoverGroup, FetchedMedia, GameProgress, PlatformEntry, PlatformRecord, Provider, ProviderDefinition,
-  ProviderIdType, ProviderKind, SearchQuery
+  ProviderIdType, ProviderKind, SearchQuery, TitleTable
 } from './provider.ts'
 export { defineChannel, type Channel, type ChannelDefinition, type NotificationLevel, type OutgoingNotification }
   from './channel.ts'

@@ -64,6 +64,12 @@ interface IdTypes { integer: number, string: string }
 export type ProviderIdType = keyof IdTypes
 export type ProviderKind = 'games' | 'artwork' | 'ids'
 
+/**
+ * What a table of titles is looked up by: MAME's and ScummVM's short names (lower case), the serials of PlayStation
+ * games (`SLUS-00594`), the title ids of Switch games.
+ */
+export type TitleTable = 'mame' | 'scummvm' | 'sony' | 'switch'
+
 /** What `identify` and `getById` find. */
 type Found<Kind extends ProviderKind, Id extends ProviderIdType, Metadata> =
   Kind extends 'ids' ? LinkMatch : Match<Metadata, IdTypes[Id]>
@@ -115,6 +121,11 @@ export interface ProviderDefinition<
   account?: TObject<Account>
   /** How one user fares in one game; shown as `<key>_progression` of users and `<key>_progress` of ROMs. */
   progress?: TObject<Progress>
+  /**
+   * Tables of titles that the local index has: what stands before the key in each, such as `mame:` where the index has
+   * `mame:sf2`. Their values are texts; every source finds them in `rom.titles`, once the index is built.
+   */
+  titles?: Readonly<Partial<Record<TitleTable, string>>>
   /** A local index: `build` gives all its entries, in batches of any size; `everyMs` is how old it may become. */
   index?: { everyMs: number, build(ctx: Ctx): AsyncIterable<readonly IndexEntry[]> }
 

@@ -13,6 +13,7 @@ import { Migration20261122000500 } from './20261122000500-former-roms.ts'
 import { Migration20261122000600 } from './20261122000600-default-group.ts'
 import { Migration20261122000700 } from './20261122000700-crashed-files.ts'
 import { Migration20261122010100 } from './20261122010100-email-confirmed.ts'
+import { Migration20261122010200 } from './20261122010200-link-matches.ts'
 import { Migration20261122100000 } from './20261122100000-plugin-state.ts'
 
 /** Every migration in the order they run. A released one is never changed. */
@@ -32,5 +33,6 @@ export const MIGRATIONS = [
   { name: '20261122000600-default-group', class: Migration20261122000600 },
   { name: '20261122000700-crashed-files', class: Migration20261122000700 },
   { name: '20261122010100-email-confirmed', class: Migration20261122010100 },
+  { name: '20261122010200-link-matches', class: Migration20261122010200 },
   { name: '20261122100000-plugin-state', class: Migration20261122100000 }
 ]

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { FetchedMedia, Match, Media, ProviderDefinition } from '@svc/plugin-sdk'
+import type { FetchedMedia, Media, ProviderDefinition } from '@svc/plugin-sdk'
 import { type Download, type DownloadingClient, FileWriteError } from '../../../core/http/client.ts'
 import { samplePixels } from '../../../core/image.ts'
 import { requireFreeSpace } from '../../../core/library/free-space.ts'
@@ -12,6 +12,7 @@ import type { CallScope } from '../../../core/loader/context.ts'
 import type { Loaded } from '../../../core/loader/registry.ts'
 import type { Breaker } from '../../circuits/breaker.ts'
 import { onDisk, toStoreError } from './failures.ts'
+import type { Founds } from '../identify/findings.ts'
 
 type Provider = Loaded<ProviderDefinition>
 type Providers = ReadonlyMap<string, Provider>
@@ -40,9 +41,10 @@ const FOLDER = /^folder:\/\/(?<property>[^/]+)\/(?<path>.+)$/s
  * The source of every address that stands in these matches. Where several name one, it is one that has its files
  * fetched in its own way: nobody else may be able to.
  */
-export function findSources (matches: ReadonlyMap<string, Match>, providers: Providers): Map<string, string> {
+export function findSources (matches: Founds, providers: Providers): Map<string, string> {
   const sources = new Map<string, string>()
-  for (const [key, { media = [] }] of matches) {
+  for (const [key, found] of matches) {
+    const media = 'id' in found ? found.media ?? [] : []
     const isOwn = providers.get(key)?.definition.fetchMedia !== undefined
     for (const { url } of media) if (isOwn || !sources.has(url)) sources.set(url, key)
   }

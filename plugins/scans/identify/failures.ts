@@ -1,5 +1,5 @@
 import { formatDate } from '../../../core/typebox.ts'
-import { LeftOutError } from './provider-queue.ts'
+import { LeftOutError } from './one-provider.ts'
 
 interface Failures {
   /** Calls that failed, and what the first one threw. */

@@ -1,7 +1,11 @@
-import type { GameFields, Match, Media, MediaKind } from '@svc/plugin-sdk'
+import type { GameFields, Match, Media, MediaKind, ProviderDefinition } from '@svc/plugin-sdk'
 import type { Config } from '../../../core/config/config.ts'
 import { nameSortKey } from '../../../core/library/names.ts'
-import type { Rom, StoredMedia } from '../../roms/entities.ts'
+import type { GameValues, Rom, StoredMedia } from '../../roms/entities.ts'
+import { GAME_FIELDS, GAME_FIELD_NAMES, type GameFieldName, mapGameFields } from '../../roms/game-fields.ts'
+import type { Founds } from './findings.ts'
+
+type Claim = NonNullable<ProviderDefinition['claims']>[number]
 
 /** The order in which sources are believed, by field group. Those the configuration leaves out follow in load order. */
 export interface Priorities {
@@ -10,15 +14,13 @@ export interface Priorities {
   screenshot: readonly string[]
   manual: readonly string[]
   media: readonly MediaKind[]
+  /** What some sources have the say about, wherever they stand and whatever was there before. */
+  claims: ReadonlyMap<string, readonly Claim[]>
 }
 
-export type Matches = ReadonlyMap<string, Match>
-
 /** What a merge writes. */
-export type MergedFields = Pick<Rom, 'name' | 'name_sort_key' | 'slug' | 'summary' | 'alternative_names' |
-  'youtube_video_id' | 'genres' | 'franchises' | 'collections' | 'companies' | 'developers' | 'publishers' |
-  'game_modes' | 'age_ratings' | 'min_age' | 'player_count' | 'first_release_date' | 'average_rating' | 'regions' |
-  'languages' | 'url_cover' | 'url_screenshots' | 'url_manual' | 'media'>
+export type MergedFields = GameValues &
+  Pick<Rom, 'name' | 'name_sort_key' | 'summary' | 'url_cover' | 'url_screenshots' | 'url_manual' | 'media'>
 
 /** What was there before and what the file name says. */
 export interface MergeBase {
@@ -31,8 +33,11 @@ export interface MergeBase {
   kept: Partial<Pick<Rom, 'name' | 'summary' | 'url_cover' | 'url_screenshots' | 'url_manual' | 'media'>>
 }
 
-/** @param keys the providers there are, in load order */
-export function readPriorities (config: Config, keys: readonly string[]): Priorities {
+/** @param providers those there are, in load order */
+export function readPriorities (
+  config: Config, providers: readonly Pick<ProviderDefinition, 'key' | 'claims'>[]
+): Priorities {
+  const keys = providers.map(({ key }) => key)
   const { metadata, artwork, cover, screenshot, manual } = config.scan.priority
   const complete = (order: readonly string[]) => [...new Set([...order, ...keys])]
   return {
@@ -40,26 +45,32 @@ export function readPriorities (config: Config, keys: readonly string[]): Priori
     cover: complete(cover ?? artwork),
     screenshot: complete(screenshot ?? artwork),
     manual: complete(manual ?? artwork),
-    media: config.scan.media
+    media: config.scan.media,
+    claims: new Map(providers.map(({ key, claims = [] }) => [key, claims]))
   }
 }
 
-function sortMatches (matches: Matches, order: readonly string[]): Match[] {
-  const rank = (key: string) => {
-    const index = order.indexOf(key)
-    return index === -1 ? order.length : index
-  }
-  return [...matches].sort(([a], [b]) => rank(a) - rank(b) || (a < b ? -1 : 1)).map(([, match]) => match)
+type Ranked = readonly (readonly [key: string, match: Match])[]
+
+/** Sources of ids only say nothing that is merged. */
+function rank (founds: Founds, order: readonly string[]): Ranked {
+  const matches = [...founds].flatMap(([key, found]) => 'id' in found ? [[key, found] as const] : [])
+  const place = (key: string) => order.includes(key) ? order.indexOf(key) : order.length
+  return matches.sort(([a], [b]) => place(a) - place(b) || (a < b ? -1 : 1))
 }
+
+const matchesOf = (ranked: Ranked): Match[] => ranked.map(([, match]) => match)
 
 const isEmpty = (value: unknown) => value === undefined || value === null || value === '' ||
   (Array.isArray(value) && value.length === 0)
 
 /** The first value that says something. */
-function pick<Name extends keyof GameFields> (matches: Match[], name: Name): NonNullable<GameFields[Name]> | null {
+function pick<Name extends keyof GameFields> (
+  matches: readonly Match[], name: Name, none: unknown = null
+): NonNullable<GameFields[Name]> | null {
   for (const match of matches) {
     const value = match[name]
-    if (!isEmpty(value)) return value as NonNullable<GameFields[Name]>
+    if (!isEmpty(value) && value !== none) return value as NonNullable<GameFields[Name]>
   }
   return null
 }
@@ -68,21 +79,27 @@ function pick<Name extends keyof GameFields> (matches: Match[], name: Name): Non
 const tidy = (values: readonly string[] | null) =>
   [...new Set((values ?? []).map((value) => value.trim()).filter(Boolean))]
 
-function averageRating (matches: Match[]): number | null {
-  const ratings = matches.map((match) => match.average_rating).filter((rating) => rating !== undefined)
-  return ratings.length === 0 ? null : ratings.reduce((sum, rating) => sum + rating, 0) / ratings.length
+/** One number of several. */
+const RULES = {
+  mean: (numbers: readonly number[]) => numbers.reduce((sum, number) => sum + number, 0) / numbers.length,
+  largest: (numbers: readonly number[]) => Math.max(...numbers)
 }
 
-/** Null when no source has a rating: an age limit is not for them. */
-function strictestAge (matches: Match[]): number | null {
-  const ages = matches.flatMap((match) => match.min_age ?? [])
-  return ages.length === 0 ? null : Math.max(...ages)
+/** What is stored of one of the common fields. */
+function mergeField (name: GameFieldName, matches: readonly Match[], otherwise: readonly string[] | undefined): unknown {
+  const { merge, none } = GAME_FIELDS[name]
+  if (merge === 'first') {
+    const value = pick(matches, name, none) ?? otherwise ?? none
+    return Array.isArray(value) ? tidy(value as string[]) : value
+  }
+  const numbers = matches.map((match) => match[name]).filter((value) => typeof value === 'number')
+  return numbers.length === 0 ? none : RULES[merge](numbers)
 }
 
 /** Anything else, such as `javascript:`, would reach clients as an address to open. */
 const FETCHABLE = /^(?:https?|file|folder):\/\//i
 
-function mediaOf (matches: Match[], kind: MediaKind): Media[] {
+function mediaOf (matches: readonly Match[], kind: MediaKind): Media[] {
   for (const match of matches) {
     const found = (match.media ?? []).filter((media) => media.kind === kind && FETCHABLE.test(media.url))
     if (found.length > 0) return found
@@ -93,8 +110,7 @@ function mediaOf (matches: Match[], kind: MediaKind): Media[] {
 /** Kinds that have columns of their own. */
 const COLUMN_KINDS: readonly MediaKind[] = ['cover', 'screenshot', 'manual']
 
-function pickMedia (matches: Matches, priorities: Priorities, before: Rom['media'] | undefined): Rom['media'] {
-  const ordered = sortMatches(matches, priorities.cover)
+function pickMedia (ordered: readonly Match[], priorities: Priorities, before: Rom['media'] | undefined): Rom['media'] {
   const media: Partial<Record<MediaKind, StoredMedia>> = {}
   for (const kind of priorities.media) {
     if (COLUMN_KINDS.includes(kind)) continue
@@ -113,37 +129,38 @@ function keptName (base: MergeBase): string | null {
 }
 
 /** One record from all matches: each field from the first source, in priority order, that has a value. */
-export function mergeMatches (matches: Matches, base: MergeBase, priorities: Priorities): MergedFields {
-  const ordered = sortMatches(matches, priorities.metadata)
-  const name = keptName(base) ?? pick(ordered, 'name') ?? base.fs_name_no_tags
-  const [cover] = mediaOf(sortMatches(matches, priorities.cover), 'cover')
-  const screenshots = mediaOf(sortMatches(matches, priorities.screenshot), 'screenshot').map((media) => media.url)
-  const [manual] = priorities.media.includes('manual') ? mediaOf(sortMatches(matches, priorities.manual), 'manual') : []
-  const players = ordered.map((match) => match.player_count).find((count) => !isEmpty(count) && count !== '1')
+export function mergeMatches (founds: Founds, base: MergeBase, priorities: Priorities): MergedFields {
+  const { kept } = base
+  const claimed = (order: readonly string[], claim: Claim) =>
+    matchesOf(rank(founds, order).filter(([key]) => priorities.claims.get(key)?.includes(claim) === true))
+  const texts = matchesOf(rank(founds, priorities.metadata))
+
+  /** From a source that has the say, else what was there before, else from the first source. */
+  function chooseText (field: 'name' | 'summary', before: string | null): string | null {
+    return pick(claimed(priorities.metadata, field), field) ?? before ?? pick(texts, field)
+  }
+  function chooseUrls (kind: MediaKind, order: readonly string[], before: readonly string[]): readonly string[] {
+    const own = mediaOf(claimed(order, 'media'), kind)
+    if (own.length === 0 && before.length > 0) return before
+    return (own.length > 0 ? own : mediaOf(matchesOf(rank(founds, order)), kind)).map((media) => media.url)
+  }
+  function chooseUrl (kind: MediaKind, order: readonly string[], before: string | null | undefined): string | null {
+    return chooseUrls(kind, order, isEmpty(before) ? [] : [before ?? ''])[0] ?? null
+  }
+
+  const name = chooseText('name', keptName(base)) ?? base.fs_name_no_tags
+  const named = claimed(priorities.metadata, 'name')
+  const sortName = pick(isEmpty(pick(named, 'name')) ? texts : named, 'sort_name')
+  const own = claimed(priorities.cover, 'media')
   return {
+    ...mapGameFields<GameFieldName, GameValues>(GAME_FIELD_NAMES,
+      (field) => mergeField(field, texts, field === 'regions' || field === 'languages' ? base[field] : undefined)),
     name,
-    name_sort_key: nameSortKey(pick(ordered, 'sort_name') ?? name),
-    slug: pick(ordered, 'slug'),
-    summary: isEmpty(base.kept.summary) ? pick(ordered, 'summary') : base.kept.summary ?? null,
-    alternative_names: tidy(pick(ordered, 'alternative_names')).sort(),
-    youtube_video_id: pick(ordered, 'youtube_video_id'),
-    genres: tidy(pick(ordered, 'genres')),
-    franchises: tidy(pick(ordered, 'franchises')),
-    collections: tidy(pick(ordered, 'collections')),
-    companies: tidy(pick(ordered, 'companies')),
-    developers: tidy(pick(ordered, 'developers')),
-    publishers: tidy(pick(ordered, 'publishers')),
-    game_modes: tidy(pick(ordered, 'game_modes')),
-    age_ratings: tidy(pick(ordered, 'age_ratings')),
-    min_age: strictestAge(ordered),
-    player_count: players ?? '1',
-    first_release_date: pick(ordered, 'first_release_date'),
-    average_rating: averageRating(ordered),
-    regions: tidy(pick(ordered, 'regions') ?? base.regions),
-    languages: tidy(pick(ordered, 'languages') ?? base.languages),
-    url_cover: isEmpty(base.kept.url_cover) ? cover?.url ?? base.own_cover : base.kept.url_cover ?? null,
-    url_screenshots: isEmpty(base.kept.url_screenshots) ? tidy(screenshots) : base.kept.url_screenshots ?? [],
-    url_manual: isEmpty(base.kept.url_manual) ? manual?.url ?? null : base.kept.url_manual ?? null,
-    media: pickMedia(matches, priorities, base.kept.media)
+    name_sort_key: nameSortKey(sortName ?? name),
+    summary: chooseText('summary', isEmpty(kept.summary) ? null : kept.summary ?? null),
+    url_cover: chooseUrl('cover', priorities.cover, kept.url_cover) ?? base.own_cover,
+    url_screenshots: tidy(chooseUrls('screenshot', priorities.screenshot, kept.url_screenshots ?? [])),
+    url_manual: priorities.media.includes('manual') ? chooseUrl('manual', priorities.manual, kept.url_manual) : kept.url_manual ?? null,
+    media: pickMedia([...own, ...matchesOf(rank(founds, priorities.cover))], priorities, kept.media)
   }
 }

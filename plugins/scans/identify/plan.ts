@@ -1,6 +1,6 @@
 import type { ProviderDefinition, ProviderId } from '@svc/plugin-sdk'
 import type { Loaded } from '../../../core/loader/registry.ts'
-import type { Lookup } from './providers.ts'
+import type { Lookup } from './one-rom.ts'
 import type { ScanType } from '../scan-types.ts'
 
 /** What decides which providers are asked about a ROM. */
@@ -9,10 +9,8 @@ export interface LookupSubject {
   platform_slug: string
   /** Ids that stand in the file name, by the provider's tag. */
   provider_tags: Record<string, number>
-  /** Stored ids by provider key. */
-  stored: ReadonlyMap<string, ProviderId>
-  /** Ids that stored matches of other providers bring, by provider key. */
-  linked: ReadonlyMap<string, ProviderId>
+  /** Stored ids by provider key; null for a source that gives ids of others only. */
+  stored: ReadonlyMap<string, ProviderId | null>
   /** Already looked up by this scan, before its worker went down. */
   isSettled: boolean
 }
@@ -47,12 +45,11 @@ export function planLookups (
     if (definition === undefined || !knowsPlatform(definition, subject.platform_slug)) return []
     if (!isAsked(type, definition, subject)) return []
     if (type === 'update' && !subject.isNew) {
+      const knownId = subject.stored.get(key) ?? null
       // A source that cannot be asked by id is asked as at first.
-      return [{ provider: key, knownId: subject.stored.get(key) ?? null, searches: definition.getById === undefined }]
+      return [{ provider: key, knownId, searches: knownId === null || definition.getById === undefined }]
     }
-    // A scan from scratch trusts nothing that is stored.
-    const linked = type === 'complete' ? null : subject.linked.get(key) ?? null
-    return [{ provider: key, knownId: tagOf(definition, subject) ?? linked, searches: true }]
+    return [{ provider: key, knownId: tagOf(definition, subject), searches: true }]
   })
 }
 

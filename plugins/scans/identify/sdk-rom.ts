@@ -5,7 +5,7 @@ import {
 import type { Config } from '../../../core/config/config.ts'
 import { parseName, regionCodes } from '../../../core/library/names.ts'
 import type { Platform } from '../../platforms/entities.ts'
-import type { LookupFile, LookupRom } from './subjects.ts'
+import type { LookupFile, LookupRom, StoredRom } from './stored-roms.ts'
 
 /** The platform of the ROMs at hand, as the scan knows it. */
 export interface ScannedPlatform {
@@ -23,11 +23,14 @@ export function toScannedPlatform (row: Platform, facts: PlatformFacts | null, f
 }
 
 function sortRegions (rom: LookupRom, config: Config): string[] {
-  if (config.scan.priority.region_mode === 'prefer_config') return []
   const wanted = config.scan.priority.region
   const rank = (code: string) => wanted.includes(code) ? wanted.indexOf(code) : wanted.length
   return regionCodes(rom.regions).toSorted((a, b) => rank(a) - rank(b))
 }
+
+/** A serial or title id in the name of the file. */
+export const serialOf = ({ fs_name: name, is_folder: isFolder }: Pick<LookupRom, 'fs_name' | 'is_folder'>): string | null =>
+  parseName(name, { isFolder }).serial
 
 /** What the database keeps as an empty text is not known to a provider. */
 function toHashes ({ crc_hash: crc, md5_hash: md5, sha1_hash: sha1 }: Pick<LookupRom, keyof Hashes>): Hashes {
@@ -46,7 +49,7 @@ function toSdkFile ({ chd_sha1_hash: chd, archive_members: members, category, ..
 
 /** A stored ROM as each provider gets it: the platform carries that provider's own ids. */
 export function toSdkRom (
-  rom: LookupRom, files: readonly LookupFile[], platform: ScannedPlatform, config: Config
+  { rom, files }: StoredRom, titles: readonly string[], platform: ScannedPlatform, config: Config
 ): (definition: ProviderDefinition) => SdkRom {
   const shared = {
     fs_name: rom.fs_name,
@@ -60,8 +63,8 @@ export function toSdkRom (
     tags: rom.tags,
     ...toHashes(rom),
     ra_hash: rom.ra_hash ?? undefined,
-    serial: parseName(rom.fs_name, { isFolder: rom.is_folder }).serial ?? undefined,
-    titles: [rom.fs_name_no_tags],
+    serial: serialOf(rom) ?? undefined,
+    titles: [...new Set([...titles, rom.fs_name_no_tags])],
     files: files.map(toSdkFile),
     region_codes: sortRegions(rom, config)
   }

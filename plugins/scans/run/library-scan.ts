@@ -5,6 +5,7 @@ import { LibraryUnreadableError, readLibraryDirectory } from '../../../core/libr
 import { PathRefusedError } from '../../../core/library/safe-path.ts'
 import { type Structure, firmwarePath, romsPath } from '../../../core/library/structure.ts'
 import { Platform } from '../../platforms/entities.ts'
+import { isPlatformIdentified } from '../../platforms/views.ts'
 import { Rom } from '../../roms/entities.ts'
 import { roomsOf } from './announcer.ts'
 import { scanFirmware } from '../disk/firmware-scan.ts'
@@ -13,9 +14,6 @@ import { scanPlatform } from './platform-scan.ts'
 import type { PlatformScanServices } from './platform-services.ts'
 import type { ScanPayload } from '../schemas.ts'
 import { toScannedPlatform } from '../identify/sdk-rom.ts'
-
-/** A platform that one of these sources knows counts as identified. */
-const IDENTIFYING_IDS = ['igdb_id', 'moby_id', 'ss_id', 'launchbox_id', 'ra_id', 'hasheous_id'] as const
 
 /** Scans platform folders: those a payload asks for, else all. */
 export function createLibraryScan (app: FastifyInstance, config: Config, services: PlatformScanServices) {
@@ -52,7 +50,7 @@ export function createLibraryScan (app: FastifyInstance, config: Config, service
     const facts = app.platforms.facts(row, config.system)
     const platform = toScannedPlatform(row, facts, romsPath(structure, folder))
     progress.platform(platform.name)
-    const isIdentified = IDENTIFYING_IDS.some((id) => facts?.[id] !== undefined && facts[id] !== null)
+    const isIdentified = isPlatformIdentified(facts)
     progress.add({
       scanned_platforms: 1,
       new_platforms: isNew || row.created_at >= begunAt ? 1 : 0,

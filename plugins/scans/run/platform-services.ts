@@ -1,7 +1,7 @@
 import type { Hasher } from '../hashing/hasher.ts'
 import type { ExclusionRules } from '../../../core/library/exclusions.ts'
 import type { Announcer } from './announcer.ts'
-import type { DueRom } from '../identify/identification.ts'
+import type { DueRom } from '../identify/all-roms.ts'
 import type { Moves } from '../disk/moves.ts'
 import type { PlatformFolders } from '../disk/platform-folder.ts'
 import type { Progress } from './progress.ts'

@@ -15,8 +15,9 @@ import type { TaskRun } from '../../tasks/definitions.ts'
 import { createAnnouncer } from './announcer.ts'
 import { createArtwork } from '../artwork/artwork.ts'
 import { createOrigins } from '../artwork/origins.ts'
-import { createIdentification } from '../identify/identification.ts'
-import { createIdentifier } from '../identify/providers.ts'
+import { createIdentification } from '../identify/all-roms.ts'
+import { createRomLookup } from '../identify/one-rom.ts'
+import { createTitles } from '../identify/titles.ts'
 import { createLibraryScan } from './library-scan.ts'
 import { readLibrary } from '../disk/library.ts'
 import { createMoves } from '../disk/moves.ts'
@@ -87,8 +88,9 @@ export async function runScan (
   const http = createHttpClient({
     name: 'artwork', userAgent: USER_AGENT, log, trustedOrigins: readTrustedOrigins(app, config)
   })
-  const scope = { signal, memo: createMemo(), preferences: readPreferences(config) }
-  const identifier = createIdentifier(providers, payload.apis ?? [...providers.keys()], app.circuits.of, scope, log)
+  const scope = { signal, memo: createMemo(), preferences: readPreferences(config), options: payload }
+  const romLookup = createRomLookup(providers, payload.apis ?? [...providers.keys()], app.circuits.of, scope, log,
+    config.scan.priority.region_mode === 'prefer_rom_tags')
   const artwork = createArtwork({
     origins: createOrigins({
       http: http.withSignal(signal), libraryDir: config.library_dir, providers, breakerOf: app.circuits.of, scope
@@ -100,17 +102,18 @@ export async function runScan (
   }, signal)
   const matches = createMatchStore(app.pg)
   const identification = createIdentification({
-    app, config, type, identifier, progress, announcer, signal,
+    app, config, type, romLookup, progress, announcer, signal,
+    titles: createTitles(providers, scope, log),
     artwork: { ...artwork, fetch: (subject) => artwork.fetch(subject).catch(giveUp) },
     store: { writeMatches: (writes) => matches.writeMatches(writes).catch(giveUp) },
-    priorities: readPriorities(config, [...providers.keys()])
+    priorities: readPriorities(config, [...providers.values()].map(({ definition }) => definition))
   })
   const rules = createExclusions(config.exclude)
   const services: PlatformScanServices = {
     libraryDir: config.library_dir,
     rules,
     type,
-    selected: identifier.keys,
+    selected: romLookup.keys,
     begunAt: run.begun_at,
     unfinished,
     store,
@@ -158,7 +161,7 @@ export async function runScan (
     await identification.finish().catch((err: unknown) => {
       log.warn({ err }, 'what was found last could not be stored')
     })
-    for (const reason of identifier.complaints()) progress.problem({ platform: '', path: '', reason })
+    for (const reason of romLookup.complaints()) progress.problem({ platform: '', path: '', reason })
     await artwork.problems().then((problems) => { problems.forEach(progress.problem) })
       .catch((err: unknown) => { log.warn({ err }, 'what is wrong with the artwork could not be told') })
     await artwork.close().catch((err: unknown) => { log.warn({ err }, 'half-written artwork could not be deleted') })

@@ -1,33 +1,36 @@
-import type { Match } from '@svc/plugin-sdk'
 import type pg from 'pg'
 import { transaction } from '../../../core/database/transaction.ts'
 import { toDatabaseJson } from '../../../core/database/json.ts'
+import { GAME_FIELDS, GAME_FIELD_NAMES, type GameFieldName, mapGameFields } from '../../roms/game-fields.ts'
+import { type Founds, idOf } from '../identify/findings.ts'
 import type { MergedFields } from '../identify/merge.ts'
 
-const MERGED = ['name', 'name_sort_key', 'slug', 'summary', 'alternative_names', 'youtube_video_id', 'genres', 'franchises',
-  'collections', 'companies', 'developers', 'publishers', 'game_modes', 'age_ratings', 'min_age', 'player_count',
-  'first_release_date', 'average_rating', 'regions', 'languages', 'url_cover', 'url_screenshots', 'url_manual', 'media',
-  'is_identified'] as const satisfies readonly (keyof MergedFields | 'is_identified')[]
-const TEXT_LISTS = new Set<string>(['alternative_names', 'genres', 'franchises', 'collections', 'companies', 'developers',
-  'publishers', 'game_modes', 'age_ratings', 'regions', 'languages', 'url_screenshots'])
-const OTHER_TYPES: Record<string, string> = {
-  min_age: 'int', first_release_date: 'bigint', average_rating: 'real', media: 'jsonb', is_identified: 'boolean'
+/** The columns that a merge writes, with their types. */
+const MERGED: Readonly<Record<keyof MergedFields | 'is_identified', string>> = {
+  ...mapGameFields<GameFieldName, Record<GameFieldName, string>>(GAME_FIELD_NAMES, (name) => GAME_FIELDS[name].sql),
+  name: 'text',
+  name_sort_key: 'text',
+  summary: 'text',
+  url_cover: 'text',
+  url_screenshots: 'text[]',
+  url_manual: 'text',
+  media: 'jsonb',
+  is_identified: 'boolean'
 }
-const typeOf = (column: string) => TEXT_LISTS.has(column) ? 'text[]' : OTHER_TYPES[column] ?? 'text'
 
-const UPDATE_MERGED = `update roms set ${MERGED.map((column) => `${column} = m.${column}`).join(', ')},
+const UPDATE_MERGED = `update roms set ${Object.keys(MERGED).map((column) => `${column} = m.${column}`).join(', ')},
     path_cover_small = case when roms.url_cover is distinct from m.url_cover then null else path_cover_small end,
     path_cover_large = case when roms.url_cover is distinct from m.url_cover then null else path_cover_large end,
     path_screenshots = case when roms.url_screenshots is distinct from m.url_screenshots then '{}' else path_screenshots end,
     path_manual = case when roms.url_manual is distinct from m.url_manual then null else path_manual end,
     updated_at = now()
-  from jsonb_to_recordset($1::jsonb) as m(id int, ${MERGED.map((column) => `${column} ${typeOf(column)}`).join(', ')})
+  from jsonb_to_recordset($1::jsonb) as m(id int, ${Object.entries(MERGED).map(([column, type]) => `${column} ${type}`).join(', ')})
   where roms.id = m.id`
 
 /** One ROM's outcome of a lookup round. */
 export interface MatchWrite {
   rom_id: number
-  matches: ReadonlyMap<string, Match>
+  matches: Founds
   /** Providers whose stored match is dropped. */
   dropped: readonly string[]
   merged: MergedFields & { is_identified: boolean }
@@ -44,7 +47,7 @@ export function createMatchStore (pool: pg.Pool) {
             where m.rom_id = d.rom_id and m.provider = d.provider`, [toDatabaseJson(dropped)])
         }
         const matches = writes.flatMap((write) => [...write.matches].map(([provider, match]) => ({
-          rom_id: write.rom_id, provider, provider_id: String(match.id), match
+          rom_id: write.rom_id, provider, provider_id: idOf(match)?.toString() ?? null, match
         })))
         if (matches.length > 0) {
           await client.query(`insert into rom_matches (rom_id, provider, provider_id, match)

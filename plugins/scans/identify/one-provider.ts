@@ -1,13 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
-  CredentialsRefusedError, type Match, MatchSchema, type Media, type ProviderDefinition, RateLimitedError
+  CredentialsRefusedError, type LinkMatch, type Match, MatchSchema, type Media, type ProviderDefinition, RateLimitedError
 } from '@svc/plugin-sdk'
+import type { Static } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import PQueue from 'p-queue'
 import { nameCredentials } from '../../../core/loader/plugin-config.ts'
 import type { Loaded } from '../../../core/loader/registry.ts'
 import type { Breaker, Outcome, Refusal, Turn } from '../../circuits/breaker.ts'
 import { toStorable } from '../../../core/database/json.ts'
+import type { Found } from './findings.ts'
 
 const DEFAULT_CONCURRENCY = 4
 const DEFAULT_PAUSE_MS = 5_000
@@ -18,27 +20,27 @@ const matches = TypeCompiler.Compile(MatchSchema)
 
 type Provider = Loaded<ProviderDefinition>
 
-/** The provider was not called, since its circuit is open. */
+/** The provider was not called, since its circuit is open or an allowance of it is spent. */
 export class LeftOutError extends Error {
   override readonly name = 'LeftOutError'
   /** Milliseconds since 1970. */
   readonly retryAt: number | null
 
-  constructor ({ reason, retryAt }: Refusal) {
+  constructor ({ reason, retryAt }: Pick<Refusal, 'reason' | 'retryAt'>) {
     super(reason)
     this.retryAt = retryAt
   }
 }
 
-/** One provider's line of waiting calls. */
-export interface Lane {
+/** One provider's line of waiting calls, of all ROMs. */
+export interface ProviderQueue {
   provider: Provider
   /**
    * Calls the provider when its turn comes, and again after each pause it asks for.
    *
-   * @throws LeftOutError at once while the circuit is open · what the call threw · the signal's reason
+   * @throws LeftOutError at once while the circuit is open or an allowance is spent · what the call threw · the signal's reason
    */
-  ask (call: () => Promise<Match | null>): Promise<Match | null>
+  ask (call: () => Promise<Found | null>): Promise<Found | null>
 }
 
 /** An address is stored and shown: what lets somebody in is added when it is fetched. */
@@ -52,13 +54,14 @@ function checkAddresses ({ media = [] }: Match, { key, trust }: Provider): void 
 }
 
 /** @throws Error saying what is wrong with a match; the copy returned can be stored. */
-export function checkMatch (match: unknown, provider: Provider): Match {
+export function checkMatch (match: unknown, provider: Provider): Found {
   const { key, definition } = provider
   if (!matches.Check(match)) {
     const [problem] = [...matches.Errors(match)]
     throw new Error(`Provider '${key}' returned a match whose ${problem?.path.slice(1) || 'shape'} is wrong: ` +
       (problem?.message ?? 'it is no object'))
   }
+  if (definition.kind === 'ids') return toStorable(readLinks(match, key))
   const isRightId = definition.id === 'integer' ? Number.isSafeInteger(match.id) : typeof match.id === 'string'
   if (!isRightId) {
     throw new Error(`Provider '${key}' returned the id ${JSON.stringify(match.id)}, ` +
@@ -68,7 +71,16 @@ export function checkMatch (match: unknown, provider: Provider): Match {
     throw new Error(`Provider '${key}' returned the date ${match.first_release_date}, which no calendar has`)
   }
   checkAddresses(match as Match, provider)
-  return toStorable(match) as Match
+  return toStorable(match) as Found
+}
+
+/** Of a source that gives ids of others, nothing else counts. */
+function readLinks ({ id, ids, score }: Static<typeof MatchSchema>, key: string): LinkMatch {
+  if (ids === undefined || id !== undefined) {
+    throw new Error(`Provider '${key}' returned a match ${ids === undefined ? "without 'ids'" : "with an 'id' of its own"}, ` +
+      "but is of the kind 'ids'")
+  }
+  return score === undefined ? { ids } : { ids, score }
 }
 
 /** What an error of a call says about its provider. */
@@ -82,12 +94,21 @@ function judge (err: unknown, { key, definition }: Provider): Outcome {
   return { kind: 'refused', message: `its credentials were refused: ${message}; ${remedy}` }
 }
 
-export function createLane (provider: Provider, breaker: Breaker, signal: AbortSignal): Lane {
-  const queue = new PQueue({ concurrency: provider.limits.concurrency ?? DEFAULT_CONCURRENCY })
+export function createProviderQueue (provider: Provider, breaker: Breaker, signal: AbortSignal): ProviderQueue {
+  const { limits, learnt } = provider
+  const readConcurrency = () => learnt.pace()?.concurrency ?? limits.concurrency ?? DEFAULT_CONCURRENCY
+  const queue = new PQueue({ concurrency: readConcurrency() })
+
+  /** @throws LeftOutError */
+  function checkAllowances (): void {
+    const spent = learnt.spent()
+    if (spent !== null) throw new LeftOutError({ reason: `its allowance '${spent.name}' is spent`, retryAt: spent.resetsAt })
+  }
 
   /** @throws LeftOutError */
   async function takeTurn (): Promise<Extract<Turn, { kind: 'call' }>> {
     for (;;) {
+      checkAllowances()
       const turn = breaker.turn()
       if (turn.kind === 'call') return turn
       if (turn.kind === 'refusal') throw new LeftOutError(turn)
@@ -97,7 +118,7 @@ export function createLane (provider: Provider, breaker: Breaker, signal: AbortS
   }
 
   /** Keeps its place in the queue while the provider is paused, so that all of that provider's calls stand still. */
-  async function run (call: () => Promise<Match | null>): Promise<Match | null> {
+  async function run (call: () => Promise<Found | null>): Promise<Found | null> {
     for (let pauses = 0; ; pauses++) {
       const turn = await takeTurn()
       try {
@@ -114,8 +135,10 @@ export function createLane (provider: Provider, breaker: Breaker, signal: AbortS
   return {
     provider,
     async ask (call) {
+      checkAllowances()
       const refusal = breaker.refusal()
       if (refusal !== null) throw new LeftOutError(refusal)
+      queue.concurrency = readConcurrency()
       return await queue.add(() => run(call), { signal })
     }
   }

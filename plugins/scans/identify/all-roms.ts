@@ -1,4 +1,3 @@
-import type { Match, ProviderId } from '@svc/plugin-sdk'
 import type { FastifyInstance } from 'fastify'
 import PQueue from 'p-queue'
 import type { Config } from '../../../core/config/config.ts'
@@ -7,7 +6,8 @@ import type { Announcer } from '../run/announcer.ts'
 import type { Artwork } from '../artwork/artwork.ts'
 import { findSources } from '../artwork/origins.ts'
 import { createBatcher } from '../run/batcher.ts'
-import type { createIdentifier } from './providers.ts'
+import type { RomLookup } from './one-rom.ts'
+import { type Founds, createFindings, idOf } from './findings.ts'
 import { type LookupSubject, planLookups } from './plan.ts'
 import type { MatchStore, MatchWrite } from '../store/match-store.ts'
 import { type MergeBase, type Priorities, mergeMatches } from './merge.ts'
@@ -15,7 +15,8 @@ import { isOwnCover, ownCoverOf } from './own-cover.ts'
 import type { Progress } from '../run/progress.ts'
 import type { ScanType } from '../scan-types.ts'
 import { type ScannedPlatform, toSdkRom } from './sdk-rom.ts'
-import { type LookupRom, type Subject, loadSubjects } from './subjects.ts'
+import type { Titles } from './titles.ts'
+import { type LookupRom, type StoredRom, loadStoredRoms } from './stored-roms.ts'
 import { writeInHalves } from '../run/database-errors.ts'
 
 /** A ROM that is due for a lookup. */
@@ -34,7 +35,8 @@ export interface IdentificationServices {
   type: ScanType
   store: MatchStore
   artwork: Artwork
-  identifier: ReturnType<typeof createIdentifier>
+  romLookup: RomLookup
+  titles: Titles
   priorities: Priorities
   progress: Progress
   announcer: Announcer
@@ -48,10 +50,10 @@ interface Outcome {
   platform: ScannedPlatform
   isIdentified: boolean
   /** What all sources say, for whoever fetches what they offer. */
-  matches: ReadonlyMap<string, Match>
+  matches: Founds
   write: MatchWrite | null
 }
-interface DueSubject extends Subject { due: DueRom, platform: ScannedPlatform }
+interface DueSubject extends StoredRom { due: DueRom, platform: ScannedPlatform, titles: readonly string[] }
 
 /** Lookups of this many ROMs are written together, or after this many milliseconds. */
 const WRITE_MAX = 200
@@ -80,14 +82,12 @@ function toMergeBase (rom: LookupRom, isFresh: boolean): MergeBase {
   }
 }
 
-function linkedIds (stored: ReadonlyMap<string, Match>): Map<string, ProviderId> {
-  const ids = [...stored.values()].flatMap((match) => Object.entries(match.ids ?? {}))
-  return new Map(ids.filter((entry): entry is [string, ProviderId] => entry[1] !== undefined))
-}
-
-/** Looks ROMs up, merges what comes back, writes it and has the artwork fetched. Many ROMs are under way at once. */
+/**
+ * The outermost part: looks all ROMs of a scan up, merges what comes back, writes it and has the artwork fetched. Many ROMs are
+ * under way at once; `one-rom.ts` asks all providers about one, `one-provider.ts` is the queue of one provider.
+ */
 export function createIdentification (services: IdentificationServices) {
-  const { app, config, type, store, artwork, identifier, priorities, progress, announcer, signal } = services
+  const { app, config, type, store, artwork, romLookup, titles, priorities, progress, announcer, signal } = services
   const { providers } = app.registry
   // Each source limits itself, in its own queue. This only limits how many ROMs wait in memory for the slowest one, and
   // must be far more than all sources take at once: else a paused one would stop the others.
@@ -96,48 +96,26 @@ export function createIdentification (services: IdentificationServices) {
   const fetches = new Set<Promise<void>>()
   let unwritten = 0
 
-  const isIdentified = (matches: ReadonlyMap<string, Match>) =>
-    [...matches.keys()].some((key) => (providers.get(key)?.definition.kind ?? 'games') === 'games')
-
-  /** Which stored matches stay, beside those just found. */
-  function combine (
-    stored: ReadonlyMap<string, Match>, found: ReadonlyMap<string, Match>, misses: ReadonlySet<string>
-  ) {
-    const all = new Map<string, Match>()
-    const dropped: string[] = []
-    for (const [key, match] of stored) {
-      const isUnselected = type === 'complete' && !identifier.keys.includes(key)
-      const isRefuted = misses.has(key) && (type === 'complete' || type === 'hashes')
-      if (isUnselected || isRefuted) dropped.push(key)
-      else all.set(key, match)
-    }
-    for (const [key, match] of found) all.set(key, match)
-    return { all, dropped }
-  }
-
-  async function lookUp ({ due, rom, files, stored, platform }: DueSubject): Promise<Outcome> {
-    const { isNew, isSettled } = due
+  async function lookUp (subject: DueSubject): Promise<Outcome> {
+    const { due: { isNew, isSettled }, rom, stored, platform } = subject
     const isFresh = isNew || type === 'complete'
     const asked: LookupSubject = {
       isNew,
       isSettled,
       platform_slug: platform.slug,
       provider_tags: parseName(rom.fs_name, { isFolder: rom.is_folder }).provider_tags,
-      stored: new Map([...stored].map(([key, match]) => [key, match.id])),
-      linked: linkedIds(stored)
+      stored: new Map([...stored].map(([key, found]) => [key, idOf(found)]))
     }
-    const lookups = planLookups(type, identifier.keys, providers, asked)
-    const found = await identifier.identify(toSdkRom(rom, files, platform, config), lookups)
-    progress.add({ failed_lookups: found.failures })
-    const { all, dropped } = combine(stored, found.matches, found.misses)
-    if (found.matches.size === 0 && dropped.length === 0 && !isFresh) {
-      return { rom, isNew, platform, isIdentified: isIdentified(all), matches: all, write: null }
-    }
-    const merged = {
-      ...mergeMatches(all, toMergeBase(rom, isFresh), priorities), is_identified: isIdentified(all)
-    }
-    const write = { rom_id: rom.id, matches: found.matches, dropped, merged }
-    return { rom, isNew, platform, isIdentified: merged.is_identified, matches: all, write }
+    const findings = createFindings(type, stored)
+    const lookups = planLookups(type, romLookup.keys, providers, asked)
+    await romLookup.lookUp(toSdkRom(subject, subject.titles, platform, config), lookups, findings)
+    progress.add({ failed_lookups: findings.failures })
+    const { all, found, dropped } = findings.conclude(romLookup.keys)
+    const isIdentified = romLookup.isIdentified(all)
+    const outcome = { rom, isNew, platform, isIdentified, matches: all }
+    if (found.size === 0 && dropped.length === 0 && !isFresh) return { ...outcome, write: null }
+    const merged = { ...mergeMatches(all, toMergeBase(rom, isFresh), priorities), is_identified: isIdentified }
+    return { ...outcome, write: { rom_id: rom.id, matches: found, dropped, merged } }
   }
 
   function refuse ({ rom, platform }: Pick<Outcome, 'rom' | 'platform'>, err: unknown): void {
@@ -191,10 +169,11 @@ export function createIdentification (services: IdentificationServices) {
   }
 
   async function load (due: readonly DueRom[], platform: ScannedPlatform): Promise<DueSubject[]> {
-    const subjects = await loadSubjects(app.pg, due.map((rom) => rom.id))
+    const stored = await loadStoredRoms(app.pg, due.map((rom) => rom.id))
+    const titlesOf = await titles([...stored.values()].map(({ rom }) => rom), platform.slug)
     return due.flatMap((one) => {
-      const subject = subjects.get(one.id)
-      return subject === undefined ? [] : [{ ...subject, due: one, platform }]
+      const known = stored.get(one.id)
+      return known === undefined ? [] : [{ ...known, due: one, platform, titles: titlesOf(known.rom) }]
     })
   }
 
@@ -215,7 +194,7 @@ export function createIdentification (services: IdentificationServices) {
 
   /** Without a provider there is still something to forget, or a picture to take. */
   const isWorthwhile = ({ fs_name: name }: DueRom) =>
-    identifier.keys.length > 0 || type === 'complete' || isOwnCover(name)
+    romLookup.keys.length > 0 || type === 'complete' || isOwnCover(name)
 
   return {
     /** Queues lookups; waits while too many are under way, so that the disk never runs far ahead of the providers. */

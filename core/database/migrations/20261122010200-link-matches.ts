@@ -1,0 +1,8 @@
+import { Migration } from '@mikro-orm/migrations'
+
+/** A source that gives ids of other sources has none of its own. */
+export class Migration20261122010200 extends Migration {
+  override up (): void {
+    this.addSql('alter table "rom_matches" alter column "provider_id" drop not null')
+  }
+}

@@ -1,0 +1,104 @@
+import type { Allowance } from '@svc/plugin-sdk'
+import { Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import type pg from 'pg'
+import { toDatabaseJson } from '../database/json.ts'
+import type { Pace } from '../http/pace.ts'
+
+/** What a plugin's service told of its pace and of what is left of its allowances. */
+export interface LearntLimits {
+  /** Null when the service told of none: the declared pace counts. */
+  pace (): Pace | null
+  /** Those that have not come back yet. */
+  allowances (): Allowance[]
+  /** The spent allowance that comes back last; null while there is something left of each. */
+  spent (): Allowance | null
+  learnPace (pace: Pace): void
+  /** @throws TypeError for an allowance that is none */
+  learnAllowance (allowance: Allowance): void
+}
+
+interface Learnt { pace: Pace | null, allowances: Record<string, Allowance> }
+
+/** An allowance changes with every answer; a row need not. One that is spent is written at once. */
+const WRITE_DELAY_MS = 1_000
+/** The latest moment that a date can be. */
+const LATEST_MS = 8.64e15
+
+const AllowanceSchema = Type.Object({
+  name: Type.String({ minLength: 1, maxLength: 40 }),
+  remaining: Type.Number({ minimum: 0 }),
+  total: Type.Optional(Type.Number({ minimum: 0 })),
+  resetsAt: Type.Number({ minimum: 0, maximum: LATEST_MS })
+})
+
+/** @param onChange told what is to be kept, and whether that is urgent */
+export function createLearntLimits (
+  known: Learnt, onChange: (learnt: Learnt, isUrgent: boolean) => void = () => {}, now: () => number = Date.now
+): LearntLimits {
+  let { pace } = known
+  const byName = new Map(Object.entries(known.allowances))
+  const current = () => [...byName.values()].filter(({ resetsAt }) => resetsAt > now())
+  const change = (isUrgent: boolean) =>
+    { onChange({ pace, allowances: Object.fromEntries(current().map((one) => [one.name, one])) }, isUrgent) }
+
+  return {
+    pace: () => pace,
+    allowances: current,
+    spent: () => current().filter(({ remaining }) => remaining <= 0)
+      .toSorted((a, b) => b.resetsAt - a.resetsAt)[0] ?? null,
+    learnPace (learnt) {
+      if (JSON.stringify(learnt) === JSON.stringify(pace)) return
+      pace = learnt
+      change(true)
+    },
+    learnAllowance (allowance) {
+      const [problem] = [...Value.Errors(AllowanceSchema, allowance)]
+      if (problem !== undefined) {
+        throw new TypeError(`The allowance has the ${problem.path.slice(1)} ${JSON.stringify(problem.value)}: ` +
+          `${problem.message.toLowerCase()}; resetsAt is in milliseconds since 1970`)
+      }
+      byName.set(allowance.name, allowance)
+      change(allowance.remaining <= 0)
+    }
+  }
+}
+
+/** Keeps what plugins learn in the table `plugin_limits`, so that it counts after a restart too. */
+export async function createLimitsStore (pool: pg.Pool, onError: (err: unknown) => void) {
+  const { rows } = await pool.query<{ plugin: string, limits: Pace | null, allowances: Learnt['allowances'] }>(
+    'select plugin, limits, allowances from plugin_limits')
+  const known = new Map(rows.map(({ plugin, limits, allowances }) => [plugin, { pace: limits, allowances }]))
+  const waiting = new Map<string, Learnt>()
+  let timer: NodeJS.Timeout | null = null
+  let writing: Promise<void> = Promise.resolve()
+
+  async function write (): Promise<void> {
+    const learnt = [...waiting].map(([plugin, { pace, allowances }]) => ({ plugin, limits: pace, allowances }))
+    waiting.clear()
+    if (learnt.length === 0) return
+    await pool.query(`insert into plugin_limits (plugin, limits, allowances)
+      select plugin, limits, allowances from jsonb_to_recordset($1::jsonb) as l(plugin text, limits jsonb, allowances jsonb)
+      on conflict (plugin) do update set limits = excluded.limits, allowances = excluded.allowances`,
+    [toDatabaseJson(learnt)])
+  }
+
+  /** One write after the other: an older state must never take the place of a newer one. */
+  function flush (): Promise<void> {
+    if (timer !== null) clearTimeout(timer)
+    timer = null
+    writing = writing.then(write).catch(onError)
+    return writing
+  }
+
+  return {
+    of: (plugin: string): LearntLimits => createLearntLimits(known.get(plugin) ?? { pace: null, allowances: {} },
+      (learnt, isUrgent) => {
+        waiting.set(plugin, learnt)
+        if (isUrgent) void flush()
+        else timer ??= setTimeout(() => { void flush() }, WRITE_DELAY_MS).unref()
+      }),
+    /** Writes what is not written yet. */
+    flush
+  }
+}

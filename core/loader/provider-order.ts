@@ -1,0 +1,47 @@
+import type { ProviderDefinition } from '@svc/plugin-sdk'
+
+/** What of a provider says when it is asked. */
+export type Place = Pick<ProviderDefinition, 'key' | 'links' | 'after' | 'when'>
+
+/** Whether a provider is asked about every ROM, whatever the others found. */
+export const isAlwaysAsked = ({ when = 'always' }: Place): boolean => when === 'always'
+
+/** Whether `later` waits for what `earlier` says about a ROM. */
+function precedes (earlier: Place, later: Place): boolean {
+  if (earlier.links?.includes(later.key) === true || later.after?.includes(earlier.key) === true) return true
+  return isAlwaysAsked(earlier) && !isAlwaysAsked(later)
+}
+
+/** The keys on a way from one provider to another, both included; null when none leads there. */
+function findWay (places: readonly Place[], from: Place, to: Place, passed = new Set<string>()): string[] | null {
+  if (precedes(from, to)) return [from.key, to.key]
+  passed.add(from.key)
+  for (const next of places) {
+    if (passed.has(next.key) || !precedes(from, next)) continue
+    const way = findWay(places, next, to, passed)
+    if (way !== null) return [from.key, ...way]
+  }
+  return null
+}
+
+/** A provider that would wait for itself: the keys of the circle that it closes, itself first and last; else null. */
+export function findCircle (places: readonly Place[], added: Place): string[] | null {
+  return findWay([...places, added], added, added)
+}
+
+/** For each provider all that it waits for, through others too. */
+export function listPredecessors (places: readonly Place[]): ReadonlyMap<string, ReadonlySet<string>> {
+  const before = new Map<string, Set<string>>()
+  function collect (place: Place): Set<string> {
+    const known = before.get(place.key)
+    if (known !== undefined) return known
+    const keys = new Set<string>()
+    before.set(place.key, keys)
+    for (const earlier of places) {
+      if (precedes(earlier, place)) for (const key of [earlier.key, ...collect(earlier)]) keys.add(key)
+    }
+    return keys
+  }
+  for (const place of places) collect(place)
+  return before
+}

@@ -1,0 +1,133 @@
+import type { ProviderDefinition, ProviderId, Rom } from '@svc/plugin-sdk'
+import type { Logger } from 'pino'
+import type { CallScope } from '../../../core/loader/context.ts'
+import { limitTime } from '../../../core/loader/limit-time.ts'
+import { listPredecessors } from '../../../core/loader/provider-order.ts'
+import type { Loaded } from '../../../core/loader/registry.ts'
+import type { Breaker } from '../../circuits/breaker.ts'
+import { createFailures } from './failures.ts'
+import { type Findings, type Found, type Founds, type Said, idOf } from './findings.ts'
+import { LeftOutError, type ProviderQueue, checkMatch, createProviderQueue } from './one-provider.ts'
+
+/** How a ROM is looked up at one provider. */
+export interface Lookup {
+  provider: string
+  /** An id that is known beforehand: a file-name tag, or the stored one. Those that other sources bring come after it. */
+  knownId: ProviderId | null
+  /** Whether the provider may search when the known ids lead nowhere, or there are none. */
+  searches: boolean
+}
+
+/** A call that is to be made, and what it is made with. */
+interface Question { rom: Rom, lookup: Lookup, found: Founds, ids: readonly ProviderId[] }
+
+const DEFAULT_TIMEOUT_MS = 60_000
+
+const linkedIds = (founds: Founds, key: string): ProviderId[] => [...founds.values()].flatMap(({ ids }) => ids?.[key] ?? [])
+
+/**
+ * Asks all providers about one ROM. Each provider has its own queue, which all ROMs share, so that a slow one delays
+ * nobody else; the providers of a ROM are in flight together, except those that wait for what others find.
+ *
+ * @param prefersOwnRegions whether a ROM's own regions go before those of the preferences
+ */
+export function createRomLookup (
+  providers: ReadonlyMap<string, Loaded<ProviderDefinition>>, selected: readonly string[],
+  breakerOf: (key: string) => Breaker, scope: CallScope, log: Logger, prefersOwnRegions: boolean
+) {
+  const queues = new Map<string, ProviderQueue>()
+  const failures = createFailures()
+  const predecessors = listPredecessors([...providers.values()].map(({ definition }) => definition))
+  for (const key of selected) {
+    const provider = providers.get(key)
+    if (provider === undefined) continue
+    const breaker = breakerOf(key)
+    // A scan, of which many are started because the provider is back, tries one that was down without waiting for its
+    // cool-down. That costs it one call.
+    breaker.probeNow()
+    queues.set(key, createProviderQueue(provider, breaker, scope.signal))
+  }
+
+  /** Whether one of these makes a ROM identified; of a provider that is gone, whether it had an id for it. */
+  const isIdentified = (founds: Founds) => [...founds].some(([key, found]) => idOf(found) !== null &&
+    (providers.get(key)?.definition.kind ?? 'games') === 'games')
+
+  const isPassedOver = ({ when = 'always' }: ProviderDefinition, founds: Founds) =>
+    when !== 'always' && (when === 'identified') !== isIdentified(founds)
+
+  function preferencesFor ({ region_codes: own }: Rom) {
+    const { preferences } = scope
+    if (!prefersOwnRegions) return preferences
+    return { ...preferences, regions: [...new Set([...own, ...preferences.regions])] }
+  }
+
+  async function call ({ provider }: ProviderQueue, { rom, lookup, found, ids }: Question): Promise<Found | null> {
+    const { definition, limits, context, key } = provider
+    const limitMs = limits.timeoutMs ?? DEFAULT_TIMEOUT_MS
+    const preferences = preferencesFor(rom)
+    const match = await limitTime(`Provider '${key}' did not answer within`, limitMs, scope.signal, async (signal, hold) => {
+      const ctx = context({ ...scope, preferences, signal, hold, found, heedsLimits: true }) as never
+      for (const id of ids) {
+        const known = await definition.getById?.(id as never, rom, ctx)
+        if (known !== undefined) return known
+      }
+      return lookup.searches ? await definition.identify?.(rom, ctx) : undefined
+    })
+    return match === undefined ? null : checkMatch(match, provider)
+  }
+
+  async function ask (queue: ProviderQueue, rom: Rom, lookup: Lookup, found: Founds): Promise<Said> {
+    const { key, definition } = queue.provider
+    if (isPassedOver(definition, found)) return { kind: 'passed' }
+    const known = [lookup.knownId, ...linkedIds(found, key)].filter((id) => id !== null)
+    const ids = definition.getById === undefined ? [] : [...new Set(known)]
+    if (ids.length === 0 && !(lookup.searches && definition.identify !== undefined)) return { kind: 'miss' }
+    try {
+      const match = await queue.ask(() => call(queue, { rom, lookup, found, ids }))
+      return match === null ? { kind: 'miss' } : { kind: 'match', match }
+    } catch (err) {
+      scope.signal.throwIfAborted()
+      failures.add(key, err)
+      if (!(err instanceof LeftOutError)) log.warn({ err, provider: key, rom: rom.fs_name }, 'provider failed')
+      return { kind: 'failed' }
+    }
+  }
+
+  return {
+    /** The keys that can be asked. */
+    keys: [...queues.keys()],
+
+    isIdentified,
+
+    /** What went wrong with providers so far, in words. */
+    complaints: failures.describe,
+
+    /** Makes a ROM's lookups, each when those it waits for are done. */
+    async lookUp (
+      toRom: (definition: ProviderDefinition) => Rom, lookups: readonly Lookup[], findings: Findings
+    ): Promise<void> {
+      const asked = new Map(lookups.map((lookup) => [lookup.provider, lookup]))
+      const runs = new Map<string, Promise<void>>()
+
+      function run (lookup: Lookup): Promise<void> {
+        const key = lookup.provider
+        const started = runs.get(key) ?? start(lookup)
+        runs.set(key, started)
+        return started
+      }
+
+      async function start (lookup: Lookup): Promise<void> {
+        const { provider: key } = lookup
+        const queue = queues.get(key)
+        if (queue === undefined) return
+        const earlier = predecessors.get(key) ?? new Set<string>()
+        await Promise.all([...earlier].flatMap((before) => asked.get(before) ?? []).map(run))
+        const { definition } = queue.provider
+        findings.say(key, await ask(queue, toRom(definition), lookup, findings.before(earlier)))
+      }
+
+      await Promise.all(lookups.map(run))
+    }
+  }
+}
+export type RomLookup = ReturnType<typeof createRomLookup>
