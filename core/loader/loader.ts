@@ -169,6 +169,7 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
   function add ({ plugin, services, trust, folders, limits }: Candidate): void {
     if (plugin === null || services === null) return
     const { kind, definition } = plugin
+    const scanOptions = 'scanOptions' in definition ? definition.scanOptions : undefined
     const loaded: Loaded<Definition> = {
       key: definition.key,
       definition,
@@ -177,7 +178,7 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
       folders,
       http: services.http,
       learnt: services.learnt,
-      context: (scope) => createContext(services, { ...scope, options: readScanOptions(definition, scope.options) }),
+      context: (scope) => createContext(services, { ...scope, options: readScanOptions(scanOptions, scope.options) }),
       rebuildIndex: 'index' in definition ? services.index.rebuild : null
     }
     maps[kind].set(definition.key, loaded)

@@ -32,6 +32,8 @@ const AllowanceSchema = Type.Object({
   resetsAt: Type.Number({ minimum: 0, maximum: LATEST_MS })
 })
 
+export const NOTHING_LEARNT: Learnt = { pace: null, allowances: {} }
+
 /** @param onChange told what is to be kept, and whether that is urgent */
 export function createLearntLimits (
   known: Learnt, onChange: (learnt: Learnt, isUrgent: boolean) => void = () => {}, now: () => number = Date.now
@@ -39,8 +41,9 @@ export function createLearntLimits (
   let { pace } = known
   const byName = new Map(Object.entries(known.allowances))
   const current = () => [...byName.values()].filter(({ resetsAt }) => resetsAt > now())
-  const change = (isUrgent: boolean) =>
-    { onChange({ pace, allowances: Object.fromEntries(current().map((one) => [one.name, one])) }, isUrgent) }
+  const change = (isUrgent: boolean) => {
+    onChange({ pace, allowances: Object.fromEntries(current().map((one) => [one.name, one])) }, isUrgent)
+  }
 
   return {
     pace: () => pace,
@@ -92,7 +95,7 @@ export async function createLimitsStore (pool: pg.Pool, onError: (err: unknown) 
   }
 
   return {
-    of: (plugin: string): LearntLimits => createLearntLimits(known.get(plugin) ?? { pace: null, allowances: {} },
+    of: (plugin: string): LearntLimits => createLearntLimits(known.get(plugin) ?? NOTHING_LEARNT,
       (learnt, isUrgent) => {
         waiting.set(plugin, learnt)
         if (isUrgent) void flush()

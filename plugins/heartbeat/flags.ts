@@ -1,11 +1,14 @@
 import type { ProviderDefinition } from '@svc/plugin-sdk'
-import { KNOWN_SOURCES, findKnownSource, knowsGames, listProviders, listSourceKeys } from '../../core/library/sources.ts'
+import {
+  KNOWN_SOURCES, findKnownSource, knowsGames, listProviders, listSourceKeys
+} from '../../core/library/sources.ts'
 import type { Registry } from '../../core/loader/registry.ts'
 
 const ANY_FLAG = 'ANY_SOURCE_ENABLED'
 const SS_CREDENTIALS_FLAG = 'SS_DEV_CREDENTIALS_SET'
 /** Companion apps read these names whether or not the source is installed. */
-export const FIXED_FLAGS: readonly string[] = [ANY_FLAG, SS_CREDENTIALS_FLAG, ...KNOWN_SOURCES.flatMap(({ flag }) => flag ?? [])]
+export const FIXED_FLAGS: readonly string[] =
+  [ANY_FLAG, SS_CREDENTIALS_FLAG, ...KNOWN_SOURCES.flatMap(({ flag }) => flag ?? [])]
 
 /** Whether a client may ask about a source; it need not be installed. */
 export function isKnownSource (registry: Registry, key: string): boolean {
@@ -18,7 +21,7 @@ function flagOf ({ key, heartbeatFlag }: ProviderDefinition): string | null {
   return findKnownSource(key)?.flag ?? `${key.toUpperCase().replaceAll('-', '_')}_API_ENABLED`
 }
 
-/** Whether a source counts as one that identifies games; of those that nobody knows by name, every one that knows games. */
+/** Whether a source counts as one that identifies games; of others than the known ones, every one that knows games. */
 function counts (definition: ProviderDefinition): boolean {
   const known = findKnownSource(definition.key)
   return known === undefined ? knowsGames(definition) : known.counts === true

@@ -37,7 +37,7 @@ export interface FirmwareRow {
   updated_at: number
 }
 
-const IDENTIFYING = KNOWN_SOURCES.filter(({ identifiesPlatforms }) => identifiesPlatforms === true).map(({ key }) => key)
+const IDENTIFYING = KNOWN_SOURCES.filter((source) => source.identifiesPlatforms === true).map(({ key }) => key)
 
 /** Whether a platform with these fields is one that a source knows. */
 export const isPlatformIdentified = (fields: object | null): boolean => fields !== null &&

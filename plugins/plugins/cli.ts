@@ -6,7 +6,7 @@ import { loadPlugins } from '../../core/loader/loader.ts'
 import { createFiles } from '../../core/loader/context.ts'
 import { linkSdk } from '../../core/loader/packages.ts'
 import { NO_INDEX } from '../../core/loader/plugin-index.ts'
-import { createLearntLimits } from '../../core/loader/plugin-limits.ts'
+import { NOTHING_LEARNT, createLearntLimits } from '../../core/loader/plugin-limits.ts'
 import { USER_AGENT } from '../../core/loader/services.ts'
 import type { PluginRecord } from '../../core/loader/registry.ts'
 
@@ -39,7 +39,8 @@ export async function inspectPlugins (config: Config): Promise<PluginRecord[]> {
           name: key, userAgent: USER_AGENT, log, secrets, trustedOrigins: origins, store: cache, pace, hosts
         })
         app.addHook('onClose', async () => { await http.close() })
-        return { config: pluginConfig, http, log, cache, files, folders: {}, index: NO_INDEX, learnt: createLearntLimits({ pace: null, allowances: {} }) }
+        const learnt = createLearntLimits(NOTHING_LEARNT)
+        return { config: pluginConfig, http, log, cache, files, folders: {}, index: NO_INDEX, learnt }
       }
     })
     return [...registry.records]

@@ -6,6 +6,7 @@ import { gameFieldsIn, mapGameFields } from './game-fields.ts'
 import type { RomFilters } from './schemas.ts'
 
 const GAME_LISTS = gameFieldsIn('filters')
+type GameList = typeof GAME_LISTS[number]
 const LISTS = [...GAME_LISTS, 'tags'] as const
 
 type Found = Partial<Record<keyof RomFilters, unknown[] | null>>
@@ -14,7 +15,7 @@ const texts = (values: readonly unknown[] | null = []) => (values ?? []).filter(
 
 function toFilters (found: Found): RomFilters {
   return {
-    ...mapGameFields<typeof GAME_LISTS[number], Pick<RomFilters, typeof GAME_LISTS[number]>>(GAME_LISTS, (name) => texts(found[name])),
+    ...mapGameFields<GameList, Pick<RomFilters, GameList>>(GAME_LISTS, (name) => texts(found[name])),
     player_counts: texts(found.player_counts),
     tags: texts(found.tags),
     platforms: (found.platforms ?? []).filter((id) => typeof id === 'number').sort((a, b) => a - b)

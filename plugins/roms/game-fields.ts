@@ -52,7 +52,9 @@ export const GAME_FIELDS = {
   game_modes: { ...list, in: ['metadatum', 'filters'] },
   age_ratings: { ...list, in: ['metadatum', 'filters'] },
   /** Years; the strictest of all ratings. Null when it is not rated. */
-  min_age: { column: () => p.integer().nullable(), sql: 'int', merge: 'largest', none: null, wire: Nullable(Type.Integer()), in: [] },
+  min_age: {
+    column: () => p.integer().nullable(), sql: 'int', merge: 'largest', none: null, wire: Nullable(Type.Integer()), in: []
+  },
   player_count: {
     column: () => columns.text().default('1'), sql: 'text', merge: 'first', none: '1', wire: Type.String(), in: ['metadatum']
   },
@@ -85,7 +87,8 @@ export const GAME_FIELD_NAMES = Object.keys(GAME_FIELDS) as GameFieldName[]
 
 /** The fields that go to a place, in the order of the table. */
 export function gameFieldsIn<Where extends Place> (place: Where): NamesIn<Where>[] {
-  return GAME_FIELD_NAMES.filter((name): name is NamesIn<Where> => GAME_FIELDS[name].in.some((one: Place) => one === place))
+  return GAME_FIELD_NAMES
+    .filter((name): name is NamesIn<Where> => GAME_FIELDS[name].in.some((one: Place) => one === place))
 }
 
 /** Some of the fields as an object, by what the table says of each. */

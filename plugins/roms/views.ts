@@ -103,7 +103,8 @@ const toValue = (value: unknown) => Array.isArray(value) ? value.toSorted() : va
 
 function toMetadatum (row: RomRow): RomView['metadatum'] {
   type Fields = Omit<RomView['metadatum'], 'rom_id'>
-  return { rom_id: row.id, ...mapGameFields<typeof IN_METADATUM[number], Fields>(IN_METADATUM, (name) => toValue(row[name])) }
+  const fields = mapGameFields<keyof Fields, Fields>(IN_METADATUM, (name) => toValue(row[name]))
+  return { rom_id: row.id, ...fields }
 }
 
 function toArtwork (row: RomRow, addresses: Addresses) {

@@ -27,12 +27,13 @@ const INTERRUPTED = 130
 const write = (text: string) => { process.stdout.write(text) }
 
 /** Options of metadata sources, written `name=value`. @throws StartError for a name that is none */
-function readOptions (given: readonly string[], properties: Readonly<Record<string, TSchema>>): Record<string, unknown> {
+function readOptions (given: readonly string[], properties: Record<string, TSchema>): Record<string, unknown> {
   return Object.fromEntries(given.map((text) => {
     const [name = '', ...value] = text.split('=')
     const schema = properties[name]
     if (schema === undefined) {
-      throw new StartError(`'${name}' is no option of a scan. There are: ${Object.keys(properties).join(', ')}.`, { exitCode: USAGE })
+      const known = Object.keys(properties).join(', ')
+      throw new StartError(`'${name}' is no option of a scan. There are: ${known}.`, { exitCode: USAGE })
     }
     return [name, coerceText(value.join('='), schema)]
   }))

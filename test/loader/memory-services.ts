@@ -2,7 +2,7 @@ import type { Cache, Logger } from '@svc/plugin-sdk'
 import { createHttpClient } from '../../core/http/client.ts'
 import { type PluginServices, createFiles } from '../../core/loader/context.ts'
 import { NO_INDEX } from '../../core/loader/plugin-index.ts'
-import { createLearntLimits } from '../../core/loader/plugin-limits.ts'
+import { NOTHING_LEARNT, createLearntLimits } from '../../core/loader/plugin-limits.ts'
 
 const log: Logger = { debug () {}, info () {}, warn () {}, error () {} }
 
@@ -15,5 +15,6 @@ export function createMemoryServices (config: unknown, libraryDir: string): Plug
     async delete (key) { kept.delete(key) }
   }
   const http = createHttpClient({ name: 'test', userAgent: 'Svc/test', log, secrets: [], trustedOrigins: [], store: cache })
-  return { config, http, log, cache, files: createFiles(libraryDir), folders: {}, index: NO_INDEX, learnt: createLearntLimits({ pace: null, allowances: {} }) }
+  const learnt = createLearntLimits(NOTHING_LEARNT)
+  return { config, http, log, cache, files: createFiles(libraryDir), folders: {}, index: NO_INDEX, learnt }
 }

@@ -46,7 +46,7 @@ t.test('every flag that clients know is there, whether or not the source is inst
   const { app } = await buildTestApp(t, { packages: [] })
   const heartbeat = (await app.inject({ url: '/api/heartbeat' })).json()
   const flags = ['IGDB', 'SS', 'MOBY', 'STEAMGRIDDB', 'RA', 'LAUNCHBOX', 'HASHEOUS', 'PLAYMATCH', 'TGDB', 'FLASHPOINT', 'HLTB',
-    'LIBRETRO'].map((source) => `${source}_API_ENABLED`)
+    'LIBRETRO', 'DEMOZOO', 'POUET', 'CSDB', 'STEAM'].map((source) => `${source}_API_ENABLED`)
   t.same(heartbeat.METADATA_SOURCES,
     Object.fromEntries(['ANY_SOURCE_ENABLED', 'SS_DEV_CREDENTIALS_SET', ...flags].map((flag) => [flag, false])))
   t.same(Object.keys(heartbeat).sort(),

@@ -11,7 +11,9 @@ import type { App } from '../../core/typebox.ts'
 import { features } from '../../plugins/index.ts'
 import { type TestApp, type TestAppOptions, buildTestApp } from '../support.ts'
 
-export type FixtureKey = 'alpha' | 'beta' | 'digest' | 'pictures' | 'vault'
+export type FixtureKey = 'alpha' | 'beta' | 'digest' | 'pictures' | 'vault' | ChainKey
+/** Providers that wait for one another. */
+type ChainKey = 'pointer' | 'scene' | 'mirror' | 'deep' | 'late' | 'frame' | 'circle' | 'atlas'
 export const ALL_FIXTURES: readonly FixtureKey[] = ['alpha', 'beta', 'digest', 'pictures']
 
 const FIXTURES = fileURLToPath(new URL('fixtures/', import.meta.url))
@@ -79,6 +81,8 @@ export interface ScanTest extends TestApp {
 
 export interface ScanTestOptions extends Pick<TestAppOptions, 'env' | 'worker' | 'databaseUrl'> {
   providers?: readonly FixtureKey[]
+  /** Further packages, as they were found on disk. */
+  packages?: readonly PluginPackage[]
   /** Keys of providers that come with the server. */
   builtIns?: readonly string[]
   /** Sections of config.yml. */
@@ -102,11 +106,11 @@ async function makeDataDir (t: Test, config: Record<string, object>): Promise<st
 
 /** A server with a scan worker, scripted providers and an empty library. */
 export async function buildScanTest (t: Test, options: ScanTestOptions = {}): Promise<ScanTest> {
-  const { providers = ALL_FIXTURES, builtIns = [], config = {}, env = {}, worker = true, databaseUrl } = options
+  const { providers = ALL_FIXTURES, packages = [], builtIns = [], config = {}, env = {}, worker = true, databaseUrl } = options
   const dataDir = await makeDataDir(t, config)
   const test = await buildTestApp(t, {
     worker,
-    packages: [...providers.map(packageOf), ...builtIns.flatMap((key) => builtIn(key, dataDir))],
+    packages: [...providers.map(packageOf), ...packages, ...builtIns.flatMap((key) => builtIn(key, dataDir))],
     env: { SVC_DATA_DIR: dataDir, ...env },
     ...(databaseUrl === undefined ? {} : { databaseUrl })
   })

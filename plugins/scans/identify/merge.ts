@@ -86,7 +86,7 @@ const RULES = {
 }
 
 /** What is stored of one of the common fields. */
-function mergeField (name: GameFieldName, matches: readonly Match[], otherwise: readonly string[] | undefined): unknown {
+function mergeField (name: GameFieldName, matches: readonly Match[], otherwise?: readonly string[]): unknown {
   const { merge, none } = GAME_FIELDS[name]
   if (merge === 'first') {
     const value = pick(matches, name, none) ?? otherwise ?? none

@@ -38,7 +38,8 @@ export interface ProviderQueue {
   /**
    * Calls the provider when its turn comes, and again after each pause it asks for.
    *
-   * @throws LeftOutError at once while the circuit is open or an allowance is spent · what the call threw · the signal's reason
+   * @throws LeftOutError at once while the circuit is open or an allowance is spent · what the call threw · the
+   * signal's reason
    */
   ask (call: () => Promise<Found | null>): Promise<Found | null>
 }

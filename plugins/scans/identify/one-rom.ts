@@ -12,7 +12,7 @@ import { LeftOutError, type ProviderQueue, checkMatch, createProviderQueue } fro
 /** How a ROM is looked up at one provider. */
 export interface Lookup {
   provider: string
-  /** An id that is known beforehand: a file-name tag, or the stored one. Those that other sources bring come after it. */
+  /** An id that is known beforehand: a file-name tag, or the stored one. Those of other sources come after it. */
   knownId: ProviderId | null
   /** Whether the provider may search when the known ids lead nowhere, or there are none. */
   searches: boolean
@@ -23,7 +23,8 @@ interface Question { rom: Rom, lookup: Lookup, found: Founds, ids: readonly Prov
 
 const DEFAULT_TIMEOUT_MS = 60_000
 
-const linkedIds = (founds: Founds, key: string): ProviderId[] => [...founds.values()].flatMap(({ ids }) => ids?.[key] ?? [])
+const linkedIds = (founds: Founds, key: string): ProviderId[] =>
+  [...founds.values()].flatMap(({ ids }) => ids?.[key] ?? [])
 
 /**
  * Asks all providers about one ROM. Each provider has its own queue, which all ROMs share, so that a slow one delays
