@@ -1,6 +1,8 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { listPluginPackages } from '../../core/loader/packages.ts'
+import { linkSdk, listPluginPackages } from '../../core/loader/packages.ts'
 import { buildScanTest } from './scan-support.ts'
 
 /** A package as its author writes it. */
@@ -23,19 +25,22 @@ function packageOf (key: string) {
   }
 }
 
-// Below this repository, so that the packages find the SDK as installed ones do.
-const root = t.testdir({
-  server: { providers: { house: packageOf('house') } },
-  data: {
-    plugins: {
-      'package.json': JSON.stringify({ dependencies: { 'svc-provider-guest': '*' } }),
-      node_modules: { 'svc-provider-guest': packageOf('guest') }
-    }
-  }
-})
+const dataDir = await mkdtemp(join(tmpdir(), 'svc-new-'))
+t.teardown(() => rm(dataDir, { recursive: true, force: true }))
+const plugins = join(dataDir, 'plugins')
+
+async function write (folder: string, files: Record<string, string>): Promise<void> {
+  await mkdir(folder, { recursive: true })
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
+}
+await write(join(plugins, 'node_modules', 'svc-provider-guest'), packageOf('guest'))
+await write(plugins, { 'package.json': JSON.stringify({ dependencies: { 'svc-provider-guest': '*' } }) })
+// What stands for the server's folder lies where it finds the SDK.
+await write(join(plugins, 'providers', 'house'), packageOf('house'))
+linkSdk(dataDir)
 const { app, admin, put, scan, rom } = await buildScanTest(t, {
   providers: [],
-  packages: listPluginPackages(join(root, 'data'), join(root, 'server')),
+  packages: listPluginPackages(dataDir, plugins),
   config: { filesystem: { skip_hash_calculation: true } }
 })
 const get = async (url: string) => (await app.inject({ url, headers: admin })).json()
