@@ -84,7 +84,8 @@ function toMergeBase (rom: LookupRom, isFresh: boolean): MergeBase {
 
 /**
  * The outermost part: looks all ROMs of a scan up, merges what comes back, writes it and has the artwork fetched.
- * Many ROMs are under way at once; `one-rom.ts` asks all providers about one, `one-provider.ts` is the queue of one provider.
+ * Many ROMs are under way at once; `one-rom.ts` asks all providers about one, `one-provider.ts` is the queue of one
+ * provider.
  */
 export function createIdentification (services: IdentificationServices) {
   const { app, config, type, store, artwork, romLookup, titles, priorities, progress, announcer, signal } = services

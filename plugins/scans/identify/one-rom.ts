@@ -69,7 +69,7 @@ export function createRomLookup (
     const match = await limitTime(`Provider '${key}' did not answer within`, limitMs, scope.signal, async (signal, hold) => {
       const ctx = context({ ...scope, preferences, signal, hold, found, heedsLimits: true }) as never
       for (const id of ids) {
-        const known = await definition.getById?.(id as never, rom, ctx)
+        const known = await definition.getById?.(id, rom, ctx)
         if (known !== undefined) return known
       }
       return lookup.searches ? await definition.identify?.(rom, ctx) : undefined
