@@ -40,7 +40,7 @@ t.test('a forgotten password', async (t) => {
   async function ask (username: string): Promise<string> {
     const reply = await post(test, '/api/forgot-password', { username })
     t.equal(reply.statusCode, 200, reply.body)
-    await until(() => findLink() !== undefined)
+    await until(() => findLink() !== undefined, 'the link is in the mail')
     return tokenOf(findLink())
   }
   const reset = async (token: string, password = 'a new password') =>
@@ -52,11 +52,11 @@ t.test('a forgotten password', async (t) => {
       const unknown = await post(test, '/api/forgot-password', { username })
       t.equal(`${unknown.statusCode} ${unknown.body}`, '200 null')
     }
-    await until(async () => await requested() === 2)
+    await until(async () => await requested() === 2, 'what the test looks for is there')
     t.equal(findLink(), undefined)
     const known = await post(test, '/api/forgot-password', { username: 'ALICE' }, { host: 'evil.example' })
     t.equal(`${known.statusCode} ${known.body}`, '200 null')
-    await until(() => findLink() !== undefined)
+    await until(() => findLink() !== undefined, 'the link is in the mail')
     t.notMatch(JSON.stringify(lines), 'reset-password?token', 'nobody who reads the log has the account')
     const rows = JSON.stringify(await em.execute("select * from one_time_tokens where purpose = 'reset'"))
     t.notMatch(rows, tokenOf(findLink()).split('.')[1], 'only a hash is kept')
@@ -82,7 +82,7 @@ t.test('a forgotten password', async (t) => {
     const session = await signIn(app, 'alice')
     const client = io(address, { path: '/svc/ws/socket.io', transports: ['websocket'], forceNew: true, reconnection: false, extraHeaders: session })
     t.teardown(() => { client.disconnect() })
-    await until(() => [...app.sockets.main.sockets.adapter.rooms.keys()].some((room) => room.startsWith('user:')))
+    await until(() => [...app.sockets.main.sockets.adapter.rooms.keys()].some((room) => room.startsWith('user:')), 'what the test looks for is there')
     const form = new URLSearchParams({ username: 'alice', password: 'password', scope: 'me.read' }).toString()
     const oauth = (await app.inject({
       method: 'POST', url: '/api/token', headers: { 'content-type': 'application/x-www-form-urlencoded' }, payload: form
@@ -95,7 +95,7 @@ t.test('a forgotten password', async (t) => {
     const answers = await Promise.all([reset(first), reset(first), reset(first)])
     t.same(answers.sort(), [200, 400, 400])
     t.equal(await reset(second), 400, 'the other links went with it')
-    await until(() => client.disconnected)
+    await until(() => client.disconnected, 'what the test looks for is there')
     t.same([await status(session), await status(bearer), await status(basicHeaders('alice'))], [401, 401, 401])
     t.equal(await status(basicHeaders('alice', 'a new password')), 200)
     t.match(await em.execute("select username from audit_events where event = 'password.reset'"), [{ username: 'alice' }])
@@ -124,9 +124,9 @@ t.test('a forgotten password', async (t) => {
     t.equal(await asks('nobody', '192.0.2.1'), 200, 'but for others')
     const links = async () => (await em.execute(
       "select 1 from one_time_tokens where purpose = 'reset' and user_id = (select id from users where username = 'carol')")).length
-    await until(async () => await links() === 5)
+    await until(async () => await links() === 5, 'what the test looks for is there')
     t.equal(await asks('carol', '192.0.2.2'), 200, 'and from elsewhere, so that nobody keeps her from it')
-    await until(() => lines.some(({ msg }) => /has enough reset links/.test(String(msg))))
+    await until(() => lines.some(({ msg }) => /has enough reset links/.test(String(msg))), 'what the test looks for is there')
     t.equal(await links(), 5, 'while the links she has are good')
     for (let i = 0; i < 10; i++) t.equal(await asks(`nobody-${i}`, '192.0.2.20'), 200)
     t.equal(await asks('nobody', '192.0.2.20'), 429, 'from one address')
@@ -174,7 +174,7 @@ t.test('V12: where mail can be sent and the address of the server is known, the 
     t.equal((await post(test, '/api/forgot-password', { username }, { host: 'evil.example' })).statusCode, 200)
   }
   await ask('alice')
-  await until(() => mails.length === 1)
+  await until(() => mails.length === 1, 'what the test looks for is there')
   const mail = mails[0] ?? ''
   t.match(mail, /^To: alice@example\.org\r?$/m)
   const link = linkOf(mail)
@@ -182,11 +182,11 @@ t.test('V12: where mail can be sent and the address of the server is known, the 
   t.equal((await post(test, '/api/reset-password', { token: tokenOf(link), new_password: 'a new password' })).statusCode, 200)
 
   await ask('bob')
-  await until(() => lines.some(({ username, msg }) => username === 'bob' && /svc user password/.test(String(msg))))
+  await until(() => lines.some(({ username, msg }) => username === 'bob' && /svc user password/.test(String(msg))), 'what the test looks for is there')
   t.equal(mails.length, 1, 'one without an address is told to whoever runs the server')
   await new Promise<void>((resolve) => { server.close(() => { resolve() }) })
   lines.length = 0
   await ask('alice')
-  await until(() => lines.some(({ username, msg }) => username === 'alice' && msg === 'the reset link could not be mailed'))
+  await until(() => lines.some(({ username, msg }) => username === 'alice' && msg === 'the reset link could not be mailed'), 'what the test looks for is there')
   t.notMatch(JSON.stringify(lines), 'reset-password?token', 'nor does one that the mail server did not take get into the log')
 })
