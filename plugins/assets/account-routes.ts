@@ -3,6 +3,7 @@ import { callerOf } from '../../core/access/auth.ts'
 import { forbidden } from '../../core/errors.ts'
 import { DateTime, ErrorSchema, Id, IdParams, type Routes, formatDate } from '../../core/typebox.ts'
 import { listDeletedAccounts, restoreUploads } from './deleted-accounts.ts'
+import { reattachUploads } from './reattach.ts'
 
 const DeletedAccountSchema = Type.Object({
   id: Type.Integer(),
@@ -49,7 +50,7 @@ const routes: Routes = async (app) => {
     if (caller.role !== 'admin') throw forbidden('Only an administrator may restore the saves of a deleted account')
     const { id, user_id: userId } = { ...request.params, ...request.body }
     const { username, restored } = await restoreUploads(request.em, id, userId)
-    await app.assets.reattach()
+    await reattachUploads(app.pg)
     await app.audit.record({
       event: 'user.uploads_restored', user: caller, address: request.ip, details: { user_id: userId, username, restored }
     })

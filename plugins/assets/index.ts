@@ -6,6 +6,7 @@ import { keepUploads } from './deleted-accounts.ts'
 import { createFiles } from './files.ts'
 import { createForms } from './form.ts'
 import { createJanitor } from './janitor.ts'
+import { reattachUploads } from './reattach.ts'
 import saveRoutes from './save-routes.ts'
 import screenshotRoutes from './screenshot-routes.ts'
 import { type Assets, createAssets } from './service.ts'
@@ -13,14 +14,14 @@ import stateRoutes from './state-routes.ts'
 import versionRoutes from './version-routes.ts'
 
 declare module 'fastify' {
-  interface FastifyInstance { assets: Assets & { reattach: () => Promise<void> } }
+  interface FastifyInstance { assets: Assets }
 }
 
 export default fp<FeatureOptions>(async (app, { config, role }) => {
   const files = createFiles(config)
   const forms = createForms(config, files)
   const janitor = createJanitor(app, config, files)
-  app.decorate('assets', { ...createAssets(app, config, files), reattach: janitor.reattach })
+  app.decorate('assets', createAssets(app, config, files))
   app.decorateRequest('upload', null)
   await app.register(async (routes) => {
     routes.addHook('onRequest', forms.checkLength)
@@ -35,7 +36,7 @@ export default fp<FeatureOptions>(async (app, { config, role }) => {
   app.users.onDelete(keepUploads)
   app.tasks.define(janitor.definition)
   // A ROM may be in the library again, and some have another name.
-  app.tasks.onEnd(async ({ type }) => { if (type === 'scan') await janitor.reattach() })
+  app.tasks.onEnd(async ({ type }) => { if (type === 'scan') await reattachUploads(app.pg) })
   if (role === 'worker') janitor.startWithWorker()
 }, {
   name: 'assets',

@@ -19,14 +19,6 @@ const CRON = '40 4 * * *'
 /** Unknown files that a report names; their number is told in any case. */
 const NAMED_MAX = 100
 
-/** ROMs that are in the library under the names their files remember. */
-const REATTACH = `update assets a set rom_id = r.id from roms r join platforms p on p.id = r.platform_id
-  where a.rom_id is null and p.fs_slug = a.platform_fs_slug and r.fs_name = a.rom_fs_name`
-/** ROMs that were renamed or moved since. */
-const FOLLOW = `update assets a set platform_fs_slug = p.fs_slug, rom_fs_name = r.fs_name
-  from roms r join platforms p on p.id = r.platform_id
-  where a.rom_id = r.id and (a.platform_fs_slug, a.rom_fs_name) is distinct from (p.fs_slug, r.fs_name)`
-
 /** What was found in the assets folder. */
 interface Findings {
   /** Remains of broken uploads. */
@@ -135,12 +127,6 @@ export function createJanitor (app: FastifyInstance, config: Config, files: File
 
   return {
     definition,
-
-    /** Gives saves of a ROM that was gone to the one that is there again. */
-    async reattach (): Promise<void> {
-      await app.pg.query(FOLLOW)
-      await app.pg.query(REATTACH)
-    },
 
     /** Looks once when the worker starts and cleans up after its first hour, for one that never runs at night. */
     startWithWorker (): void {

@@ -3,6 +3,8 @@ import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import fastify, { type FastifyInstance } from 'fastify'
 import { listDeletedAccounts, restoreUploads } from '../assets/deleted-accounts.ts'
+import { reattachUploads } from '../assets/reattach.ts'
+import { createAudit } from '../audit/service.ts'
 import { replacePassword } from '../auth/new-password.ts'
 import { User } from './entities.ts'
 import { checkPassword, hashPassword } from './passwords.ts'
@@ -13,6 +15,7 @@ import { loadConfig } from '../../core/config/config.ts'
 import database from '../../core/database/database.ts'
 import { settingsEnvironment } from '../../core/config/environment.ts'
 import { StartError } from '../../core/errors.ts'
+import { formatDate } from '../../core/typebox.ts'
 
 interface PasswordSource { passwordStdin?: boolean }
 export interface UserOptions extends PasswordSource { admin?: boolean, email: string }
@@ -96,7 +99,7 @@ export async function listDeleted (): Promise<void> {
   await withDatabase(findDatabaseUrl(loadConfig().config), async (app) => {
     const accounts = await listDeletedAccounts(app.orm.em.fork())
     const lines = accounts.map(({ id, username, saves, states, screenshots, kept_until: until }) =>
-      `${id}  ${username}: ${saves} saves, ${states} states, ${screenshots} screenshots, until ${until.toISOString().slice(0, 10)}`)
+      `${id}  ${username}: ${saves} saves, ${states} states, ${screenshots} screenshots, until ${formatDate(until).slice(0, 10)}`)
     process.stdout.write(lines.length === 0 ? 'There is nothing to restore.\n' : `${lines.join('\n')}\n`)
   })
 }
@@ -108,6 +111,10 @@ export async function restoreDeleted (accountId: number, name: string): Promise<
     const user = await em.findOne(User, { username: name.toLowerCase() })
     if (user === null) throw new StartError(`There is no user '${name}'. Check the name, or make one with svc user add.`)
     const { username, restored } = await restoreUploads(em, accountId, user.id)
+    await reattachUploads(app.pg)
+    await createAudit(app).record({
+      event: 'user.uploads_restored', address: '', details: { by: 'svc user restore', user_id: user.id, username, restored }
+    })
     process.stdout.write(`${restored} saves, states and screenshots of '${username}' are now those of '${user.username}'.\n`)
   })
 }

@@ -1,5 +1,6 @@
-import t from 'tap'
-import { buildTestApp } from '../support.ts'
+import t, { type Test } from 'tap'
+import { listDeleted, restoreDeleted } from '../../plugins/users/cli.ts'
+import { type TestApp, buildTestApp } from '../support.ts'
 import { type AssetItem, createClient, listStored } from './assets-support.ts'
 import { addRom } from './roms-support.ts'
 
@@ -31,4 +32,50 @@ t.test('an administrator can give back what a deleted account had uploaded, to a
   t.match((await bob.get<AssetItem[]>('/api/saves/deleted')).map((row) => row.id), [twin.id], 'his own of that name stays current')
   t.same(await admin.get('/api/users/deleted'), [])
   t.equal((await admin.call('POST', path, { user_id: bobId })).statusCode, 404)
+})
+
+/** What a command prints that runs beside the server. */
+async function print (t: Test, { databaseUrl, config }: TestApp, command: () => Promise<void>): Promise<string> {
+  const env = { SVC_DATABASE_URL: databaseUrl, SVC_DATA_DIR: config.data_dir }
+  Object.assign(process.env, env)
+  const output = t.capture(process.stdout, 'write', () => true)
+  try {
+    await command()
+    return output().map(({ args }) => String(args[0])).join('')
+  } finally {
+    output.restore()
+    for (const name of Object.keys(env)) Reflect.deleteProperty(process.env, name)
+  }
+}
+
+t.test('the command line lists deleted accounts and gives one back, with its ROMs and on record', async (t) => {
+  const test = await buildTestApp(t)
+  const { app } = test
+  const run = (command: () => Promise<void>) => print(t, test, command)
+  t.equal(await run(listDeleted), 'There is nothing to restore.\n')
+
+  const rom = await addRom(test, { fs_name: 'Game.sfc' })
+  const alice = createClient(test, await test.createUser('alice'))
+  const bob = createClient(test, await test.createUser('bob'))
+  const { id } = await alice.get('/api/users/me')
+  const { id: bobId } = await bob.get('/api/users/me')
+  const save = await alice.save({ rom_id: rom }, 'Game.srm', 'one')
+  await alice.save({ rom_id: rom }, 'Other.srm', 'two')
+  t.equal((await createClient(test, test.admin).call('DELETE', `/api/users/${id}`)).statusCode, 200)
+  // The file was gone for a while, and what came back is a row of its own.
+  await app.pg.query('with gone as (delete from roms where id = $1) delete from former_roms', [rom])
+  await app.pg.query('delete from platforms')
+  const again = await addRom(test, { fs_name: 'Game.sfc' })
+
+  const [, accountId] = /^(\d+) {2}alice: 2 saves, 0 states, 0 screenshots, until \d{4}-\d\d-\d\d\n$/.exec(await run(listDeleted)) ?? []
+  t.ok(accountId)
+  await t.rejects(run(() => restoreDeleted(Number(accountId), 'nobody')), { message: /There is no user 'nobody'\. .*svc user add/ })
+  t.equal(await run(() => restoreDeleted(Number(accountId), 'BOB')),
+    "2 saves, states and screenshots of 'alice' are now those of 'bob'.\n")
+  t.match(await bob.get(`/api/saves/${save.id}`), { rom_id: again, file_name: 'Game.srm' }, 'it belongs to the ROM of its name')
+  t.equal(await bob.content(`/api/saves/${save.id}/content`), 'one')
+  const { rows } = await app.pg.query("select username, details from audit_events where event = 'user.uploads_restored'")
+  t.same(rows, [{ username: '', details: { by: 'svc user restore', user_id: bobId, username: 'alice', restored: 2 } }])
+  await t.rejects(run(() => restoreDeleted(Number(accountId), 'bob')), { message: /not found/ })
+  t.equal(await run(listDeleted), 'There is nothing to restore.\n')
 })

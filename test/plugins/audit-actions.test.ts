@@ -1,5 +1,7 @@
 import t from 'tap'
 import { shareTestApp } from '../support.ts'
+import { createClient } from './assets-support.ts'
+import { addRom } from './roms-support.ts'
 import { createCaller } from './tokens-support.ts'
 
 const fresh = shareTestApp(t, { worker: true })
@@ -44,4 +46,42 @@ t.test('a task that somebody runs is on record', async (t) => {
   t.equal(status, 200, JSON.stringify(body))
   const { body: page } = await caller.get('/api/audit-log')
   t.match(page.items, [{ event: 'task.run', username: 'admin', details: { task_name: name } }])
+})
+
+interface AuditItem { event: string, username: string, details: Record<string, unknown> }
+
+t.test('saves, states and play sessions that somebody deletes are on record', async (t) => {
+  const test = await fresh(t)
+  const rom = await addRom(test, { fs_name: 'Game.sfc' })
+  const alice = createClient(test, await test.createUser('alice'))
+  const save = await alice.save({ rom_id: rom }, 'Game.srm', 'a save')
+  const state = await alice.state({ rom_id: rom }, 'Game.state', 'a state')
+  const played = await alice.call('POST', '/api/play-sessions', { sessions: [{
+    rom_id: rom, start_time: '2026-08-01T10:00:00Z', end_time: '2026-08-01T11:00:00Z', duration_ms: 3_600_000
+  }] })
+  t.ok(played.statusCode < 300, played.body)
+  const [session] = await alice.get<{ id: number }[]>('/api/play-sessions')
+  for (const reply of [
+    await alice.call('POST', '/api/saves/delete', { saves: [save.id] }),
+    await alice.call('POST', '/api/states/delete', { states: [state.id] }),
+    await alice.call('DELETE', `/api/play-sessions/${session?.id}`)
+  ]) t.ok(reply.statusCode < 300, reply.body)
+  const { items } = await createClient(test, test.admin).get<{ items: AuditItem[] }>('/api/audit-log?limit=1000')
+  const of = (name: string) => items.filter(({ event }) => event === name)
+  t.match(of('save.deleted'), [{ username: 'alice', details: { saves: `[${save.id}]` } }])
+  t.match(of('state.deleted'), [{ username: 'alice', details: { states: `[${state.id}]` } }])
+  t.match(of('play_session.deleted'), [{ username: 'alice', details: { session_id: String(session?.id) } }])
+})
+
+t.test('an export is on record with the platforms that were named, and one that was refused is not', async (t) => {
+  const test = await fresh(t, { library: { roms: { snes: {} } } })
+  await addRom(test, { fs_name: 'Game.sfc' })
+  const caller = createCaller(test.app, test.admin)
+  const written = await caller.post('/api/export/gamelist-xml', { platforms: ['snes'] })
+  t.equal(written.status, 200, JSON.stringify(written.body))
+  t.equal((await caller.post('/api/export/gamelist-xml', { platforms: ['nowhere'] })).status, 404)
+  const { body: { items } } = await caller.get('/api/audit-log')
+  t.match((items as AuditItem[]).filter(({ event }) => event === 'export.written'),
+    [{ username: 'admin', details: { route: '/api/export/gamelist-xml', platforms: '["snes"]' } }])
+  t.equal((items as AuditItem[]).filter(({ event }) => event === 'export.written').length, 1)
 })

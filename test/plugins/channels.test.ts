@@ -74,6 +74,11 @@ t.test('a webhook is kept, shown without its secrets, changed and removed', asyn
   t.match(await patch({ type: 'email', secret: '' }), { type: 'webhook', topics: null, has_secret: false })
   t.match(await patch({ secret: 'again', name: 'Other' }), { name: 'Other', has_secret: true })
   t.match(await patch({ secret: null }), { has_secret: false })
+  t.equal((await call('PATCH', `/${channel.id}`, { name: 'Mine' }, bob)).statusCode, 404)
+  const { rows: records } = await app.pg.query<{ username: string }>(
+    "select username, details from audit_events where event = 'channel.updated' and details->>'channel_id' = $1", [String(channel.id)])
+  t.same(records.map(({ username }) => username), Array(4).fill('alice'), 'each change is on record')
+  t.notMatch(JSON.stringify(records), /again|topsecret|hooks\.example/)
   t.equal((await call('DELETE', `/${channel.id}`, undefined, alice)).body, 'null')
   t.same((await call('GET', '', undefined, alice)).json(), [])
 })
@@ -144,6 +149,11 @@ t.test('an email channel gets nothing before its owner has entered the code', as
   t.equal((await call('POST', `/${channel.id}/confirm`, { code: wrong }, alice)).statusCode, 200, 'it is confirmed already')
   t.equal((await call('POST', `/${channel.id}/resend-code`, undefined, alice)).statusCode, 400)
   t.match((await call('POST', `/${channel.id}/test`, undefined, alice)).json(), { ok: true, error: null })
+  const { rows } = await app.pg.query<{ details: unknown }>(`select event, username, details from audit_events
+    where event like 'channel.%' and details->>'channel_id' = $1 order by id`, [String(channel.id)])
+  t.match(rows, [{ event: 'channel.confirmed', username: 'alice' }, { event: 'channel.confirmed', username: 'alice' }],
+    'what was confirmed is on record, and no wrong try or stranger')
+  t.notMatch(JSON.stringify(rows), code)
   t.match(mail.mails.at(-1)?.content, /Subject: \[Svc\] Test notification/)
 
   await waitAMinute()

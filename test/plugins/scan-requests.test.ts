@@ -150,6 +150,23 @@ t.test('a browser starts a scan over its socket and sees it to the end', async (
   await until(() => guest.of('scan:done').length === 1, 'every socket is told')
 })
 
+t.test('who starts and stops scans over a socket is on record, and who may not is not', async (t) => {
+  await sql('delete from audit_events')
+  const browser = await connect(t, await logIn(admin.authorization))
+  const reader = await connect(t, await logIn((await test.createUser('unrecorded')).authorization))
+  reader.socket.emit('scan', { type: 'quick' })
+  await until(() => reader.of('scan:done_ko').length === 1, 'the reader is refused')
+  browser.socket.emit('scan', { type: 'quick' })
+  await ended(browser)
+  browser.socket.emit('scan:stop')
+  const scans = () => sql("select event, username, details from audit_events where event like 'scan.%' order by id")
+  await until(async () => (await scans()).length === 2, 'both are on record')
+  t.same(await scans(), [
+    { event: 'scan.started', username: 'admin', details: { by: 'socket' } },
+    { event: 'scan.stopped', username: 'admin', details: { by: 'socket' } }
+  ])
+})
+
 t.test('as soon as clients are told that a scan is done, the next can be asked for', async (t) => {
   const browser = await connect(t, await logIn(admin.authorization))
   for (let round = 0; round < 5; round++) {
