@@ -47,38 +47,54 @@ export type Step =
 const FILES = ['Game.srm', 'Game.state1', 'Other name.sav']
 /** The slot in which each is kept by who keeps it in one; states have none. */
 const SLOTS = new Map([['Game.srm', 'main'], ['Other name.sav', 'other']])
-const STEPS_MAX = 14
+const ROUNDS_MAX = 10
 const TRIES_MAX = 20
 const digest = (algorithm: 'sha1' | 'md5', content: Buffer) => createHash(algorithm).update(content).digest('hex')
 const sha1Of = (content: Buffer) => digest('sha1', content)
 const untagged = (name: string) => name.replace(/ \[[^\]]*\]/, '')
 
-const device = fc.integer({ min: 0, max: 2 })
-const file = fc.integer({ min: 0, max: FILES.length - 1 })
+const DEVICES = [0, 1, 2]
+const device = fc.constantFrom(...DEVICES)
+/** Mostly the same one: what goes wrong takes many steps with one file. */
+const file = fc.constantFrom(0, 0, 0, 0, 0, 0, 1, 2)
+
+const sync = (device: number): Step => ({ kind: 'sync', device, faults: [], completes: 'once' })
+const write = (device: number, file = 0): Step => ({ kind: 'write', device, file })
 
 /** Histories of two devices that list by file, of one that lists by slot, and of somebody at the server's own pages. */
 export function histories (options: { kills: boolean }): fc.Arbitrary<Step[]> {
   const kill: Fault[] = options.kills ? ['kill'] : []
   const fault = fc.constantFrom<Fault>('none', 'none', 'none', 'skip', 'cut', 'twice', 'die', ...kill)
-  const sync = fc.record({
+  const faultySync: fc.Arbitrary<Step> = fc.record({
     kind: fc.constant('sync' as const),
     device,
     faults: fc.array(fault, { maxLength: 5 }),
     completes: fc.constantFrom('once' as const, 'once' as const, 'twice' as const, 'never' as const)
   })
-  const step: fc.Arbitrary<Step> = fc.oneof(
-    { weight: 5, arbitrary: fc.record({ kind: fc.constant('write' as const), device, file }) },
-    { weight: 1, arbitrary: fc.record({ kind: fc.constant('remove' as const), device, file }) },
-    { weight: 6, arbitrary: sync },
-    { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom(...ACTS), pick: fc.nat(5) }) },
-    { weight: 1, arbitrary: fc.record({ kind: fc.constant('put' as const), file, isSlotted: fc.boolean() }) },
-    ...(options.kills ? [{ weight: 1, arbitrary: fc.constant({ kind: 'kill' as const }) }] : [])
+  const remove: fc.Arbitrary<Step> = fc.record({ kind: fc.constant('remove' as const), device, file })
+  const act: fc.Arbitrary<Step> = fc.record({
+    kind: fc.constantFrom(...ACTS, 'delete' as const, 'delete' as const, 'restore version' as const),
+    pick: fc.constantFrom(0, 0, 0, 0, 1, 1, 2)
+  })
+  const put: fc.Arbitrary<Step> = fc.record({
+    kind: fc.constant('put' as const), file, isSlotted: fc.constantFrom(true, true, false)
+  })
+  const change: fc.Arbitrary<Step[]> = fc.oneof(
+    put.map((step) => [step]),
+    fc.tuple(device, file).map(([by, of]) => [write(by, of)]),
+    // What one device changed, and another did not hear of.
+    fc.tuple(device, fc.constantFrom(1, 2), file).map(([one, step, of]) =>
+      [write(one, of), write((one + step) % DEVICES.length, of), sync(one)])
   )
-  return fc.array(step, { minLength: 2, maxLength: STEPS_MAX })
+  const ALL = DEVICES.map(sync)
+  const round: fc.Arbitrary<Step[]> = fc.oneof(
+    { weight: 5, arbitrary: fc.tuple(change, act).map(([steps, step]) => [...steps, ...ALL, step, ...ALL]) },
+    { weight: 1, arbitrary: fc.tuple(change, faultySync).map(([steps, last]) => [...steps, last]) },
+    { weight: 1, arbitrary: fc.tuple(remove, faultySync) },
+    ...(options.kills ? [{ weight: 1, arbitrary: fc.constant<Step[]>([{ kind: 'kill' }]) }] : [])
+  )
+  return fc.array(round, { minLength: 4, maxLength: ROUNDS_MAX, size: 'max' }).map((rounds) => rounds.flat())
 }
-
-const sync = (device: number): Step => ({ kind: 'sync', device, faults: [], completes: 'once' })
-const write = (device: number): Step => ({ kind: 'write', device, file: 0 })
 
 /** Histories that once went wrong, so that they are always played. */
 export const EXAMPLES: [Step[]][] = [
@@ -298,7 +314,8 @@ export class History {
   async #act (kind: typeof ACTS[number], pick: number): Promise<void> {
     const lists = await Promise.all(FAMILIES.map(async (family) =>
       (await this.#list(family, kind === 'restore' ? 'deleted' : 'live')).map((save) => ({ family, ...save }))))
-    const list = lists.flat()
+    // A copy that came out of a conflict has no past to go back to.
+    const list = lists.flat().filter((save) => kind !== 'restore version' || save.conflict_of === null)
     const picked = list[pick % Math.max(list.length, 1)]
     if (picked === undefined) return
     const { family, id, file_name: name } = picked
