@@ -197,3 +197,19 @@ t.test('a data directory without plugins is left as it is', async (t) => {
   t.notOk(existsSync(join(dataDir, 'plugins')))
   t.same(listInstalled(dataDir), [])
 })
+
+t.test('a misspelt key of a plugin, or of one of its settings, is refused with the nearest right one', async (t) => {
+  const dataDir = installFixtures(t, ['good-provider', 'missing-config'])
+  const start = async (yaml: string) => {
+    writeFileSync(join(dataDir, 'config.yml'), yaml)
+    return await load(t, dataDir, listInstalled(dataDir))
+  }
+  await t.rejects(start('plugins: { good-provder: { a: 1 } }'),
+    /plugins\.good-provder in .*config\.yml belongs to no plugin\. Did you mean plugins\.good-provider\?$/)
+  await t.rejects(start('plugins: { Missing-Config: { apiKey: x } }'), /Did you mean plugins\.missing-config\?/)
+  await t.rejects(start('plugins: { missing-config: { apikey: x } }'),
+    /plugins\.missing-config\.apikey in .*config\.yml is no setting of this plugin\. Did you mean plugins\.missing-config\.apiKey\?$/)
+  await t.rejects(start('plugins: { missing-config: { zoom: 3 } }'), /Remove it; there are: enabled, apiKey\.$/)
+  const { registry } = await start('plugins: { missing-config: { enabled: false, apiKey: x }, something-removed: { a: 1 } }')
+  t.equal(registry.records.length, 2, 'the section of a plugin that is not installed does no harm')
+})
