@@ -42,7 +42,7 @@ import { Task } from './tasks/entities.ts'
 import tokens from './tokens/index.ts'
 import { ClientToken, DeviceAuthorization, PairingCode } from './tokens/entities.ts'
 import users from './users/index.ts'
-import { User } from './users/entities.ts'
+import { ProviderAccount, User } from './users/entities.ts'
 import watcher from './watcher/index.ts'
 import web from './web/index.ts'
 
@@ -53,7 +53,7 @@ export const features: AppOptions['features'] = {
     ClientToken, PairingCode, DeviceAuthorization, AuditEvent, Platform, FormerPlatform, Firmware, Rom, FormerRom,
     RomFile, RomMatch, RomUser, Task, Notification, NotificationChannel, ChannelDelivery, DevicePresence,
     InstallRequest, Asset, AssetVersion, DeletedAccount, DeviceSync, SyncBase, SyncSession, PlaySession, ActivityEntry,
-    CrashedFile
+    CrashedFile, ProviderAccount
   ],
   checks: [requireOwnUploads],
   plugins: [

@@ -80,6 +80,13 @@ export interface MatchRow {
   metadata: Record<string, unknown> | null
 }
 
+/** How the viewer fares in one game of a source. */
+export interface ProgressRow {
+  provider: string
+  provider_id: string
+  progress: Record<string, unknown>
+}
+
 export interface SiblingRow {
   /** The ROM whose sibling this is. */
   of: number
@@ -130,6 +137,20 @@ export async function selectMatches (em: EntityManager, romIds: readonly number[
     select m.rom_id, m.provider, m.provider_id, m.match -> 'metadata' as metadata
     from rom_matches m where m.rom_id = any(${romIds}::int[])`.execute(em.getKysely())
   return Map.groupBy(rows, (row) => row.rom_id)
+}
+
+/** What sources tell of one user and these games, by source and id. */
+export async function selectProgress (
+  em: EntityManager, userId: number, providers: readonly string[], matches: readonly MatchRow[]
+): Promise<ProgressRow[]> {
+  const ids = matches.filter((match) => providers.includes(match.provider)).map((match) => match.provider_id)
+  if (ids.length === 0) return []
+  const { rows } = await sql<ProgressRow>`
+    select a.provider, e ->> 'id' as provider_id, e - 'id' as progress
+    from provider_accounts a, jsonb_array_elements(a.progress) e
+    where a.user_id = ${userId} and a.provider = any(${providers}::text[]) and e ->> 'id' = any(${ids}::text[])
+    `.execute(em.getKysely())
+  return rows
 }
 
 /** Other ROMs of the same platform that one of the sources takes for the same game, of all these ROMs at once. */

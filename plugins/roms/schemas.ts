@@ -162,8 +162,9 @@ export type RomFilters = Static<typeof RomFiltersSchema>
 
 function sourceFields ({ all }: Sources): Record<string, TSchema> {
   const fields: Record<string, TSchema> = {}
-  for (const { key, id, metadata, hasMetadata } of all) {
+  for (const { key, id, metadata, hasMetadata, progress } of all) {
     fields[`${key}_id`] = Nullable(id === 'integer' ? Type.Integer() : Type.String())
+    if (progress !== null) fields[`${key}_progress`] = Nullable(progress)
     if (hasMetadata) fields[`${key}_metadata`] = metadata === null ? Free : Nullable(Type.Partial(metadata))
   }
   return fields

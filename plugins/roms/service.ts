@@ -18,7 +18,7 @@ import { type MarksChange, writeMarks } from './marks.ts'
 import { readOrder } from './order.ts'
 import { selectPageIndex } from './page-index.ts'
 import { noteLastPlayed, notePlayed } from './played.ts'
-import { type RomRow, romTables, selectFile, selectFiles, selectMatches, selectRoms, selectSiblings } from './rows.ts'
+import { type RomRow, romTables, selectFile, selectFiles, selectMatches, selectProgress, selectRoms, selectSiblings } from './rows.ts'
 import type { DetailedRomView, RomFileView, RomFilters, RomPage, RomUserView, RomView, SimpleRomView } from './schemas.ts'
 import { type Sources, createSources } from './sources.ts'
 import { stillOf, toFileView, toRomView } from './views.ts'
@@ -40,6 +40,8 @@ function hasSourceId (ids: Readonly<Record<string, number | string>>): Condition
 
 export function createRoms (app: FastifyInstance, config: Config) {
   const sources: Sources = createSources(app.registry)
+  /** The sources that tell how a user fares. */
+  const telling = sources.all.filter((source) => source.progress !== null).map(({ key }) => key)
   const userOf = (viewer: Viewer) => viewer?.id ?? null
 
   async function toViews (
@@ -52,10 +54,13 @@ export function createRoms (app: FastifyInstance, config: Config) {
       extras.siblings ? selectSiblings(em, viewer, ids, sources.identifying) : null,
       extras.files ? selectFiles(em, ids) : null
     ])
+    const progress = viewer === null || telling.length === 0
+      ? []
+      : await selectProgress(em, viewer.id, telling, [...matches.values()].flat())
     // What the server tells everybody opens nothing.
     const addresses = viewer === null ? app.resources.plain : app.resources.marked
     return rows.map((row) => toRomView(row, {
-      matches: matches.get(row.id) ?? [], siblings: siblings?.get(row.id) ?? [], files: files?.get(row.id) ?? []
+      progress, matches: matches.get(row.id) ?? [], siblings: siblings?.get(row.id) ?? [], files: files?.get(row.id) ?? []
     }, sources, addresses))
   }
 

@@ -9,6 +9,8 @@ export interface Source {
   hasMetadata: boolean
   /** Schema of its raw record; null when that is not known. */
   metadata: TObject | null
+  /** Schema of how one user fares in a game there; null when it does not tell. */
+  progress: TObject | null
 }
 
 export interface Sources {
@@ -22,12 +24,12 @@ export interface Sources {
 export function createSources (registry: Registry): Sources {
   const providers = listProviders(registry)
   const byKey = new Map<string, Source>(KNOWN_SOURCES.flatMap(({ key, id, hasMetadata = false }) =>
-    id === null ? [] : [[key, { key, id, hasMetadata, metadata: null }] as const]))
+    id === null ? [] : [[key, { key, id, hasMetadata, metadata: null, progress: null }] as const]))
   for (const provider of providers) {
-    const { key, metadata = null } = provider
+    const { key, metadata = null, progress = null } = provider
     const id = idTypeOf(provider)
     const hasMetadata = metadata !== null || findKnownSource(key)?.hasMetadata === true
-    if (id !== null) byKey.set(key, { key, id, hasMetadata, metadata })
+    if (id !== null) byKey.set(key, { key, id, hasMetadata, metadata, progress })
   }
   const others = providers.filter((provider) => knowsGames(provider) && findKnownSource(provider.key) === undefined)
     .map((provider) => provider.key)

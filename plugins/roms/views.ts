@@ -1,6 +1,6 @@
 import { sortComparator } from '../../core/library/names.ts'
 import { formatDate } from '../../core/typebox.ts'
-import type { FileRow, MarksRow, MatchRow, RomRow, SiblingRow } from './rows.ts'
+import type { FileRow, MarksRow, MatchRow, ProgressRow, RomRow, SiblingRow } from './rows.ts'
 import type { RomFileView, RomUserView, RomView, SiblingView } from './schemas.ts'
 import { ROM_FILE_CATEGORIES } from '../../core/library/categories.ts'
 import type { Addresses } from '../resources/addresses.ts'
@@ -12,6 +12,8 @@ export interface RomParts {
   matches: readonly MatchRow[]
   siblings: readonly SiblingRow[]
   files: readonly FileRow[]
+  /** The viewer's, of these and perhaps other games. */
+  progress: readonly ProgressRow[]
 }
 
 export function toMarksView (row: MarksRow): RomUserView {
@@ -67,13 +69,17 @@ function toSiblingViews (rows: readonly SiblingRow[]): SiblingView[] {
 const readId = (source: Source, id: string | null | undefined) =>
   id === null || id === undefined ? null : source.id === 'integer' ? Number(id) : id
 
-/** `<key>_id` and `<key>_metadata` of every source; null where it does not know the ROM. */
-function toSourceFields (matches: readonly MatchRow[], sources: Sources): Record<string, unknown> {
+/** `<key>_id`, `<key>_metadata` and `<key>_progress` of every source; null where it does not know the ROM. */
+function toSourceFields ({ matches, progress }: RomParts, sources: Sources): Record<string, unknown> {
   const byProvider = new Map(matches.map((match) => [match.provider, match]))
   const fields: Record<string, unknown> = {}
   for (const source of sources.all) {
     const match = byProvider.get(source.key)
     fields[`${source.key}_id`] = readId(source, match?.provider_id)
+    if (source.progress !== null) {
+      const own = progress.find(({ provider, provider_id: id }) => provider === source.key && id === match?.provider_id)
+      fields[`${source.key}_progress`] = own?.progress ?? null
+    }
     if (source.hasMetadata) fields[`${source.key}_metadata`] = match?.metadata ?? null
   }
   return fields
@@ -164,7 +170,7 @@ export function toRomView (row: RomRow, parts: RomParts, sources: Sources, addre
   const achievements = parts.matches.find((match) => match.provider === 'ra')?.metadata ?? null
   return {
     ...toFields(row),
-    ...toSourceFields(parts.matches, sources),
+    ...toSourceFields(parts, sources),
     ...toArtwork(row, addresses),
     platform_display_name: row.platform_custom_name ?? platformName,
     alternative_names: row.alternative_names.toSorted(),

@@ -7,6 +7,7 @@ import { OneTimeToken, Session } from '../auth/entities.ts'
 import { type Kept, replacePassword } from '../auth/new-password.ts'
 import { lockSignedIn } from '../auth/signed-in.ts'
 import { checkOwnOrAdmin, isLastAdmin, isUserAdmin } from './admins.ts'
+import type { Accounts } from './accounts.ts'
 import type { Avatars, StagedAvatar } from './avatars.ts'
 import { User } from './entities.ts'
 import { readEmail, readRole, readSettings, readUsername, refuseTaken } from './fields.ts'
@@ -14,13 +15,15 @@ import { checkPassword, hashPassword } from './passwords.ts'
 import type { Roles } from './roles.ts'
 import type { UpdateUser } from './schemas.ts'
 
-type Columns = Partial<Pick<User, 'username' | 'email' | 'role' | 'enabled' | 'ra_username' | 'ui_settings'>>
+type Columns = Partial<Pick<User, 'username' | 'email' | 'role' | 'enabled' | 'ui_settings'>>
 
 /** What an update writes; read and checked before anything is touched. */
 interface Update {
   columns: Columns
   /** Whether it says who gets in, or as what. */
   decidesAccess: boolean
+  /** What it sets for sources. */
+  accounts: ReadonlyMap<string, Record<string, unknown>>
   passwordHash: string | null
   kept: Kept
   avatar: StagedAvatar | null
@@ -37,13 +40,12 @@ const isGiven = <T>(value: T | null | undefined): value is T => value !== undefi
 
 /** Role and state are for others to set: nobody makes an administrator of itself, or locks itself out. */
 function readColumns (input: UpdateUser, isOwn: boolean): Columns {
-  const { username, email, role, enabled, ra_username: raUsername, ui_settings: settings } = input
+  const { username, email, role, enabled, ui_settings: settings } = input
   return {
     ...isGiven(username) && { username: readUsername(username) },
     ...isGiven(email) && { email: readEmail(email) },
     ...isGiven(role) && !isOwn && { role: readRole(role) },
     ...isGiven(enabled) && !isOwn && { enabled },
-    ...isGiven(raUsername) && raUsername.trim() !== '' && { ra_username: raUsername.trim() },
     ...isGiven(settings) && { ui_settings: readSettings(settings) }
   }
 }
@@ -75,7 +77,7 @@ async function readPassword (password: string | null | undefined): Promise<strin
 export type DeletionListener = (tx: EntityManager, userId: number) => Promise<void>
 
 /** Changes and ends of accounts, with all that hangs on them. */
-export function createChanges (app: FastifyInstance, avatars: Avatars, roles: Roles) {
+export function createChanges (app: FastifyInstance, avatars: Avatars, roles: Roles, accounts: Accounts) {
   const deletions: DeletionListener[] = []
 
   async function find (em: EntityManager, id: number): Promise<User> {
@@ -93,7 +95,8 @@ export function createChanges (app: FastifyInstance, avatars: Avatars, roles: Ro
     const content = readAvatar(input.avatar)
     const passwordHash = await readPassword(input.password)
     const kept = { keep_tokens: input.keep_tokens }
-    return { columns, decidesAccess, passwordHash, kept, avatar: content === null ? null : await avatars.stage(user, content) }
+    const staged = content === null ? null : await avatars.stage(user, content)
+    return { columns, decidesAccess, accounts: accounts.readUpdate(input), passwordHash, kept, avatar: staged }
   }
 
   function checkAdminsLeft (user: User, { role, enabled }: Columns): void {
@@ -110,13 +113,15 @@ export function createChanges (app: FastifyInstance, avatars: Avatars, roles: Ro
     tx.assign(user, { ...update.columns, email_confirmed: isConfirmedBy(caller, update.columns, user) })
     if (update.avatar !== null) user.avatar_path = update.avatar.path
     await tx.flush()
+    await accounts.write(tx, id, update.accounts)
     if (update.passwordHash !== null) await replacePassword(tx, id, update.passwordHash, update.kept)
     if (!user.enabled) await endLogins(tx, id)
     if (caller.id === id && username !== user.username && caller.session_id !== null) {
       await tx.nativeDelete(Session, { id: caller.session_id })
     }
     await update.avatar?.settle()
-    const changed = Object.entries(update.columns).map(([name]) => name)
+    const set = [...update.accounts.values()].flatMap((settings) => Object.keys(settings))
+    const changed = [...Object.keys(update.columns), ...set]
     return { user, before: { username, role, enabled }, changed: update.avatar === null ? changed : [...changed, 'avatar'] }
   }
 

@@ -8,6 +8,7 @@ import { createAudit } from '../audit/service.ts'
 import { replacePassword } from '../auth/new-password.ts'
 import { User } from './entities.ts'
 import { checkPassword, hashPassword } from './passwords.ts'
+import { createAccounts } from './accounts.ts'
 import { createUsers } from './service.ts'
 import { findDatabaseUrl } from '../../core/cli/database.ts'
 import { loadFeatures } from '../../core/composition/features.ts'
@@ -70,7 +71,7 @@ export async function addUser (name: string, options: UserOptions): Promise<void
   const url = findDatabaseUrl(loadConfig().config)
   const password = await readPassword(options)
   await withDatabase(url, async (app) => {
-    const user = await createUsers(app).create({
+    const user = await createUsers(app, createAccounts({ definitions: [] })).create({
       username: name, password, email: options.email, role: options.admin === true ? 'admin' : 'user'
     })
     process.stdout.write(`${user.role === 'admin' ? 'Administrator' : 'User'} '${user.username}' was made.\n`)

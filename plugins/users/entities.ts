@@ -28,8 +28,6 @@ export const User = defineEntity({
     /** Where its files lie: named at random, so that the users of no other database own them. */
     folder: columns.text().unique().defaultRaw('(gen_random_uuid())::text'),
     avatar_path: columns.text().default(''),
-    ra_username: columns.text().nullable(),
-    ra_progression: p.json<Record<string, unknown> | null>().nullable(),
     ui_settings: p.json<Record<string, unknown> | null>().nullable(),
     last_login: columns.time().nullable(),
     last_active: columns.time().nullable(),
@@ -38,3 +36,16 @@ export const User = defineEntity({
   }
 })
 export type User = InferEntity<typeof User>
+
+/** What a user set for a source, under the names on the wire, and how they fare there as it told last. */
+export const ProviderAccount = defineEntity({
+  name: 'ProviderAccount',
+  tableName: 'provider_accounts',
+  primaryKeys: ['user', 'provider'],
+  properties: {
+    user: () => p.manyToOne(User).primary().deleteRule('cascade').joinColumn('user_id'),
+    provider: columns.text().primary(),
+    settings: p.json<Record<string, unknown>>(),
+    progress: p.json<object[] | null>().nullable()
+  }
+})

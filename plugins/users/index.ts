@@ -1,6 +1,8 @@
 import fp from 'fastify-plugin'
 import type { FeatureOptions } from '../../core/app.ts'
 import { LINK_FORM, createPageRoutes } from '../../core/web/pages/page.ts'
+import { createAccounts } from './accounts.ts'
+import { createAchievements } from './achievements.ts'
 import { createAvatars } from './avatars.ts'
 import { type Changes, createChanges } from './changes.ts'
 import { REGISTER_PATH, createInvites } from './invites.ts'
@@ -20,10 +22,13 @@ const PAGE = { path: REGISTER_PATH, folder: new URL('page/', import.meta.url), n
 export default fp<FeatureOptions>(async (app, { config, role }) => {
   const roles = createRoles(app)
   const avatars = createAvatars(config)
-  const changes = createChanges(app, avatars, roles)
-  app.decorate('users', { ...createUsers(app), ...roles, ...createSetupCode(app), onDelete: changes.onDelete })
-  await app.register(createRoutes({ invites: createInvites(app, config), changes }))
-  await app.register(createProfileRoutes({ config, avatars, changes }))
+  const accounts = createAccounts(app.registry)
+  const achievements = createAchievements(app, config)
+  for (const task of achievements.tasks()) app.tasks.define(task)
+  const changes = createChanges(app, avatars, roles, accounts)
+  app.decorate('users', { ...createUsers(app, accounts), ...roles, ...createSetupCode(app), onDelete: changes.onDelete })
+  await app.register(createRoutes({ invites: createInvites(app, config), changes, accounts }))
+  await app.register(createProfileRoutes({ config, avatars, changes, accounts, achievements }))
   await app.register(createPageRoutes(config, PAGE))
 
   const { admin_username: username, admin_password: password } = config.auth
@@ -34,4 +39,4 @@ export default fp<FeatureOptions>(async (app, { config, role }) => {
       .then(() => { app.log.info({ username }, 'first administrator created') })
       .catch((err: unknown) => { app.log.warn({ err }, 'the first administrator was not created') })
   })
-}, { name: 'users', dependencies: ['database', 'auth-core', 'loader', 'permissions', 'audit', 'devices', 'resources'] })
+}, { name: 'users', dependencies: ['database', 'auth-core', 'jobs', 'loader', 'tasks', 'permissions', 'audit', 'devices', 'resources'] })

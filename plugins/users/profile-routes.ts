@@ -4,10 +4,11 @@ import { callerOf } from '../../core/access/auth.ts'
 import type { Config } from '../../core/config/config.ts'
 import { ErrorSchema, IdParams, type Routes } from '../../core/typebox.ts'
 import { clearSessionCookie } from '../auth/cookie.ts'
-import { refreshAchievements } from './achievements.ts'
+import type { Accounts } from './accounts.ts'
+import type { Achievements } from './achievements.ts'
 import type { Avatars } from './avatars.ts'
 import type { Changes } from './changes.ts'
-import { RefreshSchema, UpdateUserSchema, UserSchema } from './schemas.ts'
+import { RefreshSchema, createUpdateUserSchema, createUserSchema } from './schemas.ts'
 import { readUpdateForm } from './update-form.ts'
 
 const tags = ['users']
@@ -15,10 +16,17 @@ const tags = ['users']
 const SHOWN = new Set(['image/png', 'image/jpeg', 'image/webp', 'image/gif'])
 const Bytes = Type.Unsafe<unknown>({ type: 'string', format: 'binary' })
 
-interface Services { config: Config, avatars: Avatars, changes: Changes }
+interface Services {
+  config: Config
+  avatars: Avatars
+  changes: Changes
+  accounts: Accounts
+  achievements: Achievements
+}
 
 /** What users change of their own account, and administrators of every one. */
-const createProfileRoutes = ({ config, avatars, changes }: Services): Routes => async (app) => {
+const createProfileRoutes = ({ config, avatars, changes, accounts, achievements }: Services): Routes => async (app) => {
+  const UserSchema = createUserSchema(accounts.viewFields)
   await app.register(formbody)
 
   app.get('/api/users/:id/avatar', {
@@ -44,7 +52,7 @@ const createProfileRoutes = ({ config, avatars, changes }: Services): Routes => 
       summary: 'Change an account; members their own, administrators any',
       consumes: ['multipart/form-data', 'application/x-www-form-urlencoded', 'application/json'],
       params: IdParams,
-      body: UpdateUserSchema,
+      body: createUpdateUserSchema(accounts.updateFields),
       response: { 200: UserSchema, 400: ErrorSchema, 404: ErrorSchema, 413: ErrorSchema }
     },
     preValidation: readUpdateForm,
@@ -71,7 +79,10 @@ const createProfileRoutes = ({ config, avatars, changes }: Services): Routes => 
     },
     preValidation: async (request) => { request.body ??= null },
     config: { scopes: ['me.write'] }
-  }, async (request) => await refreshAchievements(app, request.em, callerOf(request), request.params.id))
+  }, async (request) => {
+    const { em, params: { id }, body } = request
+    return await achievements.refresh(em, callerOf(request), id, 'ra', body?.incremental ?? false)
+  })
 }
 
 export default createProfileRoutes

@@ -1,14 +1,19 @@
 import { Type } from '@sinclair/typebox'
 import { callerOf } from '../../core/access/auth.ts'
 import { ErrorSchema, IdParams, type Routes } from '../../core/typebox.ts'
+import type { Accounts } from './accounts.ts'
 import type { Changes } from './changes.ts'
 import type { Invites } from './invites.ts'
-import { CreateUserSchema, InviteLinkSchema, InviteQuery, RegisterSchema, UserSchema } from './schemas.ts'
+import { CreateUserSchema, InviteLinkSchema, InviteQuery, RegisterSchema, createUserSchema } from './schemas.ts'
 
 const tags = ['users']
 const reads = { scopes: ['users.read'] } as const
 
-const createRoutes = ({ invites, changes }: { invites: Invites, changes: Changes }): Routes => async (app) => {
+interface Services { invites: Invites, changes: Changes, accounts: Accounts }
+
+const createRoutes = ({ invites, changes, accounts }: Services): Routes => async (app) => {
+  const UserSchema = createUserSchema(accounts.viewFields)
+
   app.post('/api/users', {
     schema: {
       operationId: 'createUser',

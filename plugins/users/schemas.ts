@@ -1,5 +1,5 @@
-import { type Static, Type } from '@sinclair/typebox'
-import { DateTime, Nullable, StoredText, StringEnum, formatDate } from '../../core/typebox.ts'
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { DateTime, Nullable, StringEnum, formatDate } from '../../core/typebox.ts'
 import type { Caller } from '../../core/access/auth.ts'
 import { type Access, scopesOf } from '../../core/access/grants.ts'
 import { SCOPES } from '../../core/access/scopes.ts'
@@ -17,14 +17,13 @@ export const UserSchema = Type.Object({
   avatar_path: Type.String(),
   last_login: Nullable(DateTime),
   last_active: Nullable(DateTime),
-  ra_username: Nullable(Type.String()),
-  ra_progression: Nullable(Type.Object({}, { additionalProperties: true })),
   ui_settings: Nullable(Type.Object({}, { additionalProperties: true })),
   current_device_id: Nullable(Type.String()),
   created_at: DateTime,
   updated_at: DateTime
 })
-export type UserView = Static<typeof UserSchema>
+/** What users have at sources comes on top, as the document shows: their settings there and `<key>_progression`. */
+export type UserView = Static<typeof UserSchema> & Readonly<Record<string, unknown>>
 
 /** What the first administrator needs who does not sit at the server. */
 const SetupCode = Type.Optional(Type.String({
@@ -70,7 +69,6 @@ export const UpdateUserSchema = Type.Object({
   email: Type.Optional(Nullable(Type.String({ description: 'Empty clears it' }))),
   role: Type.Optional(Nullable(Type.String({ description: 'As in `createUser`; without effect on your own account' }))),
   enabled: Type.Optional(Nullable(Type.Boolean({ description: 'Without effect on your own account' }))),
-  ra_username: Type.Optional(Nullable(StoredText({ maxLength: 255, description: 'Empty leaves it as it is' }))),
   ui_settings: Type.Optional(Type.Union([
     Type.Object({}, { additionalProperties: true }), Type.String(), Type.Null()
   ], { description: 'An object or its JSON text, in place of the former one' })),
@@ -78,14 +76,22 @@ export const UpdateUserSchema = Type.Object({
     contentMediaType: 'application/octet-stream', description: 'A file: PNG, JPEG, WebP or GIF, at most 10 MiB and 50 megapixels'
   }))
 })
-export type UpdateUser = Static<typeof UpdateUserSchema>
+export type UpdateUser = Static<typeof UpdateUserSchema> & Readonly<Record<string, unknown>>
+
+/** @param fields what users have at sources */
+export const createUserSchema = (fields: Record<string, TSchema>) =>
+  Type.Unsafe<UserView>(Type.Object({ ...UserSchema.properties, ...fields }))
+export const createUpdateUserSchema = (fields: Record<string, TSchema>) =>
+  Type.Unsafe<UpdateUser>(Type.Object({ ...UpdateUserSchema.properties, ...fields }))
 
 export const RefreshSchema = Nullable(Type.Object({
   incremental: Type.Optional(Type.Boolean({ default: false, description: 'Only what is new since the last time' }))
 }))
 
-export function toUserView (user: User, access: Access): UserView {
+/** @param accounts what the user has at sources */
+export function toUserView (user: User, access: Access, accounts: Record<string, unknown>): UserView {
   return {
+    ...accounts,
     id: user.id,
     username: user.username,
     email: user.email ?? null,
@@ -96,8 +102,6 @@ export function toUserView (user: User, access: Access): UserView {
     avatar_path: user.avatar_path,
     last_login: formatDate(user.last_login ?? null),
     last_active: formatDate(user.last_active ?? null),
-    ra_username: user.ra_username ?? null,
-    ra_progression: user.ra_progression ?? null,
     ui_settings: user.ui_settings ?? null,
     current_device_id: null,
     created_at: formatDate(user.created_at),
@@ -108,8 +112,9 @@ export function toUserView (user: User, access: Access): UserView {
 const NEVER = formatDate(0)
 
 /** Whoever looks without an account, in kiosk mode. */
-export function toGuestView ({ id, username, role, scopes }: Caller): UserView {
+export function toGuestView ({ id, username, role, scopes }: Caller, accounts: Record<string, unknown>): UserView {
   return {
+    ...accounts,
     id,
     username,
     email: null,
@@ -120,8 +125,6 @@ export function toGuestView ({ id, username, role, scopes }: Caller): UserView {
     avatar_path: '',
     last_login: null,
     last_active: null,
-    ra_username: null,
-    ra_progression: null,
     ui_settings: null,
     current_device_id: null,
     created_at: NEVER,

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { type Caller, requireSignIn } from '../../core/access/auth.ts'
 import { ApiError, forbidden, notFound } from '../../core/errors.ts'
 import { isUserAdmin, lockFirstAdmin } from './admins.ts'
+import type { Accounts } from './accounts.ts'
 import { User } from './entities.ts'
 import { readEmail, readRole, readUsername, refuseTaken } from './fields.ts'
 import { checkPassword, hashPassword } from './passwords.ts'
@@ -34,16 +35,21 @@ export async function checkMayAdd (em: EntityManager, caller: Caller | null, rol
   requireSignIn(caller)
 }
 
-export function createUsers (app: FastifyInstance) {
+export function createUsers (app: FastifyInstance, accounts: Accounts) {
   async function views (users: readonly User[]): Promise<UserView[]> {
-    const access = await app.permissions.listAccess(users.map((user) => user.id))
+    const ids = users.map((user) => user.id)
+    const access = await app.permissions.listAccess(ids)
+    const fields = await accounts.views(app.orm.em.fork(), ids)
     return users.flatMap((user) => {
       const own = access.get(user.id)
-      return own === undefined ? [] : [toUserView(user, own)]
+      return own === undefined ? [] : [toUserView(user, own, fields.get(user.id) ?? accounts.noView())]
     })
   }
 
-  const view = async (user: User): Promise<UserView> => toUserView(user, await app.permissions.accessOf(user))
+  async function view (user: User): Promise<UserView> {
+    const fields = await accounts.views(app.orm.em.fork(), [user.id])
+    return toUserView(user, await app.permissions.accessOf(user), fields.get(user.id) ?? accounts.noView())
+  }
 
   async function get (em: EntityManager, id: number): Promise<User> {
     const user = await em.findOne(User, { id })
@@ -82,7 +88,7 @@ export function createUsers (app: FastifyInstance) {
 
     /** The caller as it sees itself, with the device it calls from. */
     async viewOwn (em: EntityManager, caller: Caller): Promise<UserView> {
-      if (caller.credential === 'kiosk') return toGuestView(caller)
+      if (caller.credential === 'kiosk') return toGuestView(caller, accounts.noView())
       const [user, deviceId] = [await get(em, caller.id), await app.devices.findUuid(em, caller.device_id)]
       return { ...await view(user), current_device_id: deviceId }
     },

@@ -11,7 +11,7 @@ import type { App } from '../../core/typebox.ts'
 import { features } from '../../plugins/index.ts'
 import { type TestApp, type TestAppOptions, buildTestApp } from '../support.ts'
 
-export type FixtureKey = 'alpha' | 'beta' | 'digest' | 'pictures' | 'vault' | ChainKey
+export type FixtureKey = 'alpha' | 'beta' | 'digest' | 'pictures' | 'vault' | 'ra' | ChainKey
 /** Providers that wait for one another. */
 type ChainKey = 'pointer' | 'scene' | 'mirror' | 'deep' | 'late' | 'frame' | 'circle' | 'atlas'
 export const ALL_FIXTURES: readonly FixtureKey[] = ['alpha', 'beta', 'digest', 'pictures']
