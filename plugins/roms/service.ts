@@ -60,7 +60,9 @@ export function createRoms (app: FastifyInstance, config: Config) {
     // What the server tells everybody opens nothing.
     const addresses = viewer === null ? app.resources.plain : app.resources.marked
     return rows.map((row) => toRomView(row, {
-      progress, matches: matches.get(row.id) ?? [], siblings: siblings?.get(row.id) ?? [], files: files?.get(row.id) ?? []
+      progress,
+      matches: matches.get(row.id) ?? [],
+      siblings: siblings?.get(row.id) ?? [], files: files?.get(row.id) ?? []
     }, sources, addresses))
   }
 
