@@ -1,0 +1,51 @@
+import { findBestTitle } from '@svc/plugin-sdk'
+import type { TSchema } from '@sinclair/typebox'
+import { join } from 'node:path'
+import type { Config } from '../config/config.ts'
+import { StartError } from '../errors.ts'
+
+/** What a plugin takes under `plugins.<key>`; the properties are not known of one that does not load. */
+export interface PluginSection {
+  key: string
+  properties: Readonly<Record<string, TSchema>> | undefined
+}
+
+/** What every section may hold besides: the switch, and when a local index is built anew. */
+const OF_EVERY_PLUGIN = ['enabled', 'refresh_cron']
+/** Below this, a name is rather another one than a typing error. */
+const LIKENESS = 0.8
+
+const nearest = (name: string, names: Iterable<string>) =>
+  findBestTitle(name, [...names], { threshold: LIKENESS })?.title
+
+/**
+ * The sections under `plugins` that no plugin has, such as those of plugins that were removed.
+ *
+ * @throws StartError for one whose key, or for a property whose name, is most likely a typing error.
+ */
+export function checkPluginKeys (config: Pick<Config, 'plugins' | 'data_dir'>, sections: readonly PluginSection[]): string[] {
+  const file = join(config.data_dir, 'config.yml')
+  const keys = new Set(sections.map(({ key }) => key))
+  const unknown = Object.keys(config.plugins).filter((key) => !keys.has(key))
+  for (const key of unknown) {
+    const meant = nearest(key, keys)
+    if (meant === undefined) continue
+    throw new StartError(`plugins.${key} in ${file} belongs to no plugin. Did you mean plugins.${meant}?`)
+  }
+  for (const [key, values] of Object.entries(config.plugins)) {
+    checkProperties(`plugins.${key}`, Object.keys(values), sections.filter((section) => section.key === key), file)
+  }
+  return unknown
+}
+
+/** Plugins of several kinds may share a key, and so a section. */
+function checkProperties (place: string, names: string[], sections: readonly PluginSection[], file: string): void {
+  if (sections.length === 0 || sections.some(({ properties }) => properties === undefined)) return
+  const known = new Set([...OF_EVERY_PLUGIN, ...sections.flatMap(({ properties }) => Object.keys(properties ?? {}))])
+  const wrong = names.find((name) => !known.has(name))
+  if (wrong === undefined) return
+  const meant = nearest(wrong, known)
+  throw new StartError(`${place}.${wrong} in ${file} is no setting of this plugin. ` + (meant === undefined
+    ? `Remove it; there are: ${[...known].join(', ')}.`
+    : `Did you mean ${place}.${meant}?`))
+}
