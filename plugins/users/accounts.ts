@@ -22,7 +22,6 @@ const KNOWN: readonly AccountKind[] = [{
   progress: Type.Object({}, { additionalProperties: true })
 }]
 
-const UPDATE_OF = { pattern: '^[^\u0000]*$', description: 'Empty leaves it as it is' }
 const Progression = Nullable(Type.Object({}, { additionalProperties: true }))
 
 export type StoredProgress = readonly GameProgress<object>[]

@@ -26,7 +26,7 @@ t.test('a user lacks the scopes of an administrator', async (t) => {
 t.test('nobody between keeps what was made for a caller: answers, streams and errors; artwork says for itself', async (t) => {
   const test = await buildTestApp(t, { library: { roms: { snes: { 'Game.sfc': 'the whole game' } } } })
   const { app, admin, config } = test
-  const rom = await addRom(test, { fs_name: 'Game.sfc', fs_path: 'roms/snes' })
+  const rom = await addRom(test, { fs_name: 'Game.sfc' })
   const user = createClient(test, await test.createUser('alice'))
   const save = await user.save({ rom_id: rom }, 'Game.srm', 'a save')
   const cacheControlOf = async (url: string, status: number, headers = admin) => {
