@@ -13,7 +13,9 @@ export interface JobOptions {
   id?: string
   /** Of the jobs of one group one runs at a time; the others wait, and hold up no other group. */
   group?: string
-  /** In a queue that is shared: a job of this key that waits or runs takes the new one's place, whoever asked for it. */
+  /**
+   * In a queue that is shared: a job of this key that waits or runs takes the new one's place, whoever asked for it.
+   */
   key?: string
 }
 

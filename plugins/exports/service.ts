@@ -130,8 +130,8 @@ export function createExports (app: FastifyInstance, config: Config) {
   }
 
   /**
-   * Whoever asks again for what is under way waits for that, at whichever worker; for other platforms it begins when that
-   * is over.
+   * Whoever asks again for what is under way waits for that, at whichever worker; for other platforms it begins when
+   * that is over.
    */
   async function runInWorker (
     exporter: string, platformIds: readonly number[] | null, viewer: Viewer

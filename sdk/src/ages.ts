@@ -30,8 +30,8 @@ const BOARDS: ReadonlyMap<string, Board> = new Map([
 const toWord = (text: string) => text.toUpperCase().replaceAll(/[^A-Z\d]+/g, '')
 
 /**
- * The age from which a rating allows a game: `minimumAge('ESRB', 'E10+')` is 10. Undefined for a board or a rating that says
- * no age, such as one that is pending.
+ * The age from which a rating allows a game: `minimumAge('ESRB', 'E10+')` is 10. Undefined for a board or a rating
+ * that says no age, such as one that is pending.
  */
 export function minimumAge (board: string, rating: string): number | undefined {
   const age = BOARDS.get(toWord(board))?.(toWord(rating))

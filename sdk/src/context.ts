@@ -54,7 +54,10 @@ export interface Index {
 
 /** What the owner of the library prefers, from `scan.priority.*` and `scan.media`. */
 export interface Preferences {
-  /** Region codes, most wanted first: `us`, `wor`, `eu`, `jp`, …; for a ROM those of its own where the owner wants these first. */
+  /**
+   * Region codes, most wanted first: `us`, `wor`, `eu`, `jp`, …; for a ROM those of its own where the owner wants
+   * these first.
+   */
   readonly regions: readonly string[]
   /** Language codes, most wanted first: `en`, `fr`, … */
   readonly languages: readonly string[]
@@ -147,9 +150,14 @@ export interface FileEntry {
   readonly mtime: number
 }
 
-/** Read-only view of a folder, such as the library. Paths are relative to it, with forward slashes; nothing outside can be read. */
+/**
+ * Read-only view of a folder, such as the library. Paths are relative to it, with forward slashes; nothing outside
+ * can be read.
+ */
 export interface Files {
-  /** The text of a file, or undefined when there is none. @throws Error when larger than `maxBytes` (default 64 MiB). */
+  /**
+   * The text of a file, or undefined when there is none. @throws Error when larger than `maxBytes` (default 64 MiB).
+   */
   readText (path: string, maxBytes?: number): Promise<string | undefined>
   /** The bytes of a file as they are read; none when there is no such file. */
   stream (path: string): AsyncIterable<Uint8Array>

@@ -12,8 +12,8 @@ const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', '
 
 /**
  * Reads a date as sources write it: `1992`, `1992-11`, `1992-11-21`, with a time behind it, `21 Nov, 1992`,
- * `November 21, 1992`, `Nov 1992`. A month or day of 0 counts as missing. The time of day and its zone are not looked at:
- * a release date is a day.
+ * `November 21, 1992`, `Nov 1992`. A month or day of 0 counts as missing. The time of day and its zone are not looked
+ * at: a release date is a day.
  *
  * @returns undefined when it is nothing of that kind, or no day of the calendar
  */

@@ -10,7 +10,8 @@ export {
 export type { Allowance, Limits, Rate } from './limits.ts'
 export { GameFieldsSchema, MatchSchema, MEDIA_KINDS, MediaSchema } from './metadata.ts'
 export type {
-  ArchiveMember, GameFields, Hashes, LinkedIds, LinkMatch, Match, Media, MediaKind, ProviderId, Rom, RomFile, RomPlatform
+  ArchiveMember, GameFields, Hashes, LinkedIds, LinkMatch, Match, Media, MediaKind, ProviderId, Rom, RomFile,
+  RomPlatform
 } from './metadata.ts'
 export { ManifestSchema, type Manifest } from './manifest.ts'
 export { SDK_VERSION, type HostOptions, type Plugin, type PluginDefinition, type PluginKind } from './plugin.ts'
@@ -34,7 +35,8 @@ export { createXmlElement, parseXml, parseXmlFragment, readXmlRecords, renderXml
   from './xml.ts'
 export type { XmlComment, XmlElement, XmlInstruction, XmlNode, XmlOptions, XmlText } from './xml.ts'
 export {
-  isFields, readDate, readFields, readHtml, readId, readInteger, readNames, readNumber, readNumeric, readRating, readText,
+  isFields, readDate, readFields, readHtml, readId, readInteger, readNames, readNumber, readNumeric, readRating,
+  readText,
   readTexts, toFieldsList, unique, type Fields
 } from './payload.ts'
 export { parseDate, type PartialDate } from './dates.ts'

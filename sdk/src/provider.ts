@@ -39,7 +39,9 @@ export interface PlatformRecord<Id extends ProviderId = ProviderId> {
   readonly family_name?: string | undefined
   readonly url_logo?: string | undefined
 }
-/** The source's own id of a platform, several of them, `true` for a platform it knows by no id, or all it knows of it. */
+/**
+ * The source's own id of a platform, several of them, `true` for a platform it knows by no id, or all it knows of it.
+ */
 export type PlatformEntry<Id extends ProviderId = ProviderId> = Id | readonly Id[] | true | PlatformRecord<Id>
 
 /** A file of artwork that was fetched, before it is kept. */
@@ -74,7 +76,10 @@ export type TitleTable = 'mame' | 'scummvm' | 'sony' | 'switch'
 type Found<Kind extends ProviderKind, Id extends ProviderIdType, Metadata> =
   Kind extends 'ids' ? LinkMatch : Match<Metadata, IdTypes[Id]>
 
-/** A metadata source. Methods are capabilities; a missing one means "cannot". One of `identify` and `getById` is there. */
+/**
+ * A metadata source. Methods are capabilities; a missing one means "cannot". One of `identify` and `getById` is
+ * there.
+ */
 export interface ProviderDefinition<
   Kind extends ProviderKind = ProviderKind,
   Id extends ProviderIdType = ProviderIdType,
@@ -97,7 +102,10 @@ export interface ProviderDefinition<
   metadata?: TObject<Metadata>
   /** How fast the host may ask; also as a function of the configuration, such as a plan. */
   limits?: Limits | LimitsOf<Static<TObject<Config>>>
-  /** Canonical platform slug → what the source knows of it. Platforms not listed are never asked. Absent: all platforms. */
+  /**
+   * Canonical platform slug → what the source knows of it. Platforms not listed are never asked. Absent: all
+   * platforms.
+   */
   platforms?: Readonly<Record<string, PlatformEntry<IdTypes[ProviderIdType]>>>
   /** The word of the file-name tag that fixes an id: `igdb` for `(igdb-1234)`. Needs `getById`. */
   tag?: string
@@ -105,7 +113,9 @@ export interface ProviderDefinition<
   links?: readonly string[]
   /** Keys of other providers that are asked before this one; `ctx.found` has what they said. */
   after?: readonly string[]
-  /** Whether it is asked only about ROMs that those asked always did, or did not, identify; it waits for all of them. */
+  /**
+   * Whether it is asked only about ROMs that those asked always did, or did not, identify; it waits for all of them.
+   */
   when?: 'always' | 'identified' | 'unidentified'
   /** What this source says of these, when it knows the ROM, wins over the owner's priorities. */
   claims?: readonly ('name' | 'summary' | 'media')[]

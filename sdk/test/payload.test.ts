@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import t from 'tap'
 import {
-  isFields, readDate, readFields, readHtml, readId, readInteger, readNames, readNumber, readNumeric, readRating, readText,
+  isFields, readDate, readFields, readHtml, readId, readInteger, readNames, readNumber, readNumeric, readRating,
+  readText,
   readTexts, toFieldsList, unique
 } from '../src/index.ts'
 

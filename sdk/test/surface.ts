@@ -18,7 +18,10 @@ const OPTIONS: ts.CompilerOptions = {
   removeComments: true
 }
 
-/** The declarations of all that the two entry points export, and of what those declarations name, in the order of names. */
+/**
+ * The declarations of all that the two entry points export, and of what those declarations name, in the order of
+ * names.
+ */
 export function renderSurface (): string {
   const program = createDeclarations()
   const checker = program.getTypeChecker()

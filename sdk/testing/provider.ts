@@ -145,7 +145,7 @@ function createLookups (
     calls.push({
       name: 'getById',
       isLookup: true,
-      run: async (ctx) => definition.getById?.(id as never, rom, ctx),
+      run: async (ctx) => definition.getById?.(id, rom, ctx),
       check: (result) => { checkFound(definition, result, secrets) }
     })
   }

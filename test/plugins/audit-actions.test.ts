@@ -56,9 +56,11 @@ t.test('saves, states and play sessions that somebody deletes are on record', as
   const alice = createClient(test, await test.createUser('alice'))
   const save = await alice.save({ rom_id: rom }, 'Game.srm', 'a save')
   const state = await alice.state({ rom_id: rom }, 'Game.state', 'a state')
-  const played = await alice.call('POST', '/api/play-sessions', { sessions: [{
-    rom_id: rom, start_time: '2026-08-01T10:00:00Z', end_time: '2026-08-01T11:00:00Z', duration_ms: 3_600_000
-  }] })
+  const played = await alice.call('POST', '/api/play-sessions', {
+    sessions: [{
+      rom_id: rom, start_time: '2026-08-01T10:00:00Z', end_time: '2026-08-01T11:00:00Z', duration_ms: 3_600_000
+    }]
+  })
   t.ok(played.statusCode < 300, played.body)
   const [session] = await alice.get<{ id: number }[]>('/api/play-sessions')
   for (const reply of [

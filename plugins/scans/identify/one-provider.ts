@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
-  CredentialsRefusedError, type LinkMatch, type Match, MatchSchema, type Media, type ProviderDefinition, RateLimitedError
+  CredentialsRefusedError, type LinkMatch, type Match, MatchSchema, type Media, type ProviderDefinition,
+  RateLimitedError
 } from '@svc/plugin-sdk'
 import type { Static } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'

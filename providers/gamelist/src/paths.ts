@@ -2,7 +2,9 @@ import { posix } from 'node:path'
 
 const ABSOLUTE = /^(?:\/|~\/|[a-z]:\/)/i
 
-/** The library path of a path written relative to one of its folders; undefined when absolute or leaving the library. */
+/**
+ * The library path of a path written relative to one of its folders; undefined when absolute or leaving the library.
+ */
 export function resolveMediaPath (folder: string, text: string): string | undefined {
   const path = toForwardSlashes(text)
   if (ABSOLUTE.test(path)) return undefined

@@ -16,7 +16,10 @@ const EXPANDED_COLUMNS = [
 /** A game as Hasheous describes it. Only its id has been looked at. */
 export type Game = Fields & { readonly id: number }
 
-/** The game these files belong to, or undefined when none is known. @throws ServiceDownError when the answer is nonsense */
+/**
+ * The game these files belong to, or undefined when none is known. @throws ServiceDownError when the answer is
+ * nonsense
+ */
 export async function lookUp (items: readonly LookupItem[], ctx: HasheousContext): Promise<Game | undefined> {
   const response = await ctx.http.request(toUrl(ctx, '/Lookup/ByHash'), {
     method: 'POST',
@@ -33,8 +36,8 @@ export async function lookUp (items: readonly LookupItem[], ctx: HasheousContext
 }
 
 /**
- * The record of a game at IGDB, or undefined when there is none or no application key is set. It only adds to a match that
- * is already made, so a failure of the service is logged here and costs no more than these fields.
+ * The record of a game at IGDB, or undefined when there is none or no application key is set. It only adds to a match
+ * that is already made, so a failure of the service is logged here and costs no more than these fields.
  */
 export async function readIgdbGame (id: number, ctx: HasheousContext): Promise<Fields | undefined> {
   if (!hasClientApiKey(ctx)) return undefined

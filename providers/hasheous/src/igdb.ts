@@ -1,6 +1,7 @@
 // A game's record at IGDB as Hasheous passes it on: relations are objects keyed by id, dates are text.
 import {
-  type Fields, type GameFields, type Media, isFields, readDate, readFields, readNames, readRating, readText, toFieldsList, unique
+  type Fields, type GameFields, type Media, isFields, readDate, readFields, readNames, readRating, readText,
+  toFieldsList, unique
 } from '@svc/plugin-sdk'
 import { toAgeRatings } from './age-ratings.ts'
 

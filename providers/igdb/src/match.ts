@@ -9,7 +9,10 @@ export interface Candidate {
   score: number
 }
 
-/** The game with the title most like the term, or undefined. It is not final when a wider search may find a better one. */
+/**
+ * The game with the title most like the term, or undefined. It is not final when a wider search may find a better
+ * one.
+ */
 export function findGame (term: string, games: readonly Game[]): Candidate & { isFinal: boolean } | undefined {
   const gamesByTitle = indexTitles(games)
   const best = findBestTitle(term, [...gamesByTitle.keys()], { threshold: THRESHOLD })

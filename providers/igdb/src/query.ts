@@ -38,7 +38,9 @@ export function searchQuery (term: string, platformIds: readonly ProviderId[], o
   return `search ${quote(term)}; fields ${FIELDS}; where ${where}; limit ${LIMIT};`
 }
 
-/** Every name or alternative name that contains the term, or undefined for ScummVM, which `/search` cannot filter by. */
+/**
+ * Every name or alternative name that contains the term, or undefined for ScummVM, which `/search` cannot filter by.
+ */
 export function nameQuery (term: string, platformIds: readonly ProviderId[]): string | undefined {
   if (platformIds.includes(SCUMMVM_KEYWORD_ID)) return undefined
   const names = `(name ~ *${quote(term)}* | alternative_name ~ *${quote(term)}*)`
