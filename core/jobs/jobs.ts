@@ -96,7 +96,9 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
     return jobs.find(({ state }) => UNENDED_STATES.has(state))?.id
   }
 
-  async function place (name: string, input: object, options: JobOptions = {}): Promise<{ id: string, isJoined: boolean }> {
+  async function place (
+    name: string, input: object, options: JobOptions = {}
+  ): Promise<{ id: string, isJoined: boolean }> {
     if (options.id !== undefined) await boss.deleteJob(name, options.id)
     for (let tries = 1; tries <= PLACE_TRIES_MAX; tries++) {
       const id = await boss.send(name, input, {

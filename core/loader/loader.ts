@@ -8,6 +8,7 @@ import { readPluginConfig } from './plugin-config.ts'
 import {
   type Definition, type Exported, type ImportedPlugin, LoadError, importPlugin, limitTime, messageOf, readManifest
 } from './import.ts'
+import { checkPluginKeys } from './plugin-keys.ts'
 import { type PluginPackage, linkSdk, listPluginPackages } from './packages.ts'
 import { findCircle } from './provider-order.ts'
 import { readScanOptions } from './scan-options.ts'
@@ -186,6 +187,12 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
 
   // All at once, so that several plugins that hang cost no more time than one.
   await Promise.all(candidates.map((candidate) => attempt(candidate, () => importOne(candidate))))
+  const sections = candidates.flatMap(({ manifest, plugin }) => manifest === null || manifest.kind === 'exporter'
+    ? []
+    : [{ key: manifest.key, properties: plugin === null ? undefined : plugin.definition.config?.properties ?? {} }])
+  for (const key of checkPluginKeys(config, sections)) {
+    app.log.warn({ key }, 'no plugin has this section of plugins in config.yml; it is ignored')
+  }
   for (const candidate of candidates) await attempt(candidate, () => { configure(candidate) })
   for (const candidate of candidates) await attempt(candidate, () => { putInOrder(candidate) })
   if (works) await Promise.all(candidates.map((candidate) => attempt(candidate, () => setUp(candidate))))

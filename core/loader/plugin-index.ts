@@ -19,6 +19,8 @@ const KEY_MAX_CHARACTERS = 600
 const SEPARATOR = '\x01'
 /** Keys that are asked for at once; those of the lookups that wait meanwhile are asked for together. */
 const KEYS_MAX = 1_000
+/** Swaps that may come between looking up a name and asking, one after the other. */
+const SWAPS_MAX = 20
 /** The table was swapped for a newer one between looking up its name and asking it. */
 const UNDEFINED_TABLE = '42P01'
 
@@ -167,7 +169,7 @@ export function createIndex (
     while (waiting.length > 0) {
       const some = takeWaiting()
       try {
-        const rows = await select([...new Set(some.flatMap(({ keys }) => keys))], 1)
+        const rows = await select([...new Set(some.flatMap(({ keys }) => keys))], SWAPS_MAX)
         for (const { keys, resolve } of some) {
           resolve(new Map(keys.flatMap((key) => rows.has(key) ? [[key, rows.get(key) ?? []]] : [])))
         }

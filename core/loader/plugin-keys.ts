@@ -10,8 +10,8 @@ export interface PluginSection {
   properties: Readonly<Record<string, TSchema>> | undefined
 }
 
-/** What every section may hold besides: the switch, and when a local index is built anew. */
-const OF_EVERY_PLUGIN = ['enabled', 'refresh_cron']
+/** What every section may hold besides: the switch, and when its index is built anew and its users' progress read. */
+const OF_EVERY_PLUGIN = ['enabled', 'refresh_cron', 'progress_cron']
 /** Below this, a name is rather another one than a typing error. */
 const LIKENESS = 0.8
 

@@ -3,7 +3,7 @@ import fp from 'fastify-plugin'
 import type { FeatureOptions } from '../../core/app.ts'
 import routes from './routes.ts'
 import { recordRoutes } from './recorder.ts'
-import { createAudit } from './service.ts'
+import { createAudit } from './log.ts'
 
 declare module 'fastify' {
   interface FastifyInstance { audit: ReturnType<typeof createAudit> }

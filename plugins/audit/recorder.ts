@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { AuditEventName } from './service.ts'
+import type { AuditEventName } from './log.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -87,7 +87,9 @@ export function createResets (app: FastifyInstance, config: Config, jwts: Jwts) 
       and purpose = 'reset' and user_id = ? and expires_at > now() returning data->>'email' as email`, [sha256(jti), user.id])
     if (spent === undefined) throw badLink()
     // Only whoever reads the mail of that address has the link; the account's may be another one by now.
-    if (spent.email !== null && spent.email === user.email) await tx.nativeUpdate(User, { id: user.id }, { email_confirmed: true })
+    if (spent.email !== null && spent.email === user.email) {
+      await tx.nativeUpdate(User, { id: user.id }, { email_confirmed: true })
+    }
     return user.id
   }
 

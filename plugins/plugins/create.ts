@@ -13,10 +13,10 @@ const FIRST_VERSION = '0.1.0'
 
 /** @throws StartError for a key that no plugin of this kind may have here. */
 function checkKey (kind: PluginKind, key: string): void {
-  const { pattern } = ManifestSchema.properties.key
-  if (!Value.Check(ManifestSchema.properties.key, key)) {
-    throw new StartError(`'${key}' is no key of a plugin. Use lower-case letters, digits and '-', at most 32, a letter first ` +
-      `(${String(pattern)}).`, { exitCode: 2 })
+  const isKey: boolean = Value.Check(ManifestSchema.properties.key, key)
+  if (!isKey) {
+    throw new StartError(`'${key}' is no key of a plugin. Use at most 32 lower-case letters, digits and '-', a letter first.`,
+      { exitCode: 2 })
   }
   const taken = listPluginPackages(loadConfig().config.data_dir).find(({ manifest }) =>
     Value.Check(ManifestSchema, manifest) && manifest.kind === kind && manifest.key === key)

@@ -16,8 +16,8 @@ const createRoutes = (config: Config): Routes => async (app) => {
   function viewFor ({ access }: Caller, task: Task): TaskStatus {
     const status = toTaskStatus(task)
     if (access.is_admin) return status
-    const meta: TaskStatus['meta'] = JSON.parse(JSON.stringify(status.meta), (_key, value: unknown) =>
-      typeof value === 'string' ? mask(value) : value)
+    const meta = JSON.parse(JSON.stringify(status.meta), (_key, value: unknown) =>
+      typeof value === 'string' ? mask(value) : value) as TaskStatus['meta']
     return { ...status, meta }
   }
 

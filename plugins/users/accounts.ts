@@ -70,10 +70,13 @@ export function createAccounts ({ definitions }: Pick<Registry, 'definitions'>) 
      * @throws ApiError INVALID
      */
     readUpdate: (input: Readonly<Record<string, unknown>>): Map<string, Record<string, unknown>> =>
-      new Map(all.map((kind) => [kind.key, read(kind, input)] as const).filter(([, given]) => Object.keys(given).length > 0)),
+      new Map(all.map((kind) => [kind.key, read(kind, input)] as const)
+        .filter(([, given]) => Object.keys(given).length > 0)),
 
     /** Of another account at the source nothing is known yet. */
-    async write (tx: EntityManager, userId: number, updates: ReadonlyMap<string, Record<string, unknown>>): Promise<void> {
+    async write (
+      tx: EntityManager, userId: number, updates: ReadonlyMap<string, Record<string, unknown>>
+    ): Promise<void> {
       for (const [provider, settings] of updates) {
         await tx.execute(`insert into provider_accounts as a (user_id, provider, settings) values (?, ?, ?::jsonb)
           on conflict (user_id, provider) do update set settings = a.settings || excluded.settings,

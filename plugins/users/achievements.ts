@@ -65,7 +65,9 @@ export function createAchievements (app: FastifyInstance, config: Config) {
     }
   })
 
-  async function refreshAll (provider: string, signal: AbortSignal, report: (done: number, total: number) => Promise<void>) {
+  async function refreshAll (
+    provider: string, signal: AbortSignal, report: (done: number, total: number) => Promise<void>
+  ) {
     const accounts = await app.orm.em.fork().find(ProviderAccount, { provider, user: { enabled: true } })
     let failures = 0
     for (const [index, { user }] of accounts.entries()) {

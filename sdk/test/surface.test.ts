@@ -22,7 +22,7 @@ const TYPES = [
   'Manifest', 'Match', 'Media', 'MediaKind', 'NotificationLevel', 'OutgoingNotification', 'PartialDate', 'PlatformEntry',
   'PlatformFacts', 'PlatformRecord', 'Plugin', 'PluginDefinition', 'PluginKind', 'Preferences', 'Provider',
   'ProviderContext', 'ProviderContextOf', 'ProviderDefinition', 'ProviderId', 'ProviderIdType', 'ProviderKind', 'Rate',
-  'RequestOptions', 'Rom', 'RomFile', 'RomPlatform', 'SearchQuery', 'Static', 'TitleOptions', 'XmlComment', 'XmlElement',
+  'RequestOptions', 'Rom', 'RomFile', 'RomPlatform', 'SearchQuery', 'Static', 'TitleOptions', 'TitleTable', 'XmlComment', 'XmlElement',
   'XmlInstruction', 'XmlNode', 'XmlOptions', 'XmlText', 'ZipMember'
 ]
 const TESTING_VALUES = [

@@ -75,7 +75,8 @@ function createFullContext<Config> (
   const http = createHttp({ responses: loadResponses(options.responses ?? []), signal, intercept: options.intercept })
   const logs: LogLine[] = []
   t?.after(() => { failOnUnplanned(http) })
-  const folders = Object.entries(options.folders ?? {}).map(([name, texts]) => [name, createFiles(texts, signal)] as const)
+  const folders = Object.entries(options.folders ?? {})
+    .map(([name, texts]) => [name, createFiles(texts, signal)] as const)
   const scanOptions = fillDefaults(definition?.scanOptions ?? Type.Object({}), options.options ?? {})
   const ctx: TestContext<Config> = {
     config: config as Config,

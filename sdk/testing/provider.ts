@@ -69,7 +69,8 @@ export async function testProvider (t: TestRunner, provider: Provider, suite: Pr
   const checkText = (text: string) => { checkNoSecrets(secrets, text, 'an error message') }
   const known = completeRom(definition, suite.known.rom)
   const unknown = completeRom(definition, suite.unknown ?? hideRom(suite.known.rom))
-  const calls = [...createLookups(definition, known, suite, secrets), ...createOtherCalls(definition, known, suite, secrets)]
+  const lookups = createLookups(definition, known, suite, secrets)
+  const calls = [...lookups, ...createOtherCalls(definition, known, suite, secrets)]
   const [lookup] = calls
   assert.ok(lookup?.isLookup, 'a provider needs identify (rom, ctx), or getById (id, rom, ctx) and in its test known.id')
 
@@ -185,7 +186,8 @@ function createOtherCalls (
   }
   const { progress } = definition
   if (progress !== undefined && account !== undefined) {
-    const schema = Type.Array(Type.Composite([progress, Type.Object({ id: Type.Union([Type.Integer(), Type.String()]) })]))
+    const Id = Type.Object({ id: Type.Union([Type.Integer(), Type.String()]) })
+    const schema = Type.Array(Type.Composite([progress, Id]))
     calls.push({
       name: 'readProgress',
       run: async (ctx) => definition.readProgress?.(account as never, undefined, ctx),

@@ -17,7 +17,9 @@ export async function * readZip (bytes: Uint8Array, wanted: readonly string[]): 
   if (end < 0 || zip.readUInt32LE(end) !== END_SIGNATURE) throw new ServiceDownError('the answer is not a zip')
   let at = zip.readUInt32LE(end + 16)
   while (at < end && zip.readUInt32LE(at) === CENTRAL_SIGNATURE) {
-    const [nameLength, extraLength, commentLength] = [28, 30, 32].map((offset) => zip.readUInt16LE(at + offset)) as [number, number, number]
+    const nameLength = zip.readUInt16LE(at + 28)
+    const extraLength = zip.readUInt16LE(at + 30)
+    const commentLength = zip.readUInt16LE(at + 32)
     const name = zip.toString('utf8', at + CENTRAL_BYTES, at + CENTRAL_BYTES + nameLength)
     if (wanted.includes(name)) yield readMember(zip, at, name)
     at += CENTRAL_BYTES + nameLength + extraLength + commentLength

@@ -106,7 +106,8 @@ async function makeDataDir (t: Test, config: Record<string, object>): Promise<st
 
 /** A server with a scan worker, scripted providers and an empty library. */
 export async function buildScanTest (t: Test, options: ScanTestOptions = {}): Promise<ScanTest> {
-  const { providers = ALL_FIXTURES, packages = [], builtIns = [], config = {}, env = {}, worker = true, databaseUrl } = options
+  const { providers = ALL_FIXTURES, packages = [], builtIns = [], config = {}, env = {} } = options
+  const { worker = true, databaseUrl } = options
   const dataDir = await makeDataDir(t, config)
   const test = await buildTestApp(t, {
     worker,

@@ -184,7 +184,7 @@ t.test('names are compared as the server keeps them', async (t) => {
 
 t.test('a device that only receives sends nothing, and one that only sends receives nothing', async (t) => {
   for (const [mode, expected] of [
-    ['pull_only', { 'Mine.srm': 'noop', 'Both.srm': 'download', 'Other.srm': 'download' }],
+    ['pull_only', { 'Mine.srm': 'noop', 'Both.srm': 'conflict', 'Other.srm': 'download' }],
     ['push_only', { 'Mine.srm': 'upload', 'Both.srm': 'upload' }]
   ] as const) {
     const { add, negotiate } = await begin({ sync_mode: mode })

@@ -37,6 +37,6 @@ export default defineProvider({
   }
 })
 
-async function findGames (title: string, platform: readonly ProviderId[], { config, http }: ContextOf<typeof ConfigSchema>) {
-  return readGames(await http.json(`${config.baseUrl}/games`, { query: { title, platform } }))
+async function findGames (title: string, platform: readonly ProviderId[], ctx: ContextOf<typeof ConfigSchema>) {
+  return readGames(await ctx.http.json(`${ctx.config.baseUrl}/games`, { query: { title, platform } }))
 }

@@ -116,7 +116,8 @@ export function createArtwork (services: Services, signal: AbortSignal) {
 
   function listUrls (subject: ArtworkSubject): string[] {
     const media = Object.values(subject.media) as StoredMedia[]
-    return [subject.url_cover, subject.url_manual, ...subject.url_screenshots, ...media.map(({ url }) => url)].filter(isSet)
+    const { url_cover: cover, url_manual: manual, url_screenshots: screenshots } = subject
+    return [cover, manual, ...screenshots, ...media.map(({ url }) => url)].filter(isSet)
   }
 
   /** ROMs that wait for the pace of the same sources wait together, and keep no others waiting. */

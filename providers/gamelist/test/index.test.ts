@@ -204,7 +204,7 @@ for (const name of ['bomb.xml', 'broken.xml']) {
   t.test(`${name} gives no data and one warning, however many ROMs ask`, async (t) => {
     const ctx = createContext(createLibrary(readFixture(name)))
     const names = ['Chrono Harbor (USA).sfc', 'Other.sfc', 'Third.sfc']
-    const matches = await Promise.all(names.map((name) => identify({ fs_name: name }, ctx)))
+    const matches = await Promise.all(names.map(async (name) => await identify({ fs_name: name }, ctx)))
     t.same(matches, [undefined, undefined, undefined])
     t.match(ctx.logs, [{ level: 'warn', fields: { err: { name: 'XmlError' }, file: FILE } }])
     t.equal(ctx.logs.length, 1)

@@ -105,7 +105,8 @@ test('a ROM without hashes is not asked for', async (t) => {
 })
 
 test('only top-level files with contents are looked up', async (t) => {
-  const rom = createSnesRom([{ is_top_level: false }, { file_size_bytes: 0 }, { md5_hash: undefined, sha1_hash: undefined }])
+  const unhashed = { md5_hash: undefined, sha1_hash: undefined }
+  const rom = createSnesRom([{ is_top_level: false }, { file_size_bytes: 0 }, unhashed])
   t.same(listLookupItems(rom), [{ crc: HASHES.crc_hash }])
 })
 

@@ -129,7 +129,7 @@ t.test('similar titles match, sequels and strangers do not', (t) => {
 t.test('a list is fetched once for a scan and kept for the next one', async (t) => {
   const first = createContext({ responses: RESPONSES, preferences: COVER_ONLY, t })
   const roms = ['Chrono Harbor (USA).gb', 'Chrono Harbor (Europe).gb', 'Salt & Sail (World).gb'].map(createGameBoyRom)
-  const matches = await Promise.all(roms.map((rom) => definition.identify?.(rom, first)))
+  const matches = await Promise.all(roms.map(async (rom) => await definition.identify?.(rom, first)))
   t.equal(matches.filter((match) => match !== undefined).length, 3)
   t.equal(first.requests.length, 1)
 
