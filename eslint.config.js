@@ -4,7 +4,7 @@ const typeChecked = plugins['typescript-eslint'].configs.recommendedTypeChecked
   .map((config) => ({ ...config, files: ['**/*.ts'] }))
 
 export default [
-  ...neostandard({ ts: true, ignores: [...resolveIgnoresFromGitignore(), '**/dist/**'] }),
+  ...neostandard({ ts: true, ignores: [...resolveIgnoresFromGitignore(), '**/dist/**', '.ci/**'] }),
   ...typeChecked,
   {
     files: ['**/*.ts'],

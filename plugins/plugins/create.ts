@@ -15,7 +15,7 @@ const FIRST_VERSION = '0.1.0'
 function checkKey (kind: PluginKind, key: string): void {
   const isKey: boolean = Value.Check(ManifestSchema.properties.key, key)
   if (!isKey) {
-    throw new StartError(`'${key}' is no key of a plugin. Use at most 32 lower-case letters, digits and '-', a letter first.`,
+    throw new StartError(`'${key}' is no key of a plugin. Use lower-case letters, digits and '-', at most 32, a letter first.`,
       { exitCode: 2 })
   }
   const taken = listPluginPackages(loadConfig().config.data_dir).find(({ manifest }) =>

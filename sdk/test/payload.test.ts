@@ -56,7 +56,9 @@ t.test('dates, HTML and lists of texts are read in one step', async (t) => {
 t.test('whatever an answer holds, reading it never throws', async () => {
   fc.assert(fc.property(fc.anything(), fc.string(), (value, key) => {
     const fields = isFields(value) ? value : { [key]: value }
-    const readers = [readText, readNumber, readInteger, readId, readFields, readNames, readNumeric, readDate, readHtml, readTexts]
+    const readers = [
+      readText, readNumber, readInteger, readId, readFields, readNames, readNumeric, readDate, readHtml, readTexts
+    ]
     for (const read of readers) read(fields, key)
     const rating = readRating(fields, key, 5)
     if (rating !== undefined && !(rating >= 0 && rating <= 100)) throw new Error(`a rating of ${rating}`)
