@@ -3,7 +3,7 @@ import type { EntityClass, EntitySchema } from '@mikro-orm/core'
 import { Migrator } from '@mikro-orm/migrations'
 import fp from 'fastify-plugin'
 import pg from 'pg'
-import { Installation, PluginCacheEntry, Worker, PluginIndex, PluginLimits } from './entities.ts'
+import { Installation, PluginCacheEntry, Worker, PluginIndex, PluginLimits, PluginSnapshot } from './entities.ts'
 import { MIGRATIONS } from './migrations/index.ts'
 import { StartError } from '../errors.ts'
 
@@ -39,7 +39,7 @@ export interface DatabaseOptions { url: string, poolSize: number, entities: Enti
 export function openOrm ({ url, poolSize, entities, limits }: DatabaseOptions): Promise<MikroORM> {
   return MikroORM.init({
     clientUrl: url,
-    entities: [...entities, Worker, PluginCacheEntry, PluginIndex, PluginLimits, Installation],
+    entities: [...entities, Worker, PluginCacheEntry, PluginIndex, PluginLimits, PluginSnapshot, Installation],
     extensions: [Migrator],
     namingStrategy: EntityCaseNamingStrategy,
     pool: { min: 0, max: poolSize },

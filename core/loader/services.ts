@@ -4,8 +4,9 @@ import type { Config } from '../config/config.ts'
 import { createHttpClient } from '../http/client.ts'
 import type { Pace } from '../http/pace.ts'
 import {
-  type CallScope, type PluginServices, createCache, createFiles, createMemo, readPreferences
+  type CallScope, type PluginServices, createCache, createFiles, readPreferences
 } from './context.ts'
+import { createMemo } from './memo.ts'
 import { type BuildIndex, NO_INDEX, createIndex } from './plugin-index.ts'
 import { VERSION } from '../version.ts'
 

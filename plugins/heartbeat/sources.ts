@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
 import { badRequest } from '../../core/errors.ts'
-import { createMemo, readPreferences } from '../../core/loader/context.ts'
+import { readPreferences } from '../../core/loader/context.ts'
+import { createMemo } from '../../core/loader/memo.ts'
 import { isKnownSource } from './flags.ts'
 import { createTimedMemo } from './timed-memo.ts'
 

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import pg from 'pg'
 import t, { type Test } from 'tap'
-import { createCache, createFiles, createMemo, dropExpiredCache } from '../../core/loader/context.ts'
+import { createCache, createFiles, dropExpiredCache } from '../../core/loader/context.ts'
+import { createMemo } from '../../core/loader/memo.ts'
 import { createTestDatabase } from '../support.ts'
 
 async function connect (t: Test): Promise<pg.Pool> {

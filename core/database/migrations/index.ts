@@ -12,6 +12,7 @@ import { Migration20261122000400 } from './20261122000400-app-dialects.ts'
 import { Migration20261122000500 } from './20261122000500-former-roms.ts'
 import { Migration20261122000600 } from './20261122000600-default-group.ts'
 import { Migration20261122000700 } from './20261122000700-crashed-files.ts'
+import { Migration20261122010300 } from './20261122010300-plugin-snapshots.ts'
 import { Migration20261122100000 } from './20261122100000-plugin-state.ts'
 
 /** Every migration in the order they run. A released one is never changed. */
@@ -30,5 +31,6 @@ export const MIGRATIONS = [
   { name: '20261122000500-former-roms', class: Migration20261122000500 },
   { name: '20261122000600-default-group', class: Migration20261122000600 },
   { name: '20261122000700-crashed-files', class: Migration20261122000700 },
+  { name: '20261122010300-plugin-snapshots', class: Migration20261122010300 },
   { name: '20261122100000-plugin-state', class: Migration20261122100000 }
 ]

@@ -1,7 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../../core/config/config.ts'
-import { createMemo, readPreferences } from '../../../core/loader/context.ts'
+import { readPreferences } from '../../../core/loader/context.ts'
+import { createMemo } from '../../../core/loader/memo.ts'
 import type { TaskDefinition } from '../../tasks/definitions.ts'
 
 /** Weekly, unless `plugins.<key>.refresh_cron` says otherwise. */
