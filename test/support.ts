@@ -149,7 +149,9 @@ export async function buildTestApp (t: Test, options: TestAppOptions = {}): Prom
     config, role, databaseUrl, logger, features, workerNumber: role === 'web' ? 1 : 0,
     ...(options.packages === undefined ? {} : { packages: options.packages })
   })
-  if (options.packages !== undefined && options.worker !== true) await keepDescriptions(databaseUrl, config, options.packages)
+  if (options.packages !== undefined && options.worker !== true) {
+    await keepDescriptions(databaseUrl, config, options.packages)
+  }
   const worker = options.worker === true ? await build('worker') : null
   const app = await build('web')
   t.teardown(async () => {

@@ -55,14 +55,20 @@ async function hearFromWorker (app: FastifyInstance, fingerprint: string): Promi
   })
 }
 
-/** All plugins: run in the scan worker, and known by what is stored of them everywhere else. */
-export default fp<LoaderOptions>(async (app, options) => {
+/**
+ * All plugins: run in the scan worker, and known by what is stored of them everywhere else. Not done while the
+ * application registers this: many processes may take longer to start than a part of it is given.
+ */
+export async function openRegistry (app: FastifyInstance, options: LoaderOptions) {
   const { config, works } = options
   linkSdkFor(app, config.data_dir)
   const packages = options.packages ?? listPluginPackages(config.data_dir)
   const fingerprint = fingerprintOf(packages)
   const descriptions = works ? undefined : await findDescriptions(app, packages, fingerprint)
-  app.decorate('registry', await loadPlugins(app, { ...options, packages, descriptions }))
-  if (works) await tellOthers(app, fingerprint)
-  else await hearFromWorker(app, fingerprint)
-}, { name: 'loader', fastify: '5.x', dependencies: ['database', 'workers'] })
+  const registry = await loadPlugins(app, { ...options, packages, descriptions })
+  return fp(async (instance) => {
+    instance.decorate('registry', registry)
+    if (works) await tellOthers(instance, fingerprint)
+    else await hearFromWorker(instance, fingerprint)
+  }, { name: 'loader', fastify: '5.x', dependencies: ['database', 'workers'] })
+}

@@ -85,7 +85,10 @@ function toDescription ({ plugin, failure }: Candidate): Description {
 /** A channel's limits are about deliveries, which the host paces by itself. */
 async function limitsOf ({ kind, definition }: Exported, config: unknown): Promise<Limits> {
   const { limits = {} } = kind === 'provider' ? definition as ProviderDefinition : {}
-  return typeof limits === 'function' ? await limits(config as never) : limits
+  if (typeof limits !== 'function') return limits
+  // Of a plugin in a process of its own it is a promise.
+  const found: Limits | Promise<Limits> = limits(config as never)
+  return await found
 }
 
 /** A step of one plugin: what goes wrong there is its failure alone. */

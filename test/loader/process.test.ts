@@ -1,34 +1,18 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
-import { type Match, type ProviderContext, RateLimitedError, type Rom, ServiceDownError } from '@svc/plugin-sdk'
+import { type Match, RateLimitedError, type Rom, ServiceDownError } from '@svc/plugin-sdk'
 import fastify from 'fastify'
-import t, { type Test } from 'tap'
-import { loadConfig } from '../../core/config/config.ts'
+import t from 'tap'
 import { AddressRefusedError } from '../../core/http/addresses.ts'
-import { type CallScope, type PluginServices, createContext, readPreferences } from '../../core/loader/context.ts'
 import { loadPlugins } from '../../core/loader/loader.ts'
-import { createMemo } from '../../core/loader/memo.ts'
-import { type PluginPackage, linkSdk, listPluginPackages } from '../../core/loader/packages.ts'
-import { createPluginProcess } from '../../core/loader/process/plugin-process.ts'
+import type { PluginPackage } from '../../core/loader/packages.ts'
 import { startServer } from '../core/http/server.ts'
 import { until } from '../e2e/server.ts'
-import { installFixtures } from './install.ts'
 import { createMemoryServices } from './memory-services.ts'
+import { APART, type Teardown, config, install, makeTrouble, scopeOf, startTroublemaker } from './troublemaker.ts'
 
-const APART = fileURLToPath(new URL('apart/', import.meta.url))
 const START_TIMEOUT_MS = 1_500
-const PING_MS = 300
-const { config } = loadConfig({ SVC_AUTH_SECRET_KEY: 'a key for tests only' })
-
-type Teardown = Pick<Test, 'teardown'>
-
-function install (t: Teardown, fixtures: readonly string[], folder?: string) {
-  const dataDir = installFixtures(t, fixtures, folder)
-  linkSdk(dataDir)
-  return { dataDir, packages: listPluginPackages(dataDir, join(dataDir, 'no-server')) }
-}
 
 async function load (t: Teardown, dataDir: string, packages: PluginPackage[]) {
   const app = fastify()
@@ -42,44 +26,6 @@ async function load (t: Teardown, dataDir: string, packages: PluginPackage[]) {
   })
   await app.ready()
   return registry
-}
-
-const scopeOf = (signal: AbortSignal = new AbortController().signal): CallScope =>
-  ({ signal, memo: createMemo(), preferences: readPreferences(config) })
-
-/** The plugin that does what it is told, in its process. */
-async function startTroublemaker (t: Teardown, services?: (dataDir: string) => PluginServices) {
-  const { dataDir, packages: [pack] } = install(t, ['troublemaker'], APART)
-  if (pack?.entry === undefined || pack.entry === null) throw new Error('The fixture has no entry')
-  const changes: (string | null)[] = []
-  const process = createPluginProcess({
-    pack: { ...pack, entry: pack.entry },
-    log: { info () {}, warn () {} },
-    onChange (reason) { changes.push(reason) },
-    importMs: 10_000,
-    pingMs: PING_MS,
-    restartMs: () => 1
-  })
-  t.teardown(process.end)
-  await process.load()
-  const given = services?.(dataDir) ?? createMemoryServices({ password: 'x' }, dataDir)
-  const open = (scope: CallScope): ProviderContext => createContext(given, scope)
-  await process.setUp(() => open(scopeOf()))
-  const identify = process.call('identify')
-  return {
-    process,
-    dataDir,
-    open,
-    changes,
-    /** Its answer, which is the id of what it finds. */
-    async tell (deed: string, scope: CallScope = scopeOf()): Promise<string> {
-      const match = await identify({ fs_name: deed } as Rom, open(scope)) as Match
-      return String(match.id)
-    },
-    async untilBack (): Promise<void> {
-      await until('the plugin is started again', async () => changes.at(-1) === null)
-    }
-  }
 }
 
 const troublemaker = await startTroublemaker(t)
@@ -179,6 +125,10 @@ t.test('one that hangs is ended once a call is over its time, and is there again
   t.equal(await tell('answer here'), 'here')
 })
 
+t.test('crash after crash and hang after hang, another plugin answers every call', async (t) => {
+  await makeTrouble(t, 5)
+})
+
 t.test('one that takes too much memory is ended', async (t) => {
   const { tell } = await startTroublemaker(t)
   await t.rejects(tell('grow'), { message: /more than 512 MiB of memory/ })
@@ -188,7 +138,7 @@ t.test('crashes and hangs while loading and setting up cost no other plugin anyt
   const fixtures = ['crashes-in-import', 'crashes-in-setup', 'hangs-in-import', 'hangs-in-setup', 'troublemaker']
   const { dataDir, packages } = install(t, fixtures, APART)
   const registry = await load(t, dataDir, packages)
-  const reasons = [/its process.* is down: it ended with code 3/i, /its setup throws.* it ended with code 3/,
+  const reasons = [/it throws while loading: .* it ended with code 3/, /its setup throws.* it ended with code 3/,
     /loading it does not end within 1.5 s/, /its setup does not end within 1.5 s/]
   for (const [place, reason] of reasons.entries()) t.match(registry.records[place], { status: 'failed', reason })
   const provider = registry.providers.get('troublemaker')

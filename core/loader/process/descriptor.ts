@@ -41,7 +41,7 @@ const symbolName = (symbol: symbol) => `~${symbol.description ?? ''}`
 
 /** Data as JSON holds it, symbols of schemas included. */
 export function pack (value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(pack)
+  if (Array.isArray(value)) return (value as unknown[]).map(pack)
   if (typeof value !== 'object' || value === null) return value
   const symbols = Object.getOwnPropertySymbols(value).filter((symbol) => SYMBOL.test(symbolName(symbol)))
   const entries = Object.entries(value).filter(([, inner]) => inner !== undefined && typeof inner !== 'function')
@@ -53,7 +53,7 @@ export function pack (value: unknown): unknown {
 
 /** What `pack` was given. */
 export function unpack (value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(unpack)
+  if (Array.isArray(value)) return (value as unknown[]).map(unpack)
   if (typeof value !== 'object' || value === null) return value
   const unpacked: Record<string, unknown> = {}
   for (const [key, inner] of Object.entries(value)) {

@@ -1,5 +1,6 @@
 import {
-  CredentialsRefusedError, DeliveryRefusedError, HttpStatusError, InvalidSettingsError, RateLimitedError, ServiceDownError
+  CredentialsRefusedError, DeliveryRefusedError, HttpStatusError, InvalidSettingsError, RateLimitedError,
+  ServiceDownError
 } from '@svc/plugin-sdk'
 
 /** An error on its way to another process. */

@@ -90,7 +90,7 @@ export function createPeer ({ send, serve, onAbort }: PeerOptions) {
     const kept = iterators.get(id)
     if (kept === undefined) return { done: true, value: undefined }
     if (method === '$next') {
-      const { done = false, value } = await kept.iterator.next()
+      const { done = false, value } = await kept.iterator.next() as IteratorResult<unknown, unknown>
       return { done, value: encode(value) }
     }
     iterators.delete(id)
@@ -176,7 +176,9 @@ export function createPeer ({ send, serve, onAbort }: PeerOptions) {
     fail (reason: Error): void {
       for (const { reject } of waiting.values()) reject(reason)
       for (const controller of served.values()) controller.abort(reason)
-      for (const { iterator } of iterators.values()) iterator.return?.()?.catch(() => { /* nobody reads it */ })
+      for (const { iterator } of iterators.values()) {
+        iterator.return?.().catch(() => { /* nobody reads it */ })
+      }
       iterators.clear()
     }
   }
