@@ -87,8 +87,7 @@ async function limitsOf ({ kind, definition }: Exported, config: unknown): Promi
   const { limits = {} } = kind === 'provider' ? definition as ProviderDefinition : {}
   if (typeof limits !== 'function') return limits
   // Of a plugin in a process of its own it is a promise.
-  const found: Limits | Promise<Limits> = limits(config as never)
-  return await found
+  return await Promise.resolve(limits(config as never))
 }
 
 /** A step of one plugin: what goes wrong there is its failure alone. */

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { type Match, RateLimitedError, type Rom, ServiceDownError } from '@svc/plugin-sdk'
+import { RateLimitedError, type Rom, ServiceDownError } from '@svc/plugin-sdk'
 import fastify from 'fastify'
 import t from 'tap'
 import { AddressRefusedError } from '../../core/http/addresses.ts'
@@ -37,7 +37,7 @@ t.test('what a plugin answers, throws and is handed is the same as in the server
   const error: unknown = await tell('limited').catch((err: unknown) => err)
   t.ok(error instanceof RateLimitedError)
   t.equal(await tell('cache kept'), 'kept')
-  const scope = { ...scopeOf(), found: new Map([['igdb', { id: 7 } as Match]]), options: { deep: true } }
+  const scope = { ...scopeOf(), found: new Map([['igdb', { id: 7 }]]), options: { deep: true } }
   t.same(JSON.parse(await tell('found igdb', scope)), [{ id: 7 }, config.scan.priority.region, { password: 'x' }, { deep: true }])
 })
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Match, ProviderContext, Rom } from '@svc/plugin-sdk'
+import type { Match, ProviderContext } from '@svc/plugin-sdk'
 import type { Test } from 'tap'
 import { loadConfig } from '../../core/config/config.ts'
 import { type CallScope, type PluginServices, createContext, readPreferences } from '../../core/loader/context.ts'
@@ -52,7 +52,7 @@ export async function startTroublemaker (t: Teardown, services?: (dataDir: strin
     changes,
     /** Its answer, which is the id of what it finds. */
     async tell (deed: string, scope: CallScope = scopeOf()): Promise<string> {
-      const match = await identify({ fs_name: deed } as Rom, open(scope)) as Match
+      const match = await identify({ fs_name: deed }, open(scope)) as Match
       return String(match.id)
     },
     async untilBack (): Promise<void> {

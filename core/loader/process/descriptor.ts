@@ -45,10 +45,11 @@ export function pack (value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   const symbols = Object.getOwnPropertySymbols(value).filter((symbol) => SYMBOL.test(symbolName(symbol)))
   const entries = Object.entries(value).filter(([, inner]) => inner !== undefined && typeof inner !== 'function')
-  return Object.fromEntries([
-    ...entries.map(([key, inner]) => [key, pack(inner)]),
-    ...symbols.map((symbol) => [symbolName(symbol), Reflect.get(value, symbol)])
-  ])
+  const all: [string, unknown][] = [
+    ...entries.map(([key, inner]: [string, unknown]) => [key, pack(inner)] as [string, unknown]),
+    ...symbols.map((symbol) => [symbolName(symbol), Reflect.get(value, symbol)] as [string, unknown])
+  ]
+  return Object.fromEntries(all)
 }
 
 /** What `pack` was given. */

@@ -155,7 +155,7 @@ export function createPeer ({ send, serve, onAbort }: PeerOptions) {
         break
       case 'tell':
         // Nobody hears what goes wrong with it.
-        run({ ...message, id: 0, signal: NEVER }).catch(() => { /* its author finds it in the log of what was asked */ })
+        run({ ...message, id: 0, signal: NEVER }).catch(() => { /* nobody waits for it */ })
         break
       case 'abort':
         served.get(message.id)?.abort(errors.toError(message.reason))
