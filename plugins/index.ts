@@ -18,6 +18,7 @@ import { Firmware } from './firmware/entities.ts'
 import heartbeat from './heartbeat/index.ts'
 import installs from './installs/index.ts'
 import { InstallRequest } from './installs/entities.ts'
+import library from './library/index.ts'
 import mail from './mail/index.ts'
 import notifications from './notifications/index.ts'
 import { Notification } from './notifications/entities.ts'
@@ -35,6 +36,7 @@ import roms from './roms/index.ts'
 import { FormerRom, Rom, RomFile, RomMatch, RomUser } from './roms/entities.ts'
 import scans from './scans/index.ts'
 import { CrashedFile } from './scans/entities.ts'
+import setup from './setup/index.ts'
 import sync from './sync/index.ts'
 import { SyncSession } from './sync/entities.ts'
 import tasks from './tasks/index.ts'
@@ -57,6 +59,7 @@ export const features: AppOptions['features'] = {
   ],
   checks: [requireOwnUploads],
   plugins: [
+    library,
     tasks,
     audit,
     permissions,
@@ -69,6 +72,7 @@ export const features: AppOptions['features'] = {
     tokens,
     platforms,
     roms,
+    setup,
     heartbeat,
     channels,
     notifications,

@@ -180,3 +180,8 @@ export function shareTestApp (owner: Test, options: Omit<TestAppOptions, 'librar
     return { ...test, admin: withoutAdmin ? test.admin : await test.createUser('admin', 'admin') }
   }
 }
+
+/** Takes every administrator away, as on a server that was just installed. */
+export async function dropUsers ({ app }: TestApp): Promise<void> {
+  await app.pg.query('delete from users')
+}

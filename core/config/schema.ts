@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { sections } from '../composition/config.ts'
 import { StringEnum } from '../typebox.ts'
-import { Names, Section, Switch } from './setting.ts'
+import { Section, Switch } from './setting.ts'
 
 const ServerSchema = Section({
   host: Type.String({ default: '0.0.0.0', env: 'SVC_HOST', description: 'Address to listen on' }),
@@ -85,37 +85,6 @@ const AuthSchema = Section({
   })
 }, 'Sign-in')
 
-const ExcludeSchema = Section({
-  platforms: Names('Platform folders left out, names or patterns (*, ?, [...])'),
-  roms: Section({
-    single_file: Section({
-      extensions: Names('Extensions of files that are not ROMs'),
-      names: Names('Names or patterns of files that are not ROMs')
-    }),
-    multi_file: Section({
-      names: Names('Names or patterns of folders that are not ROMs'),
-      parts: Section({
-        extensions: Names('Extensions left out inside ROM folders'),
-        names: Names('Names or patterns left out inside ROM folders')
-      })
-    })
-  })
-}, 'What the scan leaves out')
-
-const FilesystemSchema = Section({
-  roms_folder: Type.String({ default: 'roms', pattern: '^[^/\\\\]+$', description: 'Name of the folder that holds ROMs' }),
-  firmware_folder: Type.String({
-    default: 'bios', pattern: '^[^/\\\\]+$', description: 'Name of the folder that holds firmware'
-  }),
-  skip_hash_calculation: Type.Boolean({ default: false, description: 'Reads no file contents; hash lookups find nothing' }),
-  structure: Section({
-    default: Type.Optional(StringEnum(['roms/{platform}/{game}', '{platform}/roms/{game}'],
-      { description: 'Folder structure; without it it is detected' })),
-    firmware: Type.Optional(StringEnum(['bios/{platform}', '{platform}/bios'],
-      { description: 'Where firmware lies; without it as the structure says' }))
-  })
-}, 'How the library is laid out')
-
 const SocketsSchema = Section({
   guests: StringEnum(['all', 'totals'], {
     default: 'all',
@@ -143,16 +112,6 @@ export const ConfigSchema = Type.Object({
     })
   }, 'The database'),
   auth: AuthSchema,
-  exclude: ExcludeSchema,
-  system: Section({
-    platforms: Type.Record(Type.String(), Type.String({ minLength: 1 }), {
-      default: {}, description: 'Folder → platform it is read as'
-    }),
-    versions: Type.Record(Type.String(), Type.String({ minLength: 1 }), {
-      default: {}, description: 'Folder → platform it is a version of'
-    })
-  }, 'Platform bindings'),
-  filesystem: FilesystemSchema,
   sockets: SocketsSchema,
   ...sections,
   plugins: Type.Record(Type.String(), Type.Object({}, { additionalProperties: true }), {

@@ -3,7 +3,7 @@ import { open, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import type pg from 'pg'
 import { StartError } from '../errors.ts'
-import { errorCode } from '../library/fs-error.ts'
+import { errorCode } from '../files/fs-error.ts'
 
 /**
  * A data directory and its database carry the same UUID: the file `identity` and the row of `installation`. Several

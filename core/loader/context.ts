@@ -8,7 +8,7 @@ import type pg from 'pg'
 import type { Config } from '../config/config.ts'
 import type { OutgoingClient } from '../http/client.ts'
 import type { Hold } from './limit-time.ts'
-import { isInside, resolveInside } from '../library/safe-path.ts'
+import { isInside, resolveInside } from '../files/safe-path.ts'
 import type { HostIndex } from './plugin-index.ts'
 import type { LearntLimits } from './plugin-limits.ts'
 

@@ -6,7 +6,7 @@ import { originOf } from '../http/addresses.ts'
 import { type Config, coerceText, describeType, getAt, listSettings } from '../config/config.ts'
 import { ConfigSchema } from '../config/schema.ts'
 import { type Environment, settingsEnvironment } from '../config/environment.ts'
-import { errorCode } from '../library/fs-error.ts'
+import { errorCode } from '../files/fs-error.ts'
 import { mayRead } from './plugin-variables.ts'
 
 /** A plugin's configuration after its schema was applied. */

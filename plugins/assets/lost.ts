@@ -3,7 +3,7 @@ import { constants, createReadStream } from 'node:fs'
 import { copyFile, mkdir, rename, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { errorCode } from '../../core/library/fs-error.ts'
+import { errorCode } from '../../core/files/fs-error.ts'
 import { type Content, listFiles } from './stored.ts'
 
 /** Where files go that no row names: after a restored database they may be all there is of somebody's saves. */

@@ -1,6 +1,6 @@
 import { extname } from 'node:path'
 import { badRequest } from '../../core/errors.ts'
-import { PathRefusedError, safeName } from '../../core/library/safe-path.ts'
+import { PathRefusedError, safeName } from '../../core/files/safe-path.ts'
 import { untagged } from './sync-base.ts'
 
 const DISK_NAME_BYTES = 200

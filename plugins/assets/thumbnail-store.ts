@@ -1,4 +1,4 @@
-import { parseName } from '../../core/library/names.ts'
+import { parseName } from '../library/names.ts'
 import { Asset } from './entities.ts'
 import type { StagedFile } from './files.ts'
 import { cleanFileName } from './names.ts'

@@ -1,4 +1,4 @@
-import { parseName } from '../../core/library/names.ts'
+import { parseName } from '../library/names.ts'
 import type { AssetRow } from './rows.ts'
 
 type Named = Pick<AssetRow, 'user_id' | 'rom_id' | 'file_name'>

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path/posix'
-import { parseName } from '../../core/library/names.ts'
+import { parseName } from '../library/names.ts'
 import { formatDate } from '../../core/typebox.ts'
 import type { Device } from '../devices/entities.ts'
 import type { AssetKind } from './entities.ts'

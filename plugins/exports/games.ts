@@ -1,6 +1,6 @@
 import type { ExportGame, MediaKind } from '@svc/plugin-sdk'
 import type pg from 'pg'
-import { safeRelativePath } from '../../core/library/safe-path.ts'
+import { safeRelativePath } from '../../core/files/safe-path.ts'
 import type { GameValues, Rom, StoredMedia } from '../roms/entities.ts'
 import { gameFieldsIn, mapGameFields, selectGameFields } from '../roms/game-fields.ts'
 import { toReason } from './fs-reason.ts'

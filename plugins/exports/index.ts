@@ -16,4 +16,4 @@ export default fp<FeatureOptions>(async (app, { config }) => {
     const { errors } = await app.exports.exportAfterScan(platformIds, signal)
     return errors.map(({ platform, path, reason }) => ({ platform, path, reason: `not exported: ${reason}` }))
   })
-}, { name: 'exports', dependencies: ['database', 'auth-core', 'jobs', 'workers', 'loader', 'platforms', 'scans'] })
+}, { name: 'exports', dependencies: ['database', 'auth-core', 'jobs', 'workers', 'loader', 'library', 'platforms', 'scans'] })

@@ -1,8 +1,8 @@
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { requireFreeSpace } from '../../core/library/free-space.ts'
-import { errorCode } from '../../core/library/fs-error.ts'
-import { isPresent, resolveInside } from '../../core/library/safe-path.ts'
+import { requireFreeSpace } from '../../core/files/free-space.ts'
+import { errorCode } from '../../core/files/fs-error.ts'
+import { isPresent, resolveInside } from '../../core/files/safe-path.ts'
 import { linkOrCopy } from './link-or-copy.ts'
 import { temporaryPath } from './text-file.ts'
 

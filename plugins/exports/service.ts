@@ -6,8 +6,7 @@ import { sha256 } from '../../core/access/secrets.ts'
 import { type Config, readConfigFile } from '../../core/config/config.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
 import { createPlaceMask } from '../../core/config/places.ts'
-import { createExclusions } from '../../core/library/exclusions.ts'
-import { type Structure, detectStructure } from '../../core/library/structure.ts'
+import type { Structure } from '../library/structure.ts'
 import { createCache } from '../../core/loader/context.ts'
 import { Platform } from '../platforms/entities.ts'
 import type { Viewer } from '../platforms/visibility.ts'
@@ -62,7 +61,7 @@ export function createExports (app: FastifyInstance, config: Config) {
 
   /** @throws LibraryUnreadableError, or an Error when nothing of a library is there. */
   async function findStructure (): Promise<Structure> {
-    const structure = await detectStructure(config.library_dir, config.filesystem, createExclusions(config.exclude))
+    const structure = await app.library.detectStructure()
     if (structure !== null) return structure
     throw new Error(`The library ${JSON.stringify(config.library_dir)} holds no folder of ROMs; mount its disk or ` +
       'correct SVC_LIBRARY_DIR (library_dir in config.yml)')

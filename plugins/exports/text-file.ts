@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto'
 import type { Stats } from 'node:fs'
 import { type FileHandle, lstat, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { requireFreeSpace } from '../../core/library/free-space.ts'
-import { errorCode } from '../../core/library/fs-error.ts'
-import { openInside, resolveInside } from '../../core/library/safe-path.ts'
+import { requireFreeSpace } from '../../core/files/free-space.ts'
+import { errorCode } from '../../core/files/fs-error.ts'
+import { openInside, resolveInside } from '../../core/files/safe-path.ts'
 import { linkOrCopy } from './link-or-copy.ts'
 
 /** A file as it was found. */

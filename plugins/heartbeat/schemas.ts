@@ -1,4 +1,4 @@
-import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import { Nullable, StringEnum } from '../../core/typebox.ts'
 import { FIXED_FLAGS } from './flags.ts'
 
@@ -48,18 +48,3 @@ export const ReadinessSchema = Type.Object({
 })
 export type Check = Static<typeof CheckSchema>
 export type Readiness = Static<typeof ReadinessSchema>
-
-/** @param platform the schema of what `GET /api/platforms/supported` lists */
-export const createSetupLibrarySchema = (platform: TSchema) => Type.Object({
-  detected_structure: Nullable(StringEnum(['struct_a', 'struct_b'])),
-  existing_platforms: Type.Array(Type.Object({ fs_slug: Type.String(), rom_count: Type.Integer() })),
-  supported_platforms: Type.Array(platform)
-})
-
-const PLATFORMS_MAX = 1_000
-export const CreatePlatformsSchema = Type.Array(Type.String(), {
-  maxItems: PLATFORMS_MAX, description: 'Names of the folders to make'
-})
-export const CreatedPlatformsSchema = Type.Object({
-  success: Type.Boolean(), created_count: Type.Integer(), message: Type.String()
-})

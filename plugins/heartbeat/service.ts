@@ -7,7 +7,6 @@ import { readSettings } from '../oidc/settings.ts'
 import { readFlags } from './flags.ts'
 import { createHealth } from './health.ts'
 import type { Heartbeat } from './schemas.ts'
-import { createSetup } from './setup.ts'
 import { createSources } from './sources.ts'
 
 /** The served dialect's own values for schedules that this server does not have. */
@@ -25,18 +24,16 @@ function readOidcFlags (config: Config): Heartbeat['OIDC'] {
 }
 
 export function createHeartbeat (app: FastifyInstance, config: Config) {
-  const setup = createSetup(app, config)
   const { auth, devices, tasks } = config
   const oidc = readOidcFlags(config)
 
   async function listFolders (em: EntityManager, caller: Caller | null): Promise<string[]> {
-    if (!await setup.isAllowed(caller, 'platforms.read')) return []
-    const [folders, hidden] = await Promise.all([setup.listPlatforms(), app.platforms.listHiddenFolders(em, caller)])
+    if (!await app.setup.isAllowed(caller, 'platforms.read')) return []
+    const [folders, hidden] = await Promise.all([app.setup.listPlatforms(), app.platforms.listHiddenFolders(em, caller)])
     return folders.filter((folder) => !hidden.has(folder))
   }
 
   return {
-    setup,
     sources: createSources(app, config),
     health: createHealth(app),
 

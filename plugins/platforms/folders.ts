@@ -1,11 +1,10 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Config } from '../../core/config/config.ts'
+import type { FastifyInstance } from 'fastify'
 import { ApiError, badRequest } from '../../core/errors.ts'
-import { LibraryUnreadableError, isFolder, reasonOf } from '../../core/library/directory.ts'
-import { createExclusions } from '../../core/library/exclusions.ts'
-import { PathRefusedError, resolveInside, safeName } from '../../core/library/safe-path.ts'
-import { type Structure, detectStructure, listPlatformFolders, romsPath } from '../../core/library/structure.ts'
+import { LibraryUnreadableError, isFolder, reasonOf } from '../library/directory.ts'
+import { PathRefusedError, resolveInside, safeName } from '../../core/files/safe-path.ts'
+import { romsPath } from '../library/structure.ts'
 
 /** The answer says what is wrong with the library; where it lies is for the log only. */
 async function reading<T> (work: () => Promise<T>): Promise<T> {
@@ -20,23 +19,12 @@ async function reading<T> (work: () => Promise<T>): Promise<T> {
 }
 
 /** The platform folders of the library. */
-export function createPlatformFolders (config: Config) {
-  const rules = createExclusions(config.exclude)
-  const libraryDir = config.library_dir
-
-  /** What a library without any ROM folder becomes. */
-  const emptyStructure = (): Structure => ({
-    kind: 'A',
-    romsFolder: config.filesystem.roms_folder,
-    firmwareKind: 'A',
-    firmwareFolder: config.filesystem.firmware_folder
-  })
-
+export function createPlatformFolders ({ library }: FastifyInstance, libraryDir: string) {
   return {
     /** @throws ApiError UNAVAILABLE when the library cannot be read. */
     list: () => reading(async () => {
-      const structure = await detectStructure(libraryDir, config.filesystem, rules)
-      return structure === null ? [] : (await listPlatformFolders(libraryDir, structure, rules)).platforms
+      const structure = await library.detectStructure()
+      return structure === null ? [] : (await library.listPlatformFolders(structure)).platforms
     }),
 
     /**
@@ -46,10 +34,10 @@ export function createPlatformFolders (config: Config) {
      */
     create: (fsSlug: string) => reading(async () => {
       safeName(fsSlug)
-      if (rules.isExcludedPlatform(fsSlug)) {
+      if (library.rules.isExcludedPlatform(fsSlug)) {
         throw badRequest(`Folder '${fsSlug}' is excluded; take it out of exclude.platforms or choose another name`)
       }
-      const structure = await detectStructure(libraryDir, config.filesystem, rules) ?? emptyStructure()
+      const structure = await library.detectStructure() ?? library.emptyStructure
       const path = romsPath(structure, fsSlug)
       if (await isFolder(join(libraryDir, path))) return
       await mkdir(await resolveInside(libraryDir, path), { recursive: true })

@@ -10,4 +10,4 @@ declare module 'fastify' {
 export default fp<FeatureOptions>(async (app, { config }) => {
   app.decorate('platforms', createPlatforms(app, config))
   await app.register(routes)
-}, { name: 'platforms', dependencies: ['database', 'auth-core', 'loader'] })
+}, { name: 'platforms', dependencies: ['database', 'auth-core', 'loader', 'library'] })

@@ -14,7 +14,7 @@ import type { Viewer } from './visibility.ts'
 import { isChangedAfter } from './changes.ts'
 
 export function createPlatforms (app: FastifyInstance, config: Config) {
-  const folders = createPlatformFolders(config)
+  const folders = createPlatformFolders(app, config.library_dir)
   const providers = providersOf(app.registry)
 
   async function toViews (em: EntityManager, rows: readonly PlatformRow[]): Promise<PlatformView[]> {

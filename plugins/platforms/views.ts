@@ -3,7 +3,7 @@ import {
 } from '@svc/plugin-sdk'
 import { KNOWN_SOURCES, idTypeOf, listProviders } from '../../core/library/sources.ts'
 import type { Registry } from '../../core/loader/registry.ts'
-import { parseName } from '../../core/library/names.ts'
+import { parseName } from '../library/names.ts'
 import { formatDate } from '../../core/typebox.ts'
 import { type FirmwareView, type PlatformView, PLATFORM_ID_KEYS, PLATFORM_SLUG_KEYS } from './schemas.ts'
 

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import { regionCodes } from '../../core/library/names.ts'
+import { regionCodes } from '../library/names.ts'
 import type { Condition } from './conditions.ts'
 
 const REGIONS = ['Australia', 'Asia', 'Brazil', 'Canada', 'China', 'Europe', 'France', 'Finland', 'Germany', 'Greece',

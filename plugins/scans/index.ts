@@ -57,4 +57,4 @@ export default fp<FeatureOptions>(async (app, { config }) => {
     ...defineRefreshes(app, config)
   ]
   for (const definition of definitions) app.tasks.define(definition)
-}, { name: 'scans', dependencies: ['tasks', 'permissions', 'platforms', 'roms', 'sockets', 'loader', 'circuits'] })
+}, { name: 'scans', dependencies: ['tasks', 'permissions', 'library', 'platforms', 'roms', 'sockets', 'loader', 'circuits'] })

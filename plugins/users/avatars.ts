@@ -3,10 +3,10 @@ import { type FileHandle, mkdir, open, readdir, rename, rm, rmdir } from 'node:f
 import { basename, join } from 'node:path'
 import type { Config } from '../../core/config/config.ts'
 import { badRequest, notFound } from '../../core/errors.ts'
-import { requireFreeSpace } from '../../core/library/free-space.ts'
+import { requireFreeSpace } from '../../core/files/free-space.ts'
 import { PIXELS_MAX, openImage } from '../../core/image.ts'
-import { errorCode } from '../../core/library/fs-error.ts'
-import { isNothingThere, openInside } from '../../core/library/safe-path.ts'
+import { errorCode } from '../../core/files/fs-error.ts'
+import { isNothingThere, openInside } from '../../core/files/safe-path.ts'
 import type { User } from './entities.ts'
 import { userFolder } from './folder.ts'
 

@@ -3,7 +3,6 @@ import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { FeatureOptions } from '../../core/app.ts'
 import type { Config } from '../../core/config/config.ts'
-import { createExclusions } from '../../core/library/exclusions.ts'
 import { type LibraryWatch, watchLibrary } from './watch.ts'
 import type { TaskDefinition } from '../tasks/definitions.ts'
 import { WATCHER_NAME, WATCHER_TITLE, createScheduledRows } from './scheduled-rows.ts'
@@ -65,7 +64,7 @@ function createWatcher (app: FastifyInstance, config: Config) {
     const watch = watchLibrary({
       libraryDir: config.library_dir,
       settings: config.filesystem,
-      rules: createExclusions(config.exclude),
+      rules: app.library.rules,
       log: app.log,
       onChange: scan.change,
       onWrite: scan.write
@@ -98,4 +97,4 @@ export default fp<FeatureOptions>(async (app, { config, role }) => {
     else await createScheduledRows(app.pg).drop()
   })
   app.addHook('preClose', watcher.close)
-}, { name: 'watcher', dependencies: ['database', 'workers', 'tasks', 'scans'] })
+}, { name: 'watcher', dependencies: ['database', 'workers', 'library', 'tasks', 'scans'] })

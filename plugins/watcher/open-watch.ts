@@ -1,5 +1,5 @@
 import { readFileSync, watch } from 'node:fs'
-import { errorCode } from '../../core/library/fs-error.ts'
+import { errorCode } from '../../core/files/fs-error.ts'
 
 /** `rename`: a name appeared or vanished; `change`: what it names was written to. Null when nobody knows the name. */
 export type WatchListener = (event: 'rename' | 'change', name: string | null) => void

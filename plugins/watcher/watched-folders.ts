@@ -1,13 +1,13 @@
 import { type Stats } from 'node:fs'
 import { lstat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { type DirectoryItem, readDirectory } from '../../core/library/directory.ts'
-import { isLeftOut } from '../../core/library/entries.ts'
-import type { ExclusionRules } from '../../core/library/exclusions.ts'
-import { errorCode } from '../../core/library/fs-error.ts'
+import { type DirectoryItem, readDirectory } from '../library/directory.ts'
+import { isLeftOut } from '../library/entries.ts'
+import type { ExclusionRules } from '../library/exclusions.ts'
+import { errorCode } from '../../core/files/fs-error.ts'
 import type { OpenWatch, WatchHandle } from './open-watch.ts'
-import type { Steps } from '../../core/library/steps.ts'
-import { type Folder, type Found, MAX_DEPTH, isPartLeftOut, resolveItem } from '../../core/library/walk.ts'
+import type { Steps } from './steps.ts'
+import { type Folder, type Found, MAX_DEPTH, isPartLeftOut, resolveItem } from '../library/walk.ts'
 
 /** A folder whose names are ROMs, parts of a ROM, or firmware. */
 export interface WatchedFolder extends Folder {

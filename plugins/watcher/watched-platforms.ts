@@ -1,11 +1,11 @@
 import { stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { LibraryUnreadableError, realLibraryDirectory } from '../../core/library/directory.ts'
-import type { ExclusionRules } from '../../core/library/exclusions.ts'
-import { isInside } from '../../core/library/safe-path.ts'
+import { LibraryUnreadableError, realLibraryDirectory } from '../library/directory.ts'
+import type { ExclusionRules } from '../library/exclusions.ts'
+import { isInside } from '../../core/files/safe-path.ts'
 import {
   type FilesystemSettings, detectStructure, firmwarePath, listFolders, listPlatformFolders, romsPath
-} from '../../core/library/structure.ts'
+} from '../library/structure.ts'
 import type { WatchedFolder } from './watched-folders.ts'
 
 /** A platform as it lies on disk now. */

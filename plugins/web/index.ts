@@ -3,7 +3,7 @@ import fastifyStatic from '@fastify/static'
 import type { FastifyReply } from 'fastify'
 import fp from 'fastify-plugin'
 import type { FeatureOptions } from '../../core/app.ts'
-import { isNothingThere, openInside } from '../../core/library/safe-path.ts'
+import { isNothingThere, openInside } from '../../core/files/safe-path.ts'
 
 /** Below these a wrong address is an error; it is never a page. */
 const NO_PAGES = /^\/(?:api|ws|netplay|assets\/(?:svc|romm)\/resources)(?:\/|$)/

@@ -3,7 +3,7 @@ import sharp from 'sharp'
 import t, { type Test } from 'tap'
 import type { PluginPackage } from '../../core/loader/packages.ts'
 import { describeWriteError } from '../../plugins/exports/fs-reason.ts'
-import { asOtherUser } from '../core/library/other-user.ts'
+import { asOtherUser } from './library/other-user.ts'
 import { buildExportApp, createPicture, shareExportApp } from './exports-library.ts'
 
 const fresh = shareExportApp(t)

@@ -1,7 +1,7 @@
 import type { RequiredEntityData } from '@mikro-orm/core'
 import { Platform } from '../../plugins/platforms/entities.ts'
 import { Rom, RomFile, RomMatch } from '../../plugins/roms/entities.ts'
-import { nameSortKey, parseName } from '../../core/library/names.ts'
+import { nameSortKey, parseName } from '../../plugins/library/names.ts'
 import type { TestApp } from '../support.ts'
 
 export interface RomSeed {

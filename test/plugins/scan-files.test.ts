@@ -2,7 +2,7 @@ import { mkdir, readdir, rename, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { makeZip } from './hashing/fixtures.ts'
-import { asOtherUser } from '../core/library/other-user.ts'
+import { asOtherUser } from './library/other-user.ts'
 import { resetScripts, scriptOf } from './fixtures/script.ts'
 import { buildScanTest } from './scan-support.ts'
 

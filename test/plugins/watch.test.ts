@@ -6,8 +6,8 @@ import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { type OpenWatch, openWatch } from '../../plugins/watcher/open-watch.ts'
 import { type LibraryWatchOptions, watchLibrary } from '../../plugins/watcher/watch.ts'
-import { exclusionRules } from '../core/library/generate-library.ts'
-import { asOtherUser } from '../core/library/other-user.ts'
+import { exclusionRules } from './library/generate-library.ts'
+import { asOtherUser } from './library/other-user.ts'
 
 const SETTINGS = { roms_folder: 'roms', firmware_folder: 'bios', structure: {} }
 const rules = exclusionRules({ platforms: ['old-*'] })

@@ -1,4 +1,4 @@
-import { errorCode } from '../../../core/library/fs-error.ts'
+import { errorCode } from '../../../core/files/fs-error.ts'
 
 /** Artwork that was there to be had and could not be written to the resources folder. */
 export class ArtworkStoreError extends Error {

@@ -1,6 +1,6 @@
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { errorCode } from '../../../core/library/fs-error.ts'
+import { errorCode } from '../../../core/files/fs-error.ts'
 import { artworkFolder } from './artwork.ts'
 
 const ROOT = 'roms'

@@ -1,8 +1,8 @@
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type pg from 'pg'
-import { requireFreeSpace } from '../../../core/library/free-space.ts'
-import { errorCode } from '../../../core/library/fs-error.ts'
+import { requireFreeSpace } from '../../../core/files/free-space.ts'
+import { errorCode } from '../../../core/files/fs-error.ts'
 
 const FOLDER = '.unfinished'
 

@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import {
   INVALID_NAME_REASON, LibraryUnreadableError, adviceOf, readLibraryDirectory
-} from '../../../core/library/directory.ts'
-import { errorCode } from '../../../core/library/fs-error.ts'
+} from '../../library/directory.ts'
+import { errorCode } from '../../../core/files/fs-error.ts'
 import { Firmware } from '../../firmware/entities.ts'
 import { isKnownFirmware } from '../../firmware/verify.ts'
 import { Platform } from '../../platforms/entities.ts'

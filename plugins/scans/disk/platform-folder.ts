@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import type pg from 'pg'
-import { type DirectoryItem, LibraryUnreadableError, folderInode, readLibraryDirectory } from '../../../core/library/directory.ts'
-import { isLeftOut } from '../../../core/library/entries.ts'
-import type { ExclusionRules } from '../../../core/library/exclusions.ts'
+import { type DirectoryItem, LibraryUnreadableError, folderInode, readLibraryDirectory } from '../../library/directory.ts'
+import { isLeftOut } from '../../library/entries.ts'
+import type { ExclusionRules } from '../../library/exclusions.ts'
 import type { ScannedPlatform } from '../identify/sdk-rom.ts'
 
 /** A platform's folder at one moment. */

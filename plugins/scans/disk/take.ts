@@ -1,4 +1,4 @@
-import type { Entry } from '../../../core/library/entries.ts'
+import type { Entry } from '../../library/entries.ts'
 import { takesKnown } from '../identify/plan.ts'
 import type { PlatformScanServices } from '../run/platform-services.ts'
 import { addRaHash, consoleBeside } from '../hashing/ra-hash.ts'

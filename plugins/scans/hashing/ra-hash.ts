@@ -1,7 +1,7 @@
 import type { Hasher, RetroAchievementsHash } from './hasher.ts'
 import { chooseFile } from './retroachievements/choose.ts'
 import { hasOwnRule, knownHash } from './retroachievements/known.ts'
-import type { Entry, EntryFile } from '../../../core/library/entries.ts'
+import type { Entry, EntryFile } from '../../library/entries.ts'
 import { type EntryHashes, pathOf } from '../store/rom-rows.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../../core/config/config.ts'
 import { type Hasher, createHasher } from './hasher.ts'
-import { DEFAULT_EXCLUDED_EXTENSIONS, DEFAULT_EXCLUDED_FILES } from '../../../core/library/exclusions.ts'
+import { DEFAULT_EXCLUDED_EXTENSIONS, DEFAULT_EXCLUDED_FILES } from '../../library/exclusions.ts'
 import { rememberCrashes } from './crashed-files.ts'
 
 /** The process that hashes takes longer to start than a small scan takes; kept for scans that follow one another. */

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import PQueue from 'p-queue'
 import type { Config } from '../../../core/config/config.ts'
-import { parseName } from '../../../core/library/names.ts'
+import { parseName } from '../../library/names.ts'
 import type { Announcer } from '../run/announcer.ts'
 import type { Artwork } from '../artwork/artwork.ts'
 import { findSources } from '../artwork/origins.ts'

@@ -3,7 +3,7 @@ import {
   listPlatformIds
 } from '@svc/plugin-sdk'
 import type { Config } from '../../../core/config/config.ts'
-import { parseName, regionCodes } from '../../../core/library/names.ts'
+import { parseName, regionCodes } from '../../library/names.ts'
 import type { Platform } from '../../platforms/entities.ts'
 import type { LookupFile, LookupRom, StoredRom } from './stored-roms.ts'
 

@@ -1,6 +1,6 @@
 import type { ProviderDefinition, TitleTable } from '@svc/plugin-sdk'
 import type { Logger } from 'pino'
-import { parseName } from '../../../core/library/names.ts'
+import { parseName } from '../../library/names.ts'
 import type { CallScope } from '../../../core/loader/context.ts'
 import type { Loaded } from '../../../core/loader/registry.ts'
 import { serialOf } from './sdk-rom.ts'

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { errorCode } from '../../../core/library/fs-error.ts'
+import { errorCode } from '../../../core/files/fs-error.ts'
 
 /** The database takes nothing now, whatever it is: there is no use in going on. */
 export class DatabaseUnableError extends Error {

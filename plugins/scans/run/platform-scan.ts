@@ -1,5 +1,5 @@
-import { type Entry, listEntries } from '../../../core/library/entries.ts'
-import type { ExclusionRules } from '../../../core/library/exclusions.ts'
+import { type Entry, listEntries } from '../../library/entries.ts'
+import type { ExclusionRules } from '../../library/exclusions.ts'
 import { type Missing, createMissing } from '../disk/missing.ts'
 import type { FolderLook } from '../disk/platform-folder.ts'
 import type { PlatformScanServices } from './platform-services.ts'

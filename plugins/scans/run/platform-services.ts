@@ -1,5 +1,5 @@
 import type { Hasher } from '../hashing/hasher.ts'
-import type { ExclusionRules } from '../../../core/library/exclusions.ts'
+import type { ExclusionRules } from '../../library/exclusions.ts'
 import type { Announcer } from './announcer.ts'
 import type { DueRom } from '../identify/all-roms.ts'
 import type { Moves } from '../disk/moves.ts'

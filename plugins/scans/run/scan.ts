@@ -5,7 +5,6 @@ import { type Config, loadConfig } from '../../../core/config/config.ts'
 import { consoleOf } from '../hashing/retroachievements/platforms.ts'
 import { settingsEnvironment } from '../../../core/config/environment.ts'
 import { createHttpClient } from '../../../core/http/client.ts'
-import { createExclusions } from '../../../core/library/exclusions.ts'
 import { readPluginConfig } from '../../../core/loader/plugin-config.ts'
 import { createMemo, readPreferences } from '../../../core/loader/context.ts'
 import { USER_AGENT } from '../../../core/loader/services.ts'
@@ -108,7 +107,7 @@ export async function runScan (
     store: { writeMatches: (writes) => matches.writeMatches(writes).catch(giveUp) },
     priorities: readPriorities(config, [...providers.values()].map(({ definition }) => definition))
   })
-  const rules = createExclusions(config.exclude)
+  const { rules } = app.library
   const services: PlatformScanServices = {
     libraryDir: config.library_dir,
     rules,

@@ -1,8 +1,8 @@
-import { adviceOf } from '../../../core/library/directory.ts'
+import { adviceOf } from '../../library/directory.ts'
 import type { FileHashes, Hasher } from '../hashing/hasher.ts'
-import type { Entry, EntryFile } from '../../../core/library/entries.ts'
-import { errorCode } from '../../../core/library/fs-error.ts'
-import { nameSortKey, parseName } from '../../../core/library/names.ts'
+import type { Entry, EntryFile } from '../../library/entries.ts'
+import { errorCode } from '../../../core/files/fs-error.ts'
+import { nameSortKey, parseName } from '../../library/names.ts'
 import type { FileRow, RomRow, StoredFile } from './rom-store.ts'
 
 /** Hashes of one entry: of each file, and of the ROM as a whole. */

@@ -1,5 +1,5 @@
 import { dirname, extname } from 'node:path'
-import { PathRefusedError, resolveInside } from '../../../../core/library/safe-path.ts'
+import { PathRefusedError, resolveInside } from '../../../../core/files/safe-path.ts'
 import { ArchiveError, type Budget } from '../../../../core/archives/limits.ts'
 import { closeSource, openSource, readUpTo, type Source } from '../../../../core/archives/source.ts'
 import { openChd } from './chd.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { nameSortKey, parseName, regionCodes, sortComparator } from '../../../core/library/names.ts'
-import { anyString } from './generate-library.ts'
+import { nameSortKey, parseName, regionCodes, sortComparator } from '../../../plugins/library/names.ts'
+import { anyString } from '../../any-string.ts'
 
 function tagsOf (name: string) {
   const { regions, languages, revision, version, tags } = parseName(name)

@@ -4,7 +4,7 @@ import {
   realLibraryDirectory
 } from './directory.ts'
 import type { ExclusionRules } from './exclusions.ts'
-import { safeRelativePath } from './safe-path.ts'
+import { safeRelativePath } from '../../core/files/safe-path.ts'
 
 /** The `filesystem` section of config.yml, as far as it says how the library is laid out. */
 export interface FilesystemSettings {

@@ -6,8 +6,8 @@ import fc from 'fast-check'
 import t from 'tap'
 import {
   PathRefusedError, isInside, isWalkedTo, openInside, resolveInside, safeName, safeRelativePath
-} from '../../../core/library/safe-path.ts'
-import { anyString } from './generate-library.ts'
+} from '../../../core/files/safe-path.ts'
+import { anyString } from '../../any-string.ts'
 import { NASTY_NAMES } from './nasty-names.ts'
 
 function isRefused (name: string): boolean {

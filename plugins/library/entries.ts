@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { type DirectoryItem, LibraryUnreadableError, readLibraryDirectory, realLibraryDirectory } from './directory.ts'
 import type { ExclusionRules } from './exclusions.ts'
-import { isInside, safeRelativePath } from './safe-path.ts'
+import { isInside, safeRelativePath } from '../../core/files/safe-path.ts'
 import {
   type EntryFile, type EntryProblem, type Place, type Walk, mapInBatches, readFile, readFolder, resolveItem
 } from './walk.ts'

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { Dirent } from 'node:fs'
 import { readdir, realpath, stat } from 'node:fs/promises'
-import { errorCode } from './fs-error.ts'
+import { errorCode } from '../../core/files/fs-error.ts'
 
 /** Something in the library that was left out, and why, in words for a person. */
 export interface Problem {

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { compilePattern } from '../../../core/library/pattern.ts'
-import { anyString, exclusionRules } from './generate-library.ts'
+import { compilePattern } from '../../../plugins/library/pattern.ts'
+import { anyString } from '../../any-string.ts'
+import { exclusionRules } from './generate-library.ts'
 
 t.test('patterns know any characters, one character and sets', async (t) => {
   const cases: [pattern: string, name: string, isMatch: boolean][] = [

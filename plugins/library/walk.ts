@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { type RomFileCategory, categoryOf } from './categories.ts'
 import { type DirectoryItem, type Problem, INVALID_NAME_REASON, adviceOf, readDirectory } from './directory.ts'
 import type { ExclusionRules } from './exclusions.ts'
-import { errorCode } from './fs-error.ts'
-import { isInside } from './safe-path.ts'
+import { errorCode } from '../../core/files/fs-error.ts'
+import { isInside } from '../../core/files/safe-path.ts'
 
 /** A file of a ROM. */
 export interface EntryFile {

@@ -1,11 +1,11 @@
 import { mkdir, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { LibraryUnreadableError } from '../../../core/library/directory.ts'
-import { PathRefusedError } from '../../../core/library/safe-path.ts'
+import { LibraryUnreadableError } from '../../../plugins/library/directory.ts'
+import { PathRefusedError } from '../../../core/files/safe-path.ts'
 import {
   type FilesystemSettings, type Structure, detectStructure, firmwarePath, listPlatformFolders, platformRoot, romsPath
-} from '../../../core/library/structure.ts'
+} from '../../../plugins/library/structure.ts'
 import { exclusionRules } from './generate-library.ts'
 import { asOtherUser } from './other-user.ts'
 

@@ -5,10 +5,9 @@ import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../core/access/auth.ts'
 import type { Config } from '../../core/config/config.ts'
 import { badRequest, forbidden } from '../../core/errors.ts'
-import { LibraryUnreadableError } from '../../core/library/directory.ts'
-import { createExclusions } from '../../core/library/exclusions.ts'
-import { PathRefusedError, safeName } from '../../core/library/safe-path.ts'
-import { type Structure, detectStructure, listPlatformFolders, romsPath } from '../../core/library/structure.ts'
+import { LibraryUnreadableError } from '../library/directory.ts'
+import { PathRefusedError, safeName } from '../../core/files/safe-path.ts'
+import { type Structure, romsPath } from '../library/structure.ts'
 import type { Scope } from '../../core/access/scopes.ts'
 import { Rom } from '../roms/entities.ts'
 
@@ -25,14 +24,14 @@ function checkName (name: string): string {
 
 /** What the first-run wizard shows and does. */
 export function createSetup (app: FastifyInstance, config: Config) {
-  const { library_dir: libraryDir, filesystem } = config
-  const rules = createExclusions(config.exclude)
+  const { library_dir: libraryDir } = config
+  const { library } = app
   let listing: Promise<string[]> | null = null
 
   /** Null as well when the library cannot be read: the answers a stranger gets must not fail with a disk. */
   async function findStructure (): Promise<Structure | null> {
     try {
-      return await detectStructure(libraryDir, filesystem, rules)
+      return await library.detectStructure()
     } catch (err) {
       if (!(err instanceof LibraryUnreadableError)) throw err
       app.log.warn({ err }, 'library cannot be read')
@@ -43,7 +42,7 @@ export function createSetup (app: FastifyInstance, config: Config) {
   async function listFolders (structure: Structure | null): Promise<string[]> {
     if (structure === null) return []
     try {
-      return (await listPlatformFolders(libraryDir, structure, rules)).platforms
+      return (await library.listPlatformFolders(structure)).platforms
     } catch (err) {
       if (!(err instanceof LibraryUnreadableError)) throw err
       app.log.warn({ err }, 'platform folders cannot be listed')
@@ -113,9 +112,7 @@ export function createSetup (app: FastifyInstance, config: Config) {
      */
     async createPlatforms (names: readonly string[]): Promise<string[]> {
       const checked = [...new Set(names.map(checkName))]
-      const structure = await findStructure() ?? {
-        kind: 'A', romsFolder: filesystem.roms_folder, firmwareKind: 'A', firmwareFolder: filesystem.firmware_folder
-      }
+      const structure = await findStructure() ?? library.emptyStructure
       const failed: string[] = []
       for (const name of checked) {
         if (!await createFolder(structure, name)) failed.push(name)
@@ -124,3 +121,4 @@ export function createSetup (app: FastifyInstance, config: Config) {
     }
   }
 }
+export type Setup = ReturnType<typeof createSetup>

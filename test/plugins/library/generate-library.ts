@@ -1,7 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import fc from 'fast-check'
-import { type ExclusionRules, type Exclusions, createExclusions } from '../../../core/library/exclusions.ts'
+import { type ExclusionRules, type Exclusions, createExclusions } from '../../../plugins/library/exclusions.ts'
 
 /** How much of a made-up platform to write. */
 export interface GeneratedPlatform {
@@ -22,10 +21,6 @@ export async function generatePlatform (folder: string, platform: GeneratedPlatf
     for (let j = 0; j < filesPerFolder; j++) await writeFile(join(game, `Track ${j}.bin`), '1')
   }
 }
-
-/** Any text, control characters and halves of surrogate pairs included. */
-export const anyString = fc.array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 40 })
-  .map((codes) => String.fromCharCode(...codes))
 
 /** The built-in exclusions with the given ones. */
 export function exclusionRules (own: {

@@ -1,0 +1,34 @@
+import { Type } from '@sinclair/typebox'
+import { Names, Section } from '../../core/config/setting.ts'
+import { StringEnum } from '../../core/typebox.ts'
+
+export const ExcludeSchema = Section({
+  platforms: Names('Platform folders left out, names or patterns (*, ?, [...])'),
+  roms: Section({
+    single_file: Section({
+      extensions: Names('Extensions of files that are not ROMs'),
+      names: Names('Names or patterns of files that are not ROMs')
+    }),
+    multi_file: Section({
+      names: Names('Names or patterns of folders that are not ROMs'),
+      parts: Section({
+        extensions: Names('Extensions left out inside ROM folders'),
+        names: Names('Names or patterns left out inside ROM folders')
+      })
+    })
+  })
+}, 'What the scan leaves out')
+
+export const FilesystemSchema = Section({
+  roms_folder: Type.String({ default: 'roms', pattern: '^[^/\\\\]+$', description: 'Name of the folder that holds ROMs' }),
+  firmware_folder: Type.String({
+    default: 'bios', pattern: '^[^/\\\\]+$', description: 'Name of the folder that holds firmware'
+  }),
+  skip_hash_calculation: Type.Boolean({ default: false, description: 'Reads no file contents; hash lookups find nothing' }),
+  structure: Section({
+    default: Type.Optional(StringEnum(['roms/{platform}/{game}', '{platform}/roms/{game}'],
+      { description: 'Folder structure; without it it is detected' })),
+    firmware: Type.Optional(StringEnum(['bios/{platform}', '{platform}/bios'],
+      { description: 'Where firmware lies; without it as the structure says' }))
+  })
+}, 'How the library is laid out')

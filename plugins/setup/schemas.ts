@@ -1,0 +1,17 @@
+import { type TSchema, Type } from '@sinclair/typebox'
+import { Nullable, StringEnum } from '../../core/typebox.ts'
+
+/** @param platform the schema of what `GET /api/platforms/supported` lists */
+export const createSetupLibrarySchema = (platform: TSchema) => Type.Object({
+  detected_structure: Nullable(StringEnum(['struct_a', 'struct_b'])),
+  existing_platforms: Type.Array(Type.Object({ fs_slug: Type.String(), rom_count: Type.Integer() })),
+  supported_platforms: Type.Array(platform)
+})
+
+const PLATFORMS_MAX = 1_000
+export const CreatePlatformsSchema = Type.Array(Type.String(), {
+  maxItems: PLATFORMS_MAX, description: 'Names of the folders to make'
+})
+export const CreatedPlatformsSchema = Type.Object({
+  success: Type.Boolean(), created_count: Type.Integer(), message: Type.String()
+})
