@@ -1,7 +1,7 @@
 import type { AddCommands } from '../core/cli/program.ts'
 import { addExportCommands } from './exports/commands.ts'
 import { addPluginCommands } from './plugins/commands.ts'
-import { addScanCommands } from './scans/commands.ts'
+import { addScanCommands } from './scans/cli/commands.ts'
 import { addUserCommands } from './users/commands.ts'
 
 /** What features add to the command line, in the order of its help. */

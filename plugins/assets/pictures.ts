@@ -1,5 +1,5 @@
 import { badRequest } from '../../core/errors.ts'
-import { PIXELS_MAX, openImage } from '../../core/image.ts'
+import { PIXELS_MAX, openImage } from '../resources/image.ts'
 
 /** How each kind begins. Nothing else is even shown to the decoder. */
 const KINDS = [

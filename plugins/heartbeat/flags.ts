@@ -1,33 +1,32 @@
 import type { ProviderDefinition } from '@svc/plugin-sdk'
-import {
-  KNOWN_SOURCES, findKnownSource, knowsGames, listProviders, listSourceKeys
-} from '../../core/library/sources.ts'
+import { KNOWN_PROVIDERS, findKnownProvider } from '../plugins/known-providers.ts'
+import { knowsGames, listProviderKeys, listProviders } from '../plugins/providers.ts'
 import type { Registry } from '../../core/loader/registry.ts'
 
 const ANY_FLAG = 'ANY_SOURCE_ENABLED'
 const SS_CREDENTIALS_FLAG = 'SS_DEV_CREDENTIALS_SET'
-/** Companion apps read these names whether or not the source is installed. */
+/** Companion apps read these names whether or not the provider is installed. */
 export const FIXED_FLAGS: readonly string[] =
-  [ANY_FLAG, SS_CREDENTIALS_FLAG, ...KNOWN_SOURCES.flatMap(({ flag }) => flag ?? [])]
+  [ANY_FLAG, SS_CREDENTIALS_FLAG, ...KNOWN_PROVIDERS.flatMap(({ flag }) => flag ?? [])]
 
-/** Whether a client may ask about a source; it need not be installed. */
-export function isKnownSource (registry: Registry, key: string): boolean {
-  return listSourceKeys(registry).includes(key) ||
+/** Whether a client may ask about a provider; it need not be installed. */
+export function isKnownProvider (registry: Registry, key: string): boolean {
+  return listProviderKeys(registry).includes(key) ||
     registry.records.some((record) => record.kind === 'provider' && record.key === key)
 }
 
 function flagOf ({ key, heartbeatFlag }: ProviderDefinition): string | null {
   if (heartbeatFlag !== undefined) return heartbeatFlag
-  return findKnownSource(key)?.flag ?? `${key.toUpperCase().replaceAll('-', '_')}_API_ENABLED`
+  return findKnownProvider(key)?.flag ?? `${key.toUpperCase().replaceAll('-', '_')}_API_ENABLED`
 }
 
-/** Whether a source counts as one that identifies games; of others than the known ones, every one that knows games. */
+/** Whether a provider counts as one that identifies games; of those that are not known, every one that knows games. */
 function counts (definition: ProviderDefinition): boolean {
-  const known = findKnownSource(definition.key)
+  const known = findKnownProvider(definition.key)
   return known === undefined ? knowsGames(definition) : known.counts === true
 }
 
-/** What clients are told of the metadata sources: a flag for each, true when it can be asked. */
+/** What clients are told of the metadata providers: a flag for each, true when it can be asked. */
 export function readFlags ({ providers, definitions }: Registry): Record<string, boolean> {
   const flags: Record<string, boolean> = Object.fromEntries(FIXED_FLAGS.map((flag) => [flag, false]))
   const known = listProviders({ definitions })

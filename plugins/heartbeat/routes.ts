@@ -2,14 +2,14 @@ import { type Static, Type } from '@sinclair/typebox'
 import { type Config, basePath } from '../../core/config/config.ts'
 import { ErrorSchema, type Routes } from '../../core/typebox.ts'
 import { VERSION } from '../../core/version.ts'
-import { HeartbeatSchema, LivenessSchema, ReadinessSchema, SourceParams } from './schemas.ts'
+import { HeartbeatSchema, LivenessSchema, ReadinessSchema, ProviderParams } from './schemas.ts'
 
 const tags = ['heartbeat']
 
 const LIVENESS: Static<typeof LivenessSchema> = { status: 'ok' }
 
 const createRoutes = (config: Config): Routes => async (app) => {
-  const { sources, health } = app.heartbeat
+  const { providers, health } = app.heartbeat
 
   app.get('/', {
     schema: { hide: true }, config: { public: true }
@@ -29,12 +29,12 @@ const createRoutes = (config: Config): Routes => async (app) => {
     schema: {
       operationId: 'getMetadataHeartbeat',
       tags,
-      summary: 'Whether a metadata source answers; kept for half a minute',
-      params: SourceParams,
+      summary: 'Whether a metadata provider answers; kept for half a minute',
+      params: ProviderParams,
       response: { 200: Type.Boolean(), 400: ErrorSchema }
     },
     config: { public: true }
-  }, async (request) => await sources.isAnswering(request.params.source))
+  }, async (request) => await providers.isAnswering(request.params.source))
 
   app.get('/api/health', {
     schema: {

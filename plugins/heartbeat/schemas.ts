@@ -34,7 +34,7 @@ export const HeartbeatSchema = Type.Object({
 })
 export type Heartbeat = Static<typeof HeartbeatSchema>
 
-export const SourceParams = Type.Object({ source: Type.String({ description: "A provider's key, such as `igdb`" }) })
+export const ProviderParams = Type.Object({ source: Type.String({ description: "A provider's key, such as `igdb`" }) })
 
 export const LivenessSchema = Type.Object({ status: Type.Literal('ok') })
 

@@ -7,7 +7,7 @@ import { readSettings } from '../oidc/settings.ts'
 import { readFlags } from './flags.ts'
 import { createHealth } from './health.ts'
 import type { Heartbeat } from './schemas.ts'
-import { createSources } from './sources.ts'
+import { createProviderChecks } from './providers.ts'
 
 /** The served dialect's own values for schedules that this server does not have. */
 const ABSENT_CRON = '0 4 * * *'
@@ -29,12 +29,12 @@ export function createHeartbeat (app: FastifyInstance, config: Config) {
 
   async function listFolders (em: EntityManager, caller: Caller | null): Promise<string[]> {
     if (!await app.setup.isAllowed(caller, 'platforms.read')) return []
-    const [folders, hidden] = await Promise.all([app.setup.listPlatforms(), app.platforms.listHiddenFolders(em, caller)])
-    return folders.filter((folder) => !hidden.has(folder))
+    const hidden = await app.platforms.listHiddenFolders(em, caller)
+    return (await app.setup.listPlatforms()).filter((folder) => !hidden.has(folder))
   }
 
   return {
-    sources: createSources(app, config),
+    providers: createProviderChecks(app, config),
     health: createHealth(app),
 
     /** What a client needs to know before it signs in, and the folders of the platforms the caller may know of. */

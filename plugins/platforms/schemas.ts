@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
-import { KNOWN_SOURCES } from '../../core/library/sources.ts'
+import { KNOWN_PROVIDERS } from '../plugins/known-providers.ts'
 import { DateTime, Nullable, NameText, StoredText } from '../../core/typebox.ts'
 
 export const FirmwareSchema = Type.Object({
@@ -22,9 +22,9 @@ export const FirmwareSchema = Type.Object({
 export type FirmwareView = Static<typeof FirmwareSchema>
 
 const keysWith = (part: 'id' | 'slug') =>
-  KNOWN_SOURCES.filter(({ platform = [] }) => platform.includes(part)).map(({ key }) => key)
+  KNOWN_PROVIDERS.filter(({ platform = [] }) => platform.includes(part)).map(({ key }) => key)
 
-/** Sources whose platform ids every answer has, with or without their plugin. */
+/** Providers whose platform ids every answer has, with or without their plugin. */
 export const PLATFORM_ID_KEYS: readonly string[] = keysWith('id')
 export const PLATFORM_SLUG_KEYS: readonly string[] = keysWith('slug')
 

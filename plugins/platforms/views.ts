@@ -1,7 +1,8 @@
 import {
   type PlatformFacts, type PlatformRecord, type ProviderDefinition, type ProviderIdType, listPlatformIds
 } from '@svc/plugin-sdk'
-import { KNOWN_SOURCES, idTypeOf, listProviders } from '../../core/library/sources.ts'
+import { KNOWN_PROVIDERS } from '../plugins/known-providers.ts'
+import { idTypeOf, listProviders } from '../plugins/providers.ts'
 import type { Registry } from '../../core/loader/registry.ts'
 import { parseName } from '../library/names.ts'
 import { formatDate } from '../../core/typebox.ts'
@@ -37,9 +38,9 @@ export interface FirmwareRow {
   updated_at: number
 }
 
-const IDENTIFYING = KNOWN_SOURCES.filter((source) => source.identifiesPlatforms === true).map(({ key }) => key)
+const IDENTIFYING = KNOWN_PROVIDERS.filter((provider) => provider.identifiesPlatforms === true).map(({ key }) => key)
 
-/** Whether a platform with these fields is one that a source knows. */
+/** Whether a platform with these fields is one that a provider knows. */
 export const isPlatformIdentified = (fields: object | null): boolean => fields !== null &&
   IDENTIFYING.some((key) => (fields as Readonly<Record<string, unknown>>)[`${key}_id`] != null)
 
@@ -68,8 +69,8 @@ type Entry = NonNullable<ProviderDefinition['platforms']>[string] | undefined
 const entryOf = ({ platforms }: ProviderDefinition, facts: PlatformFacts | null): Entry =>
   facts === null ? undefined : platforms?.[facts.slug]
 
-/** The ids and slugs of other sources: a provider's own table first, then what is known without it. */
-function sourceColumns (providers: readonly ProviderDefinition[], facts: PlatformFacts | null) {
+/** The ids and slugs of other providers: a provider's own table first, then what is known without it. */
+function providerColumns (providers: readonly ProviderDefinition[], facts: PlatformFacts | null) {
   const known: Readonly<Record<string, unknown>> = facts === null ? {} : { ...facts }
   const ids = new Map(providers.map((provider) => [provider.key, listPlatformIds(entryOf(provider, facts))[0]]))
   const columns: Record<string, unknown> = {}
@@ -91,8 +92,8 @@ const isRecord = (entry: Entry): entry is PlatformRecord =>
 /** Anything else would reach clients as an address to open. */
 const isWebAddress = (url: string | undefined) => url !== undefined && /^https?:\/\//i.test(url)
 
-/** What sources say of a platform besides their ids: each from the first that knows it. */
-function sourceFacts (providers: readonly ProviderDefinition[], facts: PlatformFacts | null) {
+/** What providers say of a platform besides their ids: each from the first that knows it. */
+function providerFacts (providers: readonly ProviderDefinition[], facts: PlatformFacts | null) {
   const records = providers.map((provider) => entryOf(provider, facts)).filter(isRecord)
   return {
     family_name: records.find(({ family_name: name }) => name !== undefined && name !== '')?.family_name ?? null,
@@ -104,14 +105,14 @@ export function toPlatformView (
   row: PlatformRow, facts: PlatformFacts | null, firmware: readonly FirmwareRow[],
   providers: readonly ProviderDefinition[]
 ): PlatformView {
-  const columns = sourceColumns(providers, facts)
+  const columns = providerColumns(providers, facts)
   const isIdentified = isPlatformIdentified(columns)
   return {
     ...columns,
     ...row,
     category: facts?.category ?? null,
     generation: facts?.generation ?? null,
-    ...sourceFacts(providers, facts),
+    ...providerFacts(providers, facts),
     family_slug: null,
     url: null,
     firmware: firmware.map(toFirmwareView),

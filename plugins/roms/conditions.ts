@@ -5,7 +5,7 @@ import type { Viewer } from '../platforms/visibility.ts'
 import { PLAY_STATUSES } from './entities.ts'
 import type { ListRomsQuery, ScopeQuery } from './list-query.ts'
 import { gameFieldsIn } from './game-fields.ts'
-import type { Sources } from './sources.ts'
+import type { RomProviders } from './providers.ts'
 import { isRomVisible } from './visibility.ts'
 
 /** A condition on `roms` aliased `r`, its platform `p` and the viewer's marks `u`. */
@@ -40,7 +40,7 @@ function combine (conditions: readonly Condition[], logic: Logic): Condition {
 
 const readLogic = (word: string): Logic => word === 'all' || word === 'none' ? word : 'any'
 
-/** Matched by one of these sources. */
+/** Matched by one of these providers. */
 const isMatchedBy = (keys: readonly string[]): Condition => sql<boolean>`exists (
   select 1 from rom_matches m where m.rom_id = r.id and m.provider = any(${keys}::text[]))`
 
@@ -115,11 +115,11 @@ const FLAGS = {
   has_soundtrack: sql<boolean>`r.has_soundtrack`
 } as const
 
-function flagConditions (query: ListRomsQuery, sources: Sources, viewer: Viewer): Condition[] {
+function flagConditions (query: ListRomsQuery, providers: RomProviders, viewer: Viewer): Condition[] {
   const flags: Record<string, Condition> = {
     ...FLAGS,
-    matched: isMatchedBy(sources.identifying),
-    duplicate: hasSiblings(sources.identifying, viewer),
+    matched: isMatchedBy(providers.identifying),
+    duplicate: hasSiblings(providers.identifying, viewer),
     favorite: NOTHING,
     has_saves: hasAsset(viewer, 'save'),
     has_states: hasAsset(viewer, 'state')
@@ -163,21 +163,21 @@ function statusConditions (query: ListRomsQuery): Condition[] {
   return [combine(conditions, readLogic(query.statuses_logic))]
 }
 
-function sourceConditions (query: ListRomsQuery, sources: Sources): Condition[] {
-  const keys = query.metadata_providers.filter((key) => sources.byKey.has(key))
+function providerConditions (query: ListRomsQuery, providers: RomProviders): Condition[] {
+  const keys = query.metadata_providers.filter((key) => providers.byKey.has(key))
   if (keys.length === 0) return []
   return [combine(keys.map((key) => isMatchedBy([key])), readLogic(query.metadata_providers_logic))]
 }
 
 /** Everything that narrows a list within its scope, but for what the viewer hid. */
-export function filterConditions (query: ListRomsQuery, sources: Sources, viewer: Viewer): Condition[] {
+export function filterConditions (query: ListRomsQuery, providers: RomProviders, viewer: Viewer): Condition[] {
   return [
     ...(query.updated_after === undefined ? [] : [isChangedAfter('r.updated_at', query.updated_after)]),
-    ...flagConditions(query, sources, viewer),
+    ...flagConditions(query, providers, viewer),
     ...listConditions(query),
     ...playerCountCondition(query),
     ...statusConditions(query),
-    ...sourceConditions(query, sources)
+    ...providerConditions(query, providers)
   ]
 }
 

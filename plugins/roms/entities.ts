@@ -70,7 +70,7 @@ export const Rom = defineEntity({
   }
 })
 export type Rom = InferEntity<typeof Rom>
-/** What sources fill in, as it is stored. */
+/** What providers fill in, as it is stored. */
 export type GameValues = { [Name in GameFieldName]: Exclude<Rom[Name], undefined> }
 
 /**
@@ -128,7 +128,7 @@ export const RomMatch = defineEntity({
   properties: {
     rom: () => p.manyToOne(Rom).primary().deleteRule('cascade').joinColumn('rom_id'),
     provider: columns.text().primary(),
-    /** The id as text, whatever its type on the wire; null where a source gives ids of others only. */
+    /** The id as text, whatever its type on the wire; null where a provider gives ids of others only. */
     provider_id: columns.text().nullable(),
     /** The whole match as the provider gave it, raw record included. */
     match: p.json<Record<string, unknown>>(),

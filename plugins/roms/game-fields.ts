@@ -13,7 +13,7 @@ type Place =
   /** What exporters are given. */
   'exports'
 
-/** How one value comes of several: of the first source that has one; the mean; the largest. */
+/** How one value comes of several: of the first provider that has one; the mean; the largest. */
 type Merge = 'first' | 'mean' | 'largest'
 
 interface GameField {
@@ -21,7 +21,7 @@ interface GameField {
   /** The column's type in SQL. */
   sql: 'text' | 'text[]' | 'int' | 'bigint' | 'real'
   merge: Merge
-  /** What is stored where no source has a value; a source that says just this has none. */
+  /** What is stored where no provider has a value; a provider that says just this has none. */
   none: null | string | readonly string[]
   /** The value in answers. */
   wire: unknown
@@ -36,7 +36,7 @@ const list = {
 } as const
 
 /**
- * The fields that sources fill and every ROM has a column of. Columns, merge, statements and schemas are made of this
+ * The fields that providers fill and every ROM has a column of. Columns, merge, statements and schemas are made of this
  * table. Those with a rule of their own, such as the name, are in `merge.ts` of the scans.
  */
 export const GAME_FIELDS = {

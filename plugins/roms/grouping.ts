@@ -12,7 +12,7 @@ function rankRegions (priority: readonly string[]): string[] {
   return priority.flatMap((code) => REGIONS.filter((name) => regionCodes([name])[0] === code))
 }
 
-/** For every ROM that a source knows the id the first of these sources gives it. */
+/** For every ROM that a provider knows the id the first of these providers gives it. */
 const groupKeys = (keys: readonly string[]): RawBuilder<unknown> => sql`(
   select distinct on (m.rom_id) m.rom_id, m.provider || ' ' || m.provider_id as id
   from rom_matches m where m.provider = any(${keys}::text[])

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import { GAME_FIELDS, GAME_FIELD_NAMES } from './game-fields.ts'
-import type { Source, Sources } from './sources.ts'
+import type { RomProvider, RomProviders } from './providers.ts'
 
 export interface Order {
   /** What follows `order by`; always total, since the id comes last. */
@@ -24,8 +24,8 @@ const MARK_COLUMNS = new Set(['last_played', 'rating', 'difficulty', 'completion
 const NAME = sql.ref('r.name_sort_key')
 const NAME_CHARACTER = sql<string>`lower(left(${NAME}, 1))`
 
-/** A source's id as a value to sort by: a number where it is one. */
-function sourceId ({ key, id }: Source): RawBuilder<unknown> {
+/** A provider's id as a value to sort by: a number where it is one. */
+function providerId ({ key, id }: RomProvider): RawBuilder<unknown> {
   const value = id === 'string'
     ? sql`m.provider_id`
     : sql`case when m.provider_id ~ '^[0-9]{1,18}$' then m.provider_id::bigint end`
@@ -34,18 +34,18 @@ function sourceId ({ key, id }: Source): RawBuilder<unknown> {
 
 interface SortValue { value: RawBuilder<unknown>, isText: boolean, needsMarks: boolean }
 
-function valueOf (column: string, sources: Sources): SortValue | null {
+function valueOf (column: string, providers: RomProviders): SortValue | null {
   const isText = TEXT_COLUMNS.has(column)
   if (isText || OTHER_COLUMNS.has(column)) return { value: sql.ref(`r.${column}`), isText, needsMarks: false }
   if (MARK_COLUMNS.has(column)) return { value: sql.ref(`u.${column}`), isText: false, needsMarks: true }
-  const source = column.endsWith('_id') ? sources.byKey.get(column.slice(0, -3)) : undefined
-  return source === undefined ? null : { value: sourceId(source), isText: false, needsMarks: false }
+  const provider = column.endsWith('_id') ? providers.byKey.get(column.slice(0, -3)) : undefined
+  return provider === undefined ? null : { value: providerId(provider), isText: false, needsMarks: false }
 }
 
 /** The order a client asks for by name; a name that is not in the lists above means by name. */
-export function readOrder (orderBy: string, orderDir: string, sources: Sources): Order {
+export function readOrder (orderBy: string, orderDir: string, providers: RomProviders): Order {
   const direction = orderDir.toLowerCase() === 'desc' ? sql`desc` : sql`asc`
-  const found = valueOf(orderBy.toLowerCase(), sources)
+  const found = valueOf(orderBy.toLowerCase(), providers)
   if (found === null) {
     return { by: sql`${NAME} ${direction}, r.id ${direction}`, character: NAME_CHARACTER, needsMarks: false }
   }

@@ -23,9 +23,9 @@ const HashQuery = Type.Object({ crc_hash: Hash, md5_hash: Hash, sha1_hash: Hash,
 const asBuilt = () => (answer: unknown) => JSON.stringify(answer)
 
 const routes: Routes = async (app) => {
-  const { sources } = app.roms
-  createRomSchemas(sources).forEach((schema) => { app.addSchema(schema) })
-  const SourceQuery = Type.Object(Object.fromEntries(sources.all.map(({ key, id }) =>
+  const { providers } = app.roms
+  createRomSchemas(providers).forEach((schema) => { app.addSchema(schema) })
+  const ProviderQuery = Type.Object(Object.fromEntries(providers.all.map(({ key, id }) =>
     [`${key}_id`, Type.Optional(id === 'integer' ? Type.Integer() : StoredText())])))
 
   app.get('/api/roms', {
@@ -57,14 +57,14 @@ const routes: Routes = async (app) => {
 
   app.get('/api/roms/by-metadata-provider', {
     schema: {
-      operationId: 'getRomByMetadataProvider', tags, summary: 'The first ROM that a metadata source knows by an id',
-      querystring: SourceQuery, response: { 200: DetailedRomSchema }
+      operationId: 'getRomByMetadataProvider', tags, summary: 'The first ROM that a metadata provider knows by an id',
+      querystring: ProviderQuery, response: { 200: DetailedRomSchema }
     },
     config: readsOpen,
     serializerCompiler: asBuilt
   }, async (request) => {
     const query = request.query as Record<string, number | string | undefined>
-    const ids = sources.all.flatMap(({ key }) => {
+    const ids = providers.all.flatMap(({ key }) => {
       const id = query[`${key}_id`]
       return id === undefined || id === '' ? [] : [[key, id] as const]
     })

@@ -75,12 +75,12 @@ export interface FileRow extends Pick<RomFile, 'id' | 'file_name' | 'file_path' 
 export interface MatchRow {
   rom_id: number
   provider: string
-  /** Null where a source gives ids of others only. */
+  /** Null where a provider gives ids of others only. */
   provider_id: string | null
   metadata: Record<string, unknown> | null
 }
 
-/** How the viewer fares in one game of a source. */
+/** How the viewer fares in one game of a provider. */
 export interface ProgressRow {
   provider: string
   provider_id: string
@@ -131,7 +131,7 @@ export async function selectRoms (
   return rows
 }
 
-/** What the sources say, of all these ROMs at once. */
+/** What the providers say, of all these ROMs at once. */
 export async function selectMatches (em: EntityManager, romIds: readonly number[]): Promise<Map<number, MatchRow[]>> {
   const { rows } = await sql<MatchRow>`
     select m.rom_id, m.provider, m.provider_id, m.match -> 'metadata' as metadata
@@ -139,7 +139,7 @@ export async function selectMatches (em: EntityManager, romIds: readonly number[
   return Map.groupBy(rows, (row) => row.rom_id)
 }
 
-/** What sources tell of one user and these games, by source and id. */
+/** What providers tell of one user and these games, by provider and id. */
 export async function selectProgress (
   em: EntityManager, userId: number, providers: readonly string[], matches: readonly MatchRow[]
 ): Promise<ProgressRow[]> {
@@ -153,7 +153,7 @@ export async function selectProgress (
   return rows
 }
 
-/** Other ROMs of the same platform that one of the sources takes for the same game, of all these ROMs at once. */
+/** Other ROMs of the same platform that one of the providers takes for the same game, of all these ROMs at once. */
 export async function selectSiblings (
   em: EntityManager, viewer: Viewer, romIds: readonly number[], keys: readonly string[]
 ): Promise<Map<number, SiblingRow[]>> {

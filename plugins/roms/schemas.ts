@@ -4,7 +4,7 @@ import { ROM_FILE_CATEGORIES } from '../library/categories.ts'
 import { RomAssetFields } from '../assets/rom-assets.ts'
 import { PLAY_STATUSES } from './entities.ts'
 import { gameSchemas } from './game-fields.ts'
-import type { Sources } from './sources.ts'
+import type { RomProviders } from './providers.ts'
 
 const Texts = Type.Array(Type.String())
 const Count = Type.Integer({ minimum: 0 })
@@ -146,7 +146,7 @@ const DetailedFields = Type.Object({
   all_user_notes: Empty
 })
 
-/** `<key>_id` and `<key>_metadata` of every source come on top, as the document shows. */
+/** `<key>_id` and `<key>_metadata` of every provider come on top, as the document shows. */
 type WithSources<Fields> = Fields & Readonly<Record<string, unknown>>
 export type RomView = WithSources<Static<typeof RomFields>>
 export type SimpleRomView = WithSources<Static<typeof RomFields> & Static<typeof SimpleFields>>
@@ -160,7 +160,7 @@ export const RomFiltersSchema = Type.Object({
 })
 export type RomFilters = Static<typeof RomFiltersSchema>
 
-function sourceFields ({ all }: Sources): Record<string, TSchema> {
+function providerFields ({ all }: RomProviders): Record<string, TSchema> {
   const fields: Record<string, TSchema> = {}
   for (const { key, id, metadata, hasMetadata, progress } of all) {
     fields[`${key}_id`] = Nullable(id === 'integer' ? Type.Integer() : Type.String())
@@ -171,8 +171,8 @@ function sourceFields ({ all }: Sources): Record<string, TSchema> {
 }
 
 /** The schemas of ROMs with the fields of the providers that are registered. */
-export function createRomSchemas (sources: Sources) {
-  const fields = { ...RomFields.properties, ...sourceFields(sources) }
+export function createRomSchemas (providers: RomProviders) {
+  const fields = { ...RomFields.properties, ...providerFields(providers) }
   return [
     Type.Object({ ...fields, ...SimpleFields.properties }, { $id: 'SimpleRom' }),
     Type.Object({ ...fields, ...DetailedFields.properties }, { $id: 'DetailedRom' })

@@ -20,7 +20,7 @@ import { selectPageIndex } from './page-index.ts'
 import { noteLastPlayed, notePlayed } from './played.ts'
 import { type RomRow, romTables, selectFile, selectFiles, selectMatches, selectProgress, selectRoms, selectSiblings } from './rows.ts'
 import type { DetailedRomView, RomFileView, RomFilters, RomPage, RomUserView, RomView, SimpleRomView } from './schemas.ts'
-import { type Sources, createSources } from './sources.ts'
+import { type RomProviders, createRomProviders } from './providers.ts'
 import { stillOf, toFileView, toRomView } from './views.ts'
 import { isRomVisible } from './visibility.ts'
 
@@ -32,16 +32,16 @@ const toDetailed = async (em: EntityManager, viewer: Viewer, view: RomView): Pro
 const BY_NAME = sql`order by r.name_sort_key, r.id`
 const FIRST = sql`order by r.id limit 1`
 
-/** The first ROM by any of the ids given, which are keyed by source. */
+/** The first ROM by any of the ids given, which are keyed by provider. */
 function hasSourceId (ids: Readonly<Record<string, number | string>>): Condition {
   const pairs = Object.entries(ids).map(([key, id]) => sql<boolean>`(m.provider = ${key} and m.provider_id = ${String(id)})`)
   return sql<boolean>`exists (select 1 from rom_matches m where m.rom_id = r.id and (${sql.join(pairs, sql` or `)}))`
 }
 
 export function createRoms (app: FastifyInstance, config: Config) {
-  const sources: Sources = createSources(app.registry)
-  /** The sources that tell how a user fares. */
-  const telling = sources.all.filter((source) => source.progress !== null).map(({ key }) => key)
+  const providers: RomProviders = createRomProviders(app.registry)
+  /** The providers that tell how a user fares. */
+  const telling = providers.all.filter((provider) => provider.progress !== null).map(({ key }) => key)
   const userOf = (viewer: Viewer) => viewer?.id ?? null
 
   async function toViews (
@@ -51,7 +51,7 @@ export function createRoms (app: FastifyInstance, config: Config) {
     if (ids.length === 0) return []
     const [matches, siblings, files] = await Promise.all([
       selectMatches(em, ids),
-      extras.siblings ? selectSiblings(em, viewer, ids, sources.identifying) : null,
+      extras.siblings ? selectSiblings(em, viewer, ids, providers.identifying) : null,
       extras.files ? selectFiles(em, ids) : null
     ])
     const progress = viewer === null || telling.length === 0
@@ -63,7 +63,7 @@ export function createRoms (app: FastifyInstance, config: Config) {
       progress,
       matches: matches.get(row.id) ?? [],
       siblings: siblings?.get(row.id) ?? [], files: files?.get(row.id) ?? []
-    }, sources, addresses))
+    }, providers, addresses))
   }
 
   /** The rows in the order of the ids; ids without a row are left out. */
@@ -103,24 +103,24 @@ export function createRoms (app: FastifyInstance, config: Config) {
     const narrowed = every([
       isRomVisible(viewer),
       ...scopeConditions(query, query.search_term),
-      ...filterConditions(query, sources, viewer),
+      ...filterConditions(query, providers, viewer),
       ...(needsMarks ? [sql<boolean>`u.id is not null`] : [])
     ])
     const shown = query.statuses.includes('hidden') ? [] : [isNotHidden]
     if (!query.group_by_meta_id) return every([narrowed, ...shown])
     const tables = romTables(userOf(viewer))
-    return every([isRepresentative(tables, narrowed, sources.identifying, config.scan.priority.region), ...shown])
+    return every([isRepresentative(tables, narrowed, providers.identifying, config.scan.priority.region), ...shown])
   }
 
   return {
-    sources,
+    providers,
     noteLastPlayed,
     notePlayed,
 
     async list (em: EntityManager, viewer: Viewer, input: ListRomsQuery): Promise<RomPage> {
       const query = withOldNames(input)
       const { limit, offset } = query
-      const order = readOrder(query.order_by, query.order_dir, sources)
+      const order = readOrder(query.order_by, query.order_dir, providers)
       const condition = listCondition(viewer, query, order.needsMarks)
       const scope = every([isRomVisible(viewer), isNotHidden, ...scopeConditions(query, query.search_term)])
       const indexing = selectPageIndex(em, userOf(viewer), condition, order, {
@@ -162,7 +162,7 @@ export function createRoms (app: FastifyInstance, config: Config) {
     getDetailed: async (em: EntityManager, viewer: Viewer, id: number): Promise<DetailedRomView> =>
       await toDetailed(em, viewer, await get(em, viewer, id)),
 
-    /** @param ids by source key */
+    /** @param ids by provider key */
     async findBySource (
       em: EntityManager, viewer: Viewer, ids: Readonly<Record<string, number | string>>
     ): Promise<DetailedRomView> {

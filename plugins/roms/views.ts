@@ -4,7 +4,7 @@ import type { FileRow, MarksRow, MatchRow, ProgressRow, RomRow, SiblingRow } fro
 import type { RomFileView, RomUserView, RomView, SiblingView } from './schemas.ts'
 import { ROM_FILE_CATEGORIES } from '../library/categories.ts'
 import type { Addresses } from '../resources/addresses.ts'
-import type { Source, Sources } from './sources.ts'
+import type { RomProvider, RomProviders } from './providers.ts'
 import { gameFieldsIn, mapGameFields } from './game-fields.ts'
 
 /** What belongs to a ROM, fetched for many at once. */
@@ -66,21 +66,21 @@ function toSiblingViews (rows: readonly SiblingRow[]): SiblingView[] {
     .sort((a, b) => compareTexts(a.sort_comparator, b.sort_comparator) || a.id - b.id)
 }
 
-const readId = (source: Source, id: string | null | undefined) =>
-  id === null || id === undefined ? null : source.id === 'integer' ? Number(id) : id
+const readId = (provider: RomProvider, id: string | null | undefined) =>
+  id === null || id === undefined ? null : provider.id === 'integer' ? Number(id) : id
 
-/** `<key>_id`, `<key>_metadata` and `<key>_progress` of every source; null where it does not know the ROM. */
-function toSourceFields ({ matches, progress }: RomParts, sources: Sources): Record<string, unknown> {
+/** `<key>_id`, `<key>_metadata` and `<key>_progress` of every provider; null where it does not know the ROM. */
+function toProviderFields ({ matches, progress }: RomParts, providers: RomProviders): Record<string, unknown> {
   const byProvider = new Map(matches.map((match) => [match.provider, match]))
   const fields: Record<string, unknown> = {}
-  for (const source of sources.all) {
-    const match = byProvider.get(source.key)
-    fields[`${source.key}_id`] = readId(source, match?.provider_id)
-    if (source.progress !== null) {
-      const own = progress.find(({ provider, provider_id: id }) => provider === source.key && id === match?.provider_id)
-      fields[`${source.key}_progress`] = own?.progress ?? null
+  for (const provider of providers.all) {
+    const match = byProvider.get(provider.key)
+    fields[`${provider.key}_id`] = readId(provider, match?.provider_id)
+    if (provider.progress !== null) {
+      const own = progress.find((row) => row.provider === provider.key && row.provider_id === match?.provider_id)
+      fields[`${provider.key}_progress`] = own?.progress ?? null
     }
-    if (source.hasMetadata) fields[`${source.key}_metadata`] = match?.metadata ?? null
+    if (provider.hasMetadata) fields[`${provider.key}_metadata`] = match?.metadata ?? null
   }
   return fields
 }
@@ -89,7 +89,7 @@ function toSourceFields ({ matches, progress }: RomParts, sources: Sources): Rec
 export const stillOf = ({ media, path_screenshots: [first] }: Pick<RomRow, 'media' | 'path_screenshots'>): string | null =>
   media.title_screen?.path ?? first ?? null
 
-/** Badge paths as addresses; everything else as the source gave it. */
+/** Badge paths as addresses; everything else as the provider gave it. */
 function toAchievements (
   metadata: Record<string, unknown> | null, addresses: Addresses
 ): Record<string, unknown> | null {
@@ -165,12 +165,12 @@ function toFields (row: RomRow) {
 }
 
 /** A ROM as clients get it in every list, event and detail; those add their own fields. */
-export function toRomView (row: RomRow, parts: RomParts, sources: Sources, addresses: Addresses): RomView {
+export function toRomView (row: RomRow, parts: RomParts, providers: RomProviders, addresses: Addresses): RomView {
   const { platform_name: platformName, marks } = row
   const achievements = parts.matches.find((match) => match.provider === 'ra')?.metadata ?? null
   return {
     ...toFields(row),
-    ...toSourceFields(parts, sources),
+    ...toProviderFields(parts, providers),
     ...toArtwork(row, addresses),
     platform_display_name: row.platform_custom_name ?? platformName,
     alternative_names: row.alternative_names.toSorted(),

@@ -1,4 +1,4 @@
-import { ARTWORK_PRIORITY, METADATA_PRIORITY } from '../../core/library/sources.ts'
+import { ARTWORK_PRIORITY, METADATA_PRIORITY } from '../plugins/known-providers.ts'
 import { MEDIA_KINDS } from '@svc/plugin-sdk'
 import { Type } from '@sinclair/typebox'
 import { Names, Section } from '../../core/config/setting.ts'
@@ -6,8 +6,8 @@ import { StringEnum } from '../../core/typebox.ts'
 
 export const ScanSchema = Type.Object({
   priority: Section({
-    metadata: Names('Sources of text, most trusted first; others follow', METADATA_PRIORITY),
-    artwork: Names('Sources of artwork, most trusted first; others follow', ARTWORK_PRIORITY),
+    metadata: Names('Providers of text, most trusted first; others follow', METADATA_PRIORITY),
+    artwork: Names('Providers of artwork, most trusted first; others follow', ARTWORK_PRIORITY),
     cover: Type.Optional(Names('Overrides artwork for covers')),
     screenshot: Type.Optional(Names('Overrides artwork for screenshots')),
     manual: Type.Optional(Names('Overrides artwork for manuals')),
@@ -24,7 +24,7 @@ export const ScanSchema = Type.Object({
     minimum: 1,
     maximum: 4096,
     env: 'SCAN_WORKERS',
-    description: 'ROMs under way at the sources at once: how far the others run ahead of a slow or paused one'
+    description: 'ROMs under way at the providers at once: how far the others run ahead of a slow or paused one'
   }),
   hash_threads: Type.Integer({
     default: 0, minimum: 0, maximum: 64, env: 'SVC_HASH_THREADS', description: 'Threads that hash; 0 means one per core'

@@ -17,7 +17,7 @@ declare module 'fastify' {
   interface FastifyInstance { scans: ReturnType<typeof createScans> }
 }
 
-/** Of the whole library, with every source that is enabled. */
+/** Of the whole library, with every provider that is enabled. */
 const QUICK_SCAN: ScanPayload = {
   type: 'quick', platforms: [], platform_fs_slugs: [], roms_ids: []
 }
@@ -26,7 +26,7 @@ function defineRescan (app: FastifyInstance, config: Config): TaskDefinition {
   return {
     name: 'scan_library',
     title: 'Scheduled rescan',
-    description: 'Quick scan of all platforms with every enabled source',
+    description: 'Quick scan of all platforms with every enabled provider',
     type: 'scan',
     group: 'scheduled',
     enabled: config.tasks.scheduled_rescan,

@@ -1,6 +1,6 @@
 import { type Static, type TProperties, Type } from '@sinclair/typebox'
 import type { ProviderDefinition } from '@svc/plugin-sdk'
-import { listProviders, listSourceKeys } from '../../core/library/sources.ts'
+import { listProviderKeys, listProviders } from '../plugins/providers.ts'
 import type { Registry } from '../../core/loader/registry.ts'
 import { StringEnum } from '../../core/typebox.ts'
 import { SCAN_TYPES } from './scan-types.ts'
@@ -30,11 +30,11 @@ const SharedFields = Type.Object({
 })
 
 /**
- * The payload of a scan: its `apis` are the sources known to clients and every provider there is, those that are
+ * The payload of a scan: its `apis` are the providers known to clients and every provider there is, those that are
  * switched off included; the providers' own options come on top.
  */
 export function createScanPayloadSchema (registry: Pick<Registry, 'definitions'>) {
-  const apis = Type.Array(StringEnum(listSourceKeys(registry)), { description: 'Metadata sources; without it every enabled one' })
+  const apis = Type.Array(StringEnum(listProviderKeys(registry)), { description: 'Metadata providers; without it every enabled one' })
   return Type.Object({
     ...KNOWN_OPTIONS, ...listOptions(listProviders(registry)), ...SharedFields.properties, apis: Type.Optional(apis)
   }, { additionalProperties: false })

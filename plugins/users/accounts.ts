@@ -7,7 +7,7 @@ import type { Registry } from '../../core/loader/registry.ts'
 import { Nullable } from '../../core/typebox.ts'
 import { ProviderAccount } from './entities.ts'
 
-/** What users may set for one source, and what is read of how they fare there. */
+/** What users may set for one provider, and what is read of how they fare there. */
 interface AccountKind {
   key: string
   /** The name of each setting is that on the wire. */
@@ -15,7 +15,7 @@ interface AccountKind {
   progress: TSchema | null
 }
 
-/** Every answer has these, with or without the source's plugin. */
+/** Every answer has these, with or without the provider's plugin. */
 const KNOWN: readonly AccountKind[] = [{
   key: 'ra',
   settings: Type.Object({ ra_username: Type.String({ maxLength: 255 }) }),
@@ -26,13 +26,13 @@ const Progression = Nullable(Type.Object({}, { additionalProperties: true }))
 
 export type StoredProgress = readonly GameProgress<object>[]
 
-/** What a source told of all games of a user, as clients read it. */
+/** What a provider told of all games of a user, as clients read it. */
 function toProgression (key: string, progress: StoredProgress) {
   const results = progress.map(({ id, ...one }) => ({ [`rom_${key}_id`]: id, ...one }))
   return { total: results.length, results }
 }
 
-/** The accounts that users have at sources: what the sources ask for, and the fields that clients see. */
+/** The accounts that users have at providers: what the providers ask for, and the fields that clients see. */
 export function createAccounts ({ definitions }: Pick<Registry, 'definitions'>) {
   const kinds = new Map(KNOWN.map((kind) => [kind.key, kind]))
   for (const { kind, definition } of definitions) {
@@ -65,7 +65,7 @@ export function createAccounts ({ definitions }: Pick<Registry, 'definitions'>) 
         [name, Type.Optional(Nullable({ ...schema, pattern: '^[^\\u0000]*$', description: 'Empty leaves it as it is' }))]))),
 
     /**
-     * What an update sets, by source; empty values change nothing.
+     * What an update sets, by provider; empty values change nothing.
      *
      * @throws ApiError INVALID
      */
@@ -73,7 +73,7 @@ export function createAccounts ({ definitions }: Pick<Registry, 'definitions'>) 
       new Map(all.map((kind) => [kind.key, read(kind, input)] as const)
         .filter(([, given]) => Object.keys(given).length > 0)),
 
-    /** Of another account at the source nothing is known yet. */
+    /** Of another account at the provider nothing is known yet. */
     async write (
       tx: EntityManager, userId: number, updates: ReadonlyMap<string, Record<string, unknown>>
     ): Promise<void> {

@@ -19,12 +19,12 @@ interface Call { user_id: number, provider: string, incremental: boolean }
 type Answer = { ok: true } | { ok: false, message: string, is_invalid: boolean }
 
 const QUEUE = 'user-progress'
-/** A source may have to be asked about each game. */
+/** A provider may have to be asked about each game. */
 const TIMEOUT_SECONDS = 10 * 60
 const CONCURRENCY = 2
 const DEFAULT_CRON = '0 4 * * *'
 
-/** Reads how users fare at sources. The code of plugins runs in the scan worker, which stores what it answers. */
+/** Reads how users fare at providers. The code of plugins runs in the scan worker, which stores what it answers. */
 export function createAchievements (app: FastifyInstance, config: Config) {
   function check (progress: unknown, { key, definition }: Loaded<ProviderDefinition>): StoredProgress {
     const id = Type.Union([Type.Integer(), Type.String({ minLength: 1 })])
@@ -87,9 +87,9 @@ export function createAchievements (app: FastifyInstance, config: Config) {
 
   return {
     /**
-     * Brings a user's progress at a source up to date.
+     * Brings a user's progress at a provider up to date.
      *
-     * @throws ApiError FORBIDDEN · NOT_FOUND without an account there, or with one the source does not know ·
+     * @throws ApiError FORBIDDEN · NOT_FOUND without an account there, or with one the provider does not know ·
      * UNAVAILABLE while no provider can ask for it
      */
     async refresh (em: EntityManager, caller: Caller, id: number, key: string, incremental: boolean): Promise<null> {
@@ -111,7 +111,7 @@ export function createAchievements (app: FastifyInstance, config: Config) {
       throw new ApiError(answer.is_invalid ? 'NOT_FOUND' : 'UNAVAILABLE', answer.message)
     },
 
-    /** A task for each source that tells how users fare; on when `plugins.<key>.progress_cron` says when. */
+    /** A task for each provider that tells how users fare; on when `plugins.<key>.progress_cron` says when. */
     tasks: (): TaskDefinition[] => [...app.registry.providers.values()].flatMap(({ key, definition }) => {
       if (definition.readProgress === undefined) return []
       const section: Record<string, unknown> = config.plugins[key] ?? {}

@@ -22,7 +22,7 @@ interface Update {
   columns: Columns
   /** Whether it says who gets in, or as what. */
   decidesAccess: boolean
-  /** What it sets for sources. */
+  /** What it sets for providers. */
   accounts: ReadonlyMap<string, Record<string, unknown>>
   passwordHash: string | null
   kept: Kept

@@ -37,7 +37,7 @@ export const User = defineEntity({
 })
 export type User = InferEntity<typeof User>
 
-/** What a user set for a source, under the names on the wire, and how they fare there as it told last. */
+/** What a user set for a provider, under the names on the wire, and how they fare there as it told last. */
 export const ProviderAccount = defineEntity({
   name: 'ProviderAccount',
   tableName: 'provider_accounts',

@@ -22,7 +22,7 @@ export const UserSchema = Type.Object({
   created_at: DateTime,
   updated_at: DateTime
 })
-/** What users have at sources comes on top, as the document shows: their settings there and `<key>_progression`. */
+/** What users have at providers comes on top, as the document shows: their settings there and `<key>_progression`. */
 export type UserView = Static<typeof UserSchema> & Readonly<Record<string, unknown>>
 
 /** What the first administrator needs who does not sit at the server. */
@@ -78,7 +78,7 @@ export const UpdateUserSchema = Type.Object({
 })
 export type UpdateUser = Static<typeof UpdateUserSchema> & Readonly<Record<string, unknown>>
 
-/** @param fields what users have at sources */
+/** @param fields what users have at providers */
 export const createUserSchema = (fields: Record<string, TSchema>) =>
   Type.Unsafe<UserView>(Type.Object({ ...UserSchema.properties, ...fields }))
 export const createUpdateUserSchema = (fields: Record<string, TSchema>) =>
@@ -88,7 +88,7 @@ export const RefreshSchema = Nullable(Type.Object({
   incremental: Type.Optional(Type.Boolean({ default: false, description: 'Only what is new since the last time' }))
 }))
 
-/** @param accounts what the user has at sources */
+/** @param accounts what the user has at providers */
 export function toUserView (user: User, access: Access, accounts: Record<string, unknown>): UserView {
   return {
     ...accounts,

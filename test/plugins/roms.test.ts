@@ -300,7 +300,7 @@ t.test('a ROM is shown with its sources, merged data, artwork, files and sibling
   t.same(listed, simple)
   t.same((await list(test)).items[0], { ...simple, files: [] })
   FormatRegistry.Set('date-time', (value) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?\+00:00$/.test(value))
-  const [simpleSchema, detailedSchema] = createRomSchemas(test.app.roms.sources)
+  const [simpleSchema, detailedSchema] = createRomSchemas(test.app.roms.providers)
   for (const [schema, value] of [[simpleSchema, simple], [detailedSchema, detail]] as const) {
     if (schema === undefined) throw new Error('There are two schemas')
     t.same([...TypeCompiler.Compile(schema).Errors(value)].map((error) => `${error.path} ${error.message}`), [])

@@ -18,8 +18,8 @@ const FILM_KINDS: readonly MediaKind[] = ['video', 'video_normalized']
 export type ArtworkSubject = Pick<Rom, 'id' | 'url_cover' | 'path_cover_large' | 'path_cover_small' | 'url_screenshots' |
   'path_screenshots' | 'url_manual' | 'path_manual' | 'media'> & {
     platform_id: number
-    /** The source of each address, by its key. */
-    sources: ReadonlyMap<string, string>
+    /** The provider of each address, by its key. */
+    providers: ReadonlyMap<string, string>
   }
 
 interface CoverPaths { large: string | null, small: string | null }
@@ -70,8 +70,8 @@ export function createArtwork (services: Services, signal: AbortSignal) {
     }
   }
 
-  const toPiece = ({ sources }: ArtworkSubject, kind: MediaKind, url: string): Piece =>
-    ({ kind, url, source: sources.get(url) ?? null })
+  const toPiece = ({ providers }: ArtworkSubject, kind: MediaKind, url: string): Piece =>
+    ({ kind, url, provider: providers.get(url) ?? null })
 
   async function fetchCover (subject: ArtworkSubject, folder: string): Promise<CoverPaths> {
     const kept = { large: subject.path_cover_large ?? null, small: subject.path_cover_small ?? null }
@@ -120,9 +120,9 @@ export function createArtwork (services: Services, signal: AbortSignal) {
     return [cover, manual, ...screenshots, ...media.map(({ url }) => url)].filter(isSet)
   }
 
-  /** ROMs that wait for the pace of the same sources wait together, and keep no others waiting. */
-  function queueOf (urls: readonly string[], sources: ArtworkSubject['sources']): PQueue {
-    const name = origins.pacing(urls.map((url) => sources.get(url) ?? null)).join()
+  /** ROMs that wait for the pace of the same providers wait together, and keep no others waiting. */
+  function queueOf (urls: readonly string[], providers: ArtworkSubject['providers']): PQueue {
+    const name = origins.pacing(urls.map((url) => providers.get(url) ?? null)).join()
     const queue = queues.get(name) ?? new PQueue({ concurrency: DOWNLOADS_AT_ONCE })
     queues.set(name, queue)
     return queue
@@ -152,7 +152,7 @@ export function createArtwork (services: Services, signal: AbortSignal) {
      */
     async fetch (subject: ArtworkSubject): Promise<boolean> {
       const urls = listUrls(subject)
-      return urls.length > 0 && await queueOf(urls, subject.sources).add(() => fetchAll(subject), { signal })
+      return urls.length > 0 && await queueOf(urls, subject.providers).add(() => fetchAll(subject), { signal })
     },
 
     /** Before anything is fetched: deletes what killed scans left half-written. */

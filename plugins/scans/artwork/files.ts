@@ -1,6 +1,6 @@
 import { mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
-import { openImage } from '../../../core/image.ts'
+import { openImage } from '../../resources/image.ts'
 import { errorCode } from '../../../core/files/fs-error.ts'
 import { onDisk } from './failures.ts'
 import type { Origins, Piece } from './origins.ts'

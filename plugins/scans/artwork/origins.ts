@@ -4,7 +4,7 @@ import { type FileHandle, open, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { FetchedMedia, Media, ProviderDefinition } from '@svc/plugin-sdk'
 import { type Download, type DownloadingClient, FileWriteError } from '../../../core/http/client.ts'
-import { samplePixels } from '../../../core/image.ts'
+import { samplePixels } from '../../resources/image.ts'
 import { requireFreeSpace } from '../../../core/files/free-space.ts'
 import { openInside } from '../../../core/files/safe-path.ts'
 import { callProvider } from '../../../core/loader/call-provider.ts'
@@ -17,10 +17,10 @@ import type { Founds } from '../identify/findings.ts'
 type Provider = Loaded<ProviderDefinition>
 type Providers = ReadonlyMap<string, Provider>
 
-/** One file of artwork, and the source that offers it; null for a picture that the ROM itself is. */
-export interface Piece extends Media { source: string | null }
+/** One file of artwork, and the provider that offers it; null for a picture that the ROM itself is. */
+export interface Piece extends Media { provider: string | null }
 
-/** The source looked at the file and says that it stands for one it does not have. */
+/** The provider looked at the file and says that it stands for one it does not have. */
 export class PlaceholderError extends Error {
   override readonly name = 'PlaceholderError'
 }
@@ -38,17 +38,17 @@ const LIBRARY = /^file:\/\/(?<path>.+)$/s
 const FOLDER = /^folder:\/\/(?<property>[^/]+)\/(?<path>.+)$/s
 
 /**
- * The source of every address that stands in these matches. Where several name one, it is one that has its files
+ * The provider of every address that stands in these matches. Where several name one, it is one that has its files
  * fetched in its own way: nobody else may be able to.
  */
-export function findSources (matches: Founds, providers: Providers): Map<string, string> {
-  const sources = new Map<string, string>()
+export function findOfferers (matches: Founds, providers: Providers): Map<string, string> {
+  const keys = new Map<string, string>()
   for (const [key, found] of matches) {
     const media = 'id' in found ? found.media ?? [] : []
     const isOwn = providers.get(key)?.definition.fetchMedia !== undefined
-    for (const { url } of media) if (isOwn || !sources.has(url)) sources.set(url, key)
+    for (const { url } of media) if (isOwn || !keys.has(url)) keys.set(url, key)
   }
-  return sources
+  return keys
 }
 
 async function hashFile (path: string): Promise<string> {
@@ -62,12 +62,12 @@ async function describeFile (path: string, contentType: string): Promise<Fetched
   return { content_type: contentType, size, sha1_hash: sha1, pixels }
 }
 
-async function copy (source: FileHandle, target: string, signal: AbortSignal): Promise<void> {
-  const { size } = await source.stat()
+async function copy (from: FileHandle, target: string, signal: AbortSignal): Promise<void> {
+  const { size } = await from.stat()
   await onDisk(() => requireFreeSpace(dirname(target), size))
   const file = await onDisk(() => open(target, 'wx'))
   try {
-    for await (const chunk of source.createReadStream({ autoClose: false })) {
+    for await (const chunk of from.createReadStream({ autoClose: false })) {
       signal.throwIfAborted()
       await onDisk(() => file.writeFile(chunk as Buffer))
     }
@@ -76,28 +76,28 @@ async function copy (source: FileHandle, target: string, signal: AbortSignal): P
   }
 }
 
-/** Brings files from where they are: the library, a folder of a source, a source's own client, or the open internet. */
+/** Brings files from where they are: the library, a folder of a provider, its own client, or the open internet. */
 export function createOrigins ({ http, libraryDir, providers, breakerOf, scope }: Services) {
   const { signal } = scope
   /** Addresses of placeholders, which are not asked for again. */
   const placeholders = new Set<string>()
 
   async function copyFrom (folder: string, path: string, target: string): Promise<void> {
-    const source = await openInside(folder, path)
+    const from = await openInside(folder, path)
     try {
-      await copy(source, target, signal)
+      await copy(from, target, signal)
     } finally {
-      await source.close()
+      await from.close()
     }
   }
 
   function folderOf (provider: Provider | undefined, property: string): string {
     const folder = provider?.folders[property]
-    if (folder === undefined) throw new Error(`No source that is active has a folder '${property}'; check its configuration`)
+    if (folder === undefined) throw new Error(`No provider that is active has a folder '${property}'; check its configuration`)
     return folder
   }
 
-  /** The request goes out with what the source adds to it, at its pace and under its masks. */
+  /** The request goes out with what the provider adds to it, at its pace and under its masks. */
   async function downloadAs (
     provider: Provider, { kind, url }: Piece, toFile: string, acceptType: (type: string) => boolean
   ): Promise<Download> {
@@ -139,24 +139,24 @@ export function createOrigins ({ http, libraryDir, providers, breakerOf, scope }
      * Writes a file of artwork to `target`.
      *
      * @param acceptType whether a media type is wanted, of what is downloaded
-     * @throws PlaceholderError for a file that its source refuses
+     * @throws PlaceholderError for a file that its provider refuses
      */
     async bring (piece: Piece, target: string, acceptType: (type: string) => boolean): Promise<void> {
-      const { url, source } = piece
-      const provider = source === null ? undefined : providers.get(source)
+      const { url, provider: key } = piece
+      const provider = key === null ? undefined : providers.get(key)
       const inLibrary = LIBRARY.exec(url)?.groups?.path
       if (inLibrary !== undefined) return await copyFrom(libraryDir, inLibrary, target)
       const { property, path } = FOLDER.exec(url)?.groups ?? {}
       if (property !== undefined && path !== undefined) {
         return await copyFrom(folderOf(provider, property), path, target)
       }
-      if (placeholders.has(url)) throw placeholder(source ?? '')
+      if (placeholders.has(url)) throw placeholder(key ?? '')
       await checkAccepted(provider, piece, await download(piece, provider, target, acceptType))
     },
 
-    /** The sources among these that fetch their own files, and so at their own pace. */
-    pacing: (sources: readonly (string | null)[]): string[] =>
-      [...new Set(sources)].filter((key) => key !== null)
+    /** The providers among these that fetch their own files, and so at their own pace. */
+    pacing: (keys: readonly (string | null)[]): string[] =>
+      [...new Set(keys)].filter((key) => key !== null)
         .filter((key) => providers.get(key)?.definition.fetchMedia !== undefined).sort()
   }
 }

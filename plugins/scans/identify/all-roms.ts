@@ -4,7 +4,7 @@ import type { Config } from '../../../core/config/config.ts'
 import { parseName } from '../../library/names.ts'
 import type { Announcer } from '../run/announcer.ts'
 import type { Artwork } from '../artwork/artwork.ts'
-import { findSources } from '../artwork/origins.ts'
+import { findOfferers } from '../artwork/origins.ts'
 import { createBatcher } from '../run/batcher.ts'
 import type { RomLookup } from './one-rom.ts'
 import { type Founds, createFindings, idOf } from './findings.ts'
@@ -49,7 +49,7 @@ interface Outcome {
   isNew: boolean
   platform: ScannedPlatform
   isIdentified: boolean
-  /** What all sources say, for whoever fetches what they offer. */
+  /** What all providers say, for whoever fetches what they offer. */
   matches: Founds
   write: MatchWrite | null
 }
@@ -90,8 +90,8 @@ function toMergeBase (rom: LookupRom, isFresh: boolean): MergeBase {
 export function createIdentification (services: IdentificationServices) {
   const { app, config, type, store, artwork, romLookup, titles, priorities, progress, announcer, signal } = services
   const { providers } = app.registry
-  // Each source limits itself, in its own queue. This only limits how many ROMs wait in memory for the slowest one, and
-  // must be far more than all sources take at once: else a paused one would stop the others.
+  // Each provider limits itself, in its own queue. This only limits how many ROMs wait in memory for the slowest one,
+  // and must be far more than all of them take at once: else a paused one would stop the others.
   const pipeline = new PQueue({ concurrency: config.scan.workers })
   const writer = createBatcher(writeOutcomes, { max: WRITE_MAX, delayMs: WRITE_DELAY_MS })
   const fetches = new Set<Promise<void>>()
@@ -160,7 +160,7 @@ export function createIdentification (services: IdentificationServices) {
       url_manual: merged.url_manual,
       path_manual: rom.url_manual === merged.url_manual ? rom.path_manual : null,
       media: merged.media,
-      sources: findSources(matches, providers)
+      providers: findOfferers(matches, providers)
     }).then(async (isFetched) => {
       if (isFetched) await announcer.roms([rom.id], { is_new: false, is_identifying: false })
     }).catch((err: unknown) => {

@@ -7,14 +7,14 @@ import type { Founds } from './findings.ts'
 
 type Claim = NonNullable<ProviderDefinition['claims']>[number]
 
-/** The order in which sources are believed, by field group. Those the configuration leaves out follow in load order. */
+/** The order in which providers are believed, by field group. What the configuration leaves out follows as loaded. */
 export interface Priorities {
   metadata: readonly string[]
   cover: readonly string[]
   screenshot: readonly string[]
   manual: readonly string[]
   media: readonly MediaKind[]
-  /** What some sources have the say about, wherever they stand and whatever was there before. */
+  /** What some providers have the say about, wherever they stand and whatever was there before. */
   claims: ReadonlyMap<string, readonly Claim[]>
 }
 
@@ -27,7 +27,7 @@ export interface MergeBase {
   fs_name_no_tags: string
   regions: string[]
   languages: string[]
-  /** What serves as cover when no source has one. */
+  /** What serves as cover when no provider has one. */
   own_cover: string | null
   /** Values that are kept when set: those of a ROM that was matched before. */
   kept: Partial<Pick<Rom, 'name' | 'summary' | 'url_cover' | 'url_screenshots' | 'url_manual' | 'media'>>
@@ -52,7 +52,7 @@ export function readPriorities (
 
 type Ranked = readonly (readonly [key: string, match: Match])[]
 
-/** Sources of ids only say nothing that is merged. */
+/** Providers of ids only say nothing that is merged. */
 function rank (founds: Founds, order: readonly string[]): Ranked {
   const matches = [...founds].flatMap(([key, found]) => 'id' in found ? [[key, found] as const] : [])
   const place = (key: string) => order.includes(key) ? order.indexOf(key) : order.length
@@ -128,14 +128,14 @@ function keptName (base: MergeBase): string | null {
   return isEmpty(name) || name === base.fs_name_no_tags ? null : name ?? null
 }
 
-/** One record from all matches: each field from the first source, in priority order, that has a value. */
+/** One record from all matches: each field from the first provider, in priority order, that has a value. */
 export function mergeMatches (founds: Founds, base: MergeBase, priorities: Priorities): MergedFields {
   const { kept } = base
   const claimed = (order: readonly string[], claim: Claim) =>
     matchesOf(rank(founds, order).filter(([key]) => priorities.claims.get(key)?.includes(claim) === true))
   const texts = matchesOf(rank(founds, priorities.metadata))
 
-  /** From a source that has the say, else what was there before, else from the first source. */
+  /** From a provider that has the say, else what was there before, else from the first provider. */
   function chooseText (field: 'name' | 'summary', before: string | null): string | null {
     return pick(claimed(priorities.metadata, field), field) ?? before ?? pick(texts, field)
   }

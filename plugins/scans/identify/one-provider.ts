@@ -76,7 +76,7 @@ export function checkMatch (match: unknown, provider: Provider): Found {
   return toStorable(match) as Found
 }
 
-/** Of a source that gives ids of others, nothing else counts. */
+/** Of a provider that gives ids of others, nothing else counts. */
 function readLinks ({ id, ids, score }: Static<typeof MatchSchema>, key: string): LinkMatch {
   if (ids === undefined || id !== undefined) {
     throw new Error(`Provider '${key}' returned a match ${ids === undefined ? "without 'ids'" : "with an 'id' of its own"}, ` +

@@ -12,7 +12,7 @@ import { LeftOutError, type ProviderQueue, checkMatch, createProviderQueue } fro
 /** How a ROM is looked up at one provider. */
 export interface Lookup {
   provider: string
-  /** An id that is known beforehand: a file-name tag, or the stored one. Those of other sources come after it. */
+  /** An id that is known beforehand: a file-name tag, or the stored one. Those of other providers come after it. */
   knownId: ProviderId | null
   /** Whether the provider may search when the known ids lead nowhere, or there are none. */
   searches: boolean

@@ -9,7 +9,7 @@ export interface LookupSubject {
   platform_slug: string
   /** Ids that stand in the file name, by the provider's tag. */
   provider_tags: Record<string, number>
-  /** Stored ids by provider key; null for a source that gives ids of others only. */
+  /** Stored ids by provider key; null for a provider that gives ids of others only. */
   stored: ReadonlyMap<string, ProviderId | null>
   /** Already looked up by this scan, before its worker went down. */
   isSettled: boolean
@@ -46,7 +46,7 @@ export function planLookups (
     if (!isAsked(type, definition, subject)) return []
     if (type === 'update' && !subject.isNew) {
       const knownId = subject.stored.get(key) ?? null
-      // A source that cannot be asked by id is asked as at first.
+      // A provider that cannot be asked by id is asked as at first.
       return [{ provider: key, knownId, searches: knownId === null || definition.getById === undefined }]
     }
     return [{ provider: key, knownId: tagOf(definition, subject), searches: true }]

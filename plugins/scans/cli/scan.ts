@@ -1,14 +1,14 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import type { Task } from '../tasks/entities.ts'
-import { type ScanPayload, createScanPayloadSchema } from './schemas.ts'
-import type { ScanType } from './scan-types.ts'
-import { withApp } from '../../core/cli/app.ts'
-import { followScan } from '../../core/cli/follow.ts'
-import { type ScanState, type ScanView, createBarView, createJsonView, createLineView } from '../../core/cli/progress.ts'
-import { coerceText, loadConfig } from '../../core/config/config.ts'
-import { StartError } from '../../core/errors.ts'
-import type { App } from '../../core/typebox.ts'
+import type { Task } from '../../tasks/entities.ts'
+import { type ScanPayload, createScanPayloadSchema } from '../schemas.ts'
+import type { ScanType } from '../scan-types.ts'
+import { withApp } from '../../../core/cli/app.ts'
+import { followScan } from './follow.ts'
+import { type ScanState, type ScanView, createBarView, createJsonView, createLineView } from './progress.ts'
+import { coerceText, loadConfig } from '../../../core/config/config.ts'
+import { StartError } from '../../../core/errors.ts'
+import type { App } from '../../../core/typebox.ts'
 
 export interface ScanOptions {
   type: ScanType
@@ -26,7 +26,7 @@ const INTERRUPTED = 130
 
 const write = (text: string) => { process.stdout.write(text) }
 
-/** Options of metadata sources, written `name=value`. @throws StartError for a name that is none */
+/** Options of metadata providers, written `name=value`. @throws StartError for a name that is none */
 function readOptions (given: readonly string[], properties: Record<string, TSchema>): Record<string, unknown> {
   return Object.fromEntries(given.map((text) => {
     const [name = '', ...value] = text.split('=')
@@ -52,7 +52,7 @@ function readPayload (app: App, options: ScanOptions): ScanPayload {
   if (Value.Check(schema, payload)) return payload
   const [problem] = [...Value.Errors(schema, payload)]
   throw new StartError(`${JSON.stringify(problem?.value)} cannot be scanned with (${problem?.path.split('/')[1] ?? ''}): ` +
-    `${problem?.message ?? ''}. svc plugins lists the metadata sources.`, { exitCode: USAGE })
+    `${problem?.message ?? ''}. svc plugins lists the metadata providers.`, { exitCode: USAGE })
 }
 
 const ProblemsSchema = Type.Array(Type.Object({ platform: Type.String(), path: Type.String(), reason: Type.String() }))

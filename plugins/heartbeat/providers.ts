@@ -2,34 +2,34 @@ import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
 import { badRequest } from '../../core/errors.ts'
 import { createMemo, readPreferences } from '../../core/loader/context.ts'
-import { isKnownSource } from './flags.ts'
+import { isKnownProvider } from './flags.ts'
 import { createTimedMemo } from './timed-memo.ts'
 
 const QUEUE = 'provider-heartbeats'
 const CONCURRENCY = 4
-/** A source that takes longer counts as not answering. */
-const SOURCE_TIMEOUT_MS = 10_000
-const WORKER_TIMEOUT_MS = SOURCE_TIMEOUT_MS + 2_000
-/** Anyone may ask; the source is asked once in this time. */
+/** A provider that takes longer counts as not answering. */
+const PROVIDER_TIMEOUT_MS = 10_000
+const WORKER_TIMEOUT_MS = PROVIDER_TIMEOUT_MS + 2_000
+/** Anyone may ask; the provider is asked once in this time. */
 const KEEP_MS = 30_000
 
-export function createSources (app: FastifyInstance, config: Config) {
+export function createProviderChecks (app: FastifyInstance, config: Config) {
   const asked = createTimedMemo<boolean>(KEEP_MS)
   const answered = createTimedMemo<boolean>(KEEP_MS)
 
-  /** In the worker: whether the source answers. One without a heartbeat of its own does as long as it is active. */
+  /** In the worker: whether the provider answers. One without a heartbeat of its own does as long as it is active. */
   async function ask (key: string): Promise<boolean> {
     const provider = app.registry.providers.get(key)
     if (provider === undefined) return false
     const { definition } = provider
     if (definition.heartbeat === undefined) return true
-    const signal = AbortSignal.timeout(SOURCE_TIMEOUT_MS)
+    const signal = AbortSignal.timeout(PROVIDER_TIMEOUT_MS)
     const scope = { signal, memo: createMemo(), preferences: readPreferences(config) }
     const ctx = provider.context(scope) as never
     try {
       return await Promise.race([definition.heartbeat(ctx), refuseWhen(signal)])
     } catch (err) {
-      app.log.warn({ err, plugin: `provider/${key}` }, 'source does not answer')
+      app.log.warn({ err, plugin: `provider/${key}` }, 'provider does not answer')
       return false
     }
   }
@@ -40,7 +40,7 @@ export function createSources (app: FastifyInstance, config: Config) {
       const output = await app.jobs.request(QUEUE, { key }, WORKER_TIMEOUT_MS)
       return typeof output === 'object' && output !== null && 'answers' in output && output.answers === true
     } catch (err) {
-      app.log.warn({ err, plugin: `provider/${key}` }, 'source could not be asked')
+      app.log.warn({ err, plugin: `provider/${key}` }, 'provider could not be asked')
       return false
     }
   }
@@ -53,12 +53,12 @@ export function createSources (app: FastifyInstance, config: Config) {
 
   return {
     /**
-     * Whether a metadata source answers; false for one that is not active, and on any failure.
+     * Whether a metadata provider answers; false for one that is not active, and on any failure.
      *
-     * @throws ApiError BAD_REQUEST for a name that is no source's.
+     * @throws ApiError BAD_REQUEST for a name that is no provider's.
      */
     async isAnswering (key: string): Promise<boolean> {
-      if (!isKnownSource(app.registry, key)) throw badRequest('Invalid metadata source')
+      if (!isKnownProvider(app.registry, key)) throw badRequest('Invalid metadata source')
       if (!app.registry.providers.has(key)) return false
       return await asked(key, () => askWorker(key))
     }

@@ -1,14 +1,11 @@
-import type { ProviderDefinition } from '@svc/plugin-sdk'
-import type { Registry } from '../loader/registry.ts'
-
-/** A metadata source that clients know by name, whether or not its plugin is installed. */
-export interface KnownSource {
+/** A metadata provider that clients know by name, whether or not its plugin is installed. */
+export interface KnownProvider {
   key: string
   /** The type of `<key>_id` of ROMs; null for one that has no ids of its own. */
   id: 'integer' | 'string' | null
   /** Whether ROMs have a `<key>_metadata`. */
   hasMetadata?: boolean
-  /** What `GET /api/heartbeat` calls it; null for a source that is always there. */
+  /** What `GET /api/heartbeat` calls it; null for a provider that is always there. */
   flag: string | null
   /** What platforms have of it. */
   platform?: readonly ('id' | 'slug')[]
@@ -19,7 +16,7 @@ export interface KnownSource {
 }
 
 /** Companion apps read these fields and names always. The order is that of the fields of a ROM. */
-export const KNOWN_SOURCES: readonly KnownSource[] = [
+export const KNOWN_PROVIDERS: readonly KnownProvider[] = [
   { key: 'igdb', id: 'integer', hasMetadata: true, flag: 'IGDB_API_ENABLED', platform: ['id', 'slug'], identifiesPlatforms: true, counts: true },
   { key: 'sgdb', id: 'integer', flag: 'STEAMGRIDDB_API_ENABLED', platform: ['id'] },
   { key: 'moby', id: 'integer', hasMetadata: true, flag: 'MOBY_API_ENABLED', platform: ['id', 'slug'], identifiesPlatforms: true, counts: true },
@@ -39,29 +36,14 @@ export const KNOWN_SOURCES: readonly KnownSource[] = [
   { key: 'steam', id: 'integer', hasMetadata: true, flag: 'STEAM_API_ENABLED' }
 ]
 
-/** Sources of text, most trusted first, where the owner names none. */
+/** Providers of text, most trusted first, where the owner names none. */
 export const METADATA_PRIORITY = ['igdb', 'moby', 'ss', 'ra', 'launchbox', 'gamelist', 'hasheous', 'tgdb', 'flashpoint', 'hltb']
-/** Sources of artwork, most trusted first, where the owner names none. */
+/** Providers of artwork, most trusted first, where the owner names none. */
 export const ARTWORK_PRIORITY = ['sgdb', 'igdb', 'moby', 'ss', 'libretro', 'ra', 'launchbox', 'gamelist', 'hasheous', 'tgdb',
   'flashpoint', 'hltb']
-/** The order in which a known source's id decides which ROMs are one game. */
+/** The order in which a known provider's id decides which ROMs are one game. */
 export const IDENTIFYING = ['igdb', 'ss', 'moby', 'ra', 'hasheous', 'launchbox', 'tgdb', 'flashpoint']
 
-const BY_KEY = new Map(KNOWN_SOURCES.map((source) => [source.key, source]))
+const BY_KEY = new Map(KNOWN_PROVIDERS.map((provider) => [provider.key, provider]))
 
-export const findKnownSource = (key: string): KnownSource | undefined => BY_KEY.get(key)
-
-/** All providers of this installation, those that are switched off included. */
-export const listProviders = (registry: Pick<Registry, 'definitions'>): ProviderDefinition[] => registry.definitions
-  .flatMap(({ kind, definition }) => kind === 'provider' ? [definition as ProviderDefinition] : [])
-
-/** The keys of the known sources and of all providers there are: naming one of these is no mistake. */
-export const listSourceKeys = (registry: Pick<Registry, 'definitions'>): string[] =>
-  [...new Set([...BY_KEY.keys(), ...listProviders(registry).map(({ key }) => key)])]
-
-/** The type of a provider's ids; null for one that has none of its own. */
-export const idTypeOf = ({ kind, id }: ProviderDefinition): 'integer' | 'string' | null =>
-  kind === 'ids' ? null : id ?? null
-
-/** Whether a match of this provider alone makes a ROM identified. */
-export const knowsGames = ({ kind = 'games' }: ProviderDefinition): boolean => kind === 'games'
+export const findKnownProvider = (key: string): KnownProvider | undefined => BY_KEY.get(key)

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
-import { collectIds, jsonOption, platformOption } from '../../core/cli/arguments.ts'
-import type { ScanOptions } from './cli.ts'
-import { SCAN_TYPES } from './scan-types.ts'
+import { collectIds, jsonOption, platformOption } from '../../../core/cli/arguments.ts'
+import type { ScanOptions } from './scan.ts'
+import { SCAN_TYPES } from '../scan-types.ts'
 
 const HELP = '\nThe scan worker of the running server does the work: Ctrl-C ends this command, not the scan.'
 
@@ -9,11 +9,11 @@ export function addScanCommands (program: Command): void {
   program.command('scan').description('scan the library and follow the scan')
     .addOption(new Option('--type <type>', 'how thorough').choices(SCAN_TYPES).default('quick'))
     .addOption(platformOption())
-    .option('--api <key...>', 'only these metadata sources')
+    .option('--api <key...>', 'only these metadata providers')
     .option('--rom <id>', 'only this ROM; may be repeated', collectIds)
-    .option('--option <name=value...>', 'an option of a metadata source for this scan')
+    .option('--option <name=value...>', 'an option of a metadata provider for this scan')
     .addOption(jsonOption())
     .option('--no-wait', 'queue it and end')
     .addHelpText('after', HELP)
-    .action(async (options: ScanOptions) => { process.exitCode = await (await import('./cli.ts')).scan(options) })
+    .action(async (options: ScanOptions) => { process.exitCode = await (await import('./scan.ts')).scan(options) })
 }

@@ -1,0 +1,38 @@
+import type { TObject } from '@sinclair/typebox'
+import { IDENTIFYING, KNOWN_PROVIDERS, findKnownProvider } from '../plugins/known-providers.ts'
+import { idTypeOf, knowsGames, listProviders } from '../plugins/providers.ts'
+import type { Registry } from '../../core/loader/registry.ts'
+
+/** A metadata provider as ROMs show it: `<key>_id` and `<key>_metadata`. */
+export interface RomProvider {
+  key: string
+  id: 'integer' | 'string'
+  hasMetadata: boolean
+  /** Schema of its raw record; null when that is not known. */
+  metadata: TObject | null
+  /** Schema of how one user fares in a game there; null when it does not tell. */
+  progress: TObject | null
+}
+
+export interface RomProviders {
+  all: readonly RomProvider[]
+  byKey: ReadonlyMap<string, RomProvider>
+  /** Providers by which two ROMs are the same game, most trusted first. */
+  identifying: readonly string[]
+}
+
+/** The providers clients know, then every other provider that is registered. */
+export function createRomProviders (registry: Registry): RomProviders {
+  const providers = listProviders(registry)
+  const byKey = new Map<string, RomProvider>(KNOWN_PROVIDERS.flatMap(({ key, id, hasMetadata = false }) =>
+    id === null ? [] : [[key, { key, id, hasMetadata, metadata: null, progress: null }] as const]))
+  for (const provider of providers) {
+    const { key, metadata = null, progress = null } = provider
+    const id = idTypeOf(provider)
+    const hasMetadata = metadata !== null || findKnownProvider(key)?.hasMetadata === true
+    if (id !== null) byKey.set(key, { key, id, hasMetadata, metadata, progress })
+  }
+  const others = providers.filter((provider) => knowsGames(provider) && findKnownProvider(provider.key) === undefined)
+    .map((provider) => provider.key)
+  return { all: [...byKey.values()], byKey, identifying: [...IDENTIFYING, ...others] }
+}
