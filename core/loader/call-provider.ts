@@ -1,6 +1,6 @@
 import type { ProviderDefinition } from '@svc/plugin-sdk'
 import { createMask } from '../http/mask.ts'
-import type { CallScope } from './context.ts'
+import type { CallScope } from './call-scope.ts'
 import { limitTime } from './limit-time.ts'
 import type { Loaded } from './registry.ts'
 

@@ -2,13 +2,13 @@ import { type Dirent, createReadStream } from 'node:fs'
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type {
-  Cache, Context, FileEntry, Files, LinkMatch, Logger, Match, Preferences, ProviderContext
+  Cache, Context, FileEntry, Files, Logger, Match, Preferences, ProviderContext
 } from '@svc/plugin-sdk'
 import type pg from 'pg'
 import type { Config } from '../config/config.ts'
 import type { OutgoingClient } from '../http/client.ts'
-import type { Hold } from './limit-time.ts'
 import { isInside, resolveInside } from '../files/safe-path.ts'
+import type { CallScope } from './call-scope.ts'
 import type { HostIndex } from './plugin-index.ts'
 import type { LearntLimits } from './plugin-limits.ts'
 
@@ -125,21 +125,6 @@ export interface PluginServices {
   folders: Readonly<Record<string, Files>>
   index: HostIndex
   learnt: LearntLimits
-}
-
-/** What differs from call to call: a scan shares its memo among all ROMs. */
-export interface CallScope {
-  signal: AbortSignal
-  memo: Context['memo']
-  preferences: Preferences
-  /** Whether the caller heeds rate limits for all calls of the plugin; else each request waits one out by itself. */
-  heedsLimits?: boolean
-  /** Stops the caller's clock while a request waits for its turn. */
-  hold?: Hold
-  /** A scan's options, by the names of its payload. */
-  options?: Readonly<Record<string, unknown>>
-  found?: ReadonlyMap<string, Match | LinkMatch>
-  report?: ProviderContext['report']
 }
 
 const NOTHING_FOUND: ReadonlyMap<string, Match> = new Map()

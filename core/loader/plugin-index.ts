@@ -1,6 +1,6 @@
 import type { Index, IndexEntry } from '@svc/plugin-sdk'
 import type pg from 'pg'
-import type { CallScope } from './context.ts'
+import type { CallScope } from './call-scope.ts'
 import { transaction } from '../database/transaction.ts'
 
 /** What the plugin gives for its index, in batches. */

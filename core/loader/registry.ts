@@ -2,7 +2,7 @@ import type {
   ChannelDefinition, ExporterDefinition, Limits, PluginKind, ProviderContext, ProviderDefinition
 } from '@svc/plugin-sdk'
 import type { OutgoingClient } from '../http/client.ts'
-import type { CallScope } from './context.ts'
+import type { CallScope } from './call-scope.ts'
 import type { LearntLimits } from './plugin-limits.ts'
 
 export type PluginStatus = 'active' | 'disabled' | 'unsupported' | 'failed'

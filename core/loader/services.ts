@@ -3,9 +3,8 @@ import type { FastifyInstance } from 'fastify'
 import type { Config } from '../config/config.ts'
 import { createHttpClient } from '../http/client.ts'
 import type { Pace } from '../http/pace.ts'
-import {
-  type CallScope, type PluginServices, createCache, createFiles, createMemo, readPreferences
-} from './context.ts'
+import type { CallScope } from './call-scope.ts'
+import { type PluginServices, createCache, createFiles, createMemo, readPreferences } from './context.ts'
 import { type BuildIndex, NO_INDEX, createIndex } from './plugin-index.ts'
 import { createLimitsStore } from './plugin-limits.ts'
 import { VERSION } from '../version.ts'

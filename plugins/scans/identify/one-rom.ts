@@ -1,6 +1,6 @@
 import type { ProviderDefinition, ProviderId, Rom } from '@svc/plugin-sdk'
 import type { Logger } from 'pino'
-import type { CallScope } from '../../../core/loader/context.ts'
+import type { CallScope } from '../../../core/loader/call-scope.ts'
 import { limitTime } from '../../../core/loader/limit-time.ts'
 import { listPredecessors } from '../../../core/loader/provider-order.ts'
 import type { Loaded } from '../../../core/loader/registry.ts'
