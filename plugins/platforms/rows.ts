@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import { type RawBuilder, sql } from 'kysely'
 import { milliseconds } from '../../core/database/columns.ts'
 import { isRomVisible } from '../roms/visibility.ts'
-import type { FirmwareRow, PlatformRow } from './views.ts'
+import type { PlatformRow } from './views.ts'
 import { type Viewer, isPlatformVisible } from './visibility.ts'
 
 /** Platforms as a viewer sees them, by name, with the number and size of the ROMs that viewer sees. */
@@ -26,18 +26,6 @@ export async function selectHiddenFolders (em: EntityManager, viewer: Viewer): P
   const { rows } = await sql<{ fs_slug: string }>`
     select p.fs_slug from platforms p where not (${isPlatformVisible(viewer)})`.execute(em.getKysely())
   return new Set(rows.map((row) => row.fs_slug))
-}
-
-/** The firmware of some platforms by platform, by file name. */
-export async function selectFirmware (
-  em: EntityManager, platforms: readonly number[]
-): Promise<Map<number, FirmwareRow[]>> {
-  const { rows } = await sql<FirmwareRow>`
-    select id, platform_id, file_name, file_path, file_size_bytes::float8 as file_size_bytes, crc_hash, md5_hash,
-      sha1_hash, is_verified, missing_from_fs, ${milliseconds('created_at')} as created_at,
-      ${milliseconds('updated_at')} as updated_at
-    from firmware where platform_id = any(${platforms}::int[]) order by file_name`.execute(em.getKysely())
-  return Map.groupBy(rows, (row) => row.platform_id)
 }
 
 /**

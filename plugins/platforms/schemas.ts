@@ -1,25 +1,7 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { FirmwareSchema } from '../firmware/schemas.ts'
 import { KNOWN_PROVIDERS } from '../plugins/known-providers.ts'
 import { DateTime, Nullable, NameText, StoredText } from '../../core/typebox.ts'
-
-export const FirmwareSchema = Type.Object({
-  id: Type.Integer(),
-  file_name: Type.String(),
-  file_name_no_tags: Type.String(),
-  file_name_no_ext: Type.String(),
-  file_extension: Type.String(),
-  file_path: Type.String(),
-  file_size_bytes: Type.Integer(),
-  full_path: Type.String({ description: 'Relative to the library' }),
-  is_verified: Type.Boolean(),
-  crc_hash: Type.String(),
-  md5_hash: Type.String(),
-  sha1_hash: Type.String(),
-  missing_from_fs: Type.Boolean(),
-  created_at: DateTime,
-  updated_at: DateTime
-})
-export type FirmwareView = Static<typeof FirmwareSchema>
 
 const keysWith = (part: 'id' | 'slug') =>
   KNOWN_PROVIDERS.filter(({ platform = [] }) => platform.includes(part)).map(({ key }) => key)

@@ -1,12 +1,12 @@
 import {
   type PlatformFacts, type PlatformRecord, type ProviderDefinition, type ProviderIdType, listPlatformIds
 } from '@svc/plugin-sdk'
+import { type FirmwareRow, toFirmwareView } from '../firmware/views.ts'
 import { KNOWN_PROVIDERS } from '../plugins/known-providers.ts'
 import { idTypeOf, listProviders } from '../plugins/providers.ts'
 import type { Registry } from '../../core/loader/registry.ts'
-import { parseName } from '../library/names.ts'
 import { formatDate } from '../../core/typebox.ts'
-import { type FirmwareView, type PlatformView, PLATFORM_ID_KEYS, PLATFORM_SLUG_KEYS } from './schemas.ts'
+import { type PlatformView, PLATFORM_ID_KEYS, PLATFORM_SLUG_KEYS } from './schemas.ts'
 
 /** Times are milliseconds since 1970. */
 export interface PlatformRow {
@@ -23,21 +23,6 @@ export interface PlatformRow {
   fs_size_bytes: number
 }
 
-export interface FirmwareRow {
-  id: number
-  platform_id: number
-  file_name: string
-  file_path: string
-  file_size_bytes: number
-  crc_hash: string
-  md5_hash: string
-  sha1_hash: string
-  is_verified: boolean
-  missing_from_fs: boolean
-  created_at: number
-  updated_at: number
-}
-
 const IDENTIFYING = KNOWN_PROVIDERS.filter((provider) => provider.identifiesPlatforms === true).map(({ key }) => key)
 
 /** Whether a platform with these fields is one that a provider knows. */
@@ -49,20 +34,6 @@ type WithId = ProviderDefinition & { id: ProviderIdType }
 /** The providers that give games ids of their own, those that are switched off included. */
 export const providersOf = (registry: Registry): WithId[] =>
   listProviders(registry).filter((definition): definition is WithId => idTypeOf(definition) !== null)
-
-export function toFirmwareView (row: FirmwareRow): FirmwareView {
-  const parsed = parseName(row.file_name)
-  const { platform_id: _platform, ...fields } = row
-  return {
-    ...fields,
-    file_name_no_tags: parsed.fs_name_no_tags,
-    file_name_no_ext: parsed.fs_name_no_ext,
-    file_extension: parsed.fs_extension,
-    full_path: `${row.file_path}/${row.file_name}`,
-    created_at: formatDate(row.created_at),
-    updated_at: formatDate(row.updated_at)
-  }
-}
 
 type Entry = NonNullable<ProviderDefinition['platforms']>[string] | undefined
 

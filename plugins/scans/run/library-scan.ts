@@ -8,7 +8,7 @@ import { Platform } from '../../platforms/entities.ts'
 import { isPlatformIdentified } from '../../platforms/views.ts'
 import { Rom } from '../../roms/entities.ts'
 import { roomsOf } from './announcer.ts'
-import { scanFirmware } from '../disk/firmware-scan.ts'
+import { scanFirmware } from '../../firmware/scan.ts'
 import { type Library, chooseFolders, readLibraryAgain } from '../disk/library.ts'
 import { scanPlatform } from './platform-scan.ts'
 import type { PlatformScanServices } from './platform-services.ts'
@@ -17,7 +17,7 @@ import { toScannedPlatform } from '../identify/sdk-rom.ts'
 
 /** Scans platform folders: those a payload asks for, else all. */
 export function createLibraryScan (app: FastifyInstance, config: Config, services: PlatformScanServices) {
-  const { progress, rules, signal, begunAt, unfinished } = services
+  const { libraryDir, type, hasher, progress, rules, signal, begunAt, unfinished } = services
 
   async function countTotals (structure: Structure, folders: string[]): Promise<void> {
     let total = 0
@@ -59,7 +59,16 @@ export function createLibraryScan (app: FastifyInstance, config: Config, service
     let added = 0
     const firmwareFolder = firmwarePath(structure, folder)
     await attempt(folder, firmwareFolder, async () => {
-      added = await scanFirmware(platform, { em: app.orm.em.fork(), folder: firmwareFolder, services })
+      added = await scanFirmware(platform, {
+        em: app.orm.em.fork(),
+        folder: firmwareFolder,
+        libraryDir,
+        rules,
+        isThorough: type === 'complete' || type === 'hashes',
+        hash: (path) => hasher.hashFile(path, { signal }),
+        progress,
+        signal
+      })
     })
     const audience = await app.permissions.findPlatformAudience(row.id)
     app.sockets.publish(roomsOf(audience, config), 'scan:scanning_platform', {

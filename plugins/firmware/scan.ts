@@ -3,27 +3,38 @@ import { dirname, join } from 'node:path'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import {
   INVALID_NAME_REASON, LibraryUnreadableError, adviceOf, readLibraryDirectory
-} from '../../library/directory.ts'
-import { errorCode } from '../../../core/files/fs-error.ts'
-import { Firmware } from '../../firmware/entities.ts'
-import { isKnownFirmware } from '../../firmware/verify.ts'
-import { Platform } from '../../platforms/entities.ts'
-import type { PlatformScanServices } from '../run/platform-services.ts'
-import type { ScannedPlatform } from '../identify/sdk-rom.ts'
+} from '../library/directory.ts'
+import { errorCode } from '../../core/files/fs-error.ts'
+import { Firmware } from './entities.ts'
+import { isKnownFirmware } from './known-firmware.ts'
+import { Platform } from '../platforms/entities.ts'
+import type { ExclusionRules } from '../library/exclusions.ts'
+import type { Hashes } from '../../core/archives/types.ts'
 
 export interface FirmwareScan {
   em: EntityManager
   /** The platform's firmware folder, relative to the library. */
   folder: string
-  services: Pick<PlatformScanServices, 'libraryDir' | 'rules' | 'type' | 'hasher' | 'progress' | 'signal'>
+  libraryDir: string
+  rules: ExclusionRules
+  /** Whether files are hashed again that look as they did. */
+  isThorough: boolean
+  hash: (path: string) => Promise<Hashes>
+  progress: {
+    add (counts: { scanned_firmware?: number, new_firmware?: number }): void
+    problem (problem: { platform: string, path: string, reason: string }): void
+  }
+  signal: AbortSignal
 }
+
+/** A version of a platform has that platform's firmware: `slug` is the platform's. */
+interface FirmwarePlatform { id: number, slug: string, fs_slug: string }
 
 interface Found { name: string, path: string, size: number }
 type Complain = (name: string, reason: string) => void
 
 /** Files directly in the folder; a platform without one has no firmware. */
-async function listFiles ({ folder, services }: FirmwareScan, complain: Complain): Promise<Found[]> {
-  const { libraryDir, rules } = services
+async function listFiles ({ folder, libraryDir, rules }: FirmwareScan, complain: Complain): Promise<Found[]> {
   const found: Found[] = []
   for (const { name, kind, isValid } of await listItems(join(libraryDir, folder))) {
     if (kind !== 'file' || rules.isExcludedSingle(name)) continue
@@ -57,9 +68,8 @@ async function listItems (path: string) {
  * @returns how many files were new
  * @throws LibraryUnreadableError when the folder is there and cannot be read
  */
-export async function scanFirmware (platform: ScannedPlatform, scan: FirmwareScan): Promise<number> {
-  const { em, folder } = scan
-  const { type, hasher, progress, signal, libraryDir } = scan.services
+export async function scanFirmware (platform: FirmwarePlatform, scan: FirmwareScan): Promise<number> {
+  const { em, folder, libraryDir, isThorough, hash, progress, signal } = scan
   const complain: Complain = (name, reason) => {
     progress.problem({ platform: platform.fs_slug, path: `${folder}/${name}`, reason })
   }
@@ -81,12 +91,12 @@ export async function scanFirmware (platform: ScannedPlatform, scan: FirmwareSca
     progress.add({ scanned_firmware: 1 })
     const isKept = row !== undefined && row.md5_hash !== '' && row.file_path === folder &&
       row.file_size_bytes === file.size
-    if (isKept && type !== 'complete' && type !== 'hashes') {
+    if (isKept && !isThorough) {
       row.missing_from_fs = false
       continue
     }
     try {
-      const { crc_hash: crc, md5_hash: md5, sha1_hash: sha1 } = await hasher.hashFile(file.path, { signal })
+      const { crc_hash: crc, md5_hash: md5, sha1_hash: sha1 } = await hash(file.path)
       const hashes = { crc_hash: crc, md5_hash: md5, sha1_hash: sha1 }
       const facts = {
         ...hashes, file_path: folder, file_size_bytes: file.size, missing_from_fs: false,
