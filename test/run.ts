@@ -15,8 +15,8 @@ import { features } from '../plugins/index.ts'
  */
 /** Every file is a process of its own; what one compiled serves the next. */
 const COMPILE_CACHE = join(SERVER_DIR, 'node_modules', '.cache', 'svc-test')
-/** tap notes every file a test loads, for `--changed`; reading them all again doubles what a start costs. */
-const NOTE_NO_FILES = '--test-env=_TAPJS_PROCESSINFO_EXCLUDE_=/./'
+/** Loaded before what tap adds to the command line. */
+const NOTE_NOTHING = `--test-env=NODE_OPTIONS=${process.env.NODE_OPTIONS ?? ''} --import=./test/note-nothing.js`
 const folder = mkdtempSync(join(tmpdir(), 'svc-test-'))
 const server = await startEmbeddedPostgres({
   dataDir: join(folder, 'db'),
@@ -58,7 +58,7 @@ function isTapAsConfigured (): boolean {
 try {
   if (!isTapAsConfigured()) await runTap(['build'])
   await createTemplate()
-  process.exitCode = await runTap([NOTE_NO_FILES, ...process.argv.slice(2)])
+  process.exitCode = await runTap([NOTE_NOTHING, ...process.argv.slice(2)])
 } finally {
   await server.stop()
   rmSync(folder, { recursive: true, force: true })
