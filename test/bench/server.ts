@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { io } from 'socket.io-client'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../core/postgres/embedded.ts'
-import { type Command, listChildren, runSvc, settings, until, waitUntilListening } from '../e2e/server.ts'
+import { type Command, listChildren, runSvc, settings, waitUntilListening } from '../e2e/server.ts'
+import { until } from '../until.ts'
 import { readMemory, readPeak, readProcessorSeconds, resetPeak } from './process.ts'
 
 export interface ScanMeasure {
@@ -60,8 +61,8 @@ async function connect (url: string): Promise<pg.Client> {
 
 /** The first start compiles the code for later ones beside its work, which would cost the scan a core. */
 async function waitUntilCalm (dataDir: string, server: Command): Promise<number> {
-  await until('compiled code', async () => existsSync(join(dataDir, 'run', 'compiled', 'complete')), server)
-  return await until('a scan worker', async () => (await listChildren(server.pid, 'worker'))[0], server)
+  await until(async () => existsSync(join(dataDir, 'run', 'compiled', 'complete')), 'compiled code', server)
+  return await until(async () => (await listChildren(server.pid, 'worker'))[0], 'a scan worker', server)
 }
 
 /** Runs `svc start` with one web worker and a scan worker, for as long as `work` takes. */
@@ -128,7 +129,7 @@ async function measureScan ({ url, workerPid, client, server }: Running, payload
     const memoryBefore = readMemory(workerPid)
     const processorBefore = readProcessorSeconds(workerPid)
     resetPeak(workerPid)
-    const id = await until('a scan that is queued', () => requestScan(url, payload), server)
+    const id = await until(() => requestScan(url, payload), 'a scan that is queued', server)
     await over
     const peak = readPeak(workerPid)
     const processor = readProcessorSeconds(workerPid)

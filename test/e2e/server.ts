@@ -2,16 +2,14 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { Test as TapTest } from 'tap'
 import { SERVER_DIR } from '../../core/server-dir.ts'
 import { keepCompiledCode } from '../../core/supervisor/compiled.ts'
 import { type ServerState, readServerState } from '../../core/supervisor/state.ts'
+import { until } from '../until.ts'
 
 const SCRIPT = join(SERVER_DIR, 'core', 'svc.js')
-const POLL_MS = 50
-const WAIT_MS = 30_000
 
 export interface Ended { code: number | null, signal: NodeJS.Signals | null, output: string }
 
@@ -58,32 +56,18 @@ export function runSvc (t: Pick<TapTest, 'teardown'>, args: string[], env: Recor
   return { child, pid, output, ended }
 }
 
-/** Asks again and again until there is an answer. */
-export async function until<T> (
-  what: string, ask: () => Promise<T | null | undefined | false>, command?: Command, waitMs = WAIT_MS
-): Promise<T> {
-  const deadline = Date.now() + waitMs
-  while (Date.now() < deadline) {
-    const answer = await ask()
-    if (answer !== null && answer !== undefined && answer !== false) return answer
-    await sleep(POLL_MS)
-  }
-  throw new Error(`Waited ${waitMs} ms in vain for ${what}.\n${command?.output() ?? ''}`)
-}
-
 export interface Listening { state: ServerState, url: string }
 
 /** Waits until the server of `command` answers. */
-export async function waitUntilListening (
-  command: Command, dataDir: string, waitMs = WAIT_MS
-): Promise<Listening> {
-  const state = await until('a listening server', async () => {
+export async function waitUntilListening (command: Command, dataDir: string, ms?: number): Promise<Listening> {
+  const state = await until(async () => {
     if (command.child.exitCode !== null) throw new Error(`svc ended with ${command.child.exitCode}:\n${command.output()}`)
     const found = readServerState(dataDir)
     return found?.pid === command.pid && found.port !== null && found
-  }, command, waitMs)
+  }, 'a listening server', { ...command, ms })
   const url = `http://127.0.0.1:${state.port}`
-  await until('the first answer', async () => (await tryFetch(`${url}/api/heartbeat`))?.status === 200, command, waitMs)
+  const answers = async () => (await tryFetch(`${url}/api/heartbeat`))?.status === 200
+  await until(answers, 'the first answer', { ...command, ms })
   return { state, url }
 }
 

@@ -2,15 +2,17 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import t from 'tap'
+import { makeFolder } from '../folder.ts'
+import { until } from '../until.ts'
 import {
-  createUsedDataDir, isAlive, listAllChildren, listChildren, runSvc, settings, tryFetch, until, waitUntilListening
+  createUsedDataDir, isAlive, listAllChildren, listChildren, runSvc, settings, tryFetch, waitUntilListening
 } from './server.ts'
 
 const PASSWORD = 'correct-horse-battery'
 const OTHER_PASSWORD = 'staple-of-the-second'
 
 t.test('a server that starts, heals and stops', async (t) => {
-  const dataDir = join(t.testdir({}), 'data')
+  const dataDir = join(makeFolder(t), 'data')
   createUsedDataDir(dataDir)
   const env = settings(dataDir, {
     SVC_LOG_LEVEL: 'debug',
@@ -34,8 +36,8 @@ t.test('a server that starts, heals and stops', async (t) => {
   const isAllUp = async () => (await listChildren(server.pid, 'web')).length === 2 && await isWorkerUp()
 
   await t.test('a first start makes the database, the library folder and the administrator', async (t) => {
-    await until('all processes', isAllUp, server)
-    await until('the banner', async () => server.output().includes('is ready'), server)
+    await until(isAllUp, 'all processes', server)
+    await until(async () => server.output().includes('is ready'), 'the banner', server)
     t.match(server.output(), `data      ${dataDir}`)
     t.match(server.output(), `${url}/api/docs`)
     t.equal((await fetch(`${url}/api/users/me`, { headers: { authorization } })).status, 200)
@@ -88,20 +90,20 @@ t.test('a server that starts, heals and stops', async (t) => {
   await t.test('a killed web worker is replaced', async (t) => {
     const [victim] = await listChildren(server.pid, 'web')
     process.kill(victim ?? NaN, 'SIGKILL')
-    await until('another web worker', async () => {
+    await until(async () => {
       const pids = await listChildren(server.pid, 'web')
       return pids.length === 2 && !pids.includes(victim ?? NaN)
-    }, server)
-    t.equal((await until('an answer', () => tryFetch(`${url}/api/heartbeat`), server)).status, 200)
+    }, 'another web worker', server)
+    t.equal((await until(() => tryFetch(`${url}/api/heartbeat`), 'an answer', server)).status, 200)
   })
 
   await t.test('a killed scan worker is replaced', async (t) => {
     const [victim] = await listChildren(server.pid, 'worker')
     process.kill(victim ?? NaN, 'SIGKILL')
-    const pid = await until('another scan worker', async () => {
+    const pid = await until(async () => {
       const pid = await isWorkerUp()
       return pid !== victim && pid
-    }, server)
+    }, 'another scan worker', server)
     t.ok(isAlive(pid))
   })
 

@@ -7,7 +7,7 @@ import type { App } from '../../core/typebox.ts'
 import type { ActivityEntryView } from '../../plugins/activity/schemas.ts'
 import { buildTestApp } from '../support.ts'
 import { addRom, countQueries } from './roms-support.ts'
-import { until } from './scan-support.ts'
+import { until } from '../until.ts'
 import { startSecondWorker } from './workers-support.ts'
 
 type Headers = Record<string, string>

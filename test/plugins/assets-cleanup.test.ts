@@ -4,7 +4,8 @@ import t from 'tap'
 import { buildTestApp } from '../support.ts'
 import { type AssetItem, createClient, folderOf, listStored, sha1Of } from './assets-support.ts'
 import { addRom } from './roms-support.ts'
-import { type ScanTask, until } from './scan-support.ts'
+import { until } from '../until.ts'
+import { type ScanTask } from './scan-support.ts'
 
 interface Stats {
   expired: number

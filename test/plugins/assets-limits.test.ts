@@ -3,9 +3,9 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { buildTestApp } from '../support.ts'
+import { until } from '../until.ts'
 import { type AssetItem, PNG, createClient, createForm, folderOf, listStored } from './assets-support.ts'
 import { addRom } from './roms-support.ts'
 
@@ -132,13 +132,9 @@ async function sendRaw (head: string[], write: (socket: ReturnType<typeof connec
   await once(socket, 'connect')
   socket.write([...head, `authorization: ${headers.authorization}`, 'host: x', '', ''].join('\r\n'))
   write(socket)
-  while (!answer.includes('\r\n\r\n') && !socket.closed) await sleep(5)
+  await until(() => answer.includes('\r\n\r\n') || socket.closed, 'an answer')
   socket.destroy()
   return answer.split('\r\n')[0] ?? ''
-}
-
-async function waitFor (isMet: () => Promise<boolean>): Promise<void> {
-  while (!await isMet()) await sleep(5)
 }
 
 t.test('V7: what is too large is refused before it is read, and while it is when its size was not told', async (t) => {
@@ -170,9 +166,9 @@ t.test('an upload that breaks off leaves nothing', async (t) => {
   socket.write([`POST /api/saves?rom_id=${rom} HTTP/1.1`, `content-type: ${form.headers['content-type']}`, `content-length: ${form.payload.length}`,
     `authorization: ${headers.authorization}`, 'host: x', '', ''].join('\r\n'))
   socket.write(form.payload.subarray(0, 30_000))
-  await waitFor(async () => (await listStored(test)).some((path) => path.includes('/incoming/')))
+  await until(async () => (await listStored(test)).some((path) => path.includes('/incoming/')), 'a staged part')
   socket.destroy()
-  await waitFor(async () => !(await listStored(test)).some((path) => path.includes('/incoming/')))
+  await until(async () => !(await listStored(test)).some((path) => path.includes('/incoming/')), 'its end')
   t.same(await listStored(test), before)
   t.notOk((await alice.get<AssetItem[]>('/api/saves')).some(({ file_name: name }) => name === 'Broken.srm'))
 })
@@ -198,7 +194,7 @@ t.test('when a ROM is in the library again, a scan gives it back its saves', asy
   await app.pg.query('delete from roms where id = $1', [back])
   t.equal((await alice.get(`/api/saves/${save.id}`)).rom_id, null)
   await app.inject({ method: 'POST', url: '/api/tasks/scan', headers: test.admin, payload: { type: 'quick' } })
-  await waitFor(async () => (await alice.get(`/api/saves/${save.id}`)).rom_id !== null)
+  await until(async () => (await alice.get(`/api/saves/${save.id}`)).rom_id !== null, 'its ROM')
   const { rom_id: found } = await alice.get(`/api/saves/${save.id}`)
   t.match(await alice.get(`/api/roms/${found}`), { fs_name: 'Back.sfc', user_saves: [{ id: save.id }] })
 })

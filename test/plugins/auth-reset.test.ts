@@ -5,7 +5,7 @@ import { createJwts } from '../../plugins/auth/jwt.ts'
 import { type TestApp, buildTestApp } from '../support.ts'
 import { basicHeaders, guestHeaders, signIn } from './auth-support.ts'
 import { linkOf, startMail } from './mail-support.ts'
-import { until } from './scan-support.ts'
+import { until } from '../until.ts'
 
 type Line = Record<string, unknown>
 const tokenOf = (link: unknown) => /\?token=([\w.-]+)$/.exec(String(link))?.[1] ?? ''

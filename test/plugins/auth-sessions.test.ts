@@ -4,7 +4,7 @@ import t from 'tap'
 import { describeBrowser } from '../../plugins/devices/browser.ts'
 import { buildTestApp } from '../support.ts'
 import { basicHeaders, signIn } from './auth-support.ts'
-import { until } from './scan-support.ts'
+import { until } from '../until.ts'
 
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
 const SAFARI = 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) ' +

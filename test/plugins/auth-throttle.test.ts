@@ -3,7 +3,7 @@ import { signInKeys } from '../../plugins/auth/limits.ts'
 import { verifyPassword } from '../../plugins/users/passwords.ts'
 import { buildTestApp } from '../support.ts'
 import { basicHeaders } from './auth-support.ts'
-import { until } from './scan-support.ts'
+import { until } from '../until.ts'
 
 t.test('an account that does not exist is checked against a password that nobody has', async (t) => {
   t.equal(await verifyPassword(null, 'no account has this password'), false)

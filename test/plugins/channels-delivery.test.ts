@@ -3,7 +3,7 @@ import t from 'tap'
 import { buildApp } from '../../core/app.ts'
 import { features } from '../../plugins/index.ts'
 import { pino } from 'pino'
-import { until } from '../e2e/server.ts'
+import { until } from '../until.ts'
 import { buildTestApp } from '../support.ts'
 import { createChannelTools, packages, startReceiver } from './channels-support.ts'
 
@@ -37,7 +37,7 @@ t.test('a channel takes what its level and topics allow, while it is on and conf
   await app.pg.query('update notification_channels set confirmed = false where id = $1', [ids[6]])
   await send('admin', [{ level: 'success' }, { level: 'warning' }, { level: 'error' }])
   await send('admin', [{ level: 'info' }], 'scans')
-  await until('everything', async () => receiver.arrivals.length === 4 + 2 + 1 + 1)
+  await until(async () => receiver.arrivals.length === 4 + 2 + 1 + 1, 'everything')
   const levelsAt = (path: string) => receiver.arrivals.filter((one) => one.path === path).map(({ body }) => body.level)
   t.same(levelsAt('/all'), ['success', 'warning', 'error', 'info'])
   t.same(levelsAt('/warnings'), ['warning', 'error'])
@@ -72,7 +72,7 @@ t.test('the order is kept, and one that does not answer holds up nobody else', a
   t.equal(hung.length, 1)
   t.equal(await tools.count(dead.id), 50)
   hung[0]?.writeHead(500).end()
-  await until('the failure', async () => (await secondsToNext(dead.id))?.attempts === 1)
+  await until(async () => (await secondsToNext(dead.id))?.attempts === 1, 'the failure')
 })
 
 t.test('a failure is tried again after 30 s, 2 and 10 minutes, under the same id, and then counts once', async (t) => {
@@ -92,10 +92,10 @@ t.test('a failure is tried again after 30 s, 2 and 10 minutes, under the same id
   const { id } = await create({ type: 'webhook', url: `${receiver.url}/x`, secret: 'topsecret' })
   await send('admin', [{}, {}])
   for (const [attempts, seconds] of [[1, 30], [2, 120], [3, 600]] as const) {
-    const next = await until('the next try', async () => {
+    const next = await until(async () => {
       const row = await secondsToNext(id)
       return row?.attempts === attempts && row
-    })
+    }, 'the next try')
     t.ok(next.seconds > seconds - 10 && next.seconds <= seconds, `${next.seconds} of ${seconds} s`)
     t.match(await tools.readRow(id), { last_error: null, consecutive_failures: 0 })
     if (attempts === 3) status = 503
@@ -116,10 +116,10 @@ t.test('a destination that asks to be left alone is, for as long as it says', as
   const receiver = await startReceiver(t, (_arrival, response) => response.writeHead(429, { 'retry-after': '300' }).end())
   const { id } = await create({ type: 'webhook', url: receiver.url })
   await send('admin', [{}])
-  const next = await until('the next try', async () => {
+  const next = await until(async () => {
     const row = await secondsToNext(id)
     return row?.attempts === 1 && row
-  })
+  }, 'the next try')
   t.ok(next.seconds > 290 && next.seconds <= 300)
 })
 
@@ -128,10 +128,10 @@ t.test('a delivery whose process died is tried again at once, but not for ever',
   const receiver = await startReceiver(t, (_arrival, response) => response.writeHead(500).end())
   const { id } = await create({ type: 'unpaced', url: receiver.url })
   await send('admin', [{}])
-  const failed = (attempts: number) => until(`failure ${attempts}`, async () => {
+  const failed = (attempts: number) => until(async () => {
     const row = await secondsToNext(id)
     return row?.attempts === attempts && row
-  })
+  }, `failure ${attempts}`)
   /** As if a process had begun it after so many failures, and then ended. */
   async function die (attempts: number) {
     await app.pg.query("update channel_deliveries set worker_id = 'another', attempts = $2 where channel_id = $1", [id, attempts])
@@ -163,10 +163,10 @@ t.test('a pause that is no number is none', async (t) => {
   const { id } = await create({ type: 'unpaced', url: `${receiver.url}/fine` })
   await send('admin', [{}])
   await waitFor(id, 'the other', (_row, waiting) => waiting === 0)
-  const next = await until('the next try', async () => {
+  const next = await until(async () => {
     const row = await secondsToNext(nan.id)
     return row?.attempts === 1 && row
-  })
+  }, 'the next try')
   t.ok(next.seconds > 20 && next.seconds <= 30)
 })
 
@@ -201,14 +201,14 @@ t.test('of one user a few channels are delivered to at once, so that others have
     and notification_channels.id = $1`, [bobs.id])
   await app.pg.query("update users set role = 'admin' where username = 'bob'")
   await send('admin', [{}])
-  await until('four', async () => hung.length === 4)
+  await until(async () => hung.length === 4, 'four')
   await send('bob', [{}])
   await waitFor(bobs.id, 'the other user', (_row, waiting) => waiting === 0)
   t.equal(hung.length, 4)
   hung.forEach((response) => response.writeHead(204).end())
-  await until('the others', async () => hung.length === 6)
+  await until(async () => hung.length === 6, 'the others')
   hung.slice(4).forEach((response) => response.writeHead(204).end())
-  await until('all', async () => (await app.pg.query('select 1 from channel_deliveries')).rowCount === 0)
+  await until(async () => (await app.pg.query('select 1 from channel_deliveries')).rowCount === 0, 'all')
 })
 
 t.test('ten failures in a row turn a channel off, which is told once, and on again it starts anew', async (t) => {
@@ -216,13 +216,13 @@ t.test('ten failures in a row turn a channel off, which is told once, and on aga
   const receiver = await startReceiver(t, (_arrival, response) => response.writeHead(410).end('gone'))
   const { id } = await create({ type: 'webhook', url: receiver.url, name: 'Old' })
   await send('admin', Array.from({ length: 15 }, () => ({})))
-  await until('a failure that is tried again', async () => (await secondsToNext(id))?.attempts === 1)
+  await until(async () => (await secondsToNext(id))?.attempts === 1, 'a failure that is tried again')
   await lastTry(id)
   const row = await waitFor(id, 'the end', ({ enabled }) => !enabled)
   t.match(row, { consecutive_failures: 10, last_error: /answered 410 "gone"/ })
   t.equal(await tools.count(id), 0, 'what was left is dropped')
   t.equal(receiver.arrivals.length, 11)
-  await until('word of it', async () => told.length > 0)
+  await until(async () => told.length > 0, 'word of it')
   t.match(told, [{ id, name: 'Old', error: /answered 410/ }])
   await send('admin', [{}])
   t.equal(await tools.count(id), 0)
@@ -244,10 +244,10 @@ t.test('what goes beyond a channel\'s pace is folded into one message with the l
 
   await app.pg.query('update notification_channels set recent_at = array_fill(now(), array[60]) where id = $1', [id])
   await send('admin', [{}, {}])
-  const next = await until('a pause', async () => {
+  const next = await until(async () => {
     const row = await secondsToNext(id)
     return row !== undefined && row.seconds > 0 && row
-  })
+  }, 'a pause')
   t.ok(next.seconds > 50 && next.seconds <= 60)
   await app.pg.query('update notification_channels set recent_at = recent_at[1:59] where id = $1', [id])
   await hurry(id)
@@ -261,7 +261,7 @@ t.test('what was begun already keeps its text', async (t) => {
   const receiver = await startReceiver(t, (_arrival, response) => response.writeHead(status).end())
   const { id } = await create({ type: 'webhook', url: receiver.url })
   await send('admin', [{ title: 'First' }])
-  await until('the failure', async () => (await secondsToNext(id))?.attempts === 1)
+  await until(async () => (await secondsToNext(id))?.attempts === 1, 'the failure')
   await send('admin', Array.from({ length: 100 }, () => ({})))
   status = 204
   await hurry(id)
@@ -274,7 +274,7 @@ t.test('long text is cut to what the destination takes, and errors are cleaned',
   const receiver = await startReceiver(t, (_arrival, response) => response.writeHead(400).end(`no\u0000\n\n${'x'.repeat(2_000)}`))
   const { id } = await create({ type: 'unpaced', url: receiver.url, token: 'topsecret' })
   await send('admin', [{ title: '🎮'.repeat(30) }])
-  await until('the failure', async () => (await secondsToNext(id))?.attempts === 1)
+  await until(async () => (await secondsToNext(id))?.attempts === 1, 'the failure')
   await lastTry(id)
   const { last_error: error } = await waitFor(id, 'the refusal', (row) => row.consecutive_failures === 1)
   t.equal(receiver.arrivals[0]?.body.title, `${'🎮'.repeat(19)}…`)
@@ -302,10 +302,10 @@ t.test('of two workers one delivers, and when it ends the other goes on where it
   await second.ready()
   const CREATED = new Date().toISOString()
   await send('admin', Array.from({ length: 50 }, () => ({ created_at: CREATED })))
-  await until('some', async () => receiver.arrivals.length > 50)
+  await until(async () => receiver.arrivals.length > 50, 'some')
   // Its duty is free for the other one from here on.
   await worker?.close()
-  await until('all', async () => (await app.pg.query('select 1 from channel_deliveries')).rowCount === 0)
+  await until(async () => (await app.pg.query('select 1 from channel_deliveries')).rowCount === 0, 'all')
   const names = receiver.arrivals.map(({ headers }) => headers['webhook-id'])
   t.equal(new Set(names).size, 400)
   t.equal(names.length, 400, 'none came twice')

@@ -7,7 +7,7 @@ import { SMTPServer } from 'smtp-server'
 import type { Test } from 'tap'
 import { type PluginPackage, listPluginPackages } from '../../core/loader/packages.ts'
 import { transaction } from '../../core/database/transaction.ts'
-import { until } from '../e2e/server.ts'
+import { until } from '../until.ts'
 import { startServer } from '../core/http/server.ts'
 import type { TestApp } from '../support.ts'
 
@@ -131,11 +131,11 @@ export function createChannelTools ({ app, admin }: TestApp) {
 
     /** Waits until a channel's row is as `is` says. */
     waitFor: (id: number, what: string, is: (row: ChannelRow, waiting: number) => boolean | Promise<boolean>) =>
-      until(what, async () => {
+      until(async () => {
         // What waits is counted first: the row is at least as new.
         const waiting = await count(id)
         const row = await readRow(id)
         return row !== undefined && await is(row, waiting) && row
-      })
+      }, what)
   }
 }

@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { userRoom } from '../../core/sockets/sockets.ts'
 import { buildTestApp } from '../support.ts'
 import { type Caller, type PairedDevice, connect, listen, openSocket, pairDevice, shake } from './devices-support.ts'
-import { until } from './scan-support.ts'
+import { until } from '../until.ts'
 import { bearer, createCaller } from './tokens-support.ts'
 import { buildWorker, startSecondWorker, untilConnected } from './workers-support.ts'
 
@@ -37,12 +37,12 @@ const online = async (user: Caller) => (await user.get('/api/devices/online')).b
 const isOnline = async (user: Caller, device: PairedDevice) => (await online(user)).includes(device.device_id)
 
 async function areClosed (sockets: readonly Socket[]): Promise<boolean> {
-  await until(() => sockets.every((socket) => !socket.connected), 'the sockets are closed', LIMIT_MS)
+  await until(() => sockets.every((socket) => !socket.connected), 'the sockets are closed', { ms: LIMIT_MS })
   return true
 }
 
 async function isGone (user: Caller, device: PairedDevice): Promise<boolean> {
-  await until(async () => !await isOnline(user, device), 'the device is offline', LIMIT_MS)
+  await until(async () => !await isOnline(user, device), 'the device is offline', { ms: LIMIT_MS })
   return true
 }
 
@@ -146,7 +146,7 @@ for (const [what, end] of Object.entries(ENDS)) {
     t.match(await end(device, owner, await idOf(name)), { status: /20[04]/ })
     t.ok(await areClosed(sockets))
     await until(async () => (await app.pg.query(
-      'select 1 from device_presences where device_id = $1', [device.id])).rowCount === 0, 'it is offline', LIMIT_MS)
+      'select 1 from device_presences where device_id = $1', [device.id])).rowCount === 0, 'it is offline', { ms: LIMIT_MS })
     t.ok(bystander.connected)
     t.equal(await shake(t, other, { auth: { token: device.token } }), 'unauthorized')
   })
@@ -165,7 +165,7 @@ t.test('a token that is revoked during the handshake leaves nothing open', async
   await Promise.all(devices.map((device) => bob.delete(`/api/client-tokens/${device.token_id}`)))
   await Promise.all(sockets.map(({ settled }) => settled))
   t.ok(await areClosed(sockets.map(({ socket }) => socket)))
-  await until(async () => (await online(bob)).length === 0, 'none is online', LIMIT_MS)
+  await until(async () => (await online(bob)).length === 0, 'none is online', { ms: LIMIT_MS })
 })
 
 async function closesWithin (t: Test, change: (device: PairedDevice) => Promise<unknown>): Promise<void> {
@@ -238,7 +238,7 @@ t.test('a device that nobody can identify at the moment comes back', async (t) =
   socket.on('connect_error', (err) => { refusals.push(err.message) })
   await new Promise((resolve) => { socket.io.once('close', resolve) })
   await app.pg.query('alter table client_tokens_elsewhere rename to client_tokens')
-  await until(() => socket.connected, 'it is connected', LIMIT_MS)
+  await until(() => socket.connected, 'it is connected', { ms: LIMIT_MS })
   t.notOk(refusals.includes('unavailable'))
 })
 
@@ -267,5 +267,5 @@ t.test('a worker that ends takes only its own sockets with it', async (t) => {
   t.teardown(() => again.close())
   await again.ready()
   await again.listen({ port, host: '127.0.0.1' })
-  await until(() => returning.every((socket) => socket.connected), 'who was not told to leave comes back', LIMIT_MS)
+  await until(() => returning.every((socket) => socket.connected), 'who was not told to leave comes back', { ms: LIMIT_MS })
 })

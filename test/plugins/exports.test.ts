@@ -1,7 +1,7 @@
 import { link, mkdir, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { parseXml, xmlChildren, xmlText } from '@svc/plugin-sdk'
 import t from 'tap'
-import { until } from './scan-support.ts'
+import { until } from '../until.ts'
 import { buildExportApp, createPicture, shareExportApp } from './exports-library.ts'
 
 const fresh = shareExportApp(t)

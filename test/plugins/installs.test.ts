@@ -7,7 +7,7 @@ import { buildTestApp } from '../support.ts'
 import { signIn } from './auth-support.ts'
 import { type Caller, type Heard, type PairedDevice, connect, listen, pairDevice } from './devices-support.ts'
 import { addRom } from './roms-support.ts'
-import { until } from './scan-support.ts'
+import { until } from '../until.ts'
 import { createCaller } from './tokens-support.ts'
 import { startSecondWorker } from './workers-support.ts'
 

@@ -8,7 +8,7 @@ import { type TestApp, buildTestApp } from '../support.ts'
 import { guestHeaders, signIn } from './auth-support.ts'
 import { openSocket, pairDevice } from './devices-support.ts'
 import { linkOf, startMail } from './mail-support.ts'
-import { until } from './scan-support.ts'
+import { until } from '../until.ts'
 import { bearer, createCaller } from './tokens-support.ts'
 import { startSecondWorker } from './workers-support.ts'
 
@@ -48,7 +48,7 @@ async function connectAll (t: Pick<Test, 'teardown'>, userId: number, cookie: st
 }
 
 const waitUntilClosed = (sockets: readonly Socket[]) =>
-  until(() => sockets.every((socket) => !socket.connected), 'the sockets are closed', LIMIT_MS)
+  until(() => sockets.every((socket) => !socket.connected), 'the sockets are closed', { ms: LIMIT_MS })
 
 async function resetByLink (name: string, extra: object): Promise<void> {
   mails.length = 0

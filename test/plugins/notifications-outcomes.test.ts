@@ -4,7 +4,8 @@ import type { NotificationView } from '../../plugins/notifications/schemas.ts'
 import type { ScanPayload } from '../../plugins/scans/schemas.ts'
 import { resetScripts, scriptOf } from './fixtures/script.ts'
 import { listen } from './notifications-support.ts'
-import { buildScanTest, until } from './scan-support.ts'
+import { until } from '../until.ts'
+import { buildScanTest } from './scan-support.ts'
 
 const test = await buildScanTest(t, {
   providers: ['pictures'],

@@ -5,7 +5,7 @@ import type { Test } from 'tap'
 import { userRoom } from '../../core/sockets/sockets.ts'
 import type { App } from '../../core/typebox.ts'
 import { signIn } from './auth-support.ts'
-import { until } from './scan-support.ts'
+import { until } from '../until.ts'
 
 /** What the open page of a user is told about notifications, as `[event, payload]`. */
 export async function listen (t: Pick<Test, 'teardown'>, app: App, { id, username }: { id: number, username: string }) {

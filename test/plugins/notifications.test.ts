@@ -8,7 +8,7 @@ import { createStats } from '../../plugins/scans/schemas.ts'
 import { buildTestApp } from '../support.ts'
 import { basicHeaders as basic } from './auth-support.ts'
 import { listen } from './notifications-support.ts'
-import { until } from './scan-support.ts'
+import { until } from '../until.ts'
 
 type Headers = Record<string, string>
 type Method = 'GET' | 'POST' | 'DELETE'

@@ -4,7 +4,7 @@ import t from 'tap'
 import { listPluginPackages } from '../../core/loader/packages.ts'
 import { createAnnouncer } from '../../plugins/scans/run/announcer.ts'
 import { buildTestApp } from '../support.ts'
-import { until } from './scan-support.ts'
+import { until } from '../until.ts'
 
 type Headers = Record<string, string>
 interface Parameter { name: string, in: string }

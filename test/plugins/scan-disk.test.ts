@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import sharp from 'sharp'
 import t from 'tap'
 import { resetScripts, scriptOf } from './fixtures/script.ts'
-import { type ScanTest, buildScanTest, until } from './scan-support.ts'
+import { until } from '../until.ts'
+import { type ScanTest, buildScanTest } from './scan-support.ts'
 
 const test = await buildScanTest(t, { providers: ['alpha'] })
 const { put, scan, rom, roms, libraryDir, sql, error, start, finished, problems } = test

@@ -1,7 +1,8 @@
 import { io } from 'socket.io-client'
 import t from 'tap'
 import { createPlaceMask } from '../../core/config/places.ts'
-import { buildScanTest, until } from './scan-support.ts'
+import { until } from '../until.ts'
+import { buildScanTest } from './scan-support.ts'
 
 type Heard = [event: string, payload: unknown][]
 

@@ -5,7 +5,8 @@ import t from 'tap'
 import { createMemo } from '../../core/loader/context.ts'
 import type { PluginView } from '../../plugins/plugins/schemas.ts'
 import { resetScripts, scriptOf } from './fixtures/script.ts'
-import { buildScanTest, startWorker, until } from './scan-support.ts'
+import { until } from '../until.ts'
+import { buildScanTest, startWorker } from './scan-support.ts'
 
 const CONFIG = { filesystem: { skip_hash_calculation: true }, scan: { hash_threads: 1 } }
 const test = await buildScanTest(t, {

@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { type Socket, io } from 'socket.io-client'
 import t, { type Test } from 'tap'
 import { resetScripts, scriptOf } from './fixtures/script.ts'
-import { type ScanTest, buildScanTest, until } from './scan-support.ts'
+import { until } from '../until.ts'
+import { type ScanTest, buildScanTest } from './scan-support.ts'
 
 interface Received { event: string, payload: unknown }
 interface Client { socket: Socket, received: Received[], of (event: string): unknown[] }

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { resetScripts, scriptOf } from './fixtures/script.ts'
-import { buildScanTest, startWorker, until } from './scan-support.ts'
+import { until } from '../until.ts'
+import { buildScanTest, startWorker } from './scan-support.ts'
 
 const alpha = scriptOf('alpha')
 

@@ -1,7 +1,6 @@
 import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
 import type { Test } from 'tap'
@@ -10,6 +9,7 @@ import { type PluginPackage, listPluginPackages } from '../../core/loader/packag
 import type { App } from '../../core/typebox.ts'
 import { features } from '../../plugins/index.ts'
 import { type TestApp, type TestAppOptions, buildTestApp } from '../support.ts'
+import { until } from '../until.ts'
 
 export type FixtureKey = 'alpha' | 'beta' | 'digest' | 'pictures' | 'vault' | 'ra' | ChainKey
 /** Providers that wait for one another. */
@@ -17,6 +17,9 @@ type ChainKey = 'pointer' | 'scene' | 'mirror' | 'deep' | 'late' | 'frame' | 'ci
 export const ALL_FIXTURES: readonly FixtureKey[] = ['alpha', 'beta', 'digest', 'pictures']
 
 const FIXTURES = fileURLToPath(new URL('fixtures/', import.meta.url))
+
+/** Longer than any scan of a test on a busy machine, shorter than a file may take. */
+const SCAN_MS = 100_000
 
 /** A scripted provider as a package that was found on disk. */
 export const packageOf = (key: FixtureKey): PluginPackage => ({
@@ -126,11 +129,10 @@ export async function buildScanTest (t: Test, options: ScanTestOptions = {}): Pr
   }
 
   async function finished (taskId: string): Promise<ScanTask> {
-    for (;;) {
+    return await until(async () => {
       const status: ScanTask = (await app.inject({ url: `/api/tasks/${taskId}`, headers: admin })).json()
-      if (!['queued', 'started'].includes(status.status)) return status
-      await sleep(20)
-    }
+      return !['queued', 'started'].includes(status.status) && status
+    }, `the end of task ${taskId}`, { ms: SCAN_MS })
   }
 
   async function sql<Row> (text: string, values: unknown[] = []): Promise<Row[]> {
@@ -174,13 +176,4 @@ export async function startWorker (
   t.teardown(() => worker.close())
   await worker.ready()
   return worker
-}
-
-/** Resolves once `condition` holds. */
-export async function until (condition: () => boolean | Promise<boolean>, what: string, ms = 10_000): Promise<void> {
-  const deadline = Date.now() + ms
-  while (!await condition()) {
-    if (Date.now() > deadline) throw new Error(`Not within ${ms} ms: ${what}`)
-    await sleep(10)
-  }
 }

@@ -6,7 +6,7 @@ import t, { type Test } from 'tap'
 import { ADMIN_ROOM, userRoom } from '../../core/sockets/sockets.ts'
 import type { App } from '../../core/typebox.ts'
 import { buildTestApp } from '../support.ts'
-import { until } from './scan-support.ts'
+import { until } from '../until.ts'
 import { startSecondWorker } from './workers-support.ts'
 
 declare module '../../core/sockets/sockets.ts' {
@@ -59,7 +59,7 @@ async function makeUser (name: string): Promise<{ id: number, login: Login }> {
 
 /** Whether the sockets are all closed in time. */
 async function areClosed (sockets: readonly Socket[]): Promise<boolean> {
-  await until(() => sockets.every((socket) => !socket.connected), 'the sockets are closed', LIMIT_MS)
+  await until(() => sockets.every((socket) => !socket.connected), 'the sockets are closed', { ms: LIMIT_MS })
   return true
 }
 
@@ -121,7 +121,7 @@ t.test('who is no administrator any more hears nothing meant for them', async (t
   })
   t.equal(reply.statusCode, 200)
   await until(() => other.sockets.main.sockets.adapter.rooms.get(ADMIN_ROOM)?.has(socket.id ?? '') !== true,
-    'it left the room of administrators', LIMIT_MS)
+    'it left the room of administrators', { ms: LIMIT_MS })
   t.ok(socket.connected)
 })
 
@@ -133,7 +133,7 @@ t.test('who is no administrator any more leaves their room within half a minute,
   await until(isAmongAdmins, 'it is an admin')
   await app.pg.query("update users set role = 'user' where id = $1", [id])
   mock.timers.tick(HALF_MINUTE_MS)
-  await until(() => !isAmongAdmins(), 'it left the room of administrators', LIMIT_MS)
+  await until(() => !isAmongAdmins(), 'it left the room of administrators', { ms: LIMIT_MS })
   t.ok(socket.connected)
 })
 
@@ -147,5 +147,5 @@ t.test('a session that cannot be looked up at the moment loses the connection, a
   t.teardown(() => { socket.disconnect() })
   await once(socket as never, 'disconnect')
   await app.pg.query('alter table sessions_elsewhere rename to sessions')
-  await until(() => app.sockets.main.sockets.adapter.rooms.get(userRoom(id))?.has(socket.id ?? '') === true, 'it is bound', LIMIT_MS)
+  await until(() => app.sockets.main.sockets.adapter.rooms.get(userRoom(id))?.has(socket.id ?? '') === true, 'it is bound', { ms: LIMIT_MS })
 })

@@ -4,7 +4,7 @@ import { io } from 'socket.io-client'
 import t, { type Test } from 'tap'
 import { buildTestApp } from '../support.ts'
 import { addRom, countQueries } from './roms-support.ts'
-import { until } from './scan-support.ts'
+import { until } from '../until.ts'
 import { type AssetSeed, createSyncWorld, listFiles, md5, sha1, timeOf } from './sync-support.ts'
 import { createCaller } from './tokens-support.ts'
 

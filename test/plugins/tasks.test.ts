@@ -4,7 +4,8 @@ import { Type } from '@sinclair/typebox'
 import t from 'tap'
 import { loadConfig } from '../../core/config/config.ts'
 import { resetScripts, scriptOf } from './fixtures/script.ts'
-import { buildScanTest, startWorker, until } from './scan-support.ts'
+import { until } from '../until.ts'
+import { buildScanTest, startWorker } from './scan-support.ts'
 
 interface TaskInfo { name: string, destructive: boolean }
 

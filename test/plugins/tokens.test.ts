@@ -2,7 +2,7 @@ import { io } from 'socket.io-client'
 import t from 'tap'
 import { networkOf } from '../../core/config/networks.ts'
 import { buildTestApp } from '../support.ts'
-import { until } from './scan-support.ts'
+import { until } from '../until.ts'
 import { bearer, createCaller, dumpDatabase } from './tokens-support.ts'
 
 const { app, admin: adminHeaders, createUser } = await buildTestApp(t)

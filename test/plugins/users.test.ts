@@ -7,7 +7,7 @@ import t from 'tap'
 import type { RoleChange } from '../../plugins/users/roles.ts'
 import { buildTestApp } from '../support.ts'
 import { basicHeaders as basic, guestHeaders, signIn as openBrowser } from './auth-support.ts'
-import { until } from './scan-support.ts'
+import { until } from '../until.ts'
 
 type Headers = Record<string, string>
 interface UserView { id: number, username: string, role: string, enabled: boolean }

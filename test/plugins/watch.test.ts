@@ -1,24 +1,16 @@
 import { appendFile, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { type OpenWatch, openWatch } from '../../plugins/watcher/open-watch.ts'
 import { type LibraryWatchOptions, watchLibrary } from '../../plugins/watcher/watch.ts'
 import { exclusionRules } from './library/generate-library.ts'
 import { asOtherUser } from './library/other-user.ts'
+import { until } from '../until.ts'
 
 const SETTINGS = { roms_folder: 'roms', firmware_folder: 'bios', structure: {} }
 const rules = exclusionRules({ platforms: ['old-*'] })
-
-async function until (condition: () => boolean, what: string): Promise<void> {
-  const deadline = Date.now() + 5_000
-  while (!condition()) {
-    if (Date.now() > deadline) throw new Error(`Not within 5 s: ${what}`)
-    await sleep(5)
-  }
-}
 
 /** A watched library; `told` collects what it tells. */
 async function watch (t: Test, libraryDir: string, options: Partial<LibraryWatchOptions> = {}) {

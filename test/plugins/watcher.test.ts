@@ -7,7 +7,8 @@ import { putFile, openMediaFolder } from '../../plugins/exports/media-folder.ts'
 import { readTextFile, replaceTextFile } from '../../plugins/exports/text-file.ts'
 import { createDebounce } from '../../plugins/watcher/debounce.ts'
 import { resetScripts, scriptOf } from './fixtures/script.ts'
-import { buildScanTest, startWorker, until } from './scan-support.ts'
+import { until } from '../until.ts'
+import { buildScanTest, startWorker } from './scan-support.ts'
 
 interface Row { id: string, status: string, payload: { type: string, platform_fs_slugs: string[] } }
 

@@ -4,7 +4,7 @@ import { buildApp } from '../../core/app.ts'
 import type { App } from '../../core/typebox.ts'
 import { features } from '../../plugins/index.ts'
 import type { TestApp } from '../support.ts'
-import { until } from './scan-support.ts'
+import { until } from '../until.ts'
 
 /** A further web worker on a test's database, without plugins. */
 export const buildWorker = ({ config, databaseUrl }: TestApp, workerNumber: number): Promise<App> => buildApp({

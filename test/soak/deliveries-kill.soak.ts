@@ -10,7 +10,8 @@ import { pino } from 'pino'
 import t from 'tap'
 import { transaction } from '../../core/database/transaction.ts'
 import { WAKE_EVENT, createQueue } from '../../plugins/channels/queue.ts'
-import { listChildren, tryFetch, until } from '../e2e/server.ts'
+import { listChildren, tryFetch } from '../e2e/server.ts'
+import { until } from '../until.ts'
 import { UNPACED } from '../plugins/channels-support.ts'
 import { AUTHORIZATION, type SoakServer, WAIT_MS, startServer } from './server.ts'
 
@@ -48,11 +49,11 @@ const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`
 
 async function addChannels (server: SoakServer): Promise<void> {
   for (let channel = 0; channel < CHANNELS; channel++) {
-    await until('a channel', async () => (await tryFetch(`${server.url}/api/notification-channels`, {
+    await until(async () => (await tryFetch(`${server.url}/api/notification-channels`, {
       method: 'POST',
       headers: { authorization: AUTHORIZATION, 'content-type': 'application/json' },
       body: JSON.stringify({ type: 'unpaced', name: `${channel}`, url: `${url}/${channel}` })
-    }))?.status === 201, server.command, WAIT_MS)
+    }))?.status === 201, 'a channel', { ...server.command, ms: WAIT_MS })
   }
 }
 
@@ -62,7 +63,7 @@ const createNotification = (id: number, created: string): OutgoingNotification =
 
 /** Stores a notification once, whatever becomes of the database meanwhile: a commit may be lost, or only its answer. */
 async function store (server: SoakServer, notification: OutgoingNotification): Promise<void> {
-  await until('a stored notification', async () => {
+  await until(async () => {
     const pool = new pg.Pool({ connectionString: server.databaseUrl(), max: 2 })
     pool.on('error', () => { /* the query says so */ })
     pool.on('connect', (client) => client.on('error', () => { /* the query says so */ }))
@@ -81,13 +82,13 @@ async function store (server: SoakServer, notification: OutgoingNotification): P
     } finally {
       await pool.end().catch(() => { /* it never began */ })
     }
-  }, server.command, WAIT_MS)
+  }, 'a stored notification', { ...server.command, ms: WAIT_MS })
 }
 
 const VICTIMS = {
   'the scan worker': (server: SoakServer) => server.workerPid(),
   'a web process': (server: SoakServer) =>
-    until('a web process', async () => (await listChildren(server.command.pid, 'web'))[0], server.command, WAIT_MS),
+    until(async () => (await listChildren(server.command.pid, 'web'))[0], 'a web process', { ...server.command, ms: WAIT_MS }),
   'the database': (server: SoakServer) => server.databasePid()
 }
 
@@ -95,12 +96,12 @@ await installChannel()
 
 await t.test('kill -9 of any process loses no delivery, and doubles none but those under way', async (t) => {
   const server = await startServer(t, dataDir, join(folder, 'library'))
-  await until('a table', () => server.query('create table if not exists soak_stored (id int primary key)'), server.command)
+  await until(() => server.query('create table if not exists soak_stored (id int primary key)'), 'a table', server.command)
   await addChannels(server)
   for (let round = 1; round <= ROUNDS; round++) {
     for (const [name, find] of Object.entries(VICTIMS)) {
       arrived.clear()
-      await until('an empty table', () => server.query('delete from soak_stored'), server.command, WAIT_MS)
+      await until(() => server.query('delete from soak_stored'), 'an empty table', { ...server.command, ms: WAIT_MS })
       const created = new Date().toISOString()
       const started = performance.now()
       let stored = 0
@@ -110,13 +111,13 @@ await t.test('kill -9 of any process loses no delivery, and doubles none but tho
           stored = id
         }
       })()
-      await until('a third', async () => stored > NOTIFICATIONS / 3 && arrived.size > 0, server.command, WAIT_MS)
+      await until(async () => stored > NOTIFICATIONS / 3 && arrived.size > 0, 'a third', { ...server.command, ms: WAIT_MS })
       const before = arrived.size
       process.kill(await find(server), 'SIGKILL')
       await storing
       const all = NOTIFICATIONS * CHANNELS
-      await until('all of them', async () => arrived.size >= all, server.command, WAIT_MS).catch(() => { /* counted below */ })
-      await until('nothing that waits', async () => (await server.query('select 1 from channel_deliveries'))?.length === 0, server.command, WAIT_MS)
+      await until(async () => arrived.size >= all, 'all of them', { ...server.command, ms: WAIT_MS }).catch(() => { /* counted below */ })
+      await until(async () => (await server.query('select 1 from channel_deliveries'))?.length === 0, 'nothing that waits', { ...server.command, ms: WAIT_MS })
       // What was under way when its worker died may still come a second time.
       await sleep(1_000)
       const times = [...arrived.values()].reduce((sum, count) => sum + count, 0)

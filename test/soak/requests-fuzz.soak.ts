@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc, { type Arbitrary } from 'fast-check'
 import t from 'tap'
-import { listChildren, until } from '../e2e/server.ts'
+import { listChildren } from '../e2e/server.ts'
+import { until } from '../until.ts'
 import { type Answer, closeConnections, send, sendRaw } from './fuzz/transport.ts'
 import { describe, findFault, findRawFault } from './fuzz/findings.ts'
 import { Ids } from './fuzz/known.ts'
@@ -63,7 +64,7 @@ function steps (document: Document): Arbitrary<Step> {
 t.test(`${REQUESTS} requests that nobody would send do no harm`, async (t) => {
   const server = await startServer(t, dataDir, libraryDir, { SVC_TRUSTED_PROXIES: '127.0.0.1', SVC_AUTH_SECRET_KEY: 'known to this run alone' })
   const task = await server.scan()
-  await until('a library', async () => (await server.look(task))?.ended_at instanceof Date, server.command, WAIT_MS)
+  await until(async () => (await server.look(task))?.ended_at instanceof Date, 'a library', { ...server.command, ms: WAIT_MS })
   const rom = (await server.query<{ id: number }>('select id from roms order by id limit 1'))?.[0]?.id ?? 0
   const witness = await addWitness(server, rom)
   const listWorkers = async () =>

@@ -3,7 +3,8 @@ import { Agent, request as sendRequest } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { listChildren, tryFetch, until } from '../e2e/server.ts'
+import { listChildren, tryFetch } from '../e2e/server.ts'
+import { until } from '../until.ts'
 import { AUTHORIZATION, type SoakServer, WAIT_MS, startServer } from './server.ts'
 
 const KILLS = Number(process.env.SOAK_ROUNDS ?? 5) * 6
@@ -51,7 +52,7 @@ t.test('whatever is killed, every request ends', async (t) => {
       longestMs = Math.max(longestMs, performance.now() - since)
       endings.set(ending, (endings.get(ending) ?? 0) + 1)
       // What is refused at once would be asked again thousands of times.
-      if (ending === 'closed') await until('a server', async () => over.signal.aborted || await tryFetch(`${server.url}/api/health`), server.command, WAIT_MS)
+      if (ending === 'closed') await until(async () => over.signal.aborted || await tryFetch(`${server.url}/api/health`), 'a server', { ...server.command, ms: WAIT_MS })
     }
     if (agent !== false) agent.destroy()
   }
@@ -60,10 +61,10 @@ t.test('whatever is killed, every request ends', async (t) => {
   const kinds = ['web worker', 'database connection', 'database'] as const
   for (let kill = 0; kill < KILLS; kill++) {
     await killOne(server, kinds[kill % kinds.length] ?? 'database', kill)
-    await until('an answer', async () => {
+    await until(async () => {
       const answer = await tryFetch(`${server.url}/api/devices`, { headers: { authorization: AUTHORIZATION } })
       return answer?.status === 200
-    }, server.command, WAIT_MS)
+    }, 'an answer', { ...server.command, ms: WAIT_MS })
   }
   over.abort()
   await Promise.all(visitors)

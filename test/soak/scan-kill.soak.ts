@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { until } from '../e2e/server.ts'
+import { until } from '../until.ts'
 import { COVERS, GAMES, audit, makeLibrary } from './library.ts'
 import { type ScanRow, type SoakServer, WAIT_MS, forgetScans, startServer } from './server.ts'
 
@@ -34,10 +34,10 @@ const start = (t: Pick<Test, 'teardown'>) => startServer(t, dataDir, libraryDir)
 const seconds = (since: number) => ((performance.now() - since) / 1_000).toFixed(1)
 
 async function waitForEnd (server: SoakServer, task: string): Promise<ScanRow> {
-  return await until('the end of the scan', async () => {
+  return await until(async () => {
     const row = await server.look(task)
     return row?.ended_at instanceof Date && row
-  }, server.command, SCAN_MS)
+  }, 'the end of the scan', { ...server.command, ms: SCAN_MS })
 }
 
 /** How long the whole scan takes when nobody disturbs it. */
@@ -49,7 +49,7 @@ await t.test('a scan that nobody disturbs finds everything', async (t) => {
   const row = await waitForEnd(server, await server.scan())
   undisturbedMs = performance.now() - since
   t.match(row, { status: 'finished', error: null, attempts: 1 })
-  await until('the word that it is done', async () => server.told.length > 0, server.command, WAIT_MS)
+  await until(async () => server.told.length > 0, 'the word that it is done', { ...server.command, ms: WAIT_MS })
   t.same(server.told, ['scan:done'])
   t.same((await auditOf(server)).slice(0, 5), [])
   t.comment(`${GAMES} files and ${COVERS} covers in ${seconds(since)} s`)
@@ -112,7 +112,7 @@ for (const { name, kill, isTold } of VICTIMS) {
         `files, then ${row.status} at attempt ${row.attempts}`
       t.ok(row.status === 'finished' || (row.status === 'failed' && row.error !== null), what)
       if (isTold) {
-        await until('the word that it is over', async () => server.told.length > 0, server.command, WAIT_MS)
+        await until(async () => server.told.length > 0, 'the word that it is over', { ...server.command, ms: WAIT_MS })
         t.match(server.told, [row.status === 'finished' ? 'scan:done' : /^scan:done_ko ./], `${what}, and clients know`)
       }
       const second = await waitForEnd(server, await server.scan())

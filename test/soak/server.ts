@@ -5,7 +5,8 @@ import { type Socket, io } from 'socket.io-client'
 import type { Test } from 'tap'
 import { readLockFile } from '../../core/postgres/cluster.ts'
 import { readServerState } from '../../core/supervisor/state.ts'
-import { type Command, listChildren, runSvc, settings, tryFetch, until, waitUntilListening } from '../e2e/server.ts'
+import { type Command, listChildren, runSvc, settings, tryFetch, waitUntilListening } from '../e2e/server.ts'
+import { until } from '../until.ts'
 
 const ADMIN = { SVC_ADMIN_USERNAME: 'soak', SVC_ADMIN_PASSWORD: 'soak-tests-only' }
 export const AUTHORIZATION = `Basic ${Buffer.from(`${ADMIN.SVC_ADMIN_USERNAME}:${ADMIN.SVC_ADMIN_PASSWORD}`).toString('base64')}`
@@ -58,7 +59,7 @@ export async function startServer (
   const told: string[] = []
   const socket = listen(url, told)
   t.teardown(() => { socket.disconnect() })
-  await until('a connected client', async () => socket.connected, command, WAIT_MS)
+  await until(async () => socket.connected, 'a connected client', { ...command, ms: WAIT_MS })
 
   const databaseUrl = () => readServerState(dataDir)?.database_url ?? ''
 
@@ -83,17 +84,17 @@ export async function startServer (
     databaseUrl,
     told,
     query,
-    scan: () => until('a scan', async () => {
+    scan: () => until(async () => {
       const answer = await tryFetch(`${url}/api/tasks/scan`, {
         method: 'POST',
         headers: { authorization: AUTHORIZATION, 'content-type': 'application/json' },
         body: JSON.stringify({ type: 'quick', apis: ['gamelist'] })
       })
       return answer?.status === 202 && ((await answer.json()) as { task_id: string }).task_id
-    }, command, WAIT_MS),
+    }, 'a scan', { ...command, ms: WAIT_MS }),
     look: async (task) => (await query<ScanRow>(LOOK, [task]))?.[0] ?? null,
     databasePid: async () => Number((await readLockFile(join(dataDir, 'db')))[0]),
-    workerPid: () => until('the scan worker', async () => (await listChildren(command.pid, 'worker'))[0], command, WAIT_MS),
+    workerPid: () => until(async () => (await listChildren(command.pid, 'worker'))[0], 'the scan worker', { ...command, ms: WAIT_MS }),
     async stop () {
       socket.disconnect()
       command.child.kill('SIGTERM')
@@ -104,7 +105,7 @@ export async function startServer (
 
 /** Forgets everything that scans made. */
 export async function forgetScans (server: SoakServer, resources: string): Promise<void> {
-  await until('an empty database', () => server.query('delete from platforms'), server.command)
-  await until('no tasks', () => server.query('delete from tasks'), server.command)
+  await until(() => server.query('delete from platforms'), 'an empty database', server.command)
+  await until(() => server.query('delete from tasks'), 'no tasks', server.command)
   await rm(resources, { recursive: true, force: true })
 }

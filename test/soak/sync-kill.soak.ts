@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
-import { listChildren, tryFetch, until } from '../e2e/server.ts'
+import { listChildren, tryFetch } from '../e2e/server.ts'
+import { until } from '../until.ts'
 import { History, histories } from '../plugins/sync-histories.ts'
 import { AUTHORIZATION, type SoakServer, WAIT_MS, startServer } from './server.ts'
 
@@ -34,17 +35,17 @@ async function kill (): Promise<void> {
 }
 
 const ready = async () => {
-  await until('an answer', async () => {
+  await until(async () => {
     const answer = await tryFetch(`${server.url}/api/devices`, { headers: { authorization: AUTHORIZATION } })
     return answer?.status === 200
-  }, server.command, WAIT_MS)
+  }, 'an answer', { ...server.command, ms: WAIT_MS })
 }
 
 t.test('kill -9 between any two steps of a sync loses nothing', async (t) => {
   t.teardown(() => { server.command.child.kill('SIGTERM') })
   server = await startServer(t, dataDir, libraryDir)
   const task = await server.scan()
-  await until('the end of the scan', async () => (await server.look(task))?.ended_at instanceof Date, server.command, WAIT_MS)
+  await until(async () => (await server.look(task))?.ended_at instanceof Date, 'the end of the scan', { ...server.command, ms: WAIT_MS })
   const roms = await server.query<{ id: number }>('select id from roms order by id') ?? []
   const host = { url: () => server.url, authorization: AUTHORIZATION, kill, ready }
   let accepted = 0
