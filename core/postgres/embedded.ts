@@ -23,6 +23,8 @@ export interface EmbeddedPostgresOptions {
   settings?: Record<string, string>
   /** Where the programs come from, for tests and for those who package svc. */
   binaries?: BinarySource
+  /** Gives the start up: what was begun is ended, and the start fails. */
+  signal?: AbortSignal
 }
 
 export interface Exit { code: number | null, signal: NodeJS.Signals | null }
@@ -97,7 +99,10 @@ export async function startEmbeddedPostgres (options: EmbeddedPostgresOptions): 
   await clearLeftovers(cluster, binaries, options.log)
   for (let attempt = 1; ; attempt++) {
     const port = options.port ?? await findFreePort()
+    options.signal?.throwIfAborted()
     const server = spawnServer(cluster, binaries, port, options, account)
+    const giveUp = () => { sendSignal(server.child, 'SIGQUIT', binaries) }
+    options.signal?.addEventListener('abort', giveUp)
     try {
       return await openServer(server, cluster, binaries, port)
     } catch (err) {
@@ -109,6 +114,8 @@ export async function startEmbeddedPostgres (options: EmbeddedPostgresOptions): 
       const isMemoryHeld = attempt < MEMORY_ATTEMPTS && says('pre-existing shared memory block')
       if (!lostPort && !isMemoryHeld) throw err
       if (isMemoryHeld) await sleep(MEMORY_WAIT_MS)
+    } finally {
+      options.signal?.removeEventListener('abort', giveUp)
     }
   }
 }

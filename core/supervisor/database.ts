@@ -39,7 +39,7 @@ export function countConnections (config: Config): number {
   return (config.server.workers + 1) * perProcess + SPARE_CONNECTIONS
 }
 
-function createStart (config: Config, log: Logger) {
+function createStart (config: Config, log: Logger, signal: AbortSignal) {
   let isReady = false
   const write = (line: string) => {
     // While it starts, or ends, refusals are its normal answer to those who come too early or too late.
@@ -52,6 +52,7 @@ function createStart (config: Config, log: Logger) {
       dataDir: join(config.data_dir, 'db'),
       log: write,
       settings: { max_connections: String(countConnections(config)) },
+      signal,
       ...(port === undefined ? {} : { port })
     })
     isReady = true
@@ -68,9 +69,11 @@ export async function openDatabase (config: Config, log: Logger, events: Databas
   if (config.database.url !== undefined) {
     return { isEmbedded: false, url: config.database.url, stop: async () => {}, kill: () => {} }
   }
-  const start = createStart(config, log)
-  let isStopping = false
+  const stopping = new AbortController()
+  const start = createStart(config, log, stopping.signal)
   let deaths = 0
+  let isUp = false
+  let restarted = Promise.resolve()
   let server = await start().catch((err: unknown) => {
     throw new StartError((err as Error).message, { cause: err })
   })
@@ -78,16 +81,16 @@ export async function openDatabase (config: Config, log: Logger, events: Databas
   async function restart (): Promise<void> {
     let reason = ''
     for (const delayMs of RESTART_DELAYS_MS) {
-      await sleep(delayMs)
-      if (isStopping) return
       try {
+        await sleep(delayMs, undefined, { signal: stopping.signal })
         // On the same port, so that whoever knows its address still finds it; on another when that is taken.
         const port = reason === '' ? Number(new URL(server.url).port) : undefined
         server = await start(port)
         guard()
-        events.onRestored(server.url)
+        if (!stopping.signal.aborted) events.onRestored(server.url)
         return
       } catch (err) {
+        if (stopping.signal.aborted) return
         reason = (err as Error).message
         log.error({ err }, 'the database could not be started again')
       }
@@ -97,13 +100,15 @@ export async function openDatabase (config: Config, log: Logger, events: Databas
 
   function guard (): void {
     const startedAt = performance.now()
-    void server.exited.then(async (exit) => {
-      if (isStopping) return
+    isUp = true
+    void server.exited.then((exit) => {
+      isUp = false
+      if (stopping.signal.aborted) return
       deaths = performance.now() - startedAt > STEADY_MS ? 1 : deaths + 1
       log.error(exit, 'the database ended and is started again')
       events.onLost()
       if (deaths > DEATHS_MAX) events.onHopeless(`it ended ${deaths} times in a row; see its lines at log level debug`)
-      else await restart()
+      else restarted = restart()
     })
   }
 
@@ -112,12 +117,13 @@ export async function openDatabase (config: Config, log: Logger, events: Databas
     isEmbedded: true,
     get url () { return server.url },
     async stop () {
-      isStopping = true
+      stopping.abort()
+      await restarted
       await server.stop()
     },
     kill () {
-      isStopping = true
-      process.kill(server.pid, process.platform === 'win32' ? 'SIGKILL' : 'SIGQUIT')
+      stopping.abort()
+      if (isUp) process.kill(server.pid, process.platform === 'win32' ? 'SIGKILL' : 'SIGQUIT')
     }
   }
 }
