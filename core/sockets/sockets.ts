@@ -93,6 +93,11 @@ function tokenRooms ({ id, token_id: token, device_id: device }: Caller): string
 const PING_INTERVAL_MS = 25_000
 const PING_TIMEOUT_MS = 60_000
 const PACKETS_PER_SECOND = 100
+/**
+ * How long a connection that polls stays when it is closed between two polls, so that its client hears of it. Who polls
+ * later finds the session unknown, and connects again. The usual half minute holds up the end of the process, also for
+ * clients that vanished.
+ */
 const CLOSE_TIMEOUT_MS = 200
 const CHECK_INTERVAL_MS = 30_000
 /** PostgreSQL's limit for a notification is 8000 bytes, which must not be reached. */
@@ -151,15 +156,11 @@ function limitSockets (namespace: Namespace): void {
   })
 }
 
-/**
- * Closes the connections to this process. Clients are not told to leave, which would keep them from coming back. One
- * that polls and does not poll again would hold the end of the process up for half a minute.
- */
+/** Closes the connections to this process. Clients are not told to leave, which would keep them from coming back. */
 async function closeConnections (io: Server): Promise<void> {
   const engine: object | undefined = io.engine
   const connections = Reflect.get(engine ?? {}, 'clients') as Record<string, Connection> | undefined
   const closing = Object.values(connections ?? {}).map((connection) => new Promise<void>((resolve) => {
-    Reflect.set(connection.transport, 'closeTimeout', CLOSE_TIMEOUT_MS)
     connection.once('close', () => { resolve() })
     connection.close()
   }))
@@ -357,6 +358,8 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
     io.attach(app.server)
     io.engine.use(checkSocketRequest)
     io.engine.on('connection', (connection: Connection) => {
+      // Before anything can end it: the time limit is taken when the transport begins to close.
+      Reflect.set(connection.transport, 'closeTimeout', CLOSE_TIMEOUT_MS)
       limitRate(connection)
       guests.add(connection, networkOfRequest(connection.request))
     })

@@ -1,0 +1,30 @@
+import { request } from 'node:http'
+import t from 'tap'
+import { makeFolder } from '../folder.ts'
+import { createTestDatabase } from '../support.ts'
+import { until } from '../until.ts'
+import { createUsedDataDir, runSvc, settings } from './server.ts'
+
+const ENDPOINT = '/ws/socket.io/?EIO=4&transport=polling'
+
+t.test('a web server alone ends with 0 soon after SIGTERM, also when a client vanished while it spoke', async (t) => {
+  const dataDir = makeFolder(t)
+  createUsedDataDir(dataDir)
+  const server = runSvc(t, ['web'], settings(dataDir, { SVC_DATABASE_URL: await createTestDatabase(t) }))
+  const [, url = ''] = await until(() => /"url":"([^"]+)"/.exec(server.output()), 'a server that is ready', server)
+  const hello = await (await fetch(`${url}${ENDPOINT}`)).text()
+  const { sid } = JSON.parse(hello.slice(1)) as { sid: string }
+  const sent = Promise.withResolvers<void>()
+  const headers = { 'content-length': 100 }
+  const half = request(`${url}${ENDPOINT}&sid=${sid}`, { method: 'POST', agent: false, headers }).on('error', () => {})
+  half.write('4', () => { sent.resolve() })
+  await sent.promise
+  half.destroy()
+  const isOver = async () => (await fetch(`${url}${ENDPOINT}&sid=${sid}`, { method: 'POST', body: '3' })).status === 400
+  await until(isOver, 'the end of its session', server)
+
+  const startedAt = performance.now()
+  server.child.kill('SIGTERM')
+  t.match(await server.ended, { code: 0, signal: null })
+  t.ok(performance.now() - startedAt < 5_000, `took ${Math.round(performance.now() - startedAt)} ms`)
+})
