@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { resetScripts, scriptOf } from './fixtures/script.ts'
 import { until } from '../until.ts'
@@ -101,7 +100,9 @@ t.test('a scan whose worker dies', async (t) => {
 t.test('a scan that takes longer than it may is ended, and says what to change', async (t) => {
   const test = await buildScanTest(t, { providers: ['alpha'], env: { SCAN_TIMEOUT: '1' } })
   await test.put(manyRoms('snes', 100))
-  alpha.identify = () => sleep(250, null)
+  const late = Promise.withResolvers<null>()
+  t.teardown(() => { late.resolve(null) })
+  alpha.identify = () => late.promise
   const id = await test.start({ apis: ['alpha'] })
   t.match(await test.finished(id), { status: 'failed' })
   t.equal(await test.error(id), 'It took longer than 1 s and was ended; raise SCAN_TIMEOUT')
