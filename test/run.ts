@@ -33,7 +33,7 @@ async function createTemplate (): Promise<void> {
   const url = new URL(server.url)
   url.pathname = '/svc_template'
   await migrate({ url: url.href, poolSize: 1, entities: features.entities })
-  const boss = createBoss(url.href, true)
+  const boss = createBoss(url.href)
   await boss.start()
   await boss.stop({ graceful: false, close: true })
 }

@@ -5,6 +5,8 @@ import fp from 'fastify-plugin'
 import pg from 'pg'
 import { Installation, PluginCacheEntry, Worker, PluginIndex, PluginLimits } from './entities.ts'
 import { MIGRATIONS } from './migrations/index.ts'
+import { mindPool } from './pool.ts'
+import { limitRequests } from './request-time.ts'
 import { StartError } from '../errors.ts'
 
 export type Entities = (EntitySchema | EntityClass<unknown>)[]
@@ -25,25 +27,35 @@ declare module 'fastify' {
  * connection, for what another one has locked, for one statement, and for itself within a transaction.
  */
 export const REQUEST_LIMITS = {
+  // All of these together, of the ten seconds after which clients give a server up. What follows is for work beside
+  // requests, and has the database end what nobody waits for any more.
+  totalMs: 7_000,
   connectionTimeoutMillis: 5_000,
   lock_timeout: 5_000,
-  statement_timeout: 30_000,
-  idle_in_transaction_session_timeout: 30_000,
+  statement_timeout: 8_000,
+  idle_in_transaction_session_timeout: 8_000,
   // The database itself tells of the limits above; this one is for when it says nothing any more.
-  query_timeout: 35_000
+  query_timeout: 9_000
 }
-
 export interface DatabaseOptions { url: string, poolSize: number, entities: Entities, limits?: typeof REQUEST_LIMITS }
 
+/** What the driver and the database see to themselves. */
+function driverLimits ({ limits }: DatabaseOptions): pg.PoolConfig {
+  if (limits === undefined) return {}
+  const { totalMs: _ours, ...theirs } = limits
+  return theirs
+}
+
 /** Opens the ORM on a database whose tables are there already. */
-export function openOrm ({ url, poolSize, entities, limits }: DatabaseOptions): Promise<MikroORM> {
+export function openOrm (options: DatabaseOptions): Promise<MikroORM> {
+  const { url, poolSize, entities } = options
   return MikroORM.init({
     clientUrl: url,
     entities: [...entities, Worker, PluginCacheEntry, PluginIndex, PluginLimits, Installation],
     extensions: [Migrator],
     namingStrategy: EntityCaseNamingStrategy,
     pool: { min: 0, max: poolSize },
-    driverOptions: { keepAlive: true, ...limits },
+    driverOptions: { keepAlive: true, ...driverLimits(options) },
     ensureDatabase: false,
     logger: () => {},
     forceUtcTimezone: true,
@@ -98,13 +110,17 @@ async function runMigrations (options: DatabaseOptions): Promise<string[]> {
 export default fp<DatabaseOptions>(async (app, options) => {
   const orm = await openOrm(options)
   const pool = new pg.Pool({
-    connectionString: options.url, max: Math.max(2, Math.ceil(options.poolSize / 2)), keepAlive: true, ...options.limits
+    ...driverLimits(options),
+    connectionString: options.url, max: Math.max(2, Math.ceil(options.poolSize / 2)), keepAlive: true
   })
   pool.on('error', (err) => { app.log.warn({ err }, 'idle database connection lost') })
   // One that is in use when it breaks fails the statement under way; without a listener it would end the process too.
   pool.on('connect', (client) => {
     client.on('error', (err) => { app.log.debug({ err }, 'database connection lost') })
   })
+  mindPool(pool)
+  mindPool(await orm.em.getDriver().getConnection().getNativeClient())
+  if (options.limits !== undefined) limitRequests(app, options.limits.totalMs)
   app.decorate('orm', orm)
   app.decorate('pg', pool)
   app.decorateRequest('em')

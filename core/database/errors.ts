@@ -4,14 +4,16 @@ import { ApiError, conflict } from '../errors.ts'
 const FOREIGN_KEY = '23503'
 /** serialization_failure and deadlock_detected: nothing was done, and the same again may well succeed. */
 const CROSSED = new Set(['40001', '40P01'])
+/** Of our own: the request has waited for the database as long as one may (core/database/request-time.ts). */
+export const OUT_OF_TIME = 'OUT_OF_TIME'
 /** lock_not_available, query_canceled, and the two limits of a transaction: it took longer than a request may. */
-const TOO_LONG = new Set(['55P03', '57014', '25P03', '25P04'])
+const TOO_LONG = new Set(['55P03', '57014', '25P03', '25P04', OUT_OF_TIME])
 /** too_many_connections; then all of a shutdown, a crash, and the recovery after it. */
 const AWAY = new Set(['53300', '57P01', '57P02', '57P03', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE'])
 /** connection_exception and what is below it. */
 const CONNECTION_CLASS = '08'
 /** What the driver says without a code when a connection broke, or when none was to be had in time. */
-const AWAY_TEXT = /^(?:Connection terminated|Client has encountered a connection error|Query read timeout|timeout exceeded when trying to connect|timeout expired$)/
+const AWAY_TEXT = /^(?:Connection terminated|Client (?:has encountered a connection error|was closed)|Query read timeout|timeout exceeded when trying to connect|timeout expired$)/
 const RETRY_AFTER_SECONDS = 2
 
 function codeOf (err: unknown): string {

@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import fp from 'fastify-plugin'
+import type pg from 'pg'
 import { PgBoss } from 'pg-boss'
 import { REQUEST_LIMITS } from '../database/database.ts'
+import { apartFromRequest } from '../database/request-time.ts'
 import { ApiError } from '../errors.ts'
 
 export interface JobOptions {
@@ -48,22 +50,28 @@ declare module 'fastify' {
   interface FastifyInstance { jobs: Jobs }
 }
 
+/** The job that was asked for, or the one that it joined. */
+interface Placed { id: string, isJoined: boolean }
 interface JobsOptions { url: string, works: boolean }
 
 const UNENDED_STATES: ReadonlySet<string> = new Set(['created', 'retry', 'active'])
 const PLACE_TRIES_MAX = 3
 const POLL_MS = [20, 30, 50, 100, 200]
 
-export function createBoss (url: string, works: boolean): PgBoss {
-  return new PgBoss({
-    connectionString: url, max: works ? 4 : 2, migrate: works, createSchema: works, supervise: works, schedule: works,
-    useListenNotify: works, monitorVacuum: false, application_name: 'svc-jobs',
-    connectionTimeoutMillis: REQUEST_LIMITS.connectionTimeoutMillis
-  })
-}
+/** What does jobs, on connections of its own. */
+export const createBoss = (url: string): PgBoss => new PgBoss({
+  connectionString: url, max: 4, useListenNotify: true, monitorVacuum: false, application_name: 'svc-jobs',
+  connectionTimeoutMillis: REQUEST_LIMITS.connectionTimeoutMillis
+})
+
+/** What only asks for jobs, on the connections of requests and within their time. */
+const createAskingBoss = (pool: pg.Pool): PgBoss => new PgBoss({
+  db: { executeSql: (text, values) => pool.query(text, values) },
+  migrate: false, createSchema: false, supervise: false, schedule: false, monitorVacuum: false
+})
 
 export default fp<JobsOptions>(async (app, { url, works }) => {
-  const boss = createBoss(url, works)
+  const boss = works ? createBoss(url) : createAskingBoss(app.pg)
   const queues = new Map<string, QueueDefinition<never>>()
   boss.on('error', (err) => { app.log.error({ err }, 'job queue failed') })
 
@@ -96,9 +104,7 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
     return jobs.find(({ state }) => UNENDED_STATES.has(state))?.id
   }
 
-  async function place (
-    name: string, input: object, options: JobOptions = {}
-  ): Promise<{ id: string, isJoined: boolean }> {
+  async function place (name: string, input: object, options: JobOptions = {}): Promise<Placed> {
     if (options.id !== undefined) await boss.deleteJob(name, options.id)
     for (let tries = 1; tries <= PLACE_TRIES_MAX; tries++) {
       const id = await boss.send(name, input, {
@@ -116,6 +122,21 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
     throw new ApiError('UNAVAILABLE', `A job could not be queued in '${name}'; try again`)
   }
 
+  async function awaitAnswer (name: string, { id, isJoined }: Placed, timeoutMs: number): Promise<unknown> {
+    const deadline = Date.now() + timeoutMs
+    for (let tries = 0; ; tries++) {
+      await sleep(POLL_MS[Math.min(tries, POLL_MS.length - 1)])
+      const isLate = Date.now() >= deadline
+      // What ended at the last moment is not canceled any more, and its answer counts.
+      if (isLate && !isJoined) await boss.cancel(name, id)
+      const [job] = await boss.findJobs(name, { id })
+      if (job?.state === 'completed') return job.output
+      if (job?.state === 'failed') throw new ApiError('UNAVAILABLE', readFailure(job.output))
+      if (isLate || job?.state === 'cancelled') break
+    }
+    throw new ApiError('UNAVAILABLE', 'No scan worker answered in time. Check that one is running.')
+  }
+
   app.decorate('jobs', {
     define (name, definition) {
       if (queues.has(name)) throw new Error(`Queue '${name}' is defined twice`)
@@ -123,19 +144,8 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
     },
     send: async (name, input, options) => (await place(name, input, options)).id,
     async request (name, input, timeoutMs, options) {
-      const { id, isJoined } = await place(name, input, options)
-      const deadline = Date.now() + timeoutMs
-      for (let tries = 0; ; tries++) {
-        await sleep(POLL_MS[Math.min(tries, POLL_MS.length - 1)])
-        const isLate = Date.now() >= deadline
-        // What ended at the last moment is not canceled any more, and its answer counts.
-        if (isLate && !isJoined) await boss.cancel(name, id)
-        const [job] = await boss.findJobs(name, { id })
-        if (job?.state === 'completed') return job.output
-        if (job?.state === 'failed') throw new ApiError('UNAVAILABLE', readFailure(job.output))
-        if (isLate || job?.state === 'cancelled') break
-      }
-      throw new ApiError('UNAVAILABLE', 'No scan worker answered in time. Check that one is running.')
+      const placed = await place(name, input, options)
+      return await apartFromRequest(() => awaitAnswer(name, placed, timeoutMs))
     },
     async schedule (name, key, cron, input) {
       if (cron === null) await boss.unschedule(name, key)
@@ -148,7 +158,7 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
     await Promise.all([...queues].map(([name, queue]) => startQueue(name, queue)))
   })
   app.addHook('onClose', async () => { await boss.stop({ graceful: works, timeout: 8_000, close: true }) })
-}, { name: 'jobs', fastify: '5.x' })
+}, { name: 'jobs', fastify: '5.x', dependencies: ['database'] })
 
 function readFailure (output: unknown): string {
   const message = (output as { message?: unknown } | null)?.message

@@ -168,7 +168,7 @@ const pool = new pg.Pool({ connectionString: database.url, max: 1 })
 pool.on('error', () => {})
 try {
   await migrate({ url: database.url, poolSize: 1, entities: features.entities })
-  const boss = createBoss(database.url, true)
+  const boss = createBoss(database.url)
   await boss.start()
   await boss.stop({ graceful: false, close: true })
   await pool.query('create extension pg_stat_statements')

@@ -2,8 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { once, EventEmitter } from 'node:events'
 import fastify from 'fastify'
 import t, { type Test } from 'tap'
+import database from '../../core/database/database.ts'
 import errorHandler from '../../core/web/error-handler.ts'
 import jobs, { type Jobs } from '../../core/jobs/jobs.ts'
+import { features } from '../../plugins/index.ts'
 import { createTestDatabase } from '../support.ts'
 
 type Define = (jobs: Jobs) => void
@@ -12,6 +14,7 @@ type Define = (jobs: Jobs) => void
 async function start (t: Pick<Test, 'teardown'>, url: string, works: boolean, define: Define): Promise<Jobs & { close (): Promise<void> }> {
   const app = fastify()
   await app.register(errorHandler)
+  await app.register(database, { url, poolSize: 2, entities: features.entities })
   await app.register(jobs, { url, works })
   define(app.jobs)
   t.teardown(() => app.close())
@@ -164,8 +167,11 @@ t.test('a queue runs as many jobs at once as it says', async (t) => {
 })
 
 t.test('a queue cannot be defined twice', async (t) => {
+  const url = await createTestDatabase(t)
   const app = fastify()
-  await app.register(jobs, { url: 'postgres://127.0.0.1:1/none', works: false })
+  t.teardown(() => app.close())
+  await app.register(database, { url, poolSize: 2, entities: features.entities })
+  await app.register(jobs, { url, works: false })
   const definition = { concurrency: 1, timeoutSeconds: 1, run: async () => null }
   app.jobs.define('twice', definition)
   t.throws(() => { app.jobs.define('twice', definition) }, { message: /'twice' is defined twice/ })

@@ -86,3 +86,79 @@ t.test('a request that finds no free connection is answered', async (t) => {
   for (const client of held) client.release()
   t.equal((await app.inject({ url: '/' })).statusCode, 200)
 })
+
+t.test('the waits of one request do not add up beyond its time, and what follows is refused at once', async (t) => {
+  const app = await build(t, { totalMs: 1_000 })
+  const own = { ran: 0 }
+  const steps: Record<string, (em: EntityManager) => Promise<unknown>> = {
+    driver: () => app.pg.query('select pg_sleep(0.3)'),
+    ORM: (em) => em.execute('select pg_sleep(0.3)'),
+    'transaction of the driver': () => transaction(app.pg, (client) => client.query('select pg_sleep(0.3)')),
+    'transaction of the ORM': (em) => inTransaction(em, (tx) => tx.execute('select pg_sleep(0.3)'))
+  }
+  app.get<{ Querystring: { by: string } }>('/', async ({ em, query }) => {
+    for (let step = 0; step < 20; step++) await steps[query.by]?.(em)
+  })
+  app.post<{ Querystring: { by: string } }>('/', async ({ em, query }) => {
+    for (let step = 0; step < 20; step++) {
+      await steps[query.by]?.(em).catch(() => {})
+      own.ran++
+    }
+    await steps[query.by]?.(em)
+  })
+  for (const by of Object.keys(steps)) {
+    for (const method of ['GET', 'POST'] as const) {
+      const since = performance.now()
+      const reply = await app.inject({ method, url: '/', query: { by }, ...(method === 'POST' ? { payload: { a: 1 } } : {}) })
+      const ms = performance.now() - since
+      t.match(reply, { statusCode: 503, headers: { 'retry-after': '2' } }, `${method} by ${by}: ${reply.body}`)
+      t.ok(ms > 900 && ms < 4_000, `${method} by ${by}: ${ms} ms of 6,000`)
+    }
+  }
+  t.equal(own.ran, 80)
+  t.same((await app.pg.query('select 1 as one')).rows, [{ one: 1 }], 'others have theirs')
+})
+
+t.test('waiting for a connection and for a lock is part of the time of a request', async (t) => {
+  const app = await build(t, { totalMs: 500 })
+  app.get('/locked', async () => await app.pg.query(`${ADD}'a'`))
+  app.get('/locked-twice', async () => {
+    await app.pg.query(`${ADD}'a'`).catch(() => {})
+    await app.pg.query(`${ADD}'a'`)
+  })
+  app.get('/free', async () => await app.pg.query('select 1'))
+  const [holder, other] = await Promise.all([app.pg.connect(), app.pg.connect()])
+  await holder.query('begin')
+  await holder.query(`${ADD}'a'`)
+  t.match(await app.inject({ url: '/free' }), { statusCode: 503 }, 'there is no connection')
+  other.release()
+  for (const url of ['/locked', '/locked-twice']) {
+    const since = performance.now()
+    t.match(await app.inject({ url }), { statusCode: 503 }, url)
+    const ms = performance.now() - since
+    t.ok(ms > 450 && ms < 3_000, `${url}: ${ms} ms`)
+  }
+  await holder.query('rollback')
+  holder.release()
+  t.equal((await app.inject({ url: '/locked' })).statusCode, 200)
+})
+
+t.test('what a request leaves behind has all the time it needs', async (t) => {
+  const app = await build(t, { totalMs: 300 })
+  const left: Promise<unknown>[] = []
+  app.get('/', async (_request, reply) => {
+    left.push(new Promise((resolve) => { reply.raw.once('close', resolve) })
+      .then(async () => { for (let step = 0; step < 5; step++) await app.pg.query('select pg_sleep(0.1)') }))
+    return 'later'
+  })
+  t.equal((await app.inject({ url: '/' })).statusCode, 200)
+  await t.resolves(Promise.all(left))
+})
+
+t.test('connections that break within a transaction are no longer held', async (t) => {
+  const app = await build(t)
+  app.get('/', async ({ em }) => await inTransaction(em, (tx) => tx.execute('select pg_terminate_backend(pg_backend_pid())')))
+  app.get('/one', async ({ em }) => await inTransaction(em, (tx) => tx.execute('select 1 as one')))
+  for (let time = 0; time < 6; time++) t.equal((await app.inject({ url: '/' })).statusCode, 503)
+  t.equal((await app.inject({ url: '/one' })).statusCode, 200, 'there were four connections')
+})

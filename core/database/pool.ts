@@ -1,0 +1,70 @@
+import type pg from 'pg'
+import { type RequestTime, outOfTime, timeOfRequest } from './request-time.ts'
+
+type Callback = Parameters<pg.Pool['connect']>[0]
+type Connect = (callback: Callback) => void
+
+/**
+ * Counts how long a connection is held, and ends it when its request has no time left: so does the statement under way,
+ * and the database undoes it. One that ended goes back, also when whoever has it only gives back those that answer.
+ */
+function mind (client: pg.PoolClient, time: RequestTime | undefined): void {
+  const giveBack = client.release.bind(client)
+  const stop = time?.spend(() => { void client.end() })
+  let hasEnded = false
+  const onEnd = () => {
+    client.release(true)
+    hasEnded = true
+  }
+  client.once('end', onEnd)
+  client.release = (err) => {
+    if (hasEnded) return
+    client.off('end', onEnd)
+    stop?.()
+    giveBack(err)
+  }
+}
+
+/** Waits for a connection no longer than there is time. */
+function connectInTime (connect: Connect, time: RequestTime | undefined, callback: Callback): void {
+  const refuse = () => { callback(outOfTime(), undefined, () => {}) }
+  if (time !== undefined && time.leftMs <= 0) {
+    refuse()
+    return
+  }
+  let isLate = false
+  const stop = time?.spend(() => {
+    isLate = true
+    stop?.()
+    refuse()
+  })
+  connect((err, client, release) => {
+    if (isLate) {
+      release()
+      return
+    }
+    stop?.()
+    if (client !== undefined) mind(client, time)
+    callback(err, client, client?.release ?? release)
+  })
+}
+
+/** Has a pool mind the time of requests, and its connections while they are in use. */
+export function mindPool (pool: pg.Pool): void {
+  const original = pool.connect.bind(pool)
+  const connect: Connect = (callback) => { original(callback) }
+  const connectMinded = (callback?: Callback): Promise<pg.PoolClient> | undefined => {
+    const time = timeOfRequest()
+    if (callback !== undefined) {
+      connectInTime(connect, time, callback)
+      return undefined
+    }
+    return new Promise((resolve, reject) => {
+      connectInTime(connect, time, (err, client) => {
+        if (client === undefined) reject(err ?? outOfTime())
+        else resolve(client)
+      })
+    })
+  }
+  pool.connect = connectMinded as typeof pool.connect
+}

@@ -1,0 +1,61 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { OUT_OF_TIME } from './errors.ts'
+
+/**
+ * What one request may spend on the database: waiting for connections, and holding them. Limits of single waits add up,
+ * and a request that is handed from one to the next would be open for longer than anybody waits.
+ */
+export class RequestTime {
+  #leftMs: number
+  #open = 0
+  #since = 0
+
+  constructor (limitMs: number) {
+    this.#leftMs = limitMs
+  }
+
+  get leftMs (): number {
+    return this.#open === 0 ? this.#leftMs : this.#leftMs - (performance.now() - this.#since)
+  }
+
+  /** Nobody waits any more: what goes on has no end to keep. */
+  lift (): void {
+    this.#leftMs = Infinity
+  }
+
+  /** Counts until the function that it returns is called; what goes on at once counts once. */
+  spend (onGone: () => void): () => void {
+    const late = () => { if (this.#leftMs !== Infinity) onGone() }
+    const timer = this.#leftMs === Infinity ? undefined : setTimeout(late, this.leftMs)
+    if (this.#open++ === 0) this.#since = performance.now()
+    return () => {
+      clearTimeout(timer)
+      if (--this.#open === 0) this.#leftMs -= performance.now() - this.#since
+    }
+  }
+}
+
+const current = new AsyncLocalStorage<RequestTime | undefined>()
+
+/** Runs what has a limit of its own. */
+export const apartFromRequest = <T>(work: () => T): T => current.run(undefined, work)
+
+/** Undefined beside requests. */
+export const timeOfRequest = () => current.getStore()
+
+export const outOfTime = () => Object.assign(new Error('The request has spent its time on the database'), { code: OUT_OF_TIME })
+
+/** Gives every request of an app so much time with the database. */
+export function limitRequests (app: FastifyInstance, limitMs: number): void {
+  const times = new WeakMap<FastifyRequest, RequestTime>()
+  app.addHook('onRequest', (request, reply, done) => {
+    const time = new RequestTime(limitMs)
+    times.set(request, time)
+    // What goes on after the answer, timers included, is not the request's any more.
+    reply.raw.once('close', () => { time.lift() })
+    current.run(time, done)
+  })
+  // A body arrives in the name of its connection, not in that of the request.
+  app.addHook('preValidation', (request, _reply, done) => { current.run(times.get(request), done) })
+}
