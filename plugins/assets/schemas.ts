@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { DateTime, ID_MAX, Id, Nullable, StoredText } from '../../core/typebox.ts'
+import { DateTime, ID_MAX, Id, NameText, Nullable, StoredText } from '../../core/typebox.ts'
 import { DeviceReference } from '../devices/schemas.ts'
 
 const SHA1 = { pattern: '^[0-9A-Fa-f]{40}$' }
@@ -103,7 +103,7 @@ export const StateUploadQuery = Type.Object({
 })
 export const SaveUploadQuery = Type.Object({
   ...StateUploadQuery.properties,
-  slot: Type.Optional(StoredText({
+  slot: Type.Optional(NameText({
     maxLength: 255, description: 'Uploads of a slot are kept side by side, with their date in the name'
   })),
   overwrite: Type.Boolean({ default: false, description: 'Skips the checks for conflicts and for the same content' }),

@@ -1,6 +1,6 @@
 import type { OutgoingNotification } from '@svc/plugin-sdk'
 import { type Static, Type } from '@sinclair/typebox'
-import { DateTime, Id, Nullable, StoredText, StringEnum, formatDate } from '../../core/typebox.ts'
+import { DateTime, Id, NameText, Nullable, StoredText, StringEnum, formatDate } from '../../core/typebox.ts'
 import { INBOX_MAX, LEVELS } from './entities.ts'
 import type { Draft } from './kinds.ts'
 import type { StoredNotification } from './store.ts'
@@ -27,7 +27,7 @@ export const NotificationSchema = Type.Object({
 export type NotificationView = Static<typeof NotificationSchema>
 
 export const SendNotificationSchema = Type.Object({
-  title: StoredText({ minLength: 1, maxLength: 255 }),
+  title: NameText({ minLength: 1, maxLength: 255 }),
   body: Type.Optional(Nullable(StoredText({ maxLength: 1_000 }))),
   level: Type.Optional(StringEnum(LEVELS, { default: 'info' })),
   kind: Type.Optional(Type.String({

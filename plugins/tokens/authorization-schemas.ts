@@ -4,7 +4,7 @@ import { SCOPES } from '../../core/access/scopes.ts'
 import type { DeviceAuthorization } from './entities.ts'
 import { LifetimeSchema } from './schemas.ts'
 
-const shortText = () => Type.Optional(Nullable(StoredText({ maxLength: 50 })))
+const shortText = () => Type.Optional(Nullable(NameText({ maxLength: 50 })))
 
 export const DeviceAuthInitSchema = Type.Object({
   client_device_identifier: StoredText({ minLength: 1, maxLength: 255, description: 'Stable for one installation' }),
@@ -44,7 +44,7 @@ export const DeviceAuthApproveSchema = Type.Object({
   user_code: UserCode,
   // What was not asked for or is not held is forbidden, not invalid: the service says so.
   approved_scopes: Type.Array(Type.String({ maxLength: 50 }), { maxItems: SCOPES.length, description: 'At least one' }),
-  device_name: Type.Optional(Nullable(StoredText({ maxLength: 255 }))),
+  device_name: Type.Optional(Nullable(NameText({ maxLength: 255 }))),
   expires_in: LifetimeSchema
 })
 export type DeviceAuthApprove = Static<typeof DeviceAuthApproveSchema>

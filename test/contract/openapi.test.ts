@@ -12,9 +12,18 @@ interface Operation {
   description?: string
   security?: Record<string, string[]>[]
   responses?: Record<string, unknown>
+  requestBody?: { content: Record<string, { schema?: BodySchema }> }
   parameters?: { name: string, in: string, schema: NumberSchema }[]
 }
-interface NumberSchema { type?: string, maximum?: number, items?: NumberSchema, anyOf?: NumberSchema[] }
+interface BodySchema {
+  $ref?: string
+  type?: string
+  pattern?: string
+  properties?: Record<string, BodySchema>
+  items?: BodySchema
+  anyOf?: BodySchema[]
+}
+interface NumberSchema extends BodySchema { maximum?: number, items?: NumberSchema, anyOf?: NumberSchema[] }
 interface Document {
   openapi: string
   servers: { url: string }[]
@@ -205,3 +214,38 @@ for (const [name, prefix, env] of [
     t.match(first.body, `href="${prefix}/api/docs"`)
   })
 }
+
+/** What one person gives and others, or a page to approve of it, show. */
+const NAME_LIKE = /^(?:name|title|client|client_version|hostname|slot|\w+_name)$/
+/**
+ * Files are called what their ROMs are called; user names have an alphabet of their own. The slots that a device says
+ * it has are compared and not kept.
+ */
+const NAMED_OTHERWISE = new Set(['file_name', 'fs_name', 'username', 'task_name'])
+const KEEPS_NO_NAMES = new Set(['negotiateSync'])
+
+t.test('names that somebody gives cannot turn the text around them', async (t) => {
+  const document = await readDocument(await fresh(t))
+  const seen: string[] = []
+  const unsafe: string[] = []
+
+  function look (place: string, name: string, given: BodySchema): void {
+    const named = given.$ref?.split('/').at(-1)
+    const schema = named === undefined ? given : document.components.schemas[named] as BodySchema
+    if (schema.type === 'string' && NAME_LIKE.test(name) && !NAMED_OTHERWISE.has(name)) {
+      seen.push(name)
+      if (schema.pattern === undefined || new RegExp(schema.pattern, 'u').test('a\u202eb')) unsafe.push(`${place}: ${name}`)
+    }
+    for (const one of schema.anyOf ?? []) look(place, name, one)
+    if (schema.items !== undefined) look(place, name, schema.items)
+    for (const [key, one] of Object.entries(schema.properties ?? {})) look(place, key, one)
+  }
+
+  for (const { id, method, requestBody, parameters = [] } of listOperations(document)) {
+    if (KEEPS_NO_NAMES.has(id)) continue
+    for (const { schema } of Object.values(requestBody?.content ?? {})) look(id, '', schema ?? {})
+    if (method !== 'get') for (const { name, schema } of parameters) look(id, name, schema)
+  }
+  t.same(unsafe, [])
+  t.ok(['title', 'device_name', 'slot', 'name', 'hostname'].every((name) => seen.includes(name)), seen.join())
+})
