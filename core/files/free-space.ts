@@ -18,7 +18,7 @@ async function countFree (folder: string): Promise<number> {
 }
 
 /**
- * To be asked by everything that writes files: uploads, artwork, exports.
+ * To be asked by everything that writes files: uploads, artwork, exports, plugins, and what is kept to be faster.
  *
  * @throws ApiError NO_FREE_SPACE unless so many bytes fit into the folder and the reserve stays free.
  */

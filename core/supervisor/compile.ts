@@ -1,12 +1,16 @@
 import { setPriority } from 'node:os'
-import { keepCompiledCode } from './compiled.ts'
+import { requireFreeSpace } from '../library/free-space.ts'
+import { COMPILED_MAX_BYTES, keepCompiledCode } from './compiled.ts'
 
 /**
  * Entry of the process that compiles the server once for all later starts, at leisure; its argument is the data
- * directory.
+ * directory. It ends with 1 when there is no room for that.
  */
 setPriority(19)
 const [, , dataDir = ''] = process.argv
-await import('../server.ts')
-keepCompiledCode(dataDir)
-process.exit(0)
+const hasRoom = await requireFreeSpace(dataDir, COMPILED_MAX_BYTES).then(() => true, () => false)
+if (hasRoom) {
+  await import('../server.ts')
+  keepCompiledCode(dataDir)
+}
+process.exit(hasRoom ? 0 : 1)

@@ -13,6 +13,9 @@ const folderOf = (dataDir: string) => join(runDir(dataDir), 'compiled')
 const markOf = (dataDir: string) => join(folderOf(dataDir), 'complete')
 const RELEASE = `svc ${VERSION}, node ${process.version}`
 
+/** More than it ever takes. */
+export const COMPILED_MAX_BYTES = 64 * 1024 ** 2
+
 /** Whether this release's code is all there. */
 export function hasCompiledCode (dataDir: string): boolean {
   try {

@@ -193,6 +193,9 @@ class Run {
     if (hasCompiledCode(config.data_dir)) return
     this.#compiler = forkCompiler(config)
     this.#compiler.once('error', (err) => { log.warn({ err }, 'the code could not be compiled ahead') })
+    this.#compiler.once('exit', (code) => {
+      if (code === 1) log.warn('the code was not compiled ahead, starts stay slow: free more than 1 GiB for the data directory')
+    })
   }
 
   /** The first web worker listens: the rest may come. */

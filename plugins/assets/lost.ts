@@ -4,6 +4,8 @@ import { copyFile, mkdir, rename, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { errorCode } from '../../core/files/fs-error.ts'
+import { errorCode } from '../../core/library/fs-error.ts'
+import { requireFreeSpace } from '../../core/library/free-space.ts'
 import { type Content, listFiles } from './stored.ts'
 
 /** Where files go that no row names: after a restored database they may be all there is of somebody's saves. */
@@ -26,6 +28,18 @@ async function indexLost (base: string, wanted: readonly Content[]): Promise<Map
     if (sizes.has(size)) index.set(keyOf({ file_size_bytes: size, sha1: await sha1Of(join(base, path)) }), path)
   }
   return index
+}
+
+/** @returns false when the disk has no room for a second one */
+async function copyContent (source: string, target: string, bytes: number): Promise<boolean> {
+  try {
+    await requireFreeSpace(dirname(target), bytes)
+  } catch (err) {
+    if (errorCode(err) === 'NO_FREE_SPACE') return false
+    throw err
+  }
+  await copyFile(source, target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
+  return true
 }
 
 /** Puts files aside that no row names. */
@@ -53,11 +67,11 @@ export async function recover (base: string, missing: readonly Content[]): Promi
   for (const content of missing) {
     const source = index.get(keyOf(content))
     if (source === undefined) continue
-    const { disk_path: path } = content
+    const { disk_path: path, file_size_bytes: size } = content
     await mkdir(dirname(join(base, path)), { recursive: true })
     // The next row with that content takes a copy of this one's.
     if (source.startsWith(`${LOST}/`)) await rename(join(base, source), join(base, path))
-    else await copyFile(join(base, source), join(base, path), constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
+    else if (!await copyContent(join(base, source), join(base, path), size)) continue
     index.set(keyOf(content), path)
     recovered.push(path)
   }

@@ -4,16 +4,20 @@ import { basename, delimiter, join, resolve } from 'node:path'
 import { describePlugin, inspectPlugins } from './cli.ts'
 import { loadConfig } from '../../core/config/config.ts'
 import { StartError } from '../../core/errors.ts'
+import { requireFreeSpace } from '../../core/library/free-space.ts'
 import { linkSdk } from '../../core/loader/packages.ts'
 import { readServerState } from '../../core/supervisor/state.ts'
 
 /** No scripts of strangers; a copy of a folder rather than a link to it, so that it finds this server's SDK. */
 const NPM_FLAGS = ['--legacy-peer-deps', '--ignore-scripts', '--no-audit', '--no-fund', '--install-links', '--loglevel=error']
 
+/** Of the data directory. */
+const FOLDER = 'plugins'
+
 type Dependencies = Record<string, string>
 
 function createFolder (dataDir: string): string {
-  const folder = join(dataDir, 'plugins')
+  const folder = join(dataDir, FOLDER)
   const file = join(folder, 'package.json')
   mkdirSync(folder, { recursive: true })
   if (!existsSync(file)) {
@@ -73,6 +77,7 @@ function sayRestart (dataDir: string): void {
 export async function addPlugin (given: string): Promise<number> {
   const { config } = loadConfig()
   const spec = readSpec(given)
+  await requireFreeSpace(join(config.data_dir, FOLDER), 0)
   const folder = createFolder(config.data_dir)
   const before = readDependencies(folder)
   await runNpm(folder, ['install', '--prefix', folder, ...NPM_FLAGS, '--', spec])

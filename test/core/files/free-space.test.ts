@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
@@ -10,6 +12,18 @@ import { createStaging } from '../../../plugins/scans/artwork/staging.ts'
 import { PNG, createClient } from '../../plugins/assets-support.ts'
 import { addRom } from '../../plugins/roms-support.ts'
 import { buildTestApp } from '../../support.ts'
+import { ApiError } from '../../core/errors.ts'
+import { requireFreeSpace } from '../../core/library/free-space.ts'
+import { SERVER_DIR } from '../../core/server-dir.ts'
+import { recover } from '../../plugins/assets/lost.ts'
+import { describeWriteError, isDiskFull } from '../../plugins/exports/fs-reason.ts'
+import { replaceTextFile } from '../../plugins/exports/text-file.ts'
+import { createArtworkFailures, isDiskFull as isArtworkDiskFull, onDisk } from '../../plugins/scans/artwork/failures.ts'
+import { createStaging } from '../../plugins/scans/artwork/staging.ts'
+import { runSvc, settings } from '../e2e/server.ts'
+import { PNG, createClient } from '../plugins/assets-support.ts'
+import { addRom } from '../plugins/roms-support.ts'
+import { buildTestApp } from '../support.ts'
 
 /** A file system that has no free space at all. */
 const FULL = '/proc'
@@ -50,4 +64,18 @@ t.test('artwork and exports keep to the reserve and say what to do', async (t) =
   const refusal: unknown = await replaceTextFile(file, '<gameList/>').catch((reason: unknown) => reason)
   t.ok(isDiskFull(refusal))
   t.match(describeWriteError(refusal, FULL), /Less than 1 GiB is free .* Free some space and export again/)
+})
+
+t.test('compiled code, plugins and copies of files that were put aside keep to the reserve too', async (t) => {
+  const compiler = spawn(process.execPath, ['--conditions=svc:source', join(SERVER_DIR, 'core', 'supervisor', 'compile.ts'), FULL])
+  t.equal(await new Promise((resolve) => { compiler.once('exit', resolve) }), 1)
+
+  const folder = t.testdir({ plugins: t.fixture('symlink', FULL) })
+  const { code, output } = await runSvc(t, ['plugins', 'add', 'svc-provider-none'], settings(folder)).ended
+  t.match({ code, output }, { code: 1, output: 'svc: Less than 1 GiB is free on the server\n' })
+
+  const base = t.testdir({ lost: { 'Game.srm': 'content' }, full: t.fixture('symlink', FULL) })
+  const content = { file_size_bytes: 7, sha1: createHash('sha1').update('content').digest('hex') }
+  const missing = ['own/Game.srm', 'full/Game.srm'].map((path) => ({ ...content, disk_path: path }))
+  t.same(await recover(base, missing), ['own/Game.srm'], 'what needs no room comes back')
 })
