@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
+import type { EntityManager } from '@mikro-orm/postgresql'
 import fastify, { type FastifyInstance } from 'fastify'
 import { listDeletedAccounts, restoreUploads } from '../assets/deleted-accounts.ts'
 import { reattachUploads } from '../assets/reattach.ts'
@@ -60,10 +61,18 @@ async function withDatabase (url: string, work: (app: FastifyInstance) => Promis
   const app = fastify()
   try {
     await app.register(database, { url, poolSize: 1, entities: (await loadFeatures()).entities })
+    app.decorate('audit', createAudit(app))
     await work(app)
   } finally {
     await app.close()
   }
+}
+
+/** @throws StartError */
+async function findUser (em: EntityManager, name: string): Promise<User> {
+  const user = await em.findOne(User, { username: name.toLowerCase() })
+  if (user === null) throw new StartError(`There is no user '${name}'. Check the name, or make one with svc user add.`)
+  return user
 }
 
 /** `svc user add`. */
@@ -73,7 +82,7 @@ export async function addUser (name: string, options: UserOptions): Promise<void
   await withDatabase(url, async (app) => {
     const user = await createUsers(app, createAccounts({ definitions: [] })).create({
       username: name, password, email: options.email, role: options.admin === true ? 'admin' : 'user'
-    })
+    }, 'svc user add')
     process.stdout.write(`${user.role === 'admin' ? 'Administrator' : 'User'} '${user.username}' was made.\n`)
   })
 }
@@ -85,12 +94,15 @@ export async function setPassword (name: string, options: PasswordOptions): Prom
   checkPassword(password)
   await withDatabase(url, async (app) => {
     const hash = await hashPassword(password)
-    await app.orm.em.fork().transactional(async (tx) => {
-      const user = await tx.findOne(User, { username: name.toLowerCase() })
-      if (user === null) throw new StartError(`There is no user '${name}'. Check the name, or make one with svc user add.`)
+    const { id, username } = await app.orm.em.fork().transactional(async (tx) => {
+      const user = await findUser(tx, name)
       await replacePassword(tx, user.id, hash, { keep_tokens: options.keepTokens })
+      return user
     })
-    process.stdout.write(`The password of '${name.toLowerCase()}' was set; the user is signed out everywhere` +
+    await app.audit.record({
+      event: 'password.changed', address: '', details: { by: 'svc user password', user_id: id, username }
+    })
+    process.stdout.write(`The password of '${username}' was set; the user is signed out everywhere` +
       `${options.keepTokens === true ? '' : ', and client tokens are gone'}.\n`)
   })
 }
@@ -109,11 +121,10 @@ export async function listDeleted (): Promise<void> {
 export async function restoreDeleted (accountId: number, name: string): Promise<void> {
   await withDatabase(findDatabaseUrl(loadConfig().config), async (app) => {
     const em = app.orm.em.fork()
-    const user = await em.findOne(User, { username: name.toLowerCase() })
-    if (user === null) throw new StartError(`There is no user '${name}'. Check the name, or make one with svc user add.`)
+    const user = await findUser(em, name)
     const { username, restored } = await restoreUploads(em, accountId, user.id)
     await reattachUploads(app.pg)
-    await createAudit(app).record({
+    await app.audit.record({
       event: 'user.uploads_restored', address: '', details: { by: 'svc user restore', user_id: user.id, username, restored }
     })
     process.stdout.write(`${restored} saves, states and screenshots of '${username}' are now those of '${user.username}'.\n`)

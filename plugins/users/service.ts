@@ -60,9 +60,13 @@ export function createUsers (app: FastifyInstance, accounts: Accounts) {
   return {
     hasAdmin: () => hasAdminIn(app.orm.em.fork()),
 
-    /** Makes a user on the server's own authority: for the command line and the first start. */
-    create: async (input: CreateUser): Promise<User> =>
-      await insertUser(app.orm.em.fork(), { ...await readNewUser(input), email_confirmed: true }),
+    /** Makes a user on the authority of whoever runs the server, such as by its command line. */
+    async create (input: CreateUser, by = 'svc'): Promise<User> {
+      const user = await insertUser(app.orm.em.fork(), { ...await readNewUser(input), email_confirmed: true })
+      const { id, username, role } = user
+      await app.audit.record({ event: 'user.created', address: '', details: { by, user_id: id, username, role } })
+      return user
+    },
 
     /** Makes a user on behalf of `caller`; while no administrator exists anyone may make the first. */
     async add (em: EntityManager, caller: Caller | null, input: CreateUser, address: string): Promise<User> {

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { listDeleted, restoreDeleted } from '../../plugins/users/cli.ts'
+import { addUser, listDeleted, restoreDeleted, setPassword } from '../../plugins/users/cli.ts'
 import { type TestApp, buildTestApp } from '../support.ts'
 import { type AssetItem, createClient, listStored } from './assets-support.ts'
 import { addRom } from './roms-support.ts'
@@ -78,4 +78,22 @@ t.test('the command line lists deleted accounts and gives one back, with its ROM
   t.same(rows, [{ username: '', details: { by: 'svc user restore', user_id: bobId, username: 'alice', restored: 2 } }])
   await t.rejects(run(() => restoreDeleted(Number(accountId), 'bob')), { message: /not found/ })
   t.equal(await run(listDeleted), 'There is nothing to restore.\n')
+})
+
+t.test('accounts and passwords that the command line makes are on record, without the password', async (t) => {
+  const test = await buildTestApp(t)
+  const run = (command: () => Promise<void>) => print(t, test, command)
+  process.env.SVC_NEW_PASSWORD = 'a long enough one'
+  t.teardown(() => { Reflect.deleteProperty(process.env, 'SVC_NEW_PASSWORD') })
+  await run(() => addUser('Carol', { email: '', admin: true }))
+  await run(() => setPassword('carol', {}))
+  await t.rejects(run(() => setPassword('nobody', {})), { message: /There is no user 'nobody'/ })
+  const { rows } = await test.app.pg.query(`select event, user_id, username, address, details from audit_events
+    where details ->> 'by' like 'svc user %' order by id`)
+  const { rows: [carol] } = await test.app.pg.query<{ id: number }>("select id from users where username = 'carol'")
+  const common = { user_id: null, username: '', address: '' }
+  t.same(rows, [
+    { ...common, event: 'user.created', details: { by: 'svc user add', user_id: carol?.id, username: 'carol', role: 'admin' } },
+    { ...common, event: 'password.changed', details: { by: 'svc user password', user_id: carol?.id, username: 'carol' } }
+  ])
 })
