@@ -1,6 +1,7 @@
 import { loadConfig } from '../config/config.ts'
 import { StartError } from '../errors.ts'
 import { createLogger } from '../log.ts'
+import { listRuntimeWarnings } from '../runtime.ts'
 import { type RunningRole, prepareDatabase, startRole } from '../server.ts'
 import { collectSooner } from '../supervisor/start-memory.ts'
 import { listenUrl } from '../supervisor/banner.ts'
@@ -32,7 +33,7 @@ export async function runRole (role: Role): Promise<void> {
       'PostgreSQL 15 or later, or use svc start to run everything on this machine.')
   }
   const logger = createLogger(config, `svc-${role}`)
-  for (const warning of warnings) logger.warn(warning)
+  for (const warning of [...warnings, ...listRuntimeWarnings()]) logger.warn(warning)
   createLayout(config)
   const folder = await openSocketFolder(config)
   try {

