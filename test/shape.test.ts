@@ -100,6 +100,35 @@ t.test('a feature imports core, and of other features what has no state; their s
   }
 })
 
+/** Files that import one another in a circle, as paths from the first on; null for none. Types count too. */
+function findCircle (path: string, way: readonly string[], clear: Set<string>): string[] | null {
+  if (way.includes(path)) return [...way.slice(way.indexOf(path)), path]
+  if (clear.has(path)) return null
+  for (const target of listImports(path).filter((target) => parsed.has(target))) {
+    const circle = findCircle(target, [...way, path], clear)
+    if (circle !== null) return circle
+  }
+  clear.add(path)
+  return null
+}
+
+t.test('no imports of the server go in a circle, those of types included', async (t) => {
+  const clear = new Set<string>()
+  for (const path of SOURCES.filter((path) => /^(core|plugins)\//.test(path))) t.equal(findCircle(path, [], clear), null, path)
+})
+
+t.test('what a feature puts on the wire is made in a file of views', async (t) => {
+  for (const path of SOURCES.filter((path) => path.startsWith('plugins/') && !/\bviews\.ts$/.test(path))) {
+    t.notMatch(read(path), /^export (const|function|async function) to\w*View\b/m, path)
+  }
+})
+
+t.test('routes and schemas of a feature hold no statements of the database', async (t) => {
+  for (const path of SOURCES.filter((path) => /^plugins\/.*\b(routes|schemas|views|index|config)\.ts$/.test(path))) {
+    t.notMatch(read(path), /\bsql(<[^`]*>)?`|\.(query|execute)(<[^(]*>)?\(/, path)
+  }
+})
+
 t.test('the server imports nothing of a plugin package; it finds them', async (t) => {
   const names = new Set(PACKAGES.map(({ json }) => json.name))
   for (const path of SOURCES.filter((path) => /^(core|plugins)\//.test(path))) {

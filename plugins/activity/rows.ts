@@ -5,7 +5,7 @@ import type { DeviceId } from '../devices/schemas.ts'
 import { newestThumbnail } from '../assets/newest-thumbnail.ts'
 import type { Viewer } from '../platforms/visibility.ts'
 import { isRomVisible } from '../roms/visibility.ts'
-import type { ActivityRow } from './schemas.ts'
+import type { ActivityRow } from './views.ts'
 
 const LIFETIME = '90 seconds'
 

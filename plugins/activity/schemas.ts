@@ -1,11 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { DateTime, Id, formatDate } from '../../core/typebox.ts'
+import { DateTime, Id } from '../../core/typebox.ts'
 import { DeviceIdSchema, DeviceReference } from '../devices/schemas.ts'
-import type { Thumbnail } from '../assets/newest-thumbnail.ts'
-import { downloadPathOf } from '../assets/views.ts'
-import type { Rom } from '../roms/entities.ts'
-import type { Addresses } from '../resources/addresses.ts'
-import { stillOf } from '../roms/views.ts'
 
 export const HeartbeatSchema = Type.Object({ rom_id: Id, device_id: DeviceReference })
 export type Heartbeat = Static<typeof HeartbeatSchema>
@@ -31,35 +26,3 @@ export const ActivityEntrySchema = Type.Object({
   started_at: DateTime
 })
 export type ActivityEntryView = Static<typeof ActivityEntrySchema>
-
-/** An entry with what it is about. Times are milliseconds since 1970. */
-export interface ActivityRow extends Omit<ActivityEntryView, 'rom_cover_path' | 'screenshot_path' | 'device_type' | 'started_at'>,
-  Pick<Rom, 'path_cover_small' | 'path_screenshots' | 'media'> {
-  rom_updated_at: number
-  started_at: number
-  /** The device's. */
-  client: string | null
-  /** Whether a socket started it. */
-  by_socket: boolean
-  thumbnail: Thumbnail | null
-}
-
-export function toActivityView (row: ActivityRow, addresses: Addresses): ActivityEntryView {
-  const { thumbnail } = row
-  const locate = (path: string | null | undefined) =>
-    path === null || path === undefined || path === '' ? '' : addresses.locate(path, formatDate(row.rom_updated_at))
-  return {
-    user_id: row.user_id,
-    username: row.username,
-    avatar_path: row.avatar_path,
-    rom_id: row.rom_id,
-    rom_name: row.rom_name,
-    rom_cover_path: locate(row.path_cover_small),
-    screenshot_path: thumbnail === null ? locate(stillOf(row)) : downloadPathOf({ ...thumbnail, kind: 'screenshot' }),
-    platform_slug: row.platform_slug,
-    platform_name: row.platform_name,
-    device_id: row.device_id,
-    device_type: row.client ?? (row.by_socket ? 'web' : 'unknown'),
-    started_at: formatDate(row.started_at)
-  }
-}

@@ -7,7 +7,8 @@ import { SIGNED_IN_ROOM, userRoom } from '../../core/sockets/sockets.ts'
 import { deviceIdOf } from '../devices/schemas.ts'
 import { createRefresh } from './refresh.ts'
 import { type Cleared, deleteEntries, findPlayed, selectEntries, upsertEntry } from './rows.ts'
-import { type ActivityEntryView, type Heartbeat, type Stop, toActivityView } from './schemas.ts'
+import type { ActivityEntryView, Heartbeat, Stop } from './schemas.ts'
+import { toActivityView } from './views.ts'
 
 declare module '../../core/sockets/sockets.ts' {
   interface ServerEvents {

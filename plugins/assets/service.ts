@@ -21,8 +21,8 @@ import type { ContentInput, ListInput, SaveView, ScreenshotView, StateView, Vers
 import { putScreenshot } from './screenshots.ts'
 import { createThumbnailStore } from './thumbnail-store.ts'
 import { createUploads, findRom, readMtime } from './uploads.ts'
-import { getVersion, listVersions, toVersionView } from './versions.ts'
-import { toScreenshotView } from './views.ts'
+import { getVersion, listVersions } from './versions.ts'
+import { toScreenshotView, toVersionView } from './views.ts'
 import { createWrites } from './writes.ts'
 
 const PICTURES = new Set(['avif', 'bmp', 'gif', 'jpeg', 'jpg', 'png', 'tif', 'tiff', 'webp'])

@@ -1,22 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { notFound } from '../../core/errors.ts'
-import { formatDate } from '../../core/typebox.ts'
 import { AssetVersion } from './entities.ts'
 import type { AssetRow } from './rows.ts'
 import type { VersionView } from './schemas.ts'
-import { PLURALS } from './views.ts'
-
-export const toVersionView = (of: Pick<AssetRow, 'id' | 'kind'>, version: AssetVersion): VersionView => ({
-  id: version.id,
-  file_name: version.file_name,
-  file_size_bytes: version.file_size_bytes,
-  sha1: version.sha1,
-  content_hash: version.content_hash ?? null,
-  client_mtime: formatDate(version.client_mtime ?? null),
-  content_updated_at: formatDate(version.content_updated_at),
-  created_at: formatDate(version.created_at),
-  download_path: `/api/${PLURALS[of.kind]}/${of.id}/versions/${version.id}/content`
-})
+import { toVersionView } from './views.ts'
 
 /** Former contents, the last one first. */
 export async function listVersions (em: EntityManager, of: AssetRow): Promise<VersionView[]> {

@@ -2,9 +2,9 @@ import { dirname } from 'node:path/posix'
 import { parseName } from '../library/names.ts'
 import { formatDate } from '../../core/typebox.ts'
 import type { Device } from '../devices/entities.ts'
-import type { AssetKind } from './entities.ts'
+import type { AssetKind, AssetVersion } from './entities.ts'
 import type { AssetRow, SyncRow } from './rows.ts'
-import type { DeviceSyncView, OwnerView, SaveView, ScreenshotView, StateView } from './schemas.ts'
+import type { DeviceSyncView, OwnerView, SaveView, ScreenshotView, StateView, VersionView } from './schemas.ts'
 
 export const PLURALS = { save: 'saves', state: 'states', screenshot: 'screenshots' } as const satisfies Record<AssetKind, string>
 
@@ -79,3 +79,15 @@ export function toSyncViews (row: AssetRow, syncs: readonly SyncRow[], device: D
     : toView(own)
   return [first, ...syncs.filter((sync) => sync !== own).map(toView)]
 }
+
+export const toVersionView = (of: Pick<AssetRow, 'id' | 'kind'>, version: AssetVersion): VersionView => ({
+  id: version.id,
+  file_name: version.file_name,
+  file_size_bytes: version.file_size_bytes,
+  sha1: version.sha1,
+  content_hash: version.content_hash ?? null,
+  client_mtime: formatDate(version.client_mtime ?? null),
+  content_updated_at: formatDate(version.content_updated_at),
+  created_at: formatDate(version.created_at),
+  download_path: `/api/${PLURALS[of.kind]}/${of.id}/versions/${version.id}/content`
+})

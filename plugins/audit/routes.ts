@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { Limit, Offset, type Routes } from '../../core/typebox.ts'
-import { AuditPageSchema, toAuditView } from './schemas.ts'
+import { AuditPageSchema } from './schemas.ts'
+import { toAuditView } from './views.ts'
 
 const routes: Routes = async (app) => {
   app.get('/api/audit-log', {

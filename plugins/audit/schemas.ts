@@ -1,6 +1,5 @@
-import { type Static, Type } from '@sinclair/typebox'
-import { DateTime, Nullable, formatDate } from '../../core/typebox.ts'
-import type { AuditEvent } from './entities.ts'
+import { Type } from '@sinclair/typebox'
+import { DateTime, Nullable } from '../../core/typebox.ts'
 
 export const AuditEventSchema = Type.Object({
   id: Type.Integer(),
@@ -15,8 +14,3 @@ export const AuditEventSchema = Type.Object({
 export const AuditPageSchema = Type.Object({
   items: Type.Array(AuditEventSchema), total: Type.Integer(), limit: Type.Integer(), offset: Type.Integer()
 })
-
-export function toAuditView (row: AuditEvent): Static<typeof AuditEventSchema> {
-  const { id, event, user_id: userId, username, address, details, created_at: createdAt } = row
-  return { id, event, user_id: userId ?? null, username, address, details, created_at: formatDate(createdAt) }
-}

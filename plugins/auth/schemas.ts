@@ -1,6 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { DateTime, Nullable, formatDate } from '../../core/typebox.ts'
-import type { Session } from './entities.ts'
+import { DateTime, Nullable } from '../../core/typebox.ts'
 
 export const SignInFormSchema = Type.Object({ username: Type.String(), password: Type.String() })
 
@@ -51,16 +50,3 @@ export const SessionSchema = Type.Object({
   is_current: Type.Boolean({ description: 'Whether this request came with it' }),
   device_id: Nullable(Type.String())
 })
-
-export function toSessionView (session: Session, currentId: number | null): Static<typeof SessionSchema> {
-  return {
-    id: session.id,
-    user_agent: session.user_agent,
-    address: session.address,
-    created_at: formatDate(session.created_at),
-    last_seen: formatDate(session.seen_at),
-    expires_at: formatDate(session.expires_at),
-    is_current: session.id === currentId,
-    device_id: session.device?.device_id ?? null
-  }
-}

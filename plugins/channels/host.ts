@@ -90,7 +90,7 @@ export function createHost (app: FastifyInstance, config: Config) {
   async function call<Value> (subject: Subject, signal: AbortSignal, work: Call<Value>): Promise<Outcome<Value>> {
     const loaded = app.registry.channels.get(subject.type)
     if (loaded === undefined) {
-      const message = `The channel plugin '${subject.type}' is not active; an administrator finds the reason with svc plugins list`
+      const message = `The channel plugin '${subject.type}' is not active; an administrator finds the reason with svc plugins`
       return { ok: false, failure: { message, is_invalid: false, is_refused: true, retry_after_ms: 0 } }
     }
     const { definition } = loaded

@@ -2,10 +2,8 @@ import { Type } from '@sinclair/typebox'
 import { callerOf } from '../../core/access/auth.ts'
 import { ErrorSchema, Id, type Routes } from '../../core/typebox.ts'
 import type { NotificationChannel } from './entities.ts'
-import {
-  AppriseServiceSchema, CodeSchema, CreateChannelSchema, NotificationChannelSchema, ParseSchema, ParsedSchema,
-  TestResultSchema, UpdateChannelSchema, toChannelView
-} from './schemas.ts'
+import { AppriseServiceSchema, CodeSchema, CreateChannelSchema, NotificationChannelSchema, ParseSchema, ParsedSchema, TestResultSchema, UpdateChannelSchema } from './schemas.ts'
+import { toChannelView } from './views.ts'
 
 const tags = ['notification-channels']
 const ChannelParams = Type.Object({ channel_id: Id })

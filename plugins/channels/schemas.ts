@@ -1,8 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
-import type { Secrets } from '../../core/access/secrets.ts'
-import { DateTime, Nullable, NameText, StoredText, StringEnum, formatDate } from '../../core/typebox.ts'
-import { MIN_LEVELS, type NotificationChannel } from './entities.ts'
-import { UNREADABLE, openSettings } from './sealed.ts'
+import { DateTime, Nullable, NameText, StoredText, StringEnum } from '../../core/typebox.ts'
+import { MIN_LEVELS } from './entities.ts'
 
 export const TOPICS = ['scans', 'tasks', 'streaming', 'devices', 'account', 'custom'] as const
 
@@ -84,22 +82,3 @@ export type AppriseService = Static<typeof AppriseServiceSchema>
 export const ParseSchema = Type.Object({ url: Type.String({ minLength: 1, maxLength: 2_000 }) })
 export const ParsedSchema = Type.Object({ service: Type.String(), fields: Fields })
 export type Parsed = Static<typeof ParsedSchema>
-
-/** The channel as its owner sees it. */
-export function toChannelView (row: NotificationChannel, secrets: Secrets): ChannelView {
-  const view = openSettings(secrets, row.sealed)?.view ?? UNREADABLE
-  return {
-    id: row.id,
-    type: row.type,
-    name: row.name,
-    enabled: row.enabled,
-    min_level: row.min_level,
-    topics: row.topics ?? null,
-    ...view,
-    confirmed: row.confirmed,
-    last_delivered_at: formatDate(row.last_delivered_at ?? null),
-    last_error: row.last_error ?? null,
-    consecutive_failures: row.consecutive_failures,
-    created_at: formatDate(row.created_at)
-  }
-}

@@ -2,10 +2,8 @@ import { Type } from '@sinclair/typebox'
 import { callerOf } from '../../core/access/auth.ts'
 import { ErrorSchema, type Routes } from '../../core/typebox.ts'
 import { isNumbered } from './registration.ts'
-import {
-  DeviceExistsSchema, DeviceParams, DeviceSchema, RegisterDeviceSchema, RegisteredDeviceSchema, UpdateDeviceSchema,
-  toDeviceView, toRegisteredDevice
-} from './schemas.ts'
+import { DeviceExistsSchema, DeviceParams, DeviceSchema, RegisterDeviceSchema, RegisteredDeviceSchema, UpdateDeviceSchema } from './schemas.ts'
+import { toDeviceView, toRegisteredDevice } from './views.ts'
 
 const tags = ['devices']
 

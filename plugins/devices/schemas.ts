@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { DateTime, ID_MAX, Nullable, NameText, StoredText, StringEnum, formatDate } from '../../core/typebox.ts'
+import { DateTime, ID_MAX, Nullable, NameText, StoredText, StringEnum } from '../../core/typebox.ts'
 import { type Device, SYNC_MODES } from './entities.ts'
-import { SECRET_MASK, maskSyncConfig } from './sync-config.ts'
+import { SECRET_MASK } from './sync-config.ts'
 
 /** How a client names a device: its integer `id`, also as text, or its `device_id`, a UUID. */
 export const DeviceReference = Type.Union([
@@ -66,7 +66,7 @@ export type DeviceId = Static<typeof DeviceIdSchema>
 export const deviceIdOf = (device: Pick<Device, 'id' | 'device_id' | 'is_numbered'>): DeviceId =>
   device.is_numbered ? device.id : device.device_id
 
-const DeviceRecordSchema = Type.Object({
+export const DeviceRecordSchema = Type.Object({
   device_id: Type.String({ format: 'uuid' }),
   user_id: Type.Integer(),
   name: NullableText,
@@ -107,35 +107,3 @@ export type RegisteredDevice = Static<typeof RegisteredDeviceSchema>
 export const DeviceExistsSchema = Type.Object({
   detail: Type.Object({ error: Type.Literal('device_exists'), message: Type.String(), device_id: Type.String() })
 })
-
-export const toDeviceView = (device: Device): DeviceView =>
-  ({ id: device.device_id, number: device.id, ...toRecord(device) })
-
-export const toRegisteredDevice = (device: Device, isNumbered: boolean): RegisteredDevice =>
-  ({ ...(isNumbered ? { id: device.id } : {}), ...toRecord(device) })
-
-/** Its secrets are shown as a mask. */
-function toRecord (device: Device): Static<typeof DeviceRecordSchema> {
-  const mac = device.mac_address ?? null
-  return {
-    device_id: device.device_id,
-    user_id: device.user.id,
-    name: device.name ?? null,
-    platform: device.platform ?? null,
-    hostname: device.hostname ?? null,
-    mac,
-    mac_address: mac,
-    ip_address: device.ip_address ?? null,
-    client: device.client ?? null,
-    client_version: device.client_version ?? null,
-    client_device_identifier: device.client_device_identifier ?? null,
-    sync_mode: device.sync_mode,
-    sync_enabled: device.sync_enabled,
-    sync_config: maskSyncConfig(device.sync_config ?? null),
-    paths: device.paths ?? null,
-    capabilities: device.capabilities ?? null,
-    last_seen: formatDate(device.last_seen ?? null),
-    created_at: formatDate(device.created_at),
-    updated_at: formatDate(device.updated_at)
-  }
-}

@@ -9,6 +9,7 @@ import { errorCode } from '../../core/files/fs-error.ts'
 import { isInside, safeName, safeRelativePath } from '../../core/files/safe-path.ts'
 import { type Structure, platformRoot, romsPath } from '../library/structure.ts'
 import { createMemo, readPreferences } from '../../core/loader/context.ts'
+import { limitTime } from '../../core/loader/limit-time.ts'
 import type { Loaded } from '../../core/loader/registry.ts'
 import { describeWriteError, toReason } from './fs-reason.ts'
 import { type GameDraft, readGames } from './games.ts'
@@ -200,23 +201,11 @@ async function render (
   games: readonly ExportGame[], existing: string | null, signal: AbortSignal
 ): Promise<ExportResult> {
   const { definition, key } = exporter
-  const late = Promise.withResolvers<never>()
-  const limit = new AbortController()
-  const timer = setTimeout(() => {
-    const err = new Error(`The exporter '${key}' did not answer within ${RENDER_TIMEOUT_MS / 1_000} seconds`)
-    limit.abort(err)
-    late.reject(err)
-  }, RENDER_TIMEOUT_MS)
-  const scope = {
-    signal: AbortSignal.any([signal, limit.signal]), memo: createMemo(), preferences: readPreferences(config)
-  }
-  try {
+  const result: unknown = await limitTime(`The exporter '${key}' did not answer within`, RENDER_TIMEOUT_MS, signal, async (limited) => {
+    const scope = { signal: limited, memo: createMemo(), preferences: readPreferences(config) }
     const context = exporter.context(scope) as Parameters<typeof definition.render>[3]
-    const rendered = definition.render({ slug, fs_slug: fsSlug, name }, games, existing, context)
-    const result: unknown = await Promise.race([rendered, late.promise])
-    if (Value.Check(ExportResultSchema, result)) return result
-    throw new Error(`The exporter '${key}' did not return { text, skipped }; report it to its author`)
-  } finally {
-    clearTimeout(timer)
-  }
+    return await definition.render({ slug, fs_slug: fsSlug, name }, games, existing, context)
+  })
+  if (Value.Check(ExportResultSchema, result)) return result
+  throw new Error(`The exporter '${key}' did not return { text, skipped }; report it to its author`)
 }

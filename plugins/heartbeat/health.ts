@@ -1,19 +1,19 @@
 import type { FastifyInstance } from 'fastify'
+import { limitTime } from '../../core/loader/limit-time.ts'
 import type { Check, Readiness } from './schemas.ts'
 
 const CHECK_TIMEOUT_MS = 3_000
 const OK: Check = { status: 'ok', reason: null }
 const failed = (reason: string): Check => ({ status: 'failed', reason })
 
-const timedOut = (): Promise<never> => new Promise((_resolve, reject) => {
-  setTimeout(() => { reject(new Error(`No answer within ${CHECK_TIMEOUT_MS} ms`)) }, CHECK_TIMEOUT_MS).unref()
-})
+/** Nothing ends a check but its time. */
+const NEVER = new AbortController().signal
 
 export function createHealth (app: FastifyInstance) {
   /** What went wrong is for the log: an error of the database may name its host and user. */
   async function check (name: string, reason: string, isWell: () => Promise<boolean>): Promise<Check> {
     try {
-      return await Promise.race([isWell(), timedOut()]) ? OK : failed(reason)
+      return await limitTime('No answer within', CHECK_TIMEOUT_MS, NEVER, isWell) ? OK : failed(reason)
     } catch (err) {
       app.log.warn({ err, check: name }, 'readiness check failed')
       return failed(reason)

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
 import { badRequest } from '../../core/errors.ts'
 import { createMemo, readPreferences } from '../../core/loader/context.ts'
+import { limitTime } from '../../core/loader/limit-time.ts'
 import { isKnownProvider } from './flags.ts'
 import { createTimedMemo } from './timed-memo.ts'
 
@@ -18,16 +19,16 @@ export function createProviderChecks (app: FastifyInstance, config: Config) {
   const answered = createTimedMemo<boolean>(KEEP_MS)
 
   /** In the worker: whether the provider answers. One without a heartbeat of its own does as long as it is active. */
-  async function ask (key: string): Promise<boolean> {
+  async function ask (key: string, until: AbortSignal): Promise<boolean> {
     const provider = app.registry.providers.get(key)
     if (provider === undefined) return false
     const { definition } = provider
     if (definition.heartbeat === undefined) return true
-    const signal = AbortSignal.timeout(PROVIDER_TIMEOUT_MS)
-    const scope = { signal, memo: createMemo(), preferences: readPreferences(config) }
-    const ctx = provider.context(scope) as never
+    const { heartbeat } = definition
+    const preferences = readPreferences(config)
     try {
-      return await Promise.race([definition.heartbeat(ctx), refuseWhen(signal)])
+      return await limitTime(`Provider '${key}' did not answer within`, PROVIDER_TIMEOUT_MS, until, async (signal) =>
+        await heartbeat(provider.context({ signal, memo: createMemo(), preferences }) as never))
     } catch (err) {
       app.log.warn({ err, plugin: `provider/${key}` }, 'provider does not answer')
       return false
@@ -48,7 +49,7 @@ export function createProviderChecks (app: FastifyInstance, config: Config) {
   app.jobs.define<{ key: string }>(QUEUE, {
     concurrency: CONCURRENCY,
     timeoutSeconds: WORKER_TIMEOUT_MS / 1_000,
-    run: async ({ key }) => ({ answers: await answered(key, () => ask(key)) })
+    run: async ({ key }, signal) => ({ answers: await answered(key, () => ask(key, signal)) })
   })
 
   return {
@@ -63,11 +64,4 @@ export function createProviderChecks (app: FastifyInstance, config: Config) {
       return await asked(key, () => askWorker(key))
     }
   }
-}
-
-/** Rejects when the signal aborts, for work that does not heed it. */
-async function refuseWhen (signal: AbortSignal): Promise<never> {
-  return await new Promise((_resolve, reject) => {
-    signal.addEventListener('abort', () => { reject(signal.reason as Error) }, { once: true })
-  })
 }

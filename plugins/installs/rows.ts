@@ -3,7 +3,8 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import { milliseconds } from '../../core/database/columns.ts'
 import type { Viewer } from '../platforms/visibility.ts'
 import { isRomVisible } from '../roms/visibility.ts'
-import type { InstallRow, ReportInstall } from './schemas.ts'
+import type { ReportInstall } from './schemas.ts'
+import type { InstallRow } from './views.ts'
 
 const COLUMNS = sql`i.id, i.user_id, i.device_id, d.device_id as device_uuid, d.is_numbered, i.rom_id, i.file_ids, i.status, i.reason,
   ${milliseconds('i.created_at')} as created_at, ${milliseconds('i.updated_at')} as updated_at`

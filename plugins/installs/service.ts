@@ -8,7 +8,8 @@ import { userRoom } from '../../core/sockets/sockets.ts'
 import type { Device } from '../devices/entities.ts'
 import { type Game, findGame } from './games.ts'
 import { createInstallRows } from './rows.ts'
-import { type InstallRequestView, type InstallRow, type ReportInstall, toInstallView } from './schemas.ts'
+import type { InstallRequestView, ReportInstall } from './schemas.ts'
+import { type InstallRow, toInstallView } from './views.ts'
 
 type Reference = string | number
 

@@ -1,9 +1,6 @@
-import type { OutgoingNotification } from '@svc/plugin-sdk'
 import { type Static, Type } from '@sinclair/typebox'
 import { DateTime, Id, NameText, Nullable, StoredText, StringEnum, formatDate } from '../../core/typebox.ts'
 import { INBOX_MAX, LEVELS } from './entities.ts'
-import type { Draft } from './kinds.ts'
-import type { StoredNotification } from './store.ts'
 
 const RECIPIENTS_MAX = 10_000
 
@@ -52,33 +49,3 @@ export type SendNotification = Static<typeof SendNotificationSchema>
 export const ReadSchema = Type.Object({
   ids: Type.Optional(Nullable(Type.Array(Id, { maxItems: INBOX_MAX, description: 'Null for all' })))
 })
-
-/** The notification as its owner sees it. */
-export function toView ({ user_id: _owner, ...row }: StoredNotification): NotificationView {
-  const { actor, read_at: readAt, created_at: createdAt } = row
-  return {
-    ...row,
-    actor: actor === null ? null : { ...actor, updated_at: formatDate(actor.updated_at) },
-    read_at: formatDate(readAt),
-    created_at: formatDate(createdAt)
-  }
-}
-
-/** The notification as it leaves the server; links are absolute when the server has an address to share. */
-export function toOutgoing (
-  { id, actor, created_at: createdAt }: StoredNotification, draft: Draft, baseUrl: string | null
-): OutgoingNotification {
-  const { kind, level, data, text: { title, body, path } } = draft
-  return {
-    event: 'notification',
-    id,
-    kind,
-    level,
-    title,
-    body,
-    url: baseUrl === null || path === null ? null : baseUrl + path,
-    data,
-    actor: actor === null ? null : { id: actor.id, username: actor.username },
-    created_at: formatDate(createdAt)
-  }
-}

@@ -4,7 +4,7 @@ import { milliseconds } from '../../core/database/columns.ts'
 import type { Viewer } from '../platforms/visibility.ts'
 import { type Condition, every } from '../roms/conditions.ts'
 import { isRomVisible } from '../roms/visibility.ts'
-import type { PlaySessionRow, PlayTotalsRow } from './schemas.ts'
+import type { PlaySessionRow, PlayTotalsRow } from './views.ts'
 
 /** Whose sessions, and which of them. Times are in ISO 8601, devices by their integer id. */
 export interface Selection {

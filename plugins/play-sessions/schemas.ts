@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { DateTime, ID_MAX, Id, LIMIT_MAX, Limit, Nullable, Offset, StoredText, StringEnum, formatDate } from '../../core/typebox.ts'
+import { DateTime, ID_MAX, Id, LIMIT_MAX, Limit, Nullable, Offset, StoredText, StringEnum } from '../../core/typebox.ts'
 import { DeviceReference } from '../devices/schemas.ts'
 
 const DIALECTS = 'Needed are start, end and duration_seconds, or else start_time, end_time and duration_ms'
@@ -63,29 +63,6 @@ export const PlaySessionSchema = Type.Object({
 })
 export type PlaySessionView = Static<typeof PlaySessionSchema>
 
-/** A row with its device's id on the wire. Times are milliseconds since 1970. */
-export interface PlaySessionRow extends Pick<PlaySessionView, 'id' | 'user_id' | 'device_id' | 'rom_id' | 'sync_session_id' |
-  'save_slot' | 'duration_ms'> {
-  start_time: number
-  end_time: number
-  created_at: number
-  updated_at: number
-}
-
-export function toPlaySessionView (row: PlaySessionRow): PlaySessionView {
-  const [start, end] = [formatDate(row.start_time), formatDate(row.end_time)]
-  return {
-    ...row,
-    start_time: start,
-    end_time: end,
-    start,
-    end,
-    duration_seconds: Math.round(row.duration_ms / 1_000),
-    created_at: formatDate(row.created_at),
-    updated_at: formatDate(row.updated_at)
-  }
-}
-
 const UserFilter = Type.Optional(Type.Integer({ minimum: 1, maximum: ID_MAX, description: 'Somebody else; takes users.read' }))
 
 export const ListPlaySessionsQuery = Type.Object({
@@ -111,8 +88,3 @@ export const PlayTotalsSchema = Type.Object({
   rom_id: Type.Integer(), total_ms: Type.Integer(), sessions: Type.Integer(), last_played: DateTime
 })
 export type PlayTotalsView = Static<typeof PlayTotalsSchema>
-
-export interface PlayTotalsRow extends Omit<PlayTotalsView, 'last_played'> { last_played: number }
-
-export const toPlayTotalsView = (row: PlayTotalsRow): PlayTotalsView =>
-  ({ ...row, last_played: formatDate(row.last_played) })

@@ -7,10 +7,8 @@ import type { Place } from './entries.ts'
 import { PlaySession } from './entities.ts'
 import { createIngest } from './ingest.ts'
 import { selectSessions, selectTotals } from './rows.ts'
-import {
-  type IngestPlaySessions, type ListPlaySessionsQuery, type PlaySessionEntry, type PlaySessionIngestResponse,
-  type PlaySessionView, type PlayTotalsQuery, type PlayTotalsView, toPlaySessionView, toPlayTotalsView
-} from './schemas.ts'
+import type { IngestPlaySessions, ListPlaySessionsQuery, PlaySessionEntry, PlaySessionIngestResponse, PlaySessionView, PlayTotalsQuery, PlayTotalsView } from './schemas.ts'
+import { toPlaySessionView, toPlayTotalsView } from './views.ts'
 
 const ENTRIES_MAX = 100
 const LIMIT_DEFAULT = 50

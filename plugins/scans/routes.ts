@@ -1,6 +1,7 @@
 import { callerOf } from '../../core/access/auth.ts'
 import type { Routes } from '../../core/typebox.ts'
-import { TaskExecutionSchema, toTaskExecution } from '../tasks/schemas.ts'
+import { TaskExecutionSchema } from '../tasks/schemas.ts'
+import { toTaskExecution } from '../tasks/views.ts'
 import { createScanPayloadSchema } from './schemas.ts'
 
 const routes: Routes = async (app) => {

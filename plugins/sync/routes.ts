@@ -2,10 +2,8 @@ import { Type } from '@sinclair/typebox'
 import { callerOf } from '../../core/access/auth.ts'
 import type { Routes } from '../../core/typebox.ts'
 import { createValidatorCompiler } from '../../core/web/validation.ts'
-import {
-  CompleteSchema, ListSyncSessionsQuery, NegotiateResponseSchema, NegotiateSchema, SessionParams, SyncCompleteSchema,
-  SyncSessionSchema, toSessionView
-} from './schemas.ts'
+import { CompleteSchema, ListSyncSessionsQuery, NegotiateResponseSchema, NegotiateSchema, SessionParams, SyncCompleteSchema, SyncSessionSchema } from './schemas.ts'
+import { toSessionView } from './views.ts'
 
 const tags = ['sync']
 /** Some 100,000 files: everything that a device may have. */

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { DateTime, ID_MAX, Id, Limit, Nullable, Offset, StoredText, StringEnum, formatDate } from '../../core/typebox.ts'
+import { DateTime, ID_MAX, Id, Limit, Nullable, Offset, StoredText, StringEnum } from '../../core/typebox.ts'
 import type { Device } from '../devices/entities.ts'
-import { DeviceIdSchema, DeviceReference, deviceIdOf } from '../devices/schemas.ts'
+import { DeviceIdSchema, DeviceReference } from '../devices/schemas.ts'
 import { PlaySessionEntrySchema, PlaySessionIngestResponseSchema } from '../play-sessions/schemas.ts'
 import { SYNC_STATUSES, type SyncSession } from './entities.ts'
 
@@ -142,23 +142,4 @@ export interface SessionSummary extends Pick<SyncSession, 'id' | 'session_id' | 
   'operations_completed' | 'operations_failed' | 'error_message' | 'initiated_at' | 'completed_at' | 'created_at' | 'updated_at'> {
   device: Pick<Device, 'id' | 'device_id' | 'is_numbered'>
   user: { id: number }
-}
-
-/** The view of a session whose device was loaded with it. */
-export function toSessionView (session: SessionSummary): Static<typeof SyncSessionSchema> {
-  return {
-    id: session.id,
-    session_id: session.session_id,
-    device_id: deviceIdOf(session.device),
-    user_id: session.user.id,
-    status: session.status,
-    initiated_at: formatDate(session.initiated_at),
-    completed_at: formatDate(session.completed_at ?? null),
-    operations_planned: session.operations_planned,
-    operations_completed: session.operations_completed,
-    operations_failed: session.operations_failed,
-    error_message: session.error_message ?? null,
-    created_at: formatDate(session.created_at),
-    updated_at: formatDate(session.updated_at)
-  }
 }

@@ -10,9 +10,8 @@ import type { PlannedDownload } from './entities.ts'
 import { SyncSession } from './entities.ts'
 import type { PublishSync, SessionName } from './events.ts'
 import { type AssetRow, listBases, upsertBases, upsertDeviceSyncs } from './rows.ts'
-import {
-  type CompleteBody, type ListSyncSessionsQuery, type SessionSummary, type SyncCompleteAnswer, toSessionView
-} from './schemas.ts'
+import type { CompleteBody, ListSyncSessionsQuery, SessionSummary, SyncCompleteAnswer } from './schemas.ts'
+import { toSessionView } from './views.ts'
 
 const EXPIRES_HOURS = 24
 const KEPT_DAYS = 30

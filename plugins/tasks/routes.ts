@@ -4,7 +4,8 @@ import type { Config } from '../../core/config/config.ts'
 import { createPlaceMask } from '../../core/config/places.ts'
 import type { Routes } from '../../core/typebox.ts'
 import type { Task } from './entities.ts'
-import { TaskExecutionSchema, TaskGroupsSchema, type TaskStatus, TaskStatusSchema, toTaskExecution, toTaskStatus } from './schemas.ts'
+import { TaskExecutionSchema, TaskGroupsSchema, type TaskStatus, TaskStatusSchema } from './schemas.ts'
+import { toTaskExecution, toTaskStatus } from './views.ts'
 
 const tags = ['tasks']
 const scopes = ['tasks.run'] as const

@@ -2,10 +2,8 @@ import { Type } from '@sinclair/typebox'
 import { callerOf } from '../../core/access/auth.ts'
 import { ErrorSchema, type Routes } from '../../core/typebox.ts'
 import { actorOf } from './actor.ts'
-import {
-  DeviceAuthApproveResponse, DeviceAuthApproveSchema, DeviceAuthInitResponse, DeviceAuthInitSchema,
-  DeviceAuthPendingSchema, DeviceAuthTokenResponse, DeviceCodeSchema, UserCodeSchema, toPendingView
-} from './authorization-schemas.ts'
+import { DeviceAuthApproveResponse, DeviceAuthApproveSchema, DeviceAuthInitResponse, DeviceAuthInitSchema, DeviceAuthPendingSchema, DeviceAuthTokenResponse, DeviceCodeSchema, UserCodeSchema } from './authorization-schemas.ts'
+import { toPendingView } from './authorization-views.ts'
 
 /** Where a device sends its user. */
 export const PAGE_PATH = '/pair/device'

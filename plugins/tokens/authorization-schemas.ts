@@ -1,7 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { DateTime, Nullable, NameText, StoredText, StringEnum, formatDate } from '../../core/typebox.ts'
+import { DateTime, Nullable, NameText, StoredText, StringEnum } from '../../core/typebox.ts'
 import { SCOPES } from '../../core/access/scopes.ts'
-import type { DeviceAuthorization } from './entities.ts'
 import { LifetimeSchema } from './schemas.ts'
 
 const shortText = () => Type.Optional(Nullable(NameText({ maxLength: 50 })))
@@ -38,7 +37,6 @@ export const DeviceAuthPendingSchema = Type.Object({
   allowed_scopes: Type.Array(Type.String(), { description: 'Those of them that you hold' }),
   expires_at: DateTime
 })
-type DeviceAuthPending = Static<typeof DeviceAuthPendingSchema>
 
 export const DeviceAuthApproveSchema = Type.Object({
   user_code: UserCode,
@@ -63,15 +61,3 @@ export const DeviceAuthTokenResponse = Type.Object({
   expires_at: Nullable(DateTime)
 })
 export type DeviceAuthToken = Static<typeof DeviceAuthTokenResponse>
-
-/** What a device asks for, and what of it a caller with these scopes may allow. */
-export function toPendingView (row: DeviceAuthorization, held: ReadonlySet<string>): DeviceAuthPending {
-  const { requested_scopes: requested, ...installation } = row.request
-  const sorted = requested.toSorted()
-  return {
-    ...installation,
-    requested_scopes: sorted,
-    allowed_scopes: sorted.filter((scope) => held.has(scope)),
-    expires_at: formatDate(row.expires_at)
-  }
-}

@@ -1,7 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { DateTime, Nullable, NameText, StringEnum, formatDate } from '../../core/typebox.ts'
+import { DateTime, Nullable, NameText, StringEnum } from '../../core/typebox.ts'
 import { SCOPES } from '../../core/access/scopes.ts'
-import type { ClientToken } from './entities.ts'
 
 export const LIFETIMES = ['30d', '90d', '1y', 'never'] as const
 export type Lifetime = typeof LIFETIMES[number]
@@ -41,24 +40,3 @@ export const ClientTokenPairSchema = Type.Object({
   expires_in: Type.Integer({ description: 'Seconds' })
 })
 export const ExchangeSchema = Type.Object({ code: Type.String({ minLength: 1, maxLength: 32 }) })
-
-/** The view of a token whose device was loaded with it. */
-export function toTokenView (token: ClientToken): ClientTokenView {
-  return {
-    id: token.id,
-    name: token.name,
-    scopes: token.scopes,
-    expires_at: formatDate(token.expires_at ?? null),
-    last_used_at: formatDate(token.last_used_at ?? null),
-    created_at: formatDate(token.created_at),
-    user_id: token.user.id,
-    device_id: token.device?.device_id ?? null,
-    device_number: token.device?.id ?? null
-  }
-}
-
-/** The same for administrators, when its user was loaded too. */
-export function toTokenAdminView (token: ClientToken): Static<typeof ClientTokenAdminSchema> {
-  const { username, avatar_path: avatar, updated_at: updatedAt } = token.user
-  return { ...toTokenView(token), username, user_avatar_path: avatar, user_updated_at: formatDate(updatedAt) }
-}

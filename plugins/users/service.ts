@@ -7,7 +7,8 @@ import type { Accounts } from './accounts.ts'
 import { User } from './entities.ts'
 import { readEmail, readRole, readUsername, refuseTaken } from './fields.ts'
 import { checkPassword, hashPassword } from './passwords.ts'
-import { type CreateUser, type UserView, toGuestView, toUserView } from './schemas.ts'
+import type { CreateUser, UserView } from './schemas.ts'
+import { toGuestView, toUserView } from './views.ts'
 
 const hasAdminIn = async (em: EntityManager): Promise<boolean> => await em.count(User, { role: 'admin' }) > 0
 

@@ -1,0 +1,35 @@
+import type { OutgoingNotification } from '@svc/plugin-sdk'
+import { formatDate } from '../../core/typebox.ts'
+import type { Draft } from './kinds.ts'
+import type { StoredNotification } from './store.ts'
+import type { NotificationView } from './schemas.ts'
+
+/** The notification as its owner sees it. */
+export function toView ({ user_id: _owner, ...row }: StoredNotification): NotificationView {
+  const { actor, read_at: readAt, created_at: createdAt } = row
+  return {
+    ...row,
+    actor: actor === null ? null : { ...actor, updated_at: formatDate(actor.updated_at) },
+    read_at: formatDate(readAt),
+    created_at: formatDate(createdAt)
+  }
+}
+
+/** The notification as it leaves the server; links are absolute when the server has an address to share. */
+export function toOutgoing (
+  { id, actor, created_at: createdAt }: StoredNotification, draft: Draft, baseUrl: string | null
+): OutgoingNotification {
+  const { kind, level, data, text: { title, body, path } } = draft
+  return {
+    event: 'notification',
+    id,
+    kind,
+    level,
+    title,
+    body,
+    url: baseUrl === null || path === null ? null : baseUrl + path,
+    data,
+    actor: actor === null ? null : { id: actor.id, username: actor.username },
+    created_at: formatDate(createdAt)
+  }
+}
