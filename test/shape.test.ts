@@ -124,7 +124,7 @@ t.test('what a feature puts on the wire is made in a file of views', async (t) =
 })
 
 t.test('routes and schemas of a feature hold no statements of the database', async (t) => {
-  for (const path of SOURCES.filter((path) => /^plugins\/.*\b(routes|schemas|views|index|config)\.ts$/.test(path))) {
+  for (const path of SOURCES.filter((path) => /^plugins\/.*[/-](routes|schemas|views)\.ts$|^plugins\/[^/]+\/(index|config)\.ts$/.test(path))) {
     t.notMatch(read(path), /\bsql(<[^`]*>)?`|\.(query|execute)(<[^(]*>)?\(/, path)
   }
 })
