@@ -9,7 +9,7 @@ import { createFlights } from './flights.ts'
 import { createMask } from './mask.ts'
 import { createTurns, type Pace, type Waiter } from './pace.ts'
 import { digestRequest, prepareRequest, type PreparedRequest } from './request.ts'
-import { toResponse } from './response.ts'
+import { type GivenAnswer, toResponse } from './response.ts'
 import { sleep, tryAgain, type RetryOptions } from './retry.ts'
 import { createPipe } from './stream.ts'
 import { unzip } from './unzip.ts'
@@ -162,7 +162,7 @@ function createSender (options: HttpClientOptions, dispatcher: Dispatcher): Send
   const mask = createMask(options.secrets ?? [])
   const wire: Wire = { dispatcher, rules: options, mask, log, now }
   const cache = createAnswerCache({ log, now, store: options.store, maxBytes: options.cacheBytes })
-  const flights = createFlights<Answer>()
+  const flights = createFlights<GivenAnswer>()
   const turns = createTurns(options.pace ?? {})
   const waits = {
     sleep: options.sleep ?? sleep,
@@ -178,14 +178,16 @@ function createSender (options: HttpClientOptions, dispatcher: Dispatcher): Send
     return tryAgain(attempt, { ...waits, ...caller, isRepeatable })
   }
 
-  async function fetchAnswer (request: PreparedRequest, given: RequestOptions, caller: Caller): Promise<Answer> {
+  async function fetchAnswer (request: PreparedRequest, given: RequestOptions, caller: Caller): Promise<GivenAnswer> {
     const { cacheMs = 0, maxBytes = DEFAULT_MAX_BYTES, accept = [] } = given
     const key = digestRequest(request)
     const kept = cacheMs > 0 ? await cache.get(key, cacheMs) : null
-    if (kept !== null && kept.bytes.byteLength <= maxBytes && isWanted(kept.status, accept)) return kept
+    if (kept !== null && kept.bytes.byteLength <= maxBytes && isWanted(kept.status, accept)) {
+      return { ...kept, isReused: true }
+    }
     const answer = await send(request, createAnswerReader(maxBytes), given, caller)
     if (cacheMs > 0 && isLasting(answer.status)) await cache.set(key, answer, cacheMs)
-    return answer
+    return { ...answer, isReused: false }
   }
 
   return {

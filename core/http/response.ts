@@ -2,15 +2,19 @@ import { ServiceDownError, type HttpResponse } from '@svc/plugin-sdk'
 import type { Answer } from './cache.ts'
 import type { Mask } from './mask.ts'
 
+/** An answer, and whether it was kept from an earlier request. */
+export type GivenAnswer = Answer & Pick<HttpResponse, 'isReused'>
+
 const QUOTED_CHARACTERS = 80
 
 /** @param name the request, as messages call it */
-export function toResponse ({ status, headers, bytes }: Answer, name: string, mask: Mask): HttpResponse {
+export function toResponse ({ status, headers, bytes, isReused }: GivenAnswer, name: string, mask: Mask): HttpResponse {
   const text = () => decodeText(bytes, headers['content-type'])
   return {
     status,
     headers,
     bytes,
+    isReused,
     text,
     json () {
       try {

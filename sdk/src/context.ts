@@ -100,6 +100,8 @@ export interface HttpResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly bytes: Uint8Array
+  /** Whether it is an earlier answer that `cacheMs` let be used again: what it tells of limits was true then. */
+  readonly isReused: boolean
   text (): string
   /** @throws ServiceDownError when the body is not JSON. */
   json (): unknown

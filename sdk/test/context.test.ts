@@ -86,8 +86,9 @@ t.test('statuses, broken bodies and sizes are the errors the host makes of them'
 
 t.test('an answer that may be kept is asked for once', async (t) => {
   const { http, requests } = createContext({ responses: [{ url: BASE, json: 1 }] })
-  await http.json(BASE, { cacheMs: 1000 })
-  await http.json(BASE, { cacheMs: 1000 })
+  const ask = async () => (await http.request(BASE, { cacheMs: 1000 })).isReused
+  t.equal(await ask(), false)
+  t.equal(await ask(), true, 'and says that it was kept')
   t.equal(requests.length, 1)
 })
 

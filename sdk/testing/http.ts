@@ -52,7 +52,7 @@ export function createHttp ({ responses, signal, intercept }: TestHttpOptions): 
     const recorded = record(url, options)
     const key = JSON.stringify([recorded.method, recorded.url, recorded.body])
     const kept = cached.get(key)
-    if (kept !== undefined) return kept
+    if (kept !== undefined) return { ...kept, isReused: true }
     if (requests.push(recorded) > MAX_REQUESTS) throw new Error(`more than ${MAX_REQUESTS} requests; does it ever stop?`)
     const planned = findPlanned(recorded)
     answers.push(planned)
@@ -129,6 +129,7 @@ function createResponse (
     status,
     headers,
     bytes,
+    isReused: false,
     text: () => Buffer.from(bytes).toString(),
     json () {
       try {

@@ -42,7 +42,8 @@ const http: Pick<HttpClient, 'request'> = {
     const text = await response.text()
     const { status } = response
     if (!response.ok) throw new HttpStatusError(status, `answered ${status}`, text)
-    return { status, headers: {}, bytes: Buffer.from(text), text: () => text, json: () => JSON.parse(text) as unknown }
+    const bytes = Buffer.from(text)
+    return { status, headers: {}, bytes, isReused: false, text: () => text, json: () => JSON.parse(text) as unknown }
   }
 }
 

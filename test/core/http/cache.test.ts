@@ -49,6 +49,14 @@ t.test('an answer that is kept takes no turn', async (t) => {
   t.equal(await waiting, '/held')
 })
 
+t.test('an answer says whether it was kept from an earlier request', async (t) => {
+  const server = await startServer(t, (_request, response) => response.end('x'))
+  const client = startClient(t)
+  const ask = async () => (await client.request(server.url, { cacheMs: 60_000 })).isReused
+  t.same([await ask(), await ask()], [false, true])
+  t.equal((await client.request(server.url)).isReused, false)
+})
+
 t.test('a failure is shared by those under way and then forgotten', async (t) => {
   const server = await startServer(t, (_request, response) => {
     response.statusCode = server.requests.length === 1 ? 404 : 200
