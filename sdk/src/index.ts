@@ -13,6 +13,7 @@ export type {
   ArchiveMember, GameFields, Hashes, LinkedIds, LinkMatch, Match, Media, MediaKind, ProviderId, Rom, RomFile,
   RomPlatform
 } from './metadata.ts'
+export { contentHashes } from './hashes.ts'
 export { ManifestSchema, type Manifest } from './manifest.ts'
 export { SDK_VERSION, type HostOptions, type Plugin, type PluginDefinition, type PluginKind } from './plugin.ts'
 export { defineProvider } from './provider.ts'
@@ -28,8 +29,8 @@ export {
 } from './exporter.ts'
 export { PLATFORMS, listPlatformIds, platformIds, type PlatformFacts } from './platforms.ts'
 export {
-  compareTitles, findBestTitle, lastPart, normalizeTitle, toSearchTerm, type BestTitle, type BestTitleOptions,
-  type TitleOptions
+  compareTitles, findBestCandidate, findBestTitle, lastPart, normalizeTitle, rankCandidates, toSearchTerm,
+  type BestTitle, type BestTitleOptions, type RankedCandidate, type TitleOptions
 } from './titles.ts'
 export { createXmlElement, parseXml, parseXmlFragment, readXmlRecords, renderXml, xmlChildren, XmlError, xmlText }
   from './xml.ts'

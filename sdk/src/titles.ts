@@ -21,6 +21,13 @@ export interface BestTitle {
   score: number
 }
 
+/** One of several games that may be meant. */
+export interface RankedCandidate<Candidate> {
+  candidate: Candidate
+  /** How like the best of its titles is to the term, 0 to 1. */
+  score: number
+}
+
 const EXTENSION = /\.(?:[a-z]+\.)*[\p{L}\p{N}_]+$/u
 const BRACKETS = new Map([[')', '('], [']', '[']])
 const LEADING_ARTICLE = /^\s*(?:an?|the)\s+/
@@ -110,6 +117,33 @@ export function findBestTitle (
     if (score === 1) break
   }
   return best
+}
+
+/**
+ * The candidate that has the best title in the sense of {@link findBestTitle}. The first title of each is its own name:
+ * on a tie it goes before all alternative ones, and the first candidate before later ones.
+ */
+export function findBestCandidate<Candidate> (
+  term: string, candidates: readonly Candidate[], listTitles: (candidate: Candidate) => readonly string[],
+  options: BestTitleOptions
+): RankedCandidate<Candidate> | undefined {
+  const titled = candidates.flatMap((candidate) =>
+    listTitles(candidate).map((title, place) => ({ candidate, title, isName: place === 0 })))
+  const ordered = [...titled.filter(({ isName }) => isName), ...titled.filter(({ isName }) => !isName)]
+  const best = findBestTitle(term, ordered.map(({ title }) => title), options)
+  const found = best && ordered[best.index]
+  return found && { candidate: found.candidate, score: best.score }
+}
+
+/** All candidates, those with the title most like the term first. */
+export function rankCandidates<Candidate> (
+  term: string, candidates: readonly Candidate[], listTitles: (candidate: Candidate) => readonly string[]
+): RankedCandidate<Candidate>[] {
+  const scoreOf = (candidate: Candidate) =>
+    Math.max(0, ...listTitles(candidate).map((title) => compareTitles(term, title)))
+  return candidates
+    .map((candidate) => ({ candidate, score: scoreOf(candidate) }))
+    .toSorted((a, b) => b.score - a.score)
 }
 
 /**

@@ -8,9 +8,9 @@ import { readReport, renderSurface } from './surface.ts'
 const VALUES = [
   'CredentialsRefusedError', 'DeliveryRefusedError', 'GameFieldsSchema', 'HttpStatusError', 'InvalidSettingsError',
   'MEDIA_KINDS', 'ManifestSchema', 'MatchSchema', 'MediaSchema', 'PLATFORMS', 'RateLimitedError', 'SDK_VERSION',
-  'ServiceDownError', 'Type', 'XmlError', 'compareTitles', 'createXmlElement', 'defineChannel', 'defineExporter',
-  'defineProvider', 'findBestTitle', 'isFields', 'lastPart', 'listPlatformIds', 'minimumAge', 'normalizeTitle',
-  'parseDate', 'parseXml', 'parseXmlFragment', 'platformIds', 'readDate', 'readFields', 'readHtml', 'readId',
+  'ServiceDownError', 'Type', 'XmlError', 'compareTitles', 'contentHashes', 'createXmlElement', 'defineChannel',
+  'defineExporter', 'defineProvider', 'findBestCandidate', 'findBestTitle', 'isFields', 'lastPart', 'listPlatformIds', 'minimumAge', 'normalizeTitle',
+  'parseDate', 'parseXml', 'parseXmlFragment', 'platformIds', 'rankCandidates', 'readDate', 'readFields', 'readHtml', 'readId',
   'readInteger', 'readNames', 'readNumber', 'readNumeric', 'readRating', 'readText', 'readTexts', 'readXmlRecords',
   'renderXml', 'toFieldsList', 'toPlainText', 'toSearchTerm', 'unique', 'xmlChildren', 'xmlText'
 ]
@@ -21,7 +21,8 @@ const TYPES = [
   'HostOptions', 'HttpClient', 'HttpResponse', 'Index', 'IndexEntry', 'Limits', 'LinkMatch', 'LinkedIds', 'Logger',
   'Manifest', 'Match', 'Media', 'MediaKind', 'NotificationLevel', 'OutgoingNotification', 'PartialDate', 'PlatformEntry',
   'PlatformFacts', 'PlatformRecord', 'Plugin', 'PluginDefinition', 'PluginKind', 'Preferences', 'Provider',
-  'ProviderContext', 'ProviderContextOf', 'ProviderDefinition', 'ProviderId', 'ProviderIdType', 'ProviderKind', 'Rate',
+  'ProviderContext', 'ProviderContextOf', 'ProviderDefinition', 'ProviderId', 'ProviderIdType', 'ProviderKind', 'RankedCandidate',
+  'Rate',
   'RequestOptions', 'Rom', 'RomFile', 'RomPlatform', 'SearchQuery', 'Static', 'TitleOptions', 'TitleTable', 'XmlComment', 'XmlElement',
   'XmlInstruction', 'XmlNode', 'XmlOptions', 'XmlText', 'ZipMember'
 ]

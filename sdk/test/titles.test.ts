@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { compareTitles, findBestTitle, lastPart, normalizeTitle, toSearchTerm } from '../src/titles.ts'
+import {
+  compareTitles, findBestCandidate, findBestTitle, lastPart, normalizeTitle, rankCandidates, toSearchTerm
+} from '../src/titles.ts'
 
 t.test('a search term is the file name without its extension and the tags at its end', async (t) => {
   const terms: [string, string][] = [
@@ -101,6 +103,22 @@ t.test('with split a candidate is compared by its last part', async (t) => {
   t.equal(findBestTitle('Tides of Time', titles, { threshold: 0.98 }), undefined)
   t.match(findBestTitle('Tides of Time', titles, { threshold: 0.98, split: true }), { index: 0, score: 1 })
   t.match(findBestTitle('Harbor Saga', titles, { threshold: 0.98, split: true }), { index: 1, score: 1 })
+})
+
+t.test('of candidates with several titles one whose own name fits goes before one with such another name', async (t) => {
+  const games = [['Tide Keepers', 'Harbor'], ['Harbor'], ['Harbor']]
+  const titlesOf = (titles: string[]) => titles
+  const best = findBestCandidate('Harbor', games, titlesOf, { threshold: 0.75 })
+  t.equal(best?.candidate, games[1], 'and of two the first')
+  t.equal(best?.score, 1)
+  t.equal(findBestCandidate('Tide Keeper', games, titlesOf, { threshold: 0.75 })?.candidate, games[0])
+  t.equal(findBestCandidate('Tide Keepers 2', [['Tide Keepers 3']], titlesOf, { threshold: 0.75 }), undefined)
+})
+
+t.test('candidates are ranked by the title of each that fits best', async (t) => {
+  const ranked = rankCandidates('Harbor', [['Dock'], ['Tide', 'Harbor'], ['Harbor'], []], (titles) => titles)
+  t.same(ranked.map(({ candidate }) => candidate), [['Tide', 'Harbor'], ['Harbor'], ['Dock'], []])
+  t.match(ranked, [{ score: 1 }, { score: 1 }, {}, { score: 0 }])
 })
 
 t.test('a neighbouring sequel is passed over', async (t) => {

@@ -1,4 +1,4 @@
-import type { Hashes, Rom, RomFile } from '@svc/plugin-sdk'
+import { type Rom, type RomFile, contentHashes } from '@svc/plugin-sdk'
 
 /** More than this in one body is answered with 400. */
 const ITEM_LIMIT = 50
@@ -19,16 +19,7 @@ export function listLookupItems (rom: Rom): LookupItem[] {
     .slice(0, ITEM_LIMIT)
 }
 
-/** A CHD is known by what it contains, an archive by its largest member, and any other file by itself. */
 function toLookupItem (file: RomFile): LookupItem {
-  if (file.chd_sha1_hash !== undefined) return { shA1: file.chd_sha1_hash }
-  const { md5_hash: mD5, sha1_hash: shA1, crc_hash: crc } = findLargestMember(file) ?? file
+  const { md5_hash: mD5, sha1_hash: shA1, crc_hash: crc } = contentHashes(file)
   return { mD5, shA1, crc }
-}
-
-function findLargestMember (file: RomFile): Hashes | undefined {
-  const [largest] = (file.archive_members ?? [])
-    .filter((member) => member.size > 0)
-    .toSorted((a, b) => b.size - a.size)
-  return largest
 }
