@@ -92,6 +92,12 @@ t.test('an answer that may be kept is asked for once', async (t) => {
   t.equal(requests.length, 1)
 })
 
+t.test('an answer that tells of the state of the service is not kept', async (t) => {
+  const { http } = createContext({ responses: [{ url: BASE, status: 401, times: 1 }, { url: BASE, json: 1 }] })
+  const ask = async () => (await http.request(BASE, { cacheMs: 1000, accept: [401] })).status
+  t.same([await ask(), await ask()], [401, 200])
+})
+
 t.test('a plugin that never stops asking is stopped', async (t) => {
   const { http } = createContext({ responses: [{ url: '*', json: [] }] })
   await t.rejects(async () => {

@@ -60,7 +60,7 @@ export function createHttp ({ responses, signal, intercept }: TestHttpOptions): 
     await new Promise((resolve) => { setImmediate(resolve) })
     signal.throwIfAborted()
     const response = answer(planned, recorded, options)
-    if ((options.cacheMs ?? 0) > 0) cached.set(key, response)
+    if ((options.cacheMs ?? 0) > 0 && isLasting(response)) cached.set(key, response)
     return response
   }
   async function * stream (url: string, options: RequestOptions = {}): AsyncIterable<Uint8Array> {
@@ -140,6 +140,11 @@ function createResponse (
       }
     }
   }
+}
+
+/** Whether an answer says something about the thing asked for, not about the state of the service. */
+function isLasting ({ status }: HttpResponse): boolean {
+  return (status >= 200 && status < 300) || status === 404 || status === 410
 }
 
 function checkStatus (response: HttpResponse, what: string, { accept = [] }: RequestOptions) {
