@@ -1,0 +1,52 @@
+import {
+  CredentialsRefusedError, type Fields, type ProviderId, ServiceDownError, isFields, readInteger, readText, toFieldsList
+} from '@svc/plugin-sdk'
+import { API_HOST, type MobyContext } from './config.ts'
+import { noteLimits } from './limits.ts'
+
+const TIMEOUT_MS = 120_000
+/** Variants of one game, such as those of two regions, are searched by the same words. */
+const CACHE_MS = 24 * 60 * 60 * 1000
+
+/** A game as MobyGames describes it. Only what is named here has been looked at. */
+export type Game = Fields & { readonly game_id: number, readonly title: string }
+
+/**
+ * The games that have these words in a title, or this id, in the order of ids.
+ *
+ * @throws CredentialsRefusedError when the key is refused · ServiceDownError when the answer is nonsense
+ */
+export async function listGames (
+  ctx: MobyContext, query: { title: string, platform: readonly ProviderId[] } | { id: number }
+): Promise<Game[]> {
+  const games = await listEntries(ctx, 'games', { ...query, format: 'normal' }, CACHE_MS)
+  return games.filter(isGame).toSorted((a, b) => a.game_id - b.game_id)
+}
+
+/** Whether MobyGames lists anything at all. */
+export async function checkHealth (ctx: MobyContext): Promise<boolean> {
+  return (await listEntries(ctx, 'groups', { limit: 1 })).length > 0
+}
+
+type Query = Readonly<Record<string, string | number | readonly ProviderId[]>>
+
+async function listEntries (
+  ctx: MobyContext, endpoint: 'games' | 'groups', query: Query, cacheMs = 0
+): Promise<Fields[]> {
+  const ask = () => ctx.http.request(`https://${API_HOST}/v1/${endpoint}`, {
+    query: { api_key: ctx.config.apiKey, ...query }, accept: [401], timeoutMs: TIMEOUT_MS, cacheMs
+  })
+  let response = await ask()
+  // Keys that are good have been refused now and then.
+  if (response.status === 401) response = await ask()
+  if (response.status === 401) throw new CredentialsRefusedError('MobyGames refused the API key; check MOBYGAMES_API_KEY')
+  if (!response.isReused) noteLimits(response.headers, ctx.http)
+  const answer = response.json()
+  const entries = isFields(answer) ? answer[endpoint] : undefined
+  if (Array.isArray(entries)) return toFieldsList(entries)
+  throw new ServiceDownError(`MobyGames answered /${endpoint} without a list of ${endpoint}; try again later`)
+}
+
+function isGame (fields: Fields): fields is Game {
+  return readInteger(fields, 'game_id') !== undefined && readText(fields, 'title') !== undefined
+}

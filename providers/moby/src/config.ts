@@ -1,0 +1,17 @@
+import { type ContextOf, Type } from '@svc/plugin-sdk'
+
+export const API_HOST = 'api.mobygames.com'
+
+export const ConfigSchema = Type.Object({
+  apiKey: Type.String({
+    minLength: 1, env: 'MOBYGAMES_API_KEY', writeOnly: true, description: 'API key of your MobyGames account'
+  }),
+  secondsPerRequest: Type.Number({
+    default: 5,
+    minimum: 1,
+    env: 'MOBYGAMES_SECONDS_PER_REQUEST',
+    description: 'Seconds between two requests, as your plan has it, until MobyGames itself tells the pace of the key'
+  })
+})
+
+export type MobyContext = ContextOf<typeof ConfigSchema>

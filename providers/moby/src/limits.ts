@@ -1,0 +1,25 @@
+// Such as `Ratelimit-Policy: "1;w=1, 720;w=3600"`: draft-ietf-httpapi-ratelimit-headers-06.
+import { type HttpClient, type Rate, readId, readNumeric } from '@svc/plugin-sdk'
+import { API_HOST } from './config.ts'
+
+const POLICY = /(\d+)\s*;\s*w=(\d+)/g
+/** What comes back within seconds is no allowance. */
+const SHORTEST_ALLOWANCE_MS = 60_000
+
+/** Passes on what the headers of an answer tell of the key's pace, and of what is left of its hour. */
+export function noteLimits (headers: Readonly<Record<string, string>>, http: HttpClient) {
+  const rates = readPolicy(headers['ratelimit-policy'] ?? '')
+  if (rates.length > 0) http.setLimits({ rates })
+  const total = readId(headers, 'ratelimit-limit')
+  const remaining = readNumeric(headers, 'ratelimit-remaining') ?? -1
+  const resetS = readId(headers, 'ratelimit-reset')
+  const isAllowance = rates.some(({ requests, perMs }) => requests === total && perMs >= SHORTEST_ALLOWANCE_MS)
+  if (!isAllowance || remaining < 0 || resetS === undefined) return
+  http.setAllowance({ name: 'hour', total, remaining, resetsAt: Date.now() + resetS * 1000 })
+}
+
+function readPolicy (policy: string): Rate[] {
+  return [...policy.matchAll(POLICY)]
+    .map(([, requests, seconds]) => ({ requests: Number(requests), perMs: Number(seconds) * 1000, hosts: [API_HOST] }))
+    .filter(({ requests, perMs }) => requests > 0 && perMs > 0 && Number.isSafeInteger(requests * perMs))
+}

@@ -1,0 +1,71 @@
+import {
+  type Fields, type Match, type Media, type MediaKind, type ProviderId, readDate, readFields, readHtml, readInteger,
+  readNumeric, readRating, readText, toFieldsList, unique
+} from '@svc/plugin-sdk'
+import type { Game } from './api.ts'
+import type { Metadata } from './metadata.ts'
+
+const NAME_LENGTH = 350
+/** Basic Genres and Gameplay; the others say how a game looks, where it is set and what it is about. */
+const GENRE_CATEGORIES: readonly (number | undefined)[] = [1, 4, undefined]
+
+/** A match; the release date is that on one of the platforms. */
+export function toMatch (game: Game, platformIds: readonly ProviderId[], score?: number): Match<Metadata, number> {
+  const genres = toFieldsList(game.genres)
+  const alternateTitles = listAlternateTitles(game)
+  return {
+    id: game.game_id,
+    score,
+    name: game.title.trim().slice(0, NAME_LENGTH),
+    summary: readHtml(game, 'description'),
+    alternative_names: alternateTitles,
+    genres: readGenres(genres.filter((genre) => GENRE_CATEGORIES.includes(readInteger(genre, 'genre_category_id')))),
+    first_release_date: readReleaseDate(game, platformIds),
+    average_rating: readRating(game, 'moby_score', 10),
+    media: [
+      ...toMedia('cover', [readFields(game, 'sample_cover') ?? {}]),
+      ...toMedia('screenshot', toFieldsList(game.sample_screenshots))
+    ],
+    metadata: {
+      moby_score: readNumeric(game, 'moby_score')?.toString() ?? null,
+      genres: readGenres(genres),
+      alternate_titles: alternateTitles,
+      platforms: readPlatforms(game)
+    }
+  }
+}
+
+/** The title of a game, then its other ones. */
+export function listTitles (game: Game): string[] {
+  return [game.title, ...listAlternateTitles(game)]
+}
+
+function listAlternateTitles (game: Game): string[] {
+  return unique(toFieldsList(game.alternate_titles).map((entry) => readText(entry, 'title')))
+}
+
+function readGenres (genres: readonly Fields[]): string[] {
+  return unique(genres.map((genre) => readText(genre, 'genre_name')))
+}
+
+function readPlatforms (game: Game): Metadata['platforms'] {
+  return toFieldsList(game.platforms).flatMap((platform) => {
+    const id = readInteger(platform, 'platform_id')
+    const name = readText(platform, 'platform_name')
+    return id === undefined || name === undefined ? [] : [{ moby_id: id, name }]
+  })
+}
+
+/** Only days: a bare year would say the first of January. */
+function readReleaseDate (game: Game, platformIds: readonly ProviderId[]): number | undefined {
+  return toFieldsList(game.platforms)
+    .filter((platform) => platformIds.includes(readInteger(platform, 'platform_id') ?? 0))
+    .map((platform) => readDate(platform, 'first_release_date'))
+    .find((date) => date?.precision === 'day')?.at
+}
+
+function toMedia (kind: MediaKind, images: readonly Fields[]): Media[] {
+  return unique(images.map((image) => readText(image, 'image')))
+    .filter((url) => url.startsWith('https://') && URL.canParse(url))
+    .map((url) => ({ kind, url }))
+}
