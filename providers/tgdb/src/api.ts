@@ -1,0 +1,68 @@
+import {
+  CredentialsRefusedError, type Fields, type HttpClient, RateLimitedError, ServiceDownError, isFields, readFields,
+  readInteger
+} from '@svc/plugin-sdk'
+import type { TgdbContext } from './config.ts'
+
+const API_URL = 'https://api.thegamesdb.net'
+const DAY_MS = 24 * 60 * 60 * 1000
+/** Which of them a refusal is answered with differs between versions of the server. */
+const REFUSALS = [401, 403, 418, 429, 499]
+const SPENT = /allowance|limit|quota|exceed|exhaust/i
+
+/**
+ * What an endpoint answers in `data` and `include`. No request is spent on what was answered within a month. The rest
+ * of an answer is forgotten: the addresses of further pages hold the API key.
+ *
+ * @param part what `data` must have
+ * @throws CredentialsRefusedError · RateLimitedError when the allowance is spent · ServiceDownError
+ */
+export async function ask (
+  ctx: TgdbContext, path: string, part: string, query: Readonly<Record<string, string | number | undefined>> = {}
+): Promise<{ data: Fields, include: Fields }> {
+  const key = JSON.stringify([path, query])
+  const kept = await ctx.cache.get(key)
+  const answer = isFields(kept) ? kept : await send(ctx, path, query)
+  const data = readFields(answer, 'data') ?? {}
+  const include = readFields(answer, 'include') ?? {}
+  if (typeof data[part] !== 'object' || data[part] === null) {
+    throw new ServiceDownError(`TheGamesDB answered ${path} without ${part}; try again later`)
+  }
+  if (answer !== kept) await ctx.cache.set(key, { data, include }, 30 * DAY_MS)
+  return { data, include }
+}
+
+/** Whether the key is good: what this asks for costs nothing of the allowance. */
+export async function checkHealth (ctx: TgdbContext): Promise<boolean> {
+  return readInteger(await send(ctx, '/v1/API/Limit', {}), 'remaining_monthly_allowance') !== undefined
+}
+
+async function send ({ config, http }: TgdbContext, path: string, query: object): Promise<Fields> {
+  const response = await http.request(API_URL + path, { query: { apikey: config.apiKey, ...query }, accept: REFUSALS })
+  if (response.status === 429) throw stopForToday(http)
+  const answer = response.json()
+  if (!isFields(answer)) throw new ServiceDownError(`TheGamesDB answered ${path} with no object; try again later`)
+  const left = noteAllowance(answer, http)
+  const { code = 200, status = 'Success' } = { ...answer, ...response.status !== 200 && { code: response.status } }
+  if (code === 200 && status === 'Success') return answer
+  if (code === 429 || (code === 403 && (left === 0 || SPENT.test(String(status))))) throw stopForToday(http)
+  if (!REFUSALS.includes(Number(code))) throw new ServiceDownError(`TheGamesDB answered ${path} with code ${code}; try again later`)
+  throw new CredentialsRefusedError(`TheGamesDB refused the API key with code ${code}; check TGDB_API_KEY`)
+}
+
+/** Passes on what an answer tells of the requests left, and gives their number. */
+function noteAllowance (answer: Fields, http: HttpClient): number | undefined {
+  const monthly = readInteger(answer, 'remaining_monthly_allowance')
+  // Private keys have no date on which theirs comes back.
+  const refreshS = readInteger(answer, 'allowance_refresh_timer') ?? 0
+  if (monthly === undefined) return undefined
+  const remaining = Math.max(0, monthly) + Math.max(0, readInteger(answer, 'extra_allowance') ?? 0)
+  if (refreshS > 0) http.setAllowance({ name: 'month', remaining, resetsAt: Date.now() + refreshS * 1000 })
+  return remaining
+}
+
+/** Whoever goes on asking may have his address blocked for a day. */
+function stopForToday (http: HttpClient): RateLimitedError {
+  http.setAllowance({ name: 'day', remaining: 0, resetsAt: Date.now() + DAY_MS })
+  return new RateLimitedError('The allowance of the API key at TheGamesDB is spent', DAY_MS)
+}

@@ -1,0 +1,31 @@
+import { type Fields, type Media, type MediaKind, isFields, readFields, readText, toFieldsList } from '@svc/plugin-sdk'
+import { ask } from './api.ts'
+import type { TgdbContext } from './config.ts'
+
+const PICTURE_KINDS: readonly (readonly [type: string, MediaKind])[] = [['screenshot', 'screenshot'],
+  ['titlescreen', 'title_screen'], ['clearlogo', 'logo'], ['fanart', 'fanart'], ['banner', 'marquee']]
+const KINDS = new Map<string, MediaKind>([...PICTURE_KINDS, ['boxart front', 'cover'], ['boxart back', 'box2d_back']])
+
+/** The pictures of a game that the owner keeps; those besides the box take a request of their own. */
+export async function listMedia (id: number, include: Fields, ctx: TgdbContext): Promise<Media[]> {
+  const types = PICTURE_KINDS.filter(([, kind]) => ctx.preferences.media.includes(kind)).map(([type]) => type)
+  if (types.length === 0) return readBoxes(id, include)
+  const { data } = await ask(ctx, '/v1/Games/Images', 'images', { games_id: id, 'filter[type]': types.join(',') })
+  return [...readBoxes(id, include), ...toMedia(readFields(data, 'images')?.[id], data)]
+}
+
+/** Front and back of the box, as an answer with games includes them. */
+export function readBoxes (id: number, include: Fields): Media[] {
+  const boxart = readFields(include, 'boxart') ?? {}
+  return toMedia((readFields(boxart, 'data') ?? boxart)[id], boxart)
+}
+
+function toMedia (pictures: unknown, { base_url: bases }: Fields): Media[] {
+  const base = (isFields(bases) && readText(bases, 'original')) || ''
+  return toFieldsList(pictures).flatMap((picture) => {
+    const { type, side } = picture
+    const kind = KINDS.get(type === 'boxart' ? `boxart ${String(side)}` : String(type))
+    const file = readText(picture, 'filename')
+    return kind === undefined || file === undefined || !URL.canParse(base) ? [] : [{ kind, url: base + file }]
+  })
+}

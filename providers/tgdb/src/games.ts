@@ -1,0 +1,42 @@
+import { type Fields, type ProviderId, normalizeTitle, readHtml, readInteger, readTexts, toFieldsList } from '@svc/plugin-sdk'
+import { ask } from './api.ts'
+import type { TgdbContext } from './config.ts'
+
+const FIELDS = 'players,publishers,genres,overview,rating,platform,coop,youtube,alternates'
+/** TheGamesDB tells games of one title apart by their year or country. */
+const TRAILING_PARENTHESIS = /\s*\([^()]*\)$/
+
+/** A game as TheGamesDB describes it. Only its id and title have been looked at. */
+export type Game = Fields & { readonly id: number, readonly game_title: string }
+/** Games, and what is told of their boxes. */
+interface Answer { games: Game[], include: Fields }
+
+/** The games of these platforms with these words in a title. Nothing is asked without a word or a platform. */
+export async function searchGames (
+  title: string, platformIds: readonly ProviderId[], ctx: TgdbContext
+): Promise<Answer> {
+  const plain = normalizeTitle(title)
+  if (plain === '' || platformIds.length === 0) return { games: [], include: {} }
+  // Outside Latin script a letter without its marks is another one.
+  const name = /^\p{ASCII}*$/u.test(plain) ? plain : title.trim()
+  const query = { name, 'filter[platform]': platformIds.join(','), fields: FIELDS, include: 'boxart' }
+  const { games, include } = await listGames(ctx, '/v1.1/Games/ByGameName', query)
+  return { games: games.filter((game) => platformIds.includes(readInteger(game, 'platform') ?? 0)), include }
+}
+
+export function readGames (id: number, ctx: TgdbContext): Promise<Answer> {
+  return listGames(ctx, '/v1/Games/ByGameID', { id, fields: FIELDS, include: 'boxart' })
+}
+
+export function listTitles (game: Game): string[] {
+  return [(readHtml(game, 'game_title') ?? '').replace(TRAILING_PARENTHESIS, ''), ...readTexts(game, 'alternates')]
+}
+
+async function listGames (ctx: TgdbContext, path: string, query: Record<string, string | number>): Promise<Answer> {
+  const { data, include } = await ask(ctx, path, 'games', query)
+  return { games: toFieldsList(data.games).filter(isGame), include }
+}
+
+function isGame (fields: Fields): fields is Game {
+  return readInteger(fields, 'id') !== undefined && readHtml(fields, 'game_title') !== undefined
+}

@@ -1,0 +1,229 @@
+import {
+  CredentialsRefusedError, MatchSchema, RateLimitedError, type Rom, ServiceDownError
+} from '@svc/plugin-sdk'
+import { Value } from '@sinclair/typebox/value'
+import {
+  type PlannedResponse, type RecordedRequest, type TestContext, createContext, createRom, testProvider
+} from '@svc/plugin-sdk/testing'
+import fc from 'fast-check'
+import { test } from 'tap'
+import provider from '../src/index.ts'
+
+const { definition } = provider
+const FIXTURES = new URL('./fixtures', import.meta.url)
+const config = { enabled: true, apiKey: 'hidden-key' }
+const BOXES_ONLY = { media: ['box2d_back'] }
+const ROM = createSnesRom('Chrono Harbor (USA).sfc')
+
+function createSnesRom (fsName: string, platformIds = [6]): Rom {
+  return createRom({ fs_name: fsName, platform: { ids: platformIds } })
+}
+
+/** A context in which TheGamesDB lists these games, with nothing around them. */
+function openGames (...games: unknown[]) {
+  return openHttp(() => ({ url: '*', json: { code: 200, status: 'Success', data: { count: games.length, games } } }))
+}
+
+function openHttp (intercept: (request: RecordedRequest) => PlannedResponse) {
+  return createContext({ config, intercept, preferences: BOXES_ONLY })
+}
+
+const paths = ({ requests }: TestContext) => requests.map(({ url }) => new URL(url).pathname)
+
+test('conforms', async (t) => {
+  await testProvider(t, provider, {
+    packageUrl: new URL('../package.json', import.meta.url),
+    config,
+    responses: FIXTURES,
+    known: { rom: { fs_name: 'Chrono Harbor (USA).sfc' }, id: 4711, name: 'Chrono Harbor (1995)' }
+  })
+})
+
+test('a file is matched by its name on its platform, with all fields and pictures', async (t) => {
+  const ctx = createContext({ config, responses: FIXTURES })
+  const match = await definition.identify?.(ROM, ctx)
+  t.match(match, {
+    id: 4711,
+    score: 1,
+    name: 'Chrono Harbor (1995)',
+    summary: 'Sail a chain of islands.\nOne & all.',
+    alternative_names: ['Harbor of Ages', 'クロノハーバー'],
+    genres: ['Racing', 'Sports'],
+    developers: ['Harbor & Works'],
+    publishers: ['Quay'],
+    companies: ['Harbor & Works', 'Quay'],
+    game_modes: ['Co-operative'],
+    age_ratings: ['E10+'],
+    min_age: 10,
+    player_count: '1-2',
+    first_release_date: Date.UTC(1995, 2, 11),
+    youtube_video_id: 'abC00000000'
+  })
+  const base = 'https://cdn.thegamesdb.net/images/original/'
+  t.same(match?.media, [
+    { kind: 'box2d_back', url: `${base}boxart/back/4711-1.jpg` },
+    { kind: 'cover', url: `${base}boxart/front/4711-1.png` },
+    { kind: 'fanart', url: `${base}fanart/4711-1.jpg` },
+    { kind: 'screenshot', url: `${base}screenshots/4711-1.png` },
+    { kind: 'logo', url: `${base}clearlogo/4711.png` },
+    { kind: 'title_screen', url: `${base}titlescreen/4711-1.jpg` },
+    { kind: 'marquee', url: `${base}graphical/4711-g.jpg` }
+  ])
+})
+
+test('the boxes are read where they are keyed directly too', async (t) => {
+  const bases = { original: 'https://cdn.thegamesdb.net/images/original/' }
+  const boxart = { base_url: bases, 1: [{ type: 'boxart', side: 'front', filename: 'a.jpg' }] }
+  const game = { id: 1, game_title: 'Tide', platform: 6 }
+  const json = { code: 200, status: 'Success', data: { games: [game] }, include: { boxart } }
+  const ctx = openHttp(() => ({ url: '*', json }))
+  t.match(await definition.identify?.(createSnesRom('Tide.sfc'), ctx),
+    { media: [{ kind: 'cover', url: 'https://cdn.thegamesdb.net/images/original/a.jpg' }] })
+})
+
+test('nothing is asked twice within a month, and only what the owner keeps is asked for', async (t) => {
+  const ctx = createContext({ config, responses: FIXTURES, preferences: BOXES_ONLY })
+  await definition.identify?.(ROM, ctx)
+  const asked = ['/v1.1/Games/ByGameName', '/v1/Genres', '/v1/Developers', '/v1/Publishers']
+  t.same(paths(ctx), asked)
+  t.match(await definition.identify?.(createSnesRom('Chrono Harbor (Europe).sfc'), ctx), { id: 4711 })
+  const later = { ...ctx, memo: async <T> (_: string, create: () => Promise<T>) => create() }
+  t.match(await definition.identify?.(ROM, later), { id: 4711, genres: ['Racing', 'Sports'] })
+  t.same(paths(ctx), asked, 'not even by the next scan')
+})
+
+test('no key is kept with the answers', async (t) => {
+  const kept: unknown[] = []
+  const ctx = createContext({ config, responses: FIXTURES })
+  const cache = { ...ctx.cache, set: async (key: string, value: unknown) => { kept.push(key, value) } }
+  await definition.identify?.(ROM, { ...ctx, cache })
+  t.ok(kept.length > 0)
+  t.notMatch(JSON.stringify(kept), 'hidden-key')
+})
+
+test('what is left of the month is told, and a private key has no date for it', async (t) => {
+  const ctx = createContext({ config, responses: FIXTURES })
+  await definition.heartbeat?.(ctx)
+  t.match(ctx.allowances, [{ name: 'month', remaining: 963 }])
+  t.ok(Math.abs((ctx.allowances[0]?.resetsAt ?? 0) - Date.now() - 1_209_600_000) < 60_000)
+  const open = openHttp(() => ({ url: '*', json: { remaining_monthly_allowance: 5, allowance_refresh_timer: null } }))
+  t.equal(await definition.heartbeat?.(open), true)
+  t.equal(open.allowances.length, 0)
+})
+
+test('only games of the platform count, and a year behind a title does not', async (t) => {
+  const ctx = openGames({ id: 1, game_title: 'Tide', platform: 18 }, { id: 2, game_title: 'Tide (1993)', platform: 6 })
+  t.match(await definition.identify?.(createSnesRom('Tide.sfc'), ctx), { id: 2, score: 1 })
+})
+
+test('a game is found by its other titles, in any script, and Super Famicom games among those of its twin', async (t) => {
+  const ctx = openGames({ id: 1, game_title: 'Chrono Harbor', platform: 6, alternates: ['クロノハーバー'] })
+  const rom = createSnesRom('クロノハーバー (Japan).sfc')
+  t.match(await definition.identify?.(rom, ctx), { id: 1, score: 1 })
+  t.equal(new URL(ctx.requests[0]?.url ?? '').searchParams.get('name'), 'クロノハーバー')
+  t.same([definition.platforms?.snes, definition.platforms?.sfam, definition.platforms?.famicom], [6, 6, 7])
+})
+
+test('of two close titles the closer one wins; a neighbouring sequel and another game are no match', async (t) => {
+  const ctx = openGames({ id: 1, game_title: 'Harbor Quest II', platform: 6 }, { id: 2, game_title: 'Harbor Quest III', platform: 6 })
+  t.match(await definition.identify?.(createSnesRom('Harbor Quest 3.sfc'), ctx), { id: 2 })
+  t.equal(await definition.identify?.(createSnesRom('Harbor Quest 4.sfc'), ctx), undefined)
+  t.equal(await definition.identify?.(createSnesRom('Tetris.sfc'), ctx), undefined)
+})
+
+test('the title that a short name stands for is searched', async (t) => {
+  const ctx = openGames({ id: 9, game_title: 'Tide Fighter II', platform: 23 })
+  const rom = createRom({ fs_name: 'tf2.zip', titles: ['Tide Fighter II', 'tf2'], platform: { slug: 'arcade', ids: [23] } })
+  t.match(await definition.identify?.(rom, ctx), { id: 9 })
+})
+
+test('nothing is asked for a platform TheGamesDB does not know or a name without a word', async (t) => {
+  const ctx = openGames()
+  t.equal(await definition.identify?.(createSnesRom('Tide.sfc', []), ctx), undefined)
+  t.equal(await definition.identify?.(createSnesRom('!!!.sfc'), ctx), undefined)
+  t.equal(ctx.requests.length, 0)
+})
+
+test('it is asked only about what no other source identified', async (t) => {
+  t.equal(definition.when, 'unidentified')
+})
+
+test('a game is read by its id', async (t) => {
+  const ctx = createContext({ config, responses: FIXTURES })
+  t.match(await definition.getById?.(4711, ROM, ctx), { id: 4711, score: undefined, genres: ['Racing', 'Sports'] })
+  t.equal(await definition.getById?.(12, ROM, openGames()), undefined)
+  for (const id of ['x', -1, 0.5]) t.equal(await definition.getById?.(id as number, undefined, ctx), undefined)
+})
+
+test('a search by hand lists every game of the platform, those most like the words first', async (t) => {
+  const ctx = openGames({ id: 1, game_title: 'Tide Keepers', platform: 6 }, { id: 2, game_title: 'Tide', platform: 6 })
+  t.match(await definition.search?.({ term: 'Tide', platform: ROM.platform }, ctx), [{ id: 2, score: 1 }, { id: 1 }])
+})
+
+test('values that say nothing are left out', async (t) => {
+  const game = {
+    id: 1, game_title: 'Tide', platform: 6, players: 1, youtube: '', rating: 'Not Rated', coop: 'No', developers: null,
+    genres: [null], alternates: null, overview: null, release_date: '0000-00-00'
+  }
+  const ctx = openHttp(({ url }) => ({
+    url: '*', json: { code: 200, status: 'Success', data: url.includes('/Genres') ? { genres: {} } : { games: [game] } }
+  }))
+  const match = await definition.identify?.(createSnesRom('Tide.sfc'), ctx)
+  t.match(match, { player_count: '1', genres: [], companies: [], alternative_names: [], media: [] })
+  for (const key of ['youtube_video_id', 'age_ratings', 'min_age', 'game_modes', 'summary', 'first_release_date'] as const) {
+    t.equal(match?.[key], undefined, key)
+  }
+  const read = async (extra: object) => definition.identify?.(createSnesRom('Tide.sfc'), openGames({ ...game, genres: [], ...extra }))
+  t.match(await read({ youtube: 'https://www.youtube.com/watch?v=abC00000000' }), { youtube_video_id: 'abC00000000' })
+  t.match(await read({ rating: 'M - Mature 17+' }), { age_ratings: ['M'], min_age: 17 })
+})
+
+test('a wrong key is told as such, whatever status it is answered with', async (t) => {
+  for (const code of [401, 403, 418, 499]) {
+    for (const status of [code, 200]) {
+      const ctx = openHttp(() => ({ url: '*', status, json: { code, status: 'This route requires an API key' } }))
+      const err: unknown = await definition.identify?.(ROM, ctx).catch((err: unknown) => err)
+      t.ok(err instanceof CredentialsRefusedError, `${code} as ${status}`)
+      t.match(String(err), /TGDB_API_KEY/)
+    }
+  }
+})
+
+test('a spent allowance stops the source until it comes back', async (t) => {
+  const spent = { remaining_monthly_allowance: 0, extra_allowance: 0, allowance_refresh_timer: 86_400 }
+  const ANSWERS: Partial<PlannedResponse>[] = [
+    { status: 429, text: '<html></html>' }, { json: { code: 429, status: 'blocked' } },
+    { status: 403, json: { code: 403, status: 'Forbidden', ...spent } },
+    { status: 403, json: { code: 403, status: 'You have exceeded your monthly allowance' } }
+  ]
+  for (const answer of ANSWERS) {
+    const ctx = openHttp(() => ({ url: '*', ...answer }))
+    await t.rejects(async () => definition.identify?.(ROM, ctx), RateLimitedError)
+    t.match(ctx.allowances.at(-1), { name: 'day', remaining: 0 })
+  }
+})
+
+test('a page, an answer without games and a code of failure count as the service being down', async (t) => {
+  const ANSWERS: Partial<PlannedResponse>[] = [
+    { text: '<!doctype html>' }, { status: 403, text: '<html>Just a moment</html>' }, { json: [] }, { status: 500 },
+    { json: { code: 200, status: 'Success', data: { count: 0 } } }, { json: { code: 500, status: 'Database error' } }
+  ]
+  for (const answer of ANSWERS) {
+    await t.rejects(async () => definition.identify?.(ROM, openHttp(() => ({ url: '*', ...answer }))), ServiceDownError)
+  }
+})
+
+test('whatever TheGamesDB sends, a match is valid', async (t) => {
+  const KEYS = ['release_date', 'players', 'overview', 'rating', 'coop', 'youtube', 'alternates']
+  const value = fc.oneof(fc.jsonValue(), fc.integer(), fc.constantFrom('E - Everyone', 'Yes', '1995-03-11'))
+  const game = fc.record({
+    ...Object.fromEntries(KEYS.map((key) => [key, value])),
+    id: fc.integer({ min: 1 }),
+    game_title: fc.string({ minLength: 1, maxLength: 500 })
+  })
+  await fc.assert(fc.asyncProperty(game, async (game) => {
+    const match = await definition.getById?.(game.id, undefined, openGames(game))
+    return match === undefined || Value.Check(MatchSchema, match)
+  }))
+  t.pass('random games gave valid matches')
+})
