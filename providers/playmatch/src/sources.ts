@@ -1,0 +1,34 @@
+import { type Fields, type LinkedIds, readId, readText, toFieldsList } from '@svc/plugin-sdk'
+
+/** The sources that Playmatch gives ids of, by its names for them in lower case. */
+const SOURCES: ReadonlyMap<string, string> = new Map([
+  ['igdb', 'igdb'], ['mobygames', 'moby'], ['screenscraper', 'ss'], ['launchbox', 'launchbox'], ['steamgriddb', 'sgdb'],
+  ['retroachievements', 'ra'], ['thegamesdb', 'tgdb']
+])
+export const LINKS = [...SOURCES.values()]
+
+/** What Playmatch calls sources in suggestions. */
+const SUGGESTED: ReadonlyMap<string, string> = new Map([
+  ['igdb', 'IGDB'], ['moby', 'MOBYGAMES'], ['ss', 'SCREENSCRAPER'], ['ra', 'RETRO_ACHIEVEMENTS'], ['launchbox', 'LAUNCHBOX'],
+  ['hasheous', 'HASHEOUS'], ['tgdb', 'TGDB'], ['flashpoint', 'FLASHPOINT'], ['hltb', 'HOWLONGTOBEAT'],
+  ['libretro', 'LIBRETRO'], ['sgdb', 'STEAMGRIDDB'], ['gamelist', 'GAMELIST']
+])
+
+/** The ids of a game at other sources; of several at one source the first counts. */
+export function readIds (game: Fields): Record<string, number> {
+  const ids: Record<string, number> = {}
+  for (const entry of toFieldsList(game.externalMetadata)) {
+    const source = SOURCES.get((readText(entry, 'providerName') ?? '').toLowerCase())
+    const id = readId(entry, 'providerId')
+    if (source !== undefined && id !== undefined) ids[source] ??= id
+  }
+  return ids
+}
+
+/** The ids a person chose, as a suggestion holds them. */
+export function toMappings (ids: LinkedIds): { provider: string, providerId: string }[] {
+  return Object.entries(ids).flatMap(([key, id]) => {
+    const provider = SUGGESTED.get(key)
+    return provider === undefined || id === undefined ? [] : [{ provider, providerId: String(id) }]
+  })
+}
