@@ -1,0 +1,45 @@
+import { defineProvider, findBestCandidate, normalizeTitle, platformIds, rankCandidates } from '@svc/plugin-sdk'
+import { checkHealth, findId, listGames, readGame } from './api.ts'
+import { ConfigSchema } from './config.ts'
+import { listTitles, toMatch } from './map.ts'
+import { MetadataSchema } from './metadata.ts'
+
+const THRESHOLD = 0.75
+
+export default defineProvider({
+  key: 'flashpoint',
+  name: 'Flashpoint Archive',
+  id: 'string',
+  config: ConfigSchema,
+  metadata: MetadataSchema,
+  platforms: platformIds('flashpoint_id'),
+  limits: { concurrency: 2, timeoutMs: 150_000 },
+
+  async identify (rom, ctx) {
+    const id = findId(rom.fs_name_no_ext)
+    const named = id === undefined ? undefined : await readGame(ctx, id)
+    if (named !== undefined) return toMatch(named)
+    const [title = ''] = rom.titles
+    const found = findBestCandidate(title, await listGames(ctx, toTerm(title)), listTitles, { threshold: THRESHOLD })
+    return found && toMatch(found.candidate, found.score)
+  },
+
+  async getById (id, _rom, ctx) {
+    const game = await readGame(ctx, id)
+    return game && toMatch(game)
+  },
+
+  async search ({ term }, ctx) {
+    const games = await listGames(ctx, term)
+    return rankCandidates(term, games, listTitles).map(({ candidate, score }) => toMatch(candidate, score))
+  },
+
+  heartbeat: checkHealth
+})
+
+/** Outside Latin script a letter without its marks is another one. A name without a word is looked for nowhere. */
+function toTerm (title: string): string {
+  if (normalizeTitle(title) === '') return ''
+  const plain = normalizeTitle(title, { keepPunctuation: true })
+  return /^\p{ASCII}*$/u.test(plain) ? plain : title.trim()
+}
