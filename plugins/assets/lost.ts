@@ -4,8 +4,8 @@ import { copyFile, mkdir, rename, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { errorCode } from '../../core/files/fs-error.ts'
-import { errorCode } from '../../core/library/fs-error.ts'
-import { requireFreeSpace } from '../../core/library/free-space.ts'
+import { errorCode } from '../../core/files/fs-error.ts'
+import { requireFreeSpace } from '../../core/files/free-space.ts'
 import { type Content, listFiles } from './stored.ts'
 
 /** Where files go that no row names: after a restored database they may be all there is of somebody's saves. */

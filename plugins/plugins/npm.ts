@@ -4,7 +4,7 @@ import { basename, delimiter, join, resolve } from 'node:path'
 import { describePlugin, inspectPlugins } from './cli.ts'
 import { loadConfig } from '../../core/config/config.ts'
 import { StartError } from '../../core/errors.ts'
-import { requireFreeSpace } from '../../core/library/free-space.ts'
+import { requireFreeSpace } from '../../core/files/free-space.ts'
 import { linkSdk } from '../../core/loader/packages.ts'
 import { readServerState } from '../../core/supervisor/state.ts'
 

@@ -10,9 +10,10 @@ import { isNothingThere, openInside } from '../../core/files/safe-path.ts'
 import type { Secrets } from '../../core/access/secrets.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 import { type Addresses, createAddresses, readPlace } from './addresses.ts'
+import { BADGE_FOLDER } from './badges.ts'
 import { mediaTypeOf } from './media-types.ts'
 
-const MEDIA_FOLDERS = ['cover', 'screenshots', 'manual', 'soundtrack', 'retroachievements/badges', ...MEDIA_KINDS]
+const MEDIA_FOLDERS = ['cover', 'screenshots', 'manual', 'soundtrack', BADGE_FOLDER, ...MEDIA_KINDS]
 const NAME = '[^/.][^/]*'
 const ROM_PATH = new RegExp(`^roms/\\d+/(?<rom>\\d{1,10})/(?:${MEDIA_FOLDERS.join('|')})/${NAME}$`, 's')
 /** What is served from the folder; what belongs to users has its own routes. */

@@ -63,6 +63,8 @@ export const Rom = defineEntity({
     url_manual: columns.text().nullable(),
     path_manual: columns.text().nullable(),
     media: p.json<Partial<Record<MediaKind, StoredMedia>>>().defaultRaw("'{}'::jsonb"),
+    /** Names of the files in its folder of badges. */
+    badges: columns.texts(),
     is_identified: columns.flag(),
     missing_from_fs: columns.flag(),
     created_at: columns.createdAt(),

@@ -1,10 +1,12 @@
 import { sortComparator } from '../library/names.ts'
+import { toFieldsList } from '@svc/plugin-sdk'
 import { formatDate } from '../../core/typebox.ts'
 import type { FileRow, MarksRow, MatchRow, ProgressRow, RomRow, SiblingRow } from './rows.ts'
 import type { RomFileView, RomUserView, RomView, SiblingView } from './schemas.ts'
 import { ROM_FILE_CATEGORIES } from '../library/categories.ts'
 import type { Addresses } from '../resources/addresses.ts'
 import type { RomProvider, RomProviders } from './providers.ts'
+import { BADGE_FOLDER, badgeStem } from '../resources/badges.ts'
 import { gameFieldsIn, mapGameFields } from './game-fields.ts'
 
 /** What belongs to a ROM, fetched for many at once. */
@@ -69,8 +71,19 @@ function toSiblingViews (rows: readonly SiblingRow[]): SiblingView[] {
 const readId = (provider: RomProvider, id: string | null | undefined) =>
   id === null || id === undefined ? null : provider.id === 'integer' ? Number(id) : id
 
+/** Beside each `<kind>_url` whose file is stored, where: `<kind>_path`. */
+function withPaths (
+  metadata: MatchRow['metadata'], media: RomRow['media'], addresses: Addresses
+): MatchRow['metadata'] {
+  const paths = Object.entries(media).flatMap(([kind, { url, path }]) =>
+    path !== null && metadata?.[`${kind}_url`] === url ? [[`${kind}_path`, addresses.place(path)] as const] : [])
+  return metadata && { ...metadata, ...Object.fromEntries(paths) }
+}
+
 /** `<key>_id`, `<key>_metadata` and `<key>_progress` of every provider; null where it does not know the ROM. */
-function toProviderFields ({ matches, progress }: RomParts, providers: RomProviders): Record<string, unknown> {
+function toProviderFields (
+  { media }: RomRow, { matches, progress }: RomParts, providers: RomProviders, addresses: Addresses
+): Record<string, unknown> {
   const byProvider = new Map(matches.map((match) => [match.provider, match]))
   const fields: Record<string, unknown> = {}
   for (const provider of providers.all) {
@@ -80,7 +93,7 @@ function toProviderFields ({ matches, progress }: RomParts, providers: RomProvid
       const own = progress.find((row) => row.provider === provider.key && row.provider_id === match?.provider_id)
       fields[`${provider.key}_progress`] = own?.progress ?? null
     }
-    if (provider.hasMetadata) fields[`${provider.key}_metadata`] = match?.metadata ?? null
+    if (provider.hasMetadata) fields[`${provider.key}_metadata`] = withPaths(match?.metadata ?? null, media, addresses)
   }
   return fields
 }
@@ -89,16 +102,18 @@ function toProviderFields ({ matches, progress }: RomParts, providers: RomProvid
 export const stillOf = ({ media, path_screenshots: [first] }: Pick<RomRow, 'media' | 'path_screenshots'>): string | null =>
   media.title_screen?.path ?? first ?? null
 
-/** Badge paths as addresses; everything else as the provider gave it. */
+/** Achievements with the addresses of the badges that are stored; everything else as the provider gave it. */
 function toAchievements (
-  metadata: Record<string, unknown> | null, addresses: Addresses
-): Record<string, unknown> | null {
+  { id, platform_id: platformId, badges }: RomRow, metadata: MatchRow['metadata'], addresses: Addresses
+): MatchRow['metadata'] {
   if (metadata === null || !Array.isArray(metadata.achievements)) return metadata
-  const achievements = (metadata.achievements as unknown[]).map((entry) => {
-    if (typeof entry !== 'object' || entry === null) return entry
-    return Object.fromEntries(Object.entries(entry).map(([name, value]: [string, unknown]) =>
-      [name, /^badge_path/.test(name) && typeof value === 'string' && value !== '' ? addresses.locate(value) : value]))
-  })
+  const names = new Map(badges.map((name) => [badgeStem(name), name]))
+  const locate = (url: unknown) => {
+    const name = typeof url === 'string' ? names.get(badgeStem(url)) : undefined
+    return name === undefined ? null : addresses.locate(`roms/${platformId}/${id}/${BADGE_FOLDER}/${name}`)
+  }
+  const achievements = toFieldsList(metadata.achievements).map((one) =>
+    ({ ...one, badge_path: locate(one.badge_url), badge_path_lock: locate(one.badge_url_lock) }))
   return { ...metadata, achievements }
 }
 
@@ -170,7 +185,7 @@ export function toRomView (row: RomRow, parts: RomParts, providers: RomProviders
   const achievements = parts.matches.find((match) => match.provider === 'ra')?.metadata ?? null
   return {
     ...toFields(row),
-    ...toProviderFields(parts, providers),
+    ...toProviderFields(row, parts, providers, addresses),
     ...toArtwork(row, addresses),
     platform_display_name: row.platform_custom_name ?? platformName,
     alternative_names: row.alternative_names.toSorted(),
@@ -184,7 +199,7 @@ export function toRomView (row: RomRow, parts: RomParts, providers: RomProviders
     updated_at: formatDate(row.updated_at),
     has_notes: false,
     rom_user: marks === null ? noMarks(row) : toMarksView(marks),
-    merged_ra_metadata: toAchievements(achievements, addresses),
+    merged_ra_metadata: toAchievements(row, achievements, addresses),
     files: parts.files.map(toFileView),
     sibling_roms: toSiblingViews(parts.siblings)
   }

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
-import { type ProviderDefinition, InvalidSettingsError } from '@svc/plugin-sdk'
+import { InvalidSettingsError, PLAY_STATUSES, type ProviderDefinition } from '@svc/plugin-sdk'
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { FastifyInstance } from 'fastify'
@@ -9,7 +9,9 @@ import { toStorable } from '../../core/database/json.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
 import { callProvider } from '../../core/loader/call-provider.ts'
 import { createMemo, readPreferences } from '../../core/loader/context.ts'
+import { readPluginConfig } from '../../core/loader/plugin-config.ts'
 import type { Loaded } from '../../core/loader/registry.ts'
+import { StringEnum } from '../../core/typebox.ts'
 import type { TaskDefinition } from '../tasks/definitions.ts'
 import type { StoredProgress } from './accounts.ts'
 import { checkOwnOrAdmin } from './admins.ts'
@@ -23,12 +25,28 @@ const QUEUE = 'user-progress'
 const TIMEOUT_SECONDS = 10 * 60
 const CONCURRENCY = 2
 const DEFAULT_CRON = '0 4 * * *'
+/** What every source says of a game. */
+const GameSchema = Type.Object({
+  id: Type.Union([Type.Integer(), Type.String({ minLength: 1 })]),
+  status: Type.Optional(StringEnum(PLAY_STATUSES))
+})
+
+/** A ROM that its user gave up, or never plays, stays so. */
+const MARK_STATUSES = `insert into rom_users (rom_id, user_id, status)
+  select distinct on (m.rom_id) m.rom_id, a.user_id, g.status
+  from provider_accounts a
+  cross join jsonb_to_recordset(a.progress) as g(id text, status text)
+  join rom_matches m on m.provider = a.provider and m.provider_id = g.id
+  where a.user_id = $1 and a.provider = $2 and g.status is not null
+  order by m.rom_id
+  on conflict (rom_id, user_id) do update set status = excluded.status, updated_at = now()
+    where rom_users.status is distinct from excluded.status
+      and coalesce(rom_users.status, '') not in ('retired', 'never_playing')`
 
 /** Reads how users fare at providers. The code of plugins runs in the scan worker, which stores what it answers. */
 export function createAchievements (app: FastifyInstance, config: Config) {
   function check (progress: unknown, { key, definition }: Loaded<ProviderDefinition>): StoredProgress {
-    const id = Type.Union([Type.Integer(), Type.String({ minLength: 1 })])
-    const schema = Type.Array(Type.Intersect([definition.progress ?? Type.Object({}), Type.Object({ id })]))
+    const schema = Type.Array(Type.Intersect([definition.progress ?? Type.Object({}), GameSchema]))
     const [problem] = [...Value.Errors(schema, progress)]
     if (problem === undefined) return toStorable(progress) as StoredProgress
     throw new Error(`Provider '${key}' returned progress whose ${problem.path.slice(1) || 'shape'} is wrong: ${problem.message}`)
@@ -65,6 +83,20 @@ export function createAchievements (app: FastifyInstance, config: Config) {
     }
   })
 
+  /** @throws what the provider throws */
+  async function readAndMark (call: Call, signal: AbortSignal): Promise<void> {
+    await read(call, signal)
+    await app.pg.query(MARK_STATUSES, [call.user_id, call.provider])
+  }
+
+  /** From the plugin's section, or the variables that its schema names. */
+  function readSchedule (definition: ProviderDefinition): { isOn: boolean, cron: string } {
+    const settings = readPluginConfig('provider', definition, config)
+    const { progress_sync: isOn, progress_cron: cron } = settings.status === 'ready' ? settings.value : {}
+    const given = typeof cron === 'string' ? cron : ''
+    return { isOn: typeof isOn === 'boolean' ? isOn : given !== '', cron: given === '' ? DEFAULT_CRON : given }
+  }
+
   async function refreshAll (
     provider: string, signal: AbortSignal, report: (done: number, total: number) => Promise<void>
   ) {
@@ -73,7 +105,7 @@ export function createAchievements (app: FastifyInstance, config: Config) {
     for (const [index, { user }] of accounts.entries()) {
       signal.throwIfAborted()
       await report(index, accounts.length)
-      await read({ user_id: user.id, provider, incremental: true }, signal).catch((err: unknown) => {
+      await readAndMark({ user_id: user.id, provider, incremental: true }, signal).catch((err: unknown) => {
         signal.throwIfAborted()
         failures++
         app.log.warn({ err, provider, user: user.id }, 'progress of a user could not be read')
@@ -111,20 +143,22 @@ export function createAchievements (app: FastifyInstance, config: Config) {
       throw new ApiError(answer.is_invalid ? 'NOT_FOUND' : 'UNAVAILABLE', answer.message)
     },
 
-    /** A task for each provider that tells how users fare; on when `plugins.<key>.progress_cron` says when. */
+    /**
+     * A task for each provider that tells how users fare; on when `plugins.<key>.progress_cron` says when, unless
+     * `progress_sync` says otherwise.
+     */
     tasks: (): TaskDefinition[] => [...app.registry.providers.values()].flatMap(({ key, definition }) => {
       if (definition.readProgress === undefined) return []
-      const section: Record<string, unknown> = config.plugins[key] ?? {}
-      const cron = typeof section.progress_cron === 'string' ? section.progress_cron : ''
+      const { isOn, cron } = readSchedule(definition)
       return [{
         name: `sync_${key}_progress`,
         title: `Scheduled ${definition.name} progress sync`,
-        description: `Reads how users fare at ${definition.name}`,
+        description: `Reads how users fare at ${definition.name}, and marks their ROMs accordingly`,
         type: 'update',
         group: 'scheduled',
-        enabled: cron !== '',
+        enabled: isOn,
         manual_run: true,
-        cron_string: cron === '' ? DEFAULT_CRON : cron,
+        cron_string: cron,
         destructive: false,
         isSingle: true,
         arguments: Type.Object({}, { additionalProperties: false }),

@@ -16,10 +16,10 @@ export type {
 export { contentHashes } from './hashes.ts'
 export { ManifestSchema, type Manifest } from './manifest.ts'
 export { SDK_VERSION, type HostOptions, type Plugin, type PluginDefinition, type PluginKind } from './plugin.ts'
-export { defineProvider } from './provider.ts'
+export { PLAY_STATUSES, defineProvider } from './provider.ts'
 export type {
-  CoverChoice, CoverGroup, FetchedMedia, GameProgress, PlatformEntry, PlatformRecord, Provider, ProviderDefinition,
-  ProviderIdType, ProviderKind, SearchQuery, TitleTable
+  CoverChoice, CoverGroup, FetchedMedia, GameProgress, PlatformEntry, PlatformRecord, PlayStatus, Provider,
+  ProviderDefinition, ProviderIdType, ProviderKind, SearchQuery, TitleTable
 } from './provider.ts'
 export { defineChannel, type Channel, type ChannelDefinition, type NotificationLevel, type OutgoingNotification }
   from './channel.ts'

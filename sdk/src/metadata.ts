@@ -1,9 +1,12 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-/** Every kind of picture, film or document a game can have; `cover` is the front of the box. */
+/**
+ * Every kind of picture, film or document a game can have; `cover` is the front of the box, and `badge` the small
+ * picture of an achievement, of which there are many: each is kept under the last part of its address.
+ */
 export const MEDIA_KINDS = [
   'cover', 'bezel', 'box2d', 'box2d_back', 'box2d_side', 'box3d', 'miximage', 'miximage_v2', 'physical', 'screenshot',
-  'title_screen', 'marquee', 'logo', 'fanart', 'video', 'video_normalized', 'manual'
+  'title_screen', 'marquee', 'logo', 'fanart', 'video', 'video_normalized', 'manual', 'badge'
 ] as const
 export type MediaKind = typeof MEDIA_KINDS[number]
 

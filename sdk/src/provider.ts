@@ -56,8 +56,12 @@ export interface FetchedMedia {
   readonly pixels?: Uint8Array | undefined
 }
 
-/** How one user fares in one game. */
-export type GameProgress<Progress> = Progress & { readonly id: ProviderId }
+/** How far a user is in a game, in the words of the marks that users set. */
+export const PLAY_STATUSES = ['incomplete', 'finished', 'completed_100'] as const
+export type PlayStatus = typeof PLAY_STATUSES[number]
+
+/** How one user fares in one game. A `status` becomes the user's mark of the ROMs that are this game. */
+export type GameProgress<Progress> = Progress & { readonly id: ProviderId, readonly status?: PlayStatus | undefined }
 
 /** Limits that depend on the configuration, such as a plan. */
 type LimitsOf<Config> = { from(config: Config): Limits }['from']

@@ -7,7 +7,8 @@ import { readReport, renderSurface } from './surface.ts'
 // Removing or renaming one of these is a new major version of the SDK; adding one is a line here and in CHANGELOG.md.
 const VALUES = [
   'CredentialsRefusedError', 'DeliveryRefusedError', 'GameFieldsSchema', 'HttpStatusError', 'InvalidSettingsError',
-  'MEDIA_KINDS', 'ManifestSchema', 'MatchSchema', 'MediaSchema', 'PLATFORMS', 'RateLimitedError', 'SDK_VERSION',
+  'MEDIA_KINDS', 'ManifestSchema', 'MatchSchema', 'MediaSchema', 'PLATFORMS', 'PLAY_STATUSES', 'RateLimitedError',
+  'SDK_VERSION',
   'ServiceDownError', 'Type', 'XmlError', 'compareTitles', 'contentHashes', 'createXmlElement', 'defineChannel',
   'defineExporter', 'defineProvider', 'findBestCandidate', 'findBestTitle', 'isFields', 'lastPart', 'listPlatformIds', 'minimumAge', 'normalizeTitle',
   'parseDate', 'parseXml', 'parseXmlFragment', 'platformIds', 'rankCandidates', 'readDate', 'readFields', 'readHtml', 'readId',
@@ -20,7 +21,7 @@ const TYPES = [
   'ExporterDefinition', 'FetchedMedia', 'Fields', 'FileEntry', 'Files', 'GameFields', 'GameProgress', 'Hashes',
   'HostOptions', 'HttpClient', 'HttpResponse', 'Index', 'IndexEntry', 'Limits', 'LinkMatch', 'LinkedIds', 'Logger',
   'Manifest', 'Match', 'Media', 'MediaKind', 'NotificationLevel', 'OutgoingNotification', 'PartialDate', 'PlatformEntry',
-  'PlatformFacts', 'PlatformRecord', 'Plugin', 'PluginDefinition', 'PluginKind', 'Preferences', 'Provider',
+  'PlatformFacts', 'PlatformRecord', 'PlayStatus', 'Plugin', 'PluginDefinition', 'PluginKind', 'Preferences', 'Provider',
   'ProviderContext', 'ProviderContextOf', 'ProviderDefinition', 'ProviderId', 'ProviderIdType', 'ProviderKind', 'RankedCandidate',
   'Rate',
   'RequestOptions', 'Rom', 'RomFile', 'RomPlatform', 'SearchQuery', 'Static', 'TitleOptions', 'TitleTable', 'XmlComment', 'XmlElement',

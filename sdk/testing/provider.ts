@@ -5,7 +5,7 @@ import {
 } from '../src/metadata.ts'
 import { listPlatformIds } from '../src/platforms.ts'
 import type { Preferences } from '../src/context.ts'
-import type { CoverGroup, Provider, ProviderDefinition } from '../src/provider.ts'
+import { type CoverGroup, PLAY_STATUSES, type Provider, type ProviderDefinition } from '../src/provider.ts'
 import { type Call, type Caller, checkAbort, checkBrokenFiles, checkFaults, checkWrongShapes, createCaller } from './calls.ts'
 import { type SuiteContext, createPluginContext } from './context.ts'
 import { checkDefinition, checkNoSecrets, checkProviderDefinition, secretValues } from './definition.ts'
@@ -186,8 +186,11 @@ function createOtherCalls (
   }
   const { progress } = definition
   if (progress !== undefined && account !== undefined) {
-    const Id = Type.Object({ id: Type.Union([Type.Integer(), Type.String()]) })
-    const schema = Type.Array(Type.Composite([progress, Id]))
+    const Game = Type.Object({
+      id: Type.Union([Type.Integer(), Type.String()]),
+      status: Type.Optional(Type.Union(PLAY_STATUSES.map((status) => Type.Literal(status))))
+    })
+    const schema = Type.Array(Type.Composite([progress, Game]))
     calls.push({
       name: 'readProgress',
       run: async (ctx) => definition.readProgress?.(account as never, undefined, ctx),

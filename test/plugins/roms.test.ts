@@ -252,17 +252,32 @@ t.test('marks are the own ones: kept, shown, filtered by, and hidden from the li
   t.equal((await test.app.inject({ url: `/api/roms/${a}`, headers: test.admin })).statusCode, 200, 'one can still open it')
 })
 
+const ACHIEVEMENT = {
+  ra_id: 1,
+  title: 'x',
+  description: null,
+  points: 5,
+  num_awarded: 2,
+  num_awarded_hardcore: 1,
+  badge_id: '1',
+  badge_url: 'https://example.org/1.png',
+  badge_url_lock: 'https://example.org/1_lock.png',
+  display_order: 1,
+  type: null
+}
+
 t.test('a ROM is shown with its sources, merged data, artwork, files and siblings as the document says', async (t) => {
   const test = await fresh(t)
   const [a = 0, b = 0] = await addAll(test, [
     {
       fs_name: 'Game (USA).sfc',
-      matches: { igdb: { id: 42, metadata: { genres: ['RPG'] } }, flashpoint: 'f-1', ra: { id: 3, metadata: { achievements: [{ badge_path: 'roms/1/1/retroachievements/badges/1.png', title: 'x' }] } } },
+      matches: { igdb: { id: 42, metadata: { genres: ['RPG'], video_url: 'https://example.org/v.mp4', fanart_url: 'https://example.org/f.png' } }, flashpoint: 'f-1', ra: { id: 3, metadata: { achievements: [ACHIEVEMENT] } } },
       fields: {
         genres: ['RPG', 'Action'],
         path_cover_small: 'roms/1/1/cover/small.png',
         path_screenshots: ['roms/1/1/screenshots/0.jpg'],
         path_manual: 'roms/1/1/manual/1.pdf',
+        badges: ['1.png'],
         media: { video: { url: 'https://example.org/v.mp4', path: 'roms/1/1/video/v.mp4' } },
         first_release_date: 700_000_000_000,
         average_rating: 81.5
@@ -277,13 +292,13 @@ t.test('a ROM is shown with its sources, merged data, artwork, files and sibling
     igdb_id: 42,
     flashpoint_id: 'f-1',
     moby_id: null,
-    igdb_metadata: { genres: ['RPG'] },
+    igdb_metadata: { genres: ['RPG'], video_path: test.app.resources.marked.place('roms/1/1/video/v.mp4'), fanart_path: undefined },
     moby_metadata: null,
     metadatum: { rom_id: a, genres: ['Action', 'RPG'], player_count: '1', first_release_date: 700_000_000_000, average_rating: 81.5 },
     path_cover_small: test.app.resources.marked.locate('roms/1/1/cover/small.png', ts),
     path_cover_large: '',
     merged_screenshots: [test.app.resources.marked.locate('roms/1/1/screenshots/0.jpg', ts)],
-    merged_ra_metadata: { achievements: [{ badge_path: test.app.resources.marked.locate('roms/1/1/retroachievements/badges/1.png'), title: 'x' }] },
+    merged_ra_metadata: { achievements: [{ badge_path: test.app.resources.marked.locate(`roms/${Number(detail.platform_id)}/${a}/retroachievements/badges/1.png`), badge_path_lock: null, title: 'x' }] },
     has_manual: true,
     path_manual: test.app.resources.marked.place('roms/1/1/manual/1.pdf'),
     path_video: test.app.resources.marked.place('roms/1/1/video/v.mp4'),

@@ -1,7 +1,9 @@
+import { basename } from 'node:path'
 import type { MediaKind } from '@svc/plugin-sdk'
 import PQueue from 'p-queue'
 import type { Logger } from 'pino'
 import type pg from 'pg'
+import { BADGE_FOLDER, badgeStem } from '../../resources/badges.ts'
 import type { Rom, StoredMedia } from '../../roms/entities.ts'
 import { type ArtworkStoreError, createArtworkFailures, isDiskFull } from './failures.ts'
 import { createArtworkFiles } from './files.ts'
@@ -12,12 +14,15 @@ import type { ScanProblem } from '../schemas.ts'
 const DOWNLOADS_AT_ONCE = 8
 /** On a full disk nothing is tried for this long, then perhaps somebody made room. */
 const FULL_PAUSE_MS = 30_000
+/** Of one ROM. */
+const BADGES_AT_ONCE = 4
 const FILM_KINDS: readonly MediaKind[] = ['video', 'video_normalized']
 
 /** A ROM whose artwork may have to be fetched. */
 export type ArtworkSubject = Pick<Rom, 'id' | 'url_cover' | 'path_cover_large' | 'path_cover_small' | 'url_screenshots' |
-  'path_screenshots' | 'url_manual' | 'path_manual' | 'media'> & {
+  'path_screenshots' | 'url_manual' | 'path_manual' | 'media' | 'badges'> & {
     platform_id: number
+    url_badges: readonly string[]
     /** The provider of each address, by its key. */
     providers: ReadonlyMap<string, string>
   }
@@ -114,10 +119,26 @@ export function createArtwork (services: Services, signal: AbortSignal) {
     return Object.fromEntries(fetched)
   }
 
+  async function fetchBadge (subject: ArtworkSubject, folder: string, url: string): Promise<string | null> {
+    const stem = badgeStem(url)
+    if (stem === null) return null
+    const kept = subject.badges.find((name) => badgeStem(name) === stem)
+    if (kept !== undefined && await files.isThere(`${folder}/${kept}`)) return kept
+    const piece = toPiece(subject, 'badge', url)
+    const path = await attempt(subject, 'badge', () => files.bringImage(piece, `${folder}/${stem}`), null)
+    return path === null ? null : basename(path)
+  }
+
+  async function fetchBadges (subject: ArtworkSubject, folder: string): Promise<string[]> {
+    const queue = new PQueue({ concurrency: BADGES_AT_ONCE })
+    const names = await queue.addAll(subject.url_badges.map((url) => () => fetchBadge(subject, folder, url)))
+    return names.filter((name) => name !== null)
+  }
+
   function listUrls (subject: ArtworkSubject): string[] {
     const media = Object.values(subject.media) as StoredMedia[]
-    const { url_cover: cover, url_manual: manual, url_screenshots: screenshots } = subject
-    return [cover, manual, ...screenshots, ...media.map(({ url }) => url)].filter(isSet)
+    const { url_cover: cover, url_manual: manual, url_screenshots: screenshots, url_badges: badges } = subject
+    return [cover, manual, ...screenshots, ...badges, ...media.map(({ url }) => url)].filter(isSet)
   }
 
   /** ROMs that wait for the pace of the same providers wait together, and keep no others waiting. */
@@ -130,17 +151,18 @@ export function createArtwork (services: Services, signal: AbortSignal) {
 
   async function fetchAll (subject: ArtworkSubject): Promise<boolean> {
     const folder = artworkFolder(subject.platform_id, subject.id)
-    const [cover, screenshots, manual, media] = await Promise.all([
+    const [cover, screenshots, manual, media, badges] = await Promise.all([
       fetchCover(subject, folder),
       fetchScreenshots(subject, folder),
       fetchManual(subject, folder),
-      fetchMedia(subject, folder)
+      fetchMedia(subject, folder),
+      fetchBadges(subject, `${folder}/${BADGE_FOLDER}`)
     ])
     const { rowCount } = await pool.query(`update roms set path_cover_large = $2, path_cover_small = $3,
-        path_screenshots = $4, path_manual = $5, media = $6::jsonb, updated_at = now()
-      where id = $1 and (path_cover_large, path_cover_small, path_screenshots, path_manual, media)
-        is distinct from ($2, $3, $4::text[], $5, $6::jsonb)`,
-    [subject.id, cover.large, cover.small, screenshots, manual, JSON.stringify(media)])
+        path_screenshots = $4, path_manual = $5, media = $6::jsonb, badges = $7, updated_at = now()
+      where id = $1 and (path_cover_large, path_cover_small, path_screenshots, path_manual, media, badges)
+        is distinct from ($2, $3, $4::text[], $5, $6::jsonb, $7::text[])`,
+    [subject.id, cover.large, cover.small, screenshots, manual, JSON.stringify(media), badges])
     return rowCount === 1
   }
 

@@ -51,6 +51,11 @@ export function findOfferers (matches: Founds, providers: Providers): Map<string
   return keys
 }
 
+/** The addresses of the pictures of achievements, from whatever source. */
+export const listBadges = (matches: Founds): string[] => [...matches.values()]
+  .flatMap((found) => 'id' in found ? found.media ?? [] : [])
+  .flatMap(({ kind, url }) => kind === 'badge' ? [url] : [])
+
 async function hashFile (path: string): Promise<string> {
   const hash = createHash('sha1')
   for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) hash.update(chunk)

@@ -4,7 +4,7 @@ import type { Config } from '../../../core/config/config.ts'
 import { parseName } from '../../library/names.ts'
 import type { Announcer } from '../run/announcer.ts'
 import type { Artwork } from '../artwork/artwork.ts'
-import { findOfferers } from '../artwork/origins.ts'
+import { findOfferers, listBadges } from '../artwork/origins.ts'
 import { createBatcher } from '../run/batcher.ts'
 import type { RomLookup } from './one-rom.ts'
 import { type Founds, createFindings, idOf } from './findings.ts'
@@ -160,6 +160,8 @@ export function createIdentification (services: IdentificationServices) {
       url_manual: merged.url_manual,
       path_manual: rom.url_manual === merged.url_manual ? rom.path_manual : null,
       media: merged.media,
+      url_badges: listBadges(matches),
+      badges: rom.badges,
       providers: findOfferers(matches, providers)
     }).then(async (isFetched) => {
       if (isFetched) await announcer.roms([rom.id], { is_new: false, is_identifying: false })

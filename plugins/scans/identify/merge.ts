@@ -108,7 +108,7 @@ function mediaOf (matches: readonly Match[], kind: MediaKind): Media[] {
 }
 
 /** Kinds that have columns of their own. */
-const COLUMN_KINDS: readonly MediaKind[] = ['cover', 'screenshot', 'manual']
+const COLUMN_KINDS: readonly MediaKind[] = ['cover', 'screenshot', 'manual', 'badge']
 
 function pickMedia (ordered: readonly Match[], priorities: Priorities, before: Rom['media'] | undefined): Rom['media'] {
   const media: Partial<Record<MediaKind, StoredMedia>> = {}
