@@ -1,0 +1,45 @@
+// https://api-docs.retroachievements.org
+import {
+  CredentialsRefusedError, type Fields, type HttpResponse, type RequestOptions, ServiceDownError, isFields, readId
+} from '@svc/plugin-sdk'
+import type { RaContext } from './config.ts'
+
+const API_URL = 'https://retroachievements.org/API'
+const TIMEOUT_MS = 120_000
+/** The list of a console holds thousands of games with their hashes. */
+const MAX_BYTES = 64 * 1024 * 1024
+
+/** A game as the service describes it. Only its id has been looked at. */
+export interface Game { id: number, fields: Fields }
+
+/** @throws CredentialsRefusedError */
+export async function call (
+  { config, http }: RaContext, name: string, query: RequestOptions['query'] = {}, accept: readonly number[] = []
+): Promise<HttpResponse> {
+  const response = await http.request(`${API_URL}/API_${name}.php`, {
+    query: { ...query, y: config.apiKey }, accept: [401, ...accept], timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES
+  })
+  if (response.status !== 401) return response
+  throw new CredentialsRefusedError(
+    'RetroAchievements refused the Web API key; copy it again from the settings of the account')
+}
+
+/** The game with this id, or undefined: the service answers with an empty list for one it does not have. */
+export async function findGame (id: number, ctx: RaContext): Promise<Game | undefined> {
+  const response = await call(ctx, 'GetGameExtended', { i: id }, [404])
+  const fields = response.status === 404 ? undefined : response.json()
+  const found = isFields(fields) ? readId(fields, 'ID') : undefined
+  return isFields(fields) && found !== undefined ? { id: found, fields } : undefined
+}
+
+/** All games of a console, with their hashes. */
+export async function listGames (consoleId: number, ctx: RaContext): Promise<Fields[]> {
+  const answer = (await call(ctx, 'GetGameList', { i: consoleId, h: 1 })).json()
+  if (Array.isArray(answer)) return answer.filter(isFields)
+  throw new ServiceDownError(`RetroAchievements answered without the list of console ${consoleId}; try again later`)
+}
+
+export async function checkHealth (ctx: RaContext): Promise<boolean> {
+  const answer = (await call(ctx, 'GetAchievementOfTheWeek')).json()
+  return isFields(answer) && isFields(answer.Achievement)
+}

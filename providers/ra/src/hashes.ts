@@ -1,0 +1,39 @@
+import { type Fields, type Rom, isFields, readId, readTexts } from '@svc/plugin-sdk'
+import { listGames } from './api.ts'
+import type { RaContext } from './config.ts'
+
+const DAY_MS = 24 * 60 * 60 * 1000
+const HASH = /^[0-9a-f]{32}$/
+
+/** The id of the game whose file has the ROM's hash, or undefined. */
+export async function findId ({ ra_hash: hash, platform }: Rom, ctx: RaContext): Promise<number | undefined> {
+  const wanted = hash?.toLowerCase()
+  if (wanted === undefined || !HASH.test(wanted)) return undefined
+  for (const consoleId of platform.ids) {
+    const id = (await loadHashes(Number(consoleId), ctx)).get(wanted)
+    if (id !== undefined) return id
+  }
+  return undefined
+}
+
+/** Game ids by hash: of this scan, as they were kept, or as the service has them. */
+function loadHashes (consoleId: number, ctx: RaContext): Promise<ReadonlyMap<string, number>> {
+  const key = `hashes of console ${consoleId}`
+  return ctx.memo(key, async () => {
+    const kept = await ctx.cache.get(key)
+    if (isFields(kept)) return new Map(Object.keys(kept).flatMap((hash) => toEntries(hash, readId(kept, hash))))
+    const hashes = new Map((await listGames(consoleId, ctx)).flatMap(listHashes))
+    // An empty list is more likely a hiccup of the service than a console without games.
+    if (hashes.size > 0) await ctx.cache.set(key, Object.fromEntries(hashes), ctx.config.hashDays * DAY_MS)
+    return hashes
+  })
+}
+
+function listHashes (game: Fields): [string, number][] {
+  const id = readId(game, 'ID')
+  return readTexts(game, 'Hashes').flatMap((hash) => toEntries(hash.toLowerCase(), id))
+}
+
+function toEntries (hash: string, id: number | undefined): [string, number][] {
+  return id !== undefined && HASH.test(hash) ? [[hash, id]] : []
+}
