@@ -92,7 +92,7 @@ export interface TestAppOptions {
   /** Whether a scan worker runs beside the web worker; default false. */
   worker?: boolean
   databaseUrl?: string
-  /** Receives every line of the log, as the object it is. */
+  /** Receives every line of the log, as the object it is: from `info` on, or from the level that `env` says. */
   log?: (line: Record<string, unknown>) => void
   /** Leaves the database without an administrator; `admin` is then of no use. */
   withoutAdmin?: boolean
@@ -129,7 +129,7 @@ export async function buildTestApp (t: Test, options: TestAppOptions = {}): Prom
   const { log } = options
   const logger = log === undefined
     ? pino({ level: config.server.log_level })
-    : pino({ level: 'info' }, { write (line) { log(JSON.parse(line) as Record<string, unknown>) } })
+    : pino({ level: options.env?.SVC_LOG_LEVEL ?? 'info' }, { write (line) { log(JSON.parse(line) as Record<string, unknown>) } })
   const build = (role: 'web' | 'worker') => buildApp({
     config, role, databaseUrl, logger, features, workerNumber: role === 'web' ? 1 : 0,
     ...(options.packages === undefined ? {} : { packages: options.packages })

@@ -82,7 +82,7 @@ export interface ScanTest extends TestApp {
   sql<Row> (text: string, values?: unknown[]): Promise<Row[]>
 }
 
-export interface ScanTestOptions extends Pick<TestAppOptions, 'env' | 'worker' | 'databaseUrl'> {
+export interface ScanTestOptions extends Pick<TestAppOptions, 'env' | 'worker' | 'databaseUrl' | 'log'> {
   providers?: readonly FixtureKey[]
   /** Further packages, as they were found on disk. */
   packages?: readonly PluginPackage[]
@@ -110,13 +110,14 @@ async function makeDataDir (t: Test, config: Record<string, object>): Promise<st
 /** A server with a scan worker, scripted providers and an empty library. */
 export async function buildScanTest (t: Test, options: ScanTestOptions = {}): Promise<ScanTest> {
   const { providers = ALL_FIXTURES, packages = [], builtIns = [], config = {}, env = {} } = options
-  const { worker = true, databaseUrl } = options
+  const { worker = true, databaseUrl, log } = options
   const dataDir = await makeDataDir(t, config)
   const test = await buildTestApp(t, {
     worker,
     packages: [...providers.map(packageOf), ...packages, ...builtIns.flatMap((key) => builtIn(key, dataDir))],
     env: { SVC_DATA_DIR: dataDir, ...env },
-    ...(databaseUrl === undefined ? {} : { databaseUrl })
+    ...(databaseUrl === undefined ? {} : { databaseUrl }),
+    ...(log === undefined ? {} : { log })
   })
   const { app, admin, libraryDir } = test
 

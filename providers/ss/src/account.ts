@@ -1,0 +1,59 @@
+import { type Fields, readNumeric } from '@svc/plugin-sdk'
+import type { SsContext } from './config.ts'
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
+/** A refusal may be a mistake of the service; it is put to the test again after this. */
+const REFUSAL_MS = 15 * MINUTE_MS
+/** A warning is given when no more than this part of an allowance is left. */
+const LOW = 0.1
+
+/** Allowances come back at midnight, an hour ahead of UTC. */
+const nextMidnight = (now: number) => Math.ceil((now + HOUR_MS + 1) / DAY_MS) * DAY_MS - HOUR_MS
+
+/** Passes on what an answer says of the account: how many requests at once, a minute, and still today. */
+export async function learnAccount (account: Fields, ctx: SsContext): Promise<void> {
+  const concurrency = readLimit(account, 'maxthreads')
+  const requests = readLimit(account, 'maxrequestspermin')
+  const rates = requests === undefined ? undefined : [{ requests, perMs: MINUTE_MS }]
+  if (concurrency !== undefined || rates !== undefined) {
+    ctx.http.setLimits({ ...concurrency !== undefined && { concurrency }, ...rates && { rates } })
+  }
+  const day = readAllowance(account, 'maxrequestsperday', 'requeststoday')
+  if (day !== undefined) ctx.http.setAllowance({ name: 'day', ...day, resetsAt: nextMidnight(Date.now()) })
+  await warnWhenLow('requests', day, ctx)
+  // With none of these left games are still found, so they are no allowance that pauses the source.
+  await warnWhenLow('unrecognised games', readAllowance(account, 'maxrequestskoperday', 'requestskotoday'), ctx)
+}
+
+/** The service says that the day's requests are used up. */
+export function noteSpent (ctx: SsContext): number {
+  const now = Date.now()
+  const resetsAt = Math.min(nextMidnight(now), now + REFUSAL_MS)
+  ctx.http.setAllowance({ name: 'day', remaining: 0, resetsAt })
+  return resetsAt - now
+}
+
+interface Left { remaining: number, total: number }
+
+function readAllowance (account: Fields, totalKey: string, usedKey: string): Left | undefined {
+  const total = readLimit(account, totalKey)
+  const used = readNumeric(account, usedKey)
+  return total === undefined || used === undefined || used < 0
+    ? undefined
+    : { total, remaining: Math.max(0, total - Math.trunc(used)) }
+}
+
+/** A whole number above 0; anything else says nothing. */
+function readLimit (account: Fields, key: string): number | undefined {
+  const limit = readNumeric(account, key)
+  return limit === undefined || limit < 1 ? undefined : Math.trunc(limit)
+}
+
+async function warnWhenLow (what: string, left: Left | undefined, ctx: SsContext): Promise<void> {
+  if (left === undefined || left.remaining > left.total * LOW) return
+  await ctx.memo(`few ${what} left`, async () => {
+    ctx.log.warn({ what, ...left }, 'little of a daily allowance is left')
+  })
+}

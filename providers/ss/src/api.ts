@@ -1,0 +1,112 @@
+import {
+  CredentialsRefusedError, type Fields, type HttpResponse, RateLimitedError, type RequestOptions, ServiceDownError,
+  isFields, readFields, readId, toFieldsList
+} from '@svc/plugin-sdk'
+import { learnAccount, noteSpent } from './account.ts'
+import { type SsContext, credentials } from './config.ts'
+
+const API_URL = 'https://api.screenscraper.fr/api2'
+const TIMEOUT_MS = 120_000
+/** Statuses that the service gives a meaning of its own. */
+const OWN_STATUSES = [400, 401, 403, 404, 423, 426, 430, 431]
+const BACKSLASH = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})?/g
+const QUOTED_CHARACTERS = 80
+
+/** A game as the service describes it. Only its id has been looked at. */
+export interface Game { id: number, fields: Fields }
+
+/** The game that `jeuInfos.php` finds. Errors as {@link call}. */
+export async function findGame (query: RequestOptions['query'], ctx: SsContext): Promise<Game | undefined> {
+  const response = await call(ctx, 'jeuInfos', query)
+  return response && toGame(response.jeu)
+}
+
+/** The games on a system that a search finds, the oldest id first. Errors as {@link call}. */
+export async function searchGames (term: string, systemId: number | string, ctx: SsContext): Promise<Game[]> {
+  const response = await call(ctx, 'jeuRecherche', { recherche: term, systemeid: systemId })
+  return toFieldsList(response?.jeux).flatMap((fields) => toGame(fields) ?? []).toSorted((a, b) => a.id - b.id)
+}
+
+/** Learns the account's pace before the first lookup of a scan; a lookup that fails says why itself. */
+export async function readAccount (ctx: SsContext): Promise<void> {
+  await ctx.memo('account', async () => {
+    await call(ctx, 'ssuserInfos').catch((err: unknown) => {
+      ctx.signal.throwIfAborted()
+      ctx.log.warn({ err }, 'the account could not be read')
+    })
+  })
+}
+
+export async function checkHealth (ctx: SsContext): Promise<boolean> {
+  return Object.keys(await call(ctx, 'ssinfraInfos') ?? {}).length > 0
+}
+
+function toGame (value: unknown): Game | undefined {
+  const id = isFields(value) ? readId(value, 'id') : undefined
+  return isFields(value) && id !== undefined ? { id, fields: value } : undefined
+}
+
+/**
+ * What the service answers, or undefined when it does not know the thing asked for.
+ *
+ * @throws CredentialsRefusedError · RateLimitedError when the day's requests are used up · ServiceDownError when it is
+ * closed, or answers nonsense
+ */
+async function call (ctx: SsContext, name: string, query: RequestOptions['query'] = {}): Promise<Fields | undefined> {
+  const answer = await ctx.http.request(`${API_URL}/${name}.php`, {
+    query: { ...credentials(ctx), output: 'json', ...query }, accept: OWN_STATUSES, timeoutMs: TIMEOUT_MS
+  })
+  // Some answers are named JSON and are a line of French.
+  const text = new TextDecoder().decode(answer.bytes)
+  const isLine = !text.trimStart().startsWith('{')
+  if (isLine && /erreur de login/i.test(text)) throw refusal(name, text)
+  if (await isUnknown(name, answer, isLine ? text : '', ctx)) return undefined
+  const response = readResponse(text)
+  await learnAccount(readFields(response, 'ssuser') ?? {}, ctx)
+  return response
+}
+
+/** Whether the answer is a plain "not found". @throws as {@link call} */
+async function isUnknown (name: string, { status }: HttpResponse, line: string, ctx: SsContext): Promise<boolean> {
+  if (status === 403) throw refusal(name, line)
+  if (status === 426) {
+    throw new CredentialsRefusedError('ScreenScraper no longer takes requests of this version; update the server')
+  }
+  if (status === 401) {
+    throw new ServiceDownError('ScreenScraper is closed to inactive members while its servers are busy; try again later')
+  }
+  if (status === 423) throw new ServiceDownError('ScreenScraper is closed; try again later')
+  if (status === 430) throw new RateLimitedError("ScreenScraper says that the day's requests are used up", noteSpent(ctx))
+  if (status === 431) {
+    await ctx.memo('431', async () => {
+      ctx.log.warn({}, "the day's requests for unrecognised games are used up; known games are still found")
+    })
+  }
+  if (status === 400) ctx.log.warn({ name, line: line.trim().slice(0, QUOTED_CHARACTERS) }, 'a lookup was not understood')
+  return status >= 400 || /non trouv/i.test(line)
+}
+
+/** The developer's own pair is named; without a name it is the member's when the member's account was asked for. */
+function refusal (name: string, line: string): CredentialsRefusedError {
+  const isMember = name === 'ssuserInfos' && !/d[ée]veloppeur/i.test(line)
+  return new CredentialsRefusedError(isMember
+    ? 'ScreenScraper refused the login; check SCREENSCRAPER_USER and SCREENSCRAPER_PASSWORD'
+    : 'ScreenScraper refused the developer id, its password or the login; check SCREENSCRAPER_DEV_ID first')
+}
+
+function readResponse (text: string): Fields {
+  // A backslash that escapes nothing is one of a text.
+  const mended = () => text.replace(BACKSLASH, (found) => found === '\\' ? '\\\\' : found)
+  const answer = parse(text) ?? parse(mended())
+  const response = isFields(answer) ? readFields(answer, 'response') : undefined
+  if (response !== undefined) return response
+  throw new ServiceDownError('ScreenScraper answered with something that is not its JSON; try again later')
+}
+
+function parse (text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

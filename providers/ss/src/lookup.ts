@@ -1,0 +1,101 @@
+import {
+  type Fields, type Hashes, type RequestOptions, type Rom, type RomFile, type SearchQuery, contentHashes,
+  findBestCandidate, lastPart, normalizeTitle, rankCandidates, readFields, readId, toSearchTerm
+} from '@svc/plugin-sdk'
+import { type Game, findGame, searchGames } from './api.ts'
+import type { SsContext } from './config.ts'
+import { hasOwnName, isNoGame, listNames } from './map.ts'
+
+export interface Found { game: Game, score?: number }
+
+const THRESHOLD = 0.75
+const DISC_EXTENSION = /\.(?:iso|cue|chd|gdi|cdi|bin)$/i
+/** What of a disc the service knows, on platforms where folders hold more than that. */
+const KNOWN_EXTENSIONS: ReadonlyMap<string, RegExp> = new Map([
+  ['dc', /\.(?:cue|chd|gdi|cdi)$/i], ['segacd', /\.(?:cue|chd|bin)$/i], ['ngc', /\.(?:rvz|iso|gcz)$/i]
+])
+const DIGITS: Readonly<Record<string, number>> = { crc: 8, md5: 32, sha1: 40 }
+
+/** The game of a ROM: by its file, else by its name. What the file shows to be no game is not looked for by name. */
+export async function findGameOfRom (rom: Rom, ctx: SsContext): Promise<Found | undefined> {
+  const query = describeFile(rom)
+  const game = query && await findGame(query, ctx)
+  if (game !== undefined) return isNoGame(game.fields) ? undefined : { game }
+  for (const title of rom.titles) {
+    const found = await findByName(toTerm(title), rom, ctx)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** The games that a search for the words of a person finds, those most like them first. */
+export async function listChoices ({ term, platform }: SearchQuery, ctx: SsContext): Promise<Required<Found>[]> {
+  const found = await Promise.all(platform.ids.map((id) => searchGames(toTerm(term), id, ctx)))
+  const games = [...new Map(found.flat().map((game) => [game.id, game])).values()]
+    .filter(({ fields }) => !isNoGame(fields) && hasOwnName(fields))
+  return rankCandidates(term, games, ({ fields }) => listNames(fields))
+    .map(({ candidate: game, score }) => ({ game, score }))
+}
+
+/** What to ask about the file that stands for a ROM; undefined when it has none. */
+function describeFile (rom: Rom): RequestOptions['query'] | undefined {
+  const { platform: { slug, ids: [systemId] } } = rom
+  const [file] = rom.files
+    .filter((one) => one.is_top_level && one.file_size_bytes > 0)
+    .filter((one) => KNOWN_EXTENSIONS.get(slug)?.test(one.file_name) ?? true)
+    .toSorted((a, b) => b.file_size_bytes - a.file_size_bytes)
+  if (file === undefined || systemId === undefined) return undefined
+  const { name, size } = contentOf(file)
+  return {
+    ...readHashes(contentHashes(file)),
+    systemeid: systemId,
+    romtype: DISC_EXTENSION.test(name) ? 'iso' : 'rom',
+    romnom: name,
+    romtaille: size
+  }
+}
+
+/** The name and size that go with the hashes: those of what an archive holds, where that is one file. */
+function contentOf ({ file_name: name, file_size_bytes: size, archive_members: members = [] }: RomFile) {
+  const [only, ...others] = members
+  if (only === undefined || others.length > 0) return { name, size }
+  return { name: only.name.replace(/^.*[/\\]/s, ''), size: only.size }
+}
+
+/** The service refuses a whole request for one hash of the wrong length. */
+function readHashes ({ crc_hash: crc = '', md5_hash: md5 = '', sha1_hash: sha1 = '' }: Hashes): Record<string, string> {
+  return Object.fromEntries(Object.entries({ crc, md5, sha1 }).filter(([name, hash]) => hash.length === DIGITS[name]))
+}
+
+/** The form in which the service searches best: separators as ` - `. */
+function toTerm (title: string): string {
+  return normalizeTitle(toSearchTerm(title), { keepPunctuation: true }).replace(/\s*[:-]\s*/g, ' - ').trim()
+}
+
+async function findByName (term: string, rom: Rom, ctx: SsContext): Promise<Found | undefined> {
+  if (term === '') return undefined
+  for (const systemId of rom.platform.ids) {
+    const found = chooseGame(term, await searchGames(term, systemId, ctx), rom)
+    if (found !== undefined) return found
+  }
+  const last = lastPart(term)
+  const [systemId] = rom.platform.ids
+  if (last === term || systemId === undefined) return undefined
+  return chooseGame(last, await searchGames(last, systemId, ctx), rom, { split: true })
+}
+
+/** A game of the platform itself goes before those of its sub-systems, such as hacks, which are searched too. */
+function chooseGame (
+  term: string, games: readonly Game[], { platform }: Rom, { split = false } = {}
+): Found | undefined {
+  const real = games.filter(({ fields }) => !isNoGame(fields))
+  const own = real.filter(({ fields }) => platform.ids.includes(systemOf(fields) ?? ''))
+  for (const candidates of [own, real]) {
+    const options = { threshold: THRESHOLD, split }
+    const best = findBestCandidate(term, candidates, ({ fields }) => listNames(fields), options)
+    if (best !== undefined) return { game: best.candidate, score: best.score }
+  }
+  return undefined
+}
+
+const systemOf = (game: Fields): number | undefined => readId(readFields(game, 'systeme') ?? {}, 'id')

@@ -1,0 +1,82 @@
+import { type FetchedMedia, type Fields, type Media, type MediaKind, readText, toFieldsList } from '@svc/plugin-sdk'
+import { type SsContext, credentials } from './config.ts'
+import { ofRegion } from './regions.ts'
+
+/** What a piece of artwork is called here, the kinds it serves as, and what it is called there, best first. */
+const TYPES: readonly { name: string, kinds: readonly MediaKind[], types: readonly string[] }[] = [
+  { name: 'box2d', kinds: ['cover', 'box2d'], types: ['box-2D'] },
+  { name: 'box2d_back', kinds: ['box2d_back'], types: ['box-2D-back'] },
+  { name: 'box2d_side', kinds: ['box2d_side'], types: ['box-2D-side'] },
+  { name: 'box3d', kinds: ['box3d'], types: ['box-3D'] },
+  { name: 'fullbox', kinds: [], types: ['box-texture'] },
+  { name: 'bezel', kinds: ['bezel'], types: ['bezel-16-9'] },
+  { name: 'fanart', kinds: ['fanart'], types: ['fanart'] },
+  { name: 'logo', kinds: ['logo'], types: ['wheel-hd', 'wheel'] },
+  { name: 'marquee', kinds: ['marquee'], types: ['screenmarquee'] },
+  { name: 'miximage', kinds: ['miximage'], types: ['miximage1', 'miximage2', 'mixrbv1'] },
+  { name: 'miximage_v2', kinds: ['miximage_v2'], types: ['mixrbv2'] },
+  { name: 'physical', kinds: ['physical'], types: ['support-2D'] },
+  { name: 'screenshot', kinds: ['screenshot'], types: ['ss'] },
+  { name: 'title_screen', kinds: ['title_screen'], types: ['sstitle'] },
+  { name: 'steamgrid', kinds: [], types: ['steamgrid'] },
+  { name: 'manual', kinds: ['manual'], types: ['manuel'] },
+  { name: 'video', kinds: ['video'], types: ['video'] },
+  { name: 'video_normalized', kinds: ['video_normalized'], types: ['video-normalized'] }
+]
+export const MEDIA_NAMES = TYPES.map(({ name }) => name)
+
+const SECRET_PARAMETERS = ['devid', 'devpassword', 'ssid', 'sspassword', 'softname']
+/** 8 MiB at the slowest account's 128 kilobits a second, rounded up. */
+const DOWNLOAD_TIMEOUT_MS = 600_000
+/** A picture that is not there may arrive as a green square. */
+const GREEN = [0, 255, 0]
+const GREEN_DISTANCE = 24
+const GREEN_SHARE = 0.9
+
+/** The addresses of a game's artwork by what it is called here, without anything that lets somebody in. */
+export function listMediaUrls (game: Fields, regions: readonly string[]): Map<string, string> {
+  // Searches mix pictures of companies, genres and the like of other games in.
+  const all = toFieldsList(game.medias).filter(({ parent = 'jeu' }) => parent === 'jeu')
+  return new Map(TYPES.flatMap(({ name, types }) => {
+    const rank = (entry: Fields) => types.indexOf(readText(entry, 'type') ?? '')
+    const fitting = all.filter((entry) => rank(entry) >= 0 && mediaUrl(entry) !== undefined)
+    const [best] = ofRegion(fitting, regions).toSorted((a, b) => rank(a) - rank(b))
+    const url = best && mediaUrl(best)
+    return url === undefined ? [] : [[name, url] as const]
+  }))
+}
+
+export function toMedia (urls: ReadonlyMap<string, string>): Media[] {
+  return TYPES.flatMap(({ name, kinds }) => {
+    const url = urls.get(name)
+    return url === undefined ? [] : kinds.map((kind): Media => ({ kind, url }))
+  })
+}
+
+function mediaUrl (entry: Fields): string | undefined {
+  const url = URL.parse(readText(entry, 'url') ?? '')
+  if (url === null || !isOwn(url)) return undefined
+  url.protocol = 'https:'
+  for (const name of SECRET_PARAMETERS) url.searchParams.delete(name)
+  return url.href
+}
+
+/** Credentials go nowhere else. */
+function isOwn ({ protocol, hostname, username, port }: URL): boolean {
+  return /^https?:$/.test(protocol) && /(?:^|\.)screenscraper\.fr$/.test(hostname) && username === '' && port === ''
+}
+
+/** The request for a piece of artwork: the address with the credentials that were taken out of it. */
+export function toDownload ({ url }: Media, ctx: Pick<SsContext, 'config'>) {
+  const parsed = URL.parse(url)
+  return parsed !== null && isOwn(parsed) ? { url, query: credentials(ctx), timeoutMs: DOWNLOAD_TIMEOUT_MS } : { url }
+}
+
+export function isPlaceholder ({ pixels }: Pick<FetchedMedia, 'pixels'>): boolean {
+  if (pixels === undefined || pixels.length === 0) return false
+  const isNear = (at: number) => GREEN.every((wanted, channel) =>
+    Math.abs((pixels[at + channel] ?? 0) - wanted) <= GREEN_DISTANCE)
+  let count = 0
+  for (let at = 0; at < pixels.length; at += 3) if (isNear(at)) count++
+  return count >= pixels.length / 3 * GREEN_SHARE
+}
