@@ -123,6 +123,8 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
     }
     if (settings.status !== 'ready') throw new LoadError(settings.status, settings.reason)
     const { value, secrets, origins, folders } = settings
+    const missing = definition.missing?.(value)
+    if (missing !== undefined) throw new LoadError('disabled', `set ${missing}`)
     const mask = createMask(secrets)
     candidate.mask = (text) => mask.text(text)
     candidate.trust = { secrets, origins }

@@ -18,6 +18,11 @@ export interface PluginDefinition<Config extends TProperties = TProperties> {
    * property `enabled` switches the plugin.
    */
   config?: TObject<Config>
+  /**
+   * What is still to be set before it is of any use, such as `DEMO_KEY or DEMO_FOLDER`, where the schema cannot say so.
+   * The plugin is `disabled` until then.
+   */
+  missing?(config: Static<TObject<Config>>): string | undefined
   /** Called once before first use. A throw makes the plugin `failed`; the server goes on. */
   setup?(ctx: Context<Static<TObject<Config>>>): Promise<void>
   /** Called when the server stops. */

@@ -41,6 +41,7 @@ const BROKEN: { fixture: string, status: string, reason: RegExp }[] = [
   { fixture: 'sdk-unsupported', status: 'unsupported', reason: /needs SDK \^2, this server has 1\..*install a release/ },
   { fixture: 'sdk-not-a-range', status: 'unsupported', reason: /needs SDK latest and greatest/ },
   { fixture: 'missing-config', status: 'disabled', reason: /^set MISSING_CONFIG_API_KEY$/ },
+  { fixture: 'missing-choice', status: 'disabled', reason: /^set MISSING_CHOICE_REMOTE or MISSING_CHOICE_FOLDER$/ },
   { fixture: 'plain-schema', status: 'failed', reason: /config is no schema that Type\.Object of @svc\/plugin-sdk made/ },
   { fixture: 'throws-in-setup', status: 'failed', reason: /^its setup throws: no index at \/index\?key=\*+$/ },
   { fixture: 'hangs-in-setup', status: 'failed', reason: /^its setup does not end within 0\.3 seconds$/ },
