@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../core/access/auth.ts'
 import { type Config, shareableBaseUrl } from '../../core/config/config.ts'
+import { readIndexSchedule } from '../../core/loader/index-schedule.ts'
 import { API_VERSION, VERSION } from '../../core/version.ts'
 import { readSettings } from '../oidc/settings.ts'
 import { readFlags } from './flags.ts'
@@ -26,6 +27,8 @@ function readOidcFlags (config: Config): Heartbeat['OIDC'] {
 export function createHeartbeat (app: FastifyInstance, config: Config) {
   const { auth, devices, tasks } = config
   const oidc = readOidcFlags(config)
+  const launchboxIndex = app.registry.providers.get('launchbox')?.definition.index
+  const launchbox = launchboxIndex && readIndexSchedule('launchbox', launchboxIndex.everyMs, config)
 
   async function listFolders (em: EntityManager, caller: Caller | null): Promise<string[]> {
     if (!await app.setup.isAllowed(caller, 'platforms.read')) return []
@@ -65,8 +68,8 @@ export function createHeartbeat (app: FastifyInstance, config: Config) {
           SCHEDULED_RESCAN_CRON: tasks.scheduled_rescan_cron,
           ENABLE_SCHEDULED_UPDATE_SWITCH_TITLEDB: false,
           SCHEDULED_UPDATE_SWITCH_TITLEDB_CRON: ABSENT_CRON,
-          ENABLE_SCHEDULED_UPDATE_LAUNCHBOX_METADATA: false,
-          SCHEDULED_UPDATE_LAUNCHBOX_METADATA_CRON: ABSENT_CRON,
+          ENABLE_SCHEDULED_UPDATE_LAUNCHBOX_METADATA: launchbox?.enabled ?? false,
+          SCHEDULED_UPDATE_LAUNCHBOX_METADATA_CRON: launchbox?.cron ?? ABSENT_CRON,
           ENABLE_SCHEDULED_CONVERT_IMAGES_TO_WEBP: false,
           SCHEDULED_CONVERT_IMAGES_TO_WEBP_CRON: ABSENT_CRON
         }

@@ -145,6 +145,20 @@ t.test('of many requests at once a task that runs alone takes one', async (t) =>
   t.equal((await runToEnd('update_pictures_metadata')).status, 'finished', 'and the next one later')
 })
 
+t.test('a task that builds an index says how far it is while it does', async (t) => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  pictures.refresh = ({ report }) => {
+    report({ done: 3, total: 12, message: 'Games.xml' })
+    return promise
+  }
+  const { task_id: id } = (await run('update_pictures_metadata')).json<{ task_id: string }>()
+  const read = async () => (await get(`/api/tasks/${id}`)).json<{ meta: { update_stats: { processed: number } | null } }>()
+  await until(async () => (await read()).meta.update_stats?.processed === 3, 'progress shows')
+  t.match(await read(), { meta: { update_stats: { processed: 3, total: 12, message: 'Games.xml' } } })
+  resolve()
+  t.match(await finished(id), { status: 'finished', meta: { update_stats: { processed: 1, total: 1 } } })
+})
+
 t.test('a task that fails says why', async (t) => {
   pictures.refresh = async () => { throw new Error('the archive\0 is broken') }
   const failed = await runToEnd('update_pictures_metadata')

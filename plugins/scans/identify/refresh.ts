@@ -1,38 +1,54 @@
 import { Type } from '@sinclair/typebox'
+import type { ProviderContext } from '@svc/plugin-sdk'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../../core/config/config.ts'
 import { createMemo, readPreferences } from '../../../core/loader/context.ts'
-import type { TaskDefinition } from '../../tasks/definitions.ts'
+import { readIndexSchedule } from '../../../core/loader/index-schedule.ts'
+import type { TaskDefinition, TaskRun } from '../../tasks/definitions.ts'
 
-/** Weekly, unless `plugins.<key>.refresh_cron` says otherwise. */
-const DEFAULT_CRON = '0 4 * * 0'
 /** Archives of whole databases take their time. */
 const TIMEOUT_SECONDS = 60 * 60
+/** Between two writes of how far a build is. */
+const REPORT_EVERY_MS = 1_000
 
-/** One task for each provider that keeps a local index. Its schedule is off until `refresh_cron` is set. */
+/** Passes on how far work is, not more often than is worth a write. */
+function createProgress (tell: TaskRun['report']) {
+  let toldAt = -Infinity
+  let telling: Promise<void> = Promise.resolve()
+  const report: ProviderContext['report'] = ({ done, total = done, message }) => {
+    if (performance.now() - toldAt < REPORT_EVERY_MS) return
+    toldAt = performance.now()
+    // The next one, or the end, says what could not be written now.
+    telling = telling.then(() => tell({ update_stats: { processed: done, total, message } })).catch(() => {})
+  }
+  return { report, settled: () => telling }
+}
+
+/** One task for each provider that keeps a local index. Its schedule is off until it is set. */
 export function defineRefreshes (app: FastifyInstance, config: Config): TaskDefinition[] {
   return [...app.registry.providers.values()].flatMap((provider) => {
     const { key, definition, rebuildIndex } = provider
-    if (rebuildIndex === null) return []
-    const section: Record<string, unknown> = config.plugins[key] ?? {}
-    const cron = section.refresh_cron
-    const isScheduled = typeof cron === 'string' && cron !== ''
+    if (rebuildIndex === null || definition.index === undefined) return []
+    const { enabled, cron } = readIndexSchedule(key, definition.index.everyMs, config)
     return [{
       name: `update_${key}_metadata`,
       title: `Scheduled ${definition.name} metadata update`,
       description: `Downloads or rebuilds the local index of ${definition.name}`,
       type: 'update',
       group: 'scheduled',
-      enabled: isScheduled,
+      enabled,
       manual_run: true,
-      cron_string: isScheduled ? cron : DEFAULT_CRON,
+      cron_string: cron,
       destructive: false,
       isSingle: true,
       timeoutSeconds: TIMEOUT_SECONDS,
       arguments: Type.Object({}, { additionalProperties: false }),
       async run ({ signal, report }) {
         await report({ update_stats: { processed: 0, total: 1 } })
-        const count = await rebuildIndex({ signal, memo: createMemo(), preferences: readPreferences(config) })
+        const progress = createProgress(report)
+        const scope = { signal, memo: createMemo(), preferences: readPreferences(config), report: progress.report }
+        const count = await rebuildIndex(scope)
+        await progress.settled()
         await report({ update_stats: { processed: count, total: count } })
       }
     } satisfies TaskDefinition]
