@@ -1,0 +1,83 @@
+import { type Fields, type XmlElement, readId, readText, readXmlRecords, xmlChildren } from '@svc/plugin-sdk'
+import { createHash } from 'node:crypto'
+import type { LaunchBoxContext } from './config.ts'
+import { listForms, toFileName } from './names.ts'
+import { type Texts, readRecord, toGameFields } from './records.ts'
+
+/** A platform of a large collection has some tens of MiB. */
+const FILE_MAX_BYTES = 1024 ** 3
+const COOPERATIVE = /co-?op/i
+
+/** A game of the installation, its fields under the names that the dump has for them. */
+export interface LocalEntry {
+  readonly id: number | undefined
+  readonly fields: Fields
+  readonly region: string | undefined
+}
+
+/** The games of a platform by file names and by titles, in lower case; of equal ones the first. */
+interface Entries { byFile: Map<string, LocalEntry>, byTitle: Map<string, LocalEntry> }
+
+/** The dump's names of what an installation calls otherwise. */
+const DUMP_NAMES: Texts = {
+  Title: 'Name', Notes: 'Overview', VideoUrl: 'VideoURL', Rating: 'ESRB', Genre: 'Genres',
+  CommunityStarRating: 'CommunityRating', CommunityStarRatingTotalVotes: 'CommunityRatingCount'
+}
+
+/** The installation's entry of this file name or title. */
+export async function findEntry (
+  fileName: string, platform: string, ctx: LaunchBoxContext
+): Promise<LocalEntry | undefined> {
+  const { byFile, byTitle } = await ctx.memo(`entries ${platform}`, () => readEntries(platform, ctx))
+  const name = fileName.toLowerCase()
+  const forms = listForms(name)
+  return [name, ...forms].map((key) => byFile.get(key)).find((entry) => entry !== undefined) ??
+    [...forms, name].map((key) => byTitle.get(key)).find((entry) => entry !== undefined)
+}
+
+/** The id of a game that the database does not have: one of its own, below zero. */
+export function ownId ({ fields }: LocalEntry): number {
+  const text = `${readText(fields, 'Platform')}/${readText(fields, 'Name')}`
+  return -1 - createHash('sha1').update(text).digest().readUIntBE(0, 6)
+}
+
+async function readEntries (platform: string, ctx: LaunchBoxContext): Promise<Entries> {
+  const entries: Entries = { byFile: new Map(), byTitle: new Map() }
+  const file = `Data/Platforms/${toFileName(platform)}.xml`
+  const { installation } = ctx.folders
+  try {
+    if (installation === undefined || !await installation.exists(file)) return entries
+    for await (const record of readXmlRecords(installation.stream(file), { source: file, maxBytes: FILE_MAX_BYTES })) {
+      for (const game of listGames(record)) addGame(entries, readRecord(game), platform)
+    }
+    return entries
+  } catch (err) {
+    ctx.signal.throwIfAborted()
+    ctx.log.warn({ err, file }, 'file of the LaunchBox folder cannot be read, nothing is taken from it')
+    return { byFile: new Map(), byTitle: new Map() }
+  }
+}
+
+/** The games at or below a record, wherever they stand. */
+function listGames (record: XmlElement): XmlElement[] {
+  return record.name === 'Game' ? [record] : xmlChildren(record).flatMap(listGames)
+}
+
+function addGame ({ byFile, byTitle }: Entries, texts: Texts, platform: string): void {
+  const entry = toEntry(texts, platform)
+  const fileName = (texts.ApplicationPath ?? '').split(/[\\/]/).at(-1)?.toLowerCase() ?? ''
+  const keys = [[byFile, [fileName, ...listForms(fileName)]], [byTitle, [(texts.Title ?? '').toLowerCase()]]] as const
+  for (const [map, names] of keys) for (const name of names) if (name !== '' && !map.has(name)) map.set(name, entry)
+}
+
+function toEntry (texts: Texts, platform: string): LocalEntry {
+  // An installation writes 0 for a number it does not know.
+  const known = Object.entries(texts).filter(([, text]) => text !== '0')
+  const fields = toGameFields(Object.fromEntries(known.map(([name, text]) => [DUMP_NAMES[name] ?? name, text])))
+  const isCooperative = COOPERATIVE.test(texts.PlayMode ?? '')
+  return {
+    id: readId(fields, 'DatabaseID'),
+    fields: { ...fields, Platform: platform, ...isCooperative && { Cooperative: 'true' } },
+    region: texts.Region
+  }
+}

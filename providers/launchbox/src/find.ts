@@ -1,0 +1,89 @@
+import { HttpStatusError, type Match, type Rom, type SearchQuery, ServiceDownError, readText } from '@svc/plugin-sdk'
+import { type LaunchBoxContext, usesDump } from './config.ts'
+import { type LocalEntry, findEntry, ownId } from './entries.ts'
+import { findFiles } from './files.ts'
+import { toMatch } from './map.ts'
+import type { Metadata } from './metadata.ts'
+import { platformName } from './names.ts'
+import { createRegionRank, regionCode } from './regions.ts'
+import { type RemoteGame, type Wanted, findByTitles, findGame, getGame } from './remote.ts'
+
+/** Whose game is looked for. */
+export interface Subject extends Wanted {
+  /** Undefined for one that LaunchBox does not know. */
+  readonly platform: string | undefined
+  /** Names that its own pictures may have. */
+  readonly stems: readonly string[]
+  readonly regions: readonly string[]
+}
+
+type Found = Match<Metadata, number> | undefined
+
+export function ofRom (rom: Rom): Subject {
+  const { fs_name: fileName, fs_name_no_ext: stem, titles, region_codes: regions } = rom
+  return { fileName, titles, stems: [stem], regions, platform: platformName(rom.platform.slug) }
+}
+
+export function ofQuery ({ term, platform: { slug } }: SearchQuery): Subject {
+  return { fileName: term, titles: [term], stems: [], regions: [], platform: platformName(slug) }
+}
+
+/** The game in the installation, completed from the dump; else that of the dump. */
+export async function findByName (subject: Subject, ctx: LaunchBoxContext): Promise<Found> {
+  const { platform } = subject
+  if (platform === undefined) return undefined
+  const entry = await findEntry(subject.fileName, platform, ctx)
+  if (entry !== undefined) return await describe(subject, entry, await findGameOf(entry, platform, ctx), ctx)
+  return await describe(subject, undefined, usesDump(ctx) ? await findGame(subject, platform, ctx) : undefined, ctx)
+}
+
+/** The game with this id; of the installation, when that has the ROM under no other one. */
+export async function findById (id: number, subject: Subject | undefined, ctx: LaunchBoxContext): Promise<Found> {
+  if (id < 0) return subject && await findByName(subject, ctx)
+  const platform = subject?.platform
+  const entry = platform === undefined ? undefined : await findEntry(subject?.fileName ?? '', platform, ctx)
+  const own = entry?.id === id ? entry : undefined
+  const game = usesDump(ctx) ? await getGame(id, ctx) : undefined
+  return await describe(subject, own, game, ctx)
+}
+
+/**
+ * What the dump has of an entry of the installation. It only adds to a match that is already made, so a dump that
+ * cannot be had costs no more than that.
+ */
+async function findGameOf (
+  entry: LocalEntry, platform: string, ctx: LaunchBoxContext
+): Promise<RemoteGame | undefined> {
+  if (!usesDump(ctx)) return undefined
+  try {
+    const game = entry.id === undefined ? undefined : await getGame(entry.id, ctx)
+    const title = readText(entry.fields, 'Name')
+    return game ?? (title === undefined ? undefined : await findByTitles([title], platform, ctx))
+  } catch (err) {
+    if (!(err instanceof HttpStatusError || err instanceof ServiceDownError)) throw err
+    await ctx.memo('warned of the dump', async () => {
+      ctx.log.warn({ err }, 'no LaunchBox dump; going on with the folder alone')
+    })
+    return undefined
+  }
+}
+
+async function describe (
+  subject: Subject | undefined, entry: LocalEntry | undefined, game: RemoteGame | undefined, ctx: LaunchBoxContext
+): Promise<Found> {
+  const id = entry?.id ?? game?.id ?? (entry && ownId(entry))
+  if (id === undefined) return undefined
+  const { platform, stems = [], regions = [] } = subject ?? {}
+  const fields = { ...game?.fields, ...entry?.fields }
+  const names = [...stems, readText(fields, 'Name') ?? '']
+  const own = [regionCode(entry?.region), ...regions].filter((code) => code !== undefined)
+  return toMatch({
+    id,
+    fields,
+    images: game?.images ?? [],
+    files: platform === undefined ? NO_FILES : await findFiles(names, platform, ctx),
+    rank: createRegionRank(own, ctx.preferences.regions)
+  })
+}
+
+const NO_FILES = { images: [], manual: undefined, video: undefined }

@@ -1,0 +1,39 @@
+import { defineProvider, platformIds } from '@svc/plugin-sdk'
+import { ConfigSchema, OptionsSchema } from './config.ts'
+import { DUMP_TIMEOUT_MS, buildIndex } from './dump.ts'
+import { findById, findByName, ofQuery, ofRom } from './find.ts'
+import { MetadataSchema } from './metadata.ts'
+
+export default defineProvider({
+  key: 'launchbox',
+  name: 'LaunchBox',
+  id: 'integer',
+  tag: 'launchbox',
+  config: ConfigSchema,
+  metadata: MetadataSchema,
+  scanOptions: OptionsSchema,
+  platforms: platformIds('launchbox_id'),
+  attribution: 'Data and images of the LaunchBox Games Database, https://gamesdb.launchbox-app.com',
+  // The first lookup waits until the dump is there.
+  limits: { concurrency: 8, timeoutMs: DUMP_TIMEOUT_MS },
+  titles: { mame: 'mame:' },
+  index: { everyMs: 86_400_000, build: buildIndex },
+
+  missing: ({ remote, installation }) => remote || installation !== undefined
+    ? undefined
+    : 'LAUNCHBOX_API_ENABLED to true, or LAUNCHBOX_FOLDER',
+
+  identify: (rom, ctx) => findByName(ofRom(rom), ctx),
+
+  getById: (id, rom, ctx) => findById(id, rom && ofRom(rom), ctx),
+
+  async search (query, ctx) {
+    const match = await findByName(ofQuery(query), ctx)
+    return match === undefined ? [] : [match]
+  },
+
+  async heartbeat ({ config, folders, index }) {
+    if (await folders.installation?.exists('Data/Platforms') === true) return true
+    return config.remote && await index.builtAt() !== undefined
+  }
+})

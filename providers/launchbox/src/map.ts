@@ -1,0 +1,93 @@
+import {
+  type Fields, type GameFields, type Match, type Media, minimumAge, readDate, readNumeric, readRating, readText, unique
+} from '@svc/plugin-sdk'
+import type { LocalFiles } from './files.ts'
+import { type Image, toImageMedia } from './images.ts'
+import type { Metadata } from './metadata.ts'
+import type { createRegionRank } from './regions.ts'
+
+const NAME_LENGTH = 350
+const YOUTUBE_ID = /(?:youtube\.com\/watch\?(?:[^#\s]*&)?v=|youtu\.be\/)([\w-]+)/
+
+/** All that is known of one game. */
+export interface Known {
+  readonly id: number
+  /** Local values, and those of the dump where there are none. */
+  readonly fields: Fields
+  readonly images: readonly Image[]
+  readonly files: LocalFiles
+  readonly rank: ReturnType<typeof createRegionRank>
+}
+
+export function toMatch (known: Known): Match<Metadata, number> {
+  const { id, fields } = known
+  const metadata = toMetadata(known)
+  return {
+    id,
+    name: readText(fields, 'Name')?.slice(0, NAME_LENGTH),
+    summary: readText(fields, 'Overview'),
+    ...toFields(fields, metadata),
+    media: toMedia(known),
+    metadata
+  }
+}
+
+function toFields (fields: Fields, metadata: Metadata): GameFields {
+  const { esrb, first_release_date: released, youtube_video_id: videoId } = metadata
+  return {
+    genres: metadata.genres,
+    companies: metadata.companies,
+    developers: unique([readText(fields, 'Developer')]),
+    publishers: unique([readText(fields, 'Publisher')]),
+    age_ratings: unique([esrb || undefined]),
+    min_age: minimumAge('ESRB', esrb),
+    first_release_date: released === null ? undefined : released * 1000,
+    average_rating: readRating(fields, 'CommunityRating', 5),
+    youtube_video_id: videoId || undefined
+  }
+}
+
+function toMetadata ({ fields, images, files }: Known): Metadata {
+  const released = readDate(fields, 'ReleaseDate')
+  return {
+    first_release_date: released === undefined ? null : released.at / 1000,
+    max_players: readCount(fields, 'MaxPlayers'),
+    release_type: readText(fields, 'ReleaseType') ?? '',
+    cooperative: readText(fields, 'Cooperative')?.toLowerCase() === 'true',
+    youtube_video_id: YOUTUBE_ID.exec(readText(fields, 'VideoURL') ?? '')?.[1] ?? '',
+    community_rating: readNumeric(fields, 'CommunityRating') ?? 0,
+    community_rating_count: readCount(fields, 'CommunityRatingCount'),
+    wikipedia_url: readText(fields, 'WikipediaURL') ?? '',
+    esrb: readText(fields, 'ESRB')?.split(' - ')[0]?.trim() ?? '',
+    genres: toList(readText(fields, 'Genres')),
+    companies: toCompanies(fields),
+    images: [...files.images, ...images],
+    ...files.video !== undefined && { video_url: files.video }
+  }
+}
+
+/** Local media take the place of the dump's of their kind. */
+function toMedia ({ images, files, rank }: Known): Media[] {
+  const local: Media[] = [
+    ...toImageMedia(files.images, rank),
+    ...files.manual === undefined ? [] : [{ kind: 'manual', url: files.manual } as const],
+    ...files.video === undefined ? [] : [{ kind: 'video', url: files.video } as const]
+  ]
+  const kinds = new Set(local.map(({ kind }) => kind))
+  return [...local, ...toImageMedia(images, rank).filter(({ kind }) => !kinds.has(kind))]
+}
+
+function readCount (fields: Fields, key: string): number {
+  return Math.max(0, Math.trunc(readNumeric(fields, key) ?? 0))
+}
+
+function toList (text = ''): string[] {
+  return unique(text.split(/[;,]/).map((value) => value.trim() || undefined))
+}
+
+/** Publisher and developer, once when they are the same. */
+function toCompanies (fields: Fields): string[] {
+  const publisher = readText(fields, 'Publisher')
+  const developer = readText(fields, 'Developer')
+  return unique([publisher, developer?.toLowerCase() === publisher?.toLowerCase() ? undefined : developer])
+}
