@@ -1,0 +1,10 @@
+import { type ContextOf, Type } from '@svc/plugin-sdk'
+
+export const ConfigSchema = Type.Object({
+  enabled: Type.Boolean({ default: false, env: 'STEAM_API_ENABLED', description: 'Whether the Steam store is asked' }),
+  country: Type.String({
+    default: 'us', pattern: '^[a-z]{2}$', env: 'STEAM_COUNTRY', description: 'Country whose store is asked, in two letters'
+  })
+})
+
+export type SteamContext = ContextOf<typeof ConfigSchema>

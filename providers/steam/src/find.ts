@@ -1,0 +1,45 @@
+import { type Fields, compareTitles, findBestTitle, normalizeTitle, readFields } from '@svc/plugin-sdk'
+import { type Hit, readApp, searchStore } from './api.ts'
+import type { SteamContext } from './config.ts'
+
+const THRESHOLD = 0.85
+/** Details that are read for one name: soundtracks and extensions stand beside games of the same name. */
+const TRIES = 3
+
+/** The store's flag of each platform. */
+const FLAGS: ReadonlyMap<string, string> = new Map([['win', 'windows'], ['linux', 'linux'], ['mac', 'mac']])
+
+export interface FoundApp { readonly id: number, readonly app: Fields, readonly score: number }
+
+/** The game whose name is most like a file's; undefined when none is like it. */
+export async function findGame (name: string, platform: string, ctx: SteamContext): Promise<FoundApp | undefined> {
+  const term = toTerm(name)
+  if (term === '') return undefined
+  let hits = sortByPlatform(await searchStore(term, ctx), platform)
+  for (let tries = 0; tries < TRIES; tries++) {
+    const best = findBestTitle(term, hits.map((hit) => hit.name), { threshold: THRESHOLD })
+    const hit = best && hits[best.index]
+    if (best === undefined || hit === undefined) return undefined
+    const app = await readApp(hit.id, ctx)
+    if (app?.type === 'game') return { id: hit.id, app, score: best.score }
+    hits = hits.filter((other) => other !== hit)
+  }
+  return undefined
+}
+
+/** Every app found, those most like the term first. */
+export async function listHits (typed: string, platform: string, ctx: SteamContext) {
+  const term = toTerm(typed)
+  const hits = term === '' ? [] : sortByPlatform(await searchStore(term, ctx), platform)
+  return hits.map((hit) => ({ ...hit, score: compareTitles(term, hit.name) })).toSorted((a, b) => b.score - a.score)
+}
+
+function toTerm (name: string): string {
+  return normalizeTitle(name, { keepPunctuation: true })
+}
+
+/** Those that are made for the platform come first, so that they win among equals. */
+function sortByPlatform (hits: readonly Hit[], platform: string): Hit[] {
+  const lacks = ({ fields }: Hit) => readFields(fields, 'platforms')?.[FLAGS.get(platform) ?? ''] === false
+  return hits.toSorted((a, b) => Number(lacks(a)) - Number(lacks(b)))
+}

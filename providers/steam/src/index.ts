@@ -1,0 +1,37 @@
+import { defineProvider, unique } from '@svc/plugin-sdk'
+import { checkStore, findCapsule, readApp } from './api.ts'
+import { ConfigSchema } from './config.ts'
+import { findGame, listHits } from './find.ts'
+import { readAddress, toMatch } from './map.ts'
+import { MetadataSchema } from './metadata.ts'
+
+export default defineProvider({
+  key: 'steam',
+  name: 'Steam',
+  id: 'integer',
+  tag: 'steam',
+  config: ConfigSchema,
+  metadata: MetadataSchema,
+  platforms: { win: true, linux: true, mac: true },
+  // About 200 requests in 5 minutes are let through.
+  limits: { timeoutMs: 300_000, rates: [{ requests: 3, perMs: 5_000, hosts: ['store.steampowered.com'] }] },
+
+  async identify (rom, ctx) {
+    const found = await findGame(rom.fs_name_no_tags, rom.platform.slug, ctx)
+    return found && toMatch(found.id, found.app, await findCapsule(found.id, ctx), found.score)
+  },
+
+  async getById (id, _rom, ctx) {
+    const app = Number.isSafeInteger(id) && id > 0 ? await readApp(id, ctx) : undefined
+    return app && toMatch(id, app, await findCapsule(id, ctx))
+  },
+
+  async search ({ term, platform }, ctx) {
+    const hits = await listHits(term, platform.slug, ctx)
+    return hits.map(({ id, name, score, fields }) => ({
+      id, name, score, media: unique([readAddress(fields, 'tiny_image')]).map((url) => ({ kind: 'cover' as const, url }))
+    }))
+  },
+
+  heartbeat: checkStore
+})

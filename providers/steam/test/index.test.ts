@@ -1,0 +1,189 @@
+import { RateLimitedError, type Rom, ServiceDownError } from '@svc/plugin-sdk'
+import {
+  type PlannedResponse, type RecordedRequest, createPluginContext, createRom, loadResponses, testProvider
+} from '@svc/plugin-sdk/testing'
+import t from 'tap'
+import provider from '../src/index.ts'
+
+const { definition } = provider
+const FIXTURES = new URL('fixtures', import.meta.url)
+const [, , DETAILS] = loadResponses(FIXTURES)
+const HIT = { type: 'app', name: 'Chrono Harbor', id: 400 }
+const APP = (DETAILS?.json as Record<string, { data: Record<string, unknown> }>)['400']?.data ?? {}
+
+const createPcRom = (fsName: string, slug = 'win'): Rom => createRom({ fs_name: fsName, platform: { slug } })
+
+function open (responses: readonly PlannedResponse[] | URL = FIXTURES, preferences = {}) {
+  return createPluginContext(provider, { responses, preferences })
+}
+
+/** A store that finds these, with these details by app. */
+function openStore (hits: unknown, apps: Record<string, unknown>, hasCapsule = true) {
+  const answer = ({ url, method }: RecordedRequest): PlannedResponse => {
+    if (method === 'HEAD') return { url: '*', status: hasCapsule ? 200 : 404 }
+    const { pathname, searchParams } = new URL(url)
+    if (pathname.endsWith('storesearch')) return { url: '*', json: { total: 1, items: hits } }
+    const id = searchParams.get('appids') ?? ''
+    return { url: '*', json: { [id]: id in apps ? { success: true, data: apps[id] } : { success: false } } }
+  }
+  return createPluginContext(provider, { intercept: answer })
+}
+
+const identify = (fsName: string, ctx = open(), slug = 'win') => definition.identify?.(createPcRom(fsName, slug), ctx)
+
+t.test('conforms', (t) => testProvider(t, provider, {
+  packageUrl: new URL('../package.json', import.meta.url),
+  responses: FIXTURES,
+  known: { rom: { fs_name: 'Chrono Harbor.zip', platform: { slug: 'win' } }, id: 400, name: 'Chrono Harbor™' }
+}))
+
+t.test('a game is found by its name and gives all its fields', async (t) => {
+  const ctx = open()
+  const match = await identify('Chrono Harbor (v1.2) [GOG].zip', ctx)
+  t.match(match, {
+    id: 400,
+    score: 1,
+    name: 'Chrono Harbor™',
+    summary: 'Sail & trade on a chain of islands.',
+    genres: ['Action', 'Adventure'],
+    companies: ['Harbor Works', 'Tidal'],
+    developers: ['Harbor Works'],
+    publishers: ['Tidal', 'Harbor Works'],
+    game_modes: ['Single player', 'Co-operative'],
+    min_age: 18,
+    average_rating: 90,
+    first_release_date: Date.UTC(2007, 9, 10)
+  })
+  t.same(match?.media, [
+    { kind: 'cover', url: 'https://shared.akamai.steamstatic.com/store_item_assets/steam/apps/400/library_600x900.jpg' },
+    { kind: 'screenshot', url: 'https://shared.akamai.steamstatic.com/ss_1.1920x1080.jpg' },
+    { kind: 'screenshot', url: 'https://shared.akamai.steamstatic.com/ss_2.1920x1080.jpg' }
+  ])
+  t.same(match?.metadata, {
+    total_rating: '90',
+    first_release_date: Date.UTC(2007, 9, 10) / 1000,
+    genres: ['Action', 'Adventure'],
+    companies: ['Harbor Works', 'Tidal'],
+    publishers: ['Tidal', 'Harbor Works'],
+    developers: ['Harbor Works'],
+    game_modes: ['Single player', 'Co-operative'],
+    platforms: ['windows', 'mac'],
+    controller_support: 'full',
+    metacritic_url: 'https://www.metacritic.com/game/pc/chrono-harbor',
+    website: 'http://www.example.com/',
+    is_free: false,
+    required_age: 17
+  })
+  t.match(ctx.requests.map(({ url }) => url), [
+    /storesearch\?term=chrono\+harbor&cc=us&l=english$/, /appdetails\?appids=400&cc=us&l=english$/, /library_600x900/
+  ])
+})
+
+t.test('a sequel, another game and an empty name are not taken', async (t) => {
+  t.equal(await identify('Chrono Harbor 3.zip', openStore([{ ...HIT, name: 'Chrono Harbor 2' }], {})), undefined)
+  t.equal(await identify('Tide Keepers.zip', openStore([HIT], {})), undefined)
+  const ctx = openStore([HIT], {})
+  t.equal(await identify('   ', ctx), undefined)
+  t.equal(ctx.requests.length, 0)
+})
+
+t.test('what is no game gives way to the next title that is like the name', async (t) => {
+  const hits = [{ ...HIT, id: 1 }, { ...HIT, id: 2 }, { ...HIT, id: 3, name: 'Chrono Harbour' }]
+  const apps = { 1: { ...APP, type: 'music' }, 2: { ...APP, type: 'dlc' }, 3: APP }
+  t.match(await identify('Chrono Harbor', openStore(hits, apps)), { id: 3 })
+  t.equal(await identify('Chrono Harbor', openStore(hits, { 1: apps[1], 2: apps[2] })), undefined)
+})
+
+t.test('of equal names the one made for the platform wins, else the first', async (t) => {
+  const hits = [
+    { ...HIT, id: 1, platforms: { windows: true, linux: false } }, { ...HIT, id: 2, platforms: { windows: true, linux: true } }
+  ]
+  const apps = { 1: APP, 2: APP }
+  t.match(await identify('Chrono Harbor', openStore(hits, apps), 'linux'), { id: 2 })
+  t.match(await identify('Chrono Harbor', openStore(hits, apps), 'win'), { id: 1 })
+  const [other] = hits
+  t.match(await identify('Chrono Harbor', openStore([other], apps), 'linux'), { id: 1 }, 'one that is not stays allowed')
+})
+
+t.test('a title that is not Latin is found', async (t) => {
+  t.match(await identify('クロノハーバー.zip', openStore([{ ...HIT, name: 'クロノハーバー' }], { 400: APP })), { id: 400, score: 1 })
+})
+
+t.test('an app is read by its id, whatever its type', async (t) => {
+  t.match(await definition.getById?.(7, undefined, openStore([], { 7: { ...APP, type: 'dlc', name: 'Extra Quay' } })),
+    { id: 7, name: 'Extra Quay', score: undefined })
+  t.equal(await definition.getById?.(8, undefined, openStore([], {})), undefined)
+  const ctx = openStore([], {})
+  t.equal(await definition.getById?.(-1, undefined, ctx), undefined)
+  t.equal(ctx.requests.length, 0)
+})
+
+t.test('an app that is answered under the id of one of its parts counts, when it says so itself', async (t) => {
+  const answerWith = (json: unknown) => open([
+    { method: 'HEAD', url: '*', status: 404 }, { url: 'https://store.steampowered.com/api/appdetails', json }
+  ])
+  const part = { success: true, data: { ...APP, steam_appid: 400 } }
+  t.match(await definition.getById?.(400, undefined, answerWith({ 999: part })), { id: 400 })
+  t.equal(await definition.getById?.(401, undefined, answerWith({ 999: part })), undefined)
+  t.equal(await definition.getById?.(400, undefined, answerWith({ 999: part, 998: part })), undefined)
+})
+
+t.test('an app that one country\'s store does not have is asked for in that of a preferred region', async (t) => {
+  const responses = [
+    { method: 'HEAD', url: '*' },
+    { url: '*', query: { cc: 'us' }, json: { 400: { success: false } } },
+    { url: '*', query: { cc: 'jp' }, json: { 400: { success: true, data: APP } } }
+  ]
+  const ctx = open(responses, { regions: ['us', 'wor', 'jp'], languages: ['xx', 'de'] })
+  t.match(await definition.getById?.(400, undefined, ctx), { id: 400 })
+  t.match(ctx.requests[0]?.url, /l=german/)
+})
+
+t.test('without an upright picture the header is the cover, also when the pictures\' server fails', async (t) => {
+  const header = { kind: 'cover', url: String(APP.header_image) }
+  const apps = { 400: APP }
+  t.match((await identify('Chrono Harbor', openStore([HIT], apps, false)))?.media, [header])
+  const down = open([{ method: 'HEAD', url: '*', status: 503 }, { url: '*', json: { 400: { success: true, data: APP } } }])
+  t.match((await definition.getById?.(400, undefined, down))?.media, [header])
+})
+
+t.test('dates are days or nothing', async (t) => {
+  const dateOf = async (date: unknown) =>
+    (await definition.getById?.(400, undefined, openStore([], { 400: { ...APP, release_date: date } })))?.first_release_date
+  t.equal(await dateOf({ coming_soon: false, date: 'Dec 10, 2020' }), Date.UTC(2020, 11, 10))
+  t.equal(await dateOf({ coming_soon: true, date: '10 Dec, 2020' }), undefined)
+  for (const date of ['2020', 'Q4 2020', 'Dec 2020', '', 'To be announced', 7]) t.equal(await dateOf({ date }), undefined, String(date))
+  t.equal(await dateOf('10 Dec, 2020'), undefined)
+})
+
+t.test('fields of another type are not known', async (t) => {
+  const odd = {
+    type: 'game', name: 7, required_age: 'adult', metacritic: [], genres: {}, categories: 'x', ratings: [], developers: [7, 'A'],
+    screenshots: [{ path_full: 'ss.jpg' }, null], header_image: 'header.jpg', platforms: null
+  }
+  t.same(await definition.getById?.(400, undefined, openStore([], { 400: odd }, false)), {
+    ...Object.fromEntries(['name', 'score', 'summary', 'genres', 'publishers', 'game_modes', 'min_age', 'first_release_date',
+      'average_rating'].map((name) => [name, undefined])),
+    id: 400, companies: ['A'], developers: ['A'], media: [], metadata: { companies: ['A'], developers: ['A'] }
+  })
+})
+
+t.test('a search by hand lists apps of every name, those most like the words first', async (t) => {
+  const { platform } = createPcRom('x')
+  const matches = await definition.search?.({ term: 'Chrono Harbor', platform }, open())
+  t.same(matches?.map(({ id }) => id).toSorted(), [400, 401, 402])
+  t.match(matches?.[0], { id: 400, media: [{ kind: 'cover', url: /capsule_231x87/ }] })
+})
+
+t.test('null, too many requests and a page in place of JSON are told', async (t) => {
+  const run = (response: Partial<PlannedResponse>) => async () =>
+    await identify('Chrono Harbor', open([{ url: '*', ...response }]))
+  await t.rejects(run({ json: null }), ServiceDownError)
+  await t.rejects(run({ text: '<html></html>' }), ServiceDownError)
+  await t.rejects(run({ status: 429 }), RateLimitedError)
+})
+
+t.test('the store answers when it knows an app', async (t) => {
+  t.equal(await definition.heartbeat?.(open()), true)
+  t.equal(await definition.heartbeat?.(openStore([], {})), false)
+})
