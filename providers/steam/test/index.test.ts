@@ -96,7 +96,8 @@ t.test('what is no game gives way to the next title that is like the name', asyn
 
 t.test('of equal names the one made for the platform wins, else the first', async (t) => {
   const hits = [
-    { ...HIT, id: 1, platforms: { windows: true, linux: false } }, { ...HIT, id: 2, platforms: { windows: true, linux: true } }
+    { ...HIT, id: 1, platforms: { windows: true, linux: false } },
+    { ...HIT, id: 2, platforms: { windows: true, linux: true } }
   ]
   const apps = { 1: APP, 2: APP }
   t.match(await identify('Chrono Harbor', openStore(hits, apps), 'linux'), { id: 2 })
@@ -148,8 +149,10 @@ t.test('without an upright picture the header is the cover, also when the pictur
 })
 
 t.test('dates are days or nothing', async (t) => {
-  const dateOf = async (date: unknown) =>
-    (await definition.getById?.(400, undefined, openStore([], { 400: { ...APP, release_date: date } })))?.first_release_date
+  const dateOf = async (date: unknown) => {
+    const ctx = openStore([], { 400: { ...APP, release_date: date } })
+    return (await definition.getById?.(400, undefined, ctx))?.first_release_date
+  }
   t.equal(await dateOf({ coming_soon: false, date: 'Dec 10, 2020' }), Date.UTC(2020, 11, 10))
   t.equal(await dateOf({ coming_soon: true, date: '10 Dec, 2020' }), undefined)
   for (const date of ['2020', 'Q4 2020', 'Dec 2020', '', 'To be announced', 7]) t.equal(await dateOf({ date }), undefined, String(date))

@@ -1,0 +1,88 @@
+import {
+  CredentialsRefusedError, type Fields, type RequestOptions, ServiceDownError, isFields, readId, readNumber, readText,
+  toFieldsList
+} from '@svc/plugin-sdk'
+import type { SgdbContext } from './config.ts'
+
+// Without `www` every call is redirected to another host, which must not see the key.
+const API_URL = 'https://www.steamgriddb.com/api/v2'
+const KEEP_MS = 24 * 3_600_000
+/** The most there are on a page. */
+const PAGE_SIZE = 50
+/** Nobody looks through more of one game. */
+const PAGES_MAX = 10
+
+export interface Game { readonly id: number, readonly name: string }
+
+/** At most ten games whose names are like the term. */
+export async function searchGames (term: string, ctx: SgdbContext): Promise<Game[]> {
+  const data = await get(`search/autocomplete/${encodeURIComponent(term)}`, {}, ctx)
+  return toFieldsList(data?.data).flatMap((fields) => toGame(fields) ?? [])
+}
+
+/** A game by its own id, or by that of an app of Steam. */
+export async function getGame (id: number, by: 'id' | 'steam', ctx: SgdbContext): Promise<Game | undefined> {
+  const data = (await get(`games/${by}/${id}`, {}, ctx))?.data
+  return isFields(data) ? toGame(data) : undefined
+}
+
+/** The covers that a scan may choose from, in the site's order: upright, still, for everybody, and not taken down. */
+export async function listScanGrids (gameId: number, ctx: SgdbContext): Promise<Fields[]> {
+  const { styles, dimensions } = ctx.config
+  const { grids } = await getGrids(gameId, {
+    types: 'static',
+    nsfw: 'false',
+    humor: 'false',
+    epilepsy: 'false',
+    dimensions: dimensions.join(',') || undefined,
+    styles: styles.join(',') || undefined
+  }, 0, ctx)
+  return grids
+}
+
+/** All covers of a game, those that move included. */
+export async function listAllGrids (gameId: number, ctx: SgdbContext): Promise<Fields[]> {
+  const query = { types: 'static,animated', nsfw: 'any', humor: 'any', epilepsy: 'any' }
+  const all: Fields[] = []
+  for (let page = 0, count = 0; page < PAGES_MAX; page++) {
+    const { grids, size, total } = await getGrids(gameId, query, page, ctx)
+    all.push(...grids)
+    count += size
+    // The total is sometimes too high.
+    if (size < PAGE_SIZE || count >= total) break
+  }
+  return all
+}
+
+async function getGrids (gameId: number, query: RequestOptions['query'], page: number, ctx: SgdbContext) {
+  const answer = await get(`grids/game/${gameId}`, { ...query, limit: PAGE_SIZE, page }, ctx) ?? {}
+  const entries = toFieldsList(answer.data)
+  return {
+    grids: entries.filter((grid) => grid.lock !== true && isAddress(grid)),
+    size: entries.length,
+    total: readNumber(answer, 'total') ?? Infinity
+  }
+}
+
+function isAddress (grid: Fields): boolean {
+  const url = readText(grid, 'url')
+  return url !== undefined && url.startsWith('https://') && URL.canParse(url)
+}
+
+function toGame (fields: Fields): Game | undefined {
+  const id = readId(fields, 'id')
+  const name = readText(fields, 'name')
+  return id === undefined || name === undefined ? undefined : { id, name }
+}
+
+/** What the site answers, or undefined when it does not have it. @throws CredentialsRefusedError */
+async function get (path: string, query: RequestOptions['query'], { config, http }: SgdbContext): Promise<Fields | undefined> {
+  const response = await http.request(`${API_URL}/${path}`, {
+    query, headers: { accept: 'application/json', authorization: `Bearer ${config.apiKey}` }, accept: [401, 404], cacheMs: KEEP_MS
+  })
+  if (response.status === 401) throw new CredentialsRefusedError('SteamGridDB does not accept the key; check STEAMGRIDDB_API_KEY')
+  if (response.status === 404) return undefined
+  const answer = response.json()
+  if (isFields(answer) && answer.success === true) return answer
+  throw new ServiceDownError('SteamGridDB answered with something else than it says it does; try again later')
+}

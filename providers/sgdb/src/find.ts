@@ -1,0 +1,69 @@
+import { type Fields, type Match, findBestTitle, normalizeTitle, readText, unique } from '@svc/plugin-sdk'
+import { type Game, getGame, listScanGrids, searchGames } from './api.ts'
+import type { SgdbContext, SgdbScanContext } from './config.ts'
+
+const THRESHOLD = 0.98
+/** Sources whose names are tried, in this order. */
+export const NAMING = ['igdb', 'hasheous', 'ss', 'moby', 'launchbox', 'gamelist']
+
+/** The cover of the game that other sources found: by its id at Steam, by what they call it, by the file's own name. */
+export async function findCover (fileTitle: string, ctx: SgdbScanContext): Promise<Match<never, number> | undefined> {
+  const app = ctx.found.get('steam')
+  if (app !== undefined && 'id' in app && typeof app.id === 'number') {
+    const match = await toCover(await getGame(app.id, 'steam', ctx), ctx)
+    if (match !== undefined) return match
+  }
+  for (const term of unique([...NAMING.map((key) => nameOf(key, ctx)), fileTitle].map(toTerm))) {
+    const match = await findByTerm(term, ctx)
+    if (match !== undefined) return match
+  }
+  return undefined
+}
+
+/** The cover of the game of a name; undefined when there is none that is called so. */
+export async function findByName (name: string, ctx: SgdbContext): Promise<Match<never, number> | undefined> {
+  const term = toTerm(name)
+  return term === undefined ? undefined : await findByTerm(term, ctx)
+}
+
+/** The best of the covers: in one of the owner's languages, else in English, else the first. */
+export function chooseGrid (grids: readonly Fields[], languages: readonly string[]): string | undefined {
+  const wanted = [...languages, 'en']
+  const rank = (grid: Fields) => {
+    const place = wanted.indexOf(readText(grid, 'language') ?? '')
+    return place === -1 ? wanted.length : place
+  }
+  const [best] = grids.toSorted((a, b) => rank(a) - rank(b))
+  return best && readText(best, 'url')
+}
+
+async function findByTerm (term: string, ctx: SgdbContext): Promise<Match<never, number> | undefined> {
+  // Of games with one name the first that was entered counts.
+  const games = (await searchGames(term, ctx)).filter(({ name }) => !isContinued(term, name))
+    .toSorted((a, b) => a.id - b.id)
+  const best = findBestTitle(term, games.map(({ name }) => name), { threshold: THRESHOLD })
+  return await toCover(best && games[best.index], ctx, best?.score)
+}
+
+/** Whether one goes on where the other ends: a sequel or special edition is almost equal as text. */
+function isContinued (a: string, b: string): boolean {
+  const [left, right] = [`${normalizeTitle(a)} `, `${normalizeTitle(b)} `]
+  return left !== right && (left.startsWith(right) || right.startsWith(left))
+}
+
+async function toCover (
+  game: Game | undefined, ctx: SgdbContext, score?: number
+): Promise<Match<never, number> | undefined> {
+  if (game === undefined) return undefined
+  const url = chooseGrid(await listScanGrids(game.id, ctx), ctx.preferences.languages)
+  return url === undefined ? undefined : { id: game.id, score, media: [{ kind: 'cover', url }] }
+}
+
+function nameOf (key: string, { found }: SgdbScanContext): string | undefined {
+  const match = found.get(key)
+  return match !== undefined && 'name' in match ? match.name : undefined
+}
+
+function toTerm (name = ''): string | undefined {
+  return normalizeTitle(name, { keepArticles: true }) || undefined
+}
