@@ -23,18 +23,18 @@ export default defineProvider({
 
   async identify (rom, ctx) {
     const found = await findGameOfRom(rom, ctx)
-    const region = chooseRegion(rom.region_codes, ctx.preferences.regions)
+    const region = chooseRegion(ctx.preferences.regions)
     return found && toMatch(found.game, { region, platformIds: rom.platform.ids }, found.score)
   },
 
-  async getById (id, rom, ctx) {
+  async getById (id, _rom, ctx) {
     if (!Number.isSafeInteger(id) || id <= 0) return undefined
     const game = (await listGames(ctx, idsQuery([id]))).find((game) => game.id === id)
-    return game && toMatch(game, { region: chooseRegion(rom?.region_codes ?? [], ctx.preferences.regions) })
+    return game && toMatch(game, { region: chooseRegion(ctx.preferences.regions) })
   },
 
   async search (query, ctx) {
-    const viewpoint = { region: chooseRegion([], ctx.preferences.regions), platformIds: query.platform.ids }
+    const viewpoint = { region: chooseRegion(ctx.preferences.regions), platformIds: query.platform.ids }
     return (await searchGames(query, ctx)).map(({ game, score }) => toMatch(game, viewpoint, score))
   },
 

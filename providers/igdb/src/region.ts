@@ -7,11 +7,11 @@ const IDENTIFIERS: Readonly<Record<string, string | undefined>> = {
 }
 
 /**
- * The identifier of the localisation to prefer, or undefined for none. A ROM's own regions decide alone; only a ROM
- * without any leaves it to the owner's preference.
+ * The identifier of the localisation to prefer, or undefined for none: of the first region that IGDB has texts for.
+ *
+ * @param codes the regions that the owner prefers; those of a ROM stand first among them where the owner wants that
  */
-export function chooseRegion (romCodes: readonly string[], preferredCodes: readonly string[]): string | undefined {
-  const codes = romCodes.length > 0 ? romCodes : preferredCodes
+export function chooseRegion (codes: readonly string[]): string | undefined {
   const code = codes.find((code) => Object.hasOwn(IDENTIFIERS, code))
   return code === undefined ? undefined : IDENTIFIERS[code]
 }
