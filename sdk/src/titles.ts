@@ -9,7 +9,7 @@ export interface TitleOptions {
 export interface BestTitleOptions {
   /** The lowest score that counts, 0 to 1. */
   threshold: number
-  /** Compares a candidate that has a `:`, `-` or `/` by its last part only. */
+  /** Compares a candidate by its last part only, see `lastPart`. */
   split?: boolean
 }
 
@@ -33,6 +33,8 @@ const BRACKETS = new Map([[')', '('], [']', '[']])
 const LEADING_ARTICLE = /^\s*(?:an?|the)\s+/
 const COMMA_ARTICLE = /,\s+(?:an?|the)(?=\s*(?:[^\p{L}\p{M}\p{N}_\s]|$))/gu
 const PUNCTUATION = /[^\p{L}\p{M}\p{N}_\s]/gu
+/** A hyphen within a word is none, nor is the colon of a time. */
+const SEPARATOR = /:(?=\s|$)|(?:^|\s)[-–—/](?=\s|$)/u
 const NON_ASCII = /[^\0-\x7f]/
 const MARKS = /\p{Mn}/gu
 const TRAILING_DIGITS = /(?:^|\D)0*(\d+)$/
@@ -147,12 +149,13 @@ export function rankCandidates<Candidate> (
 }
 
 /**
- * What follows the last `:`, `-` or `/` of a title, or the title itself: sources often leave the series' name out.
+ * What follows the last separator of a title, or the title itself: sources often leave the series' name out. A
+ * separator is a colon with a space after it, or a dash or slash between spaces.
  *
- * @example lastPart('Chrono Harbor: Second Tide') // 'Second Tide'
+ * @example lastPart('Spider-Man: Second Tide') // 'Second Tide'
  */
 export function lastPart (title: string): string {
-  return title.split(/[:/-]/).map((part) => part.trim()).filter((part) => part !== '').at(-1) ?? title
+  return title.split(SEPARATOR).map((part) => part.trim()).filter((part) => part !== '').at(-1) ?? title
 }
 
 /** The number a title ends with, as text, or null. */

@@ -139,4 +139,21 @@ t.test('the last part of a title is what follows its last separator', async (t) 
   t.equal(lastPart('Chrono Harbor'), 'Chrono Harbor')
   t.equal(lastPart('Chrono Harbor -'), 'Chrono Harbor')
   t.equal(lastPart('- : /'), '- : /')
+  t.equal(lastPart('Harbor Saga – Fourth Tide'), 'Fourth Tide')
+  for (const whole of ['Spider-Man', 'Pac-Man/Galaga', '24:00 Rally', 'F-Zero X']) t.equal(lastPart(whole), whole)
+  t.equal(lastPart('Spider-Man 2: Enter Elektro-Man'), 'Enter Elektro-Man')
+})
+
+t.test('whatever the words of a title are, its last part is one of its own and is not split again', async (t) => {
+  const word = fc.stringMatching(/^[a-z0-9][a-z0-9'&!-]{0,8}[a-z0-9]$/)
+  const part = fc.array(word, { minLength: 1, maxLength: 4 }).map((words) => words.join(' '))
+  const separator = fc.constantFrom(': ', ' : ', ' - ', ' / ', ' – ')
+  fc.assert(fc.property(fc.array(fc.tuple(part, separator), { maxLength: 3 }), part, (before, last) => {
+    const title = before.map(([text, between]) => text + between).join('') + last
+    t.equal(lastPart(title), last, { diagnostic: false })
+  }))
+  fc.assert(fc.property(fc.string(), (title) => {
+    const last = lastPart(title)
+    return title.includes(last) && (last === title || lastPart(last) === last)
+  }))
 })
