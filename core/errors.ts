@@ -14,8 +14,10 @@ const TABLE = {
   INVALID: [422, 'Invalid value'],
   TOO_MANY_REQUESTS: [429, 'Too many requests; try again later'],
   NO_FREE_SPACE: [507, 'Less than 1 GiB is free on the server'],
+  KEY_REFUSED: [502, 'A metadata source refused its API key'],
   CODE_NOT_SENT: [502, 'The confirmation code could not be sent'],
   UNAVAILABLE: [503, 'Service unavailable'],
+  NO_PROVIDER: [500, 'No metadata providers enabled'],
   EXPORT_FAILED: [500, 'No file could be written'],
   CONFIG_NOT_WRITABLE: [500, 'Config file is not writable. Check config.yml permissions']
 } as const satisfies Record<string, readonly [number, string]>

@@ -37,6 +37,7 @@ import { FormerRom, Rom, RomFile, RomMatch, RomUser } from './roms/entities.ts'
 import scans from './scans/index.ts'
 import { CrashedFile } from './scans/entities.ts'
 import setup from './setup/index.ts'
+import search from './search/index.ts'
 import sync from './sync/index.ts'
 import { SyncSession } from './sync/entities.ts'
 import tasks from './tasks/index.ts'
@@ -60,6 +61,7 @@ export const features: AppOptions['features'] = {
   checks: [requireOwnUploads],
   plugins: [
     library,
+    circuits,
     tasks,
     audit,
     permissions,
@@ -73,6 +75,7 @@ export const features: AppOptions['features'] = {
     platforms,
     roms,
     setup,
+    search,
     heartbeat,
     channels,
     notifications,
@@ -81,7 +84,6 @@ export const features: AppOptions['features'] = {
     assets,
     activity,
     installs,
-    circuits,
     plugins,
     scans,
     watcher,

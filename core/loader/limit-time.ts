@@ -1,12 +1,17 @@
 /** Stops the clock of a time limit until what it returns is called; with several holds, until the last is. */
 export type Hold = () => () => void
 
+/** A plugin's work took longer than it may. */
+export class TimeLimitError extends Error {
+  override readonly name = 'TimeLimitError'
+}
+
 /**
  * Runs a plugin's work for at most `ms` milliseconds and not beyond the end of `outer`. A plugin that ignores its
  * signal must not hold its caller: its answer is no longer waited for.
  *
  * @param late what is said when the time is over, followed by how long that was
- * @throws Error with `late`, the reason of `outer`, and what the work throws
+ * @throws TimeLimitError with `late`, the reason of `outer`, and what the work throws
  */
 export async function limitTime<T> (
   late: string, ms: number, outer: AbortSignal, work: (signal: AbortSignal, hold: Hold) => Promise<T>
@@ -19,7 +24,7 @@ export async function limitTime<T> (
   ending.signal.addEventListener('abort', () => { reject(ending.signal.reason as Error) })
   const stop = () => { ending.abort(outer.reason) }
   outer.addEventListener('abort', stop, { once: true })
-  const clock = createClock(ms, () => { ending.abort(new Error(`${late} ${ms / 1_000} s`)) })
+  const clock = createClock(ms, () => { ending.abort(new TimeLimitError(`${late} ${ms / 1_000} s`)) })
   try {
     return await Promise.race([work(ending.signal, clock.hold), promise])
   } finally {

@@ -8,6 +8,13 @@ function isOfAge ({ access }: NonNullable<Viewer>): RawBuilder<boolean> {
   return sql<boolean>`coalesce(r.min_age <= ${limit}, ${!hidesUnrated}::boolean)`
 }
 
+/** The same of a game that is not in the library, such as one that a source found. */
+export function mayBeShown ({ access }: NonNullable<Viewer>, minAge: number | null): boolean {
+  if (access.is_admin) return true
+  if (minAge === null) return !access.hide_unrated_roms
+  return access.age_limit === null || minAge <= access.age_limit
+}
+
 /**
  * The condition under which a viewer sees a row of `roms`, aliased `r` beside its platform `p`. Every query that
  * answers someone has it: lists, counts, lookups by hash or id, siblings, files and downloads.

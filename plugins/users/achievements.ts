@@ -12,6 +12,7 @@ import { createMemo, readPreferences } from '../../core/loader/context.ts'
 import { readPluginConfig } from '../../core/loader/plugin-config.ts'
 import type { Loaded } from '../../core/loader/registry.ts'
 import { StringEnum } from '../../core/typebox.ts'
+import { LeftOutError, checkAsked } from '../circuits/left-out.ts'
 import type { TaskDefinition } from '../tasks/definitions.ts'
 import type { StoredProgress } from './accounts.ts'
 import { checkOwnOrAdmin } from './admins.ts'
@@ -31,17 +32,24 @@ const GameSchema = Type.Object({
   status: Type.Optional(StringEnum(PLAY_STATUSES))
 })
 
-/** A ROM that its user gave up, or never plays, stays so. */
+/** Each is further than the one before. What users decide beside them, such as that they gave up, stays. */
+const STEPS = `'{${PLAY_STATUSES.join()}}'::text[]`
 const MARK_STATUSES = `insert into rom_users (rom_id, user_id, status)
-  select distinct on (m.rom_id) m.rom_id, a.user_id, g.status
+  select distinct on (r.id) r.id, a.user_id, g.status
   from provider_accounts a
-  cross join jsonb_to_recordset(a.progress) as g(id text, status text)
-  join rom_matches m on m.provider = a.provider and m.provider_id = g.id
+    cross join jsonb_to_recordset(coalesce(nullif(a.progress, 'null'), '[]')) as g (id text, status text)
+    join rom_matches m on m.provider = a.provider and m.provider_id = g.id
+    join roms r on r.id = m.rom_id
   where a.user_id = $1 and a.provider = $2 and g.status is not null
-  order by m.rom_id
+  order by r.id, array_position(${STEPS}, g.status) desc
   on conflict (rom_id, user_id) do update set status = excluded.status, updated_at = now()
-    where rom_users.status is distinct from excluded.status
-      and coalesce(rom_users.status, '') not in ('retired', 'never_playing')`
+    where rom_users.status is null
+      or array_position(${STEPS}, excluded.status) > array_position(${STEPS}, rom_users.status)`
+
+function describe (err: unknown, provider: string): string {
+  if (err instanceof LeftOutError) return `${provider} is not asked: ${err.describe()}`
+  return err instanceof Error ? err.message : String(err)
+}
 
 /** Reads how users fare at providers. The code of plugins runs in the scan worker, which stores what it answers. */
 export function createAchievements (app: FastifyInstance, config: Config) {
@@ -57,6 +65,7 @@ export function createAchievements (app: FastifyInstance, config: Config) {
     const provider = app.registry.providers.get(call.provider)
     const account = await app.orm.em.fork().findOne(ProviderAccount, { user: call.user_id, provider: call.provider })
     if (provider?.definition.readProgress === undefined || account === null) return
+    checkAsked(provider, app.circuits.of(provider.key))
     const before = call.incremental ? account.progress as StoredProgress | null ?? undefined : undefined
     const scope = { signal, memo: createMemo(), preferences: readPreferences(config) }
     const limited = { ...provider, limits: { ...provider.limits, timeoutMs: TIMEOUT_SECONDS * 1_000 } }
@@ -77,7 +86,7 @@ export function createAchievements (app: FastifyInstance, config: Config) {
         return { ok: true }
       } catch (err) {
         signal.throwIfAborted()
-        const message = err instanceof Error ? err.message : String(err)
+        const message = describe(err, call.provider)
         return { ok: false, message, is_invalid: err instanceof InvalidSettingsError }
       }
     }

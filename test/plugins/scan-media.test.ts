@@ -120,6 +120,26 @@ t.test('media in a folder that the configuration names are copied; nothing outsi
   }
 })
 
+t.test('a source whose allowance is spent is not asked for files until it comes back', async (t) => {
+  const day = { name: 'day', resetsAt: Date.now() + 3_600_000 }
+  let restore = () => {}
+  vault.fetches = (http) => {
+    restore = () => { http.setAllowance({ ...day, remaining: 5 }) }
+    http.setAllowance({ ...day, remaining: 0 })
+  }
+  const { stored } = await scanOne(`${server.url}/blue.png`)
+  t.ok(await exists(stored.path_cover_large), 'the download that spends it is made')
+  const { task, stored: later } = await scanOne('file://roms/nowhere.png')
+  t.equal(later.url_cover, null, 'nor is it asked about games')
+  t.match(problems(task).join(), /vault was left out 1 times: its allowance 'day' is spent/)
+  await rm(join(dataDir, 'resources'), { recursive: true, force: true })
+  scriptOf('alpha').identify = () => ({ id: 9 })
+  const again = await scan({ type: 'unmatched', roms_ids: [stored.id], apis: ['alpha'] })
+  t.match(problems(again).join(), /artwork file .* vault is not asked: its allowance 'day' is spent; it is asked again from/)
+  t.same(server.requests.length, 1)
+  restore()
+})
+
 t.test('a source whose circuit is open is not asked for files either', async (t) => {
   const alpha = scriptOf('alpha')
   alpha.identify = alpha.getById = () => ({ id: 7 })

@@ -11,7 +11,7 @@ import { features } from '../../plugins/index.ts'
 import { type TestApp, type TestAppOptions, buildTestApp } from '../support.ts'
 import { until } from '../until.ts'
 
-export type FixtureKey = 'alpha' | 'beta' | 'digest' | 'pictures' | 'vault' | 'ra' | ChainKey
+export type FixtureKey = 'alpha' | 'beta' | 'digest' | 'pictures' | 'vault' | 'ra' | 'shelf' | 'sleeves' | ChainKey
 /** Providers that wait for one another. */
 type ChainKey = 'pointer' | 'scene' | 'mirror' | 'deep' | 'late' | 'frame' | 'circle' | 'atlas'
 export const ALL_FIXTURES: readonly FixtureKey[] = ['alpha', 'beta', 'digest', 'pictures']

@@ -102,3 +102,17 @@ t.test('a task reads the progress of everybody who has a name, whatever fails fo
   vault.progress = () => { throw new Error('the service is down') }
   t.match(await run(), { status: 'failed' })
 })
+
+t.test('a source whose allowance is spent is not asked for progress, and who asked is told until when', async (t) => {
+  let calls = 0
+  vault.progress = (_name, _before, { http }) => {
+    calls++
+    http.setAllowance({ name: 'day', remaining: 0, resetsAt: Date.UTC(2100, 0, 1) })
+    return [{ id: 8, num_awarded: 1 }]
+  }
+  t.equal((await refresh(zoe)).statusCode, 200)
+  t.match(await refresh(zoe), {
+    statusCode: 503, body: /ra is not asked: its allowance 'day' is spent; it is asked again from 2100-01-01T00:00:00\+00:00 on/
+  })
+  t.equal(calls, 1)
+})

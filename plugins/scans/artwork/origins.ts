@@ -11,6 +11,7 @@ import { callProvider } from '../../../core/loader/call-provider.ts'
 import type { CallScope } from '../../../core/loader/call-scope.ts'
 import type { Loaded } from '../../../core/loader/registry.ts'
 import type { Breaker } from '../../circuits/breaker.ts'
+import { LeftOutError, checkAsked } from '../../circuits/left-out.ts'
 import { onDisk, toStoreError } from './failures.ts'
 import type { Founds } from '../identify/findings.ts'
 
@@ -106,8 +107,7 @@ export function createOrigins ({ http, libraryDir, providers, breakerOf, scope }
   async function downloadAs (
     provider: Provider, { kind, url }: Piece, toFile: string, acceptType: (type: string) => boolean
   ): Promise<Download> {
-    const refusal = breakerOf(provider.key).refusal()
-    if (refusal !== null) throw new Error(`${provider.key} is not asked: ${refusal.reason}`)
+    checkAsked(provider, breakerOf(provider.key))
     const { url: wanted, query, headers, timeoutMs } = await callProvider(provider, scope, async (definition, ctx) =>
       await definition.fetchMedia?.({ kind, url }, ctx) ?? { url })
     return await provider.http.withSignal(signal).download(wanted, { query, headers, timeoutMs, toFile, acceptType })
@@ -121,6 +121,7 @@ export function createOrigins ({ http, libraryDir, providers, breakerOf, scope }
         ? await http.download(piece.url, { toFile, acceptType, signal })
         : await downloadAs(provider, piece, toFile, acceptType)
     } catch (err) {
+      if (err instanceof LeftOutError) throw new Error(`${piece.source} is not asked: ${err.describe()}`, { cause: err })
       throw err instanceof FileWriteError ? toStoreError(err.cause) : err
     }
   }

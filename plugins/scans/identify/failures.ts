@@ -1,5 +1,4 @@
-import { formatDate } from '../../../core/typebox.ts'
-import { LeftOutError } from './one-provider.ts'
+import { LeftOutError } from '../../circuits/left-out.ts'
 
 interface Failures {
   /** Calls that failed, and what the first one threw. */
@@ -13,10 +12,7 @@ interface Failures {
 function describe (key: string, { failed, first, leftOut, last }: Failures): string[] {
   const sentences: string[] = []
   if (failed > 0) sentences.push(`provider ${key} failed ${failed} times, at first with: ${first}`)
-  if (last !== null) {
-    const until = last.retryAt === null ? '' : `; it is asked again from ${formatDate(last.retryAt)} on`
-    sentences.push(`provider ${key} was left out ${leftOut} times: ${last.message}${until}`)
-  }
+  if (last !== null) sentences.push(`provider ${key} was left out ${leftOut} times: ${last.describe()}`)
   return sentences
 }
 

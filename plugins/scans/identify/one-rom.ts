@@ -5,9 +5,12 @@ import { limitTime } from '../../../core/loader/limit-time.ts'
 import { listPredecessors } from '../../../core/loader/provider-order.ts'
 import type { Loaded } from '../../../core/loader/registry.ts'
 import type { Breaker } from '../../circuits/breaker.ts'
+import { LeftOutError } from '../../circuits/left-out.ts'
+import { checkMatch } from './check-match.ts'
 import { createFailures } from './failures.ts'
 import { type Findings, type Found, type Founds, type Said, idOf } from './findings.ts'
-import { LeftOutError, type ProviderQueue, checkMatch, createProviderQueue } from './one-provider.ts'
+import { type ProviderQueue, createProviderQueue } from './one-provider.ts'
+import { preferRegions } from './sdk-rom.ts'
 
 /** How a ROM is looked up at one provider. */
 export interface Lookup {
@@ -57,9 +60,7 @@ export function createRomLookup (
     when !== 'always' && (when === 'identified') !== isIdentified(founds)
 
   function preferencesFor ({ region_codes: own }: Rom) {
-    const { preferences } = scope
-    if (!prefersOwnRegions) return preferences
-    return { ...preferences, regions: [...new Set([...own, ...preferences.regions])] }
+    return prefersOwnRegions ? preferRegions(own, scope.preferences) : scope.preferences
   }
 
   async function call ({ provider }: ProviderQueue, { rom, lookup, found, ids }: Question): Promise<Found | null> {

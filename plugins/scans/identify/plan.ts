@@ -18,7 +18,7 @@ export interface LookupSubject {
 type Providers = ReadonlyMap<string, Loaded<ProviderDefinition>>
 
 /** Whether a provider can know anything of a platform. */
-function knowsPlatform (definition: ProviderDefinition, slug: string): boolean {
+export function knowsPlatform (definition: ProviderDefinition, slug: string): boolean {
   return definition.platforms === undefined || definition.platforms[slug] !== undefined
 }
 

@@ -1,9 +1,11 @@
 import {
-  type Hashes, type PlatformFacts, type ProviderDefinition, type Rom as SdkRom, type RomFile, type RomPlatform,
-  listPlatformIds
+  type Hashes, type PlatformFacts, type Preferences, type ProviderDefinition, type Rom as SdkRom, type RomFile,
+  type RomPlatform, listPlatformIds
 } from '@svc/plugin-sdk'
 import type { Config } from '../../../core/config/config.ts'
 import { parseName, regionCodes } from '../../library/names.ts'
+import { parseName, regionCodes } from '../../../core/library/names.ts'
+import { readPreferences } from '../../../core/loader/context.ts'
 import type { Platform } from '../../platforms/entities.ts'
 import type { LookupFile, LookupRom, StoredRom } from './stored-roms.ts'
 
@@ -26,6 +28,17 @@ function sortRegions (rom: LookupRom, config: Config): string[] {
   const wanted = config.scan.priority.region
   const rank = (code: string) => wanted.includes(code) ? wanted.indexOf(code) : wanted.length
   return regionCodes(rom.regions).toSorted((a, b) => rank(a) - rank(b))
+}
+
+/** The preferences of an owner who wants these regions first. */
+export const preferRegions = (codes: readonly string[], preferences: Preferences): Preferences =>
+  ({ ...preferences, regions: [...new Set([...codes, ...preferences.regions])] })
+
+/** What is preferred for a ROM, whose own regions may go first. */
+export function readPreferencesFor ({ rom }: Pick<StoredRom, 'rom'>, config: Config): Preferences {
+  const preferences = readPreferences(config)
+  const prefersOwn = config.scan.priority.region_mode === 'prefer_rom_tags'
+  return prefersOwn ? preferRegions(sortRegions(rom, config), preferences) : preferences
 }
 
 /** A serial or title id in the name of the file. */

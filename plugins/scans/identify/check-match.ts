@@ -1,0 +1,50 @@
+import { type LinkMatch, MatchSchema, type ProviderDefinition } from '@svc/plugin-sdk'
+import type { Static } from '@sinclair/typebox'
+import { TypeCompiler } from '@sinclair/typebox/compiler'
+import { toStorable } from '../../../core/database/json.ts'
+import type { Loaded } from '../../../core/loader/registry.ts'
+import type { Found } from './findings.ts'
+
+const matches = TypeCompiler.Compile(MatchSchema)
+
+type Provider = Loaded<ProviderDefinition>
+
+/** An address is stored and shown: what lets somebody in is added when it is fetched. */
+export function checkAddresses (urls: readonly string[], { key, trust }: Pick<Provider, 'key' | 'trust'>): void {
+  const secrets = new Set(trust.secrets)
+  const valuesOf = (url: string) => URL.canParse(url) ? [...new URL(url).searchParams.values()] : []
+  if (urls.flatMap(valuesOf).some((value) => secrets.has(value))) {
+    throw new Error(`Provider '${key}' returned the address of a picture with a secret of its configuration in it; ` +
+      'leave it out there, and add it in fetchMedia')
+  }
+}
+
+/** @throws Error saying what is wrong with a match; the copy returned can be stored. */
+export function checkMatch (match: unknown, provider: Provider): Found {
+  const { key, definition } = provider
+  if (!matches.Check(match)) {
+    const [problem] = [...matches.Errors(match)]
+    throw new Error(`Provider '${key}' returned a match whose ${problem?.path.slice(1) || 'shape'} is wrong: ` +
+      (problem?.message ?? 'it is no object'))
+  }
+  if (definition.kind === 'ids') return toStorable(readLinks(match, key))
+  const isRightId = definition.id === 'integer' ? Number.isSafeInteger(match.id) : typeof match.id === 'string'
+  if (!isRightId) {
+    throw new Error(`Provider '${key}' returned the id ${JSON.stringify(match.id)}, ` +
+      `which is not the ${definition.id} it declares`)
+  }
+  if (Math.abs(match.first_release_date ?? 0) > 8.64e15) {
+    throw new Error(`Provider '${key}' returned the date ${match.first_release_date}, which no calendar has`)
+  }
+  checkAddresses((match.media ?? []).map(({ url }) => url), provider)
+  return toStorable(match) as Found
+}
+
+/** Of a source that gives ids of others, nothing else counts. */
+function readLinks ({ id, ids, score }: Static<typeof MatchSchema>, key: string): LinkMatch {
+  if (ids === undefined || id !== undefined) {
+    throw new Error(`Provider '${key}' returned a match ${ids === undefined ? "without 'ids'" : "with an 'id' of its own"}, ` +
+      "but is of the kind 'ids'")
+  }
+  return score === undefined ? { ids } : { ids, score }
+}

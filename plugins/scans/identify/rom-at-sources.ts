@@ -1,0 +1,36 @@
+import type { Preferences, ProviderDefinition, Rom as SdkRom } from '@svc/plugin-sdk'
+import type { FastifyInstance } from 'fastify'
+import type { Config } from '../../../core/config/config.ts'
+import { Rom } from '../../roms/entities.ts'
+import { knowsPlatform } from './plan.ts'
+import { type ScannedPlatform, readPreferencesFor, toScannedPlatform, toSdkRom } from './sdk-rom.ts'
+import { type StoredRom, loadStoredRoms } from './stored-roms.ts'
+
+/** A ROM about which sources are asked outside a scan. */
+export interface RomAtSources extends StoredRom {
+  platform: ScannedPlatform
+  /** Whether a source can know anything of its platform. */
+  isKnownTo (definition: ProviderDefinition): boolean
+  preferences: Preferences
+  /** The ROM as a source gets it. */
+  toSdk (definition: ProviderDefinition): SdkRom
+}
+
+/** Null when there is no such ROM. */
+export async function loadRomAtSources (
+  app: FastifyInstance, config: Config, id: number
+): Promise<RomAtSources | null> {
+  const [row, stored] = await Promise.all([
+    app.orm.em.fork().findOne(Rom, { id }, { populate: ['platform'] }), loadStoredRoms(app.pg, [id])
+  ])
+  const known = stored.get(id)
+  if (row === null || known === undefined) return null
+  const platform = toScannedPlatform(row.platform, app.platforms.facts(row.platform, config.system), row.fs_path)
+  return {
+    ...known,
+    platform,
+    isKnownTo: (definition) => knowsPlatform(definition, platform.slug),
+    preferences: readPreferencesFor(known, config),
+    toSdk: toSdkRom(known, [], platform, config)
+  }
+}

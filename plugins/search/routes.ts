@@ -1,0 +1,45 @@
+import { Type } from '@sinclair/typebox'
+import type { FastifyReply } from 'fastify'
+import { callerOf, type RouteAccess } from '../../core/access/auth.ts'
+import { ErrorSchema, type Routes } from '../../core/typebox.ts'
+import { CoverGroupSchema, SearchCoversQuery, SearchRomsQuery, createSearchedGameSchema } from './schemas.ts'
+import type { Results } from './service.ts'
+
+const tags = ['search']
+const reads: RouteAccess = { scopes: ['roms.read'] }
+const refusals = { 500: ErrorSchema, 502: ErrorSchema, 503: ErrorSchema }
+const LEFT_OUT = 'Sources without an answer are named in the header `X-Left-Out`: JSON, a list of `provider`, `reason` and `until`'
+
+/** Headers are ASCII. */
+const toHeader = (value: unknown) => JSON.stringify(value)
+  .replace(/[^\x20-\x7e]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
+/** The body has no place for what was left out. */
+function answer<View> (reply: FastifyReply, { results, left_out: leftOut }: Results<View>): View[] {
+  if (leftOut.length > 0) reply.header('x-left-out', toHeader(leftOut))
+  return results
+}
+
+const routes: Routes = async (app) => {
+  app.get('/api/search/roms', {
+    schema: {
+      operationId: 'searchRoms', tags, summary: 'Games that the metadata sources offer for a ROM', description: LEFT_OUT,
+      querystring: SearchRomsQuery,
+      response: { 200: Type.Array(createSearchedGameSchema(app.roms.sources)), 400: ErrorSchema, ...refusals }
+    },
+    config: reads
+  }, async (request, reply) =>
+    answer(reply, await app.sourceSearch.games(request.em, callerOf(request), request.query)))
+
+  app.get('/api/search/cover', {
+    schema: {
+      operationId: 'searchCovers', tags, summary: 'Covers that the sources of artwork offer, by game', description: LEFT_OUT,
+      querystring: SearchCoversQuery,
+      response: { 200: Type.Array(CoverGroupSchema), ...refusals }
+    },
+    config: reads
+  }, async (request, reply) =>
+    answer(reply, await app.sourceSearch.covers(callerOf(request), request.query.search_term)))
+}
+
+export default routes

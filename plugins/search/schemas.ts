@@ -1,0 +1,55 @@
+import { type TSchema, Type } from '@sinclair/typebox'
+import { Id, Nullable, type Static, StoredText, StringEnum } from '../../core/typebox.ts'
+import type { Sources } from '../roms/sources.ts'
+
+const TERM_MAX = 500
+
+export const SearchRomsQuery = Type.Object({
+  rom_id: Id,
+  search_term: StoredText({ default: '', maxLength: TERM_MAX, description: "Empty: the ROM's file name without tags" }),
+  search_by: Type.String({ default: 'name', maxLength: 20, description: '`name`, or `id` with the number in search_term' })
+})
+export type SearchRomsQuery = Static<typeof SearchRomsQuery>
+
+export const SearchCoversQuery = Type.Object({ search_term: StoredText({ default: '', maxLength: TERM_MAX }) })
+
+const SearchedGameFields = Type.Object({
+  id: Type.Null({ description: 'What sources find is no ROM yet' }),
+  platform_id: Type.Integer(),
+  name: Type.String(),
+  slug: Type.String(),
+  summary: Type.String(),
+  is_identified: Type.Boolean(),
+  is_unidentified: Type.Boolean()
+})
+/** `<key>_id` and `<key>_url_cover` of every source come on top. */
+export type SearchedGameView = Static<typeof SearchedGameFields> & Readonly<Record<string, unknown>>
+
+/** A game that sources found, with the fields of those there are. */
+export function createSearchedGameSchema ({ all }: Sources) {
+  const fields = Object.fromEntries(all.flatMap(({ key, id }): [string, TSchema][] => [
+    [`${key}_id`, Nullable(id === 'integer' ? Type.Integer() : Type.String())], [`${key}_url_cover`, Type.String()]
+  ]))
+  return Type.Unsafe<SearchedGameView>(Type.Object({ ...SearchedGameFields.properties, ...fields }))
+}
+
+const CoverSchema = Type.Object({
+  url: Type.String(),
+  thumb: Type.String(),
+  type: StringEnum(['static', 'animated']),
+  style: Type.String(),
+  author: Type.String(),
+  width: Type.Integer(),
+  height: Type.Integer(),
+  score: Type.Integer(),
+  nsfw: Type.Boolean(),
+  humor: Type.Boolean(),
+  epilepsy: Type.Boolean()
+})
+export type CoverView = Static<typeof CoverSchema>
+
+export const CoverGroupSchema = Type.Object({ name: Type.String({ description: 'Of the game, at the source' }), resources: Type.Array(CoverSchema) })
+export type CoverGroupView = Static<typeof CoverGroupSchema>
+
+/** A source without an answer, as the header tells it. */
+export interface LeftOut { provider: string, reason: string, until: string | null }

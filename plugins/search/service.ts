@@ -1,0 +1,107 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { CoverChoice } from '@svc/plugin-sdk'
+import type { FastifyInstance } from 'fastify'
+import { sql } from 'kysely'
+import type { Caller } from '../../core/access/auth.ts'
+import type { Config } from '../../core/config/config.ts'
+import { ApiError, badRequest } from '../../core/errors.ts'
+import { isRomVisible, mayBeShown } from '../roms/visibility.ts'
+import type { Answered, Call, CoversAnswer, Failure, GamesAnswer } from './answers.ts'
+import { ARTWORK_MS, GAMES_MS, createAsker } from './ask.ts'
+import { mergeGames } from './merge.ts'
+import type { CoverGroupView, CoverView, LeftOut, SearchRomsQuery, SearchedGameView } from './schemas.ts'
+
+/** What was found, and the sources without an answer. */
+export interface Results<View> { results: View[], left_out: LeftOut[] }
+
+const QUEUE = 'search'
+const CONCURRENCY = 4
+const TIMEOUT_MS = GAMES_MS + ARTWORK_MS + 7_000
+const ADULT_AGE = 18
+
+const NOTHING: Results<never> = { results: [], left_out: [] }
+
+const toLeftOut = ({ provider, reason, until }: Failure): LeftOut => ({ provider, reason, until })
+
+/** @throws ApiError when nobody answered at all */
+function checkAnswered ({ isEnabled, answers, failures }: Answered<unknown>, missing: string): void {
+  if (!isEnabled) throw new ApiError('NO_PROVIDER', missing)
+  if (answers.length > 0 || failures.length === 0) return
+  const refused = failures.filter((failure) => failure.isRefused)
+  if (refused.length === failures.length) {
+    throw new ApiError('KEY_REFUSED', `Invalid ${refused.map(({ provider }) => provider.toUpperCase()).join(', ')} API key`)
+  }
+  throw new ApiError('UNAVAILABLE', 'No metadata source answered: ' +
+    failures.map(({ provider, reason, until }) => `${provider}: ${reason}${until === null ? '' : ` until ${until}`}`).join('; '))
+}
+
+function toCoverView (cover: CoverChoice): CoverView {
+  const { url, thumb, style = '', author = '', width = 0, height = 0, score = 0 } = cover
+  const { nsfw = false, humor = false, epilepsy = false, is_animated: isAnimated = false } = cover
+  return {
+    url, thumb, style, author, nsfw, humor, epilepsy, type: isAnimated ? 'animated' : 'static',
+    width: Math.trunc(width), height: Math.trunc(height), score: Math.trunc(score)
+  }
+}
+
+export function createSearch (app: FastifyInstance, config: Config) {
+  const { metadata, artwork, cover = artwork } = config.scan.priority
+
+  app.jobs.define<Call>(QUEUE, {
+    concurrency: CONCURRENCY, timeoutSeconds: TIMEOUT_MS / 1_000, run: createAsker(app, config)
+  })
+
+  /** One search of a person at a time: each asks every source. */
+  const ask = async (call: Call, { id }: Caller) =>
+    await app.jobs.request(QUEUE, call, TIMEOUT_MS, { group: `user:${id}` })
+
+  async function findRom (em: EntityManager, caller: Caller, id: number) {
+    const { rows: [rom] } = await sql<{ platform_id: number, fs_name_no_tags: string }>`
+      select r.platform_id, r.fs_name_no_tags from roms r join platforms p on p.id = r.platform_id
+      where r.id = ${id} and ${isRomVisible(caller)}`.execute(em.getKysely())
+    return rom ?? null
+  }
+
+  return {
+    /**
+     * Games that sources offer for a ROM; none for a ROM that is unknown or hidden.
+     *
+     * @throws ApiError BAD_REQUEST for an id that is no number · NO_PROVIDER · UNAVAILABLE when no source answered
+     */
+    async games (em: EntityManager, caller: Caller, query: SearchRomsQuery): Promise<Results<SearchedGameView>> {
+      const by = query.search_by.toLowerCase()
+      const rom = await findRom(em, caller, query.rom_id)
+      const term = query.search_term.trim() || (rom?.fs_name_no_tags ?? '')
+      if (rom === null || term === '' || (by !== 'name' && by !== 'id')) return NOTHING
+      if (by === 'id' && (!/^\d+$/.test(term) || !Number.isSafeInteger(Number(term)))) {
+        throw badRequest(`search_term is '${term}', which is no number; give the id that the game has at a source`)
+      }
+      const answer = await ask({ kind: 'games', rom_id: query.rom_id, term, by }, caller) as GamesAnswer
+      checkAnswered(answer, 'No metadata providers enabled')
+      return {
+        results: mergeGames(answer, app.roms.sources, metadata, rom.platform_id, caller),
+        left_out: answer.failures.map(toLeftOut)
+      }
+    },
+
+    /**
+     * Covers by game, of all sources that a person may choose from.
+     *
+     * @throws ApiError NO_PROVIDER · KEY_REFUSED when nobody answered for want of a key · UNAVAILABLE
+     */
+    async covers (caller: Caller, given: string): Promise<Results<CoverGroupView>> {
+      const term = given.trim()
+      const answer = await ask({ kind: 'covers', term }, caller) as CoversAnswer
+      checkAnswered(answer, 'No SteamGridDB enabled')
+      const place = (key: string) => cover.includes(key) ? cover.indexOf(key) : cover.length
+      const groups = answer.answers.toSorted((a, b) => place(a.key) - place(b.key)).flatMap(({ found }) => found)
+      const results = groups.map(({ name, covers }) => ({
+        name,
+        resources: covers.filter(({ nsfw }) => nsfw !== true || mayBeShown(caller, ADULT_AGE)).map(toCoverView)
+      }))
+      return {
+        results: results.filter(({ resources }) => resources.length > 0), left_out: answer.failures.map(toLeftOut)
+      }
+    }
+  }
+}
