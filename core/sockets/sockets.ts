@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createAdapter } from '@socket.io/postgres-adapter'
 import type { TSchema } from '@sinclair/typebox'
-import { Value } from '@sinclair/typebox/value'
 import fp from 'fastify-plugin'
 import pg from 'pg'
 import { type Namespace, Server, type Socket } from 'socket.io'
@@ -10,6 +9,7 @@ import type { Caller } from '../access/auth.ts'
 import { type Config, basePath } from '../config/config.ts'
 import { createAddressReader, networkOf } from '../config/networks.ts'
 import { corsOptionsFor, trustOf } from '../web/origins.ts'
+import { createReader } from '../web/validation.ts'
 import type { Scope } from '../access/scopes.ts'
 import { createGuestCount } from './guests.ts'
 import { MESSAGE_MAX_BYTES, SOCKET_PATH, checkSocketRequest } from './request.ts'
@@ -26,6 +26,9 @@ export interface ClientEvent<Payload> {
   refuse (socket: Socket, reason: string): void
   handle (payload: Payload, caller: Caller, socket: Socket): Promise<void>
 }
+
+/** An event with what checks its payloads and fills their defaults in. */
+type ReadEvent = ClientEvent<never> & { read: ReturnType<typeof createReader> }
 
 /** A further namespace of the main endpoint. */
 export interface NamespaceOptions {
@@ -125,12 +128,6 @@ function isAllowedOrigin (request: IncomingMessage, config: Config): boolean {
   }
 }
 
-function describeErrors (schema: TSchema, payload: unknown): string {
-  const lines = [...Value.Errors(schema, payload)]
-    .map((error) => `${error.path.slice(1).replaceAll('/', '.') || 'payload'}: ${error.message}`)
-  return [...new Set(lines)].join('; ')
-}
-
 type Connection = Socket['conn']
 
 /** Closes a connection that sends more; whatever it opened closes with it. Opening a namespace takes a packet too. */
@@ -172,7 +169,7 @@ async function closeConnections (io: Server): Promise<void> {
 }
 
 export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber }) => {
-  const events = new Map<string, ClientEvent<never>>()
+  const events = new Map<string, ReadEvent>()
   /** Sockets of login sessions and tokens in this process, and how to tell whether each may stay. */
   const bound = new Map<Socket, Identify>()
   // One connection listens and one publishes: over several, events would overtake each other. Those that are too large
@@ -224,7 +221,7 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
     }
   }
 
-  async function receive (name: string, event: ClientEvent<never>, payload: unknown, socket: Socket): Promise<void> {
+  async function receive (name: string, event: ReadEvent, payload: unknown, socket: Socket): Promise<void> {
     try {
       // Asked anew at each event: the session may have ended since the handshake.
       const caller = await identify(socket)
@@ -233,11 +230,9 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
         return
       }
       const given = payload === undefined || typeof payload === 'function' || payload === null ? {} : payload
-      if (!Value.Check(event.schema, given)) {
-        event.refuse(socket, describeErrors(event.schema, given))
-        return
-      }
-      await event.handle(given as never, caller, socket)
+      const read = event.read(given)
+      if ('problem' in read) event.refuse(socket, read.problem)
+      else await event.handle(read.value as never, caller, socket)
     } catch (err) {
       app.log.error({ err, event: name }, 'socket event failed')
       event.refuse(socket, 'The server could not do this; see its log')
@@ -339,7 +334,7 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
     },
     on (event, definition) {
       if (events.has(event)) throw new Error(`Socket event '${event}' is declared twice`)
-      events.set(event, definition)
+      events.set(event, { ...definition, read: createReader(definition.schema) })
     },
     listEvents: () => [...events].map(([name, { scopes }]) => ({ name, scopes }))
   } satisfies Sockets)

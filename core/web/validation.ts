@@ -3,10 +3,14 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import ajvFormats from 'ajv-formats'
 import type { FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from '@sinclair/typebox'
+import type { Violation } from '../errors.ts'
+import { toViolation } from './violations.ts'
 
 type Serializer = ReturnType<ReturnType<SerializerFactory>>
 
 const buildNow = SerializerSelector()
+/** Of a value that is refused. */
+const SHOWN_MAX = 100
 const TRUE_WORDS = new Set(['true', '1', 'yes', 'on'])
 const FALSE_WORDS = new Set(['false', '0', 'no', 'off'])
 
@@ -55,6 +59,24 @@ export function createValidatorCompiler (allErrors = true): FastifySchemaCompile
     }
     check.errors = null as ErrorObject[] | null | undefined
     return check
+  }
+}
+
+/** What somebody sent, with its defaults filled in, or what is wrong with it, each field named. */
+export type Read = { value: unknown } | { problem: string }
+
+function tell ({ loc, msg, type, input }: Violation): string {
+  const given = input === undefined || type === 'additionalProperties' ? '' : `, not ${JSON.stringify(input).slice(0, SHOWN_MAX)}`
+  return `${loc.slice(1).join('.') || 'payload'}: ${msg}${given}`
+}
+
+/** Reads what comes by other ways than a request as the body of one is read; the defaults are filled into it. */
+export function createReader (schema: TSchema): (given: unknown) => Read {
+  const validate = createValidatorCompiler()({ schema, httpPart: 'body', method: '', url: '' }) as ValidateFunction
+  return (given) => {
+    if (validate(given)) return { value: given }
+    const lines = (validate.errors ?? []).map((problem) => tell(toViolation(problem, 'payload', given)))
+    return { problem: [...new Set(lines)].join('; ') }
   }
 }
 

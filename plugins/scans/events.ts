@@ -3,8 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Socket } from 'socket.io'
 import type { Caller } from '../../core/access/auth.ts'
 import { ApiError } from '../../core/errors.ts'
-import { readPayload } from './payload.ts'
-import { type ScanStats, createScanPayloadSchema } from './schemas.ts'
+import { type ScanPayload, type ScanStats, createScanPayloadSchema } from './schemas.ts'
 
 export interface ScanningPlatform {
   id: number
@@ -30,24 +29,17 @@ declare module '../../core/sockets/sockets.ts' {
 /** The events by which clients start and stop scans. Refusals go to the asking socket alone. */
 export function listenForScans (app: FastifyInstance): void {
   const scopes = ['tasks.run'] as const
-  const schema = createScanPayloadSchema(app.registry)
   const refuse = (socket: Socket, reason: string) => { socket.emit('scan:done_ko', reason) }
   const record = (event: 'scan.started' | 'scan.stopped', user: Caller, { handshake: { address } }: Socket) =>
     app.audit.record({ event, user, address, details: { by: 'socket' } })
 
-  // The payload is checked below: most of its keys have defaults, which the general check does not know.
-  app.sockets.on('scan', {
+  app.sockets.on<ScanPayload>('scan', {
     scopes,
-    schema: Type.Unknown(),
+    schema: createScanPayloadSchema(app.registry),
     refuse,
-    async handle (given, caller, socket) {
-      const read = readPayload(schema, given)
-      if ('problem' in read) {
-        refuse(socket, read.problem)
-        return
-      }
+    async handle (payload, caller, socket) {
       try {
-        await app.scans.request(read.payload, caller.id)
+        await app.scans.request(payload, caller.id)
         await record('scan.started', caller, socket)
       } catch (err) {
         if (!(err instanceof ApiError)) throw err

@@ -184,7 +184,7 @@ t.test('a refused scan is answered to the asking socket alone', async (t) => {
     connect(t, await logIn(admin.authorization)), connect(t, await logIn(reader.authorization)), connect(t, null)
   ])
   const refusals: [Client, string, unknown, RegExp][] = [
-    [browser, 'scan', { type: 'fast', colour: 1 }, /^(?=.*type: "fast" is not one of new_platforms, quick)(?=.*colour: )/],
+    [browser, 'scan', { type: 'fast', colour: 1 }, /^(?=.*type: must be equal to one of the allowed values: new_platforms, quick.*, not "fast")(?=.*colour: Unknown key 'colour')/],
     [browser, 'scan', { apis: 'alpha' }, /apis: /],
     [browser, 'scan', ['quick'], /payload: /],
     [other, 'scan', {}, /not authorized/],

@@ -9,6 +9,16 @@ import { type ScanState, type ScanView, createBarView, createJsonView, createLin
 import { coerceText, loadConfig } from '../../../core/config/config.ts'
 import { StartError } from '../../../core/errors.ts'
 import type { App } from '../../../core/typebox.ts'
+import type { Task } from '../tasks/entities.ts'
+import { type ScanPayload, createScanPayloadSchema } from './schemas.ts'
+import type { ScanType } from './scan-types.ts'
+import { withApp } from '../../core/cli/app.ts'
+import { followScan } from '../../core/cli/follow.ts'
+import { type ScanState, type ScanView, createBarView, createJsonView, createLineView } from '../../core/cli/progress.ts'
+import { coerceText, loadConfig } from '../../core/config/config.ts'
+import { StartError } from '../../core/errors.ts'
+import type { App } from '../../core/typebox.ts'
+import { createReader } from '../../core/web/validation.ts'
 
 export interface ScanOptions {
   type: ScanType
@@ -42,7 +52,7 @@ function readOptions (given: readonly string[], properties: Record<string, TSche
 /** @throws StartError naming what the scan would refuse. */
 function readPayload (app: App, options: ScanOptions): ScanPayload {
   const schema = createScanPayloadSchema(app.registry)
-  const payload = Value.Default(schema, {
+  const read = createReader(schema)({
     ...readOptions(options.option ?? [], schema.properties),
     type: options.type,
     platform_fs_slugs: options.platform ?? [],
@@ -53,6 +63,7 @@ function readPayload (app: App, options: ScanOptions): ScanPayload {
   const [problem] = [...Value.Errors(schema, payload)]
   throw new StartError(`${JSON.stringify(problem?.value)} cannot be scanned with (${problem?.path.split('/')[1] ?? ''}): ` +
     `${problem?.message ?? ''}. svc plugins lists the metadata providers.`, { exitCode: USAGE })
+import { createReader } from '../../../core/web/validation.ts'
 }
 
 const ProblemsSchema = Type.Array(Type.Object({ platform: Type.String(), path: Type.String(), reason: Type.String() }))
