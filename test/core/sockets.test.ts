@@ -154,7 +154,7 @@ t.test('an event is handled for whoever holds its scope, and only then', async (
 t.test('an unknown key or a wrong type is refused and named', async (t) => {
   const { app } = await withAct(t)
   const admin = await connect(t, app, { cookie: await signIn(app, 'admin') })
-  t.match(await act(admin, { rom_id: 1, playmate: true }), ['refused', /^playmate: Unexpected property$/])
+  t.match(await act(admin, { rom_id: 1, playmate: true }), ['refused', /^playmate: Unknown key 'playmate'$/])
   t.match(await act(admin, { rom_id: 'seven' }), ['refused', /^rom_id: must be integer, not "seven"$/])
   t.match(await act(admin, 'text'), ['refused', /^payload: must be object, not "text"$/])
   t.match(await act(admin, []), ['refused', /payload/])
