@@ -9,16 +9,7 @@ import { type ScanState, type ScanView, createBarView, createJsonView, createLin
 import { coerceText, loadConfig } from '../../../core/config/config.ts'
 import { StartError } from '../../../core/errors.ts'
 import type { App } from '../../../core/typebox.ts'
-import type { Task } from '../tasks/entities.ts'
-import { type ScanPayload, createScanPayloadSchema } from './schemas.ts'
-import type { ScanType } from './scan-types.ts'
-import { withApp } from '../../core/cli/app.ts'
-import { followScan } from '../../core/cli/follow.ts'
-import { type ScanState, type ScanView, createBarView, createJsonView, createLineView } from '../../core/cli/progress.ts'
-import { coerceText, loadConfig } from '../../core/config/config.ts'
-import { StartError } from '../../core/errors.ts'
-import type { App } from '../../core/typebox.ts'
-import { createReader } from '../../core/web/validation.ts'
+import { createReader } from '../../../core/web/validation.ts'
 
 export interface ScanOptions {
   type: ScanType
