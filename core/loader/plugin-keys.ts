@@ -11,7 +11,7 @@ export interface PluginSection {
 }
 
 /** What every section may hold besides: the switch, and when its index is built anew and its users' progress read. */
-const OF_EVERY_PLUGIN = ['enabled', 'refresh_cron', 'progress_cron']
+const OF_EVERY_PLUGIN = ['enabled', 'refresh_cron', 'progress_cron', 'progress_sync']
 /** Below this, a name is rather another one than a typing error. */
 const LIKENESS = 0.8
 

@@ -210,7 +210,7 @@ t.test('a misspelt key of a plugin, or of one of its settings, is refused with t
   await t.rejects(start('plugins: { Missing-Config: { apiKey: x } }'), /Did you mean plugins\.missing-config\?/)
   await t.rejects(start('plugins: { missing-config: { apikey: x } }'),
     /plugins\.missing-config\.apikey in .*config\.yml is no setting of this plugin\. Did you mean plugins\.missing-config\.apiKey\?$/)
-  await t.rejects(start('plugins: { missing-config: { zoom: 3 } }'), /Remove it; there are: enabled, refresh_cron, progress_cron, apiKey\.$/)
+  await t.rejects(start('plugins: { missing-config: { zoom: 3 } }'), /Remove it; there are: enabled, refresh_cron, progress_cron, progress_sync, apiKey\.$/)
   const { registry } = await start('plugins: { missing-config: { enabled: false, apiKey: x }, something-removed: { a: 1 } }')
   t.equal(registry.records.length, 2, 'the section of a plugin that is not installed does no harm')
 })
