@@ -1,5 +1,5 @@
 import { setPriority } from 'node:os'
-import { requireFreeSpace } from '../library/free-space.ts'
+import { requireFreeSpace } from '../files/free-space.ts'
 import { COMPILED_MAX_BYTES, keepCompiledCode } from './compiled.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { DateTime, Id, NameText, Nullable, StoredText, StringEnum, formatDate } from '../../core/typebox.ts'
+import { DateTime, Id, NameText, Nullable, StoredText, StringEnum } from '../../core/typebox.ts'
 import { INBOX_MAX, LEVELS } from './entities.ts'
 
 const RECIPIENTS_MAX = 10_000

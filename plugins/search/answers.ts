@@ -1,12 +1,12 @@
 import { type CoverGroup, type ProviderId, normalizeTitle } from '@svc/plugin-sdk'
 import type { LeftOut } from './schemas.ts'
 
-/** What a web worker asks the scan worker, which has the sources. */
+/** What a web worker asks the scan worker, which has the providers. */
 export type Call =
   { kind: 'games', rom_id: number, term: string, by: 'name' | 'id' } |
   { kind: 'covers', term: string }
 
-/** What is told of a game that a source found. */
+/** What is told of a game that a provider found. */
 export interface FoundGame {
   id: ProviderId
   name: string
@@ -16,19 +16,19 @@ export interface FoundGame {
   url_cover: string
 }
 
-/** Why a source has no answer, and whether it is because of its credentials. */
+/** Why a provider has no answer, and whether it is because of its credentials. */
 export interface Failure extends LeftOut { isRefused: boolean }
 
-/** What each source said, in load order. */
+/** What each provider said, in load order. */
 export interface Answered<Found> {
-  /** False when no source could have been asked. */
+  /** False when no provider could have been asked. */
   isEnabled: boolean
   answers: { key: string, found: Found[] }[]
   failures: Failure[]
 }
 
 export interface GamesAnswer extends Answered<FoundGame> {
-  /** Pictures that sources of artwork have for a game, by its compared name. */
+  /** Pictures that providers of artwork have for a game, by its compared name. */
   artwork: { key: string, name: string, game: FoundGame }[]
 }
 export type CoversAnswer = Answered<CoverGroup>

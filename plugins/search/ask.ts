@@ -3,15 +3,16 @@ import {
 } from '@svc/plugin-sdk'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
-import { idTypeOf, knowsGames } from '../../core/library/sources.ts'
+import { idTypeOf, knowsGames } from '../plugins/providers.ts'
 import { callProvider } from '../../core/loader/call-provider.ts'
-import { type CallScope, createMemo, readPreferences } from '../../core/loader/context.ts'
+import type { CallScope } from '../../core/loader/call-scope.ts'
+import { createMemo, readPreferences } from '../../core/loader/context.ts'
 import { TimeLimitError } from '../../core/loader/limit-time.ts'
 import type { Loaded } from '../../core/loader/registry.ts'
 import { formatDate } from '../../core/typebox.ts'
 import { LeftOutError, checkAsked } from '../circuits/left-out.ts'
 import { checkMatch } from '../scans/identify/check-match.ts'
-import { type RomAtSources, loadRomAtSources } from '../scans/identify/rom-at-sources.ts'
+import { type RomAtProviders, loadRomAtProviders } from '../scans/identify/rom-at-providers.ts'
 import {
   type Answered, type Call, type CoversAnswer, type Failure, type FoundGame, type GamesAnswer, toComparedName
 } from './answers.ts'
@@ -24,7 +25,7 @@ type CallOf<Kind> = Extract<Call, { kind: Kind }>
 export const GAMES_MS = 15_000
 export const ARTWORK_MS = 8_000
 const GAMES_MAX = 100
-/** Each costs a source of artwork one question. */
+/** Each costs a provider of artwork one question. */
 const ILLUSTRATED_MAX = 40
 
 const FETCHABLE = /^https?:\/\//i
@@ -47,11 +48,11 @@ function explain (err: unknown): Pick<Failure, 'reason' | 'until' | 'isRefused'>
   return failure('it failed; the log of the server says why')
 }
 
-/** Asks sources what a person may choose from. Their code runs in the scan worker alone. */
+/** Asks providers what a person may choose from. Their code runs in the scan worker alone. */
 export function createAsker (app: FastifyInstance, config: Config) {
   const list = () => [...app.registry.providers.values()]
 
-  /** Of the time that a source may take, waiting for its turn is part. */
+  /** Of the time that a provider may take, waiting for its turn is part. */
   async function withScope<Value> (
     outer: AbortSignal, ms: number, work: (scope: CallScope) => Promise<Value>
   ): Promise<Value> {
@@ -67,7 +68,7 @@ export function createAsker (app: FastifyInstance, config: Config) {
   }
 
   function fail (key: string, err: unknown): Failure {
-    if (!(err instanceof LeftOutError)) app.log.warn({ err, provider: key }, 'source did not answer a search')
+    if (!(err instanceof LeftOutError)) app.log.warn({ err, provider: key }, 'provider did not answer a search')
     return { provider: key, ...explain(err) }
   }
 
@@ -92,9 +93,9 @@ export function createAsker (app: FastifyInstance, config: Config) {
     return { answers, failures }
   }
 
-  /** What sources of artwork have for these names. */
+  /** What providers of artwork have for these names. */
   async function illustrate (
-    names: readonly string[], rom: RomAtSources, outer: AbortSignal
+    names: readonly string[], rom: RomAtProviders, outer: AbortSignal
   ): Promise<Pick<GamesAnswer, 'artwork' | 'failures'>> {
     const providers = list().filter((provider) => canIllustrate(provider) && rom.isKnownTo(provider.definition))
     const { answers, failures } = await withScope(outer, ARTWORK_MS, async (scope) =>
@@ -113,7 +114,7 @@ export function createAsker (app: FastifyInstance, config: Config) {
   async function findGames ({ rom_id: romId, term, by }: CallOf<'games'>, outer: AbortSignal): Promise<GamesAnswer> {
     const enabled = list().filter(canSearch)
     const nothing: GamesAnswer = { isEnabled: enabled.length > 0, answers: [], failures: [], artwork: [] }
-    const rom = await loadRomAtSources(app, config, romId)
+    const rom = await loadRomAtProviders(app, config, romId)
     if (rom === null) return nothing
     const asked = enabled.filter((provider) => rom.isKnownTo(provider.definition) && (by === 'name' || canFindById(provider)))
     const { answers, failures } = await withScope(outer, GAMES_MS, async (scope) =>

@@ -1,13 +1,13 @@
 import type { Viewer } from '../platforms/visibility.ts'
-import type { Sources } from '../roms/sources.ts'
+import type { RomProviders } from '../roms/providers.ts'
 import { mayBeShown } from '../roms/visibility.ts'
 import { type FoundGame, type GamesAnswer, toComparedName } from './answers.ts'
 import type { SearchedGameView } from './schemas.ts'
 
-/** What several sources say of one game, the most trusted first. */
+/** What several providers say of one game, the most trusted first. */
 type Group = Map<string, FoundGame>
 
-/** Of two games of one name at one source the first counts. */
+/** Of two games of one name at one provider the first counts. */
 function groupByName (answers: GamesAnswer['answers'], priority: readonly string[]): Map<string, Group> {
   const place = (key: string) => priority.includes(key) ? priority.indexOf(key) : priority.length
   const groups = new Map<string, Group>()
@@ -28,16 +28,16 @@ function strictestAge (group: Group): number | null {
   return ages.length === 0 ? null : Math.max(...ages)
 }
 
-/** What a source has of a game: its own id of it, and its cover. */
+/** What a provider has of a game: its own id of it, and its cover. */
 const ownFields = (key: string, { id, url_cover: cover }: FoundGame) =>
   ({ [`${key}_id`]: id, [`${key}_url_cover`]: cover })
 
 /**
- * Games of one name are one: the source that goes first by the owner's priority has the say about what they share, even
+ * Games of one name are one: the provider that goes first by the owner's priority has the say about what they share, even
  * where it says nothing; the others add their id and cover. Each is there only for those who may see it.
  */
 export function mergeGames (
-  { answers, artwork }: GamesAnswer, { all }: Sources, priority: readonly string[], platformId: number,
+  { answers, artwork }: GamesAnswer, { all }: RomProviders, priority: readonly string[], platformId: number,
   viewer: NonNullable<Viewer>
 ): SearchedGameView[] {
   const nothing = Object.fromEntries(all.flatMap(({ key }) => [[`${key}_id`, null], [`${key}_url_cover`, '']]))

@@ -8,7 +8,7 @@ import type { Results } from './service.ts'
 const tags = ['search']
 const reads: RouteAccess = { scopes: ['roms.read'] }
 const refusals = { 500: ErrorSchema, 502: ErrorSchema, 503: ErrorSchema }
-const LEFT_OUT = 'Sources without an answer are named in the header `X-Left-Out`: JSON, a list of `provider`, `reason` and `until`'
+const LEFT_OUT = 'RomProviders without an answer are named in the header `X-Left-Out`: JSON, a list of `provider`, `reason` and `until`'
 
 /** Headers are ASCII. */
 const toHeader = (value: unknown) => JSON.stringify(value)
@@ -23,23 +23,23 @@ function answer<View> (reply: FastifyReply, { results, left_out: leftOut }: Resu
 const routes: Routes = async (app) => {
   app.get('/api/search/roms', {
     schema: {
-      operationId: 'searchRoms', tags, summary: 'Games that the metadata sources offer for a ROM', description: LEFT_OUT,
+      operationId: 'searchRoms', tags, summary: 'Games that the metadata providers offer for a ROM', description: LEFT_OUT,
       querystring: SearchRomsQuery,
-      response: { 200: Type.Array(createSearchedGameSchema(app.roms.sources)), 400: ErrorSchema, ...refusals }
+      response: { 200: Type.Array(createSearchedGameSchema(app.roms.providers)), 400: ErrorSchema, ...refusals }
     },
     config: reads
   }, async (request, reply) =>
-    answer(reply, await app.sourceSearch.games(request.em, callerOf(request), request.query)))
+    answer(reply, await app.providerSearch.games(request.em, callerOf(request), request.query)))
 
   app.get('/api/search/cover', {
     schema: {
-      operationId: 'searchCovers', tags, summary: 'Covers that the sources of artwork offer, by game', description: LEFT_OUT,
+      operationId: 'searchCovers', tags, summary: 'Covers that the providers of artwork offer, by game', description: LEFT_OUT,
       querystring: SearchCoversQuery,
       response: { 200: Type.Array(CoverGroupSchema), ...refusals }
     },
     config: reads
   }, async (request, reply) =>
-    answer(reply, await app.sourceSearch.covers(callerOf(request), request.query.search_term)))
+    answer(reply, await app.providerSearch.covers(callerOf(request), request.query.search_term)))
 }
 
 export default routes

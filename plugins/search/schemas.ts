@@ -1,6 +1,6 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import { Id, Nullable, type Static, StoredText, StringEnum } from '../../core/typebox.ts'
-import type { Sources } from '../roms/sources.ts'
+import type { RomProviders } from '../roms/providers.ts'
 
 const TERM_MAX = 500
 
@@ -14,7 +14,7 @@ export type SearchRomsQuery = Static<typeof SearchRomsQuery>
 export const SearchCoversQuery = Type.Object({ search_term: StoredText({ default: '', maxLength: TERM_MAX }) })
 
 const SearchedGameFields = Type.Object({
-  id: Type.Null({ description: 'What sources find is no ROM yet' }),
+  id: Type.Null({ description: 'What providers find is no ROM yet' }),
   platform_id: Type.Integer(),
   name: Type.String(),
   slug: Type.String(),
@@ -22,11 +22,11 @@ const SearchedGameFields = Type.Object({
   is_identified: Type.Boolean(),
   is_unidentified: Type.Boolean()
 })
-/** `<key>_id` and `<key>_url_cover` of every source come on top. */
+/** `<key>_id` and `<key>_url_cover` of every provider come on top. */
 export type SearchedGameView = Static<typeof SearchedGameFields> & Readonly<Record<string, unknown>>
 
-/** A game that sources found, with the fields of those there are. */
-export function createSearchedGameSchema ({ all }: Sources) {
+/** A game that providers found, with the fields of those there are. */
+export function createSearchedGameSchema ({ all }: RomProviders) {
   const fields = Object.fromEntries(all.flatMap(({ key, id }): [string, TSchema][] => [
     [`${key}_id`, Nullable(id === 'integer' ? Type.Integer() : Type.String())], [`${key}_url_cover`, Type.String()]
   ]))
@@ -48,8 +48,8 @@ const CoverSchema = Type.Object({
 })
 export type CoverView = Static<typeof CoverSchema>
 
-export const CoverGroupSchema = Type.Object({ name: Type.String({ description: 'Of the game, at the source' }), resources: Type.Array(CoverSchema) })
+export const CoverGroupSchema = Type.Object({ name: Type.String({ description: 'Of the game, at the provider' }), resources: Type.Array(CoverSchema) })
 export type CoverGroupView = Static<typeof CoverGroupSchema>
 
-/** A source without an answer, as the header tells it. */
+/** A provider without an answer, as the header tells it. */
 export interface LeftOut { provider: string, reason: string, until: string | null }

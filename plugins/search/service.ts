@@ -11,7 +11,7 @@ import { ARTWORK_MS, GAMES_MS, createAsker } from './ask.ts'
 import { mergeGames } from './merge.ts'
 import type { CoverGroupView, CoverView, LeftOut, SearchRomsQuery, SearchedGameView } from './schemas.ts'
 
-/** What was found, and the sources without an answer. */
+/** What was found, and the providers without an answer. */
 export interface Results<View> { results: View[], left_out: LeftOut[] }
 
 const QUEUE = 'search'
@@ -31,7 +31,7 @@ function checkAnswered ({ isEnabled, answers, failures }: Answered<unknown>, mis
   if (refused.length === failures.length) {
     throw new ApiError('KEY_REFUSED', `Invalid ${refused.map(({ provider }) => provider.toUpperCase()).join(', ')} API key`)
   }
-  throw new ApiError('UNAVAILABLE', 'No metadata source answered: ' +
+  throw new ApiError('UNAVAILABLE', 'No metadata provider answered: ' +
     failures.map(({ provider, reason, until }) => `${provider}: ${reason}${until === null ? '' : ` until ${until}`}`).join('; '))
 }
 
@@ -51,7 +51,7 @@ export function createSearch (app: FastifyInstance, config: Config) {
     concurrency: CONCURRENCY, timeoutSeconds: TIMEOUT_MS / 1_000, run: createAsker(app, config)
   })
 
-  /** One search of a person at a time: each asks every source. */
+  /** One search of a person at a time: each asks every provider. */
   const ask = async (call: Call, { id }: Caller) =>
     await app.jobs.request(QUEUE, call, TIMEOUT_MS, { group: `user:${id}` })
 
@@ -64,9 +64,9 @@ export function createSearch (app: FastifyInstance, config: Config) {
 
   return {
     /**
-     * Games that sources offer for a ROM; none for a ROM that is unknown or hidden.
+     * Games that providers offer for a ROM; none for a ROM that is unknown or hidden.
      *
-     * @throws ApiError BAD_REQUEST for an id that is no number · NO_PROVIDER · UNAVAILABLE when no source answered
+     * @throws ApiError BAD_REQUEST for an id that is no number · NO_PROVIDER · UNAVAILABLE when no provider answered
      */
     async games (em: EntityManager, caller: Caller, query: SearchRomsQuery): Promise<Results<SearchedGameView>> {
       const by = query.search_by.toLowerCase()
@@ -74,18 +74,18 @@ export function createSearch (app: FastifyInstance, config: Config) {
       const term = query.search_term.trim() || (rom?.fs_name_no_tags ?? '')
       if (rom === null || term === '' || (by !== 'name' && by !== 'id')) return NOTHING
       if (by === 'id' && (!/^\d+$/.test(term) || !Number.isSafeInteger(Number(term)))) {
-        throw badRequest(`search_term is '${term}', which is no number; give the id that the game has at a source`)
+        throw badRequest(`search_term is '${term}', which is no number; give the id that the game has at a provider`)
       }
       const answer = await ask({ kind: 'games', rom_id: query.rom_id, term, by }, caller) as GamesAnswer
       checkAnswered(answer, 'No metadata providers enabled')
       return {
-        results: mergeGames(answer, app.roms.sources, metadata, rom.platform_id, caller),
+        results: mergeGames(answer, app.roms.providers, metadata, rom.platform_id, caller),
         left_out: answer.failures.map(toLeftOut)
       }
     },
 
     /**
-     * Covers by game, of all sources that a person may choose from.
+     * Covers by game, of all providers that a person may choose from.
      *
      * @throws ApiError NO_PROVIDER · KEY_REFUSED when nobody answered for want of a key · UNAVAILABLE
      */

@@ -121,7 +121,7 @@ export function createOrigins ({ http, libraryDir, providers, breakerOf, scope }
         ? await http.download(piece.url, { toFile, acceptType, signal })
         : await downloadAs(provider, piece, toFile, acceptType)
     } catch (err) {
-      if (err instanceof LeftOutError) throw new Error(`${piece.source} is not asked: ${err.describe()}`, { cause: err })
+      if (err instanceof LeftOutError) throw new Error(`${piece.provider} is not asked: ${err.describe()}`, { cause: err })
       throw err instanceof FileWriteError ? toStoreError(err.cause) : err
     }
   }

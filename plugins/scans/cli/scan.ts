@@ -50,11 +50,8 @@ function readPayload (app: App, options: ScanOptions): ScanPayload {
     roms_ids: options.rom ?? [],
     ...(options.api === undefined ? {} : { apis: options.api })
   })
-  if (Value.Check(schema, payload)) return payload
-  const [problem] = [...Value.Errors(schema, payload)]
-  throw new StartError(`${JSON.stringify(problem?.value)} cannot be scanned with (${problem?.path.split('/')[1] ?? ''}): ` +
-    `${problem?.message ?? ''}. svc plugins lists the metadata providers.`, { exitCode: USAGE })
-import { createReader } from '../../../core/web/validation.ts'
+  if ('problem' in read) throw new StartError(`No such scan: ${read.problem}. See svc scan --help.`, { exitCode: USAGE })
+  return read.value as ScanPayload
 }
 
 const ProblemsSchema = Type.Array(Type.Object({ platform: Type.String(), path: Type.String(), reason: Type.String() }))

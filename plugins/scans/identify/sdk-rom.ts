@@ -4,7 +4,6 @@ import {
 } from '@svc/plugin-sdk'
 import type { Config } from '../../../core/config/config.ts'
 import { parseName, regionCodes } from '../../library/names.ts'
-import { parseName, regionCodes } from '../../../core/library/names.ts'
 import { readPreferences } from '../../../core/loader/context.ts'
 import type { Platform } from '../../platforms/entities.ts'
 import type { LookupFile, LookupRom, StoredRom } from './stored-roms.ts'

@@ -191,7 +191,7 @@ test('a slow plan is the default, and the pace that answers tell takes its place
 })
 
 test('headers that make no sense, or tell of the second only, leave limits as they are', async (t) => {
-  const HEADERS = [
+  const HEADERS: Record<string, string>[] = [
     {}, { 'ratelimit-policy': 'none' }, { 'ratelimit-policy': '0;w=0' },
     { 'ratelimit-limit': '720', 'ratelimit-remaining': '1', 'ratelimit-reset': '1' }
   ]

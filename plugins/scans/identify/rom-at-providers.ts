@@ -6,20 +6,20 @@ import { knowsPlatform } from './plan.ts'
 import { type ScannedPlatform, readPreferencesFor, toScannedPlatform, toSdkRom } from './sdk-rom.ts'
 import { type StoredRom, loadStoredRoms } from './stored-roms.ts'
 
-/** A ROM about which sources are asked outside a scan. */
-export interface RomAtSources extends StoredRom {
+/** A ROM about which providers are asked outside a scan. */
+export interface RomAtProviders extends StoredRom {
   platform: ScannedPlatform
-  /** Whether a source can know anything of its platform. */
+  /** Whether a provider can know anything of its platform. */
   isKnownTo (definition: ProviderDefinition): boolean
   preferences: Preferences
-  /** The ROM as a source gets it. */
+  /** The ROM as a provider gets it. */
   toSdk (definition: ProviderDefinition): SdkRom
 }
 
 /** Null when there is no such ROM. */
-export async function loadRomAtSources (
+export async function loadRomAtProviders (
   app: FastifyInstance, config: Config, id: number
-): Promise<RomAtSources | null> {
+): Promise<RomAtProviders | null> {
   const [row, stored] = await Promise.all([
     app.orm.em.fork().findOne(Rom, { id }, { populate: ['platform'] }), loadStoredRoms(app.pg, [id])
   ])
