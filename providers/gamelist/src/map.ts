@@ -8,6 +8,8 @@ const NAME_LENGTH = 350
 const SORT_NAME_LENGTH = 500
 const SORT_DIGITS = 12
 const DAY_MS = 24 * 60 * 60 * 1000
+/** Scrapers write `Sports / Soccer-Sports` for two genres, and `Role-Playing` or `Shoot-'Em-Up` for one. */
+const BETWEEN_GENRES = /(?<!\b(?:Role|and|Em|Sci|Co|Turn|Real|First|Third|Side|Top|Text|Multi))-(?=[\p{Lu}\d])/u
 
 /** The match of an entry. Its id is a hash of the platform and the entry's path, the same in every scan. */
 export function toMatch (
@@ -31,10 +33,10 @@ function toFields (text: Entry['text']): GameFields {
     regions: toList(text.get('region')),
     languages: toList(text.get('lang')),
     companies: toCompanies(text),
-    developers: toList(text.get('developer')),
-    publishers: toList(text.get('publisher')),
+    developers: toNames([text.get('developer')]),
+    publishers: toNames([text.get('publisher')]),
     franchises: toList(text.get('family')),
-    genres: toList(text.get('genre')),
+    genres: toGenres(text.get('genre')),
     player_count: players === '1' ? undefined : players,
     first_release_date: toTime(text.get('releasedate')),
     average_rating: rating === undefined ? undefined : Math.round(rating * 10_000) / 100
@@ -51,7 +53,7 @@ function toMetadata (text: Entry['text'], urls: ReadonlyMap<MediaKey, string>): 
     md5_hash: toMd5(text.get('md5')),
     companies: toCompanies(text),
     franchises: toList(text.get('family')),
-    genres: toList(text.get('genre')),
+    genres: toGenres(text.get('genre')),
     ...Object.fromEntries([...urls].map(([key, url]) => [`${key}_url`, url]))
   }
 }
@@ -68,13 +70,22 @@ function toMedia (urls: ReadonlyMap<MediaKey, string>): Media[] {
 }
 
 function toCompanies (text: Entry['text']): string[] | undefined {
-  return toList(`${text.get('developer') ?? ''},${text.get('publisher') ?? ''}`)
+  return toNames([text.get('developer'), text.get('publisher')])
+}
+
+/** A comma is part of a name: `Race, Driving` is one genre. */
+function toGenres (text = ''): string[] | undefined {
+  return toNames(text.split(BETWEEN_GENRES))
+}
+
+function toList (text = ''): string[] | undefined {
+  return toNames(text.split(','))
 }
 
 /** Frontends write `unknown` where they know nothing. */
-function toList (text = ''): string[] | undefined {
-  const values = text.split(',').map((value) => value.trim()).filter((value) => value !== '' && value !== 'unknown')
-  return values.length === 0 ? undefined : [...new Set(values)]
+function toNames (texts: readonly (string | undefined)[]): string[] | undefined {
+  const names = texts.map((name = '') => name.trim()).filter((name) => name !== '' && name !== 'unknown')
+  return names.length === 0 ? undefined : [...new Set(names)]
 }
 
 /** 0 to 1. Frontends write 0 for "not rated". */

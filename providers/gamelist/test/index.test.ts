@@ -52,11 +52,11 @@ t.test('an entry beside a second root element gives its texts, lists, date and r
     summary: 'Sail a chain of islands.\nTrade & explore.',
     regions: ['us'],
     languages: ['en', 'fr'],
-    companies: ['Harbor Works', 'Tidal', 'Example Corp'],
+    companies: ['Harbor Works', 'Tidal Works, Inc.'],
     developers: ['Harbor Works'],
-    publishers: ['Tidal', 'Example Corp', 'Harbor Works'],
+    publishers: ['Tidal Works, Inc.'],
     franchises: ['Chrono'],
-    genres: ['Role-Playing', 'Adventure'],
+    genres: ['Role-Playing', 'Race, Driving'],
     player_count: '1-2',
     first_release_date: Date.UTC(1995, 2, 11),
     average_rating: 85
@@ -67,9 +67,53 @@ t.test('an entry beside a second root element gives its texts, lists, date and r
     sort_name: 'The Chrono Harbor 1',
     player_count: '1-2',
     md5_hash: '0f343b0931126a20f133d67c2b018a3b',
-    companies: ['Harbor Works', 'Tidal', 'Example Corp'],
+    companies: ['Harbor Works', 'Tidal Works, Inc.'],
     franchises: ['Chrono'],
-    genres: ['Role-Playing', 'Adventure']
+    genres: ['Role-Playing', 'Race, Driving']
+  })
+})
+
+t.test('a comma is part of a company\'s or genre\'s name, and several genres are joined by hyphens', async (t) => {
+  const read = async (children: Record<string, string>) =>
+    identifyIn(createGame('./Chrono Harbor (USA).sfc', children), HARBOR)
+  for (const name of ['BlueSky Software, Inc.', 'Kawada, Co. Ltd', 'Assembly Line, The']) {
+    t.match(await read({ developer: name, publisher: name }), { developers: [name], publishers: [name], companies: [name] })
+  }
+  const GENRES: [string, string[]][] = [
+    ['Race, Driving', ['Race, Driving']],
+    ['Sports / Soccer-Sports', ['Sports / Soccer', 'Sports']],
+    ['Platform-Action / Adventure-3D', ['Platform', 'Action / Adventure', '3D']],
+    ['Role-Playing', ['Role-Playing']],
+    ['Shoot-\'Em-Up-Puzzle', ['Shoot-\'Em-Up', 'Puzzle']],
+    ['Hack-and-Slash', ['Hack-and-Slash']]
+  ]
+  for (const [genre, genres] of GENRES) t.match(await read({ genre }), { genres, metadata: { genres } }, genre)
+})
+
+t.test('an emulator whose name is not escaped does not lose the list', async (t) => {
+  const list = createGame('./Chrono Harbor (USA).sfc', { name: 'Chrono Harbor' })
+  const EMULATORS = [
+    '<alternativeEmulator label="Tide & Sons"/>', '<alternativeEmulator label="Tide & Sons">\n</alternativeEmulator>',
+    '<alternativeEmulator>\n  <label>Tide & Sons</label>\n</alternativeEmulator>'
+  ]
+  for (const emulator of EMULATORS) {
+    t.match(await identifyIn(`<?xml version="1.0"?>\n${emulator}\n${list}`, HARBOR), { name: 'Chrono Harbor' }, emulator)
+    t.throws(() => parseGamelist(`${emulator}\n<gameList><game></gameList>`, 'list'), {
+      message: new RegExp(`line ${emulator.split('\n').length + 1}\\b`)
+    }, 'and lines keep their numbers')
+  }
+  for (const broken of ['<alternativeEmulator', '<alternativeEmulator>&', '<a>&</a>']) {
+    t.throws(() => parseGamelist(broken, 'list'), { name: 'XmlError' })
+  }
+})
+
+t.test('a list of Skraper is read', async (t) => {
+  const children = '<path>./Chrono Harbor (USA).sfc</path><name>Chrono : Harbor</name><players>8+</players><hash></hash>' +
+    '<genreid>257</genreid>'
+  const xml = '\uFEFF<?xml version="1.0"?><gameList><provider><System>Super Nintendo</System></provider>' +
+    `<game id="7" source="ScreenScraper.fr">${children}<image>./Imgs/harbor.png</image></game></gameList>`
+  t.match(await identifyIn(xml, HARBOR, `${FOLDER}/Imgs/harbor.png`), {
+    name: 'Chrono : Harbor', player_count: '8+', media: [{ kind: 'cover', url: `file://${FOLDER}/Imgs/harbor.png` }]
   })
 })
 
