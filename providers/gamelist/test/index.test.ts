@@ -77,7 +77,8 @@ t.test('a comma is part of a company\'s or genre\'s name, and several genres are
   const read = async (children: Record<string, string>) =>
     identifyIn(createGame('./Chrono Harbor (USA).sfc', children), HARBOR)
   for (const name of ['BlueSky Software, Inc.', 'Kawada, Co. Ltd', 'Assembly Line, The']) {
-    t.match(await read({ developer: name, publisher: name }), { developers: [name], publishers: [name], companies: [name] })
+    const match = await read({ developer: name, publisher: name })
+    t.match(match, { developers: [name], publishers: [name], companies: [name] })
   }
   const GENRES: [string, string[]][] = [
     ['Race, Driving', ['Race, Driving']],
