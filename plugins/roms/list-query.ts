@@ -34,7 +34,9 @@ export const ListRomsQuery = Type.Object({
   with_rom_id_index: Sidecar('rom_id_index'),
   with_files: Type.Boolean({ default: false, description: "Fills every item's files" }),
   order_by: Type.String({
-    default: '', description: 'A column of ROMs, `<source>_id`, or an own mark (then only marked ROMs are listed); else name'
+    default: '',
+    description: 'A column of ROMs, `<source>_id`, a number of a source such as `hltb_metadata.main_story`, or an own mark ' +
+      '(then only marked ROMs are listed); else name'
   }),
   order_dir: Type.String({ default: 'asc', description: '`desc`; anything else sorts ascending' }),
   search_term: StoredText({

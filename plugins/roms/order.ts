@@ -1,3 +1,4 @@
+import { TypeGuard } from '@sinclair/typebox'
 import { type RawBuilder, sql } from 'kysely'
 import { GAME_FIELDS, GAME_FIELD_NAMES } from './game-fields.ts'
 import type { RomProvider, RomProviders } from './providers.ts'
@@ -32,14 +33,34 @@ function providerId ({ key, id }: RomProvider): RawBuilder<unknown> {
   return sql`(select ${value} from rom_matches m where m.rom_id = r.id and m.provider = ${key})`
 }
 
+const METADATA_FIELD = /^([a-z][a-z0-9-]*)_metadata\.([a-z0-9_]+)$/
+
+/** A number of a provider's raw record, such as how long a game takes; null for what its schema has no number of. */
+function providerNumber ({ key, metadata }: RomProvider, field: string): RawBuilder<unknown> | null {
+  const schema = metadata?.properties[field]
+  if (!TypeGuard.IsInteger(schema) && !TypeGuard.IsNumber(schema)) return null
+  const value = sql`m.match->'metadata'->${field}::text`
+  return sql`(select case when jsonb_typeof(${value}) = 'number' then (${value})::numeric end
+    from rom_matches m where m.rom_id = r.id and m.provider = ${key})`
+}
+
+/** What comes of a provider: its id, or a number of its record. */
+function providerValue (column: string, { byKey }: RomProviders): RawBuilder<unknown> | null {
+  const [, key = '', field = ''] = METADATA_FIELD.exec(column) ?? []
+  const recorded = byKey.get(key)
+  if (recorded !== undefined) return providerNumber(recorded, field)
+  const provider = column.endsWith('_id') ? byKey.get(column.slice(0, -3)) : undefined
+  return provider === undefined ? null : providerId(provider)
+}
+
 interface SortValue { value: RawBuilder<unknown>, isText: boolean, needsMarks: boolean }
 
 function valueOf (column: string, providers: RomProviders): SortValue | null {
   const isText = TEXT_COLUMNS.has(column)
   if (isText || OTHER_COLUMNS.has(column)) return { value: sql.ref(`r.${column}`), isText, needsMarks: false }
   if (MARK_COLUMNS.has(column)) return { value: sql.ref(`u.${column}`), isText: false, needsMarks: true }
-  const provider = column.endsWith('_id') ? providers.byKey.get(column.slice(0, -3)) : undefined
-  return provider === undefined ? null : { value: providerId(provider), isText: false, needsMarks: false }
+  const value = providerValue(column, providers)
+  return value === null ? null : { value, isText: false, needsMarks: false }
 }
 
 /** The order a client asks for by name; a name that is not in the lists above means by name. */

@@ -33,8 +33,8 @@ const ownFields = (key: string, { id, url_cover: cover }: FoundGame) =>
   ({ [`${key}_id`]: id, [`${key}_url_cover`]: cover })
 
 /**
- * Games of one name are one: the provider that goes first by the owner's priority has the say about what they share, even
- * where it says nothing; the others add their id and cover. Each is there only for those who may see it.
+ * Games of one name are one: the provider that goes first by the owner's priority has the say about what they share,
+ * even where it says nothing; the others add their id and cover. Each is there only for those who may see it.
  */
 export function mergeGames (
   { answers, artwork }: GamesAnswer, { all }: RomProviders, priority: readonly string[], platformId: number,

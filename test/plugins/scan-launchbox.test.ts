@@ -45,6 +45,16 @@ t.test('a scan takes games, ids and covers from a LaunchBox folder', async (t) =
   t.ok(own.launchbox_id < 0)
 })
 
+t.test('lists are sorted by a number of a source, those without it last', async (t) => {
+  const names = async (order: string) => (await get(`/api/roms?${order}`)).items.map((item: { name: string }) => item.name)
+  t.same(await names('order_by=launchbox_metadata.community_rating'), ['Own Game', 'Chrono Harbor: Second Tide', 'else'])
+  t.same(await names('order_by=launchbox_metadata.community_rating&order_dir=desc'),
+    ['Chrono Harbor: Second Tide', 'Own Game', 'else'])
+  for (const field of ['launchbox_metadata.esrb', 'launchbox_metadata.constructor', 'nobody_metadata.x', 'igdb_metadata.x']) {
+    t.same(await names(`order_by=${field}`), ['Chrono Harbor: Second Tide', 'else', 'Own Game'], `${field} means by name`)
+  }
+})
+
 t.test('the server tells of the folder, of the task and of its schedule', async (t) => {
   t.match((await get('/api/plugins')).find(({ key }: { key: string }) => key === 'launchbox'), { status: 'active' })
   t.match(await get('/api/heartbeat'), {
