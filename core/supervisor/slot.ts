@@ -8,6 +8,8 @@ const RESTART_MAX_MS = 30_000
 const STEADY_MS = 60_000
 /** Ticks without a word after which a process counts as hung. Ticks, not time: a machine may sleep. */
 const SILENT_TICKS_MAX = 12
+/** The same while it starts: its modules load without a pause, for minutes on a slow or busy machine. */
+const STARTING_TICKS_MAX = 60
 
 export interface SlotOptions {
   name: string
@@ -44,6 +46,7 @@ export function createSlot ({ name, fork, log, onReady, onHopeless, onLost }: Sl
   let deaths = 0
   let failures = 0
   let silentTicks = 0
+  let isStarting = true
   let restart: NodeJS.Timeout | undefined
   let resolveGone: () => void = () => {}
   const gone = new Promise<void>((resolve) => { resolveGone = resolve })
@@ -60,12 +63,13 @@ export function createSlot ({ name, fork, log, onReady, onHopeless, onLost }: Sl
     if (news.type === 'failed') onHopeless(news.message, news.exit_code)
     if (news.type !== 'ready') return
     failures = 0
+    isStarting = false
     onReady(news)
   }
 
   function watch (watched: ChildProcess): NodeJS.Timeout {
     return setInterval(() => {
-      if (++silentTicks < SILENT_TICKS_MAX) return
+      if (++silentTicks < (isStarting ? STARTING_TICKS_MAX : SILENT_TICKS_MAX)) return
       log.error({ process: name, child: watched.pid }, 'process hangs and is killed')
       watched.kill('SIGKILL')
     }, ALIVE_MS)
@@ -78,6 +82,7 @@ export function createSlot ({ name, fork, log, onReady, onHopeless, onLost }: Sl
     const born = fork()
     child = born
     silentTicks = 0
+    isStarting = true
     const watchdog = watch(born)
     born.on('message', (message) => { if (isNews(message)) receive(message) })
     born.on('error', (err) => { log.error({ err, process: name }, 'process could not be started or told') })

@@ -3,6 +3,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { pino } from 'pino'
+import { mock } from 'node:test'
 import t from 'tap'
 import { loadConfig } from '../../core/config/config.ts'
 import { StartError } from '../../core/errors.ts'
@@ -15,6 +16,7 @@ import { isNews, isOrder } from '../../core/supervisor/messages.ts'
 import { checkPort } from '../../core/supervisor/port.ts'
 import { createSlot, restartDelay } from '../../core/supervisor/slot.ts'
 import { readServerState, writeServerState } from '../../core/supervisor/state.ts'
+import { isAlive } from '../e2e/server.ts'
 
 const STATE = { pid: 1, started_at: '2026-01-01T00:00:00Z', url: null, port: null, database_url: 'postgres://db' }
 const START = { type: 'start', settings: {}, database_url: 'u', migrate: false, worker_number: 1, socket_dir: '/', port: 1 } as const
@@ -169,6 +171,44 @@ t.test('a place gets another process when its own dies, and none after it was st
   t.not(pids[0], pids[1])
   await slot.stop()
   t.equal(slot.pid, undefined)
+})
+
+t.test('a process that is silent is killed after a minute, one that is still starting after five', async (t) => {
+  const folder = t.testdir({
+    'child.mjs': `process.on('message', (message) => {
+      if (message.type === 'stop') process.exit(0)
+      if (message.worker_number === 1) process.send({ type: 'ready', setup_code: null, plugins: [] })
+    })
+    process.send({ type: 'alive' })`
+  })
+  mock.timers.enable({ apis: ['setInterval'] })
+  t.teardown(() => { mock.timers.reset() })
+  for (const [isReady, minutes] of [[true, 1], [false, 5]] as const) {
+    const said = Promise.withResolvers<void>()
+    const lost = Promise.withResolvers<void>()
+    const slot = createSlot({
+      name: 'test',
+      log: silent,
+      fork: () => {
+        const child = fork(join(folder, 'child.mjs'))
+        if (!isReady) child.once('message', () => { said.resolve() })
+        return child
+      },
+      onReady: () => { said.resolve() },
+      onHopeless: (message) => { t.fail(message) },
+      onLost: () => { lost.resolve() }
+    })
+    slot.order({ ...START, worker_number: isReady ? 1 : 0 })
+    await said.promise
+    const first = slot.pid
+    mock.timers.tick(minutes * 60_000 - 1)
+    t.equal(slot.pid, first, `${minutes} min`)
+    t.ok(first !== undefined && isAlive(first))
+    slot.pause()
+    mock.timers.tick(5_000)
+    await lost.promise
+    await slot.stop()
+  }
 })
 
 t.test('a process that says it can never start is reported with its reason', async (t) => {
