@@ -15,7 +15,7 @@ import { refuseConnection, refuseExpectation, sendFrameworkError } from './web/f
 import jobs from './jobs/jobs.ts'
 import jsonDepth from './web/json-depth.ts'
 import limits from './web/limits.ts'
-import loader from './loader/loader.ts'
+import { openRegistry } from './loader/known-plugins.ts'
 import openapi from './web/openapi.ts'
 import { corsOptionsFor } from './web/origins.ts'
 import type { PluginPackage } from './loader/packages.ts'
@@ -122,10 +122,10 @@ export async function buildApp (options: AppOptions): Promise<App> {
   await app.register(auth, { config, secrets })
   await app.register(sockets, { config, accepts: role === 'web', workerNumber: options.workerNumber ?? 0 })
   await app.register(jobs, { url, works })
-  await app.register(loader, {
+  await app.register(await openRegistry(app, {
     config, works, createServices: await createPluginServices(app, config),
     ...(options.packages === undefined ? {} : { packages: options.packages })
-  })
+  }))
   await app.register(openapi, { config, version: VERSION })
   for (const feature of options.features.plugins) await app.register(feature, { config, role })
   return app

@@ -1,3 +1,12 @@
 // Types are stripped in place, so line numbers are right as they are; reading the maps of all libraries costs each test
 // file a tenth of its start. The runner switches them on.
 process.setSourceMapsEnabled(false)
+
+/** The registry of what tap does to every process that a test starts. */
+const spawning = globalThis[Symbol.for('process-on-spawn@*:singletonId')]
+// tap has them load a module of its own, which a process that may read nothing cannot do.
+spawning?.listeners.push((options) => {
+  if (!options.args.includes('--permission')) return
+  options.env = Object.fromEntries(Object.entries(options.env)
+    .filter(([name]) => name !== 'NODE_OPTIONS' && !name.startsWith('_TAPJS_')))
+})

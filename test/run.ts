@@ -3,9 +3,13 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
+import { loadConfig } from '../core/config/config.ts'
 import { migrate } from '../core/database/database.ts'
 import { startEmbeddedPostgres } from '../core/postgres/embedded.ts'
 import { createBoss } from '../core/jobs/jobs.ts'
+import { inspectPlugins } from '../core/loader/inspect.ts'
+import { listPluginPackages } from '../core/loader/packages.ts'
+import { fingerprintOf, storeDescriptions } from '../core/loader/snapshot.ts'
 import { SERVER_DIR } from '../core/server-dir.ts'
 import { features } from '../plugins/index.ts'
 
@@ -36,6 +40,12 @@ async function createTemplate (): Promise<void> {
   const boss = createBoss(url.href)
   await boss.start()
   await boss.stop({ graceful: false, close: true })
+  const { config } = loadConfig({ SVC_DATA_DIR: folder, SVC_LOG_LEVEL: 'silent' })
+  const { descriptions } = await inspectPlugins(config, false)
+  const template = new pg.Client({ connectionString: url.href })
+  await template.connect()
+  await storeDescriptions(template, fingerprintOf(listPluginPackages(folder)), descriptions)
+  await template.end()
 }
 
 function runTap (args: string[]): Promise<number> {

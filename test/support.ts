@@ -5,9 +5,12 @@ import { hash } from '@node-rs/argon2'
 import { pino } from 'pino'
 import pg from 'pg'
 import type { Test as TapTest } from 'tap'
-import { type AppOptions, buildApp } from '../core/app.ts'
+import { buildApp } from '../core/app.ts'
 import { FIRST_GROUPS } from '../core/database/migrations/20261121200000-access.ts'
 import { type Config, loadConfig } from '../core/config/config.ts'
+import { inspectPlugins } from '../core/loader/inspect.ts'
+import type { PluginPackage } from '../core/loader/packages.ts'
+import { fingerprintOf, storeDescriptions } from '../core/loader/snapshot.ts'
 import type { App } from '../core/typebox.ts'
 import { features } from '../plugins/index.ts'
 import { insertUser } from '../plugins/users/service.ts'
@@ -40,7 +43,7 @@ function databaseUrlOf (name: string): string {
 const emptied: string[] = []
 const TEMPLATE = 'svc_template'
 /** Rows that belong to the schema, not to a test. */
-const KEPT_TABLES = ['public.migrations', 'pgboss.version', 'pgboss.queue']
+const KEPT_TABLES = ['public.migrations', 'public.plugin_snapshots', 'pgboss.version', 'pgboss.queue']
 
 /** Rows that belong to a server that runs. */
 const RUNNING_TABLES = [...KEPT_TABLES, 'public.workers', 'pgboss.schedule']
@@ -86,7 +89,7 @@ export async function createTestDatabase (t: Test, template = TEMPLATE): Promise
 export interface TestAppOptions {
   /** Variables in place of the real environment. */
   env?: Record<string, string>
-  packages?: AppOptions['packages']
+  packages?: PluginPackage[]
   /** Content of the library folder, as `t.testdir` takes it. */
   library?: Parameters<TapTest['testdir']>[0]
   /** Whether a scan worker runs beside the web worker; default false. */
@@ -109,6 +112,18 @@ export interface TestApp {
   admin: { authorization: string }
   /** Makes a user and returns the headers to call as that user. */
   createUser (username: string, role?: 'admin' | 'user'): Promise<{ authorization: string }>
+}
+
+/** What a scan worker would have stored of these packages: fixtures share memory with the test that runs them. */
+async function keepDescriptions (databaseUrl: string, config: Config, packages: PluginPackage[]): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  try {
+    const { descriptions } = await inspectPlugins(config, false, packages)
+    await storeDescriptions(client, fingerprintOf(packages), descriptions)
+  } finally {
+    await client.end()
+  }
 }
 
 /** A password need not be slow to guess here: each test would pay for it, and once more when it is checked. */
@@ -134,6 +149,9 @@ export async function buildTestApp (t: Test, options: TestAppOptions = {}): Prom
     config, role, databaseUrl, logger, features, workerNumber: role === 'web' ? 1 : 0,
     ...(options.packages === undefined ? {} : { packages: options.packages })
   })
+  if (options.packages !== undefined && options.worker !== true) {
+    await keepDescriptions(databaseUrl, config, options.packages)
+  }
   const worker = options.worker === true ? await build('worker') : null
   const app = await build('web')
   t.teardown(async () => {

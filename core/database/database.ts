@@ -3,7 +3,7 @@ import type { EntityClass, EntitySchema } from '@mikro-orm/core'
 import { Migrator } from '@mikro-orm/migrations'
 import fp from 'fastify-plugin'
 import pg from 'pg'
-import { Installation, PluginCacheEntry, Worker, PluginIndex, PluginLimits } from './entities.ts'
+import { Installation, PluginCacheEntry, Worker, PluginIndex, PluginLimits, PluginSnapshot } from './entities.ts'
 import { MIGRATIONS } from './migrations/index.ts'
 import { mindPool } from './pool.ts'
 import { limitRequests } from './request-time.ts'
@@ -51,7 +51,7 @@ export function openOrm (options: DatabaseOptions): Promise<MikroORM> {
   const { url, poolSize, entities } = options
   return MikroORM.init({
     clientUrl: url,
-    entities: [...entities, Worker, PluginCacheEntry, PluginIndex, PluginLimits, Installation],
+    entities: [...entities, Worker, PluginCacheEntry, PluginIndex, PluginLimits, PluginSnapshot, Installation],
     extensions: [Migrator],
     namingStrategy: EntityCaseNamingStrategy,
     pool: { min: 0, max: poolSize },

@@ -1,5 +1,6 @@
 import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
 import type { Allowance, Limits } from '@svc/plugin-sdk'
+import type { Description, PluginRecord } from '../loader/registry.ts'
 import { columns } from './columns.ts'
 
 /** A process that can do work, and when it last said so. */
@@ -68,3 +69,19 @@ export const PluginLimits = defineEntity({
   }
 })
 export type PluginLimits = InferEntity<typeof PluginLimits>
+
+/** What the packages of one installation are, for processes that run none of their code. */
+export const PluginSnapshot = defineEntity({
+  name: 'PluginSnapshot',
+  tableName: 'plugin_snapshots',
+  properties: {
+    /** Of the packages and the server. */
+    fingerprint: columns.text().primary(),
+    descriptions: p.json<Description[]>(),
+    /** The scan worker that found out what is in `records`. */
+    worker: columns.text().nullable(),
+    records: p.json<PluginRecord[]>().default('[]'),
+    stored_at: columns.createdAt()
+  }
+})
+export type PluginSnapshot = InferEntity<typeof PluginSnapshot>

@@ -98,19 +98,6 @@ export function createFiles (rootDir: string): Files {
   }
 }
 
-/** Runs `create` once per key and shares the promise; a rejection is not kept. */
-export function createMemo (): Context['memo'] {
-  const promises = new Map<string, Promise<unknown>>()
-  return async function memo<T> (key: string, create: () => Promise<T>): Promise<T> {
-    const known = promises.get(key)
-    if (known !== undefined) return await known as T
-    const made = create()
-    promises.set(key, made)
-    made.catch(() => { promises.delete(key) })
-    return await made
-  }
-}
-
 export function readPreferences (config: Config): Preferences {
   return { regions: config.scan.priority.region, languages: config.scan.priority.language, media: config.scan.media }
 }

@@ -1,28 +1,17 @@
 import { pathToFileURL } from 'node:url'
-import {
-  type ChannelDefinition, type ExporterDefinition, type HostOptions, type Manifest, ManifestSchema, type PluginKind,
-  type ProviderDefinition, SDK_VERSION
-} from '@svc/plugin-sdk'
+import { type HostOptions, type Manifest, ManifestSchema, type PluginKind, SDK_VERSION } from '@svc/plugin-sdk'
 import { Value } from '@sinclair/typebox/value'
 import { satisfies, validRange } from 'semver'
+import { LoadError } from './load-error.ts'
 import type { PluginPackage } from './packages.ts'
-import type { PluginStatus } from './registry.ts'
+import { type Descriptor, rebuildDefinition } from './process/descriptor.ts'
+import type { PluginProcess } from './process/plugin-process.ts'
+import type { Definition } from './registry.ts'
 
-export type Definition = ProviderDefinition | ChannelDefinition | ExporterDefinition
 export interface Exported { kind: PluginKind, definition: Definition }
 /** What the plugin asks of its host: to be told of the end. */
 export interface PluginHost { addHook (name: 'onClose', hook: () => Promise<void>): unknown }
 export type ImportedPlugin = Exported & ((host: PluginHost, options: HostOptions) => Promise<void>)
-
-/** Why a plugin is left out, as its owner reads it. */
-export class LoadError extends Error {
-  readonly status: PluginStatus
-
-  constructor (status: PluginStatus, message: string) {
-    super(message)
-    this.status = status
-  }
-}
 
 /** What each kind must have; the rest of its definition is optional. */
 const REQUIRED: Record<PluginKind, Record<string, 'function' | 'object' | 'string'>> = {
@@ -66,22 +55,54 @@ export function readManifest (pack: PluginPackage): Manifest {
 }
 
 /**
- * Runs the package's code and takes its default export.
+ * Runs the package's code in this process and takes its default export.
  *
  * @throws LoadError when it cannot be loaded or is not what the manifest says.
  */
 export async function importPlugin (
-  pack: PluginPackage, manifest: Manifest, timeoutMs: number
+  pack: PluginPackage & { entry: string }, manifest: Manifest, timeoutMs: number
 ): Promise<ImportedPlugin> {
-  if (pack.entry === null) throw new LoadError('failed', 'the file its package.json exports does not exist; build it first')
-  let module: { default?: unknown }
   try {
     const imported = import(pathToFileURL(pack.entry).href) as Promise<{ default?: unknown }>
-    module = await limitTime(imported, timeoutMs, 'loading it')
+    const { default: exported } = await limitTime(imported, timeoutMs, 'loading it')
+    const plugin = readExport(exported)
+    checkPlugin(plugin, manifest)
+    return plugin
   } catch (err) {
     throw err instanceof LoadError ? err : new LoadError('failed', describeImportError(err, pack))
   }
-  const plugin = readExport(module.default)
+}
+
+/**
+ * Has the package's code run in a process of its own, which is called by what is returned.
+ *
+ * @throws LoadError when it cannot be loaded or is not what the manifest says.
+ */
+export async function importApart (pack: PluginPackage, manifest: Manifest, process: PluginProcess): Promise<Exported> {
+  try {
+    const descriptor = await process.load()
+    if (descriptor === null) throw new LoadError('failed', HOME_OF_DEFINES)
+    return readDescriptor(descriptor, manifest, process.call)
+  } catch (err) {
+    throw err instanceof LoadError ? err : new LoadError('failed', describeImportError(err, pack))
+  }
+}
+
+/**
+ * The plugin that a description is of.
+ *
+ * @throws LoadError when it is not what the manifest says.
+ */
+export function readDescriptor (
+  descriptor: Descriptor, manifest: Manifest, callOf: (method: string) => (...args: unknown[]) => unknown
+): Exported {
+  if (!Object.hasOwn(REQUIRED, descriptor.kind)) throw new LoadError('failed', HOME_OF_DEFINES)
+  const plugin = { kind: descriptor.kind, definition: rebuildDefinition(descriptor, callOf) as unknown }
+  checkPlugin(plugin as Exported, manifest)
+  return plugin as Exported
+}
+
+function checkPlugin (plugin: Exported, manifest: Manifest): void {
   if (plugin.kind !== manifest.kind) {
     throw new LoadError('failed', `its package.json says ${manifest.kind}, its code is a ${plugin.kind}`)
   }
@@ -94,7 +115,6 @@ export async function importPlugin (
     throw new LoadError('failed', `its definition lacks the ${lacking[1]} '${lacking[0]}', which every ${plugin.kind} has`)
   }
   if (plugin.kind === 'provider') checkProvider(parts)
-  return plugin
 }
 
 /** @throws LoadError for a provider that cannot be asked, or whose answers could not be stored. */

@@ -1,25 +1,30 @@
-import type { Limits, Manifest, PluginKind, ProviderDefinition } from '@svc/plugin-sdk'
+import type { Limits, Manifest, PluginKind, ProviderContext, ProviderDefinition } from '@svc/plugin-sdk'
 import type { FastifyInstance } from 'fastify'
-import fp from 'fastify-plugin'
 import type { Config } from '../config/config.ts'
 import { createMask } from '../http/mask.ts'
-import { type PluginServices, createContext, createMemo, readPreferences } from './context.ts'
+import { type PluginServices, createContext, readPreferences } from './context.ts'
+import { createMemo } from './memo.ts'
 import { readPluginConfig } from './plugin-config.ts'
 import {
-  type Definition, type Exported, type ImportedPlugin, LoadError, importPlugin, limitTime, messageOf, readManifest
+  type Exported, type ImportedPlugin, importApart, importPlugin, limitTime, messageOf, readDescriptor, readManifest
 } from './import.ts'
+import { LoadError } from './load-error.ts'
 import { checkPluginKeys } from './plugin-keys.ts'
 import { type PluginPackage, linkSdk, listPluginPackages } from './packages.ts'
+import { describePlugin } from './process/descriptor.ts'
+import { type PluginProcess, createPluginProcess } from './process/plugin-process.ts'
 import { findCircle } from './provider-order.ts'
 import { readScanOptions } from './scan-options.ts'
 import type { WantedServices } from './services.ts'
-import type { Loaded, PluginRecord, Registry, Trust } from './registry.ts'
+import { type Definition, type Description, type Loaded, type PluginRecord, type Registry, type Trust, createRegistry } from './registry.ts'
 
 export interface LoaderOptions {
   config: Config
   packages?: PluginPackage[]
   /** Whether plugins are set up to work here; else only their schemas and status are wanted. */
   works: boolean
+  /** What each package is, in their order: no plugin's code is run to find out. */
+  descriptions?: readonly Description[] | undefined
   /** Milliseconds all plugins together may take to load, again to set up, and again to close. */
   startTimeoutMs?: number
   /** What a plugin is handed. */
@@ -33,7 +38,9 @@ const START_TIMEOUT_MS = 5_000
 interface Candidate {
   pack: PluginPackage
   manifest: Manifest | null
-  plugin: ImportedPlugin | null
+  plugin: Exported | ImportedPlugin | null
+  /** Where it runs, when that is not here. */
+  process: PluginProcess | null
   services: PluginServices | null
   limits: Limits
   trust: Trust
@@ -42,6 +49,21 @@ interface Candidate {
   mask: (text: string) => string
   failure: LoadError | null
 }
+
+const createCandidate = (pack: PluginPackage): Candidate => ({
+  pack,
+  manifest: null,
+  plugin: null,
+  process: null,
+  services: null,
+  limits: {},
+  trust: { secrets: [], origins: [] },
+  folders: {},
+  mask: (text) => text,
+  failure: null
+})
+
+const hasEntry = (pack: PluginPackage): pack is PluginPackage & { entry: string } => pack.entry !== null
 
 function toRecord ({ pack, manifest, plugin, failure, mask }: Candidate): PluginRecord {
   const key = manifest?.key ?? pack.name
@@ -57,10 +79,19 @@ function toRecord ({ pack, manifest, plugin, failure, mask }: Candidate): Plugin
   }
 }
 
+function toDescription ({ plugin, failure }: Candidate): Description {
+  return {
+    descriptor: plugin === null ? null : describePlugin(plugin.kind, plugin.definition),
+    failure: failure === null ? null : { status: failure.status, reason: failure.message }
+  }
+}
+
 /** A channel's limits are about deliveries, which the host paces by itself. */
-function limitsOf ({ kind, definition }: Exported, config: unknown): Limits {
+async function limitsOf ({ kind, definition }: Exported, config: unknown): Promise<Limits> {
   const { limits = {} } = kind === 'provider' ? definition as ProviderDefinition : {}
-  return typeof limits === 'function' ? limits(config as never) : limits
+  if (typeof limits !== 'function') return limits
+  // Of a plugin in a process of its own it is a promise.
+  return await Promise.resolve(limits(config as never))
 }
 
 /** A step of one plugin: what goes wrong there is its failure alone. */
@@ -70,6 +101,8 @@ async function attempt (candidate: Candidate, step: () => Promise<void> | void):
     await step()
   } catch (err) {
     candidate.failure = err instanceof LoadError ? err : new LoadError('failed', messageOf(err))
+    // What cannot be used needs no process.
+    candidate.process?.end()
   }
 }
 
@@ -85,31 +118,49 @@ function register (app: FastifyInstance, name: string, closers: (() => Promise<v
   })
 }
 
+const refuseCall = () => () => { throw new Error('Plugins are called in the scan worker only; ask it by a job') }
+
 export async function loadPlugins (app: FastifyInstance, options: LoaderOptions): Promise<Registry> {
-  const { config, works, startTimeoutMs = START_TIMEOUT_MS } = options
-  const maps = { provider: new Map(), channel: new Map(), exporter: new Map() } as const
-  const definitions: Exported[] = []
+  const { config, works, descriptions, startTimeoutMs = START_TIMEOUT_MS } = options
+  const { registry, define, describe, add, setDown } = createRegistry()
   /** The first of two plugins with one key wins. */
   const taken = new Map<string, string>()
   const ordered: ProviderDefinition[] = []
-  const candidates = (options.packages ?? listPluginPackages(config.data_dir)).map((pack): Candidate => ({
-    pack,
-    manifest: null,
-    plugin: null,
-    services: null,
-    limits: {},
-    trust: { secrets: [], origins: [] },
-    folders: {},
-    mask: (text) => text,
-    failure: null
-  }))
+  const packages = options.packages ?? listPluginPackages(config.data_dir)
+  const candidates = packages.map(createCandidate)
+  const records = new Map<Candidate, PluginRecord>()
 
-  async function importOne (candidate: Candidate): Promise<void> {
-    candidate.manifest = readManifest(candidate.pack)
-    candidate.plugin = await importPlugin(candidate.pack, candidate.manifest, startTimeoutMs)
+  function startProcess (candidate: Candidate, pack: PluginPackage & { entry: string }): PluginProcess {
+    const started = createPluginProcess({
+      pack,
+      log: app.log,
+      importMs: startTimeoutMs,
+      onChange (reason) {
+        const record = records.get(candidate)
+        if (record !== undefined) setDown(record, reason === null ? null : candidate.mask(reason))
+      }
+    })
+    candidate.process = started
+    return started
   }
 
-  function configure (candidate: Candidate): void {
+  async function importOne (candidate: Candidate, description: Description | undefined): Promise<void> {
+    const { pack } = candidate
+    const manifest = readManifest(pack)
+    candidate.manifest = manifest
+    if (description !== undefined) {
+      const { failure, descriptor } = description
+      if (failure !== null) throw new LoadError(failure.status, failure.reason)
+      if (descriptor !== null) candidate.plugin = readDescriptor(descriptor, manifest, refuseCall)
+      return
+    }
+    if (!hasEntry(pack)) throw new LoadError('failed', 'the file its package.json exports does not exist; build it first')
+    candidate.plugin = pack.origin === 'community'
+      ? await importApart(pack, manifest, startProcess(candidate, pack))
+      : await importPlugin(pack, manifest, startTimeoutMs)
+  }
+
+  async function configure (candidate: Candidate): Promise<void> {
     const { pack, plugin } = candidate
     if (plugin === null) return
     const { kind, definition } = plugin
@@ -119,7 +170,7 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
     const settings = readPluginConfig(kind, definition, config)
     if (settings.status !== 'failed') {
       taken.set(id, pack.name)
-      definitions.push({ kind, definition })
+      define({ kind, definition })
     }
     if (settings.status !== 'ready') throw new LoadError(settings.status, settings.reason)
     const { value, secrets, origins, folders } = settings
@@ -129,7 +180,8 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
     candidate.mask = (text) => mask.text(text)
     candidate.trust = { secrets, origins }
     candidate.folders = folders
-    candidate.limits = limitsOf(plugin, value)
+    // The pace of requests, which are made where plugins work.
+    if (works) candidate.limits = await limitsOf(plugin, value)
     const index = 'index' in definition ? definition.index : undefined
     const services: PluginServices = options.createServices(kind, definition.key, {
       config: value,
@@ -155,25 +207,38 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
     ordered.push(definition)
   }
 
-  async function setUp ({ pack, plugin, services }: Candidate): Promise<void> {
+  async function setUp ({ pack, plugin, process, services }: Candidate): Promise<void> {
     if (plugin === null || services === null) return
     const closers: (() => Promise<void>)[] = []
-    const signal = AbortSignal.timeout(startTimeoutMs)
-    const context = createContext(services, { signal, memo: createMemo(), preferences: readPreferences(config) })
+    function open (): ProviderContext {
+      const ending = new AbortController()
+      const late = new LoadError('failed', `its setup does not end within ${startTimeoutMs / 1_000} seconds`)
+      setTimeout(() => { ending.abort(late) }, startTimeoutMs).unref()
+      return createContext(services as PluginServices, {
+        signal: ending.signal, memo: createMemo(), preferences: readPreferences(config)
+      })
+    }
     const host = { addHook: (_name: 'onClose', hook: () => Promise<void>) => closers.push(hook) }
     // Registered before it is set up: one that takes too long may still end, and must be closed then.
     register(app, pack.name, closers, startTimeoutMs)
-    const started = Promise.resolve().then(() => plugin(host, { context, accept: () => {} }))
-    await limitTime(started, startTimeoutMs, 'its setup').catch((err: unknown) => {
+    async function start (): Promise<void> {
+      if (process === null) {
+        if (typeof plugin === 'function') await plugin(host, { context: open(), accept: () => {} })
+        return
+      }
+      closers.push(process.close)
+      await process.setUp(open)
+    }
+    await limitTime(start(), startTimeoutMs, 'its setup').catch((err: unknown) => {
       throw err instanceof LoadError ? err : new LoadError('failed', `its setup throws: ${messageOf(err)}`)
     })
   }
 
-  function add ({ plugin, services, trust, folders, limits }: Candidate): void {
-    if (plugin === null || services === null) return
-    const { kind, definition } = plugin
+  function toLoaded ({ plugin, services, trust, limits, folders, failure }: Candidate): Loaded<Definition> | null {
+    if (plugin === null || services === null || failure !== null) return null
+    const { definition } = plugin
     const scanOptions = 'scanOptions' in definition ? definition.scanOptions : undefined
-    const loaded: Loaded<Definition> = {
+    return {
       key: definition.key,
       definition,
       trust,
@@ -184,34 +249,37 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
       context: (scope) => createContext(services, { ...scope, options: readScanOptions(scanOptions, scope.options) }),
       rebuildIndex: 'index' in definition ? services.index.rebuild : null
     }
-    maps[kind].set(definition.key, loaded)
   }
 
   // All at once, so that several plugins that hang cost no more time than one.
-  await Promise.all(candidates.map((candidate) => attempt(candidate, () => importOne(candidate))))
+  await Promise.all(candidates.map((candidate, place) =>
+    attempt(candidate, () => importOne(candidate, descriptions?.[place]))))
+  for (const candidate of candidates) describe(toDescription(candidate))
   const sections = candidates.flatMap(({ manifest, plugin }) => manifest === null || manifest.kind === 'exporter'
     ? []
     : [{ key: manifest.key, properties: plugin === null ? undefined : plugin.definition.config?.properties ?? {} }])
   for (const key of checkPluginKeys(config, sections)) {
     app.log.warn({ key }, 'no plugin has this section of plugins in config.yml; it is ignored')
   }
-  for (const candidate of candidates) await attempt(candidate, () => { configure(candidate) })
+  for (const candidate of candidates) await attempt(candidate, () => configure(candidate))
   for (const candidate of candidates) await attempt(candidate, () => { putInOrder(candidate) })
   if (works) await Promise.all(candidates.map((candidate) => attempt(candidate, () => setUp(candidate))))
-  for (const candidate of candidates) await attempt(candidate, () => { add(candidate) })
-
-  const records = candidates.map(toRecord)
-  for (const { package: name, status, reason } of records) {
+  else for (const { process } of candidates) process?.end()
+  for (const candidate of candidates) {
+    const record = toRecord(candidate)
+    records.set(candidate, record)
+    add(record, toLoaded(candidate))
+    const { package: name, status, reason } = record
     if (status === 'failed' || status === 'unsupported') app.log.warn({ plugin: name, reason }, 'plugin left out')
   }
-  return { providers: maps.provider, channels: maps.channel, exporters: maps.exporter, records, definitions }
+  return registry
 }
 
-export default fp<LoaderOptions>(async (app, options) => {
+/** Gives the owner's packages this server's SDK. */
+export function linkSdkFor (app: FastifyInstance, dataDir: string): void {
   try {
-    linkSdk(options.config.data_dir)
+    linkSdk(dataDir)
   } catch (err) {
     app.log.warn({ err }, 'the SDK could not be linked into the plugins folder; community plugins may fail to load')
   }
-  app.decorate('registry', await loadPlugins(app, options))
-}, { name: 'loader', fastify: '5.x' })
+}

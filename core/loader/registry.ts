@@ -4,6 +4,7 @@ import type {
 import type { OutgoingClient } from '../http/client.ts'
 import type { CallScope } from './call-scope.ts'
 import type { LearntLimits } from './plugin-limits.ts'
+import type { Descriptor } from './process/descriptor.ts'
 
 export type PluginStatus = 'active' | 'disabled' | 'unsupported' | 'failed'
 
@@ -19,6 +20,12 @@ export interface PluginRecord {
   reason: string | null
   /** Whether it came with the server or was added by its owner. */
   origin: 'built-in' | 'community'
+}
+
+/** What a package is, whatever the configuration says: its plugin, or why it has none. */
+export interface Description {
+  descriptor: Descriptor | null
+  failure: { status: PluginStatus, reason: string } | null
 }
 
 /** What the owner's configuration of a plugin means for its requests. */
@@ -55,7 +62,73 @@ export interface Registry {
   /** Every plugin that was found, in load order. */
   records: readonly PluginRecord[]
   /** Definitions of disabled plugins too: their schemas are part of the API document. */
-  definitions: readonly { kind: PluginKind, definition: ProviderDefinition | ChannelDefinition | ExporterDefinition }[]
+  definitions: readonly { kind: PluginKind, definition: Definition }[]
+  /** What each package is, in load order. */
+  descriptions: readonly Description[]
+  /** Takes over what another process found out: what it could not make work is not offered here. */
+  adopt (records: readonly PluginRecord[]): void
+  /** Calls `listener` whenever a record changed. */
+  onChange (listener: () => void): void
+}
+export type Definition = ProviderDefinition | ChannelDefinition | ExporterDefinition
+
+/** An empty one. Plugins are added while they load; their records change as long as the server runs. */
+export function createRegistry () {
+  const maps = { provider: new Map(), channel: new Map(), exporter: new Map() } as const
+  const records: PluginRecord[] = []
+  const definitions: { kind: PluginKind, definition: Definition }[] = []
+  const descriptions: Description[] = []
+  /** By package and key: of one package there may be two. */
+  const added = new Map<string, { kind: PluginKind, loaded: Loaded<Definition> }>()
+  const listeners: (() => void)[] = []
+  const idOf = ({ kind, key, package: name }: PluginRecord) => `${kind ?? ''} ${key} ${name}`
+
+  /** @returns whether that is news */
+  function update (record: PluginRecord, { status, reason }: Pick<PluginRecord, 'status' | 'reason'>): boolean {
+    if (record.status === status && record.reason === reason) return false
+    Object.assign(record, { status, reason })
+    return true
+  }
+
+  const tell = () => { for (const listener of listeners) listener() }
+
+  const registry: Registry = {
+    providers: maps.provider,
+    channels: maps.channel,
+    exporters: maps.exporter,
+    records,
+    definitions,
+    descriptions,
+    adopt (known) {
+      const byId = new Map(known.map((record) => [idOf(record), record]))
+      for (const record of records) {
+        const found = byId.get(idOf(record))
+        if (found === undefined || !update(record, found)) continue
+        const entry = added.get(idOf(record))
+        if (entry === undefined) continue
+        if (record.status === 'active') maps[entry.kind].set(record.key, entry.loaded)
+        else maps[entry.kind].delete(record.key)
+      }
+    },
+    onChange (listener) { listeners.push(listener) }
+  }
+
+  return {
+    registry,
+    define (plugin: { kind: PluginKind, definition: Definition }): void { definitions.push(plugin) },
+    describe (description: Description): void { descriptions.push(description) },
+    /** @param loaded null for one that cannot be called */
+    add (record: PluginRecord, loaded: Loaded<Definition> | null): void {
+      records.push(record)
+      if (loaded === null || record.kind === null) return
+      added.set(idOf(record), { kind: record.kind, loaded })
+      maps[record.kind].set(record.key, loaded)
+    },
+    /** Notes that an active plugin is down, or works again; it stays to be called. */
+    setDown (record: PluginRecord, reason: string | null): void {
+      if (update(record, { status: reason === null ? 'active' : 'failed', reason })) tell()
+    }
+  }
 }
 
 declare module 'fastify' {

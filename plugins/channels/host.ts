@@ -7,7 +7,8 @@ import { AddressRefusedError } from '../../core/http/addresses.ts'
 import type { Config } from '../../core/config/config.ts'
 import { createMask } from '../../core/http/mask.ts'
 import { limitTime } from '../../core/loader/limit-time.ts'
-import { createMemo, readPreferences } from '../../core/loader/context.ts'
+import { readPreferences } from '../../core/loader/context.ts'
+import { createMemo } from '../../core/loader/memo.ts'
 import type { Loaded } from '../../core/loader/registry.ts'
 import { type Subject, createChannelHttp, listAddresses, listSecrets } from './http.ts'
 import { fitNotification } from './render.ts'
@@ -114,10 +115,10 @@ export function createHost (app: FastifyInstance, config: Config) {
     }
   }
 
-  function describe (loaded: Loaded<ChannelDefinition>, subject: Subject): string {
+  async function describe (loaded: Loaded<ChannelDefinition>, subject: Subject): Promise<string> {
     const { definition } = loaded
     try {
-      return definition.describe(subject.settings)
+      return await definition.describe(subject.settings)
     } catch (err) {
       const reason = cleanMessage(err, secretsOf(loaded, subject))
       app.log.warn({ reason, channel: definition.key }, 'channel could not describe its settings')
@@ -129,10 +130,10 @@ export function createHost (app: FastifyInstance, config: Config) {
     const { definition } = loaded
     const { settings } = given
     await definition.check?.(settings, ctx)
-    const subject = { ...given, secret_keys: definition.secretKeys?.(settings) ?? [] }
+    const subject = { ...given, secret_keys: await definition.secretKeys?.(settings) ?? [] }
     const marked = Object.entries(definition.settings.properties).filter(([, schema]) => schema.writeOnly === true)
-    const target = describe(loaded, subject)
-    const destination = definition.destination?.(settings) ?? target
+    const target = await describe(loaded, subject)
+    const destination = await definition.destination?.(settings) ?? target
     const view = {
       target,
       has_secret: marked.some(([name]) => settings[name] !== undefined && settings[name] !== '')

@@ -1,51 +1,31 @@
-import type { Cache, Logger } from '@svc/plugin-sdk'
-import fastify from 'fastify'
+import pg from 'pg'
 import { type Config, loadConfig } from '../../core/config/config.ts'
-import { createHttpClient } from '../../core/http/client.ts'
-import { loadPlugins } from '../../core/loader/loader.ts'
-import { createFiles } from '../../core/loader/context.ts'
-import { linkSdk } from '../../core/loader/packages.ts'
-import { NO_INDEX } from '../../core/loader/plugin-index.ts'
-import { NOTHING_LEARNT, createLearntLimits } from '../../core/loader/plugin-limits.ts'
-import { USER_AGENT } from '../../core/loader/services.ts'
+import { inspectApart } from '../../core/loader/inspect-apart.ts'
+import { linkSdk, listPluginPackages } from '../../core/loader/packages.ts'
 import type { PluginRecord } from '../../core/loader/registry.ts'
-
-/** What a plugin keeps, for as long as the command runs. */
-function createMemoryCache (): Cache {
-  const entries = new Map<string, { value: unknown, expiresAt: number }>()
-  return {
-    get: async (key) => {
-      const entry = entries.get(key)
-      return entry === undefined || entry.expiresAt < Date.now() ? undefined : entry.value
-    },
-    set: async (key, value, ttlMs) => { entries.set(key, { value, expiresAt: Date.now() + (ttlMs ?? Infinity) }) },
-    delete: async (key) => { entries.delete(key) }
-  }
-}
+import { fingerprintOf, readSnapshot } from '../../core/loader/snapshot.ts'
+import { readServerState } from '../../core/supervisor/state.ts'
 
 /** Every plugin of this installation after its own set-up ran, without a server or a database. */
 export async function inspectPlugins (config: Config): Promise<PluginRecord[]> {
-  const app = fastify({ pluginTimeout: 15_000 })
-  const log: Logger = app.log
-  const files = createFiles(config.library_dir)
+  linkSdk(config.data_dir)
+  return (await inspectApart({ works: true })).records
+}
+
+/** What the scan worker of the running server made of its plugins; null when none runs, or with other packages. */
+async function readRecords (config: Config): Promise<PluginRecord[] | null> {
+  const state = readServerState(config.data_dir)
+  if (state === null) return null
+  const client = new pg.Client({ connectionString: state.database_url })
   try {
-    linkSdk(config.data_dir)
-    const registry = await loadPlugins(app, {
-      config,
-      works: true,
-      createServices (_kind, key, { config: pluginConfig, secrets, origins, pace, hosts }) {
-        const cache = createMemoryCache()
-        const http = createHttpClient({
-          name: key, userAgent: USER_AGENT, log, secrets, trustedOrigins: origins, store: cache, pace, hosts
-        })
-        app.addHook('onClose', async () => { await http.close() })
-        const learnt = createLearntLimits(NOTHING_LEARNT)
-        return { config: pluginConfig, http, log, cache, files, folders: {}, index: NO_INDEX, learnt }
-      }
-    })
-    return [...registry.records]
+    await client.connect()
+    const snapshot = await readSnapshot(client, fingerprintOf(listPluginPackages(config.data_dir)))
+    return snapshot === null || snapshot.worker === null ? null : snapshot.records
+  } catch {
+    // It starts or ends just now.
+    return null
   } finally {
-    await app.close()
+    await client.end()
   }
 }
 
@@ -63,7 +43,7 @@ export function describePlugin ({ status, reason }: PluginRecord): string {
 /** `svc plugins`. */
 export async function listPlugins (options: { json?: boolean }): Promise<void> {
   const { config } = loadConfig()
-  const records = await inspectPlugins(config)
+  const records = await readRecords(config) ?? await inspectPlugins(config)
   const text = options.json === true
     ? records.map((record) => JSON.stringify(record)).join('\n')
     : renderTable([

@@ -36,12 +36,12 @@ export interface ChannelDefinition<
   deliver(notification: OutgoingNotification, settings: Static<TObject<Settings>>,
     ctx: Context<Static<TObject<Config>>>): Promise<void>
   /** The destination in a form that is safe to show: no secret, no credentials. */
-  describe(settings: Static<TObject<Settings>>): string
+  describe(settings: Static<TObject<Settings>>): string | Promise<string>
   /**
    * Where settings lead, for a comparison that nobody sees: secrets that are not entered again are kept as long as it
    * stays the same. Needed where `describe` shows too little to tell.
    */
-  destination?(settings: Static<TObject<Settings>>): string
+  destination?(settings: Static<TObject<Settings>>): string | Promise<string>
   /** Sends the code that proves the owner can read this destination. Its presence makes channels start unconfirmed. */
   confirm?(code: string, settings: Static<TObject<Settings>>, ctx: Context<Static<TObject<Config>>>): Promise<void>
   /** The services this channel can reach, for a form to be drawn. */
@@ -61,7 +61,7 @@ export interface ChannelDefinition<
    */
   check?(settings: Static<TObject<Settings>>, ctx: Context<Static<TObject<Config>>>): Promise<void>
   /** The keys inside `settings.fields` that hold secrets, for a channel whose services have fields of their own. */
-  secretKeys?(settings: Static<TObject<Settings>>): string[]
+  secretKeys?(settings: Static<TObject<Settings>>): string[] | Promise<string[]>
 }
 
 export type Channel = Plugin<'channel', ChannelDefinition>

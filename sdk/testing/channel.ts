@@ -57,7 +57,7 @@ export async function testChannel (t: TestRunner, channel: Channel, suite: Chann
   await t.test('a delivery reaches the destination', () => checkArrival(caller, deliver, suite))
   await t.test('a delivery that fails is an error', () => checkFailure(caller, definition, deliver, suite))
   await t.test('an aborted signal ends a delivery with its reason', () => checkAbort(caller, deliver))
-  await t.test('the description shows no secret', async () => { checkDescription(definition, settings) })
+  await t.test('the description shows no secret', async () => { await checkDescription(definition, settings) })
   await t.test('awkward notifications are delivered', async () => {
     for (const overrides of AWKWARD) await caller.succeed(createDeliver(definition, settings, overrides))
   })
@@ -89,7 +89,7 @@ async function checkArrival (caller: Caller, deliver: Call, { deliveries }: Pick
 async function checkFailure (
   caller: Caller, definition: ChannelDefinition, deliver: Call, suite: Pick<ChannelSuite, 'deliveries' | 'failing' | 'settings'>
 ) {
-  const secrets = secretsOf(definition, suite.settings)
+  const secrets = await secretsOf(definition, suite.settings)
   if (suite.failing !== undefined) {
     const { run } = await caller.start(createDeliver(definition, suite.failing))
     checkRejected((await run()).error, 'deliver to a destination that fails', secrets)
@@ -113,16 +113,16 @@ function checkRejected (error: unknown, what: string, secrets: readonly string[]
   checkNoSecrets(secrets, errorText(error), 'an error message')
 }
 
-function checkDescription (definition: ChannelDefinition, settings: unknown) {
-  const text = definition.describe(settings as never)
+async function checkDescription (definition: ChannelDefinition, settings: unknown) {
+  const text = await definition.describe(settings as never)
   assert.equal(typeof text, 'string', 'describe must give a text')
   assert.ok(text.trim() !== '', 'describe must name the destination')
-  checkNoSecrets(secretsOf(definition, settings), text, 'describe()')
+  checkNoSecrets(await secretsOf(definition, settings), text, 'describe()')
 }
 
 /** The values marked `writeOnly`, and those of the fields that the channel itself calls secret. */
-function secretsOf (definition: ChannelDefinition, settings: unknown): string[] {
-  const keys = definition.secretKeys?.(settings as never) ?? []
+async function secretsOf (definition: ChannelDefinition, settings: unknown): Promise<string[]> {
+  const keys = await definition.secretKeys?.(settings as never) ?? []
   const fields = typeof settings === 'object' && settings !== null ? Object.entries(Reflect.get(settings, 'fields') ?? {}) : []
   const named = fields.filter(([key]) => keys.includes(key)).flatMap(([, value]) => [value].flat().map(String))
   return [...secretValues(definition.settings, settings), ...named.filter((text) => text.length >= 4)]

@@ -1,7 +1,7 @@
 import { type IndexEntry, type Logger, readXmlRecords, xmlChildren, xmlText } from '@svc/plugin-sdk'
 import pg from 'pg'
 import { createHttpClient } from '../../core/http/client.ts'
-import { createMemo } from '../../core/loader/context.ts'
+import { createMemo } from '../../core/loader/memo.ts'
 import { createIndex } from '../../core/loader/plugin-index.ts'
 import { type Timing, answer, readPeak, time } from './process.ts'
 

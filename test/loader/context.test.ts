@@ -4,7 +4,8 @@ import { text } from 'node:stream/consumers'
 import fc from 'fast-check'
 import pg from 'pg'
 import t, { type Test } from 'tap'
-import { createCache, createFiles, createMemo, dropExpiredCache } from '../../core/loader/context.ts'
+import { createCache, createFiles, dropExpiredCache } from '../../core/loader/context.ts'
+import { createMemo } from '../../core/loader/memo.ts'
 import { createTestDatabase } from '../support.ts'
 
 async function connect (t: Test): Promise<pg.Pool> {

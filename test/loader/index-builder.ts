@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { createMemo } from '../../core/loader/context.ts'
+import { createMemo } from '../../core/loader/memo.ts'
 import { createIndex } from '../../core/loader/plugin-index.ts'
 
 /** Builds an index that never gets done; tells its parent when rows are stored. */

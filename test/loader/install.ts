@@ -7,23 +7,25 @@ import type { Test as TapTest } from 'tap'
 const FIXTURES = fileURLToPath(new URL('fixtures/', import.meta.url))
 
 /** The name a fixture's package.json gives it; its folder's name when it gives none. */
-function readName (fixture: string): string {
-  const text = readFileSync(join(FIXTURES, fixture, 'package.json'), 'utf8')
+function readName (fixture: string, folder: string): string {
+  const text = readFileSync(join(folder, fixture, 'package.json'), 'utf8')
   return /"name": "([^"]+)"/.exec(text)?.[1] ?? fixture
 }
 
 /** A data directory with these fixtures installed as npm would, apart from the test's own folder. */
-export function installFixtures (t: Pick<TapTest, 'teardown'>, fixtures: readonly string[]): string {
+export function installFixtures (
+  t: Pick<TapTest, 'teardown'>, fixtures: readonly string[], folder = FIXTURES
+): string {
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-plugins-'))
   t.teardown(() => { rmSync(dataDir, { recursive: true, force: true }) })
   const dependencies: Record<string, string> = {}
   for (const fixture of fixtures) {
-    const name = readName(fixture)
+    const name = readName(fixture, folder)
     const isTwin = name in dependencies
     dependencies[isTwin ? fixture : name] = '*'
     const link = join(dataDir, 'plugins', 'node_modules', isTwin ? fixture : name)
     mkdirSync(dirname(link), { recursive: true })
-    symlinkSync(join(FIXTURES, fixture), link, 'junction')
+    symlinkSync(join(folder, fixture), link, 'junction')
   }
   mkdirSync(join(dataDir, 'plugins'), { recursive: true })
   writeFileSync(join(dataDir, 'plugins', 'package.json'), JSON.stringify({ dependencies }))

@@ -5,7 +5,7 @@ import { RateLimitedError } from '@svc/plugin-sdk'
 import fastify from 'fastify'
 import t, { type Test } from 'tap'
 import { loadConfig } from '../../core/config/config.ts'
-import loader from '../../core/loader/loader.ts'
+import { loadPlugins } from '../../core/loader/loader.ts'
 import { type PluginPackage, linkSdk, listPluginPackages } from '../../core/loader/packages.ts'
 import { SERVER_DIR } from '../../core/server-dir.ts'
 import { buildPackage } from './build.ts'
@@ -18,7 +18,8 @@ async function load (t: Pick<Test, 'teardown'>, dataDir: string, packages: Plugi
   const { config } = loadConfig({ SVC_DATA_DIR: dataDir, SVC_AUTH_SECRET_KEY: 'a key for tests only' })
   const app = fastify()
   t.teardown(() => app.close())
-  await app.register(loader, {
+  linkSdk(dataDir)
+  const registry = await loadPlugins(app, {
     config,
     packages,
     works,
@@ -26,11 +27,12 @@ async function load (t: Pick<Test, 'teardown'>, dataDir: string, packages: Plugi
     createServices: (_kind, _key, { config: values }) => createMemoryServices(values, dataDir)
   })
   await app.ready()
-  return app
+  return { registry }
 }
 
-/** The fixtures as packages an owner installed; nothing that came with the server. */
-const listInstalled = (dataDir: string) => listPluginPackages(dataDir, join(dataDir, 'no-server'))
+/** The fixtures as packages that run in this process, which is quicker; test/loader/process.test.ts runs them apart. */
+const listInstalled = (dataDir: string): PluginPackage[] =>
+  listPluginPackages(dataDir, join(dataDir, 'no-server')).map((pack) => ({ ...pack, origin: 'built-in' }))
 
 const BROKEN: { fixture: string, status: string, reason: RegExp }[] = [
   { fixture: 'no-default-export', status: 'failed', reason: /default export is not what defineProvider/ },
@@ -64,7 +66,7 @@ for (const { fixture, status, reason } of BROKEN) {
     const [broken, good] = registry.records
     t.equal(broken?.status, status)
     t.match(broken?.reason, reason)
-    t.match(good, { key: 'good-provider', status: 'active', reason: null, origin: 'community', version: '1.0.0' })
+    t.match(good, { key: 'good-provider', status: 'active', reason: null, origin: 'built-in', version: '1.0.0' })
     t.same([...registry.providers.keys()], ['good-provider'])
   })
 }
@@ -133,7 +135,7 @@ t.test('a plugin is closed with the server, before the services it was handed', 
   const { seen } = await import(pathToFileURL(packages[0]?.entry ?? '').href) as { seen: string[] }
   const { config } = loadConfig({ SVC_DATA_DIR: dataDir, SVC_AUTH_SECRET_KEY: 'a key for tests only' })
   const app = fastify()
-  await app.register(loader, {
+  await loadPlugins(app, {
     config,
     packages,
     works: true,
@@ -177,7 +179,7 @@ t.test('a built community package loads like our own and throws the errors of th
   writeFileSync(join(folder, 'dist', 'errors.js'), "export { RateLimitedError } from '@svc/plugin-sdk'\n")
 
   const { registry } = await load(t, dataDir, listInstalled(dataDir))
-  t.match(registry.records[0], { key: 'minimal', status: 'active', origin: 'community', package: 'svc-provider-minimal' })
+  t.match(registry.records[0], { key: 'minimal', status: 'active', package: 'svc-provider-minimal' })
   const { RateLimitedError: theirs } =
     await import(pathToFileURL(join(folder, 'dist', 'errors.js')).href) as { RateLimitedError: unknown }
   t.equal(theirs, RateLimitedError)

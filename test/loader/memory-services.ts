@@ -1,4 +1,5 @@
 import type { Cache, Logger } from '@svc/plugin-sdk'
+import { originOf } from '../../core/http/addresses.ts'
 import { createHttpClient } from '../../core/http/client.ts'
 import { type PluginServices, createFiles } from '../../core/loader/context.ts'
 import { NO_INDEX } from '../../core/loader/plugin-index.ts'
@@ -7,14 +8,18 @@ import { NOTHING_LEARNT, createLearntLimits } from '../../core/loader/plugin-lim
 const log: Logger = { debug () {}, info () {}, warn () {}, error () {} }
 
 /** What a server hands to a plugin, with a cache that is forgotten. */
-export function createMemoryServices (config: unknown, libraryDir: string): PluginServices {
+export function createMemoryServices (
+  config: unknown, libraryDir: string, trustedOrigins: readonly string[] = []
+): PluginServices {
   const kept = new Map<string, unknown>()
   const cache: Cache = {
     get: async (key) => kept.get(key),
     async set (key, value) { kept.set(key, value) },
     async delete (key) { kept.delete(key) }
   }
-  const http = createHttpClient({ name: 'test', userAgent: 'Svc/test', log, secrets: [], trustedOrigins: [], store: cache })
+  const http = createHttpClient({
+    name: 'test', userAgent: 'Svc/test', log, secrets: [], trustedOrigins: [...trustedOrigins].map(originOf), store: cache
+  })
   const learnt = createLearntLimits(NOTHING_LEARNT)
   return { config, http, log, cache, files: createFiles(libraryDir), folders: {}, index: NO_INDEX, learnt }
 }

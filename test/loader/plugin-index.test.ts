@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { IndexEntry } from '@svc/plugin-sdk'
 import pg from 'pg'
 import t, { type Test } from 'tap'
-import { createMemo } from '../../core/loader/context.ts'
+import { createMemo } from '../../core/loader/memo.ts'
 import { type BuildIndex, createIndex } from '../../core/loader/plugin-index.ts'
 import { createTestDatabase } from '../support.ts'
 

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { listPluginPackages } from '../../core/loader/packages.ts'
+import { type PluginPackage, listPluginPackages } from '../../core/loader/packages.ts'
 import { buildTestApp } from '../support.ts'
 import { installFixtures } from './install.ts'
 
@@ -13,7 +13,9 @@ t.test('the server starts and serves with every broken plugin there is', async (
   const others = readdirSync(new URL('fixtures/', import.meta.url)).filter((name) => !apart.includes(name))
   const fixtures = ['good-provider', ...others]
   const dataDir = installFixtures(t, fixtures)
-  const packages = listPluginPackages(dataDir, join(dataDir, 'no-server'))
+  // All of them in processes of their own would take long; those that get as far as working do.
+  const packages = listPluginPackages(dataDir, join(dataDir, 'no-server')).map((pack): PluginPackage =>
+    /good-|closes|in-close|in-setup/.test(pack.name) ? pack : { ...pack, origin: 'built-in' })
   const { app, admin, createUser } = await buildTestApp(t, { packages, worker: true })
 
   const reply = await app.inject({ url: '/api/plugins', headers: admin })

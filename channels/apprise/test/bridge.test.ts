@@ -157,12 +157,13 @@ t.test('URLs of its services are read with it', async (t) => {
 })
 
 t.test('without the bridge its channels are described by host, and all else of them is secret', async (t) => {
-  t.equal(definition.describe(settings), 'mqtts://mq.example/***')
-  t.equal(definition.describe({ service: 'join', fields: { token: 'secret' } }), 'join://***')
-  t.same(definition.secretKeys?.(settings), ['user', 'password', 'topic', 'qos'])
+  t.equal(await definition.describe(settings), 'mqtts://mq.example/***')
+  t.equal(await definition.describe({ service: 'join', fields: { token: 'secret' } }), 'join://***')
+  t.same(await definition.secretKeys?.(settings), ['user', 'password', 'topic', 'qos'])
   const { service, fields } = settings
   const reversed = Object.fromEntries(Object.entries(fields).reverse())
-  t.equal(definition.destination?.({ service, fields: reversed }), definition.destination?.(settings))
-  t.not(definition.destination?.({ service, fields: { ...fields, qos: 2 } }), definition.destination?.(settings),
+  t.equal(await definition.destination?.({ service, fields: reversed }), await definition.destination?.(settings))
+  const elsewhere = { service, fields: { ...fields, qos: 2 } }
+  t.not(await definition.destination?.(elsewhere), await definition.destination?.(settings),
     'any change may lead elsewhere')
 })

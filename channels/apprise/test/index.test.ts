@@ -58,7 +58,7 @@ t.test('a redirect is a failure', async (t) => {
 t.test('no error shows a secret, whatever the service repeats', async (t) => {
   for (const [name, { address }] of Object.entries(CASES)) {
     const settings = parse(address)
-    const keys = definition.secretKeys?.(settings) ?? []
+    const keys = await definition.secretKeys?.(settings) ?? []
     const secrets = keys.flatMap((key) => settings.fields[key] ?? []).map(String).filter((text) => text.length > 3)
     for (const status of [400, 401, 409, 500]) {
       const text = `no: ${secrets.join(' ')} ${secrets.map(encodeURIComponent).join(' ')}`
@@ -138,15 +138,15 @@ t.test('only an error raises the priority, unless the channel sets one', async (
 })
 
 t.test('a channel is described without secrets and options', async (t) => {
-  const described = (address: string) => definition.describe(parse(address))
-  t.equal(described('ntfys://ada:secret@ntfy.example:81/one/two?priority=max'), 'ntfys://ada:***@ntfy.example:81/one/two')
-  t.equal(described('discord://1234/token'), 'discord://***/***')
-  t.equal(described('barks://api.day.app/d3v1ce'), 'barks://api.day.app/***')
-  t.equal(described('jsons://ada:secret@hook.example/in?+X-Key=secret'), 'jsons://ada:***@hook.example/in')
+  const described = async (address: string) => await definition.describe(parse(address))
+  t.equal(await described('ntfys://ada:secret@ntfy.example:81/one/two?priority=max'), 'ntfys://ada:***@ntfy.example:81/one/two')
+  t.equal(await described('discord://1234/token'), 'discord://***/***')
+  t.equal(await described('barks://api.day.app/d3v1ce'), 'barks://api.day.app/***')
+  t.equal(await described('jsons://ada:secret@hook.example/in?+X-Key=secret'), 'jsons://ada:***@hook.example/in')
   for (const [name, { address }] of Object.entries(CASES)) {
     const settings = parse(address)
-    const secrets = (definition.secretKeys?.(settings) ?? []).flatMap((key) => settings.fields[key] ?? [])
-    for (const secret of secrets) t.notOk(definition.describe(settings).includes(String(secret)), name)
+    const secrets = (await definition.secretKeys?.(settings) ?? []).flatMap((key) => settings.fields[key] ?? [])
+    for (const secret of secrets) t.notOk((await definition.describe(settings)).includes(String(secret)), name)
   }
 })
 

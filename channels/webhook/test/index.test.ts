@@ -111,10 +111,10 @@ t.test('an error shows neither the secret nor the path of the address', async (t
 })
 
 t.test('the description ends with four characters of the path', async (t) => {
-  t.equal(definition.describe(settings), 'https://hooks.example/…abcd')
-  t.equal(definition.describe({ url: 'https://me:pw@Hooks.example:8443/a/very-long?key=1#x' }), 'https://hooks.example:8443/…long')
-  t.equal(definition.describe({ url: 'http://hooks.example' }), 'http://hooks.example/…/')
-  t.equal(definition.describe({ url: 'http://' }), 'an address that cannot be read')
+  t.equal(await definition.describe(settings), 'https://hooks.example/…abcd')
+  t.equal(await definition.describe({ url: 'https://me:pw@Hooks.example:8443/a/very-long?key=1#x' }), 'https://hooks.example:8443/…long')
+  t.equal(await definition.describe({ url: 'http://hooks.example' }), 'http://hooks.example/…/')
+  t.equal(await definition.describe({ url: 'http://' }), 'an address that cannot be read')
 })
 
 t.test('an address that is none is told as a mistake in the settings', async (t) => {

@@ -14,6 +14,7 @@ import { Migration20261122000600 } from './20261122000600-default-group.ts'
 import { Migration20261122000700 } from './20261122000700-crashed-files.ts'
 import { Migration20261122010100 } from './20261122010100-email-confirmed.ts'
 import { Migration20261122010200 } from './20261122010200-link-matches.ts'
+import { Migration20261122010300 } from './20261122010300-plugin-snapshots.ts'
 import { Migration20261122010400 } from './20261122010400-provider-accounts.ts'
 import { Migration20261122100000 } from './20261122100000-plugin-state.ts'
 import { Migration20261122100100 } from './20261122100100-badges.ts'
@@ -36,6 +37,7 @@ export const MIGRATIONS = [
   { name: '20261122000700-crashed-files', class: Migration20261122000700 },
   { name: '20261122010100-email-confirmed', class: Migration20261122010100 },
   { name: '20261122010200-link-matches', class: Migration20261122010200 },
+  { name: '20261122010300-plugin-snapshots', class: Migration20261122010300 },
   { name: '20261122010400-provider-accounts', class: Migration20261122010400 },
   { name: '20261122100000-plugin-state', class: Migration20261122100000 },
   { name: '20261122100100-badges', class: Migration20261122100100 }

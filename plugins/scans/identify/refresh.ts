@@ -2,9 +2,10 @@ import { Type } from '@sinclair/typebox'
 import type { ProviderContext } from '@svc/plugin-sdk'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../../core/config/config.ts'
-import { createMemo, readPreferences } from '../../../core/loader/context.ts'
+import { readPreferences } from '../../../core/loader/context.ts'
 import { readIndexSchedule } from '../../../core/loader/index-schedule.ts'
 import type { TaskDefinition, TaskRun } from '../../tasks/definitions.ts'
+import { createMemo } from '../../../core/loader/memo.ts'
 
 /** Archives of whole databases take their time. */
 const TIMEOUT_SECONDS = 60 * 60

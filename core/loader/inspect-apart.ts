@@ -1,0 +1,58 @@
+import { fork } from 'node:child_process'
+import { join } from 'node:path'
+import { type Environment, settingsEnvironment } from '../config/environment.ts'
+import { SERVER_DIR } from '../server-dir.ts'
+import type { Inspection } from './inspect.ts'
+import type { PluginPackage } from './packages.ts'
+
+/** Settings travel here: an environment is read by others too. */
+export interface InspectOrder {
+  settings: Environment
+  works: boolean
+  packages: PluginPackage[] | undefined
+}
+export type InspectNews = { inspection: Inspection, problem: null } | { inspection: null, problem: string }
+
+const ENTRY = join(SERVER_DIR, 'core', 'loader', 'inspect-process.ts')
+const FLAGS = ['--conditions=svc:source', '--disable-warning=ExperimentalWarning', '--max-semi-space-size=4']
+/** Loading, setting up and closing have five seconds each. */
+const INSPECT_MS = 30_000
+
+export interface InspectOptions {
+  /** Whether they are set up too. */
+  works: boolean
+  /** In place of those found on disk. */
+  packages?: PluginPackage[] | undefined
+  settings?: Environment
+}
+
+/**
+ * What the plugins of this installation are, found out by a process of its own.
+ *
+ * @throws Error when that ends or takes too long.
+ */
+export async function inspectApart (
+  { works, packages, settings = settingsEnvironment() }: InspectOptions
+): Promise<Inspection> {
+  const { promise, resolve, reject } = Promise.withResolvers<Inspection>()
+  const child = fork(ENTRY, [], { execArgv: FLAGS, serialization: 'advanced' })
+  const timer = setTimeout(() => {
+    child.kill('SIGKILL')
+    reject(new Error(`Looking at the plugins took longer than ${INSPECT_MS / 1_000} s`))
+  }, INSPECT_MS)
+  child.once('message', (message) => {
+    const { inspection, problem } = message as InspectNews
+    if (inspection === null) reject(new Error(problem))
+    else resolve(inspection)
+  })
+  child.once('error', reject)
+  child.once('exit', (code, signal) => {
+    reject(new Error(`The process that looks at the plugins ended with ${signal ?? `code ${code}`}`))
+  })
+  child.send({ settings: { ...settings }, works, packages } satisfies InspectOrder)
+  try {
+    return await promise
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,74 @@
+import type { FastifyInstance } from 'fastify'
+import fp from 'fastify-plugin'
+import { inspectApart } from './inspect-apart.ts'
+import { type LoaderOptions, linkSdkFor, loadPlugins } from './loader.ts'
+import { type PluginPackage, listPluginPackages } from './packages.ts'
+import type { Description } from './registry.ts'
+import { PLUGINS_CHANGED, fingerprintOf, readSnapshot, storeDescriptions, storeRecords } from './snapshot.ts'
+
+/** What the packages are: as it is stored, else as a process of its own finds out. */
+async function findDescriptions (
+  app: FastifyInstance, packages: PluginPackage[], fingerprint: string
+): Promise<readonly Description[]> {
+  if (packages.length === 0) return []
+  const known = await readSnapshot(app.pg, fingerprint)
+  if (known !== null) return known.descriptions
+  try {
+    const { descriptions } = await inspectApart({ works: false, packages })
+    await storeDescriptions(app.pg, fingerprint, descriptions)
+    return descriptions
+  } catch (err) {
+    app.log.warn({ err }, 'what the plugins are could not be found out; until the next start this process offers none')
+    const reason = 'the server could not find out what it is; restart it, and see its log'
+    return packages.map(() => ({ descriptor: null, failure: { status: 'failed', reason } }))
+  }
+}
+
+/** In a process that runs plugins: what becomes of them is stored for the others. */
+async function tellOthers (app: FastifyInstance, fingerprint: string): Promise<void> {
+  await storeDescriptions(app.pg, fingerprint, app.registry.descriptions)
+  /** One after the other, so that the last word is the last. */
+  let storing: Promise<void> = Promise.resolve()
+  const store = () => {
+    storing = storing.then(() => storeRecords(app.pg, fingerprint, app.workers.id, app.registry.records))
+      .catch((err: unknown) => { app.log.warn({ err }, 'what became of the plugins could not be stored') })
+    return storing
+  }
+  app.registry.onChange(() => { void store() })
+  app.addHook('onReady', store)
+  app.addHook('onClose', () => storing)
+}
+
+/** In a process that runs none: what a scan worker that is there found out counts. */
+async function hearFromWorker (app: FastifyInstance, fingerprint: string): Promise<void> {
+  async function adopt (): Promise<void> {
+    const snapshot = await readSnapshot(app.pg, fingerprint)
+    if (snapshot === null || snapshot.worker === null) return
+    if ((await app.workers.listAlive()).includes(snapshot.worker)) app.registry.adopt(snapshot.records)
+  }
+  app.addHook('onReady', async () => {
+    await app.workers.hear(PLUGINS_CHANGED, (changed) => {
+      if (changed !== fingerprint) return
+      adopt().catch((err: unknown) => { app.log.warn({ err }, 'what became of the plugins could not be read') })
+    })
+    await adopt()
+  })
+}
+
+/**
+ * All plugins: run in the scan worker, and known by what is stored of them everywhere else. Not done while the
+ * application registers this: many processes may take longer to start than a part of it is given.
+ */
+export async function openRegistry (app: FastifyInstance, options: LoaderOptions) {
+  const { config, works } = options
+  linkSdkFor(app, config.data_dir)
+  const packages = options.packages ?? listPluginPackages(config.data_dir)
+  const fingerprint = fingerprintOf(packages)
+  const descriptions = works ? undefined : await findDescriptions(app, packages, fingerprint)
+  const registry = await loadPlugins(app, { ...options, packages, descriptions })
+  return fp(async (instance) => {
+    instance.decorate('registry', registry)
+    if (works) await tellOthers(instance, fingerprint)
+    else await hearFromWorker(instance, fingerprint)
+  }, { name: 'loader', fastify: '5.x', dependencies: ['database', 'workers'] })
+}

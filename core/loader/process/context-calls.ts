@@ -1,0 +1,48 @@
+import type { Files, Logger, ProviderContext } from '@svc/plugin-sdk'
+
+type ContextCall = (ctx: ProviderContext, ...args: never[]) => unknown
+
+const LEVELS: readonly (keyof Logger)[] = ['debug', 'info', 'warn', 'error']
+
+function filesOf (ctx: ProviderContext, folder: string | null): Files {
+  const files = folder === null ? ctx.files : Object.hasOwn(ctx.folders, folder) ? ctx.folders[folder] : undefined
+  if (files === undefined) throw new Error(`There is no folder '${String(folder)}'; ctx.folders has those that are set`)
+  return files
+}
+
+/** What a plugin's process may ask of the context that a call of it came with; see `createRemoteContext`. */
+const CALLS: Readonly<Record<string, ContextCall>> = {
+  'http.request': async ({ http }, ...[url, options]: Parameters<typeof http.request>) => {
+    const { status, headers, bytes } = await http.request(url, options)
+    return { status, headers, bytes }
+  },
+  'http.json': ({ http }, ...args: Parameters<typeof http.json>) => http.json(...args),
+  'http.text': ({ http }, ...args: Parameters<typeof http.text>) => http.text(...args),
+  'http.stream': ({ http }, ...args: Parameters<typeof http.stream>) => http.stream(...args),
+  'http.unzip': ({ http }, ...args: Parameters<typeof http.unzip>) => http.unzip(...args),
+  'http.setLimits': ({ http }, ...args: Parameters<typeof http.setLimits>) => { http.setLimits(...args) },
+  'http.setAllowance': ({ http }, ...args: Parameters<typeof http.setAllowance>) => { http.setAllowance(...args) },
+  'cache.get': ({ cache }, ...args: Parameters<typeof cache.get>) => cache.get(...args),
+  'cache.set': ({ cache }, ...args: Parameters<typeof cache.set>) => cache.set(...args),
+  'cache.delete': ({ cache }, ...args: Parameters<typeof cache.delete>) => cache.delete(...args),
+  'files.readText': (ctx, folder: string | null, ...args: Parameters<Files['readText']>) =>
+    filesOf(ctx, folder).readText(...args),
+  'files.stream': (ctx, folder: string | null, path: string) => filesOf(ctx, folder).stream(path),
+  'files.list': (ctx, folder: string | null, path: string) => filesOf(ctx, folder).list(path),
+  'files.exists': (ctx, folder: string | null, path: string) => filesOf(ctx, folder).exists(path),
+  'index.getMany': ({ index }, keys: readonly string[]) => index.getMany(keys),
+  'index.builtAt': ({ index }) => index.builtAt(),
+  log: ({ log }, level: keyof Logger, fields: object, message: string) => {
+    if (LEVELS.includes(level)) log[level](fields, message)
+  },
+  report: ({ report }, ...args: Parameters<typeof report>) => { report(...args) }
+}
+
+/** Whether something of a context may only be asked while its call is under way. */
+export const isOfOneCall = (method: string) => method.startsWith('http.') || method === 'report'
+
+export function askContext (ctx: ProviderContext, method: string, args: readonly unknown[]): unknown {
+  const call = Object.hasOwn(CALLS, method) ? CALLS[method] : undefined
+  if (call === undefined) throw new Error(`A context has no '${method}'`)
+  return call(ctx, ...args as never[])
+}

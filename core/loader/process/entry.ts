@@ -1,0 +1,70 @@
+import { createMemo } from '../memo.ts'
+import { type CallFacts, createRemoteContext } from './context.ts'
+import { type Descriptor, METHODS, describePlugin, findMethod } from './descriptor.ts'
+import { type Incoming, type Message, createPeer } from './peer.ts'
+
+/**
+ * Entry of the process that one plugin of the community runs in; its argument is the largest memory in MiB. It may read
+ * the plugin and what that imports, and nothing else.
+ */
+const MEMORY_WATCH_MS = 250
+const OUT_OF_MEMORY = 90
+/** Scans that may be under way at once, and what else is asked meanwhile. */
+const MEMOS_MAX = 32
+const [, , memoryMiB] = process.argv
+
+let definition: object = {}
+const memos = new Map<number, ReturnType<typeof createMemo>>()
+
+/** What was given to a scope goes with it, or when many newer ones are there. */
+function memoOf (id: number): ReturnType<typeof createMemo> {
+  const memo = memos.get(id) ?? createMemo()
+  memos.delete(id)
+  memos.set(id, memo)
+  const [oldest] = memos.keys()
+  if (memos.size > MEMOS_MAX && oldest !== undefined) memos.delete(oldest)
+  return memo
+}
+
+/** Null when the module's default export is no plugin. */
+async function load (url: string): Promise<Descriptor | null> {
+  const { default: plugin } = await import(url) as { default?: unknown }
+  if (typeof plugin !== 'function' || !('kind' in plugin) || !('definition' in plugin)) return null
+  const { kind, definition: found } = plugin
+  if (typeof kind !== 'string' || typeof found !== 'object' || found === null) return null
+  definition = found
+  return describePlugin(kind as Descriptor['kind'], found)
+}
+
+async function serve ({ method, args, id, signal }: Incoming): Promise<unknown> {
+  if (method === 'ping') return null
+  if (method === 'import') return await load(String(args[0]))
+  const at = METHODS[method]
+  const found = findMethod(definition, method)
+  if (found === undefined || at === undefined) return undefined
+  if (at === null) return await found(...args)
+  const facts = args[at] as CallFacts | undefined
+  if (facts === undefined) return await found(...args)
+  const context = createRemoteContext(peer, { scope: id, signal, memo: memoOf(facts.memo), facts })
+  return await found(...args.with(at, context))
+}
+
+const peer = createPeer({
+  // A host that is gone is told nothing; what cannot be sent is the caller's error.
+  send: (message) => { process.send?.(message, undefined, undefined, () => {}) },
+  serve
+})
+
+process.on('message', (message) => { peer.receive(message as Message) })
+// Ctrl-C in a terminal reaches every process; the host decides.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
+process.on('disconnect', () => { process.exit(0) })
+process.on('uncaughtException', (err: unknown) => {
+  const message = err instanceof Error ? err.message : String(err)
+  process.send?.({ type: 'tell', method: 'fatal', args: [message], scope: 0 }, undefined, undefined, () => { process.exit(1) })
+})
+// Buffers do not count for the heap's limit.
+setInterval(() => {
+  if (process.memoryUsage.rss() > Number(memoryMiB) * 1024 ** 2) process.exit(OUT_OF_MEMORY)
+}, MEMORY_WATCH_MS).unref()
+peer.tell('ready', [])

@@ -1,0 +1,74 @@
+import {
+  CredentialsRefusedError, DeliveryRefusedError, HttpStatusError, InvalidSettingsError, RateLimitedError,
+  ServiceDownError
+} from '@svc/plugin-sdk'
+
+/** An error on its way to another process. */
+export interface ErrorFields {
+  name: string
+  message: string
+  /** The number under which the end that threw it first keeps it, and which end that is. */
+  ref: { owner: string, number: number } | null
+  retryAfterMs?: number | undefined
+  status?: number | undefined
+  body?: string | undefined
+  code?: string | undefined
+}
+
+/** Errors that may come back: far more than are ever on their way. */
+const KEPT_MAX = 256
+
+const REBUILD: Readonly<Record<string, (fields: ErrorFields) => Error>> = {
+  CredentialsRefusedError: ({ message }) => new CredentialsRefusedError(message),
+  RateLimitedError: ({ message, retryAfterMs }) => new RateLimitedError(message, retryAfterMs),
+  ServiceDownError: ({ message }) => new ServiceDownError(message),
+  HttpStatusError: ({ message, status = 0, body = '' }) => new HttpStatusError(status, message, body),
+  InvalidSettingsError: ({ message }) => new InvalidSettingsError(message),
+  DeliveryRefusedError: ({ message }) => new DeliveryRefusedError(message)
+}
+
+function rebuild (fields: ErrorFields): Error {
+  if (Object.hasOwn(REBUILD, fields.name)) return REBUILD[fields.name]?.(fields) ?? new Error(fields.message)
+  const { name, message, code } = fields
+  return Object.assign(new Error(message), { name }, code === undefined ? {} : { code })
+}
+
+const textOf = (value: unknown) => typeof value === 'string' ? value : undefined
+const numberOf = (value: unknown) => typeof value === 'number' ? value : undefined
+
+function describe (thrown: unknown): Omit<ErrorFields, 'ref'> {
+  if (!(thrown instanceof Error)) return { name: 'Error', message: String(thrown) }
+  const { retryAfterMs, status, body, code } = thrown as Partial<Record<keyof ErrorFields, unknown>>
+  return {
+    name: String(thrown.name), message: String(thrown.message), retryAfterMs: numberOf(retryAfterMs),
+    status: numberOf(status), body: textOf(body), code: textOf(code)
+  }
+}
+
+/** Turns errors into what can be sent and back. One that comes back to where it was thrown is the same error again. */
+export function createErrorBook () {
+  const owner = crypto.randomUUID()
+  const kept = new Map<number, unknown>()
+  const foreign = new WeakMap<Error, ErrorFields>()
+  let lastNumber = 0
+
+  function keep (thrown: unknown): number {
+    kept.set(++lastNumber, thrown)
+    kept.delete(lastNumber - KEPT_MAX)
+    return lastNumber
+  }
+
+  return {
+    toFields (thrown: unknown): ErrorFields {
+      const known = thrown instanceof Error ? foreign.get(thrown) : undefined
+      return known ?? { ...describe(thrown), ref: { owner, number: keep(thrown) } }
+    },
+    toError (fields: ErrorFields): unknown {
+      const { ref } = fields
+      if (ref?.owner === owner && kept.has(ref.number)) return kept.get(ref.number)
+      const error = rebuild(fields)
+      foreign.set(error, fields)
+      return error
+    }
+  }
+}

@@ -1,0 +1,186 @@
+import { type ErrorFields, createErrorBook } from './errors.ts'
+
+/** What the two ends of a channel send each other. */
+export type Message =
+  | { type: 'call', id: number, method: string, args: readonly unknown[], scope: number }
+  | { type: 'abort', id: number, reason: ErrorFields }
+  | { type: 'result', id: number, value: unknown }
+  | { type: 'error', id: number, error: ErrorFields }
+  /** Nobody waits for an answer. */
+  | { type: 'tell', method: string, args: readonly unknown[], scope: number }
+
+/** One call that the other end makes. */
+export interface Incoming {
+  method: string
+  args: readonly unknown[]
+  /** The call of this end's on behalf of which it is made; 0 for none. */
+  scope: number
+  /** The call's own number, which calls back name as their scope. */
+  id: number
+  signal: AbortSignal
+}
+
+export interface PeerOptions {
+  send (message: Message): void
+  /** Answers a call; an async iterable is read by the other end piece by piece. */
+  serve (call: Incoming): unknown
+  /** The other end no longer answers a call that was aborted; it may be stuck. */
+  onAbort? (): void
+}
+
+const NEVER = new AbortController().signal
+
+interface Waiting { resolve (value: unknown): void, reject (reason: unknown): void }
+
+const isIterable = (value: unknown): value is AsyncIterable<unknown> =>
+  typeof value === 'object' && value !== null && Symbol.asyncIterator in value
+
+const isStream = (value: unknown): value is { $stream: number } =>
+  typeof value === 'object' && value !== null && '$stream' in value && typeof value.$stream === 'number'
+
+const isRecordWith = (value: unknown, isWanted: (inner: unknown) => boolean): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype &&
+  Object.values(value).some(isWanted)
+
+const mapValues = (record: Record<string, unknown>, change: (inner: unknown) => unknown) =>
+  Object.fromEntries(Object.entries(record).map(([key, inner]) => [key, change(inner)]))
+
+/**
+ * One end of a channel between two processes: both call each other, calls are aborted, errors keep their classes, and
+ * what is long travels as it is asked for.
+ */
+export function createPeer ({ send, serve, onAbort }: PeerOptions) {
+  const errors = createErrorBook()
+  const waiting = new Map<number, Waiting>()
+  const served = new Map<number, AbortController>()
+  const iterators = new Map<number, { iterator: AsyncIterator<unknown>, onEnd: () => void }>()
+  let lastId = 0
+
+  function keep (iterable: AsyncIterable<unknown>, onEnd: () => void = () => {}): { $stream: number } {
+    const id = ++lastId
+    iterators.set(id, { iterator: iterable[Symbol.asyncIterator](), onEnd })
+    return { $stream: id }
+  }
+
+  /** Iterables stay here and are named instead: alone, or as a property of what is sent. */
+  function encode (value: unknown): unknown {
+    if (isIterable(value)) return keep(value)
+    return isRecordWith(value, isIterable) ? mapValues(value, encode) : value
+  }
+
+  function decode (value: unknown, signal: AbortSignal | undefined): unknown {
+    if (isStream(value)) return read(value.$stream, signal)
+    return isRecordWith(value, isStream) ? mapValues(value, (inner) => decode(inner, signal)) : value
+  }
+
+  async function * read (stream: number, signal: AbortSignal | undefined): AsyncGenerator<unknown> {
+    try {
+      for (;;) {
+        const { done, value } = await call('$next', [stream], { signal }) as { done: boolean, value: unknown }
+        if (done) return
+        yield value
+      }
+    } finally {
+      tell('$end', [stream])
+    }
+  }
+
+  async function serveStream (method: string, [stream]: readonly unknown[]): Promise<unknown> {
+    const id = Number(stream)
+    const kept = iterators.get(id)
+    if (kept === undefined) return { done: true, value: undefined }
+    if (method === '$next') {
+      const { done = false, value } = await kept.iterator.next() as IteratorResult<unknown, unknown>
+      return { done, value: encode(value) }
+    }
+    iterators.delete(id)
+    kept.onEnd()
+    return await kept.iterator.return?.()
+  }
+
+  async function run (incoming: Incoming): Promise<unknown> {
+    return incoming.method.startsWith('$') ? await serveStream(incoming.method, incoming.args) : await serve(incoming)
+  }
+
+  async function answer ({ id, method, args, scope }: Extract<Message, { type: 'call' }>): Promise<void> {
+    const controller = new AbortController()
+    served.set(id, controller)
+    const end = () => { served.delete(id) }
+    try {
+      const value = await run({ id, method, args, scope, signal: controller.signal })
+      // A call that answers with a stream lasts until that was read.
+      send({ type: 'result', id, value: isIterable(value) ? keep(value, end) : encode(value) })
+      if (!isIterable(value)) end()
+    } catch (err) {
+      end()
+      send({ type: 'error', id, error: errors.toFields(err) })
+    }
+  }
+
+  /** @throws what the other end throws, or the reason of `signal` */
+  function call (
+    method: string, args: readonly unknown[], { signal, scope = 0, onId }:
+    { signal?: AbortSignal | undefined, scope?: number, onId?: (id: number) => void } = {}
+  ): Promise<unknown> {
+    const id = ++lastId
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>()
+    const abort = () => {
+      reject(signal?.reason)
+      send({ type: 'abort', id, reason: errors.toFields(signal?.reason) })
+      onAbort?.()
+    }
+    if (signal?.aborted === true) return Promise.reject(signal.reason as Error)
+    onId?.(id)
+    waiting.set(id, { resolve: (value) => { resolve(decode(value, signal)) }, reject })
+    signal?.addEventListener('abort', abort, { once: true })
+    try {
+      send({ type: 'call', id, method, args, scope })
+    } catch (err) {
+      reject(err)
+    }
+    return promise.finally(() => {
+      signal?.removeEventListener('abort', abort)
+      waiting.delete(id)
+    })
+  }
+
+  function tell (method: string, args: readonly unknown[], scope = 0): void {
+    send({ type: 'tell', method, args, scope })
+  }
+
+  function receive (message: Message): void {
+    switch (message.type) {
+      case 'call':
+        void answer(message)
+        break
+      case 'tell':
+        // Nobody hears what goes wrong with it.
+        run({ ...message, id: 0, signal: NEVER }).catch(() => { /* nobody waits for it */ })
+        break
+      case 'abort':
+        served.get(message.id)?.abort(errors.toError(message.reason))
+        break
+      case 'result':
+        waiting.get(message.id)?.resolve(message.value)
+        break
+      case 'error':
+        waiting.get(message.id)?.reject(errors.toError(message.error))
+    }
+  }
+
+  return {
+    call,
+    tell,
+    receive,
+    /** The other end is gone: nothing is answered any more. */
+    fail (reason: Error): void {
+      for (const { reject } of waiting.values()) reject(reason)
+      for (const controller of served.values()) controller.abort(reason)
+      for (const { iterator } of iterators.values()) {
+        iterator.return?.().catch(() => { /* nobody reads it */ })
+      }
+      iterators.clear()
+    }
+  }
+}
+export type Peer = ReturnType<typeof createPeer>

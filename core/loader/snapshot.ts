@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type pg from 'pg'
+import { toDatabaseJson } from '../database/json.ts'
+import { VERSION } from '../version.ts'
+import type { PluginPackage } from './packages.ts'
+import type { Description, PluginRecord } from './registry.ts'
+
+/** What a worker that ended, or is of another installation, left. */
+const KEPT_DAYS = 30
+/** A channel of the database; its payload is the fingerprint of what changed. */
+export const PLUGINS_CHANGED = 'svc_plugins'
+
+/** A package's own files, without what it depends on, each by what shows that it changed. */
+function listFiles (folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name)
+    if (entry.name === 'node_modules' || entry.name === 'test') return []
+    const facts = statSync(path, { throwIfNoEntry: false })
+    if (facts === undefined) return []
+    return facts.isDirectory() ? listFiles(path) : [`${path} ${facts.size} ${facts.mtimeMs}`]
+  })
+}
+
+/** What is the same as long as the same packages are there, on this machine and for this server. */
+export function fingerprintOf (packages: readonly PluginPackage[]): string {
+  const facts = packages.map((pack) => [pack, existsSync(pack.folder) ? listFiles(pack.folder).sort() : []])
+  return createHash('sha256').update(JSON.stringify([VERSION, process.version, facts])).digest('hex')
+}
+
+export interface Snapshot {
+  descriptions: Description[]
+  /** The scan worker whose plugins `records` tells of; null before there was one. */
+  worker: string | null
+  records: PluginRecord[]
+}
+
+export async function readSnapshot (database: pg.Pool | pg.Client, fingerprint: string): Promise<Snapshot | null> {
+  const { rows } = await database.query<Snapshot>(
+    'select descriptions, worker, records from plugin_snapshots where fingerprint = $1', [fingerprint])
+  return rows[0] ?? null
+}
+
+export async function storeDescriptions (
+  database: pg.Pool | pg.Client, fingerprint: string, descriptions: readonly Description[]
+): Promise<void> {
+  await database.query(`insert into plugin_snapshots (fingerprint, descriptions) values ($1, $2::jsonb)
+    on conflict (fingerprint) do update set descriptions = excluded.descriptions, stored_at = now()`,
+  [fingerprint, toDatabaseJson(descriptions)])
+  await database.query(`delete from plugin_snapshots where stored_at < now() - interval '${KEPT_DAYS} days'`)
+}
+
+/** Says what became of the plugins in a scan worker, to whoever listens. */
+export async function storeRecords (
+  pool: pg.Pool, fingerprint: string, worker: string, records: readonly PluginRecord[]
+): Promise<void> {
+  await pool.query('update plugin_snapshots set worker = $2, records = $3::jsonb, stored_at = now() where fingerprint = $1',
+    [fingerprint, worker, toDatabaseJson(records)])
+  await pool.query('select pg_notify($1, $2)', [PLUGINS_CHANGED, fingerprint])
+}

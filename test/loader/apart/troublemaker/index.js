@@ -1,0 +1,97 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { RateLimitedError, Type, defineProvider } from '@svc/plugin-sdk'
+
+/** Does what the name of the ROM says. */
+const DEEDS = {
+  async answer (argument) {
+    return argument
+  },
+  async crash () {
+    process.exit(3)
+  },
+  async timer () {
+    setTimeout(() => { throw new Error('out of the blue') })
+    await new Promise(() => {})
+  },
+  async hang () {
+    for (;;);
+  },
+  async wait (_argument, { signal }) {
+    await new Promise((_resolve, reject) => {
+      signal.addEventListener('abort', () => { reject(signal.reason) })
+    })
+  },
+  async grow () {
+    const kept = []
+    for (;;) {
+      kept.push(Buffer.alloc(64 * 1024 * 1024, 1))
+      await new Promise((resolve) => { setTimeout(resolve, 50) })
+    }
+  },
+  async read (path) {
+    return readFileSync(path, 'utf8')
+  },
+  async write (path) {
+    writeFileSync(path, 'written')
+  },
+  async run (program) {
+    const { error } = spawnSync(program)
+    throw error
+  },
+  async environment () {
+    return JSON.stringify(process.env)
+  },
+  async limited () {
+    throw new RateLimitedError('slower, please', 1_234)
+  },
+  async json (url, { http }) {
+    return JSON.stringify(await http.json(url))
+  },
+  async request (url, { http }) {
+    const answer = await http.request(url)
+    return `${answer.status} ${answer.text()}`
+  },
+  async stream (url, { http }) {
+    let bytes = 0
+    for await (const chunk of http.stream(url)) bytes += chunk.length
+    return String(bytes)
+  },
+  async cache (value, { cache }) {
+    await cache.set('key', { value }, 60_000)
+    return (await cache.get('key')).value
+  },
+  async files (path, { files }) {
+    let text = ''
+    for await (const chunk of files.stream(path)) text += Buffer.from(chunk).toString()
+    return `${await files.exists(path)} ${(await files.list('')).map(({ name }) => name)} ${text}`
+  },
+  async memo (_argument, { memo }) {
+    return await memo('made', async () => crypto.randomUUID())
+  },
+  async found (key, { found, preferences, config, options }) {
+    return JSON.stringify([found.get(key), preferences.regions, config, options])
+  }
+}
+
+export default defineProvider({
+  key: 'troublemaker',
+  name: 'Does what the ROM says',
+  id: 'string',
+  config: Type.Object({ password: Type.String({ default: 'hunter2-hunter2', writeOnly: true }) }),
+  limits: ({ password }) => ({ concurrency: password.length }),
+  index: {
+    everyMs: 1,
+    async * build ({ report }) {
+      for (let batch = 0; batch < 3; batch++) {
+        report({ done: batch })
+        yield [[`key-${batch}`, { batch }]]
+      }
+    }
+  },
+
+  async identify ({ fs_name: name }, ctx) {
+    const [deed, ...words] = name.split(' ')
+    return { id: await DEEDS[deed](words.join(' '), ctx) }
+  }
+})

@@ -1,0 +1,162 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
+import { RateLimitedError, type Rom, ServiceDownError } from '@svc/plugin-sdk'
+import fastify from 'fastify'
+import t from 'tap'
+import { AddressRefusedError } from '../../core/http/addresses.ts'
+import { loadPlugins } from '../../core/loader/loader.ts'
+import type { PluginPackage } from '../../core/loader/packages.ts'
+import { startServer } from '../core/http/server.ts'
+import { until } from '../e2e/server.ts'
+import { createMemoryServices } from './memory-services.ts'
+import { APART, type Teardown, config, install, makeTrouble, scopeOf, startTroublemaker } from './troublemaker.ts'
+
+const START_TIMEOUT_MS = 1_500
+
+async function load (t: Teardown, dataDir: string, packages: PluginPackage[]) {
+  const app = fastify()
+  t.teardown(() => app.close())
+  const registry = await loadPlugins(app, {
+    config,
+    packages,
+    works: true,
+    startTimeoutMs: START_TIMEOUT_MS,
+    createServices: (_kind, _key, { config: values }) => createMemoryServices(values, dataDir)
+  })
+  await app.ready()
+  return registry
+}
+
+const troublemaker = await startTroublemaker(t)
+
+t.test('what a plugin answers, throws and is handed is the same as in the server itself', async (t) => {
+  const { tell } = troublemaker
+  t.equal(await tell('answer with words'), 'with words')
+  await t.rejects(tell('limited'), new RateLimitedError('slower, please', 1_234))
+  const error: unknown = await tell('limited').catch((err: unknown) => err)
+  t.ok(error instanceof RateLimitedError)
+  t.equal(await tell('cache kept'), 'kept')
+  const scope = { ...scopeOf(), found: new Map([['igdb', { id: 7 }]]), options: { deep: true } }
+  t.same(JSON.parse(await tell('found igdb', scope)), [{ id: 7 }, config.scan.priority.region, { password: 'x' }, { deep: true }])
+})
+
+t.test('what it makes once is shared by all calls of a scan and by no others', async (t) => {
+  const { tell } = troublemaker
+  const scan = scopeOf()
+  const made = await tell('memo', scan)
+  t.equal(await tell('memo', { ...scan, signal: new AbortController().signal }), made)
+  t.not(await tell('memo'), made)
+})
+
+t.test('it reaches servers, and files of the library, by its host alone', async (t) => {
+  const body = 'x'.repeat(300_000)
+  const { url } = await startServer(t, (request, response) => {
+    response.end(request.url === '/json' ? '{"a":[1]}' : body)
+  })
+  const { tell, dataDir } = await startTroublemaker(t, (dataDir) => createMemoryServices({ password: 'x' }, dataDir, [url]))
+  t.equal(await tell(`json ${url}/json`), '{"a":[1]}')
+  t.equal(await tell(`request ${url}/json`), '200 {"a":[1]}')
+  t.equal(await tell(`stream ${url}/long`), '300000')
+  const error: unknown = await tell('json http://127.0.0.1:1/').catch((err: unknown) => err)
+  t.ok(error instanceof AddressRefusedError, 'an error of the host comes back as it was thrown')
+  writeFileSync(join(dataDir, 'a.txt'), 'some text')
+  t.equal(await tell('files a.txt'), 'true a.txt,plugins some text')
+})
+
+t.test('it reads nothing but itself and what it needs, writes nothing, starts nothing and sees no variable', async (t) => {
+  const { dataDir, tell } = troublemaker
+  const secret = join(dataDir, 'config.yml')
+  writeFileSync(secret, 'password: secret')
+  const other = join(dataDir, 'plugins', 'node_modules', 'svc-other')
+  mkdirSync(other)
+  writeFileSync(join(other, 'index.js'), '')
+  for (const path of [secret, '/etc/passwd', `/proc/${process.pid}/environ`, join(other, 'index.js')]) {
+    await t.rejects(tell(`read ${path}`), { code: 'ERR_ACCESS_DENIED' }, path)
+  }
+  const own = join(APART, 'troublemaker', 'package.json')
+  t.equal(await tell(`read ${own}`), readFileSync(own, 'utf8'))
+  await t.rejects(tell(`write ${join(APART, 'troublemaker', 'new')}`), { code: 'ERR_ACCESS_DENIED' })
+  await t.rejects(tell('run ls'), { code: 'ERR_ACCESS_DENIED' })
+  t.equal(await tell('environment'), '{}')
+})
+
+t.test('a call that is cancelled ends with its reason, and the plugin hears of it', async (t) => {
+  const { tell, process: { pid } } = troublemaker
+  const stop = new AbortController()
+  const waiting = tell('wait', scopeOf(stop.signal))
+  await setImmediate()
+  stop.abort(new Error('the scan was cancelled'))
+  await t.rejects(waiting, { message: 'the scan was cancelled' })
+  t.equal(await tell('answer there'), 'there')
+  t.equal(troublemaker.process.pid, pid, 'it answered and lives on')
+})
+
+t.test('what builds its index gives it piece by piece', async (t) => {
+  const { process, open } = troublemaker
+  const done: number[] = []
+  const ctx = open({ ...scopeOf(), report: (progress) => { done.push(progress.done) } })
+  const batches: unknown[] = []
+  for await (const batch of process.call('index.build')(ctx) as AsyncIterable<unknown>) batches.push(batch)
+  t.same(batches, [0, 1, 2].map((batch) => [[`key-${batch}`, { batch }]]))
+  t.same(done, [0, 1, 2])
+})
+
+t.test('a crash fails what was under way as a service that is down, and the plugin is there again', async (t) => {
+  const { tell, untilBack, changes } = await startTroublemaker(t)
+  for (const [deed, reason] of [['crash', /it ended with code 3/], ['timer', /out of the blue/]] as const) {
+    const [other, crash] = await Promise.allSettled([tell('wait'), tell(deed)])
+    for (const outcome of [other, crash]) {
+      t.ok(outcome.status === 'rejected' && outcome.reason instanceof ServiceDownError, deed)
+      t.match(outcome, { reason: { message: reason } })
+    }
+    t.match(changes.at(-1), reason)
+    await untilBack()
+    t.equal(await tell('answer here'), 'here')
+  }
+})
+
+t.test('one that hangs is ended once a call is over its time, and is there again', async (t) => {
+  const { tell, untilBack, changes } = await startTroublemaker(t)
+  await t.rejects(tell('hang', scopeOf(AbortSignal.timeout(100))), { name: 'TimeoutError' })
+  await until('it is ended', async () => changes.length > 0)
+  t.match(changes[0], /it did not answer for 0.3 s/)
+  await untilBack()
+  t.equal(await tell('answer here'), 'here')
+})
+
+t.test('crash after crash and hang after hang, another plugin answers every call', async (t) => {
+  await makeTrouble(t, 5)
+})
+
+t.test('one that takes too much memory is ended', async (t) => {
+  const { tell } = await startTroublemaker(t)
+  await t.rejects(tell('grow'), { message: /more than 512 MiB of memory/ })
+})
+
+t.test('crashes and hangs while loading and setting up cost no other plugin anything', async (t) => {
+  const fixtures = ['crashes-in-import', 'crashes-in-setup', 'hangs-in-import', 'hangs-in-setup', 'troublemaker']
+  const { dataDir, packages } = install(t, fixtures, APART)
+  const registry = await load(t, dataDir, packages)
+  const reasons = [/it throws while loading: .* it ended with code 3/, /its setup throws.* it ended with code 3/,
+    /loading it does not end within 1.5 s/, /its setup does not end within 1.5 s/]
+  for (const [place, reason] of reasons.entries()) t.match(registry.records[place], { status: 'failed', reason })
+  const provider = registry.providers.get('troublemaker')
+  t.equal(provider?.limits.concurrency, 'hunter2-hunter2'.length, 'its limits are those for its configuration')
+  t.equal(registry.providers.size, 1)
+  const match = await provider?.definition.identify?.({ fs_name: 'answer well' } as Rom, provider.context(scopeOf()) as never)
+  t.match(match, { id: 'well' })
+})
+
+t.test('every broken package says the same in a process of its own', async (t) => {
+  const fixtures = ['no-default-export', 'wrong-kind', 'plain-schema', 'throws-in-setup', 'hangs-on-import',
+    'throws-on-import', 'throws-a-string', 'missing-dependency', 'good-channel', 'good-exporter']
+  const { dataDir, packages } = install(t, fixtures)
+  const { records, channels, exporters } = await load(t, dataDir, packages)
+  const reasons = [/default export is not what defineProvider/, /package\.json says channel, its code is a provider/,
+    /config is no schema that Type\.Object/, /^its setup throws: no index at \/index\?key=\*+$/,
+    /^loading it does not end within 1\.5 seconds$/, /^it throws while loading: cannot start on this day of the week$/,
+    /^it throws while loading: a plain text$/, /own dependency 'a-package-nobody-installed' is missing/]
+  for (const [place, reason] of reasons.entries()) t.match(records[place], { status: 'failed', reason })
+  t.same([...channels.keys(), ...exporters.keys()], ['good-channel', 'good-exporter'])
+})
