@@ -16,6 +16,7 @@ import jobs from './jobs/jobs.ts'
 import jsonDepth from './web/json-depth.ts'
 import limits from './web/limits.ts'
 import { openRegistry } from './loader/known-plugins.ts'
+import type { LoaderOptions } from './loader/loader.ts'
 import openapi from './web/openapi.ts'
 import { corsOptionsFor } from './web/origins.ts'
 import type { PluginPackage } from './loader/packages.ts'
@@ -39,6 +40,8 @@ export interface AppOptions {
   workerNumber?: number
   /** In place of those found on disk. */
   packages?: PluginPackage[]
+  /** How patiently plugins are loaded, and kept running. */
+  loading?: Pick<LoaderOptions, 'startTimeoutMs' | 'patience'>
 }
 
 declare module 'fastify' {
@@ -124,6 +127,7 @@ export async function buildApp (options: AppOptions): Promise<App> {
   await app.register(jobs, { url, works })
   await app.register(await openRegistry(app, {
     config, works, createServices: await createPluginServices(app, config),
+    ...options.loading,
     ...(options.packages === undefined ? {} : { packages: options.packages })
   }))
   await app.register(openapi, { config, version: VERSION })

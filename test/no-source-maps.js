@@ -4,9 +4,8 @@ process.setSourceMapsEnabled(false)
 
 /** The registry of what tap does to every process that a test starts. */
 const spawning = globalThis[Symbol.for('process-on-spawn@*:singletonId')]
-// tap has them load a module of its own, which a process that may read nothing cannot do.
+// tap has them, and all that they start, load a module of its own, which a process that may read nothing cannot do.
 spawning?.listeners.push((options) => {
-  if (!options.args.includes('--permission')) return
   options.env = Object.fromEntries(Object.entries(options.env)
-    .filter(([name]) => name !== 'NODE_OPTIONS' && !name.startsWith('_TAPJS_')))
+    .filter(([name]) => !['NODE_OPTIONS', 'NODE_V8_COVERAGE'].includes(name) && !name.startsWith('_TAPJS_')))
 })

@@ -5,7 +5,7 @@ import { hash } from '@node-rs/argon2'
 import { pino } from 'pino'
 import pg from 'pg'
 import type { Test as TapTest } from 'tap'
-import { buildApp } from '../core/app.ts'
+import { type AppOptions, buildApp } from '../core/app.ts'
 import { FIRST_GROUPS } from '../core/database/migrations/20261121200000-access.ts'
 import { type Config, loadConfig } from '../core/config/config.ts'
 import { inspectPlugins } from '../core/loader/inspect.ts'
@@ -90,6 +90,7 @@ export interface TestAppOptions {
   /** Variables in place of the real environment. */
   env?: Record<string, string>
   packages?: PluginPackage[]
+  loading?: AppOptions['loading']
   /** Content of the library folder, as `t.testdir` takes it. */
   library?: Parameters<TapTest['testdir']>[0]
   /** Whether a scan worker runs beside the web worker; default false. */
@@ -147,7 +148,8 @@ export async function buildTestApp (t: Test, options: TestAppOptions = {}): Prom
     : pino({ level: options.env?.SVC_LOG_LEVEL ?? 'info' }, { write (line) { log(JSON.parse(line) as Record<string, unknown>) } })
   const build = (role: 'web' | 'worker') => buildApp({
     config, role, databaseUrl, logger, features, workerNumber: role === 'web' ? 1 : 0,
-    ...(options.packages === undefined ? {} : { packages: options.packages })
+    ...(options.packages === undefined ? {} : { packages: options.packages }),
+    ...(options.loading === undefined ? {} : { loading: options.loading })
   })
   if (options.packages !== undefined && options.worker !== true) {
     await keepDescriptions(databaseUrl, config, options.packages)

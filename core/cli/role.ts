@@ -1,5 +1,6 @@
 import { loadConfig } from '../config/config.ts'
 import { StartError } from '../errors.ts'
+import { endAtOwnErrors } from '../loader/fault.ts'
 import { createLogger } from '../log.ts'
 import { listRuntimeWarnings } from '../runtime.ts'
 import { type RunningRole, prepareDatabase, startRole } from '../server.ts'
@@ -33,6 +34,7 @@ export async function runRole (role: Role): Promise<void> {
       'PostgreSQL 15 or later, or use svc start to run everything on this machine.')
   }
   const logger = createLogger(config, `svc-${role}`)
+  endAtOwnErrors(() => logger, `svc ${role} fails`)
   for (const warning of [...warnings, ...listRuntimeWarnings()]) logger.warn(warning)
   createLayout(config)
   const folder = await openSocketFolder(config)

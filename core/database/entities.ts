@@ -1,6 +1,6 @@
 import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
 import type { Allowance, Limits } from '@svc/plugin-sdk'
-import type { Description, PluginRecord } from '../loader/registry.ts'
+import type { Description, PluginReport } from '../loader/registry.ts'
 import { columns } from './columns.ts'
 
 /** A process that can do work, and when it last said so. */
@@ -78,9 +78,9 @@ export const PluginSnapshot = defineEntity({
     /** Of the packages and the server. */
     fingerprint: columns.text().primary(),
     descriptions: p.json<Description[]>(),
-    /** The scan worker that found out what is in `records`. */
+    /** The scan worker that found out what is in `reports`. */
     worker: columns.text().nullable(),
-    records: p.json<PluginRecord[]>().default('[]'),
+    reports: p.json<PluginReport[]>().default('[]'),
     stored_at: columns.createdAt()
   }
 })

@@ -2,6 +2,7 @@ import { pathToFileURL } from 'node:url'
 import { type HostOptions, type Manifest, ManifestSchema, type PluginKind, SDK_VERSION } from '@svc/plugin-sdk'
 import { Value } from '@sinclair/typebox/value'
 import { satisfies, validRange } from 'semver'
+import { ownCalls, runAs } from './fault.ts'
 import { LoadError } from './load-error.ts'
 import type { PluginPackage } from './packages.ts'
 import { type Descriptor, rebuildDefinition } from './process/descriptor.ts'
@@ -63,11 +64,13 @@ export async function importPlugin (
   pack: PluginPackage & { entry: string }, manifest: Manifest, timeoutMs: number
 ): Promise<ImportedPlugin> {
   try {
-    const imported = import(pathToFileURL(pack.entry).href) as Promise<{ default?: unknown }>
+    const { href } = pathToFileURL(pack.entry)
+    const imported = runAs(pack.name, () => import(href) as Promise<{ default?: unknown }>)
     const { default: exported } = await limitTime(imported, timeoutMs, 'loading it')
     const plugin = readExport(exported)
     checkPlugin(plugin, manifest)
-    return plugin
+    const register = (host: PluginHost, options: HostOptions) => runAs(pack.name, () => plugin(host, options))
+    return Object.assign(register, { kind: plugin.kind, definition: ownCalls(pack.name, plugin.definition) })
   } catch (err) {
     throw err instanceof LoadError ? err : new LoadError('failed', describeImportError(err, pack))
   }

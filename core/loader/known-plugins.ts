@@ -4,7 +4,7 @@ import { inspectApart } from './inspect-apart.ts'
 import { type LoaderOptions, linkSdkFor, loadPlugins } from './loader.ts'
 import { type PluginPackage, listPluginPackages } from './packages.ts'
 import type { Description } from './registry.ts'
-import { PLUGINS_CHANGED, fingerprintOf, readSnapshot, storeDescriptions, storeRecords } from './snapshot.ts'
+import { PLUGINS_CHANGED, fingerprintOf, readSnapshot, storeDescriptions, storeReports } from './snapshot.ts'
 
 /** What the packages are: as it is stored, else as a process of its own finds out. */
 async function findDescriptions (
@@ -30,7 +30,7 @@ async function tellOthers (app: FastifyInstance, fingerprint: string): Promise<v
   /** One after the other, so that the last word is the last. */
   let storing: Promise<void> = Promise.resolve()
   const store = () => {
-    storing = storing.then(() => storeRecords(app.pg, fingerprint, app.workers.id, app.registry.records))
+    storing = storing.then(() => storeReports(app.pg, fingerprint, app.workers.id, app.registry.report()))
       .catch((err: unknown) => { app.log.warn({ err }, 'what became of the plugins could not be stored') })
     return storing
   }
@@ -44,14 +44,18 @@ async function hearFromWorker (app: FastifyInstance, fingerprint: string): Promi
   async function adopt (): Promise<void> {
     const snapshot = await readSnapshot(app.pg, fingerprint)
     if (snapshot === null || snapshot.worker === null) return
-    if ((await app.workers.listAlive()).includes(snapshot.worker)) app.registry.adopt(snapshot.records)
+    if ((await app.workers.listAlive()).includes(snapshot.worker)) app.registry.adopt(snapshot.reports)
   }
+  /** One after the other: what was read earlier must not take the place of what was read later. */
+  let adopting: Promise<void> = Promise.resolve()
   app.addHook('onReady', async () => {
     await app.workers.hear(PLUGINS_CHANGED, (changed) => {
       if (changed !== fingerprint) return
-      adopt().catch((err: unknown) => { app.log.warn({ err }, 'what became of the plugins could not be read') })
+      adopting = adopting.then(adopt)
+        .catch((err: unknown) => { app.log.warn({ err }, 'what became of the plugins could not be read') })
     })
-    await adopt()
+    adopting = adopt()
+    await adopting
   })
 }
 

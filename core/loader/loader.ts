@@ -12,7 +12,7 @@ import { LoadError } from './load-error.ts'
 import { checkPluginKeys } from './plugin-keys.ts'
 import { type PluginPackage, linkSdk, listPluginPackages } from './packages.ts'
 import { describePlugin } from './process/descriptor.ts'
-import { type PluginProcess, createPluginProcess } from './process/plugin-process.ts'
+import { type PluginProcess, type PluginProcessOptions, createPluginProcess } from './process/plugin-process.ts'
 import { findCircle } from './provider-order.ts'
 import { readScanOptions } from './scan-options.ts'
 import type { WantedServices } from './services.ts'
@@ -27,6 +27,8 @@ export interface LoaderOptions {
   descriptions?: readonly Description[] | undefined
   /** Milliseconds all plugins together may take to load, again to set up, and again to close. */
   startTimeoutMs?: number
+  /** How patient the host is with plugins in processes of their own. */
+  patience?: Pick<PluginProcessOptions, 'pingMs' | 'restartMs'>
   /** What a plugin is handed. */
   createServices (kind: PluginKind, key: string, wanted: WantedServices): PluginServices
 }
@@ -135,12 +137,14 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
       pack,
       log: app.log,
       importMs: startTimeoutMs,
+      ...options.patience,
       onChange (reason) {
         const record = records.get(candidate)
         if (record !== undefined) setDown(record, reason === null ? null : candidate.mask(reason))
       }
     })
     candidate.process = started
+    app.addHook('onClose', async () => { started.end() })
     return started
   }
 

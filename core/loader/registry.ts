@@ -22,6 +22,13 @@ export interface PluginRecord {
   origin: 'built-in' | 'community'
 }
 
+/** What became of a plugin where it runs. */
+export interface PluginReport {
+  record: PluginRecord
+  /** Whether it may be called, though it may be down just now. */
+  is_offered: boolean
+}
+
 /** What a package is, whatever the configuration says: its plugin, or why it has none. */
 export interface Description {
   descriptor: Descriptor | null
@@ -65,8 +72,10 @@ export interface Registry {
   definitions: readonly { kind: PluginKind, definition: Definition }[]
   /** What each package is, in load order. */
   descriptions: readonly Description[]
-  /** Takes over what another process found out: what it could not make work is not offered here. */
-  adopt (records: readonly PluginRecord[]): void
+  /** What became of each plugin, in load order. */
+  report (): PluginReport[]
+  /** Takes over what the process found out that runs them: what it could not make work is not offered here. */
+  adopt (reports: readonly PluginReport[]): void
   /** Calls `listener` whenever a record changed. */
   onChange (listener: () => void): void
 }
@@ -99,14 +108,16 @@ export function createRegistry () {
     records,
     definitions,
     descriptions,
+    report: () => records.map((record) => ({ record, is_offered: added.has(idOf(record)) })),
     adopt (known) {
-      const byId = new Map(known.map((record) => [idOf(record), record]))
+      const byId = new Map(known.map((report) => [idOf(report.record), report]))
       for (const record of records) {
         const found = byId.get(idOf(record))
-        if (found === undefined || !update(record, found)) continue
+        if (found === undefined) continue
+        update(record, found.record)
         const entry = added.get(idOf(record))
         if (entry === undefined) continue
-        if (record.status === 'active') maps[entry.kind].set(record.key, entry.loaded)
+        if (found.is_offered) maps[entry.kind].set(record.key, entry.loaded)
         else maps[entry.kind].delete(record.key)
       }
     },

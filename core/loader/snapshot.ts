@@ -5,7 +5,7 @@ import type pg from 'pg'
 import { toDatabaseJson } from '../database/json.ts'
 import { VERSION } from '../version.ts'
 import type { PluginPackage } from './packages.ts'
-import type { Description, PluginRecord } from './registry.ts'
+import type { Description, PluginReport } from './registry.ts'
 
 /** What a worker that ended, or is of another installation, left. */
 const KEPT_DAYS = 30
@@ -31,14 +31,14 @@ export function fingerprintOf (packages: readonly PluginPackage[]): string {
 
 export interface Snapshot {
   descriptions: Description[]
-  /** The scan worker whose plugins `records` tells of; null before there was one. */
+  /** The scan worker whose plugins `reports` tell of; null before there was one. */
   worker: string | null
-  records: PluginRecord[]
+  reports: PluginReport[]
 }
 
 export async function readSnapshot (database: pg.Pool | pg.Client, fingerprint: string): Promise<Snapshot | null> {
   const { rows } = await database.query<Snapshot>(
-    'select descriptions, worker, records from plugin_snapshots where fingerprint = $1', [fingerprint])
+    'select descriptions, worker, reports from plugin_snapshots where fingerprint = $1', [fingerprint])
   return rows[0] ?? null
 }
 
@@ -52,10 +52,10 @@ export async function storeDescriptions (
 }
 
 /** Says what became of the plugins in a scan worker, to whoever listens. */
-export async function storeRecords (
-  pool: pg.Pool, fingerprint: string, worker: string, records: readonly PluginRecord[]
+export async function storeReports (
+  pool: pg.Pool, fingerprint: string, worker: string, reports: readonly PluginReport[]
 ): Promise<void> {
-  await pool.query('update plugin_snapshots set worker = $2, records = $3::jsonb, stored_at = now() where fingerprint = $1',
-    [fingerprint, worker, toDatabaseJson(records)])
+  await pool.query('update plugin_snapshots set worker = $2, reports = $3::jsonb, stored_at = now() where fingerprint = $1',
+    [fingerprint, worker, toDatabaseJson(reports)])
   await pool.query('select pg_notify($1, $2)', [PLUGINS_CHANGED, fingerprint])
 }

@@ -1,6 +1,7 @@
 import { loadConfig } from '../config/config.ts'
 import { useSettings } from '../config/environment.ts'
 import { StartError } from '../errors.ts'
+import { endAtOwnErrors } from '../loader/fault.ts'
 import { createLogger } from '../log.ts'
 import { ALIVE_MS, type News, type StartOrder, isOrder } from './messages.ts'
 import type { RunningRole } from '../server.ts'
@@ -91,9 +92,6 @@ process.on('message', (message) => {
 process.on('SIGINT', () => {})
 process.on('SIGTERM', endWell)
 process.on('disconnect', endWell)
-process.on('uncaughtException', (err) => {
-  log.fatal({ err }, 'the process fails and is started again')
-  process.exit(1)
-})
+endAtOwnErrors(() => log, 'the process fails and is started again')
 setInterval(() => { void report({ type: 'alive' }) }, ALIVE_MS).unref()
 modules.catch(fail)

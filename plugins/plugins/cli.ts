@@ -20,12 +20,12 @@ async function readRecords (config: Config): Promise<PluginRecord[] | null> {
   try {
     await client.connect()
     const snapshot = await readSnapshot(client, fingerprintOf(listPluginPackages(config.data_dir)))
-    return snapshot === null || snapshot.worker === null ? null : snapshot.records
+    return snapshot === null || snapshot.worker === null ? null : snapshot.reports.map(({ record }) => record)
   } catch {
     // It starts or ends just now.
     return null
   } finally {
-    await client.end()
+    await client.end().catch(() => { /* it never began */ })
   }
 }
 

@@ -1,12 +1,15 @@
+import { cpSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Match, ProviderContext } from '@svc/plugin-sdk'
+import type { Match, ProviderContext, Rom } from '@svc/plugin-sdk'
 import type { Test } from 'tap'
 import { loadConfig } from '../../core/config/config.ts'
 import { type CallScope, type PluginServices, createContext, readPreferences } from '../../core/loader/context.ts'
 import { createMemo } from '../../core/loader/memo.ts'
 import { linkSdk, listPluginPackages } from '../../core/loader/packages.ts'
 import { createPluginProcess } from '../../core/loader/process/plugin-process.ts'
+import type { PluginRecord } from '../../core/loader/registry.ts'
+import { buildTestApp } from '../support.ts'
 import { until } from '../e2e/server.ts'
 import { installFixtures } from './install.ts'
 import { createMemoryServices } from './memory-services.ts'
@@ -61,22 +64,95 @@ export async function startTroublemaker (t: Teardown, services?: (dataDir: strin
   }
 }
 
-/** Has one plugin crash and hang, in calls and from timers, that many times each, while another one works. */
-export async function makeTrouble (t: Test, times: number): Promise<void> {
-  const good = await startTroublemaker(t)
-  const bad = await startTroublemaker(t)
-  const pid = good.process.pid
-  for (let time = 0; time < times; time++) {
-    for (const deed of ['crash', 'timer', 'hang']) {
-      const before = bad.changes.length
-      const trouble = bad.tell(deed, scopeOf(AbortSignal.timeout(deed === 'hang' ? 50 : 30_000)))
-      const answers = Promise.all(Array.from({ length: 20 }, (_, number) => good.tell(`answer ${number}`)))
-      await t.rejects(trouble, deed)
-      t.equal((await answers).length, 20)
-      await until('the process ended', async () => bad.changes.length > before)
-      await bad.untilBack()
+/** What it does, and how its owner reads of it. */
+const CRASHES = {
+  crash: /code 3/,
+  timer: /out of the blue/,
+  rejection: /nobody caught this/,
+  'crash-import': /code 4/,
+  'crash-setup': /code 5/
+}
+const HANGS = {
+  hang: /did not answer/,
+  'hang-import': /loading it does not end/,
+  'hang-setup': /did not answer|setup does not end/
+}
+const HANG_MS = 50
+/** What others are asked while one makes trouble. */
+const CALLS = 20
+const REQUESTS = 5
+
+/** The first of these deeds, over and over, up to that many. */
+function listDeeds (deeds: Readonly<Record<string, RegExp>>, times: number): [string, RegExp][] {
+  const known = Object.entries(deeds)
+  return Array.from({ length: times }, (_, time) => known[time % known.length] ?? ['crash', /./])
+}
+
+/**
+ * Has one plugin crash and hang that many times, by turns in a call, from a timer, while it is imported and in its
+ * setup, while the server answers requests and another plugin works.
+ *
+ * @returns what the others did meanwhile
+ */
+export async function makeTrouble (t: Test, crashes: number, hangs: number) {
+  const { dataDir, packages } = install(t, ['troublemaker', 'steady'], APART)
+  // A copy, whose mood is changed.
+  const folder = join(dataDir, 'plugins', 'node_modules', 'svc-provider-troublemaker')
+  rmSync(folder)
+  cpSync(join(APART, 'troublemaker'), folder, { recursive: true })
+  const mood = join(folder, 'mood.txt')
+  const { app, worker, admin } = await buildTestApp(t, {
+    packages, worker: true, loading: { startTimeoutMs: 2_000, patience: { pingMs: PING_MS, restartMs: () => 1 } }
+  })
+  const done = { calls: 0, requests: 0, slowestMs: 0 }
+
+  async function call (key: string, deed: string, signal?: AbortSignal): Promise<unknown> {
+    const loaded = worker?.registry.providers.get(key)
+    const match = await loaded?.definition.identify?.({ fs_name: deed } as Rom, loaded.context(scopeOf(signal)) as never)
+    return (match as Match).id
+  }
+  async function request (): Promise<number> {
+    const before = performance.now()
+    const { statusCode } = await app.inject({ url: '/api/plugins', headers: admin })
+    done.slowestMs = Math.max(done.slowestMs, performance.now() - before)
+    return statusCode
+  }
+  /** That the server and the other plugin answer all the while. */
+  async function workOn (): Promise<void> {
+    const names = Array.from({ length: CALLS }, (_, number) => `game ${number}`)
+    const [answers, statuses] = await Promise.all([
+      Promise.all(names.map((name) => call('steady', name))), Promise.all(Array.from({ length: REQUESTS }, request))
+    ])
+    t.same(answers, names)
+    t.same(statuses, Array.from({ length: REQUESTS }, () => 200))
+    t.ok(app.registry.providers.has('troublemaker'), 'one that is down for a while is a source all the same')
+    done.calls += CALLS
+    done.requests += REQUESTS
+  }
+  /** In the worker, and in the web worker that hears of it. */
+  async function untilBoth (what: string, isIt: (record: PluginRecord) => boolean): Promise<void> {
+    for (const one of [worker, app]) {
+      await until(what, async () => one?.registry.records.some((record) => record.key === 'troublemaker' && isIt(record)))
     }
   }
-  t.equal(good.process.pid, pid)
-  t.same(good.changes, [])
+  const reasons: string[] = []
+  worker?.registry.onChange(() => { reasons.push(...worker.registry.records.flatMap(({ reason }) => reason ?? [])) })
+
+  for (const [deed, reason] of [...listDeeds(CRASHES, crashes), ...listDeeds(HANGS, hangs)]) {
+    const isBefore = deed.includes('-')
+    reasons.length = 0
+    if (isBefore) writeFileSync(mood, deed)
+    const limit = AbortSignal.timeout(deed === 'hang' ? HANG_MS : 30_000)
+    const trouble = call('troublemaker', isBefore ? 'crash' : deed, limit)
+    await Promise.all([t.rejects(trouble, deed), workOn()])
+    await until(`the reason of ${deed}`, async () => reasons.some((told) => reason.test(told)))
+    if (isBefore) {
+      await untilBoth(`its owner to read of ${deed}`, (record) => reason.test(record.reason ?? ''))
+      await workOn()
+      rmSync(mood)
+    }
+    await untilBoth('the plugin to work again', ({ status }) => status === 'active')
+    t.equal(await call('troublemaker', 'answer back'), 'back')
+  }
+  return done
 }

@@ -7,7 +7,7 @@ export class Migration20261122010300 extends Migration {
       "fingerprint" text not null,
       "descriptions" jsonb not null,
       "worker" text null,
-      "records" jsonb not null default '[]',
+      "reports" jsonb not null default '[]',
       "stored_at" timestamptz(3) not null default now(),
       primary key ("fingerprint"))`)
   }

@@ -85,14 +85,19 @@ export function describePlugin (kind: PluginKind, definition: object): Descripto
 }
 
 /** The definition again, whose functions are those of `callOf`. */
-export function rebuildDefinition (
+export const rebuildDefinition = (
   { data, methods }: Descriptor, callOf: (method: string) => (...args: unknown[]) => unknown
-): Record<string, unknown> {
-  const definition = unpack(data) as Record<string, unknown>
-  for (const path of methods) {
+): Record<string, unknown> => withMethods(unpack(data) as Record<string, unknown>, methods, callOf)
+
+/** A copy of a definition in which the functions at these paths are those of `callOf`. */
+export function withMethods<Definition extends object> (
+  definition: Definition, paths: readonly string[], callOf: (method: string) => (...args: unknown[]) => unknown
+): Definition {
+  const copy = { ...definition }
+  for (const path of paths) {
     const [first = '', second] = path.split('.')
-    if (second === undefined) definition[first] = callOf(path)
-    else definition[first] = { ...definition[first] as object, [second]: callOf(path) }
+    const outer: unknown = Reflect.get(copy, first)
+    Reflect.set(copy, first, second === undefined ? callOf(path) : { ...outer as object, [second]: callOf(path) })
   }
-  return definition
+  return copy
 }

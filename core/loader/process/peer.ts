@@ -78,7 +78,7 @@ export function createPeer ({ send, serve, onAbort }: PeerOptions) {
       for (;;) {
         const { done, value } = await call('$next', [stream], { signal }) as { done: boolean, value: unknown }
         if (done) return
-        yield value
+        yield decode(value, signal)
       }
     } finally {
       tell('$end', [stream])

@@ -18,18 +18,22 @@ const ENTRY = join(SERVER_DIR, 'core', 'loader', 'process', 'entry.ts')
 /** Of the heap, and of everything together. */
 const HEAP_MIB = 256
 const MEMORY_MIB = 512
-const FLAGS = ['--permission', '--conditions=svc:source', '--disable-warning=ExperimentalWarning',
+/** Node 20 has it under another name, as an experiment: too little to rely on. */
+const PERMISSION = '--permission'
+const FLAGS = [PERMISSION, '--conditions=svc:source', '--disable-warning=ExperimentalWarning',
   '--max-semi-space-size=4', `--max-old-space-size=${HEAP_MIB}`]
 /** A machine that starts many of them is slow: the plugin's own time begins afterwards. */
 const BOOT_MS = 30_000
 const BOOTS_AT_ONCE = 2
-/** How long a process may be busy, at most, that was asked whether it still answers. */
 const PING_MS = 5_000
 /** Of methods that only look at their arguments. */
 const QUICK_MS = 5_000
 /** A process that lived this long is restarted as if it had never ended. */
 const STEADY_MS = 60_000
 const OUT_OF_MEMORY = 90
+
+/** Dates are read as they are in the server; all else that is set there is none of a plugin's business. */
+const environment = () => process.env.TZ === undefined ? {} : { TZ: process.env.TZ }
 
 const boots = new PQueue({ concurrency: BOOTS_AT_ONCE })
 
@@ -40,7 +44,9 @@ export interface PluginProcessOptions {
   onChange? (reason: string | null): void
   /** How long importing it may take. */
   importMs: number
+  /** How long it may be silent, at most, that was asked whether it still answers. */
   pingMs?: number | undefined
+  /** How long it stays ended. */
   restartMs?: ((deaths: number) => number) | undefined
 }
 
@@ -99,11 +105,15 @@ export function createPluginProcess (options: PluginProcessOptions) {
   async function boot (): Promise<Running> {
     const ready = Promise.withResolvers<undefined>()
     lastWords = null
+    if (!process.allowedNodeEnvironmentFlags.has(PERMISSION)) {
+      throw new LoadError('unsupported', `Node ${process.version} cannot keep it from what is not its own; ` +
+        'start the server with the Node that comes with it, or with 22.13 or later')
+    }
     const readable = await listReadable(pack)
     if (isClosed) throw downError()
     const child = fork(ENTRY, [String(MEMORY_MIB)], {
       execArgv: [...FLAGS, ...readable.map((path) => `--allow-fs-read=${path}`)],
-      env: {}, cwd: realpathSync(pack.folder), serialization: 'advanced', stdio: ['ignore', 'ignore', 'ignore', 'ipc']
+      env: environment(), cwd: realpathSync(pack.folder), serialization: 'advanced', stdio: ['ignore', 'ignore', 'ignore', 'ipc']
     })
     const peer = createPeer({
       send: (message) => { child.send(message, () => { /* its exit is what counts */ }) },

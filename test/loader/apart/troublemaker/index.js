@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { RateLimitedError, Type, defineProvider } from '@svc/plugin-sdk'
 
 /** Does what the name of the ROM says. */
@@ -12,6 +12,14 @@ const DEEDS = {
   },
   async timer () {
     setTimeout(() => { throw new Error('out of the blue') })
+    await new Promise(() => {})
+  },
+  async rejection () {
+    Promise.reject(new Error('nobody caught this'))
+    await new Promise(() => {})
+  },
+  async tick () {
+    process.nextTick(() => { throw new Error('between two turns') })
     await new Promise(() => {})
   },
   async hang () {
@@ -74,6 +82,18 @@ const DEEDS = {
   }
 }
 
+/** What a test has it do before it is asked anything: `crash-import`, `hang-import`, `crash-setup` or `hang-setup`. */
+const MOOD = new URL('mood.txt', import.meta.url)
+
+function be (mood) {
+  if (!existsSync(MOOD) || readFileSync(MOOD, 'utf8') !== mood) return
+  if (mood.startsWith('crash')) process.exit(mood.endsWith('import') ? 4 : 5)
+  for (;;);
+}
+
+be('crash-import')
+be('hang-import')
+
 export default defineProvider({
   key: 'troublemaker',
   name: 'Does what the ROM says',
@@ -90,6 +110,10 @@ export default defineProvider({
     }
   },
 
+  async setup () {
+    be('crash-setup')
+    be('hang-setup')
+  },
   async identify ({ fs_name: name }, ctx) {
     const [deed, ...words] = name.split(' ')
     return { id: await DEEDS[deed](words.join(' '), ctx) }

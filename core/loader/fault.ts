@@ -1,0 +1,47 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { FastifyBaseLogger } from 'fastify'
+import { METHODS, findMethod, withMethods } from './process/descriptor.ts'
+
+/** Names the plugin whose code runs here, and whatever that code left to run later. */
+const running = new AsyncLocalStorage<string>()
+
+/** Runs a plugin's code so that an error that nobody waits for is known to be the plugin's. */
+export const runAs = <Value>(plugin: string, work: () => Value): Value => running.run(plugin, work)
+
+const isIterable = (value: unknown): value is AsyncIterable<unknown> =>
+  typeof value === 'object' && value !== null && Symbol.asyncIterator in value
+
+/** Each piece is made by the plugin's code as well. */
+function iterateAs (plugin: string, iterable: AsyncIterable<unknown>): AsyncIterable<unknown> {
+  return {
+    [Symbol.asyncIterator] () {
+      const iterator = iterable[Symbol.asyncIterator]()
+      return {
+        next: () => runAs(plugin, () => iterator.next()),
+        return: async () => await runAs(plugin, () => iterator.return?.()) ?? { done: true, value: undefined }
+      }
+    }
+  }
+}
+
+/** The same definition, whose functions run as the plugin's. */
+export function ownCalls<Definition extends object> (plugin: string, definition: Definition): Definition {
+  const paths = Object.keys(METHODS).filter((path) => findMethod(definition, path) !== undefined)
+  return withMethods(definition, paths, (path) => (...args) => {
+    const answer = runAs(plugin, () => findMethod(definition, path)?.(...args))
+    return isIterable(answer) ? iterateAs(plugin, answer) : answer
+  })
+}
+
+/** Ends the process at an error that nobody caught, unless a plugin made it: that one costs no other's work. */
+export function endAtOwnErrors (log: () => Pick<FastifyBaseLogger, 'error' | 'fatal'>, message: string): void {
+  process.on('uncaughtException', (err) => {
+    const plugin = running.getStore()
+    if (plugin !== undefined) {
+      log().error({ err, plugin }, 'plugin left an error that nobody waits for; the process goes on')
+      return
+    }
+    log().fatal({ err }, message)
+    process.exit(1)
+  })
+}

@@ -1,0 +1,32 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { until } from '../e2e/server.ts'
+import type { FaultyNews } from './faulty-worker.ts'
+import { APART, install } from './troublemaker.ts'
+
+t.test('an error that a plugin left to run later ends no scan worker; one of its own does', async (t) => {
+  const { packages } = install(t, ['troublemaker'], APART)
+  const plugin = packages.map((pack) => ({ ...pack, origin: 'built-in' }))
+  const worker = fork(fileURLToPath(new URL('faulty-worker.ts', import.meta.url)), [JSON.stringify(plugin)])
+  t.teardown(() => { worker.kill() })
+  const ended = once(worker, 'exit')
+  const news: FaultyNews[] = []
+  worker.on('message', (message) => { news.push(message as FaultyNews) })
+
+  await until('the errors of the plugin', async () => news.length === 3)
+  const name = 'svc-provider-troublemaker'
+  t.same(news.splice(0).map((one) => JSON.stringify(one)).sort(), [
+    { error: 'between two turns', plugin: name }, { error: 'nobody caught this', plugin: name },
+    { error: 'out of the blue', plugin: name }
+  ].map((one) => JSON.stringify(one)))
+
+  worker.send('iterate')
+  await until('the plugin to go on', async () => news.length === 3)
+  t.same(news.splice(0), [{ index: 0 }, { index: 1 }, { index: 2 }])
+
+  worker.send('fail')
+  t.same(await ended, [1, null])
+  t.same(news, [{ fatal: 'a mistake of the server' }])
+})
