@@ -18,6 +18,12 @@ export function installFixtures (
 ): string {
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-plugins-'))
   t.teardown(() => { rmSync(dataDir, { recursive: true, force: true }) })
+  installInto(dataDir, fixtures, folder)
+  return dataDir
+}
+
+/** Installs these fixtures into a data directory. */
+export function installInto (dataDir: string, fixtures: readonly string[], folder = FIXTURES): void {
   const dependencies: Record<string, string> = {}
   for (const fixture of fixtures) {
     const name = readName(fixture, folder)
@@ -29,5 +35,4 @@ export function installFixtures (
   }
   mkdirSync(join(dataDir, 'plugins'), { recursive: true })
   writeFileSync(join(dataDir, 'plugins', 'package.json'), JSON.stringify({ dependencies }))
-  return dataDir
 }

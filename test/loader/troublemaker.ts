@@ -108,7 +108,8 @@ export async function makeTrouble (t: Test, crashes: number, hangs: number) {
 
   async function call (key: string, deed: string, signal?: AbortSignal): Promise<unknown> {
     const loaded = worker?.registry.providers.get(key)
-    const match = await loaded?.definition.identify?.({ fs_name: deed } as Rom, loaded.context(scopeOf(signal)) as never)
+    const rom = { fs_name: deed } as Rom
+    const match = await loaded?.definition.identify?.(rom, loaded.context(scopeOf(signal)) as never)
     return (match as Match).id
   }
   async function request (): Promise<number> {
@@ -132,7 +133,8 @@ export async function makeTrouble (t: Test, crashes: number, hangs: number) {
   /** In the worker, and in the web worker that hears of it. */
   async function untilBoth (what: string, isIt: (record: PluginRecord) => boolean): Promise<void> {
     for (const one of [worker, app]) {
-      await until(what, async () => one?.registry.records.some((record) => record.key === 'troublemaker' && isIt(record)))
+      const records = one?.registry.records.filter(({ key }) => key === 'troublemaker')
+      await until(what, async () => records?.some(isIt))
     }
   }
   const reasons: string[] = []
