@@ -1,5 +1,8 @@
+import { join } from 'node:path'
+import type { Rom } from '@svc/plugin-sdk'
 import t from 'tap'
 import { buildApp } from '../../core/app.ts'
+import type { PluginPackage } from '../../core/loader/packages.ts'
 import { lockDataDir } from '../../core/supervisor/lock.ts'
 import { writeServerState } from '../../core/supervisor/state.ts'
 import { features } from '../../plugins/index.ts'
@@ -33,6 +36,28 @@ t.test('a web worker learns what the scan worker made of its plugins, whichever 
   t.teardown(() => later.close())
   await later.ready()
   t.notOk(later.registry.providers.has('throws-in-setup'))
+})
+
+t.test('a web worker runs no code of a plugin, not even to find out what it is', async (t) => {
+  const { config, databaseUrl, app: { log: logger } } = await buildTestApp(t, { packages: [] })
+  const folder = t.testdir({
+    'index.js': `import { defineProvider } from '@svc/plugin-sdk'
+      globalThis.hasRun = true
+      export default defineProvider({ key: 'noted', name: 'Noted', id: 'string', async identify () { return undefined } })`
+  })
+  const pack: PluginPackage = {
+    folder, name: 'svc-provider-noted', version: '1.0.0', manifest: { kind: 'provider', key: 'noted', sdk: '^1' },
+    entry: join(folder, 'index.js'), origin: 'built-in', problem: null
+  }
+  const web = await buildApp({
+    config, role: 'web', workerNumber: 2, databaseUrl, logger: logger as never, features, packages: [pack]
+  })
+  t.teardown(() => web.close())
+  await web.ready()
+  const { definition } = web.registry.providers.get('noted') ?? {}
+  t.equal(definition?.name, 'Noted')
+  t.throws(() => definition?.identify?.({} as Rom, {} as never), { message: /called in the scan worker only/ })
+  t.notOk('hasRun' in globalThis)
 })
 
 t.test('svc plugins of a running server says what its scan worker says, and runs nothing', async (t) => {
