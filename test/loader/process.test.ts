@@ -148,6 +148,16 @@ t.test('crashes and hangs while loading and setting up cost no other plugin anyt
   t.match(match, { id: 'well' })
 })
 
+t.test('with a Node that cannot keep it from the rest it is left out, and says so', async (t) => {
+  const { allowedNodeEnvironmentFlags: flags } = process
+  t.teardown(() => { Object.defineProperty(process, 'allowedNodeEnvironmentFlags', { value: flags }) })
+  const value = new Set(['--experimental-permission'])
+  Object.defineProperty(process, 'allowedNodeEnvironmentFlags', { configurable: true, value })
+  const { dataDir, packages } = install(t, ['troublemaker'], APART)
+  const { records } = await load(t, dataDir, packages)
+  t.match(records, [{ status: 'unsupported', reason: /^Node v24.* start the server with the Node that comes with it/ }])
+})
+
 t.test('every broken package says the same in a process of its own', async (t) => {
   const fixtures = ['no-default-export', 'wrong-kind', 'plain-schema', 'throws-in-setup', 'hangs-on-import',
     'throws-on-import', 'throws-a-string', 'missing-dependency', 'good-channel', 'good-exporter']
