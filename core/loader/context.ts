@@ -1,9 +1,7 @@
 import { type Dirent, createReadStream } from 'node:fs'
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type {
-  Cache, Context, FileEntry, Files, Logger, Match, Preferences, ProviderContext
-} from '@svc/plugin-sdk'
+import type { Cache, FileEntry, Files, Logger, Match, Preferences, ProviderContext } from '@svc/plugin-sdk'
 import type pg from 'pg'
 import type { Config } from '../config/config.ts'
 import type { OutgoingClient } from '../http/client.ts'

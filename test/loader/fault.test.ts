@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { until } from '../e2e/server.ts'
+import { until } from '../until.ts'
 import type { FaultyNews } from './faulty-worker.ts'
 import { APART, install } from './troublemaker.ts'
 
@@ -15,7 +15,7 @@ t.test('an error that a plugin left to run later ends no scan worker; one of its
   const news: FaultyNews[] = []
   worker.on('message', (message) => { news.push(message as FaultyNews) })
 
-  await until('the errors of the plugin', async () => news.length === 3)
+  await until(async () => news.length === 3, 'the errors of the plugin')
   const name = 'svc-provider-troublemaker'
   t.same(news.splice(0).map((one) => JSON.stringify(one)).sort(), [
     { error: 'between two turns', plugin: name }, { error: 'nobody caught this', plugin: name },
@@ -23,7 +23,7 @@ t.test('an error that a plugin left to run later ends no scan worker; one of its
   ].map((one) => JSON.stringify(one)))
 
   worker.send('iterate')
-  await until('the plugin to go on', async () => news.length === 3)
+  await until(async () => news.length === 3, 'the plugin to go on')
   t.same(news.splice(0), [{ index: 0 }, { index: 1 }, { index: 2 }])
 
   worker.send('fail')

@@ -8,7 +8,7 @@ import { AddressRefusedError } from '../../core/http/addresses.ts'
 import { loadPlugins } from '../../core/loader/loader.ts'
 import type { PluginPackage } from '../../core/loader/packages.ts'
 import { startServer } from '../core/http/server.ts'
-import { until } from '../e2e/server.ts'
+import { until } from '../until.ts'
 import { createMemoryServices } from './memory-services.ts'
 import { APART, type Teardown, config, install, makeTrouble, scopeOf, startTroublemaker } from './troublemaker.ts'
 
@@ -119,7 +119,7 @@ t.test('a crash fails what was under way as a service that is down, and the plug
 t.test('one that hangs is ended once a call is over its time, and is there again', async (t) => {
   const { tell, untilBack, changes } = await startTroublemaker(t)
   await t.rejects(tell('hang', scopeOf(AbortSignal.timeout(100))), { name: 'TimeoutError' })
-  await until('it is ended', async () => changes.length > 0)
+  await until(async () => changes.length > 0, 'it is ended')
   t.match(changes[0], /it did not answer for 0.3 s/)
   await untilBack()
   t.equal(await tell('answer here'), 'here')

@@ -6,7 +6,8 @@ import type { PluginPackage } from '../../core/loader/packages.ts'
 import { lockDataDir } from '../../core/supervisor/lock.ts'
 import { writeServerState } from '../../core/supervisor/state.ts'
 import { features } from '../../plugins/index.ts'
-import { runSvc, settings, until } from '../e2e/server.ts'
+import { runSvc, settings } from '../e2e/server.ts'
+import { until } from '../until.ts'
 import { buildTestApp } from '../support.ts'
 import { installInto } from './install.ts'
 import { install } from './troublemaker.ts'
@@ -25,7 +26,7 @@ t.test('a web worker learns what the scan worker made of its plugins, whichever 
   const worker = await buildApp({ config, role: 'worker', databaseUrl, logger: logger as never, features, packages })
   t.teardown(() => worker.close())
   await worker.ready()
-  await until('the web worker to hear of it', async () => statusOf(SETUP) === 'failed')
+  await until(async () => statusOf(SETUP) === 'failed', 'the web worker to hear of it')
   t.match(test.app.registry.records.find((record) => record.package === SETUP)?.reason, /^its setup throws: /)
   t.notOk(test.app.registry.providers.has('throws-in-setup'), 'what is left out there is no source here')
   t.ok(test.app.registry.providers.has('good-provider'), 'what works there is one')

@@ -4,13 +4,14 @@ import { fileURLToPath } from 'node:url'
 import type { Match, ProviderContext, Rom } from '@svc/plugin-sdk'
 import type { Test } from 'tap'
 import { loadConfig } from '../../core/config/config.ts'
-import { type CallScope, type PluginServices, createContext, readPreferences } from '../../core/loader/context.ts'
+import type { CallScope } from '../../core/loader/call-scope.ts'
+import { type PluginServices, createContext, readPreferences } from '../../core/loader/context.ts'
 import { createMemo } from '../../core/loader/memo.ts'
 import { linkSdk, listPluginPackages } from '../../core/loader/packages.ts'
 import { createPluginProcess } from '../../core/loader/process/plugin-process.ts'
 import type { PluginRecord } from '../../core/loader/registry.ts'
 import { buildTestApp } from '../support.ts'
-import { until } from '../e2e/server.ts'
+import { until } from '../until.ts'
 import { installFixtures } from './install.ts'
 import { createMemoryServices } from './memory-services.ts'
 
@@ -59,7 +60,7 @@ export async function startTroublemaker (t: Teardown, services?: (dataDir: strin
       return String(match.id)
     },
     async untilBack (): Promise<void> {
-      await until('the plugin is started again', async () => changes.at(-1) === null)
+      await until(async () => changes.at(-1) === null, 'the plugin is started again')
     }
   }
 }
@@ -134,7 +135,7 @@ export async function makeTrouble (t: Test, crashes: number, hangs: number) {
   async function untilBoth (what: string, isIt: (record: PluginRecord) => boolean): Promise<void> {
     for (const one of [worker, app]) {
       const records = one?.registry.records.filter(({ key }) => key === 'troublemaker')
-      await until(what, async () => records?.some(isIt))
+      await until(async () => records?.some(isIt), what)
     }
   }
   const reasons: string[] = []
@@ -147,7 +148,7 @@ export async function makeTrouble (t: Test, crashes: number, hangs: number) {
     const limit = AbortSignal.timeout(deed === 'hang' ? HANG_MS : 30_000)
     const trouble = call('troublemaker', isBefore ? 'crash' : deed, limit)
     await Promise.all([t.rejects(trouble, deed), workOn()])
-    await until(`the reason of ${deed}`, async () => reasons.some((told) => reason.test(told)))
+    await until(async () => reasons.some((told) => reason.test(told)), `the reason of ${deed}`)
     if (isBefore) {
       await untilBoth(`its owner to read of ${deed}`, (record) => reason.test(record.reason ?? ''))
       await workOn()

@@ -13,8 +13,8 @@ function filesOf (ctx: ProviderContext, folder: string | null): Files {
 /** What a plugin's process may ask of the context that a call of it came with; see `createRemoteContext`. */
 const CALLS: Readonly<Record<string, ContextCall>> = {
   'http.request': async ({ http }, ...[url, options]: Parameters<typeof http.request>) => {
-    const { status, headers, bytes } = await http.request(url, options)
-    return { status, headers, bytes }
+    const { status, headers, bytes, isReused } = await http.request(url, options)
+    return { status, headers, bytes, isReused }
   },
   'http.json': ({ http }, ...args: Parameters<typeof http.json>) => http.json(...args),
   'http.text': ({ http }, ...args: Parameters<typeof http.text>) => http.text(...args),

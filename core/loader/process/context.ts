@@ -1,9 +1,8 @@
 import type {
   Cache, Files, HttpClient, LinkMatch, Logger, Match, Preferences, ProviderContext, ZipMember
 } from '@svc/plugin-sdk'
-import type { Answer } from '../../http/cache.ts'
 import { createMask } from '../../http/mask.ts'
-import { toResponse } from '../../http/response.ts'
+import { type GivenAnswer, toResponse } from '../../http/response.ts'
 import type { Peer } from './peer.ts'
 
 /** What a context is made of that travels with a call. */
@@ -38,7 +37,7 @@ export function createRemoteContext (peer: Peer, { scope, signal, memo, facts }:
   const tell = (method: string, ...args: unknown[]) => { peer.tell(method, args, scope) }
   const mask = createMask(Object.values(config ?? {}).filter((value) => typeof value === 'string'))
   const http: HttpClient = {
-    request: async (url, settings) => toResponse(await ask('http.request', url, settings) as Answer, 'The service', mask),
+    request: async (url, settings) => toResponse(await ask('http.request', url, settings) as GivenAnswer, 'The service', mask),
     json: (url, settings) => ask('http.json', url, settings),
     text: async (url, settings) => await ask('http.text', url, settings) as string,
     stream: (url, settings) => readLazily<Uint8Array>(() => ask('http.stream', url, settings)),
