@@ -129,7 +129,7 @@ t.test('only when no source answers the search fails, and says for when to come 
   vault.search = shelf.search = () => { throw new Error('down') }
   const answer = await search()
   t.equal(answer.statusCode, 503)
-  t.match(answer.json(), { detail: /No metadata source answered: .*vault: it failed/ })
+  t.match(answer.json(), { detail: /No metadata provider answered: .*vault: it failed/ })
   t.ok(answer.headers['retry-after'])
 })
 
