@@ -26,14 +26,17 @@ export function commandLine (config: Config, ...args: string[]): string {
     ...(isDefault ? [] : ['--data-dir', quote(config.data_dir)]), ...args].join(' ')
 }
 
-function describePlugins (plugins: readonly Plugin[]): string[] {
-  const active = plugins.filter((plugin) => plugin.status === 'active')
-  const others = plugins.filter((plugin) => plugin.status !== 'active')
-  const names = active.map((plugin) => `${plugin.kind ?? 'package'} ${plugin.key}`)
-  return [
-    `  plugins   ${active.length} active${active.length === 0 ? '' : `: ${names.join(', ')}`}`,
-    ...others.map(({ status, kind, key, reason }) => `            ${status}: ${kind ?? 'package'} ${key} (${reason ?? ''})`)
-  ]
+const nameOf = ({ kind, key }: Plugin) => `${kind ?? 'package'} ${key}`
+
+/** Those that nobody has set up yet are many and no trouble: why each is off is told on demand. */
+function describePlugins (config: Config, plugins: readonly Plugin[]): string[] {
+  const { active = [], disabled = [], ...others } = Object.groupBy(plugins, ({ status }) => status)
+  const lines = [`${active.length} active${active.length === 0 ? '' : `: ${active.map(nameOf).join(', ')}`}`]
+  if (disabled.length > 0) {
+    lines.push(`${disabled.length} off: ${disabled.map(nameOf).join(', ')}`, `why: ${commandLine(config, 'plugins')}`)
+  }
+  for (const plugin of Object.values(others).flat()) lines.push(`${plugin.status}: ${nameOf(plugin)} (${plugin.reason ?? ''})`)
+  return lines.map((line, place) => `${place === 0 ? '  plugins   ' : '            '}${line}`)
 }
 
 export interface BannerFacts {
@@ -55,7 +58,7 @@ export function renderBanner ({ config, port, isEmbedded, setupCode, plugins }: 
     `  data      ${config.data_dir}`,
     `  library   ${config.library_dir}`,
     `  database  ${isEmbedded ? 'embedded' : 'the one SVC_DATABASE_URL names'}`,
-    ...describePlugins(plugins),
+    ...describePlugins(config, plugins),
     ...(setupCode === null
       ? []
       : [
