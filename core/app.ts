@@ -8,7 +8,7 @@ import type pg from 'pg'
 import type { Logger } from 'pino'
 import auth from './access/auth.ts'
 import { type Config, basePath } from './config/config.ts'
-import database, { type Entities, REQUEST_LIMITS } from './database/database.ts'
+import database, { type Entities, type Migrations, REQUEST_LIMITS } from './database/database.ts'
 import emptyBody from './web/empty-body.ts'
 import errorHandler from './web/error-handler.ts'
 import { refuseConnection, refuseExpectation, sendFrameworkError } from './web/framework-errors.ts'
@@ -51,6 +51,8 @@ declare module 'fastify' {
 /** What the server is made of. */
 export interface Features {
   entities: Entities
+  /** The tables of them all, as they came to be. */
+  migrations: Migrations
   plugins: FastifyPluginCallback<FeatureOptions>[]
   /** Before the first start on a database: each throws StartError when the data directory does not fit. */
   checks: readonly ((config: Config, pool: pg.Pool) => Promise<void>)[]
@@ -119,6 +121,7 @@ export async function buildApp (options: AppOptions): Promise<App> {
     url,
     poolSize: config.database.pool_size,
     entities: options.features.entities,
+    migrations: options.features.migrations,
     ...(works ? {} : { limits: REQUEST_LIMITS })
   })
   await app.register(workers, { url, role })

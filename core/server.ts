@@ -40,7 +40,7 @@ const FINISH_MS = 5_000
 
 /** Brings the server's tables and those of its job queue to the current schema; safe to run anywhere at any time. */
 export async function migrateDatabase (config: Config, url: string): Promise<string[]> {
-  const applied = await migrate({ url, poolSize: config.database.pool_size, entities: features.entities })
+  const applied = await migrate({ url, poolSize: config.database.pool_size, ...features })
   const boss = createBoss(url)
   await boss.start()
   await boss.stop({ graceful: false, close: true })

@@ -20,6 +20,7 @@ import installs from './installs/index.ts'
 import { InstallRequest } from './installs/entities.ts'
 import library from './library/index.ts'
 import mail from './mail/index.ts'
+import { migrations } from './migrations.ts'
 import notifications from './notifications/index.ts'
 import { Notification } from './notifications/entities.ts'
 import oidc from './oidc/index.ts'
@@ -58,6 +59,7 @@ export const features: AppOptions['features'] = {
     InstallRequest, Asset, AssetVersion, DeletedAccount, DeviceSync, SyncBase, SyncSession, PlaySession, ActivityEntry,
     CrashedFile, ProviderAccount
   ],
+  migrations,
   checks: [requireOwnUploads],
   plugins: [
     library,

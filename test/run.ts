@@ -36,7 +36,7 @@ async function createTemplate (): Promise<void> {
   await client.end()
   const url = new URL(server.url)
   url.pathname = '/svc_template'
-  await migrate({ url: url.href, poolSize: 1, entities: features.entities })
+  await migrate({ url: url.href, poolSize: 1, ...features })
   const boss = createBoss(url.href)
   await boss.start()
   await boss.stop({ graceful: false, close: true })

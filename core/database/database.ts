@@ -1,15 +1,15 @@
 import { EntityCaseNamingStrategy, MikroORM, type EntityManager } from '@mikro-orm/postgresql'
-import type { EntityClass, EntitySchema } from '@mikro-orm/core'
+import type { EntityClass, EntitySchema, MigrationObject } from '@mikro-orm/core'
 import { Migrator } from '@mikro-orm/migrations'
 import fp from 'fastify-plugin'
 import pg from 'pg'
 import { Installation, PluginCacheEntry, Worker, PluginIndex, PluginLimits, PluginSnapshot } from './entities.ts'
-import { MIGRATIONS } from './migrations/index.ts'
 import { mindPool } from './pool.ts'
 import { limitRequests } from './request-time.ts'
 import { StartError } from '../errors.ts'
 
 export type Entities = (EntitySchema | EntityClass<unknown>)[]
+export type Migrations = MigrationObject[]
 /** Any number that is ours alone, so that two servers do not migrate one database at once. */
 const MIGRATION_LOCK = 7_364_120
 
@@ -37,7 +37,13 @@ export const REQUEST_LIMITS = {
   // The database itself tells of the limits above; this one is for when it says nothing any more.
   query_timeout: 9_000
 }
-export interface DatabaseOptions { url: string, poolSize: number, entities: Entities, limits?: typeof REQUEST_LIMITS }
+export interface DatabaseOptions {
+  url: string
+  poolSize: number
+  entities: Entities
+  migrations: Migrations
+  limits?: typeof REQUEST_LIMITS
+}
 
 /** What the driver and the database see to themselves. */
 function driverLimits ({ limits }: DatabaseOptions): pg.PoolConfig {
@@ -48,7 +54,7 @@ function driverLimits ({ limits }: DatabaseOptions): pg.PoolConfig {
 
 /** Opens the ORM on a database whose tables are there already. */
 export function openOrm (options: DatabaseOptions): Promise<MikroORM> {
-  const { url, poolSize, entities } = options
+  const { url, poolSize, entities, migrations } = options
   return MikroORM.init({
     clientUrl: url,
     entities: [...entities, Worker, PluginCacheEntry, PluginIndex, PluginLimits, PluginSnapshot, Installation],
@@ -59,7 +65,7 @@ export function openOrm (options: DatabaseOptions): Promise<MikroORM> {
     ensureDatabase: false,
     logger: () => {},
     forceUtcTimezone: true,
-    migrations: { migrationsList: MIGRATIONS, tableName: 'migrations', snapshot: false },
+    migrations: { migrationsList: migrations, tableName: 'migrations', snapshot: false },
     schemaGenerator: { skipTables: ['socket_io_attachments', 'migrations'] }
   })
 }
@@ -95,7 +101,7 @@ async function runMigrations (options: DatabaseOptions): Promise<string[]> {
   const orm = await openOrm({ ...options, poolSize: 1 })
   try {
     const executed = await orm.migrator.getExecuted()
-    const known = new Set(MIGRATIONS.map((migration) => migration.name))
+    const known = new Set(options.migrations.map((migration) => migration.name))
     const newer = executed.find((row) => !known.has(row.name))
     if (newer !== undefined) {
       throw new StartError(`The database was made by a newer release (migration ${newer.name}). Start that release, or ` +

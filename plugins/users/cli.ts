@@ -60,7 +60,7 @@ async function readPassword (options: PasswordSource): Promise<string> {
 async function withDatabase (url: string, work: (app: FastifyInstance) => Promise<void>): Promise<void> {
   const app = fastify()
   try {
-    await app.register(database, { url, poolSize: 1, entities: (await loadFeatures()).entities })
+    await app.register(database, { url, poolSize: 1, ...await loadFeatures() })
     app.decorate('audit', createAudit(app))
     await work(app)
   } finally {

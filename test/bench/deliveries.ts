@@ -134,7 +134,7 @@ try {
   const database = await startEmbeddedPostgres({ dataDir: join(folder, 'db'), log: () => {} })
   ends.unshift(() => database.stop())
   const { config } = loadConfig({ SVC_DATA_DIR: folder, SVC_AUTH_SECRET_KEY: 'a key for benchmarks only' })
-  await migrate({ url: database.url, poolSize: 1, entities: features.entities })
+  await migrate({ url: database.url, poolSize: 1, ...features })
   const receiver = await startReceiver()
   ends.unshift(() => { receiver.child.disconnect() })
   const app = await buildApp({ config, role: 'worker', databaseUrl: database.url, logger: pino({ level: 'error' }), features })

@@ -167,7 +167,7 @@ const pool = new pg.Pool({ connectionString: database.url, max: 1 })
 // The database may be gone before the connection knows that it was ended.
 pool.on('error', () => {})
 try {
-  await migrate({ url: database.url, poolSize: 1, entities: features.entities })
+  await migrate({ url: database.url, poolSize: 1, ...features })
   const boss = createBoss(database.url)
   await boss.start()
   await boss.stop({ graceful: false, close: true })

@@ -3,12 +3,11 @@ import pg from 'pg'
 import t, { type Test } from 'tap'
 import database, { migrate, openOrm } from '../../core/database/database.ts'
 import { StartError } from '../../core/errors.ts'
-import { MIGRATIONS } from '../../core/database/migrations/index.ts'
 import { features } from '../../plugins/index.ts'
 import { createTestDatabase } from '../support.ts'
 
-const optionsOf = (url: string) => ({ url, poolSize: 2, entities: features.entities })
-const names = MIGRATIONS.map(({ name }) => name)
+const optionsOf = (url: string) => ({ url, poolSize: 2, ...features })
+const names = features.migrations.map(({ name }) => name)
 
 async function connect (t: Pick<Test, 'teardown'>, url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url })
