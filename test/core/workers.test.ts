@@ -6,7 +6,7 @@ import { createTestDatabase } from '../support.ts'
 
 async function start (t: Pick<Test, 'teardown'>, url: string, role: Role) {
   const app = fastify()
-  await app.register(database, { url, poolSize: 2, entities: [] })
+  await app.register(database, { url, poolSize: 2, entities: [], migrations: [] })
   await app.register(workers, { url, role })
   t.teardown(() => app.close())
   await app.ready()

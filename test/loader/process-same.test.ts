@@ -58,7 +58,7 @@ async function startWhole (t: Test, origin: 'built-in' | 'community', url: strin
   })
   const app = fastify({ loggerInstance: logger })
   t.teardown(() => app.close())
-  await app.register(database, { url: await createTestDatabase(t), poolSize: 2, entities: [] })
+  await app.register(database, { url: await createTestDatabase(t), poolSize: 2, entities: [], migrations: [] })
   const registry = await loadPlugins(app, {
     config, works: true, packages: packages.map((pack) => ({ ...pack, origin })),
     createServices: await createPluginServices(app, config)
