@@ -2,8 +2,8 @@ import { Type } from '@sinclair/typebox'
 import { callerOf } from '../../core/access/auth.ts'
 import { forbidden } from '../../core/errors.ts'
 import { DateTime, ErrorSchema, Id, IdParams, type Routes, formatDate } from '../../core/typebox.ts'
-import { listDeletedAccounts, restoreUploads } from './deleted-accounts.ts'
-import { reattachUploads } from './reattach.ts'
+import { listDeletedAccounts, restoreUploads } from './deleted-account-rows.ts'
+import { reattachUploads } from './reattach-rows.ts'
 
 const DeletedAccountSchema = Type.Object({
   id: Type.Integer(),

@@ -8,7 +8,7 @@ import type { Asset } from './entities.ts'
 import { AssetVersion, DeviceSync } from './entities.ts'
 import type { AssetRow } from './rows.ts'
 import type { DownloadedInput } from './schemas.ts'
-import { baseKeysOf, nameKey, slotKey, stampBase } from './sync-base.ts'
+import { baseKeysOf, nameKey, slotKey, stampBase } from './sync-base-rows.ts'
 
 /** The device a call is about. */
 export interface ActingDevice {

@@ -6,11 +6,11 @@ import type { Config } from '../../core/config/config.ts'
 import { conflict } from '../../core/errors.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import type { TaskDefinition } from '../tasks/definitions.ts'
-import { takeExpiredAccounts } from './deleted-accounts.ts'
+import { takeExpiredAccounts } from './deleted-account-rows.ts'
 import { FIRST_HOUR_MS, findDoubt } from './caution.ts'
 import type { Files } from './files.ts'
 import { recover, setAside } from './lost.ts'
-import { takeOlderThan, takeThinned } from './retention.ts'
+import { takeOlderThan, takeThinned } from './retention-rows.ts'
 import { listUploads, loadNamed, requireOwnUploads } from './stored.ts'
 
 /** An upload lies on disk before its row is there. */

@@ -1,7 +1,7 @@
 import { extname } from 'node:path'
 import { badRequest } from '../../core/errors.ts'
 import { PathRefusedError, safeName } from '../../core/files/safe-path.ts'
-import { untagged } from './sync-base.ts'
+import { untagged } from './sync-base-rows.ts'
 
 const DISK_NAME_BYTES = 200
 const NAME_BYTES = 255

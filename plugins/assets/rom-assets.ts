@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { type Static, type TObject, Type } from '@sinclair/typebox'
 import type { Viewer } from '../platforms/visibility.ts'
 import type { AssetKind } from './entities.ts'
-import { type Thumbnail, newestThumbnail } from './newest-thumbnail.ts'
+import { type Thumbnail, newestThumbnail } from './thumbnail-rows.ts'
 import { type AssetRow, all, isLive, isShared, selectAssets, userIdOf } from './rows.ts'
 import {
   SaveSchema, ScreenshotSchema, StateSchema, UserSaveSchema, UserScreenshotSchema, UserStateSchema

@@ -14,7 +14,7 @@ import type { StagedFile } from './files.ts'
 import { cleanFileName, cleanFolder, conflictName, withDateTag } from './names.ts'
 import { assetNotFound } from './reads.ts'
 import type { UploadInput } from './schemas.ts'
-import { untagged } from './sync-base.ts'
+import { untagged } from './sync-base-rows.ts'
 import { type ThumbnailStore, readThumbnail } from './thumbnail-store.ts'
 import { type Lineage, type RomPlace, type Writes, type Writing, folderOf } from './writes.ts'
 

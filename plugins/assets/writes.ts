@@ -9,7 +9,7 @@ import { User } from '../users/entities.ts'
 import { Asset, type AssetKind, AssetVersion } from './entities.ts'
 import type { Files, StagedFile } from './files.ts'
 import { cleanFolder } from './names.ts'
-import { takeForSpace } from './retention.ts'
+import { takeForSpace } from './retention-rows.ts'
 import { PLURALS } from './views.ts'
 
 /** Whose uploads go one after the other. */

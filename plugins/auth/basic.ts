@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { AuthScheme, Caller, Presented } from '../../core/access/auth.ts'
 import { User } from '../users/entities.ts'
-import { noteActivity } from './activity.ts'
+import { noteActivity } from './activity-rows.ts'
 import { signInKeys } from './limits.ts'
 import type { SignIn, Verdict } from './sign-in.ts'
 

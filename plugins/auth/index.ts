@@ -13,7 +13,7 @@ import createRoutes from './routes.ts'
 import { createSessions } from './service.ts'
 import sessionRoutes from './session-routes.ts'
 import { createSignIn } from './sign-in.ts'
-import { createThrottle } from './throttle.ts'
+import { createThrottle } from './throttle-rows.ts'
 
 declare module 'fastify' {
   interface FastifyInstance { sessions: ReturnType<typeof createSessions> }

@@ -12,7 +12,7 @@ import type { Jwts } from './jwt.ts'
 import { resetLimits, resetRequestLimits } from './limits.ts'
 import { replacePassword } from './new-password.ts'
 import type { ResetPassword } from './schemas.ts'
-import { createThrottle } from './throttle.ts'
+import { createThrottle } from './throttle-rows.ts'
 
 export const RESET_PATH = '/reset-password'
 const LIFETIME_SECONDS = 600

@@ -7,7 +7,7 @@ import type { Config } from '../../core/config/config.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
 import { sha256 } from '../../core/access/secrets.ts'
 import { User } from '../users/entities.ts'
-import { noteActivity } from './activity.ts'
+import { noteActivity } from './activity-rows.ts'
 import { clearSessionCookie, readSessionCookie, setSessionCookie } from './cookie.ts'
 import { OneTimeToken, Session } from './entities.ts'
 

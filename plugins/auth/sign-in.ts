@@ -4,7 +4,7 @@ import { networkOf } from '../../core/config/networks.ts'
 import { User } from '../users/entities.ts'
 import { verifyPassword } from '../users/passwords.ts'
 import { HOUR_SECONDS, type SignInKeys, signInKeys, signInLimits } from './limits.ts'
-import { createThrottle, tooMany } from './throttle.ts'
+import { createThrottle, tooMany } from './throttle-rows.ts'
 import { createTurns } from './turns.ts'
 
 /** Sign-ins that wait for their turn at one address: more than a household, less than what would fill the memory. */

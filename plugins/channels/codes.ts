@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../core/access/auth.ts'
 import { ApiError, badRequest } from '../../core/errors.ts'
 import { isEqualSecret } from '../../core/access/secrets.ts'
-import { type Limit, createThrottle } from '../auth/throttle.ts'
+import { type Limit, createThrottle } from '../auth/throttle-rows.ts'
 import type { Calls } from './calls.ts'
 import type { Subject } from './http.ts'
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import pg from 'pg'
-import { type Busy, type Delivery, type DisabledChannel, type Results, createDeliveries } from './deliveries.ts'
+import { type Busy, type Delivery, type DisabledChannel, type Results, createDeliveries } from './delivery-rows.ts'
 import type { Failure, Host, Outcome } from './host.ts'
 import { WAKE_EVENT } from './queue.ts'
 import { UNREADABLE_ERROR, openSettings } from './sealed.ts'

@@ -5,7 +5,7 @@ import { isUserAdmin } from '../users/admins.ts'
 import { type Draft, isBuiltIn } from './kinds.ts'
 import { isInternalLink } from './link.ts'
 import type { SendNotification } from './schemas.ts'
-import type { Recipients } from './store.ts'
+import type { Recipients } from './rows.ts'
 
 const DATA_MAX = 4_096
 /** Deeper than anybody nests by hand, and shallow enough for every reader. */

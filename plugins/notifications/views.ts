@@ -1,7 +1,7 @@
 import type { OutgoingNotification } from '@svc/plugin-sdk'
 import { formatDate } from '../../core/typebox.ts'
 import type { Draft } from './kinds.ts'
-import type { StoredNotification } from './store.ts'
+import type { StoredNotification } from './rows.ts'
 import type { NotificationView } from './schemas.ts'
 
 /** The notification as its owner sees it. */

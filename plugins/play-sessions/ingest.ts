@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { ID_MAX } from '../../core/typebox.ts'
-import type { Play } from '../roms/played.ts'
+import type { Play } from '../roms/played-rows.ts'
 import { type Place, type Played, readEntry } from './entries.ts'
 import type { PlaySessionEntry, PlaySessionIngestResponse, PlaySessionIngestResult } from './schemas.ts'
 

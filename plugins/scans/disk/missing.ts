@@ -1,4 +1,4 @@
-import type { FileRow, KnownHashes, KnownRom, RomRow, RomStore, StoredFile } from '../store/rom-store.ts'
+import type { FileRow, KnownHashes, KnownRom, RomRow, RomStore, StoredFile } from '../store/rom-rows.ts'
 
 /** Rows of a platform whose file is gone, as long as no new file turns out to be theirs. */
 export interface Missing {

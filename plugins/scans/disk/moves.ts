@@ -4,7 +4,7 @@ import { LibraryUnreadableError, folderInode } from '../../library/directory.ts'
 import { errorCode } from '../../../core/files/fs-error.ts'
 import { artworkFolder } from '../artwork/artwork.ts'
 import { digestOf } from './missing.ts'
-import type { PlacedHashes, RomRow, RomStore } from '../store/rom-store.ts'
+import type { PlacedHashes, RomRow, RomStore } from '../store/rom-rows.ts'
 
 interface MoveServices { store: RomStore, libraryDir: string, resourcesDir: string }
 

@@ -2,8 +2,8 @@ import type { Entry } from '../../library/entries.ts'
 import { takesKnown } from '../identify/plan.ts'
 import type { PlatformScanServices } from '../run/platform-services.ts'
 import { addRaHash, consoleBeside } from '../hashing/ra-hash.ts'
-import { type EntryHashes, hashEntry, isUnchanged, unhashed } from '../store/rom-rows.ts'
-import type { KnownRom, StoredFile } from '../store/rom-store.ts'
+import { type EntryHashes, hashEntry, isUnchanged, unhashed } from '../store/rows-of-entry.ts'
+import type { KnownRom, StoredFile } from '../store/rom-rows.ts'
 import type { ScannedPlatform } from '../identify/sdk-rom.ts'
 
 /** An entry on disk beside what is known of it. */

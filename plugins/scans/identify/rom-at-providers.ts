@@ -4,7 +4,7 @@ import type { Config } from '../../../core/config/config.ts'
 import { Rom } from '../../roms/entities.ts'
 import { knowsPlatform } from './plan.ts'
 import { type ScannedPlatform, readPreferencesFor, toScannedPlatform, toSdkRom } from './sdk-rom.ts'
-import { type StoredRom, loadStoredRoms } from './stored-roms.ts'
+import { type StoredRom, loadStoredRoms } from './stored-rows.ts'
 
 /** A ROM about which providers are asked outside a scan. */
 export interface RomAtProviders extends StoredRom {

@@ -6,7 +6,7 @@ import type { Config } from '../../../core/config/config.ts'
 import { parseName, regionCodes } from '../../library/names.ts'
 import { readPreferences } from '../../../core/loader/context.ts'
 import type { Platform } from '../../platforms/entities.ts'
-import type { LookupFile, LookupRom, StoredRom } from './stored-roms.ts'
+import type { LookupFile, LookupRom, StoredRom } from './stored-rows.ts'
 
 /** The platform of the ROMs at hand, as the scan knows it. */
 export interface ScannedPlatform {

@@ -4,7 +4,7 @@ import { parseName } from '../../library/names.ts'
 import type { CallScope } from '../../../core/loader/call-scope.ts'
 import type { Loaded } from '../../../core/loader/registry.ts'
 import { serialOf } from './sdk-rom.ts'
-import type { LookupRom } from './stored-roms.ts'
+import type { LookupRom } from './stored-rows.ts'
 
 type NamedRom = Pick<LookupRom, 'id' | 'fs_name' | 'fs_name_no_tags' | 'is_folder'>
 

@@ -5,10 +5,10 @@ import type { DueRom } from '../identify/all-roms.ts'
 import type { Moves } from '../disk/moves.ts'
 import type { PlatformFolders } from '../disk/platform-folder.ts'
 import type { Progress } from './progress.ts'
-import type { RomStore } from '../store/rom-store.ts'
+import type { RomStore } from '../store/rom-rows.ts'
 import type { ScanType } from '../scan-types.ts'
 import type { ScannedPlatform } from '../identify/sdk-rom.ts'
-import type { Unfinished } from './unfinished.ts'
+import type { Unfinished } from './unfinished-rows.ts'
 
 /** What the scan of a platform works with. */
 export interface PlatformScanServices {

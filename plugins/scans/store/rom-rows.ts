@@ -1,149 +1,224 @@
-import { adviceOf } from '../../library/directory.ts'
-import type { FileHashes, Hasher } from '../hashing/hasher.ts'
-import type { Entry, EntryFile } from '../../library/entries.ts'
-import { errorCode } from '../../../core/files/fs-error.ts'
-import { nameSortKey, parseName } from '../../library/names.ts'
-import type { FileRow, RomRow, StoredFile } from './rom-store.ts'
+import type { ArchiveMember } from '../../../core/archives/types.ts'
+import type pg from 'pg'
+import { transaction } from '../../../core/database/transaction.ts'
+import type { Rom } from '../../roms/entities.ts'
+import { claimFormerIds } from '../../roms/former-rows.ts'
+import { toDatabaseJson } from '../../../core/database/json.ts'
 
-/** Hashes of one entry: of each file, and of the ROM as a whole. */
-export interface EntryHashes {
-  files: (FileHashes | null)[]
-  rom: Pick<RomRow, 'crc_hash' | 'md5_hash' | 'sha1_hash'>
-  /** What RetroAchievements knows the ROM by, and which of the files that is the hash of. */
-  ra: { hash: string, file: EntryFile } | null
-  /** Why a file could not be hashed as its kind would have it. */
-  warnings: { path: string, reason: string }[]
+/** What the scan has to know of every ROM row of a platform. */
+export interface KnownRom {
+  id: number
+  fs_name: string
+  missing_from_fs: boolean
+  is_identified: boolean
+  /** Whether this very scan added it, before its worker went down. */
+  is_fresh: boolean
+  /** Keys of the providers that matched it. */
+  providers: string[]
 }
 
-const NO_HASHES = { crc_hash: '', md5_hash: '', sha1_hash: '' }
+export type KnownHashes = Pick<Rom, 'id' | 'fs_size_bytes' | 'crc_hash' | 'md5_hash' | 'sha1_hash'>
 
-export const unhashed = (entry: Entry): EntryHashes =>
-  ({ files: entry.files.map(() => null), rom: NO_HASHES, ra: null, warnings: [] })
-
-export const pathOf = (file: EntryFile) => `${file.file_path}/${file.file_name}`
-
-const describe = (err: Error) => errorCode(err) === '' ? err.message : adviceOf(err)
-
-function warningsOf (files: readonly EntryFile[], hashes: readonly (FileHashes | Error)[]): EntryHashes['warnings'] {
-  return hashes.flatMap((hash, index) => {
-    const file = files[index]
-    const reason = hash instanceof Error ? `not hashed: ${describe(hash)}` : hash.warning
-    return file === undefined || reason === undefined ? [] : [{ path: pathOf(file), reason }]
-  })
+/** A ROM's content, and where it is said to lie. */
+export type PlacedHashes = KnownHashes & Pick<Rom, 'fs_path' | 'fs_name'> & {
+  platform_id: number
+  /** The folder that held the platform's ROMs; null when none was noted. */
+  fs_inode: string | null
 }
 
-/** A folder's ROM hash runs over its top-level files alone. */
-async function hashFolder (entry: Entry, hasher: Hasher, signal: AbortSignal): Promise<EntryHashes> {
-  const top = entry.files.filter((file) => file.is_top_level)
-  const deep = entry.files.filter((file) => !file.is_top_level)
-  const hashAll = async (files: EntryFile[]) => files.length === 0
-    ? { files: [], combined: NO_HASHES }
-    : await hasher.hashGroup(files.map((file) => file.absolute_path), { signal })
-  const [topGroup, deepGroup] = await Promise.all([hashAll(top), hashAll(deep)])
-  const hashes = new Map<EntryFile, FileHashes | Error>()
-  top.forEach((file, index) => { hashes.set(file, topGroup.files[index] ?? new Error('it was not read')) })
-  deep.forEach((file, index) => { hashes.set(file, deepGroup.files[index] ?? new Error('it was not read')) })
-  const inOrder = entry.files.map((file) => hashes.get(file) ?? new Error('it was not read'))
-  return {
-    files: inOrder.map((hash) => hash instanceof Error ? null : hash),
-    rom: topGroup.combined,
-    ra: null,
-    warnings: warningsOf(entry.files, inOrder)
+/** A file as it is stored; `last_modified` in milliseconds. */
+export interface StoredFile {
+  rom_id: number
+  file_name: string
+  file_path: string
+  file_size_bytes: number
+  last_modified: number
+  inode: string
+}
+
+/** A row to write: everything that follows from the disk. */
+export type RomRow = Pick<Rom, 'fs_name' | 'fs_path' | 'fs_extension' | 'fs_name_no_tags' | 'fs_name_no_ext' |
+  'fs_size_bytes' | 'is_folder' | 'has_nested_single_file' | 'has_multiple_files' | 'has_soundtrack' | 'crc_hash' |
+  'md5_hash' | 'sha1_hash' | 'regions' | 'languages' | 'tags'> & {
+    ra_hash: string | null
+    /** The row to update; null to insert. */
+    id: number | null
+    revision: string | null
+    version: string | null
+    name_sort_key: string
+    /** Whether what the file name says is written to a row that is there already. */
+    writes_tags: boolean
   }
+
+export interface FileRow {
+  file_name: string
+  file_path: string
+  file_size_bytes: number
+  last_modified: number
+  inode: string
+  is_top_level: boolean
+  category: string | null
+  crc_hash: string
+  md5_hash: string
+  sha1_hash: string
+  ra_hash: string | null
+  chd_sha1_hash: string | null
+  archive_members: ArchiveMember[] | null
 }
 
-/**
- * Reads an entry's files once; with a console a single file is also hashed by the rule of that. A file that cannot be
- * read has no hashes and a warning.
- */
-export async function hashEntry (
-  entry: Entry, console: number | undefined, hasher: Hasher, signal: AbortSignal
-): Promise<EntryHashes> {
-  if (entry.kind === 'folder') return await hashFolder(entry, hasher, signal)
-  const options = { signal, ...(console === undefined ? {} : { console }) }
-  const hashes = await Promise.all(entry.files.map((file) =>
-    hasher.hashFile(file.absolute_path, options).catch((err: unknown) => {
-      signal.throwIfAborted()
-      return err instanceof Error ? err : new Error(String(err))
-    })))
-  const [first] = hashes
+export interface RomWrite { row: RomRow, files: readonly FileRow[] }
+export interface WrittenRom { id: number, fs_name: string, newFiles: number }
+
+const ROM_COLUMNS = `id int, fs_name text, fs_path text, fs_extension text, fs_name_no_tags text, fs_name_no_ext text,
+  fs_size_bytes bigint, is_folder boolean, has_nested_single_file boolean, has_multiple_files boolean,
+  has_soundtrack boolean, crc_hash text, md5_hash text, sha1_hash text, ra_hash text, regions text[], languages text[],
+  tags text[], revision text, version text, name_sort_key text, writes_tags boolean,
+  former_id int`
+
+const INSERT_ROMS = `insert into roms (id, platform_id, fs_name, fs_path, fs_extension, fs_name_no_tags, fs_name_no_ext,
+    fs_size_bytes, is_folder, has_nested_single_file, has_multiple_files, has_soundtrack, crc_hash, md5_hash, sha1_hash,
+    ra_hash, regions, languages, tags, revision, version, name, name_sort_key)
+  select coalesce(former_id, nextval('roms_id_seq')), $1, fs_name, fs_path, fs_extension, fs_name_no_tags, fs_name_no_ext, fs_size_bytes, is_folder,
+    has_nested_single_file, has_multiple_files, has_soundtrack, crc_hash, md5_hash, sha1_hash, ra_hash, regions,
+    languages, tags, revision, version, fs_name_no_tags, name_sort_key
+  from jsonb_to_recordset($2::jsonb) as r(${ROM_COLUMNS}) where id is null
+  on conflict (platform_id, fs_name) do update set fs_size_bytes = excluded.fs_size_bytes, crc_hash = excluded.crc_hash,
+    md5_hash = excluded.md5_hash, sha1_hash = excluded.sha1_hash, ra_hash = excluded.ra_hash, missing_from_fs = false,
+    updated_at = now()
+  returning id, fs_name`
+
+/** A path of stored artwork, which starts with the folders of platform and ROM, for a ROM that comes to platform $2. */
+const rebased = (path: string) =>
+  `replace(${path}, 'roms/' || platform_id || '/' || id || '/', 'roms/' || $2::int || '/' || id || '/')`
+
+/** Before the update that changes the platform, in the same transaction. */
+const REBASE_ARTWORK = `update roms set path_cover_small = ${rebased('path_cover_small')},
+    path_cover_large = ${rebased('path_cover_large')}, path_manual = ${rebased('path_manual')},
+    path_screenshots = array(select ${rebased('path')} from unnest(path_screenshots) with ordinality as s(path, n) order by n),
+    media = (${rebased('media::text')})::jsonb
+  where id = any($1::int[]) and platform_id <> $2`
+
+const UPDATE_ROMS = `update roms set platform_id = $2, fs_name = r.fs_name, fs_path = r.fs_path, fs_extension = r.fs_extension,
+    fs_name_no_tags = r.fs_name_no_tags, fs_name_no_ext = r.fs_name_no_ext, fs_size_bytes = r.fs_size_bytes,
+    name = case when roms.name = roms.fs_name_no_tags and not roms.is_identified then r.fs_name_no_tags
+      else roms.name end,
+    name_sort_key = case when roms.name = roms.fs_name_no_tags and not roms.is_identified then r.name_sort_key
+      else roms.name_sort_key end,
+    is_folder = r.is_folder, has_nested_single_file = r.has_nested_single_file,
+    has_multiple_files = r.has_multiple_files, has_soundtrack = r.has_soundtrack, crc_hash = r.crc_hash,
+    md5_hash = r.md5_hash, sha1_hash = r.sha1_hash, ra_hash = r.ra_hash, missing_from_fs = false, updated_at = now(),
+    regions = case when r.writes_tags then r.regions else roms.regions end,
+    languages = case when r.writes_tags then r.languages else roms.languages end,
+    tags = case when r.writes_tags then r.tags else roms.tags end,
+    revision = case when r.writes_tags then r.revision else roms.revision end,
+    version = case when r.writes_tags then r.version else roms.version end
+  from jsonb_to_recordset($1::jsonb) as r(${ROM_COLUMNS}) where roms.id = r.id returning roms.id, roms.fs_name`
+
+const FILE_COLUMNS = `rom_id int, file_name text, file_path text, file_size_bytes bigint, last_modified double precision,
+  inode text, is_top_level boolean, category text, crc_hash text, md5_hash text, sha1_hash text, ra_hash text,
+  chd_sha1_hash text, archive_members jsonb`
+
+/** `xmax = 0` tells a row that was inserted from one that was updated. */
+const UPSERT_FILES = `insert into rom_files (rom_id, file_name, file_path, file_size_bytes, last_modified, inode,
+    is_top_level, category, crc_hash, md5_hash, sha1_hash, ra_hash, chd_sha1_hash, archive_members)
+  select rom_id, file_name, file_path, file_size_bytes, to_timestamp(last_modified / 1000), inode, is_top_level, category,
+    crc_hash, md5_hash, sha1_hash, ra_hash, chd_sha1_hash, nullif(archive_members, 'null'::jsonb)
+  from jsonb_to_recordset($1::jsonb) as f(${FILE_COLUMNS})
+  on conflict (rom_id, file_path, file_name) do update set file_size_bytes = excluded.file_size_bytes,
+    last_modified = excluded.last_modified, inode = excluded.inode, is_top_level = excluded.is_top_level,
+    category = excluded.category, crc_hash = excluded.crc_hash, md5_hash = excluded.md5_hash,
+    sha1_hash = excluded.sha1_hash, ra_hash = excluded.ra_hash, chd_sha1_hash = excluded.chd_sha1_hash,
+    archive_members = excluded.archive_members, updated_at = now()
+  returning rom_id, xmax = 0 as is_new`
+
+/** A file that moved within its ROM keeps its row: the same content, the old name gone, the new one new. */
+const RENAME_FILES = `with wanted as (
+    select * from jsonb_to_recordset($2::jsonb) as f(rom_id int, file_path text, file_name text, sha1_hash text)
+    where sha1_hash <> ''
+  ), added as (
+    select w.*, row_number() over (partition by rom_id, sha1_hash order by file_path, file_name) as n from wanted w
+    where not exists (select 1 from rom_files o
+      where o.rom_id = w.rom_id and o.file_path = w.file_path and o.file_name = w.file_name)
+  ), gone as (
+    select o.id, o.rom_id, o.sha1_hash, row_number() over (partition by rom_id, sha1_hash order by id) as n
+    from rom_files o where o.rom_id = any($1::int[]) and not exists (select 1 from wanted w
+      where o.rom_id = w.rom_id and o.file_path = w.file_path and o.file_name = w.file_name)
+  )
+  update rom_files set file_path = added.file_path, file_name = added.file_name
+  from added join gone using (rom_id, sha1_hash, n) where rom_files.id = gone.id`
+
+const DELETE_FILES = `delete from rom_files where rom_id = any($1::int[]) and not exists (
+  select 1 from jsonb_to_recordset($2::jsonb) as f(rom_id int, file_path text, file_name text)
+  where f.rom_id = rom_files.rom_id and f.file_path = rom_files.file_path and f.file_name = rom_files.file_name)`
+
+export function createRomStore (pool: pg.Pool) {
   return {
-    files: hashes.map((hash) => hash instanceof Error ? null : hash),
-    rom: first === undefined || first instanceof Error ? NO_HASHES : first,
-    ra: null,
-    warnings: warningsOf(entry.files, hashes)
-  }
-}
+    async listKnown (platformId: number, begunAt: Date): Promise<KnownRom[]> {
+      const { rows } = await pool.query<KnownRom>(`select r.id, r.fs_name, r.missing_from_fs, r.is_identified,
+          r.created_at >= $2 as is_fresh,
+          coalesce(array_agg(m.provider) filter (where m.provider is not null), '{}') as providers
+        from roms r left join rom_matches m on m.rom_id = r.id where r.platform_id = $1 group by r.id`,
+      [platformId, begunAt])
+      return rows
+    },
 
-export function toFileRows (entry: Entry, hashes: EntryHashes): FileRow[] {
-  const warned = new Set(hashes.warnings.map(({ path }) => path))
-  return entry.files.map((file, index) => {
-    const hash = hashes.files[index] ?? null
-    const isUnread = hash === null && warned.has(pathOf(file))
-    return {
-      file_name: file.file_name,
-      file_path: file.file_path,
-      file_size_bytes: file.file_size_bytes,
-      last_modified: Math.round(file.mtime),
-      // Without it the file counts as changed, so that the next scan tries to read it again.
-      inode: isUnread ? '' : file.inode,
-      is_top_level: file.is_top_level,
-      category: file.category,
-      crc_hash: hash?.crc_hash ?? '',
-      md5_hash: hash?.md5_hash ?? '',
-      sha1_hash: hash?.sha1_hash ?? '',
-      ra_hash: hashes.ra?.file === file ? hashes.ra.hash : null,
-      chd_sha1_hash: hash?.chd_sha1_hash ?? null,
-      archive_members: hash?.archive_members ?? null
+    async listFiles (romIds: readonly number[]): Promise<Map<number, StoredFile[]>> {
+      const { rows } = await pool.query<StoredFile>(`select rom_id, file_name, file_path,
+          file_size_bytes::float8 as file_size_bytes, inode,
+          round(extract(epoch from last_modified) * 1000)::float8 as last_modified
+        from rom_files where rom_id = any($1::int[])`, [romIds])
+      return Map.groupBy(rows, (file) => file.rom_id)
+    },
+
+    /** The hashes of some ROMs that have all three. */
+    async listHashes (romIds: readonly number[]): Promise<KnownHashes[]> {
+      const { rows } = await pool.query<KnownHashes>(`select id, fs_size_bytes::float8 as fs_size_bytes, crc_hash,
+          md5_hash, sha1_hash from roms
+        where id = any($1::int[]) and crc_hash <> '' and md5_hash <> '' and sha1_hash <> ''`, [romIds])
+      return rows
+    },
+
+    /** ROMs of other platforms with one of these SHA-1 sums. */
+    async listElsewhere (platformId: number, sha1s: readonly string[]): Promise<PlacedHashes[]> {
+      const { rows } = await pool.query<PlacedHashes>(`select r.id, r.platform_id, r.fs_path, r.fs_name, p.fs_inode,
+          r.fs_size_bytes::float8 as fs_size_bytes, r.crc_hash, r.md5_hash, r.sha1_hash
+        from roms r join platforms p on p.id = r.platform_id
+        where r.sha1_hash = any($2::text[]) and r.platform_id <> $1 and r.crc_hash <> '' and r.md5_hash <> ''`,
+      [platformId, sha1s])
+      return rows
+    },
+
+    /** Writes rows with their files in one transaction; files of theirs that are not named are deleted. */
+    async write (platformId: number, roms: readonly RomWrite[]): Promise<WrittenRom[]> {
+      return await transaction(pool, async (client) => {
+        const added = roms.flatMap(({ row }) => row.id === null ? [row] : [])
+        const former = added.length > 0 ? await claimFormerIds(client, platformId, added) : null
+        const rows = toDatabaseJson(roms.map(({ row }) => ({ ...row, former_id: former?.get(row.fs_name) ?? null })))
+        const inserted = added.length > 0
+          ? (await client.query<{ id: number, fs_name: string }>(INSERT_ROMS, [platformId, rows])).rows
+          : []
+        const knownIds = roms.flatMap(({ row }) => row.id ?? [])
+        if (knownIds.length > 0) await client.query(REBASE_ARTWORK, [knownIds, platformId])
+        const updated = roms.some(({ row }) => row.id !== null)
+          ? (await client.query<{ id: number, fs_name: string }>(UPDATE_ROMS, [rows, platformId])).rows
+          : []
+        const ids = new Map([...inserted, ...updated].map(({ id, fs_name: name }) => [name, id]))
+        const files = toDatabaseJson(roms.flatMap((rom) =>
+          rom.files.map((file) => ({ ...file, rom_id: ids.get(rom.row.fs_name) }))))
+        const updatedIds = updated.map(({ id }) => id)
+        if (updated.length > 0) await client.query(RENAME_FILES, [updatedIds, files])
+        const { rows: written } = await client.query<{ rom_id: number, is_new: boolean }>(UPSERT_FILES, [files])
+        if (updated.length > 0) await client.query(DELETE_FILES, [updatedIds, files])
+        const counts = Map.groupBy(written.filter((file) => file.is_new), (file) => file.rom_id)
+        return [...ids].map(([name, id]) => ({ id, fs_name: name, newFiles: counts.get(id)?.length ?? 0 }))
+      })
+    },
+
+    async markMissing (ids: readonly number[], isMissing: boolean): Promise<void> {
+      if (ids.length === 0) return
+      await pool.query(`update roms set missing_from_fs = $2, updated_at = now()
+        where id = any($1::int[]) and missing_from_fs <> $2`, [ids, isMissing])
     }
-  })
-}
-
-export function toRomRow (
-  entry: Entry, folder: string, hashes: EntryHashes, id: number | null, writesTags: boolean
-): RomRow {
-  const isFolder = entry.kind === 'folder'
-  const name = parseName(entry.fs_name, { isFolder })
-  const top = entry.files.filter((file) => file.is_top_level)
-  const { crc_hash: crc, md5_hash: md5, sha1_hash: sha1 } = hashes.rom
-  return {
-    id,
-    fs_name: entry.fs_name,
-    fs_path: folder,
-    fs_extension: name.fs_extension,
-    fs_name_no_tags: name.fs_name_no_tags,
-    fs_name_no_ext: name.fs_name_no_ext,
-    fs_size_bytes: entry.files.reduce((sum, file) => sum + file.file_size_bytes, 0),
-    is_folder: isFolder,
-    has_nested_single_file: isFolder && top.length === 1,
-    has_multiple_files: isFolder && top.length > 1,
-    has_soundtrack: entry.files.some((file) => file.category === 'soundtrack'),
-    crc_hash: crc,
-    md5_hash: md5,
-    sha1_hash: sha1,
-    ra_hash: hashes.ra?.hash ?? null,
-    regions: name.regions,
-    languages: name.languages,
-    tags: name.tags,
-    revision: name.revision,
-    version: name.version,
-    name_sort_key: nameSortKey(name.fs_name_no_tags),
-    writes_tags: writesTags
   }
 }
-
-const isSame = (file: EntryFile, known: StoredFile | undefined) => known !== undefined &&
-  known.file_size_bytes === file.file_size_bytes && known.inode === file.inode &&
-  known.last_modified === Math.round(file.mtime)
-
-/** Whether the files on disk are those that are stored, by name, size, time and inode; no content is read. */
-export function isUnchanged (entry: Entry, stored: readonly StoredFile[]): boolean {
-  if (stored.length !== entry.files.length) return false
-  const [only] = stored
-  const [file] = entry.files
-  if (stored.length === 1 && only !== undefined && file !== undefined) {
-    return only.file_name === file.file_name && only.file_path === file.file_path && isSame(file, only)
-  }
-  const byPath = new Map(stored.map((one) => [`${one.file_path}/${one.file_name}`, one]))
-  return entry.files.every((one) => isSame(one, byPath.get(pathOf(one))))
-}
+export type RomStore = ReturnType<typeof createRomStore>
