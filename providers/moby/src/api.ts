@@ -1,5 +1,5 @@
 import {
-  CredentialsRefusedError, type Fields, type ProviderId, ServiceDownError, isFields, readInteger, readText, toFieldsList
+  CredentialsRefusedError, type Fields, type ProviderId, ServiceDownError, isFields, readId, readText, toFieldsList
 } from '@svc/plugin-sdk'
 import { API_HOST, type MobyContext } from './config.ts'
 import { noteLimits } from './limits.ts'
@@ -20,7 +20,7 @@ export async function listGames (
   ctx: MobyContext, query: { title: string, platform: readonly ProviderId[] } | { id: number }
 ): Promise<Game[]> {
   const games = await listEntries(ctx, 'games', { ...query, format: 'normal' }, CACHE_MS)
-  return games.filter(isGame).toSorted((a, b) => a.game_id - b.game_id)
+  return games.flatMap((game) => toGame(game) ?? []).toSorted((a, b) => a.game_id - b.game_id)
 }
 
 /** Whether MobyGames lists anything at all. */
@@ -47,6 +47,8 @@ async function listEntries (
   throw new ServiceDownError(`MobyGames answered /${endpoint} without a list of ${endpoint}; try again later`)
 }
 
-function isGame (fields: Fields): fields is Game {
-  return readInteger(fields, 'game_id') !== undefined && readText(fields, 'title') !== undefined
+function toGame (fields: Fields): Game | undefined {
+  const id = readId(fields, 'game_id')
+  const title = readText(fields, 'title')
+  return id === undefined || title === undefined ? undefined : { ...fields, game_id: id, title }
 }

@@ -1,5 +1,5 @@
 import {
-  type Fields, type Match, type Media, type MediaKind, type ProviderId, readDate, readFields, readHtml, readInteger,
+  type Fields, type Match, type Media, type MediaKind, type ProviderId, readDate, readFields, readHtml, readId,
   readNumeric, readRating, readText, toFieldsList, unique
 } from '@svc/plugin-sdk'
 import type { Game } from './api.ts'
@@ -16,10 +16,10 @@ export function toMatch (game: Game, platformIds: readonly ProviderId[], score?:
   return {
     id: game.game_id,
     score,
-    name: game.title.trim().slice(0, NAME_LENGTH),
+    name: game.title.slice(0, NAME_LENGTH),
     summary: readHtml(game, 'description'),
     alternative_names: alternateTitles,
-    genres: readGenres(genres.filter((genre) => GENRE_CATEGORIES.includes(readInteger(genre, 'genre_category_id')))),
+    genres: readGenres(genres.filter((genre) => GENRE_CATEGORIES.includes(readId(genre, 'genre_category_id')))),
     first_release_date: readReleaseDate(game, platformIds),
     average_rating: readRating(game, 'moby_score', 10),
     media: [
@@ -50,7 +50,7 @@ function readGenres (genres: readonly Fields[]): string[] {
 
 function readPlatforms (game: Game): Metadata['platforms'] {
   return toFieldsList(game.platforms).flatMap((platform) => {
-    const id = readInteger(platform, 'platform_id')
+    const id = readId(platform, 'platform_id')
     const name = readText(platform, 'platform_name')
     return id === undefined || name === undefined ? [] : [{ moby_id: id, name }]
   })
@@ -59,13 +59,13 @@ function readPlatforms (game: Game): Metadata['platforms'] {
 /** Only days: a bare year would say the first of January. */
 function readReleaseDate (game: Game, platformIds: readonly ProviderId[]): number | undefined {
   return toFieldsList(game.platforms)
-    .filter((platform) => platformIds.includes(readInteger(platform, 'platform_id') ?? 0))
+    .filter((platform) => platformIds.includes(readId(platform, 'platform_id') ?? 0))
     .map((platform) => readDate(platform, 'first_release_date'))
     .find((date) => date?.precision === 'day')?.at
 }
 
 function toMedia (kind: MediaKind, images: readonly Fields[]): Media[] {
   return unique(images.map((image) => readText(image, 'image')))
-    .filter((url) => url.startsWith('https://') && URL.canParse(url))
+    .filter((url) => /^https?:\/\//.test(url) && URL.canParse(url))
     .map((url) => ({ kind, url }))
 }

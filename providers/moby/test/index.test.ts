@@ -92,7 +92,7 @@ test('what stands for a colon in a file name is searched as one', async (t) => {
     await definition.identify?.(createSnesRom(name), ctx)
   }
   const titles = ctx.requests.map((request) => paramsOf(request).get('title'))
-  t.same(titles, ['chrono harbor: the second tide', 'second tide', 'tide-keepers', 'keepers', 'cafe du port 2'])
+  t.same(titles, ['chrono harbor: the second tide', 'second tide', 'tide-keepers', 'cafe du port 2'])
 })
 
 test('a game of several platforms is searched on all of them, and the title of a short name by that title', async (t) => {
@@ -217,6 +217,26 @@ test('the source is well when it lists a group', async (t) => {
 test('malformed games are passed over', async (t) => {
   const ctx = openMoby(() => [null, 7, {}, { game_id: 'x', title: 'Chrono Harbor' }, { game_id: 1, title: 5 }, GAME])
   t.match(await definition.identify?.(createSnesRom('Chrono Harbor.sfc'), ctx), { id: 4711 })
+})
+
+test('numbers written as text, and addresses without TLS, are taken', async (t) => {
+  const ctx = openMoby(() => [{
+    ...GAME,
+    game_id: '4711',
+    moby_score: '8.3',
+    genres: [{ genre_category_id: '2', genre_name: 'Side view' }, { genre_category_id: '1', genre_name: 'Action' }],
+    platforms: [{ platform_id: '15', platform_name: 'SNES', first_release_date: '1995-03-11' }],
+    sample_cover: { image: 'http://www.mobygames.com/images/covers/l/1.jpg' },
+    sample_screenshots: [{ image: '/screenshots/1.png' }, { image: 7 }]
+  }])
+  t.match(await definition.identify?.(createSnesRom('Chrono Harbor.sfc'), ctx), {
+    id: 4711,
+    genres: ['Action'],
+    average_rating: 83,
+    first_release_date: Date.UTC(1995, 2, 11),
+    media: [{ kind: 'cover', url: 'http://www.mobygames.com/images/covers/l/1.jpg' }],
+    metadata: { moby_score: '8.3', platforms: [{ moby_id: 15, name: 'SNES' }] }
+  })
 })
 
 test('whatever MobyGames sends, a match is valid', async (t) => {
