@@ -1,6 +1,6 @@
 import {
-  CredentialsRefusedError, type Fields, type HttpClient, RateLimitedError, ServiceDownError, isFields, readFields,
-  readInteger
+  CredentialsRefusedError, type Fields, type HttpClient, HttpStatusError, RateLimitedError, ServiceDownError, isFields,
+  readFields, readInteger
 } from '@svc/plugin-sdk'
 import type { TgdbContext } from './config.ts'
 
@@ -10,6 +10,9 @@ const DAY_MS = 24 * 60 * 60 * 1000
 const REFUSALS = [401, 403, 418, 429, 499]
 const SPENT = /allowance|limit|quota|exceed|exhaust/i
 
+type Query = Readonly<Record<string, string | number>>
+interface Answer { data: Fields, include: Fields }
+
 /**
  * What an endpoint answers in `data` and `include`. No request is spent on what was answered within a month. The rest
  * of an answer is forgotten: the addresses of further pages hold the API key.
@@ -17,9 +20,7 @@ const SPENT = /allowance|limit|quota|exceed|exhaust/i
  * @param part what `data` must have
  * @throws CredentialsRefusedError · RateLimitedError when the allowance is spent · ServiceDownError
  */
-export async function ask (
-  ctx: TgdbContext, path: string, part: string, query: Readonly<Record<string, string | number | undefined>> = {}
-): Promise<{ data: Fields, include: Fields }> {
+export async function ask (ctx: TgdbContext, path: string, part: string, query: Query = {}): Promise<Answer> {
   const key = JSON.stringify([path, query])
   const kept = await ctx.cache.get(key)
   const answer = isFields(kept) ? kept : await send(ctx, path, query)
@@ -30,6 +31,20 @@ export async function ask (
   }
   if (answer !== kept) await ctx.cache.set(key, { data, include }, 30 * DAY_MS)
   return { data, include }
+}
+
+/** What a game is told with, such as its pictures: a game that was found counts without what fails. */
+export async function askBesides (
+  ctx: TgdbContext, path: string, part: string, query: Query = {}
+): Promise<Answer | undefined> {
+  try {
+    return await ask(ctx, path, part, query)
+  } catch (err) {
+    ctx.signal.throwIfAborted()
+    if (!(err instanceof ServiceDownError || err instanceof HttpStatusError)) throw err
+    ctx.log.warn({ err, path }, 'a part of a game is not told, the game is taken without it')
+    return undefined
+  }
 }
 
 /** Whether the key is good: what this asks for costs nothing of the allowance. */

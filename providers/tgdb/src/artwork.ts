@@ -1,5 +1,5 @@
 import { type Fields, type Media, type MediaKind, isFields, readFields, readText, toFieldsList } from '@svc/plugin-sdk'
-import { ask } from './api.ts'
+import { askBesides } from './api.ts'
 import type { TgdbContext } from './config.ts'
 
 const PICTURE_KINDS: readonly (readonly [type: string, MediaKind])[] = [['screenshot', 'screenshot'],
@@ -10,7 +10,8 @@ const KINDS = new Map<string, MediaKind>([...PICTURE_KINDS, ['boxart front', 'co
 export async function listMedia (id: number, include: Fields, ctx: TgdbContext): Promise<Media[]> {
   const types = PICTURE_KINDS.filter(([, kind]) => ctx.preferences.media.includes(kind)).map(([type]) => type)
   if (types.length === 0) return readBoxes(id, include)
-  const { data } = await ask(ctx, '/v1/Games/Images', 'images', { games_id: id, 'filter[type]': types.join(',') })
+  const query = { games_id: id, 'filter[type]': types.join(',') }
+  const { data = {} } = await askBesides(ctx, '/v1/Games/Images', 'images', query) ?? {}
   return [...readBoxes(id, include), ...toMedia(readFields(data, 'images')?.[id], data)]
 }
 

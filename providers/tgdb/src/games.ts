@@ -1,4 +1,6 @@
-import { type Fields, type ProviderId, normalizeTitle, readHtml, readInteger, readTexts, toFieldsList } from '@svc/plugin-sdk'
+import {
+  type Fields, type ProviderId, normalizeTitle, readHtml, readId, readTexts, toFieldsList, toPlainText, unique
+} from '@svc/plugin-sdk'
 import { ask } from './api.ts'
 import type { TgdbContext } from './config.ts'
 
@@ -6,7 +8,7 @@ const FIELDS = 'players,publishers,genres,overview,rating,platform,coop,youtube,
 /** TheGamesDB tells games of one title apart by their year or country. */
 const TRAILING_PARENTHESIS = /\s*\([^()]*\)$/
 
-/** A game as TheGamesDB describes it. Only its id and title have been looked at. */
+/** A game as TheGamesDB describes it. Only its id and title have been looked at, and are as they are shown. */
 export type Game = Fields & { readonly id: number, readonly game_title: string }
 /** Games, and what is told of their boxes. */
 interface Answer { games: Game[], include: Fields }
@@ -21,22 +23,29 @@ export async function searchGames (
   const name = /^\p{ASCII}*$/u.test(plain) ? plain : title.trim()
   const query = { name, 'filter[platform]': platformIds.join(','), fields: FIELDS, include: 'boxart' }
   const { games, include } = await listGames(ctx, '/v1.1/Games/ByGameName', query)
-  return { games: games.filter((game) => platformIds.includes(readInteger(game, 'platform') ?? 0)), include }
+  return { games: games.filter((game) => platformIds.includes(readId(game, 'platform') ?? 0)), include }
 }
 
 export function readGames (id: number, ctx: TgdbContext): Promise<Answer> {
   return listGames(ctx, '/v1/Games/ByGameID', { id, fields: FIELDS, include: 'boxart' })
 }
 
+/** The title of a game, then its other ones. */
 export function listTitles (game: Game): string[] {
-  return [(readHtml(game, 'game_title') ?? '').replace(TRAILING_PARENTHESIS, ''), ...readTexts(game, 'alternates')]
+  return [game.game_title.replace(TRAILING_PARENTHESIS, ''), ...listAlternates(game)]
+}
+
+export function listAlternates (game: Game): string[] {
+  return unique(readTexts(game, 'alternates').map((title) => toPlainText(title) || undefined))
 }
 
 async function listGames (ctx: TgdbContext, path: string, query: Record<string, string | number>): Promise<Answer> {
   const { data, include } = await ask(ctx, path, 'games', query)
-  return { games: toFieldsList(data.games).filter(isGame), include }
+  return { games: toFieldsList(data.games).flatMap((game) => toGame(game) ?? []), include }
 }
 
-function isGame (fields: Fields): fields is Game {
-  return readInteger(fields, 'id') !== undefined && readHtml(fields, 'game_title') !== undefined
+function toGame (fields: Fields): Game | undefined {
+  const id = readId(fields, 'id')
+  const title = readHtml(fields, 'game_title')
+  return id === undefined || title === undefined ? undefined : { ...fields, id, game_title: title }
 }

@@ -1,10 +1,9 @@
 import {
-  type GameFields, type Match, type Media, isFields, minimumAge, readDate, readHtml, readInteger, readText, readTexts,
-  unique
+  type GameFields, type Match, type Media, minimumAge, readDate, readHtml, readId, readText, toFieldsList, unique
 } from '@svc/plugin-sdk'
-import { ask } from './api.ts'
+import { askBesides } from './api.ts'
 import type { TgdbContext } from './config.ts'
-import type { Game } from './games.ts'
+import { type Game, listAlternates } from './games.ts'
 
 const NAME_LENGTH = 350
 const VIDEO_ID = /(?:^|[=/])([\w-]{11})(?:$|[?&])/
@@ -15,19 +14,19 @@ export async function toMatch (
   const genres = await readNamesOf(game, 'genres', ctx)
   const developers = await readNamesOf(game, 'developers', ctx)
   const publishers = await readNamesOf(game, 'publishers', ctx)
-  const players = readInteger(game, 'players') ?? 0
+  const players = readId(game, 'players')
   return {
     id: game.id,
     score,
-    name: readHtml(game, 'game_title')?.slice(0, NAME_LENGTH),
+    name: game.game_title.slice(0, NAME_LENGTH),
     summary: readHtml(game, 'overview'),
-    alternative_names: readTexts(game, 'alternates'),
+    alternative_names: listAlternates(game),
     genres,
     developers,
     publishers,
     companies: unique([...developers, ...publishers]),
     game_modes: readText(game, 'coop')?.toLowerCase() === 'yes' ? ['Co-operative'] : undefined,
-    player_count: players > 0 ? players === 1 ? '1' : `1-${players}` : undefined,
+    player_count: players === undefined || players === 1 ? players?.toString() : `1-${players}`,
     first_release_date: readDate(game, 'release_date')?.at,
     youtube_video_id: VIDEO_ID.exec(readText(game, 'youtube') ?? '')?.[1],
     ...readAgeRating(game),
@@ -46,11 +45,10 @@ async function readNamesOf (game: Game, list: string, ctx: TgdbContext): Promise
   const ids = Array.isArray(game[list]) ? game[list] : []
   if (ids.length === 0) return []
   const names = await ctx.memo(list, () => readList(list, ctx))
-  return unique(ids.map((id: unknown) => names.get(String(id))))
+  return unique(ids.map((id: unknown) => names.get(Number(id))))
 }
 
-async function readList (list: string, ctx: TgdbContext): Promise<ReadonlyMap<string, string | undefined>> {
-  const { data } = await ask(ctx, `/v1/${list.charAt(0).toUpperCase()}${list.slice(1)}`, list)
-  const entries = Object.entries(data[list] ?? {})
-  return new Map(entries.map(([id, entry]) => [id, isFields(entry) ? readHtml(entry, 'name') : undefined]))
+async function readList (list: string, ctx: TgdbContext): Promise<ReadonlyMap<number | undefined, string | undefined>> {
+  const answer = await askBesides(ctx, `/v1/${list.charAt(0).toUpperCase()}${list.slice(1)}`, list)
+  return new Map(toFieldsList(answer?.data[list]).map((entry) => [readId(entry, 'id'), readHtml(entry, 'name')]))
 }

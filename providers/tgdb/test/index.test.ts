@@ -178,6 +178,35 @@ test('values that say nothing are left out', async (t) => {
   t.match(await read({ rating: 'M - Mature 17+' }), { age_ratings: ['M'], min_age: 17 })
 })
 
+test('numbers written as text, entities in other titles and lists that are not keyed are taken', async (t) => {
+  const game = {
+    id: '1', game_title: 'Tide &amp; Quay', platform: '6', players: '2', genres: ['7'], alternates: ['Ebb &amp; Flow']
+  }
+  const genres = [{ id: '7', name: 'Racing' }]
+  const ctx = openHttp(({ url }) => ({
+    url: '*', json: { code: 200, status: 'Success', data: url.includes('/Genres') ? { genres } : { games: [game] } }
+  }))
+  t.match(await definition.identify?.(createSnesRom('Ebb & Flow.sfc'), ctx), {
+    id: 1, score: 1, name: 'Tide & Quay', alternative_names: ['Ebb & Flow'], player_count: '1-2', genres: ['Racing']
+  })
+})
+
+test('a list of names or pictures that fails does not cost the game, nor is it asked for again', async (t) => {
+  const games = [{ id: 1, game_title: 'Tide', platform: 6, genres: [7] }, { id: 2, game_title: 'Quay', platform: 6, genres: [7] }]
+  const answer = ({ url }: RecordedRequest): PlannedResponse => url.includes('/Games/ByGameName')
+    ? { url: '*', json: { code: 200, status: 'Success', data: { games } } }
+    : { url: '*', status: url.includes('/Genres') ? 404 : 500 }
+  const ctx = createContext({ config, intercept: answer, preferences: { media: ['screenshot'] } })
+  t.match(await definition.identify?.(createSnesRom('Tide.sfc'), ctx), { id: 1, genres: [], media: [] })
+  t.match(await definition.identify?.(createSnesRom('Quay.sfc'), ctx), { id: 2, genres: [] })
+  t.equal(paths(ctx).filter((path) => path === '/v1/Genres').length, 1)
+  t.match(ctx.logs[0], { level: 'warn', fields: { path: '/v1/Games/Images' } })
+  const spent = createContext({
+    config, intercept: (request) => request.url.includes('/Images') ? { url: '*', status: 429 } : answer(request)
+  })
+  await t.rejects(async () => definition.identify?.(createSnesRom('Tide.sfc'), spent), RateLimitedError)
+})
+
 test('a wrong key is told as such, whatever status it is answered with', async (t) => {
   for (const code of [401, 403, 418, 499]) {
     for (const status of [code, 200]) {
