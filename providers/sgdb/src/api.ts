@@ -16,7 +16,7 @@ export interface Game { readonly id: number, readonly name: string }
 
 /** At most ten games whose names are like the term. */
 export async function searchGames (term: string, ctx: SgdbContext): Promise<Game[]> {
-  const data = await get(`search/autocomplete/${encodeURIComponent(term)}`, {}, ctx)
+  const data = await get(`search/autocomplete/${encodeURIComponent(term.toWellFormed())}`, {}, ctx)
   return toFieldsList(data?.data).flatMap((fields) => toGame(fields) ?? [])
 }
 

@@ -64,6 +64,8 @@ function nameOf (key: string, { found }: SgdbScanContext): string | undefined {
   return match !== undefined && 'name' in match ? match.name : undefined
 }
 
+/** Outside Latin script a letter without its marks is another one. A name without a word is looked for nowhere. */
 function toTerm (name = ''): string | undefined {
-  return normalizeTitle(name, { keepArticles: true }) || undefined
+  const plain = normalizeTitle(name, { keepArticles: true })
+  return (/^\p{ASCII}*$/u.test(plain) ? plain : name.trim()) || undefined
 }

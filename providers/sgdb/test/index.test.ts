@@ -90,9 +90,17 @@ t.test('of equal names the lowest id wins, and a sequel or a title that is only 
 t.test('a game without a cover gives way to the next name', async (t) => {
   const found = { igdb: { id: 1, name: 'クロノハーバー' } }
   const responses = [
-    search('クロノハーハー', { id: 8, name: 'クロノハーバー' }), grids(8), search('chrono', { id: 9, name: 'Chrono' }), grids(9, ENGLISH)
+    search('クロノハーバー', { id: 8, name: 'クロノハーバー' }), grids(8), search('chrono', { id: 9, name: 'Chrono' }), grids(9, ENGLISH)
   ]
   t.match(await identify('Chrono.sfc', open({ found, responses })), { id: 9 })
+})
+
+t.test('a title outside Latin script is asked for as it is written, others without punctuation and accents', async (t) => {
+  const ctx = open({ responses: [toPlan('search/*', { success: true, data: [] })] })
+  for (const name of ['ポケモンプラチナ', 'Ёлки и йод', 'Pokémon: Ruby!', '★★★', '!!!']) await identify(`${name}.sfc`, ctx)
+  t.same(termsOf(ctx), ['ポケモンプラチナ', 'Ёлки и йод', 'pokemon ruby'])
+  t.same(await definition.searchCovers?.('half \ud83c', ctx), [])
+  t.equal(termsOf(ctx).at(-1), 'half \ufffd')
 })
 
 t.test('the cover is in a language the owner prefers, and one that was taken down is never it', async (t) => {
