@@ -34,8 +34,10 @@ export async function listHits (typed: string, platform: string, ctx: SteamConte
   return hits.map((hit) => ({ ...hit, score: compareTitles(term, hit.name) })).toSorted((a, b) => b.score - a.score)
 }
 
+/** Outside Latin script a letter without its marks is another one. */
 function toTerm (name: string): string {
-  return normalizeTitle(name, { keepPunctuation: true })
+  const plain = normalizeTitle(name, { keepPunctuation: true })
+  return /^\p{ASCII}*$/u.test(plain) ? plain : name.trim()
 }
 
 /** Those that are made for the platform come first, so that they win among equals. */

@@ -1,6 +1,6 @@
 import {
-  type Fields, type Match, type Media, minimumAge, readDate, readFields, readHtml, readInteger, readNumeric, readRating,
-  readText, readTexts, toFieldsList, unique
+  type Fields, type Match, type Media, minimumAge, readDate, readFields, readHtml, readId, readInteger, readNumeric,
+  readRating, readText, readTexts, toFieldsList, unique
 } from '@svc/plugin-sdk'
 import type { Metadata } from './metadata.ts'
 
@@ -84,7 +84,7 @@ function toMinimumAge (app: Fields, required: number = 0): number | undefined {
   const rated = Object.entries(readFields(app, 'ratings') ?? {}).flatMap(([board, rating]) => {
     const [entry = {}] = toFieldsList([rating])
     const text = readText(entry, 'rating') ?? readInteger(entry, 'rating')?.toString()
-    return minimumAge(BOARDS.get(board) ?? board, text ?? '') ?? []
+    return minimumAge(BOARDS.get(board) ?? board, text ?? '') ?? readId(entry, 'required_age') ?? []
   })
   const ages = required > 0 ? [...rated, required] : rated
   return ages.length === 0 ? undefined : Math.min(AGE_MAX, Math.max(...ages))

@@ -106,8 +106,12 @@ t.test('of equal names the one made for the platform wins, else the first', asyn
   t.match(await identify('Chrono Harbor', openStore([other], apps), 'linux'), { id: 1 }, 'one that is not stays allowed')
 })
 
-t.test('a title that is not Latin is found', async (t) => {
-  t.match(await identify('クロノハーバー.zip', openStore([{ ...HIT, name: 'クロノハーバー' }], { 400: APP })), { id: 400, score: 1 })
+t.test('a title that is not Latin is asked for as it is written, and found', async (t) => {
+  const ctx = openStore([{ ...HIT, name: 'クロノハーバー' }], { 400: APP })
+  t.match(await identify('クロノハーバー.zip', ctx), { id: 400, score: 1 })
+  await identify('Pokémon_Quay.zip', ctx)
+  const terms = ctx.requests.flatMap(({ url }) => new URL(url).searchParams.get('term') ?? [])
+  t.same(terms, ['クロノハーバー', 'pokemon quay'])
 })
 
 t.test('an app is read by its id, whatever its type', async (t) => {
@@ -157,6 +161,14 @@ t.test('dates are days or nothing', async (t) => {
   t.equal(await dateOf({ coming_soon: true, date: '10 Dec, 2020' }), undefined)
   for (const date of ['2020', 'Q4 2020', 'Dec 2020', '', 'To be announced', 7]) t.equal(await dateOf({ date }), undefined, String(date))
   t.equal(await dateOf('10 Dec, 2020'), undefined)
+})
+
+t.test('a board whose ratings are not known counts by the age that the store gives it', async (t) => {
+  const ageOf = async (ratings: unknown) =>
+    (await definition.getById?.(400, undefined, openStore([], { 400: { ...APP, required_age: 0, ratings } })))?.min_age
+  t.equal(await ageOf({ steam_germany: { rating: 'x', required_age: '16' }, esrb: { rating: 't', required_age: '13' } }), 16)
+  t.equal(await ageOf({ steam_germany: { required_age: '0' }, oflc: { rating: 'ma15' } }), 15)
+  t.equal(await ageOf({ crl: { rating: '' }, igrs: null }), undefined)
 })
 
 t.test('fields of another type are not known', async (t) => {
