@@ -11,7 +11,7 @@ export function toMatch (game: Game, score?: number): Match<Metadata, string> {
   const lists = {
     franchises: unique([readText(game, 'series')]),
     companies: unique([...developers, ...publishers]),
-    genres: Array.isArray(game.tags) ? readTexts(game, 'tags') : readJoined(game, 'tags'),
+    genres: readJoined(game, 'tags'),
     game_modes: readJoined(game, 'playMode')
   }
   const released = readDate(game, 'releaseDate')
@@ -45,8 +45,9 @@ export function listTitles (game: Game): string[] {
   return [game.title, ...readJoined(game, 'alternateTitles')]
 }
 
-/** Several values stand in one text, with semicolons between them. */
+/** Several values stand in a list, or in one text with semicolons between them. */
 function readJoined (game: Game, key: string): string[] {
+  if (Array.isArray(game[key])) return readTexts(game, key)
   return unique((readText(game, key) ?? '').split(';').map((value) => value.trim() || undefined))
 }
 

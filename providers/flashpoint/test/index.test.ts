@@ -76,6 +76,8 @@ test('a release date that is no day, and lists that are text, are taken as they 
   const match = toMatch(gameOf('1', 'Tide', { releaseDate: '2008-05', tags: 'Strategy; Puzzle', alternateTitles: null }))
   t.match(match, { first_release_date: undefined, genres: ['Strategy', 'Puzzle'], alternative_names: [] })
   t.match(match.metadata, { first_release_date: '', companies: [], notes: null })
+  t.match(toMatch(gameOf('1', 'Tide', { alternateTitles: ['Ebb', 7, 'Flow'], playMode: ['Single Player'] })),
+    { alternative_names: ['Ebb', 'Flow'], game_modes: ['Single Player'] })
 })
 
 test('an id anywhere in the file name goes before the title', async (t) => {
