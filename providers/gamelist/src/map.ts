@@ -9,7 +9,7 @@ const SORT_NAME_LENGTH = 500
 const SORT_DIGITS = 12
 const DAY_MS = 24 * 60 * 60 * 1000
 /** Scrapers write `Sports / Soccer-Sports` for two genres, and `Role-Playing` or `Shoot-'Em-Up` for one. */
-const BETWEEN_GENRES = /(?<!\b(?:Role|and|Em|Sci|Co|Turn|Real|First|Third|Side|Top|Text|Multi))-(?=[\p{Lu}\d])/u
+const BETWEEN_GENRES = /(?<!\b(?:Role|and|Em|Sci|Co|Turn|Real|First|Third|Side|Top|Text|Multi))-(?=[\p{Lu}\p{Lo}\d])/u
 
 /** The match of an entry. Its id is a hash of the platform and the entry's path, the same in every scan. */
 export function toMatch (

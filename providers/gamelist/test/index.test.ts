@@ -84,6 +84,7 @@ t.test('a comma is part of a company\'s or genre\'s name, and several genres are
     ['Race, Driving', ['Race, Driving']],
     ['Sports / Soccer-Sports', ['Sports / Soccer', 'Sports']],
     ['Platform-Action / Adventure-3D', ['Platform', 'Action / Adventure', '3D']],
+    ['アクション-シューティング', ['アクション', 'シューティング']],
     ['Role-Playing', ['Role-Playing']],
     ['Shoot-\'Em-Up-Puzzle', ['Shoot-\'Em-Up', 'Puzzle']],
     ['Hack-and-Slash', ['Hack-and-Slash']]
