@@ -29,16 +29,15 @@ export {
 } from './exporter.ts'
 export { PLATFORMS, listPlatformIds, platformIds, type PlatformFacts } from './platforms.ts'
 export {
-  compareTitles, findBestCandidate, findBestTitle, lastPart, normalizeTitle, rankCandidates, toSearchTerm,
-  type BestTitle, type BestTitleOptions, type RankedCandidate, type TitleOptions
+  compareTitles, findBestCandidate, findBestTitle, lastPart, normalizeTitle, rankCandidates, toQuery,
+  toSearchTerm, type BestTitle, type BestTitleOptions, type RankedCandidate, type TitleOptions
 } from './titles.ts'
 export { createXmlElement, parseXml, parseXmlFragment, readXmlRecords, renderXml, xmlChildren, XmlError, xmlText }
   from './xml.ts'
 export type { XmlComment, XmlElement, XmlInstruction, XmlNode, XmlOptions, XmlText } from './xml.ts'
 export {
   isFields, readDate, readFields, readHtml, readId, readInteger, readNames, readNumber, readNumeric, readRating,
-  readText,
-  readTexts, toFieldsList, unique, type Fields
+  readText, readTexts, readUrl, toFieldsList, unique, type Fields
 } from './payload.ts'
 export { parseDate, type PartialDate } from './dates.ts'
 export { toPlainText } from './text.ts'

@@ -45,6 +45,13 @@ export function readRating (fields: Fields, key: string, best: number): number |
   return value === undefined || value <= 0 || value > best ? undefined : Math.round(value / best * 1_000_000) / 10_000
 }
 
+/** A web address, also one that leaves the scheme out (`//host/path`), which becomes `https`; undefined otherwise. */
+export function readUrl (fields: Fields, key: string): string | undefined {
+  const text = readText(fields, key) ?? ''
+  const url = text.startsWith('//') ? `https:${text}` : text
+  return /^https?:\/\//i.test(url) && URL.canParse(url) ? url : undefined
+}
+
 /** The day, month or year written under a key; see `parseDate`. */
 export function readDate (fields: Fields, key: string): PartialDate | undefined {
   return parseDate(readText(fields, key) ?? '')

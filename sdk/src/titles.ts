@@ -21,6 +21,14 @@ export interface BestTitle {
   score: number
 }
 
+/** The numbers in a title, arabic or roman, as text without leading zeros. */
+interface TitleNumbers {
+  all: ReadonlySet<string>
+  /** The one that ends the title. */
+  last: string | undefined
+  lastWord: string
+}
+
 /** One of several games that may be meant. */
 export interface RankedCandidate<Candidate> {
   candidate: Candidate
@@ -37,9 +45,11 @@ const PUNCTUATION = /[^\p{L}\p{M}\p{N}_\s]/gu
 const SEPARATOR = /:(?=\s|$)|(?:^|\s)[-–—/](?=\s|$)/u
 const NON_ASCII = /[^\0-\x7f]/
 const MARKS = /\p{Mn}/gu
-const TRAILING_DIGITS = /(?:^|\D)0*(\d+)$/
+/** Digits are a word of their own: `X2` is `X 2`. */
+const WORD_END = /\s|(?<=\d)(?=\D)|(?<=\D)(?=\d)/
+const DIGITS = /^\d+$/
 // Numerals to 39: with `c`, `d`, `l` and `m` words such as `mix` and `cd` would become numbers.
-const ROMAN = /(?:^|\s)(x{0,3})(ix|iv|v?i{0,3})$/
+const ROMAN = /^(x{0,3})(ix|iv|v?i{0,3})$/
 const ROMAN_UNITS: Readonly<Record<string, number>> =
   { '': 0, i: 1, ii: 2, iii: 3, iv: 4, v: 5, vi: 6, vii: 7, viii: 8, ix: 9 }
 // A title has at most 350 characters; the comparison is quadratic in the length, and candidates come from outside.
@@ -89,6 +99,19 @@ export function normalizeTitle (text: string, options: TitleOptions = {}): strin
 }
 
 /**
+ * The words to send to a source's search for a title: normalised, unless it is in another script than Latin, where a
+ * letter without its marks is another letter. Empty when the title has no word, so that there is nothing to ask.
+ *
+ * @example toQuery('Pokémon: The Ruby Version') // 'pokemon the ruby version'
+ * @example toQuery('ゼルダの伝説') // 'ゼルダの伝説'
+ */
+export function toQuery (title: string, options: TitleOptions = {}): string {
+  if (normalizeTitle(title) === '') return ''
+  const plain = normalizeTitle(title, options)
+  return NON_ASCII.test(plain) ? title.trim() : plain
+}
+
+/**
  * How alike two titles are once normalised, 0 to 1: Jaro-Winkler, in which the common prefix counts at its full
  * length and not, as in most implementations, up to four characters. Only the first 512 characters are compared.
  */
@@ -102,18 +125,18 @@ export function compareTitles (a: string, b: string): number {
 
 /**
  * The candidate most like the term, the first one on a tie, or undefined when none reaches the threshold.
- * Neighbouring sequels are almost equal as text, so a candidate is passed over when it and the term both end
- * with a number, arabic or roman, and the numbers differ.
+ * Sequels are almost equal as text, so a candidate is passed over when the numbers in it, arabic or roman, are not the
+ * term's: `Harbor 3` is neither `Harbor 2` nor `Harbor`, but may be `Harbor III: Third Tide`. A first part need not say
+ * that it is one, nor a title with a subtitle which part it is.
  */
 export function findBestTitle (
   term: string, titles: readonly string[], { threshold, split = false }: BestTitleOptions
 ): BestTitle | undefined {
-  const wanted = sequelNumber(term)
+  const wanted = readNumbers(term)
   let best: BestTitle | undefined
   for (const [index, title] of titles.entries()) {
     const compared = split ? lastPart(title) : title
-    const number = sequelNumber(compared)
-    if (wanted !== null && number !== null && wanted !== number) continue
+    if (areOtherParts(wanted, readNumbers(compared))) continue
     const score = compareTitles(term, compared)
     if (score >= threshold && (best === undefined || score > best.score)) best = { title, index, score }
     if (score === 1) break
@@ -158,14 +181,35 @@ export function lastPart (title: string): string {
   return title.split(SEPARATOR).map((part) => part.trim()).filter((part) => part !== '').at(-1) ?? title
 }
 
-/** The number a title ends with, as text, or null. */
-function sequelNumber (title: string): string | null {
-  const normalized = normalizeTitle(title)
-  const arabic = TRAILING_DIGITS.exec(normalized)?.[1]
-  if (arabic !== undefined) return arabic
-  const roman = ROMAN.exec(normalized)
-  const value = (roman?.[1] ?? '').length * 10 + (ROMAN_UNITS[roman?.[2] ?? ''] ?? 0)
-  return value === 0 ? null : String(value)
+/**
+ * Whether the numbers of two titles say that they are different games. A number that one title lacks may be unsaid
+ * there when both end alike, with a subtitle that says as much.
+ */
+function areOtherParts (a: TitleNumbers, b: TitleNumbers): boolean {
+  if (a.last !== undefined && b.last !== undefined && a.last !== b.last) return true
+  const [extraA, extraB] = [countExtra(a, b), countExtra(b, a)]
+  if (extraA > 0 && extraB > 0) return true
+  return extraA + extraB > 0 && a.lastWord !== b.lastWord
+}
+
+/** How many numbers the other title does not have. The first part may be called so or not. */
+function countExtra ({ all }: TitleNumbers, other: TitleNumbers): number {
+  return [...all].filter((number) => !other.all.has(number) && !(number === '1' && other.all.size === 0)).length
+}
+
+function readNumbers (title: string): TitleNumbers {
+  const words = normalizeTitle(title).split(WORD_END)
+  const lastWord = words.at(-1) ?? ''
+  const numbers = words.map(toNumber).filter((number) => number !== undefined)
+  return { all: new Set(numbers), last: toNumber(lastWord), lastWord }
+}
+
+/** The number that a word is, or undefined. */
+function toNumber (word: string): string | undefined {
+  if (DIGITS.test(word)) return word.replace(/^0+(?=\d)/, '')
+  const [, tens = '', units = ''] = ROMAN.exec(word) ?? []
+  const value = tens.length * 10 + (ROMAN_UNITS[units] ?? 0)
+  return value === 0 ? undefined : String(value)
 }
 
 function compareNormalized (left: string, right: string): number {

@@ -2,8 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import {
   isFields, readDate, readFields, readHtml, readId, readInteger, readNames, readNumber, readNumeric, readRating,
-  readText,
-  readTexts, toFieldsList, unique
+  readText, readTexts, readUrl, toFieldsList, unique
 } from '../src/index.ts'
 
 t.test('a value is read only when it is of the kind asked for', async (t) => {
@@ -53,11 +52,27 @@ t.test('dates, HTML and lists of texts are read in one step', async (t) => {
   t.same(readTexts(fields, 'one'), [])
 })
 
+t.test('an address is one of the web that can be fetched, also when it leaves the scheme out', async (t) => {
+  const addresses: [unknown, string | undefined][] = [
+    [' https://pictures.example/a.png ', 'https://pictures.example/a.png'],
+    ['//pictures.example/a.png', 'https://pictures.example/a.png'],
+    ['HTTPS://pictures.example/a.png', 'HTTPS://pictures.example/a.png'],
+    ['http://pictures.example/a.png', 'http://pictures.example/a.png'], ['ftp://pictures.example/a.png', undefined],
+    ['javascript:alert(1)', undefined],
+    ['/a.png', undefined],
+    ['https://', undefined],
+    [['https://pictures.example/a.png'], undefined]
+  ]
+  for (const [url, read] of addresses) t.equal(readUrl({ url }, 'url'), read, String(url))
+  t.equal(readUrl({}, 'url'), undefined)
+})
+
 t.test('whatever an answer holds, reading it never throws', async () => {
   fc.assert(fc.property(fc.anything(), fc.string(), (value, key) => {
     const fields = isFields(value) ? value : { [key]: value }
     const readers = [
-      readText, readNumber, readInteger, readId, readFields, readNames, readNumeric, readDate, readHtml, readTexts
+      readText, readNumber, readInteger, readId, readFields, readNames, readNumeric, readDate, readHtml, readTexts,
+      readUrl
     ]
     for (const read of readers) read(fields, key)
     const rating = readRating(fields, key, 5)

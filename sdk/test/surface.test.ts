@@ -8,12 +8,12 @@ import { readReport, renderSurface } from './surface.ts'
 const VALUES = [
   'CredentialsRefusedError', 'DeliveryRefusedError', 'GameFieldsSchema', 'HttpStatusError', 'InvalidSettingsError',
   'MEDIA_KINDS', 'ManifestSchema', 'MatchSchema', 'MediaSchema', 'PLATFORMS', 'PLAY_STATUSES', 'RateLimitedError',
-  'SDK_VERSION',
-  'ServiceDownError', 'Type', 'XmlError', 'compareTitles', 'contentHashes', 'createXmlElement', 'defineChannel',
-  'defineExporter', 'defineProvider', 'findBestCandidate', 'findBestTitle', 'isFields', 'lastPart', 'listPlatformIds', 'minimumAge', 'normalizeTitle',
-  'parseDate', 'parseXml', 'parseXmlFragment', 'platformIds', 'rankCandidates', 'readDate', 'readFields', 'readHtml', 'readId',
-  'readInteger', 'readNames', 'readNumber', 'readNumeric', 'readRating', 'readText', 'readTexts', 'readXmlRecords',
-  'renderXml', 'toFieldsList', 'toPlainText', 'toSearchTerm', 'unique', 'xmlChildren', 'xmlText'
+  'SDK_VERSION', 'ServiceDownError', 'Type', 'XmlError', 'compareTitles', 'contentHashes', 'createXmlElement',
+  'defineChannel', 'defineExporter', 'defineProvider', 'findBestCandidate', 'findBestTitle', 'isFields', 'lastPart',
+  'listPlatformIds', 'minimumAge', 'normalizeTitle', 'parseDate', 'parseXml', 'parseXmlFragment', 'platformIds',
+  'rankCandidates', 'readDate', 'readFields', 'readHtml', 'readId', 'readInteger', 'readNames', 'readNumber',
+  'readNumeric', 'readRating', 'readText', 'readTexts', 'readUrl', 'readXmlRecords', 'renderXml', 'toFieldsList',
+  'toPlainText', 'toQuery', 'toSearchTerm', 'unique', 'xmlChildren', 'xmlText'
 ]
 const TYPES = [
   'Allowance', 'ArchiveMember', 'BestTitle', 'BestTitleOptions', 'Cache', 'Channel', 'ChannelDefinition', 'Context',

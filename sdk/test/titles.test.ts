@@ -1,8 +1,10 @@
 import fc from 'fast-check'
 import t from 'tap'
 import {
-  compareTitles, findBestCandidate, findBestTitle, lastPart, normalizeTitle, rankCandidates, toSearchTerm
+  compareTitles, findBestCandidate, findBestTitle, lastPart, normalizeTitle, rankCandidates, toQuery, toSearchTerm
 } from '../src/titles.ts'
+
+const UNITS = ['', 'i', 'ii', 'iii', 'iv', 'v', 'vi', 'vii', 'viii', 'ix']
 
 t.test('a search term is the file name without its extension and the tags at its end', async (t) => {
   const terms: [string, string][] = [
@@ -121,16 +123,79 @@ t.test('candidates are ranked by the title of each that fits best', async (t) =>
   t.match(ranked, [{ score: 1 }, { score: 1 }, {}, { score: 0 }])
 })
 
-t.test('a neighbouring sequel is passed over', async (t) => {
-  const find = (term: string, ...titles: string[]) => findBestTitle(term, titles, { threshold: 0.75 })?.title
-  t.equal(find('Final Fantasy VI', 'Final Fantasy VII', 'Final Fantasy 6'), 'Final Fantasy 6')
-  t.equal(find('Final Fantasy VI', 'Final Fantasy VII'), undefined)
-  t.equal(find('Mega Man X', 'Mega Man X2'), undefined)
-  t.equal(find('Mega Man X2', 'Mega Man X3', 'Mega Man X'), undefined)
-  t.equal(find('Harbor 02', 'Harbor II'), 'Harbor II')
-  t.equal(find('Harbor XXIX', 'Harbor 29'), 'Harbor 29')
-  t.equal(find('Harbor', 'Harbor 2'), 'Harbor 2', 'one number alone says nothing')
-  t.equal(find('Harbor Mix', 'Harbor Mid'), 'Harbor Mid', 'a word is no number')
+t.test('another part of a series is passed over, whichever of the two titles has a number', async (t) => {
+  const isSame: [string, string, boolean][] = [
+    ['Final Fantasy VI', 'Final Fantasy VII', false],
+    ['Final Fantasy VI', 'Final Fantasy 6', true],
+    ['Final Fantasy VII', 'Final Fantasy', false],
+    ['Final Fantasy', 'Final Fantasy VII', false],
+    ['Final Fantasy', 'Final Fantasy I', true],
+    ['Mega Man X', 'Mega Man', false],
+    ['Mega Man X', 'Mega Man X2', false],
+    ['Mega Man X2', 'Mega Man X 2', true],
+    ['1942', '1943', false],
+    ['1942', '1942: Joint Strike', true],
+    ['1942: Joint Strike', '1943: Joint Strike', false],
+    ['Street Fighter II Turbo', 'Street Fighter III Turbo', false],
+    ['Street Fighter II Turbo', 'Street Fighter 2 Turbo', true],
+    ['Street Fighter II Turbo', 'Street Fighter', false],
+    ['Harbor 3', 'Harbor', false],
+    ['Harbor', 'Harbor 3: Third Tide', false],
+    ['Harbor', 'Harbor: 2nd Tide', false],
+    ['Harbor 3', 'Harbor III: Third Tide', true],
+    ['Harbor 3', 'Harbor: Third Tide', false],
+    ['harbor 3 third tide', 'Harbor 3: Third Tide', true],
+    ['Harbor: Second Tide', 'Harbor II: Second Tide', true],
+    ['Harbor 2: Second Tide', 'Harbor 3: Second Tide', false],
+    ['Harbor 2, Part 1', 'Harbor 3, Part 1', false],
+    ['Harbor 2, Part 1', 'Harbor 2', false],
+    ['Harbor 02', 'Harbor II', true],
+    ['Harbor 0', 'Harbor 00', true],
+    ['Harbor XXIX', 'Harbor 29', true],
+    ['007: Quantum of Harbor', 'Quantum of Harbor', true],
+    ['Harbor Mix', 'Harbor Mid', true]
+  ]
+  for (const [term, title, same] of isSame) {
+    t.equal(findBestTitle(term, [title], { threshold: 0.7 }) !== undefined, same, `${term} / ${title}`)
+  }
+  t.match(findBestTitle('Mega Man X2', ['Mega Man X3', 'Mega Man X', 'Mega Man X2'], { threshold: 0.7 }), { index: 2 })
+})
+
+t.test('whatever a series is called, its parts are told apart, however they are numbered', async () => {
+  const series = fc.stringMatching(/^[a-z]{4,9}( [a-z]{4,9}){0,2}$/)
+  const part = fc.integer({ min: 2, max: 39 })
+  const writtenAs = (number: number): string[] =>
+    [String(number), `0${number}`, 'x'.repeat(Math.floor(number / 10)) + UNITS[number % 10]]
+  const find = (term: string, title: string) => findBestTitle(term, [title], { threshold: 0 })
+  fc.assert(fc.property(series, part, part, fc.nat(2), fc.nat(2), (name, a, b, formA, formB) => {
+    const [one, other] = [`${name} ${writtenAs(a)[formA]}`, `${name} ${writtenAs(b)[formB]}`]
+    return (find(one, other) !== undefined) === (a === b) && (find(`${one}: Tide`, `${other}: Tide`) !== undefined) === (a === b) &&
+      find(one, name) === undefined && find(name, one) === undefined && find(one, `${one}: Tide`) !== undefined
+  }))
+})
+
+t.test('no title is another part of itself, and of two titles either is asked for', async () => {
+  fc.assert(fc.property(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'grapheme' }), (a, b) => {
+    const find = (term: string, title: string) => findBestTitle(term, [title], { threshold: 0 })
+    return find(a, a)?.score === 1 && (find(a, b) === undefined) === (find(b, a) === undefined)
+  }))
+})
+
+t.test('what a source is asked is the title in plain words, or untouched in another script than Latin', async (t) => {
+  const titles: [string, string][] = [
+    ['Pokémon: The Ruby_Version', 'pokemon the ruby version'],
+    ['The Harbor', 'harbor'],
+    [' ポケットモンスター バイオレット ', 'ポケットモンスター バイオレット'],
+    ['Ёлки: Зима', 'Ёлки: Зима'],
+    ['¡!', ''],
+    ['', '']
+  ]
+  for (const [title, query] of titles) t.equal(toQuery(title), query, title)
+  t.equal(toQuery('The Harbor: Part-Two', { keepPunctuation: true, keepArticles: true }), 'the harbor: part-two')
+  fc.assert(fc.property(fc.string({ unit: 'grapheme' }), (title) => {
+    const query = toQuery(title, { keepPunctuation: true })
+    return (query === '') === (normalizeTitle(title) === '') && normalizeTitle(query) === normalizeTitle(title)
+  }))
 })
 
 t.test('the last part of a title is what follows its last separator', async (t) => {

@@ -1,4 +1,4 @@
-import { defineProvider, findBestCandidate, normalizeTitle, platformIds, rankCandidates } from '@svc/plugin-sdk'
+import { defineProvider, findBestCandidate, platformIds, rankCandidates, toQuery } from '@svc/plugin-sdk'
 import { checkHealth, findId, listGames, readGame } from './api.ts'
 import { ConfigSchema } from './config.ts'
 import { listTitles, toMatch } from './map.ts'
@@ -20,7 +20,8 @@ export default defineProvider({
     const named = id === undefined ? undefined : await readGame(ctx, id)
     if (named !== undefined) return toMatch(named)
     const [title = ''] = rom.titles
-    const found = findBestCandidate(title, await listGames(ctx, toTerm(title)), listTitles, { threshold: THRESHOLD })
+    const games = await listGames(ctx, toQuery(title, { keepPunctuation: true }))
+    const found = findBestCandidate(title, games, listTitles, { threshold: THRESHOLD })
     return found && toMatch(found.candidate, found.score)
   },
 
@@ -36,10 +37,3 @@ export default defineProvider({
 
   heartbeat: checkHealth
 })
-
-/** Outside Latin script a letter without its marks is another one. A name without a word is looked for nowhere. */
-function toTerm (title: string): string {
-  if (normalizeTitle(title) === '') return ''
-  const plain = normalizeTitle(title, { keepPunctuation: true })
-  return /^\p{ASCII}*$/u.test(plain) ? plain : title.trim()
-}

@@ -1,7 +1,7 @@
 // A game's record at IGDB as Hasheous passes it on: relations are objects keyed by id, dates are text.
 import {
   type Fields, type GameFields, type Media, isFields, readDate, readFields, readNames, readRating, readText,
-  toFieldsList, unique
+  readUrl, toFieldsList, unique
 } from '@svc/plugin-sdk'
 import { toAgeRatings } from './age-ratings.ts'
 
@@ -55,8 +55,6 @@ function readCompanies (game: Fields, role?: 'developer' | 'publisher'): string[
 }
 
 function imageUrl (image: unknown, size: string): string | undefined {
-  const url = isFields(image) ? readText(image, 'url') : undefined
-  if (url === undefined) return undefined
-  const absolute = url.startsWith('//') ? `https:${url}` : url
-  return absolute.startsWith('https://') ? absolute.replace('/t_thumb/', `/${size}/`) : undefined
+  const url = isFields(image) ? readUrl(image, 'url') : undefined
+  return url?.replace('/t_thumb/', `/${size}/`)
 }

@@ -1,5 +1,5 @@
 import {
-  type Fields, type Rom, type SearchQuery, compareTitles, findBestTitle, lastPart, normalizeTitle, readText
+  type Fields, type Rom, type SearchQuery, compareTitles, findBestTitle, lastPart, readText, toQuery
 } from '@svc/plugin-sdk'
 import { searchGames } from './api.ts'
 import type { HltbContext } from './config.ts'
@@ -55,5 +55,5 @@ function sortByYear (games: readonly Fields[], year: number): Fields[] {
 }
 
 function toTerm (name: string): string {
-  return normalizeTitle(name.replaceAll(/ ?- /g, ': '), { keepPunctuation: true }).replaceAll(/\s+/g, ' ')
+  return toQuery(name.replaceAll(/ ?- /g, ': '), { keepPunctuation: true }).replaceAll(/\s+/g, ' ')
 }

@@ -1,5 +1,5 @@
 import {
-  type ProviderId, type Rom, type SearchQuery, compareTitles, normalizeTitle, readFields, readInteger, toSearchTerm
+  type ProviderId, type Rom, type SearchQuery, compareTitles, readFields, readInteger, toQuery, toSearchTerm
 } from '@svc/plugin-sdk'
 import { type Game, listGames, sendQuery } from './api.ts'
 import type { IgdbContext } from './config.ts'
@@ -12,7 +12,7 @@ import { idsQuery, nameQuery, searchQuery } from './query.ts'
  */
 export async function findGameOfRom (rom: Rom, ctx: IgdbContext): Promise<Candidate | undefined> {
   const { ids: platformIds } = rom.platform
-  const term = normalizeTitle(toSearchTerm(rom.fs_name))
+  const term = toQuery(toSearchTerm(rom.fs_name))
   if (platformIds.length === 0 || term === '') return undefined
   const releases = await listGames(ctx, searchQuery(term, platformIds, true))
   const best = findGame(term, releases)

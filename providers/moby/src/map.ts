@@ -1,6 +1,6 @@
 import {
   type Fields, type Match, type Media, type MediaKind, type ProviderId, readDate, readFields, readHtml, readId,
-  readNumeric, readRating, readText, toFieldsList, unique
+  readNumeric, readRating, readText, readUrl, toFieldsList, unique
 } from '@svc/plugin-sdk'
 import type { Game } from './api.ts'
 import type { Metadata } from './metadata.ts'
@@ -65,7 +65,5 @@ function readReleaseDate (game: Game, platformIds: readonly ProviderId[]): numbe
 }
 
 function toMedia (kind: MediaKind, images: readonly Fields[]): Media[] {
-  return unique(images.map((image) => readText(image, 'image')))
-    .filter((url) => /^https?:\/\//.test(url) && URL.canParse(url))
-    .map((url) => ({ kind, url }))
+  return unique(images.map((image) => readUrl(image, 'image'))).map((url) => ({ kind, url }))
 }

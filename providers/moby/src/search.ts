@@ -1,4 +1,4 @@
-import { type ProviderId, type RankedCandidate, type Rom, findBestCandidate, lastPart, normalizeTitle } from '@svc/plugin-sdk'
+import { type ProviderId, type RankedCandidate, type Rom, findBestCandidate, lastPart, toQuery } from '@svc/plugin-sdk'
 import { type Game, listGames } from './api.ts'
 import type { MobyContext } from './config.ts'
 import { listTitles } from './map.ts'
@@ -21,10 +21,8 @@ export async function findGameOfRom (rom: Rom, ctx: MobyContext): Promise<Ranked
 
 /** Every game with these words in a title. Nothing is asked without a word or a platform. */
 export async function searchGames (title: string, platform: readonly ProviderId[], ctx: MobyContext): Promise<Game[]> {
-  if (platform.length === 0 || normalizeTitle(title) === '') return []
-  const plain = normalizeTitle(title, { keepPunctuation: true })
-  // Outside Latin script a letter without its marks is another one.
-  const words = /^\p{ASCII}*$/u.test(plain) ? plain : title.trim()
+  const words = toQuery(title, { keepPunctuation: true })
+  if (platform.length === 0 || words === '') return []
   return listGames(ctx, { title: words.replace(SEPARATOR, ': '), platform })
 }
 

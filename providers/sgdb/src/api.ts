@@ -1,6 +1,6 @@
 import {
   CredentialsRefusedError, type Fields, type RequestOptions, ServiceDownError, isFields, readId, readNumber, readText,
-  toFieldsList
+  readUrl, toFieldsList
 } from '@svc/plugin-sdk'
 import type { SgdbContext } from './config.ts'
 
@@ -58,15 +58,10 @@ async function getGrids (gameId: number, query: RequestOptions['query'], page: n
   const answer = await get(`grids/game/${gameId}`, { ...query, limit: PAGE_SIZE, page }, ctx) ?? {}
   const entries = toFieldsList(answer.data)
   return {
-    grids: entries.filter((grid) => grid.lock !== true && isAddress(grid)),
+    grids: entries.filter((grid) => grid.lock !== true && readUrl(grid, 'url') !== undefined),
     size: entries.length,
     total: readNumber(answer, 'total') ?? Infinity
   }
-}
-
-function isAddress (grid: Fields): boolean {
-  const url = readText(grid, 'url')
-  return url !== undefined && url.startsWith('https://') && URL.canParse(url)
 }
 
 function toGame (fields: Fields): Game | undefined {

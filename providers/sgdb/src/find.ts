@@ -1,4 +1,4 @@
-import { type Fields, type Match, findBestTitle, normalizeTitle, readText, unique } from '@svc/plugin-sdk'
+import { type Fields, type Match, findBestTitle, normalizeTitle, readText, toQuery, unique } from '@svc/plugin-sdk'
 import { type Game, getGame, listScanGrids, searchGames } from './api.ts'
 import type { SgdbContext, SgdbScanContext } from './config.ts'
 
@@ -45,7 +45,7 @@ async function findByTerm (term: string, ctx: SgdbContext): Promise<Match<never,
   return await toCover(best && games[best.index], ctx, best?.score)
 }
 
-/** Whether one goes on where the other ends: a sequel or special edition is almost equal as text. */
+/** Whether one goes on where the other ends: a special edition is almost equal as text. */
 function isContinued (a: string, b: string): boolean {
   const [left, right] = [`${normalizeTitle(a)} `, `${normalizeTitle(b)} `]
   return left !== right && (left.startsWith(right) || right.startsWith(left))
@@ -64,8 +64,7 @@ function nameOf (key: string, { found }: SgdbScanContext): string | undefined {
   return match !== undefined && 'name' in match ? match.name : undefined
 }
 
-/** Outside Latin script a letter without its marks is another one. A name without a word is looked for nowhere. */
+/** A name without a word is looked for nowhere. */
 function toTerm (name = ''): string | undefined {
-  const plain = normalizeTitle(name, { keepArticles: true })
-  return (/^\p{ASCII}*$/u.test(plain) ? plain : name.trim()) || undefined
+  return toQuery(name, { keepArticles: true }) || undefined
 }

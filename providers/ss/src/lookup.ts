@@ -1,6 +1,6 @@
 import {
   type Fields, type Hashes, type RequestOptions, type Rom, type RomFile, type SearchQuery, contentHashes,
-  findBestCandidate, lastPart, normalizeTitle, rankCandidates, readFields, readId, toSearchTerm
+  findBestCandidate, lastPart, rankCandidates, readFields, readId, toQuery, toSearchTerm
 } from '@svc/plugin-sdk'
 import { type Game, findGame, searchGames } from './api.ts'
 import type { SsContext } from './config.ts'
@@ -69,7 +69,7 @@ function readHashes ({ crc_hash: crc = '', md5_hash: md5 = '', sha1_hash: sha1 =
 
 /** The form in which the service searches best: separators as ` - `. */
 function toTerm (title: string): string {
-  return normalizeTitle(toSearchTerm(title), { keepPunctuation: true }).replace(/\s*[:-]\s*/g, ' - ').trim()
+  return toQuery(toSearchTerm(title), { keepPunctuation: true }).replace(/\s*[:-]\s*/g, ' - ').trim()
 }
 
 async function findByName (term: string, rom: Rom, ctx: SsContext): Promise<Found | undefined> {

@@ -1,4 +1,4 @@
-import { type Fields, compareTitles, findBestTitle, normalizeTitle, readFields } from '@svc/plugin-sdk'
+import { type Fields, compareTitles, findBestTitle, readFields, toQuery } from '@svc/plugin-sdk'
 import { type Hit, readApp, searchStore } from './api.ts'
 import type { SteamContext } from './config.ts'
 
@@ -34,10 +34,8 @@ export async function listHits (typed: string, platform: string, ctx: SteamConte
   return hits.map((hit) => ({ ...hit, score: compareTitles(term, hit.name) })).toSorted((a, b) => b.score - a.score)
 }
 
-/** Outside Latin script a letter without its marks is another one. */
 function toTerm (name: string): string {
-  const plain = normalizeTitle(name, { keepPunctuation: true })
-  return /^\p{ASCII}*$/u.test(plain) ? plain : name.trim()
+  return toQuery(name, { keepPunctuation: true })
 }
 
 /** Those that are made for the platform come first, so that they win among equals. */

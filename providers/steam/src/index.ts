@@ -1,8 +1,8 @@
-import { defineProvider, unique } from '@svc/plugin-sdk'
+import { defineProvider, readUrl, unique } from '@svc/plugin-sdk'
 import { checkStore, findCapsule, readApp } from './api.ts'
 import { ConfigSchema } from './config.ts'
 import { findGame, listHits } from './find.ts'
-import { readAddress, toMatch } from './map.ts'
+import { toMatch } from './map.ts'
 import { MetadataSchema } from './metadata.ts'
 
 export default defineProvider({
@@ -29,7 +29,7 @@ export default defineProvider({
   async search ({ term, platform }, ctx) {
     const hits = await listHits(term, platform.slug, ctx)
     return hits.map(({ id, name, score, fields }) => ({
-      id, name, score, media: unique([readAddress(fields, 'tiny_image')]).map((url) => ({ kind: 'cover' as const, url }))
+      id, name, score, media: unique([readUrl(fields, 'tiny_image')]).map((url) => ({ kind: 'cover' as const, url }))
     }))
   },
 

@@ -1,6 +1,6 @@
 import {
   type Fields, type Match, type Media, minimumAge, readDate, readFields, readHtml, readId, readInteger, readNumeric,
-  readRating, readText, readTexts, toFieldsList, unique
+  readRating, readText, readTexts, readUrl, toFieldsList, unique
 } from '@svc/plugin-sdk'
 import type { Metadata } from './metadata.ts'
 
@@ -91,16 +91,10 @@ function toMinimumAge (app: Fields, required: number = 0): number | undefined {
 }
 
 function toMedia (app: Fields, capsule: string | undefined): Media[] {
-  const cover = capsule ?? readAddress(app, 'header_image')
-  const screenshots = toFieldsList(app.screenshots).map((screenshot) => readAddress(screenshot, 'path_full'))
+  const cover = capsule ?? readUrl(app, 'header_image')
+  const screenshots = toFieldsList(app.screenshots).map((screenshot) => readUrl(screenshot, 'path_full'))
   return [
     ...unique([cover]).map((url): Media => ({ kind: 'cover', url })),
     ...unique(screenshots).map((url): Media => ({ kind: 'screenshot', url }))
   ]
-}
-
-/** An address as it can be fetched. */
-export function readAddress (fields: Fields, key: string): string | undefined {
-  const url = readText(fields, key)
-  return url !== undefined && /^https?:\/\//.test(url) && URL.canParse(url) ? url : undefined
 }

@@ -1,5 +1,5 @@
 import {
-  type Fields, type ProviderId, normalizeTitle, readHtml, readId, readTexts, toFieldsList, toPlainText, unique
+  type Fields, type ProviderId, readHtml, readId, readTexts, toFieldsList, toPlainText, toQuery, unique
 } from '@svc/plugin-sdk'
 import { ask } from './api.ts'
 import type { TgdbContext } from './config.ts'
@@ -17,10 +17,8 @@ interface Answer { games: Game[], include: Fields }
 export async function searchGames (
   title: string, platformIds: readonly ProviderId[], ctx: TgdbContext
 ): Promise<Answer> {
-  const plain = normalizeTitle(title)
-  if (plain === '' || platformIds.length === 0) return { games: [], include: {} }
-  // Outside Latin script a letter without its marks is another one.
-  const name = /^\p{ASCII}*$/u.test(plain) ? plain : title.trim()
+  const name = toQuery(title)
+  if (name === '' || platformIds.length === 0) return { games: [], include: {} }
   const query = { name, 'filter[platform]': platformIds.join(','), fields: FIELDS, include: 'boxart' }
   const { games, include } = await listGames(ctx, '/v1.1/Games/ByGameName', query)
   return { games: games.filter((game) => platformIds.includes(readId(game, 'platform') ?? 0)), include }
