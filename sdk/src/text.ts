@@ -1,4 +1,4 @@
-import { type HtmlToTextOptions, convert } from 'html-to-text'
+import { type HtmlToTextOptions, compile } from 'html-to-text'
 
 const OPTIONS: HtmlToTextOptions = {
   wordwrap: false,
@@ -8,11 +8,15 @@ const OPTIONS: HtmlToTextOptions = {
     ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({ selector, options: { uppercase: false } }))
   ]
 }
+// Compiled once: making a converter takes far longer than converting a text of the usual length.
+const convertMarkup = compile({ ...OPTIONS, preserveNewlines: false })
+const convertLines = compile({ ...OPTIONS, preserveNewlines: true })
 const MARKUP = /<[a-z/!]/i
 // Text of sources is far shorter; what is longer is not worth the time.
 const MAX_CHARACTERS = 200_000
 
 /** The text of HTML, or of plain text with HTML's entities in it: paragraphs, lists and lines are kept, tags go. */
 export function toPlainText (html: string): string {
-  return convert(html.slice(0, MAX_CHARACTERS), { ...OPTIONS, preserveNewlines: !MARKUP.test(html) }).replaceAll('\u00a0', ' ').trim()
+  const convert = MARKUP.test(html) ? convertMarkup : convertLines
+  return convert(html.slice(0, MAX_CHARACTERS)).replaceAll('\u00a0', ' ').trim()
 }

@@ -10,6 +10,8 @@ import { checkSchema, fillDefaults } from './schema.ts'
 
 /** When everything in a test was changed last. */
 const FILE_TIME = Date.UTC(2026, 0, 2)
+// One schema for all contexts: a schema is compiled once.
+const NO_OPTIONS = Type.Object({})
 
 export interface ContextOptions<Config = unknown> {
   config?: Config
@@ -77,7 +79,7 @@ function createFullContext<Config> (
   t?.after(() => { failOnUnplanned(http) })
   const folders = Object.entries(options.folders ?? {})
     .map(([name, texts]) => [name, createFiles(texts, signal)] as const)
-  const scanOptions = fillDefaults(definition?.scanOptions ?? Type.Object({}), options.options ?? {})
+  const scanOptions = fillDefaults(definition?.scanOptions ?? NO_OPTIONS, options.options ?? {})
   const ctx: TestContext<Config> = {
     config: config as Config,
     http,
