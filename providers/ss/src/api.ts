@@ -2,7 +2,7 @@ import {
   CredentialsRefusedError, type Fields, type HttpResponse, RateLimitedError, type RequestOptions, ServiceDownError,
   isFields, readFields, readId, toFieldsList
 } from '@svc/plugin-sdk'
-import { learnAccount, noteSpent } from './account.ts'
+import { keepSpeed, learnAccount, noteSpent } from './account.ts'
 import { type SsContext, credentials } from './config.ts'
 
 const API_URL = 'https://api.screenscraper.fr/api2'
@@ -11,6 +11,7 @@ const TIMEOUT_MS = 120_000
 const OWN_STATUSES = [400, 401, 403, 404, 423, 426, 430, 431]
 const BACKSLASH = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})?/g
 const QUOTED_CHARACTERS = 80
+const ACCOUNT = 'ssuserInfos'
 
 /** A game as the service describes it. Only its id has been looked at. */
 export interface Game { id: number, fields: Fields }
@@ -30,10 +31,13 @@ export async function searchGames (term: string, systemId: number | string, ctx:
 /** Learns the account's pace before the first lookup of a scan; a lookup that fails says why itself. */
 export async function readAccount (ctx: SsContext): Promise<void> {
   await ctx.memo('account', async () => {
-    await call(ctx, 'ssuserInfos').catch((err: unknown) => {
+    try {
+      const response = await call(ctx, ACCOUNT)
+      await keepSpeed(readFields(response ?? {}, 'ssuser') ?? {}, ctx)
+    } catch (err) {
       ctx.signal.throwIfAborted()
       ctx.log.warn({ err }, 'the account could not be read')
-    })
+    }
   })
 }
 
@@ -62,7 +66,7 @@ async function call (ctx: SsContext, name: string, query: RequestOptions['query'
   if (isLine && /erreur de login/i.test(text)) throw refusal(name, text)
   if (await isUnknown(name, answer, isLine ? text : '', ctx)) return undefined
   const response = readResponse(text)
-  await learnAccount(readFields(response, 'ssuser') ?? {}, ctx)
+  await learnAccount(readFields(response, 'ssuser') ?? {}, name !== ACCOUNT, ctx)
   return response
 }
 
@@ -76,7 +80,10 @@ async function isUnknown (name: string, { status }: HttpResponse, line: string, 
     throw new ServiceDownError('ScreenScraper is closed to inactive members while its servers are busy; try again later')
   }
   if (status === 423) throw new ServiceDownError('ScreenScraper is closed; try again later')
-  if (status === 430) throw new RateLimitedError("ScreenScraper says that the day's requests are used up", noteSpent(ctx))
+  if (status === 430) {
+    const waitMs = name === ACCOUNT ? undefined : await noteSpent(ctx)
+    throw new RateLimitedError("ScreenScraper says that the day's requests are used up", waitMs)
+  }
   if (status === 431) {
     await ctx.memo('431', async () => {
       ctx.log.warn({}, "the day's requests for unrecognised games are used up; known games are still found")
@@ -88,7 +95,7 @@ async function isUnknown (name: string, { status }: HttpResponse, line: string, 
 
 /** The developer's own pair is named; without a name it is the member's when the member's account was asked for. */
 function refusal (name: string, line: string): CredentialsRefusedError {
-  const isMember = name === 'ssuserInfos' && !/d[ée]veloppeur/i.test(line)
+  const isMember = name === ACCOUNT && !/d[ée]veloppeur/i.test(line)
   return new CredentialsRefusedError(isMember
     ? 'ScreenScraper refused the login; check SCREENSCRAPER_USER and SCREENSCRAPER_PASSWORD'
     : 'ScreenScraper refused the developer id, its password or the login; check SCREENSCRAPER_DEV_ID first')

@@ -37,7 +37,7 @@ export default defineProvider({
     return (await listChoices(query, ctx)).map(({ game, score }) => toMatch(game, viewpoint, score))
   },
 
-  fetchMedia: async (media, ctx) => toDownload(media, ctx),
+  fetchMedia: toDownload,
   acceptMedia: async (_media, file) => !isPlaceholder(file),
   heartbeat: checkHealth
 })

@@ -1,6 +1,6 @@
 import {
   type Fields, type Hashes, type RequestOptions, type Rom, type RomFile, type SearchQuery, contentHashes,
-  findBestCandidate, lastPart, rankCandidates, readFields, readId, toQuery, toSearchTerm
+  findBestCandidate, lastPart, rankCandidates, readFields, readId, toQuery
 } from '@svc/plugin-sdk'
 import { type Game, findGame, searchGames } from './api.ts'
 import type { SsContext } from './config.ts'
@@ -39,19 +39,21 @@ export async function listChoices ({ term, platform }: SearchQuery, ctx: SsConte
 
 /** What to ask about the file that stands for a ROM; undefined when it has none. */
 function describeFile (rom: Rom): RequestOptions['query'] | undefined {
-  const { platform: { slug, ids: [systemId] } } = rom
+  const { serial, platform: { slug, ids: [systemId] } } = rom
   const [file] = rom.files
     .filter((one) => one.is_top_level && one.file_size_bytes > 0)
     .filter((one) => KNOWN_EXTENSIONS.get(slug)?.test(one.file_name) ?? true)
     .toSorted((a, b) => b.file_size_bytes - a.file_size_bytes)
   if (file === undefined || systemId === undefined) return undefined
   const { name, size } = contentOf(file)
+  const isDisc = DISC_EXTENSION.test(name)
   return {
     ...readHashes(contentHashes(file)),
     systemeid: systemId,
-    romtype: DISC_EXTENSION.test(name) ? 'iso' : 'rom',
+    romtype: isDisc ? 'iso' : 'rom',
     romnom: name,
-    romtaille: size
+    romtaille: size,
+    serialnum: isDisc ? serial : undefined
   }
 }
 
@@ -69,7 +71,7 @@ function readHashes ({ crc_hash: crc = '', md5_hash: md5 = '', sha1_hash: sha1 =
 
 /** The form in which the service searches best: separators as ` - `. */
 function toTerm (title: string): string {
-  return toQuery(toSearchTerm(title), { keepPunctuation: true }).replace(/\s*[:-]\s*/g, ' - ').trim()
+  return toQuery(title, { keepPunctuation: true }).replace(/\s*[:-]\s+/g, ' - ').trim()
 }
 
 async function findByName (term: string, rom: Rom, ctx: SsContext): Promise<Found | undefined> {
@@ -84,18 +86,16 @@ async function findByName (term: string, rom: Rom, ctx: SsContext): Promise<Foun
   return chooseGame(last, await searchGames(last, systemId, ctx), rom, { split: true })
 }
 
-/** A game of the platform itself goes before those of its sub-systems, such as hacks, which are searched too. */
+/** Of games as like the term, one of the platform itself goes before those of its sub-systems, such as hacks. */
 function chooseGame (
   term: string, games: readonly Game[], { platform }: Rom, { split = false } = {}
 ): Found | undefined {
   const real = games.filter(({ fields }) => !isNoGame(fields))
   const own = real.filter(({ fields }) => platform.ids.includes(systemOf(fields) ?? ''))
-  for (const candidates of [own, real]) {
-    const options = { threshold: THRESHOLD, split }
-    const best = findBestCandidate(term, candidates, ({ fields }) => listNames(fields), options)
-    if (best !== undefined) return { game: best.candidate, score: best.score }
-  }
-  return undefined
+  const [best] = [own, real].flatMap((candidates) =>
+    findBestCandidate(term, candidates, ({ fields }) => listNames(fields), { threshold: THRESHOLD, split }) ?? [])
+    .toSorted((a, b) => b.score - a.score)
+  return best && { game: best.candidate, score: best.score }
 }
 
 const systemOf = (game: Fields): number | undefined => readId(readFields(game, 'systeme') ?? {}, 'id')

@@ -2,6 +2,7 @@ import {
   type Fields, type Match, minimumAge, parseDate, readFields, readNumeric, readRating, readText, toFieldsList, unique
 } from '@svc/plugin-sdk'
 import type { Game } from './api.ts'
+import { readDump } from './dump.ts'
 import { MEDIA_NAMES, listMediaUrls, toMedia } from './media.ts'
 import type { Metadata } from './metadata.ts'
 import { type Viewpoint, ofLanguage, ofRegion, readClean } from './regions.ts'
@@ -32,6 +33,8 @@ export function toMatch ({ id, fields: game }: Game, viewpoint: Viewpoint, score
     age_ratings: unique(ratings.map(({ rating }) => rating)),
     min_age: ages.length > 0 ? Math.max(...ages) : undefined,
     player_count: readPlayers(game),
+    regions: metadata.dump_regions,
+    languages: metadata.dump_languages,
     first_release_date: released === null ? undefined : released * 1000,
     average_rating: readRating(readFields(game, 'note') ?? {}, 'text', BEST_NOTE),
     media: toMedia(urls),
@@ -53,6 +56,7 @@ function toMetadata (game: Fields, urls: ReadonlyMap<string, string>, { regions,
     genres: readTerms(game, 'genres', ['en']),
     age_ratings: toFieldsList(game.classifications).flatMap(toAgeRating),
     player_count: readPlayers(game) ?? '1',
+    ...readDump(game),
     ...Object.fromEntries(MEDIA_NAMES.map((name) => [`${name}_url`, urls.get(name) ?? null]))
   }
 }

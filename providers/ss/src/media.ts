@@ -1,4 +1,5 @@
 import { type FetchedMedia, type Fields, type Media, type MediaKind, readText, toFieldsList } from '@svc/plugin-sdk'
+import { downloadTimeout } from './account.ts'
 import { type SsContext, credentials } from './config.ts'
 import { ofRegion } from './regions.ts'
 
@@ -26,8 +27,6 @@ const TYPES: readonly { name: string, kinds: readonly MediaKind[], types: readon
 export const MEDIA_NAMES = TYPES.map(({ name }) => name)
 
 const SECRET_PARAMETERS = ['devid', 'devpassword', 'ssid', 'sspassword', 'softname']
-/** 8 MiB at the slowest account's 128 kilobits a second, rounded up. */
-const DOWNLOAD_TIMEOUT_MS = 600_000
 /** A picture that is not there may arrive as a green square. */
 const GREEN = [0, 255, 0]
 const GREEN_DISTANCE = 24
@@ -67,9 +66,10 @@ function isOwn ({ protocol, hostname, username, port }: URL): boolean {
 }
 
 /** The request for a piece of artwork: the address with the credentials that were taken out of it. */
-export function toDownload ({ url }: Media, ctx: Pick<SsContext, 'config'>) {
+export async function toDownload ({ url }: Media, ctx: Pick<SsContext, 'config' | 'cache'>) {
   const parsed = URL.parse(url)
-  return parsed !== null && isOwn(parsed) ? { url, query: credentials(ctx), timeoutMs: DOWNLOAD_TIMEOUT_MS } : { url }
+  if (parsed === null || !isOwn(parsed)) return { url }
+  return { url, query: credentials(ctx), timeoutMs: await downloadTimeout(ctx) }
 }
 
 export function isPlaceholder ({ pixels }: Pick<FetchedMedia, 'pixels'>): boolean {

@@ -15,6 +15,9 @@ export const MetadataSchema = Type.Object({
   genres: Names,
   age_ratings: Type.Array(Type.Object({ rating: Type.String(), category: Type.String() })),
   player_count: Type.String(),
+  dump_regions: Type.Optional(Names),
+  dump_languages: Type.Optional(Names),
+  dump_tags: Type.Optional(Names),
   ...Object.fromEntries(MEDIA_NAMES.map((name) => [`${name}_url`, Text]))
 })
 export type Metadata = Static<typeof MetadataSchema>

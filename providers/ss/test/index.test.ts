@@ -166,6 +166,40 @@ test('an archive is asked about by the one file in it, a disc by its image', asy
   t.match(lookups(disc)[0], ['jeuInfos.php', { sha1: 'b'.repeat(40), romtype: 'iso', romnom: 'Tide Runner.gdi' }])
 })
 
+test("a disc is asked about by the serial in its file's name too", async (t) => {
+  const ctx = open()
+  await identify(createGenesisRom({ fs_name: 'Tide Runner [SLUS-00001].iso', serial: 'SLUS-00001' }), ctx)
+  await identify(createGenesisRom({ fs_name: 'Tide Runner [SLUS-00001].md', serial: 'SLUS-00001' }), ctx)
+  const asked = lookups(ctx).filter(([script]) => script === 'jeuInfos.php')
+  t.match(asked, [['jeuInfos.php', { serialnum: 'SLUS-00001', romtype: 'iso' }], ['jeuInfos.php', { serialnum: undefined, romtype: 'rom' }]])
+})
+
+test('what the service tells of the very dump is kept, and of no other dump of the game', async (t) => {
+  const roms = [
+    { id: '73', hack: '1', regions: { regions_en: ['Japan'] } },
+    { id: '74', beta: '1', alt: 1, best: '1', proto: '0', regions: { regions_en: ['Europe', 7, 'USA'] }, langues: { langues_en: ['English'] } }
+  ]
+  const found = (fields: object) => toMatch({ id: 3, fields: { ...fields } }, VIEWPOINT)
+  t.match(found({ romid: '74', roms }), {
+    regions: ['Europe', 'USA'],
+    languages: ['English'],
+    metadata: { dump_regions: ['Europe', 'USA'], dump_languages: ['English'], dump_tags: ['beta', 'alt'] }
+  })
+  t.match(found({ rom: roms[0] }), { regions: ['Japan'], languages: undefined, metadata: { dump_tags: ['hack'] } })
+  for (const fields of [{ romid: '', roms }, { roms }, { romid: '74', roms: 'none' }, { romid: '74', roms: [{ id: '74', regions: [] }] }]) {
+    t.match(found(fields), { regions: undefined, metadata: { dump_regions: undefined, dump_tags: undefined } })
+  }
+})
+
+test("artwork is given the time that it takes at the account's speed", async (t) => {
+  const cover = { kind: 'cover', url: 'https://neoclone.screenscraper.fr/api2/mediaJeu.php?jeuid=3' } as const
+  for (const [maxdownloadspeed, timeoutMs] of [[undefined, 600_000], ['unknown', 600_000], ['128', 524_288], ['64', 600_000], [4096, 120_000]] as const) {
+    const ctx = open({ responses: [{ url: `${API}/ssuserInfos.php`, json: { response: { ssuser: { maxdownloadspeed } } } }] })
+    await identify(known, ctx)
+    t.match(await definition.fetchMedia?.(cover, ctx), { timeoutMs }, String(maxdownloadspeed))
+  }
+})
+
 test('a file that is unknown is looked for by name: no hack, no sequel, and of two the older one', async (t) => {
   const ctx = open()
   t.match(await identify(createGenesisRom({ sha1_hash: 'f'.repeat(40) }), ctx), { id: 20, score: 1, name: 'Tide Runner' })
@@ -175,8 +209,24 @@ test('a file that is unknown is looked for by name: no hack, no sequel, and of t
   t.equal(match?.media?.length, 2)
 })
 
-test('a title of other letters is found', async (t) => {
+test('a title of other letters is found, and asked for by its own letters', async (t) => {
   t.match(await identify(createGenesisRom({ fs_name: '潮の走者 (Japan).md' })), { id: 24, name: '潮の走者' })
+  const ctx = open()
+  for (const title of ['タイドランナー', '바다', 'Йога', 'Pokémon - Rubí', 'Spider-Man: Web']) await identify(createGenesisRom({ titles: [title] }), ctx)
+  const terms = lookups(ctx).flatMap(([, query]) => (query as { recherche?: string }).recherche ?? [])
+  t.same(terms, ['タイドランナー', '바다', 'Йога', 'pokemon - rubi', 'rubi', 'spider-man - web', 'web'])
+})
+
+test('a game of a sub-system is found by its name, and goes after one of the same name on the system itself', async (t) => {
+  const jeux = [
+    { id: '5', systeme: { id: '203' }, noms: [{ region: 'ss', text: 'Tide Heroes' }] },
+    { id: '6', systeme: { id: '203' }, noms: [{ region: 'ss', text: 'Tide Runner' }] },
+    { id: '7', systeme: { id: '1' }, noms: [{ region: 'ss', text: 'Low Tide' }, { region: 'jp', text: 'Tide Runner' }] },
+    { id: '8', systeme: { id: '1' }, noms: [{ region: 'ss', text: 'Tide Heroics' }] }
+  ]
+  const responses = [{ url: `${API}/jeuRecherche.php`, json: { response: { jeux } } }]
+  t.match(await identify(createGenesisRom({ fs_name: 'Tide Heroes.md' }), open({ responses })), { id: 5, score: 1 })
+  t.match(await identify(createGenesisRom({ fs_name: 'Tide Runner.md' }), open({ responses })), { id: 7, score: 1 })
 })
 
 test('of a title in two parts the last one is searched when the whole is not found', async (t) => {
@@ -252,8 +302,27 @@ test('every refusal is told as what it is', async (t) => {
   }
 })
 
+test('one refusal for want of requests may be a slip; the second pauses the source', async (t) => {
+  const ctx = openWith({ status: 430, text: 'quota' })
+  await t.rejects(identify(known, ctx), RateLimitedError)
+  t.equal(ctx.allowances.at(-1)?.remaining, 19_988)
+})
+
+test('an answer about the account pauses nothing, whatever it says is left', async (t) => {
+  const spent = { maxrequestsperday: '100', requeststoday: '100' }
+  for (const answer of [{ status: 430, text: 'quota' }, { json: { response: { ssuser: spent } } }]) {
+    const ctx = open({ responses: [{ url: `${API}/ssuserInfos.php`, ...answer }] })
+    t.match(await identify(known, ctx), { id: 3 })
+    t.notOk(ctx.allowances.some(({ remaining }) => remaining === 0))
+  }
+  const told = openWith({ json: { response: { ssuser: spent, jeu: {} } } })
+  await identify(known, told)
+  t.equal(told.allowances.at(-1)?.remaining, 0, 'an answer to a lookup does')
+})
+
 test('a day without requests left is noted, and put to the test again within a quarter of an hour', async (t) => {
   const ctx = openWith({ status: 430, text: 'quota' })
+  await t.rejects(identify(known, ctx), RateLimitedError)
   await t.rejects(identify(known, ctx), RateLimitedError)
   const { remaining, resetsAt = 0 } = ctx.allowances.at(-1) ?? {}
   t.equal(remaining, 0)
