@@ -33,7 +33,7 @@ const GameSchema = Type.Object({
   status: Type.Optional(StringEnum(PLAY_STATUSES))
 })
 
-/** Each is further than the one before. What users decide beside them, such as that they gave up, stays. */
+/** Each is further than the one before. Marks beside them, such as that somebody gave up, stay. */
 const STEPS = `'{${PLAY_STATUSES.join()}}'::text[]`
 const MARK_STATUSES = `insert into rom_users (rom_id, user_id, status)
   select distinct on (r.id) r.id, a.user_id, g.status
@@ -45,7 +45,7 @@ const MARK_STATUSES = `insert into rom_users (rom_id, user_id, status)
   order by r.id, array_position(${STEPS}, g.status) desc
   on conflict (rom_id, user_id) do update set status = excluded.status, updated_at = now()
     where rom_users.status is null
-      or array_position(${STEPS}, excluded.status) > array_position(${STEPS}, rom_users.status)`
+      or rom_users.status <> excluded.status and rom_users.status = any(${STEPS})`
 
 function describe (err: unknown, provider: string): string {
   if (err instanceof LeftOutError) return `${provider} is not asked: ${err.describe()}`

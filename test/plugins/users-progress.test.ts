@@ -103,6 +103,27 @@ t.test('a task reads the progress of everybody who has a name, whatever fails fo
   t.match(await run(), { status: 'failed' })
 })
 
+t.test("the task marks a user's games as the source has them, and leaves what only the user can say", async (t) => {
+  const { id } = await rom('gb', 'Game.gb')
+  const read = async () => (await get(tom, `/api/roms/${id}`)).rom_user
+  const mark = async (status: string) => {
+    await app.inject({ method: 'PUT', url: `/api/roms/${id}/props`, headers: tom, payload: { data: { status } } })
+  }
+  const sync = async (status: 'incomplete' | 'finished' | 'completed_100') => {
+    vault.progress = () => [{ id: 5001, num_awarded: 3, status }]
+    const answer = await app.inject({ method: 'POST', url: '/api/tasks/run/sync_vault_progress', headers: admin })
+    await finished(answer.json<{ task_id: string }>().task_id)
+    return await read()
+  }
+  for (const status of ['finished', 'completed_100', 'incomplete'] as const) t.match(await sync(status), { status })
+  await mark('finished')
+  t.match(await sync('incomplete'), { status: 'incomplete' })
+  for (const own of ['retired', 'never_playing']) {
+    await mark(own)
+    t.match(await sync('completed_100'), { status: own })
+  }
+})
+
 t.test('a source whose allowance is spent is not asked for progress, and who asked is told until when', async (t) => {
   let calls = 0
   vault.progress = (_name, _before, { http }) => {

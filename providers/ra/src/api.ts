@@ -41,5 +41,5 @@ export async function listGames (consoleId: number, ctx: RaContext): Promise<Fie
 
 export async function checkHealth (ctx: RaContext): Promise<boolean> {
   const answer = (await call(ctx, 'GetAchievementOfTheWeek')).json()
-  return isFields(answer) && isFields(answer.Achievement)
+  return isFields(answer) && Object.keys(answer).length > 0
 }

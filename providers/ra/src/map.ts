@@ -1,5 +1,5 @@
 import {
-  type Fields, type Match, type Media, readDate, readId, readInteger, readText, toFieldsList, unique
+  type Fields, type Match, type Media, readDate, readId, readNumeric, readText, toFieldsList, unique
 } from '@svc/plugin-sdk'
 import type { Game } from './api.ts'
 import type { Achievement, Metadata } from './metadata.ts'
@@ -74,15 +74,21 @@ function toAchievement (fields: Fields): Achievement[] {
         ra_id: id,
         title: readText(fields, 'Title') ?? null,
         description: readText(fields, 'Description') ?? null,
-        points: readInteger(fields, 'Points') ?? null,
-        num_awarded: readInteger(fields, 'NumAwarded') ?? null,
-        num_awarded_hardcore: readInteger(fields, 'NumAwardedHardcore') ?? null,
+        points: readCount(fields, 'Points'),
+        num_awarded: readCount(fields, 'NumAwarded'),
+        num_awarded_hardcore: readCount(fields, 'NumAwardedHardcore'),
         badge_id: badge ?? null,
         badge_url: badge === undefined ? null : `${MEDIA_URL}/Badge/${badge}.png`,
         badge_url_lock: badge === undefined ? null : `${MEDIA_URL}/Badge/${badge}_lock.png`,
-        display_order: readInteger(fields, 'DisplayOrder') ?? null,
+        display_order: readCount(fields, 'DisplayOrder'),
         type: readText(fields, 'type') ?? readText(fields, 'Type') ?? null
       }]
+}
+
+/** A whole number, also one written as text; null otherwise. */
+export function readCount (fields: Fields, key: string): number | null {
+  const count = readNumeric(fields, key)
+  return Number.isSafeInteger(count) ? Number(count) : null
 }
 
 /** The name of an achievement's badge, which is digits so far. */

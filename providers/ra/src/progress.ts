@@ -1,10 +1,10 @@
 import {
   type Fields, type GameProgress, InvalidSettingsError, ServiceDownError, type Static, Type, isFields, readId,
-  readInteger, readText, toFieldsList
+  readText, toFieldsList
 } from '@svc/plugin-sdk'
 import { call } from './api.ts'
 import type { RaContext } from './config.ts'
-import { readBadgeName } from './map.ts'
+import { readBadgeName, readCount } from './map.ts'
 
 /** The most that one page holds. */
 const PAGE_SIZE = 500
@@ -61,7 +61,7 @@ async function listPlayed (name: string, ctx: RaContext): Promise<Fields[]> {
     }
     const page = toFieldsList(answer.Results)
     played.push(...page)
-    if (page.length < PAGE_SIZE || played.length >= (readInteger(answer, 'Total') ?? Infinity)) return played
+    if (page.length < PAGE_SIZE || played.length >= (readCount(answer, 'Total') ?? Infinity)) return played
   }
 }
 
@@ -82,9 +82,9 @@ function toProgress (fields: Fields): Progress[] {
     ? []
     : [{
         id,
-        max_possible: readInteger(fields, 'MaxPossible') ?? null,
-        num_awarded: readInteger(fields, 'NumAwarded') ?? null,
-        num_awarded_hardcore: readInteger(fields, 'NumAwardedHardcore') ?? null,
+        max_possible: readCount(fields, 'MaxPossible'),
+        num_awarded: readCount(fields, 'NumAwarded'),
+        num_awarded_hardcore: readCount(fields, 'NumAwardedHardcore'),
         most_recent_awarded_date: readText(fields, 'MostRecentAwardedDate') ?? null,
         highest_award_kind: kind,
         earned_achievements: [],

@@ -148,6 +148,22 @@ test('of a release date only that much counts as the service vouches for', async
   t.equal(released('soon', 'day'), undefined)
 })
 
+test('numbers may be text, and achievements a list; what is neither is not known', async (t) => {
+  const achievement = { ID: '7', BadgeName: 223456, Points: '25', NumAwarded: 1.5, DisplayOrder: null, Type: 'missable' }
+  t.match(toMatch({ id: 1, fields: { Achievements: [achievement, null, 'x', { Title: 'without an id' }] } }).metadata?.achievements, [
+    { ra_id: 7, badge_id: '223456', points: 25, num_awarded: null, num_awarded_hardcore: null, display_order: null, type: 'missable' }
+  ])
+  const Results = [{ GameID: '5001', MaxPossible: '2', NumAwarded: '0', HighestAwardKind: null }]
+  const ctx = open({ url: '*/API_GetUserCompletionProgress.php', json: { Count: '1', Total: '1', Results } })
+  t.match(await definition.readProgress?.(ada, undefined, ctx), [{ id: 5001, max_possible: 2, num_awarded: 0, status: 'incomplete' }])
+})
+
+test('the service answers when it says anything of the week, also between two achievements', async (t) => {
+  t.equal(await definition.heartbeat?.(openWith({ json: { Achievement: null, StartAt: null, TotalPlayers: 0 } })), true)
+  t.equal(await definition.heartbeat?.(openWith({ json: {} })), false)
+  t.equal(await definition.heartbeat?.(openWith({ json: [] })), false)
+})
+
 test('whatever a game holds, reading it does not fail', async (t) => {
   fc.assert(fc.property(fc.dictionary(fc.constantFrom('Title', 'Genre', 'Released', 'ReleasedAtGranularity', 'ImageTitle',
     'ImageBoxArt', 'Publisher', 'Achievements'), fc.jsonValue()), (fields) => {
