@@ -1,33 +1,66 @@
 import type { ChildProcess } from 'node:child_process'
 
 interface Handle { close (): void }
-/** What node:cluster says to a worker when it hands a connection over, and what the worker answers to it. */
-interface Handover { act: 'newconn', seq: number }
-interface Answer { ack: number }
+/** What node:cluster and a worker tell each other. */
+interface ClusterMessage { cmd: 'NODE_CLUSTER', act?: string, seq?: number, ack?: number, key?: string, accepted?: boolean }
+/** Who takes the connections of one address. Once the last one has left, nothing is handed on; later ones begin anew. */
+type Takers = Set<ChildProcess>
 
 /** What a worker answered last is read by then: a connection that it gave back is another's. */
 const LAST_WORDS_MS = 100
 
+const takersByKey = new Map<string, Takers>()
+
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
 const isHandle = (value: unknown): value is Handle => isObject(value) && 'close' in value
-const isHandover = (value: unknown): value is Handover =>
-  isObject(value) && 'act' in value && value.act === 'newconn' && 'seq' in value
-const isAnswer = (value: unknown): value is Answer => isObject(value) && 'ack' in value
+const isClusterMessage = (value: unknown): value is ClusterMessage =>
+  isObject(value) && 'cmd' in value && value.cmd === 'NODE_CLUSTER'
+
+function takersOf (key: string): Takers {
+  const takers = takersByKey.get(key) ?? new Set()
+  takersByKey.set(key, takers)
+  return takers
+}
+
+function leave (key: string, child: ChildProcess): void {
+  const takers = takersOf(key)
+  takers.delete(child)
+  if (takers.size === 0) takersByKey.delete(key)
+}
 
 /**
- * Closes the connections that a web worker was handed and never took because it died. node:cluster keeps its own copy
- * of each until the worker answers, and forgets it when none comes: the client would wait for ever.
+ * Closes the connections that a web worker was handed and never took, because it died, or because it closed meanwhile
+ * and nobody else is there. node:cluster keeps its own copy of each until a worker takes it: the client would wait for
+ * ever.
  */
 export function closeUntaken (child: ChildProcess): void {
-  const open = new Map<number, Handle>()
+  const open = new Map<number, { handle: Handle, takers: Takers }>()
+
+  function noteSent ({ act, seq, ack, key }: ClusterMessage, handle: unknown): void {
+    if (key === undefined) return
+    // The answer to a worker that wants to listen.
+    if (ack !== undefined) takersOf(key).add(child)
+    if (act === 'newconn' && seq !== undefined && isHandle(handle)) open.set(seq, { handle, takers: takersOf(key) })
+  }
+
+  function noteReceived ({ act, ack, key, accepted }: ClusterMessage): void {
+    if (act === 'close' && key !== undefined) leave(key, child)
+    const handed = ack === undefined ? undefined : open.get(ack)
+    if (ack === undefined || handed === undefined) return
+    open.delete(ack)
+    // Otherwise node:cluster hands it to one of them.
+    if (accepted !== true && handed.takers.size === 0) handed.handle.close()
+  }
+
   const send = child.send.bind(child) as (...args: unknown[]) => boolean
   Reflect.set(child, 'send', (...args: unknown[]) => {
     const [message, handle] = args
-    if (isHandover(message) && isHandle(handle)) open.set(message.seq, handle)
+    if (isClusterMessage(message)) noteSent(message, handle)
     return send(...args)
   })
-  child.on('internalMessage', (message: unknown) => { if (isAnswer(message)) open.delete(message.ack) })
+  child.on('internalMessage', (message: unknown) => { if (isClusterMessage(message)) noteReceived(message) })
+  child.once('disconnect', () => { for (const key of [...takersByKey.keys()]) leave(key, child) })
   child.once('close', () => {
-    setTimeout(() => { for (const handle of open.values()) handle.close() }, LAST_WORDS_MS).unref()
+    setTimeout(() => { for (const { handle } of open.values()) handle.close() }, LAST_WORDS_MS).unref()
   })
 }

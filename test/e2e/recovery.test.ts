@@ -68,3 +68,25 @@ t.test('a dying web worker closes what it was handed; without a database it answ
   t.match(await refused.json(), { detail: /try again/ })
   await until(async () => (await tryFetch(`${url}/api/heartbeat`))?.status === 200, 'the first answer again', command)
 })
+
+t.test('whoever connects while a web worker finishes is answered or cut off', async (t) => {
+  const dataDir = join(makeFolder(t), 'data')
+  createUsedDataDir(dataDir)
+  const command = runSvc(t, ['start'], settings(dataDir, { WEB_SERVER_CONCURRENCY: '1' }))
+  const { url } = await waitUntilListening(command, dataDir)
+  const [pid = 0] = await listChildren(command.pid, 'web')
+  let waiting = 0
+
+  /** Asks again and again, until nobody listens. */
+  async function visit (): Promise<void> {
+    for (let end: number | 'closed' = 0; end !== 'closed'; waiting--) {
+      waiting++
+      end = await ask(url).end
+    }
+  }
+  const visitors = Array.from({ length: 24 }, visit)
+  process.kill(pid, 'SIGTERM')
+  await until(() => !isAlive(pid), 'its end', command)
+  await until(() => waiting === 0, 'the end of every request', { ms: 10_000, output: () => `${waiting} are open` })
+  await Promise.all(visitors)
+})
