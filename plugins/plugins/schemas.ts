@@ -14,6 +14,7 @@ export const PluginSchema = Type.Object({
   seen_by: StringEnum(['worker', 'web'], {
     description: 'Who reports it. Only the scan worker sets plugins up; the web server only reads their schemas'
   }),
+  attribution: Nullable(Type.String({ description: "The credit that a source's terms ask for, to be shown with what it gave" })),
   circuit: Nullable(CircuitSchema),
   allowances: Type.Array(Type.Object({
     name: Type.String({ description: 'What it counts, such as a day' }),

@@ -3,6 +3,7 @@ import { Value } from '@sinclair/typebox/value'
 import { Type } from '@sinclair/typebox'
 import type { LearntLimits } from '../../core/loader/plugin-limits.ts'
 import { formatDate } from '../../core/typebox.ts'
+import { listProviders } from './providers.ts'
 import { PluginSchema, type PluginView } from './schemas.ts'
 
 const QUEUE = 'plugin-records'
@@ -20,9 +21,11 @@ function listAllowances (learnt: LearntLimits | undefined): Pick<PluginView, 'al
 }
 
 export function createPlugins (app: FastifyInstance) {
+  const credits = new Map(listProviders(app.registry).map(({ key, attribution }) => [key, attribution]))
   const listOwn = (seenBy: PluginView['seen_by']): PluginView[] => app.registry.records.map((record) => ({
     ...record,
     seen_by: seenBy,
+    attribution: record.kind === 'provider' ? credits.get(record.key) ?? null : null,
     ...listAllowances(app.registry.providers.get(record.kind === 'provider' ? record.key : '')?.learnt),
     circuit: record.kind === 'provider' && record.status === 'active' ? app.circuits.of(record.key).view() : null
   }))

@@ -6,19 +6,24 @@ import { ADMIN_ACCESS } from '../../core/access/grants.ts'
 import type { Config } from '../../core/config/config.ts'
 import { badRequest, notFound } from '../../core/errors.ts'
 import { formatDate } from '../../core/typebox.ts'
+import { readPriorities } from '../scans/identify/merge.ts'
 import { selectRomAssets, selectThumbnailPaths } from '../assets/rom-assets.ts'
 import type { Viewer } from '../platforms/visibility.ts'
 import {
   type Condition, type HashQuery, every, filterConditions, hasHash, isNotHidden, scopeConditions
 } from './conditions.ts'
 import { noFilterValues, selectFilterValues } from './filter-value-rows.ts'
+import { type FieldSources, listFieldSources } from './field-sources.ts'
+import { noFilterValues, selectFilterValues } from './filter-values.ts'
 import { isRepresentative } from './grouping.ts'
 import { type ListRomsQuery, type ScopeQuery, withOldNames } from './list-query.ts'
 import { type MarksChange, writeMarks } from './mark-rows.ts'
 import { readOrder } from './order.ts'
 import { selectPageIndex } from './page-index-rows.ts'
 import { noteLastPlayed, notePlayed } from './played-rows.ts'
-import { type RomRow, romTables, selectFile, selectFiles, selectMatches, selectProgress, selectRoms, selectSiblings } from './rows.ts'
+import { type RomRow, romTables, selectFile, selectFiles, selectMatches, selectProgress, selectRoms, selectSiblings, selectSourced } from './rows.ts'
+import { selectPageIndex } from './page-index.ts'
+import { noteLastPlayed, notePlayed } from './played.ts'
 import type { DetailedRomView, RomFileView, RomFilters, RomPage, RomUserView, RomView, SimpleRomView } from './schemas.ts'
 import { type RomProviders, createRomProviders } from './providers.ts'
 import { stillOf, toFileView, toRomView } from './views.ts'
@@ -28,6 +33,8 @@ const toSimple = (view: RomView): SimpleRomView => ({ ...view, screenshot_path: 
 
 const toDetailed = async (em: EntityManager, viewer: Viewer, view: RomView): Promise<DetailedRomView> =>
   ({ ...view, ...await selectRomAssets(em, viewer, view.id), user_collections: [], all_user_notes: [] })
+
+const unknownRom = (id: number) => notFound(`ROM with ID '${id}' not found`)
 
 const BY_NAME = sql`order by r.name_sort_key, r.id`
 const FIRST = sql`order by r.id limit 1`
@@ -42,6 +49,7 @@ export function createRoms (app: FastifyInstance, config: Config) {
   const providers: RomProviders = createRomProviders(app.registry)
   /** The providers that tell how a user fares. */
   const telling = providers.all.filter((provider) => provider.progress !== null).map(({ key }) => key)
+  const priorities = readPriorities(config, [...app.registry.providers.values()].map(({ definition }) => definition))
   const userOf = (viewer: Viewer) => viewer?.id ?? null
 
   async function toViews (
@@ -94,7 +102,7 @@ export function createRoms (app: FastifyInstance, config: Config) {
 
   async function get (em: EntityManager, viewer: Viewer, id: number): Promise<RomView> {
     const view = await find(em, viewer, sql<boolean>`r.id = ${id}`, sql``)
-    if (view === null) throw notFound(`ROM with ID '${id}' not found`)
+    if (view === null) throw unknownRom(id)
     return view
   }
 
@@ -161,6 +169,13 @@ export function createRoms (app: FastifyInstance, config: Config) {
 
     getDetailed: async (em: EntityManager, viewer: Viewer, id: number): Promise<DetailedRomView> =>
       await toDetailed(em, viewer, await get(em, viewer, id)),
+
+    /** @throws ApiError NOT_FOUND */
+    async getSources (em: EntityManager, viewer: Viewer, id: number): Promise<FieldSources> {
+      const sourced = await selectSourced(em, viewer, id)
+      if (sourced === null) throw unknownRom(id)
+      return listFieldSources(sourced.rom, sourced.founds, priorities)
+    },
 
     /** @param ids by provider key */
     async findBySource (

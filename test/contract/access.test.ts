@@ -78,6 +78,7 @@ const FOREIGN: Record<string, [path: string, status: number]> = {
   getPlatform: [`/api/platforms/${things.platform}`, 404],
   getRom: [`/api/roms/${things.rom}`, 404],
   getSimpleRom: [`/api/roms/${things.rom}/simple`, 404],
+  getRomSources: [`/api/roms/${things.rom}/sources`, 404],
   updateRomProps: [`/api/roms/${things.rom}/props`, 404],
   getRomFile: [`/api/roms/${things.file}/files`, 404],
   getRomContent: [`/api/roms/${things.rom}/content/Game.sfc`, 404],

@@ -14,7 +14,7 @@ const server = await startSource(t, 'ra', [
 ])
 const { app, admin, createUser, put, scan, rom, sql, finished, problems, dataDir } = await buildScanTest(t, {
   providers: [],
-  packages: [redirectedPackage('ra')],
+  packages: [redirectedPackage(t, 'ra')],
   config: {
     filesystem: { skip_hash_calculation: true },
     plugins: { ra: { apiKey: 'a-web-api-key', test_url: server.url, progress_cron: '5 4 * * *' } }

@@ -24,7 +24,7 @@ const KINDS = ['bezel', 'box2d', 'box2d_back', 'box2d_side', 'box3d', 'miximage'
 const lines: object[] = []
 const { app, admin, put, scan, rom, sql, problems } = await buildScanTest(t, {
   providers: [],
-  packages: [redirectedPackage('ss')],
+  packages: [redirectedPackage(t, 'ss')],
   env: { SVC_LOG_LEVEL: 'debug' },
   log: (line) => { lines.push(line) },
   config: {

@@ -50,10 +50,10 @@ export function readPriorities (
   }
 }
 
-type Ranked = readonly (readonly [key: string, match: Match])[]
+export type Ranked = readonly (readonly [key: string, match: Match])[]
 
-/** Providers of ids only say nothing that is merged. */
-function rank (founds: Founds, order: readonly string[]): Ranked {
+/** The matches, most trusted provider first. Providers of ids only say nothing that is merged. */
+export function rank (founds: Founds, order: readonly string[]): Ranked {
   const matches = [...founds].flatMap(([key, found]) => 'id' in found ? [[key, found] as const] : [])
   const place = (key: string) => order.includes(key) ? order.indexOf(key) : order.length
   return matches.sort(([a], [b]) => place(a) - place(b) || (a < b ? -1 : 1))
@@ -61,7 +61,7 @@ function rank (founds: Founds, order: readonly string[]): Ranked {
 
 const matchesOf = (ranked: Ranked): Match[] => ranked.map(([, match]) => match)
 
-const isEmpty = (value: unknown) => value === undefined || value === null || value === '' ||
+export const isEmpty = (value: unknown) => value === undefined || value === null || value === '' ||
   (Array.isArray(value) && value.length === 0)
 
 /** The first value that says something. */
@@ -86,7 +86,7 @@ const RULES = {
 }
 
 /** What is stored of one of the common fields. */
-function mergeField (name: GameFieldName, matches: readonly Match[], otherwise?: readonly string[]): unknown {
+export function mergeField (name: GameFieldName, matches: readonly Match[], otherwise?: readonly string[]): unknown {
   const { merge, none } = GAME_FIELDS[name]
   if (merge === 'first') {
     const value = pick(matches, name, none) ?? otherwise ?? none
@@ -99,7 +99,8 @@ function mergeField (name: GameFieldName, matches: readonly Match[], otherwise?:
 /** Anything else, such as `javascript:`, would reach clients as an address to open. */
 const FETCHABLE = /^(?:https?|file|folder):\/\//i
 
-function mediaOf (matches: readonly Match[], kind: MediaKind): Media[] {
+/** What the first of the matches that has media of a kind offers. */
+export function mediaOf (matches: readonly Match[], kind: MediaKind): Media[] {
   for (const match of matches) {
     const found = (match.media ?? []).filter((media) => media.kind === kind && FETCHABLE.test(media.url))
     if (found.length > 0) return found

@@ -1,0 +1,70 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Match, MediaKind } from '@svc/plugin-sdk'
+import type { Founds } from '../scans/identify/findings.ts'
+import { type Priorities, type Ranked, isEmpty, mediaOf, mergeField, rank } from '../scans/identify/merge.ts'
+import type { Rom, StoredMedia } from './entities.ts'
+import { GAME_FIELDS, GAME_FIELD_NAMES, type GameFieldName } from './game-fields.ts'
+
+const TEXTS = ['name', 'summary'] as const
+
+/** What of a ROM may have come from a provider. */
+export type SourcedRom = Pick<Rom,
+  GameFieldName | typeof TEXTS[number] | 'url_cover' | 'url_screenshots' | 'url_manual' | 'media'>
+
+/** The keys of providers by what they gave. */
+export interface FieldSources { fields: Record<string, string[]>, media: Record<string, string[]> }
+
+const keysOf = (ranked: Ranked) => ranked.map(([key]) => key)
+
+const findFirst = (ranked: Ranked, says: (match: Match) => boolean) =>
+  keysOf(ranked.filter(([, match]) => says(match)).slice(0, 1))
+
+/** Those that have the say go first, in the same order among themselves. */
+function rankClaims (ranked: Ranked, claim: typeof TEXTS[number] | 'media', { claims }: Priorities): Ranked {
+  const claiming = ranked.filter(([key]) => claims.get(key)?.includes(claim) === true)
+  return [...new Set([...claiming, ...ranked])]
+}
+
+function listGivers (name: GameFieldName, value: unknown, ranked: Ranked): string[] {
+  const { merge } = GAME_FIELDS[name]
+  if (merge === 'first') return findFirst(ranked, (match) => isDeepStrictEqual(mergeField(name, [match]), value))
+  return keysOf(ranked.filter(([, match]) => merge === 'mean' ? typeof match[name] === 'number' : match[name] === value))
+}
+
+/** The addresses of what is shown, by kind. */
+function listUrls ({ url_cover: cover, url_manual: manual, url_screenshots: screenshots, media }: SourcedRom) {
+  const single = (url: string | null | undefined) => isEmpty(url) ? [] : [url ?? '']
+  const stored = Object.entries(media) as [MediaKind, StoredMedia][]
+  const all: [MediaKind, string[]][] = [
+    ['cover', single(cover)], ['screenshot', screenshots], ['manual', single(manual)],
+    ...stored.map(([kind, { url }]): [MediaKind, string[]] => [kind, [url]])
+  ]
+  return all.filter(([, urls]) => urls.length > 0)
+}
+
+function listOffering (kind: MediaKind, urls: readonly string[], founds: Founds, priorities: Priorities): string[] {
+  const { cover, screenshot, manual } = priorities
+  const orders: Partial<Record<MediaKind, readonly string[]>> = { screenshot, manual }
+  return findFirst(rankClaims(rank(founds, orders[kind] ?? cover), 'media', priorities), (match) => {
+    const offered = new Set(mediaOf([match], kind).map(({ url }) => url))
+    return urls.every((url) => offered.has(url))
+  })
+}
+
+/**
+ * Which providers the values of a ROM came from, by the rules of the merge and what each said last: a value that was
+ * kept from before, or that the file name or a person gave, is of none.
+ */
+export function listFieldSources (rom: SourcedRom, founds: Founds, priorities: Priorities): FieldSources {
+  const ranked = rank(founds, priorities.metadata)
+  const isSet = (name: GameFieldName) => !isEmpty(rom[name]) && rom[name] !== GAME_FIELDS[name].none
+  const fields: [string, string[]][] = [
+    ...TEXTS.filter((name) => !isEmpty(rom[name])).map((name): [string, string[]] =>
+      [name, findFirst(rankClaims(ranked, name, priorities), (match) => match[name] === rom[name])]),
+    ...GAME_FIELD_NAMES.filter(isSet).map((name): [string, string[]] => [name, listGivers(name, rom[name], ranked)])
+  ]
+  return {
+    fields: Object.fromEntries(fields),
+    media: Object.fromEntries(listUrls(rom).map(([kind, urls]) => [kind, listOffering(kind, urls, founds, priorities)]))
+  }
+}
