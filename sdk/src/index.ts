@@ -42,3 +42,4 @@ export {
 export { parseDate, type PartialDate } from './dates.ts'
 export { toPlainText } from './text.ts'
 export { minimumAge } from './ages.ts'
+export { youtubeVideoId } from './videos.ts'

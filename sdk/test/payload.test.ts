@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import {
   isFields, readDate, readFields, readHtml, readId, readInteger, readNames, readNumber, readNumeric, readRating,
-  readText, readTexts, readUrl, toFieldsList, unique
+  readText, readTexts, readUrl, toFieldsList, unique, youtubeVideoId
 } from '../src/index.ts'
 
 t.test('a value is read only when it is of the kind asked for', async (t) => {
@@ -65,6 +65,16 @@ t.test('an address is one of the web that can be fetched, also when it leaves th
   ]
   for (const [url, read] of addresses) t.equal(readUrl({ url }, 'url'), read, String(url))
   t.equal(readUrl({}, 'url'), undefined)
+})
+
+t.test('the id of a video is found in every form of its address, and nowhere else', async (t) => {
+  for (const path of ['www.youtube.com/watch?v=', 'm.youtube.com/watch?list=x&v=', 'youtu.be/', 'youtube.com/embed/',
+    'www.youtube.com/shorts/', 'www.youtube.com/live/', 'www.youtube-nocookie.com/embed/']) {
+    t.equal(youtubeVideoId(`https://${path}AbCdEfGh-_K#t=1`), 'AbCdEfGh-_K', path)
+  }
+  for (const url of ['https://www.youtube.com/@harbor', 'https://demo.example/?u=https://youtu.be/AbC', 'youtu.be/AbC', '']) {
+    t.equal(youtubeVideoId(url), undefined, url)
+  }
 })
 
 t.test('whatever an answer holds, reading it never throws', async () => {

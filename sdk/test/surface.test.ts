@@ -13,7 +13,7 @@ const VALUES = [
   'listPlatformIds', 'minimumAge', 'normalizeTitle', 'parseDate', 'parseXml', 'parseXmlFragment', 'platformIds',
   'rankCandidates', 'readDate', 'readFields', 'readHtml', 'readId', 'readInteger', 'readNames', 'readNumber',
   'readNumeric', 'readRating', 'readText', 'readTexts', 'readUrl', 'readXmlRecords', 'renderXml', 'toFieldsList',
-  'toPlainText', 'toQuery', 'toSearchTerm', 'unique', 'xmlChildren', 'xmlText'
+  'toPlainText', 'toQuery', 'toSearchTerm', 'unique', 'xmlChildren', 'xmlText', 'youtubeVideoId'
 ]
 const TYPES = [
   'Allowance', 'ArchiveMember', 'BestTitle', 'BestTitleOptions', 'Cache', 'Channel', 'ChannelDefinition', 'Context',
