@@ -1,0 +1,31 @@
+import { type Fields, type ProviderId, type RequestOptions, ServiceDownError, isFields, readInteger, toFieldsList } from '@svc/plugin-sdk'
+import type { DemozooContext } from './config.ts'
+
+const PRODUCTIONS_URL = 'https://demozoo.org/api/v1/productions/'
+const OPTIONS: RequestOptions = { headers: { accept: 'application/json' }, timeoutMs: 25_000, maxBytes: 1_000_000 }
+
+/** A production as Demozoo describes it. Only what is named here has been looked at. */
+export type Production = Fields & { readonly id: number, readonly title: string }
+
+/** Those with this very title, whatever its case; on any platform when none is named. They lack pictures and links. */
+export async function listProductions (
+  title: string, platform: readonly ProviderId[], { http }: DemozooContext
+): Promise<Production[]> {
+  const answer = await http.json(PRODUCTIONS_URL, { ...OPTIONS, query: { title, platform } })
+  if (isFields(answer) && Array.isArray(answer.results)) return toFieldsList(answer.results).filter(isProduction)
+  throw new ServiceDownError('Demozoo answered without a list of productions; try again later')
+}
+
+/** The whole record of one. */
+export async function readProduction (id: number, { http }: DemozooContext): Promise<Production | undefined> {
+  const response = await http.request(`${PRODUCTIONS_URL}${id}/`, { ...OPTIONS, accept: [404] })
+  if (response.status === 404) return undefined
+  const answer = response.json()
+  if (isFields(answer) && isProduction(answer) && answer.id === id) return answer
+  throw new ServiceDownError(`Demozoo answered with something else than production ${id}; try again later`)
+}
+
+function isProduction (fields: Fields): fields is Production {
+  const id = readInteger(fields, 'id')
+  return id !== undefined && id > 0 && typeof fields.title === 'string' && fields.title.trim() !== ''
+}

@@ -1,0 +1,46 @@
+import { defineProvider, rankCandidates } from '@svc/plugin-sdk'
+import { listProductions, readProduction } from './api.ts'
+import { ConfigSchema } from './config.ts'
+import { findProduction, toTitle } from './find.ts'
+import { toMatch } from './map.ts'
+import { MetadataSchema } from './metadata.ts'
+import { PLATFORM_IDS } from './platforms.ts'
+
+/** Productions that a person may choose from. */
+const CHOICES = 15
+
+export default defineProvider({
+  key: 'demozoo',
+  name: 'Demozoo',
+  id: 'integer',
+  tag: 'demozoo',
+  config: ConfigSchema,
+  metadata: MetadataSchema,
+  platforms: PLATFORM_IDS,
+  links: ['pouet', 'csdb'],
+  // What has the name of a production is not the game that other sources know by it.
+  claims: ['name', 'summary', 'media'],
+  limits: { concurrency: 2, timeoutMs: 120_000, rates: [{ requests: 2, perMs: 1_000 }] },
+  attribution: 'Data from Demozoo, https://demozoo.org',
+
+  async identify (rom, ctx) {
+    const found = await findProduction(rom, ctx)
+    return found && toMatch(found.production, found.score)
+  },
+
+  async getById (id, _rom, ctx) {
+    const production = Number.isSafeInteger(id) && id > 0 ? await readProduction(id, ctx) : undefined
+    return production && toMatch(production)
+  },
+
+  async search ({ term, platform }, ctx) {
+    const title = toTitle(term)
+    const rows = title === '' ? [] : await listProductions(title, platform.ids, ctx)
+    return rankCandidates(title, rows.slice(0, CHOICES), (row) => [row.title])
+      .map(({ candidate, score }) => toMatch(candidate, score))
+  },
+
+  async heartbeat (ctx) {
+    return (await listProductions('Second Reality', [], ctx)).length > 0
+  }
+})
