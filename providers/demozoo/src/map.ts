@@ -82,7 +82,7 @@ function toPartyLine (placing: Fields): string | undefined {
 function toCredit (credit: Fields): Metadata['credits'] {
   const name = readText(readFields(credit, 'nick') ?? {}, 'name')
   const role = readText(credit, 'category') ?? readText(credit, 'role')
-  return name === undefined || role === undefined ? [] : [{ name, role }]
+  return name === undefined ? [] : [{ name, role }]
 }
 
 function toMedia (production: Production): Media[] {

@@ -10,7 +10,7 @@ export const MetadataSchema = Type.Object({
   companies: Type.Array(Type.String(), { description: 'The groups; the authors where there is none' }),
   party: Text, party_id: Id, invitation: Type.Optional(Type.String({ description: 'The party that it invites to' })),
   party_line: Type.Optional(Type.String({ description: 'Party, competition and rank' })),
-  credits: Type.Array(Type.Object({ name: Type.String(), role: Type.String() })),
+  credits: Type.Array(Type.Object({ name: Type.String(), role: Text })),
   demozoo_url: Type.String(), pouet_id: Id, pouet_url: Text, csdb_id: Id, csdb_url: Text, youtube_video_id: Text,
   first_release_date: Type.Optional(Type.Integer({ description: 'Seconds since 1970-01-01 UTC; only where the day is known' }))
 })

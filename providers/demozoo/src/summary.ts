@@ -22,7 +22,9 @@ export function composeSummary (metadata: Metadata, year: number | undefined, pa
 }
 
 function listCredits ({ credits }: Metadata): string {
-  const names = new Map<string, string[]>()
-  for (const { name, role } of credits.slice(0, CREDITS)) names.set(role, [...names.get(role) ?? [], name])
-  return [...names].map(([role, some]) => `${role}: ${some.join(', ')}`).join('; ')
+  const byRole = Map.groupBy(credits.slice(0, CREDITS), ({ role = '' }) => role)
+  return [...byRole].map(([role, some]) => {
+    const names = some.map(({ name }) => name).join(', ')
+    return role === '' ? names : `${role}: ${names}`
+  }).join('; ')
 }

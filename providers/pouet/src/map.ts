@@ -1,0 +1,106 @@
+import {
+  type Fields, type LinkMatch, type Match, type Media, readDate, readFields, readId, readNames, readNumeric, readText,
+  readTexts, readUrl, toFieldsList, unique, youtubeVideoId
+} from '@svc/plugin-sdk'
+import type { Production } from './api.ts'
+import type { Metadata } from './metadata.ts'
+import { listPartyLines } from './party.ts'
+import { completeSummary, composeSummary } from './summary.ts'
+
+const NAME_LENGTH = 350
+const SIZE = /^\d+[bk]$/
+
+/** A match; when Demozoo found the same production, what it says of it is completed. */
+export function toMatch (
+  { id, name, fields }: Production, found: ReadonlyMap<string, Match | LinkMatch>, score?: number
+): Match<Metadata, number> {
+  const twin = findTwin(id, fields, found)
+  const metadata = toMetadata(id, fields, readTexts(twin?.metadata ?? {}, 'download_urls'))
+  const date = readDate(fields, 'releaseDate')
+  const year = date && new Date(date.at).getUTCFullYear()
+  return {
+    id,
+    score,
+    name: twin?.name ?? name.slice(0, NAME_LENGTH),
+    summary: twin?.summary === undefined
+      ? composeSummary(metadata, year, listPartyLines(fields))
+      : completeSummary(twin.summary, metadata),
+    genres: metadata.genres,
+    companies: metadata.companies,
+    // The middle of a month stands for the month.
+    first_release_date: date?.precision === 'day' && new Date(date.at).getUTCDate() !== 15 ? date.at : undefined,
+    youtube_video_id: metadata.youtube_video_id,
+    ids: { csdb: readId(fields, 'csdb') },
+    media: (twin?.media ?? []).length > 0 ? [] : toMedia(fields),
+    metadata
+  }
+}
+
+function findTwin (id: number, fields: Fields, found: ReadonlyMap<string, Match | LinkMatch>): Match | undefined {
+  const match = found.get('demozoo')
+  if (match === undefined || !('id' in match)) return undefined
+  return match.ids?.pouet === id || match.id === readId(fields, 'demozoo') ? match : undefined
+}
+
+function toMetadata (id: number, fields: Fields, known: readonly string[]): Metadata {
+  const types = unique(readTypes(fields).map(toLabel))
+  const groups = readNames(fields, 'groups')
+  const links = toFieldsList(fields.downloadLinks)
+  const isSoundtrack = (link: Fields) => /soundtrack/i.test(readText(link, 'type') ?? '')
+  const urls = unique([...links.map((link) => readUrl(link, 'link')), readUrl(fields, 'download')])
+  return {
+    types,
+    genres: types,
+    groups,
+    companies: groups,
+    platforms: readNames(fields, 'platforms'),
+    party: listPartyLines(fields)[0],
+    invitation: readText(readFields(fields, 'invitation') ?? {}, 'name'),
+    credits: toFieldsList(fields.credits).flatMap(toCredit),
+    vote_avg: readNumeric(fields, 'voteavg'),
+    pouet_rank: readId(fields, 'rank'),
+    pouet_cdc: readCount(fields, 'cdc'),
+    pouet_popularity: readNumeric(fields, 'popularity'),
+    demozoo_id: readId(fields, 'demozoo'),
+    pouet_url: `https://www.pouet.net/prod.php?which=${id}`,
+    youtube_video_id: urls.map(youtubeVideoId).find((video) => video !== undefined),
+    soundtrack_urls: unique(links.filter(isSoundtrack).map((link) => readUrl(link, 'link'))),
+    download_urls: unique([...known, readUrl(fields, 'download'), ...urls, ...listPages(fields)])
+  }
+}
+
+/** A list, or names between commas. */
+function readTypes (fields: Fields): string[] {
+  const types = readTexts(fields, 'types')
+  return types.length > 0 ? types : (readText(fields, 'type') ?? '').split(',').map((type) => type.trim()).filter(Boolean)
+}
+
+function toLabel (type: string): string {
+  if (SIZE.test(type)) return `${type.toUpperCase()} Intro`
+  if (type === 'procedural graphics') return 'Graphics'
+  return type.replace(/(?<!\S)\p{L}/gu, (letter) => letter.toUpperCase())
+}
+
+function toCredit (credit: Fields): Metadata['credits'] {
+  const name = readText(readFields(credit, 'user') ?? {}, 'nickname')
+  return name === undefined ? [] : [{ name, role: readText(credit, 'role') }]
+}
+
+function readCount (fields: Fields, key: string): number | undefined {
+  const count = readNumeric(fields, key)
+  return count !== undefined && Number.isSafeInteger(count) && count >= 0 ? count : undefined
+}
+
+/** Its pages at sites that Pouët knows by their ids. */
+function listPages (fields: Fields): string[] {
+  const pages = [['csdb', 'https://csdb.dk/release/?id='], ['zxdemo', 'https://zxdemo.org/item.php?id=']] as const
+  return pages.flatMap(([site, page]) => {
+    const id = readId(fields, site)
+    return id === undefined ? [] : [`${page}${id}`]
+  })
+}
+
+function toMedia (fields: Fields): Media[] {
+  const url = readUrl(fields, 'screenshot')?.replace(/^http:/i, 'https:')
+  return url === undefined ? [] : [{ kind: 'cover', url }, { kind: 'screenshot', url }]
+}
