@@ -2,7 +2,7 @@ import { type Fields, readText, readUrl, toFieldsList, unique, youtubeVideoId } 
 import type { Production } from './api.ts'
 
 const POUET_ID = /pouet\.net\/prod\.php\?(?:[^#\s]*&)?which=(\d{1,15})/i
-const CSDB_ID = /csdb\.dk\/release\/(?:\?(?:[^#\s]*&)?id=)?(\d{1,15})/i
+const CSDB_ID = /csdb\.dk\/release\/(?:(?:index\.php)?\?(?:[^#\s]*&)?id=)?(\d{1,15})/i
 
 /** Where a production is elsewhere. */
 export interface Links {

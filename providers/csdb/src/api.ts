@@ -1,0 +1,42 @@
+import { ServiceDownError, type XmlElement, XmlError, parseXml, xmlChildren } from '@svc/plugin-sdk'
+import type { CsdbContext } from './config.ts'
+import { textOf } from './text.ts'
+
+const SERVICE_URL = 'https://csdb.dk/webservice/'
+/** Requests that come from nowhere have been refused, or answered with nothing. */
+const HEADERS = { accept: 'application/xml, text/xml, */*', referer: 'https://csdb.dk/' }
+const OPTIONS = { headers: HEADERS, timeoutMs: 25_000, maxBytes: 1_000_000 }
+/** What is said of an id that nobody has. */
+const UNKNOWN = 'huh'
+/** An `&` that begins none of the entities that XML has. */
+const STRAY = /&(?!(?:amp|lt|gt|quot|apos|#\d+|#x[\da-f]+);)/gi
+
+/** A release, with its credits from a depth of 2 on. */
+export async function readRelease (id: number, depth: 1 | 2, { http }: CsdbContext): Promise<XmlElement | undefined> {
+  const { bytes } = await http.request(SERVICE_URL, { ...OPTIONS, query: { type: 'release', id, depth } })
+  const text = decode(bytes)
+  if (text.trim().toLowerCase() === UNKNOWN) return undefined
+  const release = readRoot(text).flatMap((root) => xmlChildren(root, 'Release'))[0]
+  // The id 0, for one, gives the latest release.
+  return release !== undefined && textOf(release, 'ID') === String(id) ? release : undefined
+}
+
+function readRoot (text: string): XmlElement[] {
+  try {
+    const root = parseXml(text.replace(STRAY, '&amp;'), { source: 'the answer of CSDb' })
+    if (root.length === 1 && root[0]?.name === 'CSDbData') return root
+  } catch (err) {
+    if (!(err instanceof XmlError)) throw err
+    throw new ServiceDownError(`CSDb answered something that is not its XML; try again later: ${err.message}`, { cause: err })
+  }
+  throw new ServiceDownError('CSDb answered with something else than CSDbData; try again later')
+}
+
+/** Texts from before UTF-8 have been passed on as they were. */
+function decode (bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return new TextDecoder('latin1').decode(bytes)
+  }
+}

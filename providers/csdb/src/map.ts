@@ -1,0 +1,84 @@
+import { type LinkMatch, type Match, type Media, type XmlElement, parseDate, unique } from '@svc/plugin-sdk'
+import type { Metadata } from './metadata.ts'
+import { listCredits, listReleasers } from './people.ts'
+import { listElements, textOf, urlOf } from './text.ts'
+
+const NAME_LENGTH = 350
+const SEPARATOR = ' · '
+
+/** A match; when Pouët or Demozoo found the same release, what they say of it is kept. */
+export function toMatch (
+  id: number, release: XmlElement, found: ReadonlyMap<string, Match | LinkMatch>
+): Match<Metadata, number> {
+  const [year, month = '0', day = '0'] = ['Year', 'Month', 'Day'].map((part) => textOf(release, `Release${part}`))
+  const date = parseDate(`${year}-${month}-${day}`)
+  const metadata = toMetadata(id, release, date?.at)
+  const twins = listTwins(id, found)
+  const summary = twins.find((twin) => twin.summary !== undefined)?.summary
+  return {
+    id,
+    name: twins.find((twin) => twin.name !== undefined)?.name ?? textOf(release, 'Name')?.slice(0, NAME_LENGTH),
+    summary: summary === undefined ? composeSummary(metadata, date?.at) : withPage(summary, metadata.csdb_url),
+    alternative_names: unique([textOf(release, 'AKA')]),
+    genres: metadata.genres,
+    companies: metadata.companies,
+    first_release_date: date?.precision === 'day' ? date.at : undefined,
+    media: twins.some(({ media = [] }) => media.length > 0) ? [] : toMedia(release),
+    metadata
+  }
+}
+
+/** What the sources before this one say of the same release, the most complete first. */
+function listTwins (id: number, found: ReadonlyMap<string, Match | LinkMatch>): Match[] {
+  return ['pouet', 'demozoo'].flatMap((key) => {
+    const match = found.get(key)
+    return match !== undefined && 'id' in match && match.ids?.csdb === id ? [match] : []
+  })
+}
+
+function toMetadata (id: number, release: XmlElement, at: number | undefined): Metadata {
+  const { groups, people } = listReleasers(release)
+  const types = unique([textOf(release, 'Type')])
+  const party = textOf(release, 'ReleasedAt', 'Event', 'Name')
+  const rating = Number(textOf(release, 'Rating') ?? Number.NaN)
+  const page = `https://csdb.dk/release/?id=${id}`
+  return {
+    types,
+    genres: types,
+    groups,
+    companies: groups.length > 0 ? groups : people,
+    platforms: ['C64'],
+    credits: listCredits(release),
+    party,
+    party_line: toPartyLine(party, release),
+    rating: rating >= 0 && rating <= 10 ? rating : undefined,
+    csdb_url: page,
+    download_urls: unique([page, ...listElements(release, 'DownloadLinks', 'DownloadLink')
+      .filter((link) => /^ok$/i.test(textOf(link, 'Status') ?? ''))
+      .map((link) => urlOf(link, 'Link'))]),
+    first_release_date: at === undefined ? undefined : at / 1000
+  }
+}
+
+/** Such as `Harbor Party 1993 / C64 Demo #2`. */
+function toPartyLine (party: string | undefined, release: XmlElement): string | undefined {
+  const place = textOf(release, 'Achievement', 'Place')
+  const line = unique([party, textOf(release, 'Achievement', 'Compo')]).join(' / ')
+  if (line === '') return undefined
+  return place === undefined ? line : `${line} #${place}`
+}
+
+function composeSummary ({ types, companies, party_line: party, csdb_url: page }: Metadata, at?: number): string {
+  const by = companies.length === 0 ? [] : ['by', companies.join(', ')]
+  const what = [...types, ...by, ...at === undefined ? [] : [`(${new Date(at).getUTCFullYear()})`]]
+  return unique([what.join(' ') || undefined, party, page]).join(SEPARATOR)
+}
+
+function withPage (summary: string, page: string): string {
+  return summary.split(SEPARATOR).includes(page) ? summary : [summary, page].join(SEPARATOR)
+}
+
+function toMedia (release: XmlElement): Media[] {
+  const url = urlOf(release, 'ScreenShot')
+  return url === undefined ? [] : [{ kind: 'cover', url }, { kind: 'screenshot', url }]
+}

@@ -1,0 +1,30 @@
+import { type XmlElement, unique, xmlChildren } from '@svc/plugin-sdk'
+import type { Metadata } from './metadata.ts'
+import { listElements, textOf } from './text.ts'
+
+/** Those who released it: groups, and people. */
+export function listReleasers (release: XmlElement): { groups: string[], people: string[] } {
+  const releasers = listElements(release, 'ReleasedBy')
+  const groups = releasers.flatMap((by) => xmlChildren(by, 'Group')).map((group) => textOf(group, 'Name'))
+  const people = releasers.flatMap(listPeople).map((person) => textOf(person, 'Handle'))
+  return { groups: unique(groups), people: unique(people) }
+}
+
+/** A person is named where they come up first; after that only their id is there. */
+export function listCredits (release: XmlElement): Metadata['credits'] {
+  const credits = listElements(release, 'Credits', 'Credit')
+  const people = [...listElements(release, 'ReleasedBy'), ...credits].flatMap(listPeople)
+  const names = new Map(people.flatMap((person) => {
+    const name = textOf(person, 'Handle')
+    return name === undefined ? [] : [[textOf(person, 'ID'), name] as const]
+  }))
+  return credits.flatMap((credit) => {
+    const [person] = listPeople(credit)
+    const name = person && (textOf(person, 'Handle') ?? names.get(textOf(person, 'ID')))
+    return name === undefined ? [] : [{ name, role: textOf(credit, 'CreditType') }]
+  })
+}
+
+function listPeople (element: XmlElement): XmlElement[] {
+  return xmlChildren(element).filter(({ name }) => name === 'Handle' || name === 'Scener')
+}
