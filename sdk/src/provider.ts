@@ -121,7 +121,10 @@ export interface ProviderDefinition<
    * Whether it is asked only about ROMs that those asked always did, or did not, identify; it waits for all of them.
    */
   when?: 'always' | 'identified' | 'unidentified'
-  /** What this source says of these, when it knows the ROM, wins over the owner's priorities. */
+  /**
+   * What this source says of these, when it knows the ROM, wins over the owner's priorities; of several such sources,
+   * what the one asked last says.
+   */
   claims?: readonly ('name' | 'summary' | 'media')[]
   /** True when matching needs hashes: the source is also asked by a scan of type `hashes`. */
   usesHashes?: boolean

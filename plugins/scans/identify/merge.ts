@@ -1,5 +1,6 @@
 import type { GameFields, Match, Media, MediaKind, ProviderDefinition } from '@svc/plugin-sdk'
 import type { Config } from '../../../core/config/config.ts'
+import { type Place, listPredecessors } from '../../../core/loader/provider-order.ts'
 import { nameSortKey } from '../../library/names.ts'
 import type { GameValues, Rom, StoredMedia } from '../../roms/entities.ts'
 import { GAME_FIELDS, GAME_FIELD_NAMES, type GameFieldName, mapGameFields } from '../../roms/game-fields.ts'
@@ -16,6 +17,8 @@ export interface Priorities {
   media: readonly MediaKind[]
   /** What some providers have the say about, wherever they stand and whatever was there before. */
   claims: ReadonlyMap<string, readonly Claim[]>
+  /** How many providers each one waits for. */
+  waits: ReadonlyMap<string, number>
 }
 
 /** What a merge writes. */
@@ -35,7 +38,7 @@ export interface MergeBase {
 
 /** @param providers those there are, in load order */
 export function readPriorities (
-  config: Config, providers: readonly Pick<ProviderDefinition, 'key' | 'claims'>[]
+  config: Config, providers: readonly (Place & Pick<ProviderDefinition, 'claims'>)[]
 ): Priorities {
   const keys = providers.map(({ key }) => key)
   const { metadata, artwork, cover, screenshot, manual } = config.scan.priority
@@ -46,7 +49,8 @@ export function readPriorities (
     screenshot: complete(screenshot ?? artwork),
     manual: complete(manual ?? artwork),
     media: config.scan.media,
-    claims: new Map(providers.map(({ key, claims = [] }) => [key, claims]))
+    claims: new Map(providers.map(({ key, claims = [] }) => [key, claims])),
+    waits: new Map([...listPredecessors(providers)].map(([key, before]) => [key, before.size]))
   }
 }
 
@@ -132,8 +136,11 @@ function keptName (base: MergeBase): string | null {
 /** One record from all matches: each field from the first provider, in priority order, that has a value. */
 export function mergeMatches (founds: Founds, base: MergeBase, priorities: Priorities): MergedFields {
   const { kept } = base
+  const waits = (key: string) => priorities.waits.get(key) ?? 0
+  // Of several, the one that was asked last speaks: it knows what the others said.
   const claimed = (order: readonly string[], claim: Claim) =>
-    matchesOf(rank(founds, order).filter(([key]) => priorities.claims.get(key)?.includes(claim) === true))
+    matchesOf(rank(founds, order).filter(([key]) => priorities.claims.get(key)?.includes(claim) === true)
+      .toSorted(([a], [b]) => waits(b) - waits(a)))
   const texts = matchesOf(rank(founds, priorities.metadata))
 
   /** From a provider that has the say, else what was there before, else from the first provider. */

@@ -20,7 +20,9 @@ export default defineProvider({
   // What has the name of a production is not the game that other sources know by it.
   claims: ['name', 'summary', 'media'],
   // 15 requests a minute are let through.
-  limits: { concurrency: 1, timeoutMs: 120_000, rates: [{ requests: 1, perMs: 4_500 }] },
+  limits: {
+    concurrency: 1, timeoutMs: 120_000, rates: [{ requests: 1, perMs: 4_500, hosts: ['api.pouet.net', 'www.pouet.net'] }]
+  },
   attribution: 'Data from pouët.net, https://www.pouet.net',
 
   async identify (rom, ctx) {
