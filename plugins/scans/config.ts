@@ -8,9 +8,9 @@ export const ScanSchema = Type.Object({
   priority: Section({
     metadata: Names('Providers of text, most trusted first; others follow', METADATA_PRIORITY),
     artwork: Names('Providers of artwork, most trusted first; others follow', ARTWORK_PRIORITY),
-    cover: Type.Optional(Names('Overrides artwork for covers')),
-    screenshot: Type.Optional(Names('Overrides artwork for screenshots')),
-    manual: Type.Optional(Names('Overrides artwork for manuals')),
+    cover: Names('Overrides artwork for covers, unless it is empty'),
+    screenshot: Names('Overrides artwork for screenshots, unless it is empty'),
+    manual: Names('Overrides artwork for manuals, unless it is empty'),
     region: Names('Region codes, most wanted first', ['us', 'wor', 'ss', 'eu', 'jp']),
     region_mode: StringEnum(['prefer_rom_tags', 'prefer_config'],
       { default: 'prefer_rom_tags', description: "Whether a ROM's own regions go before the list" }),

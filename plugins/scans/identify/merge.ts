@@ -43,11 +43,12 @@ export function readPriorities (
   const keys = providers.map(({ key }) => key)
   const { metadata, artwork, cover, screenshot, manual } = config.scan.priority
   const complete = (order: readonly string[]) => [...new Set([...order, ...keys])]
+  const ofArtwork = (order: readonly string[]) => complete(order.length > 0 ? order : artwork)
   return {
     metadata: complete(metadata),
-    cover: complete(cover ?? artwork),
-    screenshot: complete(screenshot ?? artwork),
-    manual: complete(manual ?? artwork),
+    cover: ofArtwork(cover),
+    screenshot: ofArtwork(screenshot),
+    manual: ofArtwork(manual),
     media: config.scan.media,
     claims: new Map(providers.map(({ key, claims = [] }) => [key, claims])),
     waits: new Map([...listPredecessors(providers)].map(([key, before]) => [key, before.size]))
