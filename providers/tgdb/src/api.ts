@@ -10,9 +10,6 @@ const DAY_MS = 24 * 60 * 60 * 1000
 const REFUSALS = [401, 403, 418, 429, 499]
 const SPENT = /allowance|limit|quota|exceed|exhaust/i
 
-type Query = Readonly<Record<string, string | number>>
-interface Answer { data: Fields, include: Fields }
-
 /**
  * What an endpoint answers in `data` and `include`. No request is spent on what was answered within a month. The rest
  * of an answer is forgotten: the addresses of further pages hold the API key.
@@ -20,7 +17,9 @@ interface Answer { data: Fields, include: Fields }
  * @param part what `data` must have
  * @throws CredentialsRefusedError · RateLimitedError when the allowance is spent · ServiceDownError
  */
-export async function ask (ctx: TgdbContext, path: string, part: string, query: Query = {}): Promise<Answer> {
+export async function ask (
+  ctx: TgdbContext, path: string, part: string, query: Readonly<Record<string, string | number>> = {}
+): Promise<{ data: Fields, include: Fields }> {
   const key = JSON.stringify([path, query])
   const kept = await ctx.cache.get(key)
   const answer = isFields(kept) ? kept : await send(ctx, path, query)
@@ -33,17 +32,15 @@ export async function ask (ctx: TgdbContext, path: string, part: string, query: 
   return { data, include }
 }
 
-/** What a game is told with, such as its pictures: a game that was found counts without what fails. */
-export async function askBesides (
-  ctx: TgdbContext, path: string, part: string, query: Query = {}
-): Promise<Answer | undefined> {
+/** `data` of what belongs to a game, such as its pictures: one that was found counts without what fails. */
+export async function askBesides (...[ctx, path, part, query]: Parameters<typeof ask>): Promise<Fields> {
   try {
-    return await ask(ctx, path, part, query)
+    return (await ask(ctx, path, part, query)).data
   } catch (err) {
     ctx.signal.throwIfAborted()
     if (!(err instanceof ServiceDownError || err instanceof HttpStatusError)) throw err
     ctx.log.warn({ err, path }, 'a part of a game is not told, the game is taken without it')
-    return undefined
+    return {}
   }
 }
 

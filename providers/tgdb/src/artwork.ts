@@ -11,7 +11,7 @@ export async function listMedia (id: number, include: Fields, ctx: TgdbContext):
   const types = PICTURE_KINDS.filter(([, kind]) => ctx.preferences.media.includes(kind)).map(([type]) => type)
   if (types.length === 0) return readBoxes(id, include)
   const query = { games_id: id, 'filter[type]': types.join(',') }
-  const { data = {} } = await askBesides(ctx, '/v1/Games/Images', 'images', query) ?? {}
+  const data = await askBesides(ctx, '/v1/Games/Images', 'images', query)
   return [...readBoxes(id, include), ...toMedia(readFields(data, 'images')?.[id], data)]
 }
 

@@ -42,13 +42,11 @@ function readAgeRating (game: Game): Pick<GameFields, 'age_ratings' | 'min_age'>
 
 /** Games have ids of these only. The list of all is asked for when a game has any, which is once a month. */
 async function readNamesOf (game: Game, list: string, ctx: TgdbContext): Promise<string[]> {
-  const ids = Array.isArray(game[list]) ? game[list] : []
+  const ids: unknown[] = Array.isArray(game[list]) ? game[list] : []
   if (ids.length === 0) return []
-  const names = await ctx.memo(list, () => readList(list, ctx))
-  return unique(ids.map((id: unknown) => names.get(Number(id))))
-}
-
-async function readList (list: string, ctx: TgdbContext): Promise<ReadonlyMap<number | undefined, string | undefined>> {
-  const answer = await askBesides(ctx, `/v1/${list.charAt(0).toUpperCase()}${list.slice(1)}`, list)
-  return new Map(toFieldsList(answer?.data[list]).map((entry) => [readId(entry, 'id'), readHtml(entry, 'name')]))
+  const path = `/v1/${list.charAt(0).toUpperCase()}${list.slice(1)}`
+  const data = await ctx.memo(list, () => askBesides(ctx, path, list))
+  const entries = toFieldsList(data[list])
+  const found = ids.flatMap((id) => entries.find((entry) => readId(entry, 'id') === Number(id)) ?? [])
+  return unique(found.map((entry) => readHtml(entry, 'name')))
 }
