@@ -1,5 +1,6 @@
 import {
-  CredentialsRefusedError, type Fields, type ProviderId, ServiceDownError, isFields, readId, readText, toFieldsList
+  CredentialsRefusedError, type Fields, type ProviderId, type RequestOptions, ServiceDownError, isFields, readId,
+  readText, toFieldsList
 } from '@svc/plugin-sdk'
 import { API_HOST, type MobyContext } from './config.ts'
 import { noteLimits } from './limits.ts'
@@ -28,10 +29,8 @@ export async function checkHealth (ctx: MobyContext): Promise<boolean> {
   return (await listEntries(ctx, 'groups', { limit: 1 })).length > 0
 }
 
-type Query = Readonly<Record<string, string | number | readonly ProviderId[]>>
-
 async function listEntries (
-  ctx: MobyContext, endpoint: 'games' | 'groups', query: Query, cacheMs = 0
+  ctx: MobyContext, endpoint: 'games' | 'groups', query: RequestOptions['query'], cacheMs = 0
 ): Promise<Fields[]> {
   const ask = () => ctx.http.request(`https://${API_HOST}/v1/${endpoint}`, {
     query: { api_key: ctx.config.apiKey, ...query }, accept: [401], timeoutMs: TIMEOUT_MS, cacheMs
