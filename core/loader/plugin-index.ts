@@ -7,7 +7,7 @@ import { transaction } from '../database/transaction.ts'
 export type BuildIndex = (scope: CallScope) => AsyncIterable<readonly IndexEntry[]>
 
 export interface HostIndex extends Index {
-  /** Builds it anew and swaps it for the one before. @returns how many entries it has */
+  /** Builds it anew and swaps it for the one before, unless nothing came. @returns how many entries came */
   rebuild (scope: CallScope): Promise<number>
 }
 
@@ -107,6 +107,11 @@ export function createIndex (
     })
   }
 
+  async function drop (generation: number): Promise<void> {
+    await pool.query(`drop table if exists ${tableOf(generation)}`)
+    await pool.query('delete from plugin_indexes where generation = $1', [generation])
+  }
+
   async function run (scope: CallScope): Promise<number> {
     const { rows: [row] } = await pool.query<{ generation: number }>(
       'insert into plugin_indexes (plugin) values ($1) returning generation', [plugin])
@@ -115,13 +120,16 @@ export function createIndex (
     try {
       await pool.query(`create table ${into} (position int not null, key text not null, value text not null)`)
       const count = await fill(into, scope)
+      if (count === 0) {
+        await drop(generation)
+        return count
+      }
       await pool.query(`create index on ${into} (key)`)
       await pool.query(`analyze ${into}`)
       await swap(generation)
       return count
     } catch (err) {
-      await pool.query(`drop table if exists ${into}`)
-      await pool.query('delete from plugin_indexes where generation = $1', [generation])
+      await drop(generation)
       throw err
     }
   }
@@ -136,7 +144,7 @@ export function createIndex (
     if (known !== null) return tableOf(known.generation)
     await rebuild(scopeOfFirst())
     const built = await readCurrent()
-    if (built === null) throw new Error(`The index of ${plugin} was built and is not there`)
+    if (built === null) throw new Error(`The index of ${plugin} is not there: its build gave no entry; check its configuration`)
     return tableOf(built.generation)
   }
 

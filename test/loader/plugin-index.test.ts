@@ -102,6 +102,21 @@ t.test('a build that fails leaves the one before, and no table', async (t) => {
   t.equal((await listTables(pool)).length, 1)
 })
 
+t.test('a build without an entry leaves the one before, and an index that never had one says so', async (t) => {
+  const pool = await startPool(t, await createTestDatabase(t))
+  let entries: IndexEntry[] = []
+  const index = open(pool, async function * () { yield entries })
+  t.equal(await index.rebuild(scope), 0)
+  t.equal(await index.builtAt(), undefined)
+  await t.rejects(index.getMany(['key']), { message: /provider\/demo is not there: its build gave no entry/ })
+  entries = [['key', 'old']]
+  t.equal(await index.rebuild(scope), 1)
+  entries = []
+  t.equal(await index.rebuild(scope), 0)
+  t.same((await index.getMany(['key'])).get('key'), ['old'])
+  t.equal((await listTables(pool)).length, 1)
+})
+
 t.test('a process that is killed while it builds leaves the one before, and the next build clears up', async (t) => {
   const databaseUrl = await createTestDatabase(t)
   const pool = await startPool(t, databaseUrl)

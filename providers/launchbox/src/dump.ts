@@ -31,12 +31,15 @@ export const keyOf = {
 }
 
 /**
- * The entries of the index, from the public dump.
+ * The entries of the index, from the public dump; none while it is off.
  *
  * @throws ServiceDownError when the dump cannot be read or holds no game: the former index stays then
  */
 export async function * buildIndex (ctx: LaunchBoxContext): AsyncGenerator<readonly IndexEntry[]> {
-  if (!ctx.config.remote) throw new Error('The LaunchBox dump is not used; set LAUNCHBOX_API_ENABLED to true to download it')
+  if (!ctx.config.remote) {
+    ctx.log.info({}, 'the LaunchBox dump is not used; LAUNCHBOX_API_ENABLED=true downloads it')
+    return
+  }
   let hasGames = false
   for await (const member of ctx.http.unzip(DUMP_URL, MEMBERS, { timeoutMs: DUMP_TIMEOUT_MS })) {
     for await (const entries of readMember(member, ctx)) {
