@@ -2,7 +2,8 @@ import { Buffer } from 'node:buffer'
 import t from 'tap'
 import { ZipFile } from 'yazl'
 import {
-  type LinkMatch, type Provider, ServiceDownError, Type, defineProvider, isFields, readText
+  HttpStatusError, InvalidSettingsError, type LinkMatch, type Provider, ServiceDownError, Type, defineProvider, isFields,
+  readText
 } from '../src/index.ts'
 import { type ProviderSuite, createPluginContext, createRom, testProvider } from '../testing/index.ts'
 import { runSuite } from './support.ts'
@@ -138,7 +139,6 @@ t.test('an index is built once, on first use, from a zip that is read as it come
     name: 'Demo',
     id: 'integer',
     index: {
-      everyMs: 86_400_000,
       async * build ({ http, report }) {
         for await (const member of http.unzip(`${BASE}/games.zip`, ['games.tsv'])) {
           const chunks: Uint8Array[] = []
@@ -175,6 +175,37 @@ t.test('folders that the configuration names are read apart from the library', a
   const ctx = createPluginContext(defineProvider({ ...base, id: 'integer' }), { folders: { data: { 'a/b.txt': 'text' } } })
   t.equal(await ctx.folders.data?.readText('a/b.txt'), 'text')
   t.equal(await ctx.files.readText('a/b.txt'), undefined)
+})
+
+t.test('a source may say that it has no such account, where it reads progress and nowhere else', async (t) => {
+  const create = (throwsInLookup: boolean): Provider => defineProvider({
+    key: 'demo',
+    name: 'Demo',
+    id: 'integer',
+    account: Type.Object({ demo_username: Type.String() }),
+    progress: Type.Object({ earned: Type.Integer() }),
+    async getById (id, _rom, { http }) {
+      const answer = await http.json(`${BASE}/games/11`, { accept: [404] }).catch((err: unknown) => {
+        if (throwsInLookup && err instanceof HttpStatusError) throw new InvalidSettingsError('no such account')
+        throw err
+      })
+      return isFields(answer) && readText(answer, 'name') === 'Tide' ? { id } : undefined
+    },
+    async readProgress ({ demo_username: name }, _before, { http }) {
+      const response = await http.request(`${BASE}/users/${name}`, { accept: [401] })
+      const answer = response.status === 401 ? undefined : response.json()
+      if (isFields(answer) && readText(answer, 'name') === name) return [{ id: 11, earned: 3 }]
+      throw new InvalidSettingsError(`there is no ${name}; correct demo_username`)
+    }
+  })
+  const run = (provider: Provider) => runSuite((runner) => testProvider(runner, provider, {
+    known: { rom, id: 11 },
+    account: { demo_username: 'ada' },
+    responses: [{ url: `${BASE}/users/ada`, json: { name: 'ada' } }, { url: `${BASE}/games/11`, json: { name: 'Tide' } }]
+  }))
+  t.same([...(await run(create(false))).failed], [])
+  const { failed } = await run(create(true))
+  t.match(failed.get('getById takes an outage as an outage'), /must throw one of the SDK's errors .* InvalidSettingsError/)
 })
 
 t.test('progress fits its schema, and covers have addresses', async (t) => {

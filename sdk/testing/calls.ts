@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Preferences } from '../src/context.ts'
+import type { InvalidSettingsError } from '../src/errors.ts'
 import type { LinkMatch, Match } from '../src/metadata.ts'
 import { type SuiteContext, createSuiteContext, failOnUnplanned } from './context.ts'
 import type { AnyPlugin } from './definition.ts'
@@ -22,6 +23,8 @@ export interface Call {
   check (result: unknown): void
   /** The faults after which it must find nothing or throw; default all. */
   readonly emptyAfter?: readonly Fault[]
+  /** An error that is an answer of this call alone. */
+  readonly mayThrow?: typeof InvalidSettingsError
 }
 
 export interface CallOptions {
@@ -203,7 +206,7 @@ function readJson ({ json, text, bytes }: PlannedResponse): unknown {
 function checkOutcome (call: Call, { error, result }: Outcome, what: string, checkText: (text: string) => void) {
   if (error !== undefined) {
     checkText(errorText(error))
-    if (isTypedError(error)) return
+    if (isTypedError(error) || (call.mayThrow !== undefined && error instanceof call.mayThrow)) return
     throw new Error(`${what} must throw one of the SDK's errors or find nothing, but threw ${errorText(error)}`, { cause: error })
   }
   try {

@@ -5,6 +5,7 @@ import {
 } from '../src/metadata.ts'
 import { listPlatformIds } from '../src/platforms.ts'
 import type { Preferences } from '../src/context.ts'
+import { InvalidSettingsError } from '../src/errors.ts'
 import { type CoverGroup, PLAY_STATUSES, type Provider, type ProviderDefinition } from '../src/provider.ts'
 import { type Call, type Caller, checkAbort, checkBrokenFiles, checkFaults, checkWrongShapes, createCaller } from './calls.ts'
 import { type SuiteContext, createPluginContext } from './context.ts'
@@ -194,7 +195,9 @@ function createOtherCalls (
     calls.push({
       name: 'readProgress',
       run: async (ctx) => definition.readProgress?.(account as never, undefined, ctx),
-      check: (result) => { checkSchema(schema, result, 'the progress') }
+      check: (result) => { checkSchema(schema, result, 'the progress') },
+      // What a service answers may say that there is no such account.
+      mayThrow: InvalidSettingsError
     })
   }
   return calls
