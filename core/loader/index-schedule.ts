@@ -2,9 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { type Config, coerceText } from '../config/config.ts'
 import { type Environment, settingsEnvironment } from '../config/environment.ts'
 
-const WEEK_MS = 7 * 86_400_000
 const NIGHTLY = '0 4 * * *'
-const WEEKLY = '0 4 * * 0'
 
 export interface IndexSchedule { enabled: boolean, cron: string }
 
@@ -13,7 +11,7 @@ export interface IndexSchedule { enabled: boolean, cron: string }
  * `ENABLE_SCHEDULED_UPDATE_<KEY>_METADATA` and `SCHEDULED_UPDATE_<KEY>_METADATA_CRON`, which win.
  */
 export function readIndexSchedule (
-  key: string, everyMs: number, config: Pick<Config, 'plugins'>, env: Environment = settingsEnvironment()
+  key: string, config: Pick<Config, 'plugins'>, env: Environment = settingsEnvironment()
 ): IndexSchedule {
   const name = `UPDATE_${key.toUpperCase().replaceAll('-', '_')}_METADATA`
   const section: Record<string, unknown> = config.plugins[key] ?? {}
@@ -21,6 +19,6 @@ export function readIndexSchedule (
   const text = env[`ENABLE_SCHEDULED_${name}`] || String(given !== '')
   return {
     enabled: coerceText(text, Type.Boolean()) === true,
-    cron: env[`SCHEDULED_${name}_CRON`] || given || (everyMs < WEEK_MS ? NIGHTLY : WEEKLY)
+    cron: env[`SCHEDULED_${name}_CRON`] || given || NIGHTLY
   }
 }

@@ -28,7 +28,7 @@ export function createHeartbeat (app: FastifyInstance, config: Config) {
   const { auth, devices, tasks } = config
   const oidc = readOidcFlags(config)
   const launchboxIndex = app.registry.providers.get('launchbox')?.definition.index
-  const launchbox = launchboxIndex && readIndexSchedule('launchbox', launchboxIndex.everyMs, config)
+  const launchbox = launchboxIndex && readIndexSchedule('launchbox', config)
 
   async function listFolders (em: EntityManager, caller: Caller | null): Promise<string[]> {
     if (!await app.setup.isAllowed(caller, 'platforms.read')) return []

@@ -143,8 +143,8 @@ export interface ProviderDefinition<
    * `mame:sf2`. Their values are texts; every source finds them in `rom.titles`, once the index is built.
    */
   titles?: Readonly<Partial<Record<TitleTable, string>>>
-  /** A local index: `build` gives all its entries, in batches of any size; `everyMs` is how old it may become. */
-  index?: { everyMs: number, build(ctx: Ctx): AsyncIterable<readonly IndexEntry[]> }
+  /** A local index: `build` gives all its entries, in batches of any size. When it is built anew, its owner says. */
+  index?: { build(ctx: Ctx): AsyncIterable<readonly IndexEntry[]> }
 
   /** The game this ROM is, or undefined when the source does not know it. */
   identify?(rom: Rom, ctx: Ctx): Promise<Found<Kind, Id, Static<TObject<Metadata>>> | undefined>

@@ -30,7 +30,7 @@ export function defineRefreshes (app: FastifyInstance, config: Config): TaskDefi
   return [...app.registry.providers.values()].flatMap((provider) => {
     const { key, definition, rebuildIndex } = provider
     if (rebuildIndex === null || definition.index === undefined) return []
-    const { enabled, cron } = readIndexSchedule(key, definition.index.everyMs, config)
+    const { enabled, cron } = readIndexSchedule(key, config)
     return [{
       name: `update_${key}_metadata`,
       title: `Scheduled ${definition.name} metadata update`,

@@ -17,7 +17,7 @@ export default defineProvider({
   // The first lookup waits until the dump is there.
   limits: { concurrency: 8, timeoutMs: DUMP_TIMEOUT_MS },
   titles: { mame: 'mame:' },
-  index: { everyMs: 86_400_000, build: buildIndex },
+  index: { build: buildIndex },
 
   missing: ({ remote, installation }) => remote || installation !== undefined
     ? undefined
