@@ -11,7 +11,7 @@ import { type Config, basePath } from './config/config.ts'
 import database, { type Entities, type Migrations, REQUEST_LIMITS } from './database/database.ts'
 import emptyBody from './web/empty-body.ts'
 import errorHandler from './web/error-handler.ts'
-import { refuseConnection, refuseExpectation, sendFrameworkError } from './web/framework-errors.ts'
+import { refuseConnection, refuseExpectation, requireHost, sendFrameworkError } from './web/framework-errors.ts'
 import jobs from './jobs/jobs.ts'
 import jsonDepth from './web/json-depth.ts'
 import limits from './web/limits.ts'
@@ -84,7 +84,11 @@ export async function buildApp (options: AppOptions): Promise<App> {
   const app: App = fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: !['debug', 'trace'].includes(config.server.log_level) }),
-    http: { shouldUpgradeCallback: (request) => isSocketUpgrade(request, `${prefix}${SOCKET_PATH}`) },
+    http: {
+      shouldUpgradeCallback: (request) => isSocketUpgrade(request, `${prefix}${SOCKET_PATH}`),
+      // Node's own answer to who names no host has no body.
+      requireHostHeader: false
+    },
     bodyLimit: JSON_MAX_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     frameworkErrors: sendFrameworkError,
@@ -106,6 +110,7 @@ export async function buildApp (options: AppOptions): Promise<App> {
   await app.register(limits)
   await app.register(refuseNul)
   await app.register(cookie)
+  app.addHook('onRequest', requireHost)
   // Before anything asks who is calling: a browser's preflight carries no credentials.
   if (config.server.cors_allowed_origins.length > 0) {
     const delegator = async ({ headers }: FastifyRequest) => corsOptionsFor(headers.origin, config)

@@ -1,6 +1,7 @@
 import { type IncomingMessage, STATUS_CODES, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { badRequest } from '../errors.ts'
 
 const QUOTED_MAX = 100
 
@@ -24,6 +25,13 @@ export function refuseExpectation ({ headers }: IncomingMessage, reply: ServerRe
   reply.writeHead(417, {
     'content-type': 'application/json', 'content-length': Buffer.byteLength(body), connection: 'close'
   }).end(body)
+}
+
+/** RFC 9112, 3.2: HTTP/1.1 names the host that it is for. */
+export async function requireHost ({ raw }: FastifyRequest, reply: FastifyReply): Promise<void> {
+  if (raw.httpVersion !== '1.1' || raw.headers.host !== undefined) return
+  reply.header('connection', 'close')
+  throw badRequest('The request names no host; send a Host header')
 }
 
 interface ConnectionError extends Error { code?: string }

@@ -44,6 +44,8 @@ t.test('what the web server answers by itself', async (t) => {
   await t.test('what is no HTTP, has too long headers, or expects too much has an error like any other', async (t) => {
     const cases: [string, number][] = [
       ['Hello\r\n\r\n', 400],
+      ['GET /api/heartbeat HTTP/1.1\r\n\r\n', 400],
+      ['GET /nowhere HTTP/1.1\r\n\r\n', 400],
       [`GET / HTTP/1.1\r\nHost: a\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
       ['POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n', 400],
       ['GET /api/heartbeat HTTP/1.1\r\nHost: a\r\nExpect: 200-ok\r\n\r\n', 417],
