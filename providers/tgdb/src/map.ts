@@ -47,6 +47,6 @@ async function readNamesOf (game: Game, list: string, ctx: TgdbContext): Promise
   const path = `/v1/${list.charAt(0).toUpperCase()}${list.slice(1)}`
   const data = await ctx.memo(list, () => askBesides(ctx, path, list))
   const entries = toFieldsList(data[list])
-  const found = ids.flatMap((id) => entries.find((entry) => readId(entry, 'id') === Number(id)) ?? [])
-  return unique(found.map((entry) => readHtml(entry, 'name')))
+  const entryOf = (id: unknown) => entries.find((entry) => readId(entry, 'id') === Number(id))
+  return unique(ids.map((id) => readHtml(entryOf(id) ?? {}, 'name')))
 }
