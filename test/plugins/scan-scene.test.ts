@@ -18,7 +18,7 @@ const servers = {
 const settings = Object.entries(servers).map(([key, { url }]) => [key, { enabled: true, test_url: url }])
 const { app, admin, put, scan, rom } = await buildScanTest(t, {
   providers: ['alpha'],
-  packages: SCENE.map(redirectedPackage),
+  packages: SCENE.map((key) => redirectedPackage(t, key)),
   config: { filesystem: { skip_hash_calculation: true }, plugins: Object.fromEntries(settings) }
 })
 const alpha = scriptOf('alpha')

@@ -9,7 +9,7 @@ const TRIES = 3
 const RESULTS = 20
 /** Times hardly change, and the site is nobody's to burden. */
 const KEEP_MS = 30 * 86_400_000
-const PAGE_DATA = /<script id="__NEXT_DATA__"[^>]*>/
+const PAGE_DATA = /<script\b[^>]*\bid="__NEXT_DATA__"[^>]*>/
 
 /** The games that the site finds for a term, on a platform by its name there or, with an empty one, on any. */
 export async function searchGames (term: string, platform: string, ctx: HltbContext): Promise<Fields[]> {
@@ -57,16 +57,9 @@ function readGames (response: HttpResponse): Fields[] {
 }
 
 function toBody (term: string, platform: string, token: Token): object {
-  const games = {
-    userId: 0,
-    platform,
-    sortCategory: 'popular',
-    rangeCategory: 'main',
-    rangeTime: { min: null, max: null },
-    gameplay: { perspective: '', flow: '', genre: '', difficulty: '' },
-    rangeYear: { min: '', max: '' },
-    modifier: ''
-  }
+  const gameplay = { perspective: '', flow: '', genre: '', difficulty: '' }
+  const order = { sortCategory: 'popular', rangeCategory: 'main', rangeTime: { min: null, max: null } }
+  const games = { userId: 0, platform, ...order, gameplay, rangeYear: { min: '', max: '' }, modifier: '' }
   const others = { users: { sortCategory: 'postcount' }, lists: { sortCategory: 'follows' }, filter: '', sort: 0, randomizer: 0 }
   return {
     searchType: 'games', searchTerms: term.split(/\s+/), searchPage: 1, size: RESULTS, searchOptions: { games, ...others },
@@ -87,14 +80,11 @@ export async function readGame (id: number, ctx: HltbContext): Promise<Fields | 
 }
 
 function parsePage (html: string): Fields {
-  const start = PAGE_DATA.exec(html)
-  if (start === null) return {}
-  const from = start.index + start[0].length
+  const [, rest = ''] = html.split(PAGE_DATA, 2)
   try {
-    const data: unknown = JSON.parse(html.slice(from, html.indexOf('</script>', from)))
+    const data: unknown = JSON.parse(rest.slice(0, rest.indexOf('</script>')))
     return isFields(data) ? data : {}
-  } catch (err) {
-    if (err instanceof SyntaxError) return {}
-    throw err
+  } catch {
+    return {}
   }
 }

@@ -19,7 +19,7 @@ export default defineProvider({
 
   async identify (rom, ctx) {
     const found = await findGame(rom, ctx)
-    return found && toMatch(found.game, found.score)
+    return found && toMatch(found.candidate, found.score)
   },
 
   async getById (id, _rom, ctx) {
@@ -28,7 +28,7 @@ export default defineProvider({
   },
 
   async search (query, ctx) {
-    return (await listGames(query, ctx)).flatMap(({ game, score }) => toMatch(game, score) ?? [])
+    return (await listGames(query, ctx)).flatMap(({ candidate, score }) => toMatch(candidate, score) ?? [])
   },
 
   async heartbeat ({ http }) {

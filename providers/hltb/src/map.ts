@@ -1,18 +1,8 @@
 import { type Fields, type Match, type Media, readDate, readId, readNumeric, readText, unique } from '@svc/plugin-sdk'
-import type { Metadata } from './metadata.ts'
+import { type Metadata, THEIR_NAMES } from './metadata.ts'
 import { SITE_URL } from './session.ts'
 
 const NAME_LENGTH = 350
-
-/** Our names of the site's numbers; times are in seconds on both sides. */
-const NUMBERS: readonly (readonly [ours: Exclude<keyof Metadata, 'release_year'>, theirs: string])[] = [
-  ['main_story', 'comp_main'], ['main_story_count', 'comp_main_count'],
-  ['main_plus_extra', 'comp_plus'], ['main_plus_extra_count', 'comp_plus_count'],
-  ['completionist', 'comp_100'], ['completionist_count', 'comp_100_count'],
-  ['all_styles', 'comp_all'], ['all_styles_count', 'comp_all_count'],
-  ['review_score', 'review_score'], ['review_count', 'count_review'],
-  ['popularity', 'profile_popular'], ['completions', 'count_comp']
-]
 
 /** A game of a search or of a page; undefined when it has no id. */
 export function toMatch (game: Fields, score?: number): Match<Metadata, number> | undefined {
@@ -43,6 +33,7 @@ export function readYear (game: Fields): number | undefined {
 }
 
 function toMetadata (game: Fields): Metadata {
-  const numbers = [...NUMBERS.map(([ours, theirs]) => [ours, readNumeric(game, theirs)] as const), ['release_year', readYear(game)] as const]
-  return Object.fromEntries(numbers.flatMap(([name, value = 0]) => value >= 1 ? [[name, Math.round(value)]] : []))
+  const numbers = Object.entries(THEIR_NAMES).map(([ours, theirs]) => [ours, readNumeric(game, theirs)] as const)
+  const all = [...numbers, ['release_year', readYear(game)] as const]
+  return Object.fromEntries(all.flatMap(([name, value = 0]) => value >= 1 ? [[name, Math.round(value)]] : []))
 }

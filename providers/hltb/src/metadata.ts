@@ -1,22 +1,14 @@
 import { type Static, Type } from '@svc/plugin-sdk'
 
-const Count = Type.Optional(Type.Integer())
-const Seconds = Type.Optional(Type.Integer({ description: 'Seconds' }))
+/** The site's names of our numbers; times are in seconds on both sides, the score is one of 100. */
+export const THEIR_NAMES = {
+  main_story: 'comp_main', main_story_count: 'comp_main_count', main_plus_extra: 'comp_plus',
+  main_plus_extra_count: 'comp_plus_count', completionist: 'comp_100', completionist_count: 'comp_100_count',
+  all_styles: 'comp_all', all_styles_count: 'comp_all_count', review_score: 'review_score', review_count: 'count_review',
+  popularity: 'profile_popular', completions: 'count_comp'
+} as const
+const FIELDS = [...Object.keys(THEIR_NAMES), 'release_year'].map((name) => [name, Type.Optional(Type.Integer())] as const)
 
 /** A game as `hltb_metadata`; only what is known is there. */
-export const MetadataSchema = Type.Object({
-  main_story: Seconds,
-  main_story_count: Count,
-  main_plus_extra: Seconds,
-  main_plus_extra_count: Count,
-  completionist: Seconds,
-  completionist_count: Count,
-  all_styles: Seconds,
-  all_styles_count: Count,
-  release_year: Count,
-  review_score: Type.Optional(Type.Integer({ description: '0 to 100' })),
-  review_count: Count,
-  popularity: Count,
-  completions: Count
-})
+export const MetadataSchema = Type.Object(Object.fromEntries(FIELDS))
 export type Metadata = Static<typeof MetadataSchema>

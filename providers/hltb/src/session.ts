@@ -3,7 +3,8 @@ import type { HltbContext } from './config.ts'
 
 export const SITE_URL = 'https://howlongtobeat.com'
 const TOKEN_TIMEOUT_MS = 10_000
-const WORD_KEY = 'search word'
+/** Tried when the pages name no word. */
+const FALLBACK_WORD = 'find'
 /** Scripts beside the one that is known to name the search. */
 const SCRIPT = /\bsrc="(\/_next\/static\/[\w./%~-]*\b_app-[\w-]+\.js)"/
 const SEARCH_CALL = /\bfetch\(\s*["'`]\/api\/([\w-]+)\/?["'`][^)]{0,400}?\bmethod:\s*["'`]POST["'`]/
@@ -16,11 +17,14 @@ interface Session { word?: string | undefined, token?: Promise<Token> | undefine
 
 const openSession = (ctx: HltbContext) => ctx.memo('session', async (): Promise<Session> => ({}))
 
+/** Another configured word makes the one found forgotten. */
+const wordKey = ({ config }: HltbContext) => `search word instead of ${config.searchWord}`
+
 /** The word that the address of the search ends with: the one found last, else the configured one. */
 export async function getWord (ctx: HltbContext): Promise<string> {
   const session = await openSession(ctx)
   if (session.word === undefined) {
-    const found: unknown = await ctx.cache.get(WORD_KEY)
+    const found: unknown = await ctx.cache.get(wordKey(ctx))
     session.word = typeof found === 'string' ? found : ctx.config.searchWord
   }
   return session.word
@@ -33,15 +37,15 @@ export async function getWord (ctx: HltbContext): Promise<string> {
  */
 export async function findWord (refused: string, ctx: HltbContext): Promise<void> {
   const session = await openSession(ctx)
-  const word = await ctx.memo(`word after ${refused}`, async () => await readWord(ctx))
-  if (word === undefined || word === refused) {
+  const word = await ctx.memo(`word after ${refused}`, async () => await readWord(ctx) ?? FALLBACK_WORD)
+  if (word === refused) {
     throw new ServiceDownError(`HowLongToBeat has no search at /api/${refused} and names no other; ` +
       'set HLTB_SEARCH_WORD to the word that its page uses')
   }
   if (session.word === word) return
   session.word = word
   session.token = undefined
-  await ctx.cache.set(WORD_KEY, word)
+  await ctx.cache.set(wordKey(ctx), word)
 }
 
 async function readWord ({ http }: HltbContext): Promise<string | undefined> {

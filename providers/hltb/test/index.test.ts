@@ -121,6 +121,14 @@ t.test('aliases count, and of two games of one name the year of the file decides
   t.match(await identify('クロノハーバー.sfc', openSite(() => games).ctx), { id: 3, score: 1 })
 })
 
+t.test('a title of other letters is asked for as it is, a short name by the title it stands for', async (t) => {
+  const { ctx, searches } = openSite(() => [])
+  for (const name of ['クロノ ドラゴン - バグ.sfc', '바다.sfc', 'Йога.sfc', 'Pokémon.sfc', '!!!.sfc']) await identify(name, ctx)
+  await definition.identify?.(createSnesRom({ fs_name: 'ch2.zip', titles: ['Chrono Harbor II', 'ch2'] }), ctx)
+  t.same(searches.filter(({ platform }) => platform === 'Super Nintendo').map(({ terms }) => terms),
+    ['クロノ ドラゴン: バグ', 'バグ', '바다', 'Йога', 'pokemon', 'chrono harbor ii'])
+})
+
 t.test('a refused token is replaced once for all searches that met the refusal', async (t) => {
   const { ctx, searches } = openSite(() => [{ game_id: 5, game_name: 'Chrono Harbor', ...TIMES }],
     ({ headers }) => headers['x-auth-token'] === 'token-1' ? { url: '*', status: 403 } : undefined)
@@ -145,7 +153,13 @@ t.test('when the search has moved its new word is read from the pages, and kept'
   const { ctx } = openSite(() => [{ game_id: 5, game_name: 'Chrono Harbor', ...TIMES }], pages)
   t.match(await identify('Chrono Harbor.sfc', ctx), { id: 5 })
   t.match(ctx.requests.at(-1)?.url, `${SITE}/api/locate`)
-  t.equal(await ctx.cache.get('search word'), 'locate')
+  t.equal(await ctx.cache.get('search word instead of bleed'), 'locate')
+  t.equal(await ctx.cache.get('search word instead of seek'), undefined, 'a word that the owner sets is tried first')
+
+  const silent = openSite(() => [{ game_id: 5, game_name: 'Chrono Harbor', ...TIMES }], ({ url }) =>
+    url === `${SITE}/` ? { url: '*', text: '<html>' } : url.includes('/api/bleed') ? { url: '*', status: 404 } : undefined)
+  t.match(await identify('Chrono Harbor.sfc', silent.ctx), { id: 5 })
+  t.match(silent.ctx.requests.at(-1)?.url, `${SITE}/api/find`)
 
   const lost = openSite(() => [], ({ url }) => url === `${SITE}/` ? { url: '*', text: '<html>' } : { url: '*', status: 404 })
   await t.rejects(async () => await identify('Chrono Harbor.sfc', lost.ctx), /set HLTB_SEARCH_WORD/)
@@ -165,7 +179,7 @@ t.test('a game is read from its page by its id', async (t) => {
   const ctx = createPluginContext(provider, {
     responses: [
       { url: `${SITE}/game/7`, status: 404 },
-      { url: `${SITE}/game/8`, text: '<script id="__NEXT_DATA__" type="application/json">{"props":{"pageProps":{"game":{"data":{"game":[]}}}}}</script>' },
+      { url: `${SITE}/game/8`, text: '<script type="application/json" id="__NEXT_DATA__">{"props":{"pageProps":{"game":{"data":{"game":[]}}}}}</script>' },
       { url: `${SITE}/game/9`, text: '<html>new page</html>' },
       { url: `${SITE}/game/10`, text: '<script id="__NEXT_DATA__">{"props":</script>' }
     ]

@@ -42,7 +42,7 @@ function readAgeRating (game: Game): Pick<GameFields, 'age_ratings' | 'min_age'>
 
 /** Games have ids of these only. The list of all is asked for when a game has any, which is once a month. */
 async function readNamesOf (game: Game, list: string, ctx: TgdbContext): Promise<string[]> {
-  const ids: unknown[] = Array.isArray(game[list]) ? game[list] : []
+  const ids: readonly unknown[] = Array.isArray(game[list]) ? game[list] : []
   if (ids.length === 0) return []
   const path = `/v1/${list.charAt(0).toUpperCase()}${list.slice(1)}`
   const data = await ctx.memo(list, () => askBesides(ctx, path, list))
