@@ -253,7 +253,9 @@ t.test('without the dump the folder still answers, and the log says so once', as
 t.test('a dump that is no zip, broken, or without games is an outage, so that the former one stays', async (t) => {
   const dumps = [
     { text: '<html>maintenance</html>' },
+    { bytes: (await zip(MEMBERS)).slice(0, 900) },
     { bytes: await zip({ 'Metadata.xml': '<LaunchBox><Game>' }) },
+    { bytes: await zip({ ...MEMBERS, 'Mame.xml': '<LaunchBox><MameFile><Name>Tide & Co' }) },
     { bytes: await zip({ 'Metadata.xml': '<LaunchBox/>', 'Mame.xml': MEMBERS['Mame.xml'] ?? '' }) }
   ]
   for (const dump of dumps) {
@@ -282,6 +284,23 @@ t.test('a list of the folder that is broken gives nothing and one warning', asyn
   t.equal(await identify(HARBOR, ctx), undefined)
   t.match(ctx.logs, [{ level: 'warn', fields: { file: LIST } }])
   t.equal(ctx.logs.length, 1)
+})
+
+t.test('no path of a list leads anywhere: only files that the folder lists are media', async (t) => {
+  const games = [
+    ['..\\..\\harbor.sfc', '../../../etc/shadow'], ['/etc/quay.sfc', '/etc/passwd'], ['C:\\Games\\dock.sfc', '..']
+  ].map(([path, title]) => `<Game><Title>${title}</Title><ApplicationPath>${path}</ApplicationPath><DatabaseID>9</DatabaseID>` +
+    '<ManualPath>../../secret.pdf</ManualPath></Game>')
+  const installation = {
+    [LIST]: `<LaunchBox>${games.join('')}</LaunchBox>`,
+    [`Images/${PLATFORM}/Box - Front/Europe/_etc_passwd-01.png`]: 'x',
+    'Manuals/secret.pdf': 'x'
+  }
+  const media = async (name: string) => (await identify({ fs_name: name }, open({ remote: false, installation })))?.media
+  t.same(await media('harbor.sfc'), [])
+  const place = `folder://installation/Images/${PLATFORM}/Box - Front/Europe/_etc_passwd-01.png`
+  t.same(await media('quay.sfc'), [{ kind: 'cover', url: place }])
+  t.same(await media('dock.sfc'), [])
 })
 
 t.test('it answers when the folder is there or the dump was read', async (t) => {
