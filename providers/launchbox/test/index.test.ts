@@ -296,7 +296,8 @@ t.test('no path of a list leads anywhere: only files that the folder lists are m
     [`Images/${PLATFORM}/Box - Front/Europe/_etc_passwd-01.png`]: 'x',
     'Manuals/secret.pdf': 'x'
   }
-  const media = async (name: string) => (await identify({ fs_name: name }, open({ remote: false, installation })))?.media
+  const media = async (name: string) =>
+    (await identify({ fs_name: name }, open({ remote: false, installation })))?.media
   t.same(await media('harbor.sfc'), [])
   const place = `folder://installation/Images/${PLATFORM}/Box - Front/Europe/_etc_passwd-01.png`
   t.same(await media('quay.sfc'), [{ kind: 'cover', url: place }])
