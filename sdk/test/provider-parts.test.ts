@@ -2,8 +2,8 @@ import { Buffer } from 'node:buffer'
 import t from 'tap'
 import { ZipFile } from 'yazl'
 import {
-  HttpStatusError, InvalidSettingsError, type LinkMatch, type Provider, ServiceDownError, Type, defineProvider, isFields,
-  readText
+  HttpStatusError, InvalidSettingsError, type LinkMatch, type Provider, ServiceDownError, Type, defineProvider,
+  isFields, readText
 } from '../src/index.ts'
 import { type ProviderSuite, createPluginContext, createRom, testProvider } from '../testing/index.ts'
 import { runSuite } from './support.ts'
