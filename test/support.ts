@@ -39,8 +39,8 @@ function databaseUrlOf (name: string): string {
   return url.href
 }
 
-/** Databases of this file that are as the template again: making one costs far more than emptying it. */
-const emptied: string[] = []
+/** Databases of this file that no test uses any more: making one costs far more than emptying it. */
+const left: string[] = []
 const TEMPLATE = 'svc_template'
 /** Rows that belong to the schema, not to a test. */
 const KEPT_TABLES = ['public.migrations', 'public.plugin_snapshots', 'pgboss.version', 'pgboss.queue']
@@ -69,20 +69,17 @@ async function empty (name: string): Promise<void> {
   await client.connect()
   await emptyTables(client, KEPT_TABLES)
   await client.end()
-  emptied.push(name)
 }
 
 /** An own database like the migrated template, or an empty one. */
 export async function createTestDatabase (t: Test, template = TEMPLATE): Promise<string> {
   const isReused = template === TEMPLATE
-  const ready = isReused ? emptied.pop() : undefined
-  if (ready !== undefined) {
-    t.teardown(() => empty(ready))
-    return databaseUrlOf(ready)
-  }
-  const name = `t_${randomUUID().replaceAll('-', '')}`
-  await administer(`create database ${name} template ${template} strategy file_copy`)
-  t.teardown(() => isReused ? empty(name) : administer(`drop database if exists ${name} with (force)`))
+  const former = isReused ? left.pop() : undefined
+  const name = former ?? `t_${randomUUID().replaceAll('-', '')}`
+  // Emptied when it is needed again, as the last one never is.
+  if (former !== undefined) await empty(name)
+  else await administer(`create database ${name} template ${template} strategy file_copy`)
+  t.teardown(() => isReused ? left.push(name) : administer(`drop database if exists ${name} with (force)`))
   return databaseUrlOf(name)
 }
 
