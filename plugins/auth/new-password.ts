@@ -3,6 +3,7 @@ import { announceEnd } from '../../core/sockets/end.ts'
 import { ClientToken } from '../tokens/entities.ts'
 import { User } from '../users/entities.ts'
 import { OneTimeToken } from './entities.ts'
+import { deleteSessions } from './rows.ts'
 
 /** What a new password leaves as it is. */
 export interface Kept {
@@ -20,7 +21,7 @@ export async function replacePassword (
 ): Promise<void> {
   await tx.nativeUpdate(User, { id: userId }, { password_hash: passwordHash })
   await tx.nativeDelete(OneTimeToken, { user: userId })
-  const sessions = await tx.execute<{ id: number }[]>('delete from sessions where user_id = ? returning id', [userId])
+  const sessions = await deleteSessions(tx, userId)
   if (kept.keep_tokens === true) {
     for (const { id } of sessions) await announceEnd(tx, { kind: 'session', id })
   } else {

@@ -11,6 +11,7 @@ import { OneTimeToken } from './entities.ts'
 import type { Jwts } from './jwt.ts'
 import { resetLimits, resetRequestLimits } from './limits.ts'
 import { replacePassword } from './new-password.ts'
+import { deleteResetLink } from './rows.ts'
 import type { ResetPassword } from './schemas.ts'
 import { createThrottle } from './throttle-rows.ts'
 
@@ -83,8 +84,7 @@ export function createResets (app: FastifyInstance, config: Config, jwts: Jwts) 
     // Two links of one user are spent one after the other, since each deletes the other.
     const user = await tx.findOne(User, { username }, { lockMode: LockMode.PESSIMISTIC_WRITE })
     if (user === null) throw notFound(`User '${username}' no longer exists`)
-    const [spent] = await tx.execute<{ email: string | null }[]>(`delete from one_time_tokens where token_hash = ?
-      and purpose = 'reset' and user_id = ? and expires_at > now() returning data->>'email' as email`, [sha256(jti), user.id])
+    const spent = await deleteResetLink(tx, sha256(jti), user.id)
     if (spent === undefined) throw badLink()
     // Only whoever reads the mail of that address has the link; the account's may be another one by now.
     if (spent.email !== null && spent.email === user.email) {

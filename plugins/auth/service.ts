@@ -10,6 +10,7 @@ import { User } from '../users/entities.ts'
 import { noteActivity } from './activity-rows.ts'
 import { clearSessionCookie, readSessionCookie, setSessionCookie } from './cookie.ts'
 import { OneTimeToken, Session } from './entities.ts'
+import { deleteSession, deleteSessions, lockUser, noteSignIn, renewSession } from './rows.ts'
 
 /** A session's end is moved on at most this often. */
 const RENEW_AFTER_MS = 5 * 60_000
@@ -26,9 +27,6 @@ export interface SignInExtra {
 
 /** What is answered to somebody who signed out of a session that an OpenID provider opened. */
 export interface Farewell { oidc_logout_url: string | null }
-
-const RENEW = `update sessions set seen_at = now(), expires_at = least(now() + make_interval(secs => $2),
-  created_at + make_interval(secs => $3)) where id = $1`
 
 /** Browsers' logins: rows that their cookie's hash finds. */
 export function createSessions (app: FastifyInstance, config: Config) {
@@ -79,7 +77,7 @@ export function createSessions (app: FastifyInstance, config: Config) {
         id_token: idToken === undefined ? null : app.secrets.seal(ID_TOKEN_PURPOSE, idToken),
         expires_at: new Date(Date.now() + Math.min(idleSeconds, absoluteSeconds) * 1_000)
       })
-      await tx.execute('update users set last_login = now(), last_active = now() where id = ?', [user.id])
+      await noteSignIn(tx, user.id)
       return { session_id: session, device_id: device?.id ?? null }
     })
     return { token, caller: await app.permissions.toCaller(user, { credential: 'session', ...ids }) }
@@ -87,10 +85,8 @@ export function createSessions (app: FastifyInstance, config: Config) {
 
   /** Ends a session and disconnects its sockets. @returns what the OpenID provider gave for it, if one opened it */
   async function end (id: number): Promise<string | null> {
-    const { rows: [gone] } = await app.pg.query<{ id_token: string | null }>(
-      'delete from sessions where id = $1 returning id_token', [id])
+    const sealed = await deleteSession(app.pg, id)
     app.sockets.end({ kind: 'session', id })
-    const sealed = gone?.id_token ?? null
     return sealed === null ? null : app.secrets.open(ID_TOKEN_PURPOSE, sealed)
   }
 
@@ -98,10 +94,9 @@ export function createSessions (app: FastifyInstance, config: Config) {
   async function endAll (userId: number, kept: number | null = null): Promise<void> {
     const ended = await app.orm.em.fork().transactional(async (tx) => {
       // A refresh that is under way ends first: what it makes would not be found.
-      await tx.execute('select 1 from users where id = ? for update', [userId])
+      await lockUser(tx, userId)
       await tx.nativeDelete(OneTimeToken, { user: userId, purpose: 'refresh' })
-      return await tx.execute<{ id: number }[]>(
-        'delete from sessions where user_id = ? and id is distinct from ? returning id', [userId, kept])
+      return await deleteSessions(tx, userId, kept)
     })
     for (const { id } of ended) app.sockets.end({ kind: 'session', id })
     if (kept === null) app.sockets.end({ kind: 'user', id: userId })
@@ -179,8 +174,8 @@ export function createSessions (app: FastifyInstance, config: Config) {
       const { caller } = request
       const token = readSessionCookie(config, request.cookies)
       if (caller === null || token === undefined || !due.delete(caller)) return
-      const { rowCount } = await app.pg.query(RENEW, [caller.session_id, idleSeconds, absoluteSeconds])
-      if (rowCount === 1) setSessionCookie(config, request, reply, token)
+      const isThere = await renewSession(app.pg, caller.session_id, idleSeconds, absoluteSeconds)
+      if (isThere) setSessionCookie(config, request, reply, token)
     },
 
     /** Deletes sessions and one-time tokens that have run out. */

@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Caller } from '../../core/access/auth.ts'
 import { sha256 } from '../../core/access/secrets.ts'
 import { ApiError } from '../../core/errors.ts'
+import { lockEnabledUser } from './rows.ts'
 
 /** What tells one password of an account from the next without being it. */
 export const passwordMarkOf = (passwordHash: string | null | undefined): string => sha256(passwordHash ?? '')
@@ -13,8 +14,7 @@ export const passwordMarkOf = (passwordHash: string | null | undefined): string 
  * @throws ApiError NOT_AUTHENTICATED when the account is no longer what the caller signed in to
  */
 export async function lockSignedIn (tx: EntityManager, caller: Pick<Caller, 'id' | 'password_mark'>): Promise<void> {
-  const [account] = await tx.execute<{ password_hash: string | null }[]>(
-    'select password_hash from users where id = ? and enabled for no key update', [caller.id])
+  const account = await lockEnabledUser(tx, caller.id)
   if (account !== undefined && passwordMarkOf(account.password_hash) === caller.password_mark) return
   throw new ApiError('NOT_AUTHENTICATED', 'Your account was disabled, or its password changed, meanwhile; sign in again')
 }

@@ -3,6 +3,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { FastifyInstance } from 'fastify'
 import { sha256 } from '../../core/access/secrets.ts'
+import { insertSpentAttempt } from './rows.ts'
 
 export const ATTEMPT_COOKIE = 'svc_oidc'
 /** Long enough to sign in at the provider. */
@@ -38,9 +39,7 @@ export function createAttempts (app: FastifyInstance) {
 
     /** Uses an attempt up. @returns whether it was not yet. */
     async spend ({ state, ends_at: endsAt }: Attempt): Promise<boolean> {
-      const { rowCount } = await app.pg.query(`insert into one_time_tokens (token_hash, purpose, expires_at)
-        values ($1, 'oidc', $2) on conflict do nothing`, [sha256(`${PURPOSE}.${state}`), new Date(endsAt)])
-      return rowCount === 1
+      return await insertSpentAttempt(app.pg, sha256(`${PURPOSE}.${state}`), new Date(endsAt))
     }
   }
 }

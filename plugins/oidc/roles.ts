@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
-import { isLastAdmin } from '../users/admins.ts'
+import { isLastAdmin } from '../users/rows.ts'
 import { User } from '../users/entities.ts'
 import type { ClaimedRole } from './identity.ts'
 

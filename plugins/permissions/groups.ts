@@ -5,9 +5,8 @@ import { inTransaction } from '../../core/database/transaction.ts'
 import { User } from '../users/entities.ts'
 import { HiddenEntity } from './entities.ts'
 import { PermissionGrant, PermissionGroup } from './group-entities.ts'
+import { countMembers, lockGroups } from './rows.ts'
 import type { CreateGroup, GivenGrant, GroupView, UpdateGroup } from './schemas.ts'
-
-interface MemberCount { group_id: number | null, count: number }
 
 /** As it is now, whatever was read of it before the change that this is a part of began. */
 async function find (em: EntityManager, id: number): Promise<PermissionGroup> {
@@ -21,8 +20,7 @@ async function toViews (em: EntityManager, groups: readonly PermissionGroup[]): 
   const ids = groups.map((group) => group.id)
   const grants = await em.find(PermissionGrant, { group: ids }, { orderBy: { entity: 'asc', action: 'asc' } })
   const hidden = await em.find(HiddenEntity, { group: ids }, { orderBy: { entity: 'asc', entity_id: 'asc' } })
-  const counts = await em.execute<MemberCount[]>(`select permission_group_id as group_id, count(*)::int as count
-    from users where permission_group_id is not null group by permission_group_id`)
+  const counts = await countMembers(em)
   return groups.map((group) => ({
     id: group.id,
     name: group.name,
@@ -32,7 +30,7 @@ async function toViews (em: EntityManager, groups: readonly PermissionGroup[]): 
     color: group.color ?? null,
     grants: grants.filter((grant) => grant.group.id === group.id)
       .map(({ entity, action, own_only: ownOnly }) => ({ entity, action, own_only: ownOnly })),
-    member_count: counts.find((one) => one.group_id === group.id)?.count ?? 0,
+    member_count: counts.get(group.id) ?? 0,
     hidden: hidden.filter((one) => one.group?.id === group.id)
       .map(({ entity, entity_id: id }) => ({ entity, entity_id: id })),
     age_limit: group.age_limit ?? null,
@@ -70,7 +68,7 @@ async function changing<T> (
 ): Promise<T> {
   try {
     return await inTransaction(em, async (tx) => {
-      await tx.execute('lock table permission_groups in share row exclusive mode')
+      await lockGroups(tx)
       return await work(tx)
     })
   } catch (err) {

@@ -4,6 +4,7 @@ import { inTransaction } from '../../core/database/transaction.ts'
 import { User } from '../users/entities.ts'
 import { HIDEABLE_ENTITIES, HiddenEntity, PermissionOverride } from './entities.ts'
 import { PermissionGroup } from './group-entities.ts'
+import { insertHidden } from './rows.ts'
 import type { HiddenView, Hide, UpdateUserRules, UserRulesView } from './schemas.ts'
 
 async function findUser (em: EntityManager, id: number): Promise<User> {
@@ -78,8 +79,7 @@ export const rules = {
   /** Hides something from a user or a group; doing it again changes nothing. */
   async hide (em: EntityManager, input: Hide): Promise<HiddenView & Principal> {
     const { place, whom } = await readHide(em, input)
-    await em.execute(`insert into hidden_entities (entity, entity_id, user_id, group_id) values (?, ?, ?, ?)
-      on conflict do nothing`, [place.entity, place.entity_id, whom.user, whom.group])
+    await insertHidden(em, place, whom)
     return { ...place, ...whom }
   },
 

@@ -2,16 +2,15 @@ import type { FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { MEDIA_KINDS } from '@svc/plugin-sdk'
 import type { EntityManager } from '@mikro-orm/postgresql'
-import { sql } from 'kysely'
 import type { Caller } from '../../core/access/auth.ts'
 import type { Config } from '../../core/config/config.ts'
 import { notFound } from '../../core/errors.ts'
 import { isNothingThere, openInside } from '../../core/files/safe-path.ts'
 import type { Secrets } from '../../core/access/secrets.ts'
-import { isRomVisible } from '../roms/visibility.ts'
 import { type Addresses, createAddresses, readPlace } from './addresses.ts'
 import { BADGE_FOLDER } from './badges.ts'
 import { mediaTypeOf } from './media-types.ts'
+import { hasVisibleRom } from './rows.ts'
 
 const MEDIA_FOLDERS = ['cover', 'screenshots', 'manual', 'soundtrack', BADGE_FOLDER, ...MEDIA_KINDS]
 const NAME = '[^/.][^/]*'
@@ -60,9 +59,7 @@ export function createResources (config: Config, secrets: Secrets) {
     async checkVisible (em: EntityManager, caller: Caller, { path }: Resource): Promise<void> {
       if (caller.access.is_admin) return
       const romId = ROM_PATH.exec(path)?.groups?.rom ?? null
-      const { rows } = await sql`select from roms r join platforms p on p.id = r.platform_id
-        where r.id = ${romId}::bigint and ${isRomVisible(caller)}`.execute(em.getKysely())
-      if (rows.length === 0) throw notFound('Resource not found')
+      if (!await hasVisibleRom(em, caller, romId)) throw notFound('Resource not found')
     },
 
     /**

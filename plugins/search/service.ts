@@ -1,14 +1,14 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { CoverChoice } from '@svc/plugin-sdk'
 import type { FastifyInstance } from 'fastify'
-import { sql } from 'kysely'
 import type { Caller } from '../../core/access/auth.ts'
 import type { Config } from '../../core/config/config.ts'
 import { ApiError, badRequest } from '../../core/errors.ts'
-import { isRomVisible, mayBeShown } from '../roms/visibility.ts'
+import { mayBeShown } from '../roms/visibility.ts'
 import type { Answered, Call, CoversAnswer, Failure, GamesAnswer } from './answers.ts'
 import { ARTWORK_MS, GAMES_MS, createAsker } from './ask.ts'
 import { mergeGames } from './merge.ts'
+import { findRom } from './rows.ts'
 import type { CoverGroupView, CoverView, LeftOut, SearchRomsQuery, SearchedGameView } from './schemas.ts'
 
 /** What was found, and the providers without an answer. */
@@ -54,13 +54,6 @@ export function createSearch (app: FastifyInstance, config: Config) {
   /** One search of a person at a time: each asks every provider. */
   const ask = async (call: Call, { id }: Caller) =>
     await app.jobs.request(QUEUE, call, TIMEOUT_MS, { group: `user:${id}` })
-
-  async function findRom (em: EntityManager, caller: Caller, id: number) {
-    const { rows: [rom] } = await sql<{ platform_id: number, fs_name_no_tags: string }>`
-      select r.platform_id, r.fs_name_no_tags from roms r join platforms p on p.id = r.platform_id
-      where r.id = ${id} and ${isRomVisible(caller)}`.execute(em.getKysely())
-    return rom ?? null
-  }
 
   return {
     /**

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { EndListener, Runner } from './definitions.ts'
 import { Task } from './entities.ts'
+import { claimTask, requeueTask } from './rows.ts'
 
 /** How long a stop may go unnoticed. */
 const STOP_POLL_MS = 400
@@ -28,9 +29,7 @@ export function createRuns (app: FastifyInstance) {
   const own = (id: string) => ({ id, status: 'started' as const, worker_id: app.workers.id })
 
   async function claim (id: string): Promise<Task | null> {
-    const { rowCount } = await app.pg.query(`update tasks set status = 'started', worker_id = $2, attempts = attempts + 1,
-      started_at = coalesce(started_at, now()) where id = $1 and status = 'queued'`, [id, app.workers.id])
-    return rowCount === 1 ? await fork().findOne(Task, { id }) : null
+    return await claimTask(app.pg, id, app.workers.id) ? await fork().findOne(Task, { id }) : null
   }
 
   /** Ends a task if it is still `worker`'s. */
@@ -70,8 +69,7 @@ export function createRuns (app: FastifyInstance) {
 
   /** A shutdown is no fault of the task and costs it no attempt. */
   async function handBack (id: string): Promise<void> {
-    await app.pg.query(`update tasks set status = 'queued', worker_id = null, attempts = attempts - 1
-      where id = $1 and status = 'started' and worker_id = $2`, [id, app.workers.id])
+    await requeueTask(app.pg, id, app.workers.id)
   }
 
   async function look (id: string, controller: AbortController): Promise<void> {

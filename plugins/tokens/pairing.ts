@@ -4,10 +4,10 @@ import type { Caller } from '../../core/access/auth.ts'
 import { badRequest, forbidden, notFound } from '../../core/errors.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { createThrottle } from '../auth/throttle-rows.ts'
-import { lockToken } from './actor.ts'
 import { makeCode, readCode } from './codes.ts'
 import { ClientToken, PairingCode } from './entities.ts'
 import { quotas } from './quotas.ts'
+import { deletePairing, findPairing, lockToken } from './rows.ts'
 import type { FreshToken, Tokens } from './service.ts'
 
 const CODE_SECONDS = 60
@@ -25,14 +25,11 @@ export function createPairing (app: FastifyInstance, tokens: Tokens) {
    * token was deleted.
    */
   async function redeem (tx: EntityManager, code: string): Promise<FreshToken | null> {
-    const good = [hashOf(code)]
-    const [named] = await tx.execute<{ token_id: number | null }[]>(
-      'select token_id from pairing_codes where code_hash = ? and expires_at > now()', good)
+    const hash = hashOf(code)
+    const named = await findPairing(tx, hash)
     if (named === undefined) throw unknown()
     if (named.token_id !== null) await lockToken(tx, named.token_id)
-    const used = await tx.execute<unknown[]>(
-      'delete from pairing_codes where code_hash = ? and expires_at > now() returning 1', good)
-    if (used.length === 0) throw unknown()
+    if (!await deletePairing(tx, hash)) throw unknown()
     const token = await tx.findOne(ClientToken, { id: named.token_id ?? 0 }, { populate: ['device', 'user'] })
     if (token === null) return null
     if (!token.user.enabled) throw forbidden('The owner of this token is disabled')

@@ -4,6 +4,7 @@ import type { Config } from '../../core/config/config.ts'
 import { tokenPrefixes } from '../../core/access/names.ts'
 import { sha256 } from '../../core/access/secrets.ts'
 import { ClientToken } from './entities.ts'
+import { noteTokenUse } from './rows.ts'
 
 /** A token's last use is written at most this often. */
 const TOUCH_AFTER_MS = 5 * 60_000
@@ -12,11 +13,9 @@ const TOUCH_AFTER_MS = 5 * 60_000
 export function createTokenScheme (app: FastifyInstance, config: Config): AuthScheme {
   const prefixes = tokenPrefixes(config)
 
-  /** Not by way of the ORM, which would take it for a change of the user. */
   async function touch (token: ClientToken): Promise<void> {
     if (Date.now() - (token.last_used_at?.getTime() ?? 0) <= TOUCH_AFTER_MS) return
-    await app.pg.query('update client_tokens set last_used_at = now() where id = $1', [token.id])
-    await app.pg.query('update users set last_active = now() where id = $1', [token.user.id])
+    await noteTokenUse(app.pg, token.id, token.user.id)
     if (token.device) await app.devices.touch(app.orm.em.fork(), token.device.id)
   }
 

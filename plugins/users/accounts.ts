@@ -6,6 +6,7 @@ import { invalid } from '../../core/errors.ts'
 import type { Registry } from '../../core/loader/registry.ts'
 import { Nullable } from '../../core/typebox.ts'
 import { ProviderAccount } from './entities.ts'
+import { upsertProviderAccount } from './rows.ts'
 
 /** What users may set for one provider, and what is read of how they fare there. */
 interface AccountKind {
@@ -78,10 +79,7 @@ export function createAccounts ({ definitions }: Pick<Registry, 'definitions'>) 
       tx: EntityManager, userId: number, updates: ReadonlyMap<string, Record<string, unknown>>
     ): Promise<void> {
       for (const [provider, settings] of updates) {
-        await tx.execute(`insert into provider_accounts as a (user_id, provider, settings) values (?, ?, ?::jsonb)
-          on conflict (user_id, provider) do update set settings = a.settings || excluded.settings,
-            progress = case when a.settings @> excluded.settings then a.progress end`,
-        [userId, provider, JSON.stringify(settings)])
+        await upsertProviderAccount(tx, userId, provider, settings)
       }
     },
 

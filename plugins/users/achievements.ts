@@ -18,6 +18,7 @@ import type { TaskDefinition } from '../tasks/definitions.ts'
 import type { StoredProgress } from './accounts.ts'
 import { checkOwnOrAdmin } from './admins.ts'
 import { ProviderAccount, User } from './entities.ts'
+import { markStatuses, updateProgress } from './rows.ts'
 
 interface Call { user_id: number, provider: string, incremental: boolean }
 type Answer = { ok: true } | { ok: false, message: string, is_invalid: boolean }
@@ -32,20 +33,6 @@ const GameSchema = Type.Object({
   id: Type.Union([Type.Integer(), Type.String({ minLength: 1 })]),
   status: Type.Optional(StringEnum(PLAY_STATUSES))
 })
-
-/** Each is further than the one before. Marks beside them, such as that somebody gave up, stay. */
-const STEPS = `'{${PLAY_STATUSES.join()}}'::text[]`
-const MARK_STATUSES = `insert into rom_users (rom_id, user_id, status)
-  select distinct on (r.id) r.id, a.user_id, g.status
-  from provider_accounts a
-    cross join jsonb_to_recordset(coalesce(nullif(a.progress, 'null'), '[]')) as g (id text, status text)
-    join rom_matches m on m.provider = a.provider and m.provider_id = g.id
-    join roms r on r.id = m.rom_id
-  where a.user_id = $1 and a.provider = $2 and g.status is not null
-  order by r.id, array_position(${STEPS}, g.status) desc
-  on conflict (rom_id, user_id) do update set status = excluded.status, updated_at = now()
-    where rom_users.status is null
-      or rom_users.status <> excluded.status and rom_users.status = any(${STEPS})`
 
 function describe (err: unknown, provider: string): string {
   if (err instanceof LeftOutError) return `${provider} is not asked: ${err.describe()}`
@@ -72,10 +59,7 @@ export function createAchievements (app: FastifyInstance, config: Config) {
     const limited = { ...provider, limits: { ...provider.limits, timeoutMs: TIMEOUT_SECONDS * 1_000 } }
     const progress = check(await callProvider(limited, scope, async (definition, ctx) =>
       await definition.readProgress?.(account.settings as never, before as never, ctx)), provider)
-    // Not for an account that was changed meanwhile.
-    await app.pg.query(`update provider_accounts set progress = $3::jsonb
-      where user_id = $1 and provider = $2 and settings = $4::jsonb`,
-    [call.user_id, call.provider, JSON.stringify(progress), JSON.stringify(account.settings)])
+    await updateProgress(app.pg, call.user_id, call.provider, progress, account.settings)
   }
 
   app.jobs.define<Call>(QUEUE, {
@@ -96,7 +80,7 @@ export function createAchievements (app: FastifyInstance, config: Config) {
   /** @throws what the provider throws */
   async function readAndMark (call: Call, signal: AbortSignal): Promise<void> {
     await read(call, signal)
-    await app.pg.query(MARK_STATUSES, [call.user_id, call.provider])
+    await markStatuses(app.pg, call.user_id, call.provider)
   }
 
   /** From the plugin's section, or the variables that its schema names. */

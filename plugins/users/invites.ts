@@ -12,10 +12,10 @@ import { inTransaction } from '../../core/database/transaction.ts'
 import { OneTimeToken } from '../auth/entities.ts'
 import { createJwts } from '../auth/jwt.ts'
 import { lockSignedIn } from '../auth/signed-in.ts'
-import { lockFirstAdmin } from './admins.ts'
 import { ROLES, User } from './entities.ts'
 import { readEmail, readUsername } from './fields.ts'
 import { checkPassword } from './passwords.ts'
+import { deleteInvite, lockFirstAdmin } from './rows.ts'
 import type { InviteLink, InviteQuery, Register } from './schemas.ts'
 import { checkMayAdd, insertUser, readNewUser } from './service.ts'
 
@@ -50,8 +50,7 @@ export function createInvites (app: FastifyInstance, config: Config) {
 
   /** @returns the role; the row goes with the transaction, so that a failure leaves the invite as it was. */
   async function spend (tx: EntityManager, jti: string): Promise<InviteData & { inviterId: number | null }> {
-    const [row] = await tx.execute<{ user_id: number | null, data: unknown }[]>(`delete from one_time_tokens
-      where token_hash = ? and purpose = 'invite' and expires_at > now() returning user_id, data`, [sha256(jti)])
+    const row = await deleteInvite(tx, sha256(jti))
     if (row === undefined || !Value.Check(DataSchema, row.data)) throw badToken()
     const { role } = row.data
     if (!await isVouchedFor(tx, row.user_id, role)) throw badToken()

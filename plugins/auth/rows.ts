@@ -1,0 +1,54 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type pg from 'pg'
+
+const RENEW = `update sessions set seen_at = now(), expires_at = least(now() + make_interval(secs => $2),
+  created_at + make_interval(secs => $3)) where id = $1`
+
+/** Moves a session's end on. @returns whether it was still there */
+export async function renewSession (
+  pool: pg.Pool, id: number | null, idleSeconds: number, absoluteSeconds: number
+): Promise<boolean> {
+  return (await pool.query(RENEW, [id, idleSeconds, absoluteSeconds])).rowCount === 1
+}
+
+/** @returns what the OpenID provider gave for it, sealed, if one opened it */
+export async function deleteSession (pool: pg.Pool, id: number): Promise<string | null> {
+  const { rows: [gone] } = await pool.query<{ id_token: string | null }>(
+    'delete from sessions where id = $1 returning id_token', [id])
+  return gone?.id_token ?? null
+}
+
+/** Ends a user's sessions, all or all but one. @returns those that ended */
+export async function deleteSessions (
+  tx: EntityManager, userId: number, kept: number | null = null
+): Promise<{ id: number }[]> {
+  return await tx.execute<{ id: number }[]>(
+    'delete from sessions where user_id = ? and id is distinct from ? returning id', [userId, kept])
+}
+
+/** Until the transaction ends nobody signs in to the account, and nothing refers to it anew. */
+export async function lockUser (tx: EntityManager, userId: number): Promise<void> {
+  await tx.execute('select 1 from users where id = ? for update', [userId])
+}
+
+/** Keeps others from changing an account that may sign in. */
+export async function lockEnabledUser (
+  tx: EntityManager, userId: number
+): Promise<{ password_hash: string | null } | undefined> {
+  const [account] = await tx.execute<{ password_hash: string | null }[]>(
+    'select password_hash from users where id = ? and enabled for no key update', [userId])
+  return account
+}
+
+export async function noteSignIn (tx: EntityManager, userId: number): Promise<void> {
+  await tx.execute('update users set last_login = now(), last_active = now() where id = ?', [userId])
+}
+
+/** Uses a reset link up. @returns the address that it was mailed to */
+export async function deleteResetLink (
+  tx: EntityManager, tokenHash: string, userId: number
+): Promise<{ email: string | null } | undefined> {
+  const [spent] = await tx.execute<{ email: string | null }[]>(`delete from one_time_tokens where token_hash = ?
+    and purpose = 'reset' and user_id = ? and expires_at > now() returning data->>'email' as email`, [tokenHash, userId])
+  return spent
+}

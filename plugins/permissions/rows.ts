@@ -1,0 +1,25 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { HIDEABLE_ENTITIES } from './entities.ts'
+
+interface MemberCount { group_id: number, count: number }
+
+/** How many users belong to each group. */
+export async function countMembers (em: EntityManager): Promise<Map<number, number>> {
+  const rows = await em.execute<MemberCount[]>(`select permission_group_id as group_id, count(*)::int as count
+    from users where permission_group_id is not null group by permission_group_id`)
+  return new Map(rows.map((row) => [row.group_id, row.count]))
+}
+
+/** Nobody else changes groups until the transaction ends. */
+export async function lockGroups (tx: EntityManager): Promise<void> {
+  await tx.execute('lock table permission_groups in share row exclusive mode')
+}
+
+/** Hides something; again is nothing. */
+export async function insertHidden (
+  em: EntityManager, place: { entity: typeof HIDEABLE_ENTITIES[number], entity_id: number },
+  whom: { user: number | null, group: number | null }
+): Promise<void> {
+  await em.execute(`insert into hidden_entities (entity, entity_id, user_id, group_id) values (?, ?, ?, ?)
+    on conflict do nothing`, [place.entity, place.entity_id, whom.user, whom.group])
+}

@@ -1,0 +1,41 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type pg from 'pg'
+import { ApiError } from '../../core/errors.ts'
+
+/*
+ * Whoever changes devices or tokens takes what it changes in this order, so that no two wait for each other: the user,
+ * the device, the token, and then what hangs on them.
+ */
+
+/** Keeps others from making tokens of the same user until the transaction ends. */
+export async function lockOwner (tx: EntityManager, userId: number): Promise<void> {
+  const rows = await tx.execute<unknown[]>('select 1 from users where id = ? for no key update', [userId])
+  if (rows.length === 0) throw new ApiError('NOT_AUTHENTICATED', 'Your account was deleted')
+}
+
+/** Keeps others from changing or deleting a token, if there is one, until the transaction ends. */
+export async function lockToken (tx: EntityManager, tokenId: number): Promise<void> {
+  await tx.execute('select 1 from client_tokens where id = ? for no key update', [tokenId])
+}
+
+/** Notes that a token was used just now. Not by way of the ORM, which would take it for a change of the user. */
+export async function noteTokenUse (pool: pg.Pool, tokenId: number, userId: number): Promise<void> {
+  await pool.query('update client_tokens set last_used_at = now() where id = $1', [tokenId])
+  await pool.query('update users set last_active = now() where id = $1', [userId])
+}
+
+/** The token that a live code stands for. */
+export async function findPairing (
+  tx: EntityManager, codeHash: string
+): Promise<{ token_id: number | null } | undefined> {
+  const [named] = await tx.execute<{ token_id: number | null }[]>(
+    'select token_id from pairing_codes where code_hash = ? and expires_at > now()', [codeHash])
+  return named
+}
+
+/** Uses a code up. @returns whether it was still good */
+export async function deletePairing (tx: EntityManager, codeHash: string): Promise<boolean> {
+  const used = await tx.execute<unknown[]>(
+    'delete from pairing_codes where code_hash = ? and expires_at > now() returning 1', [codeHash])
+  return used.length > 0
+}

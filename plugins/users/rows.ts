@@ -1,0 +1,71 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { PLAY_STATUSES } from '@svc/plugin-sdk'
+import type pg from 'pg'
+
+/** First administrators are made one at a time: any number that is ours alone. */
+const FIRST_ADMIN_LOCK = 7_364_121
+
+/** Until the end of the transaction no other one makes a first administrator. */
+export async function lockFirstAdmin (tx: EntityManager): Promise<void> {
+  await tx.execute('select pg_advisory_xact_lock(?)', [FIRST_ADMIN_LOCK])
+}
+
+/**
+ * Until the end of the transaction nobody else changes this user, nor any administrator who can sign in: of two who
+ * would remove the last one at once, the second sees what the first did.
+ *
+ * @returns whether the user is the only one left
+ */
+export async function isLastAdmin (tx: EntityManager, userId: number): Promise<boolean> {
+  const rows = await tx.execute<{ id: number, is_admin: boolean }[]>(`select id, role = 'admin' and enabled as is_admin
+    from users where (role = 'admin' and enabled) or id = ? order by id for update`, [userId])
+  const admins = rows.filter((row) => row.is_admin)
+  return admins.length === 1 && admins[0]?.id === userId
+}
+
+/** Takes settings of an account at a provider; progress that other settings had stays no longer. */
+export async function upsertProviderAccount (
+  tx: EntityManager, userId: number, provider: string, settings: Record<string, unknown>
+): Promise<void> {
+  await tx.execute(`insert into provider_accounts as a (user_id, provider, settings) values (?, ?, ?::jsonb)
+    on conflict (user_id, provider) do update set settings = a.settings || excluded.settings,
+      progress = case when a.settings @> excluded.settings then a.progress end`,
+  [userId, provider, JSON.stringify(settings)])
+}
+
+/** Not for an account that has other settings meanwhile. */
+export async function updateProgress (
+  pool: pg.Pool, userId: number, provider: string, progress: unknown, settings: unknown
+): Promise<void> {
+  await pool.query(`update provider_accounts set progress = $3::jsonb
+    where user_id = $1 and provider = $2 and settings = $4::jsonb`,
+  [userId, provider, JSON.stringify(progress), JSON.stringify(settings)])
+}
+
+/** Each is further than the one before. Marks beside them, such as that somebody gave up, stay. */
+const STEPS = `'{${PLAY_STATUSES.join()}}'::text[]`
+const MARK_STATUSES = `insert into rom_users (rom_id, user_id, status)
+  select distinct on (r.id) r.id, a.user_id, g.status
+  from provider_accounts a
+    cross join jsonb_to_recordset(coalesce(nullif(a.progress, 'null'), '[]')) as g (id text, status text)
+    join rom_matches m on m.provider = a.provider and m.provider_id = g.id
+    join roms r on r.id = m.rom_id
+  where a.user_id = $1 and a.provider = $2 and g.status is not null
+  order by r.id, array_position(${STEPS}, g.status) desc
+  on conflict (rom_id, user_id) do update set status = excluded.status, updated_at = now()
+    where rom_users.status is null
+      or rom_users.status <> excluded.status and rom_users.status = any(${STEPS})`
+
+/** Marks the ROMs that a provider knows by how far their games are. */
+export async function markStatuses (pool: pg.Pool, userId: number, provider: string): Promise<void> {
+  await pool.query(MARK_STATUSES, [userId, provider])
+}
+
+/** Uses an invite up, with the transaction. @returns who made it, and what it is good for */
+export async function deleteInvite (
+  tx: EntityManager, tokenHash: string
+): Promise<{ user_id: number | null, data: unknown } | undefined> {
+  const [row] = await tx.execute<{ user_id: number | null, data: unknown }[]>(`delete from one_time_tokens
+    where token_hash = ? and purpose = 'invite' and expires_at > now() returning user_id, data`, [tokenHash])
+  return row
+}
