@@ -3,6 +3,7 @@ import { type HostOptions, type Manifest, ManifestSchema, type PluginKind, SDK_V
 import { Value } from '@sinclair/typebox/value'
 import { satisfies, validRange } from 'semver'
 import { ownCalls, runAs } from './fault.ts'
+import { TimeLimitError, limitTime } from './limit-time.ts'
 import { LoadError } from './load-error.ts'
 import type { PluginPackage } from './packages.ts'
 import { type Descriptor, rebuildDefinition } from './process/descriptor.ts'
@@ -25,16 +26,14 @@ const HOME_OF_DEFINES = 'its default export is not what defineProvider, defineCh
 /** The text of whatever was thrown. */
 export const messageOf = (thrown: unknown) => thrown instanceof Error ? thrown.message : String(thrown)
 
+const NEVER = new AbortController().signal
+
 /** @throws LoadError when `work` does not end in time. */
-export async function limitTime<T> (work: Promise<T>, timeoutMs: number, what: string): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => {
-    reject(new LoadError('failed', `${what} does not end within ${timeoutMs / 1_000} seconds`))
-  }, timeoutMs)
+export async function limitLoading<T> (what: string, timeoutMs: number, work: () => Promise<T>): Promise<T> {
   try {
-    return await Promise.race([work, promise])
-  } finally {
-    clearTimeout(timer)
+    return await limitTime(`${what} does not end within`, timeoutMs, NEVER, work)
+  } catch (err) {
+    throw err instanceof TimeLimitError ? new LoadError('failed', err.message) : err
   }
 }
 
@@ -66,7 +65,7 @@ export async function importPlugin (
   try {
     const { href } = pathToFileURL(pack.entry)
     const imported = runAs(pack.name, () => import(href) as Promise<{ default?: unknown }>)
-    const { default: exported } = await limitTime(imported, timeoutMs, 'loading it')
+    const { default: exported } = await limitLoading('loading it', timeoutMs, () => imported)
     const plugin = readExport(exported)
     checkPlugin(plugin, manifest)
     const register = (host: PluginHost, options: HostOptions) => runAs(pack.name, () => plugin(host, options))

@@ -6,7 +6,7 @@ import { type PluginServices, createContext, readPreferences } from './context.t
 import { createMemo } from './memo.ts'
 import { readPluginConfig } from './plugin-config.ts'
 import {
-  type Exported, type ImportedPlugin, importApart, importPlugin, limitTime, messageOf, readDescriptor, readManifest
+  type Exported, type ImportedPlugin, importApart, importPlugin, limitLoading, messageOf, readDescriptor, readManifest
 } from './import.ts'
 import { LoadError } from './load-error.ts'
 import { checkPluginKeys } from './plugin-keys.ts'
@@ -113,7 +113,7 @@ function register (app: FastifyInstance, name: string, closers: (() => Promise<v
   app.register(async (instance) => {
     instance.addHook('onClose', async () => {
       for (const close of closers) {
-        await limitTime(Promise.resolve().then(close), timeoutMs, 'closing it')
+        await limitLoading('closing it', timeoutMs, async () => { await close() })
           .catch((err: unknown) => { app.log.warn({ err, plugin: name }, 'plugin did not close') })
       }
     })
@@ -233,7 +233,7 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
       closers.push(process.close)
       await process.setUp(open)
     }
-    await limitTime(start(), startTimeoutMs, 'its setup').catch((err: unknown) => {
+    await limitLoading('its setup', startTimeoutMs, start).catch((err: unknown) => {
       throw err instanceof LoadError ? err : new LoadError('failed', `its setup throws: ${messageOf(err)}`)
     })
   }

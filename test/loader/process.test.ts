@@ -165,7 +165,7 @@ t.test('every broken package says the same in a process of its own', async (t) =
   const { records, channels, exporters } = await load(t, dataDir, packages)
   const reasons = [/default export is not what defineProvider/, /package\.json says channel, its code is a provider/,
     /config is no schema that Type\.Object/, /^its setup throws: no index at \/index\?key=\*+$/,
-    /^loading it does not end within 1\.5 seconds$/, /^it throws while loading: cannot start on this day of the week$/,
+    /^loading it does not end within 1\.5 s$/, /^it throws while loading: cannot start on this day of the week$/,
     /^it throws while loading: a plain text$/, /own dependency 'a-package-nobody-installed' is missing/]
   for (const [place, reason] of reasons.entries()) t.match(records[place], { status: 'failed', reason })
   t.same([...channels.keys(), ...exporters.keys()], ['good-channel', 'good-exporter'])

@@ -194,7 +194,7 @@ export function createPluginProcess (options: PluginProcessOptions) {
     const { peer } = await boots.add(boot)
     const imported = peer.call('import', [pathToFileURL(pack.entry).href])
     return await within(importMs, imported, () =>
-      new LoadError('failed', `loading it does not end within ${importMs / 1_000} seconds`)) as Descriptor | null
+      new LoadError('failed', `loading it does not end within ${importMs / 1_000} s`)) as Descriptor | null
   }
 
   function memoOf (memo: ProviderContext['memo']): number {
