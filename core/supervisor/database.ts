@@ -39,14 +39,14 @@ export function countConnections (config: Config): number {
   return (config.server.workers + 1) * perProcess + SPARE_CONNECTIONS
 }
 
-function createStart (config: Config, log: Logger, signal: AbortSignal) {
+function createStart (config: Config, log: Logger) {
   let isReady = false
   const write = (line: string) => {
     // While it starts, or ends, refusals are its normal answer to those who come too early or too late.
     if (isReady && SEVERE.test(line)) log.warn({ line }, 'database')
     else log.debug({ line }, 'database')
   }
-  return async (port?: number): Promise<EmbeddedPostgres> => {
+  return async (signal: AbortSignal, port?: number): Promise<EmbeddedPostgres> => {
     isReady = false
     const server = await startEmbeddedPostgres({
       dataDir: join(config.data_dir, 'db'),
@@ -61,20 +61,23 @@ function createStart (config: Config, log: Logger, signal: AbortSignal) {
 }
 
 /**
- * Starts the embedded database, and starts it again when it dies; or points at the configured one.
+ * Starts the embedded database, and starts it again when it dies; or points at the configured one. The signal gives the
+ * first start up: what was begun of it is gone then.
  *
  * @throws StartError with the database's own reason.
  */
-export async function openDatabase (config: Config, log: Logger, events: DatabaseEvents): Promise<Database> {
+export async function openDatabase (
+  config: Config, log: Logger, events: DatabaseEvents, signal: AbortSignal
+): Promise<Database> {
   if (config.database.url !== undefined) {
     return { isEmbedded: false, url: config.database.url, stop: async () => {}, kill: () => {} }
   }
   const stopping = new AbortController()
-  const start = createStart(config, log, stopping.signal)
+  const start = createStart(config, log)
   let deaths = 0
   let isUp = false
   let restarted = Promise.resolve()
-  let server = await start().catch((err: unknown) => {
+  let server = await start(signal).catch((err: unknown) => {
     throw new StartError((err as Error).message, { cause: err })
   })
 
@@ -85,7 +88,7 @@ export async function openDatabase (config: Config, log: Logger, events: Databas
         await sleep(delayMs, undefined, { signal: stopping.signal })
         // On the same port, so that whoever knows its address still finds it; on another when that is taken.
         const port = reason === '' ? Number(new URL(server.url).port) : undefined
-        server = await start(port)
+        server = await start(stopping.signal, port)
         guard()
         if (!stopping.signal.aborted) events.onRestored(server.url)
         return

@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process'
 interface Handle { close (): void }
 /** What node:cluster and a worker tell each other. */
 interface ClusterMessage { cmd: 'NODE_CLUSTER', act?: string, seq?: number, ack?: number, key?: string, accepted?: boolean }
-/** Who takes the connections of one address. Once the last one has left, nothing is handed on; later ones begin anew. */
+/** Who takes the connections of one address. Once the last has left, nothing is handed on; later ones begin anew. */
 type Takers = Set<ChildProcess>
 
 /** What a worker answered last is read by then: a connection that it gave back is another's. */

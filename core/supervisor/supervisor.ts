@@ -86,6 +86,7 @@ class Run {
   #database: Database | null = null
   #socketFolder: SocketFolder | null = null
   #ready: ReadyNews | null = null
+  readonly #stopping = new AbortController()
   #isStopping = false
   #stoppedAt = 0
   #compiler: ChildProcess | null = null
@@ -150,7 +151,7 @@ class Run {
   async #startDatabase (): Promise<void> {
     const { config, log } = this.#options
     this.#socketFolder = await openSocketFolder(config)
-    this.#database = await openDatabase(config, log, {
+    const opening = openDatabase(config, log, {
       onLost: () => { for (const { slot } of this.#slots) slot.pause() },
       onRestored: () => {
         this.#writeState()
@@ -159,8 +160,13 @@ class Run {
         }
       },
       onHopeless: (reason) => { this.#fail(`The embedded database cannot run: ${reason}`) }
+    }, this.#stopping.signal)
+    this.#database = await opening.catch((err: unknown) => {
+      // Told to stop meanwhile: no failure.
+      if (this.#isStopping) return null
+      throw err
     })
-    this.#writeState()
+    if (this.#database !== null) this.#writeState()
   }
 
   #order (slot: Slot, number: number): void {
@@ -241,6 +247,7 @@ class Run {
     if (this.#stoppedAt === 0) {
       this.#stoppedAt = now
       this.#isStopping = true
+      this.#stopping.abort()
       log.info({ signal }, 'svc stops: running requests are finished, running tasks are put back')
       this.#end.resolve({ code: 0, failure: null })
     } else if (now - this.#stoppedAt > SAME_SIGNAL_MS) {

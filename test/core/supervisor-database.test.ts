@@ -25,7 +25,7 @@ t.test('a database that is just being started again', {
         onLost: () => { lost.resolve() },
         onRestored: () => {},
         onHopeless: (reason) => { t.fail(reason) }
-      })
+      }, new AbortController().signal)
       t.teardown(() => database.stop())
       const first = await findPid()
       process.kill(first, 'SIGKILL')
@@ -38,4 +38,19 @@ t.test('a database that is just being started again', {
       t.ok(await until(() => !isAlive(second), 'its end', { ms: name === 'is stopped' ? 0 : 10_000 }))
     })
   }
+})
+
+t.test('a first start that is given up fails, and leaves no database behind', {
+  skip: process.platform === 'win32' && 'Windows has no signals'
+}, async (t) => {
+  const { config } = loadConfig({ SVC_DATA_DIR: join(makeFolder(t), 'data') })
+  const stopping = new AbortController()
+  const opening = openDatabase(config, pino({ level: 'silent' }), {
+    onLost: () => {}, onRestored: () => {}, onHopeless: (reason) => { t.fail(reason) }
+  }, stopping.signal)
+  const failed = t.rejects(opening)
+  const pid = await until(async () => Number((await readLockFile(join(config.data_dir, 'db')))[0] ?? 0) || null, 'its process')
+  stopping.abort()
+  await failed
+  t.equal(isAlive(pid), false)
 })
