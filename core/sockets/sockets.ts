@@ -344,6 +344,7 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
     for (const namespace of namespaces) namespace.local.in(ownerRoom(who)).disconnectSockets(true)
   }
 
+  let isAttached = false
   app.addHook('onReady', async () => {
     if (!accepts) return
     await app.workers.hear(END_CHANNEL, (payload) => {
@@ -351,6 +352,7 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
       if (who !== null) endHere(who)
     })
     io.attach(app.server)
+    isAttached = true
     io.engine.use(checkSocketRequest)
     io.engine.on('connection', (connection: Connection) => {
       // Before anything can end it: the time limit is taken when the transport begins to close.
@@ -367,7 +369,8 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
     await checking
   })
   app.addHook('onClose', async () => {
-    if (accepts) await io.close()
+    // An app that failed before is closed as well.
+    if (isAttached) await io.close()
     else for (const namespace of namespaces) await namespace.adapter.close()
     await pool.end()
   })

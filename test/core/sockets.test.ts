@@ -279,3 +279,11 @@ t.test('an event cannot be declared twice', async (t) => {
   const { app } = await withAct(t)
   t.throws(() => { declareAct(app) }, { message: /'test:act' is declared twice/ })
 })
+
+t.test('a web worker that fails before its sockets are attached ends with that reason', async (t) => {
+  const { config, databaseUrl } = await buildTestApp(t)
+  const app = await buildApp({ config, role: 'web', databaseUrl, logger: pino({ level: 'silent' }), features })
+  app.workers.hear = () => Promise.reject(new Error('no channel'))
+  await t.rejects(app.ready(), { message: 'no channel' })
+  await t.resolves(app.close())
+})
