@@ -67,7 +67,7 @@ function createStart (config: Config, log: Logger) {
  * @throws StartError with the database's own reason.
  */
 export async function openDatabase (
-  config: Config, log: Logger, events: DatabaseEvents, signal: AbortSignal
+  config: Config, log: Logger, events: DatabaseEvents, signal = new AbortController().signal
 ): Promise<Database> {
   if (config.database.url !== undefined) {
     return { isEmbedded: false, url: config.database.url, stop: async () => {}, kill: () => {} }

@@ -284,6 +284,6 @@ t.test('a web worker that fails before its sockets are attached ends with that r
   const { config, databaseUrl } = await buildTestApp(t)
   const app = await buildApp({ config, role: 'web', databaseUrl, logger: pino({ level: 'silent' }), features })
   app.workers.hear = () => Promise.reject(new Error('no channel'))
-  await t.rejects(app.ready(), { message: 'no channel' })
+  await t.rejects(async () => { await app.ready() }, { message: 'no channel' })
   await t.resolves(app.close())
 })

@@ -25,7 +25,7 @@ t.test('a database that is just being started again', {
         onLost: () => { lost.resolve() },
         onRestored: () => {},
         onHopeless: (reason) => { t.fail(reason) }
-      }, new AbortController().signal)
+      })
       t.teardown(() => database.stop())
       const first = await findPid()
       process.kill(first, 'SIGKILL')
