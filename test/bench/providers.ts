@@ -53,11 +53,11 @@ async function startServer (onAnswer: () => number): Promise<Server> {
   return server
 }
 
-export async function startProviderServers (): Promise<ProviderServers> {
+export async function startProviderServers (keys: readonly string[] = PROVIDERS): Promise<ProviderServers> {
   let answers = 0
   const urls: Record<string, string> = {}
   const servers: Server[] = []
-  for (const key of PROVIDERS) {
+  for (const key of keys) {
     const server = await startServer(() => ++answers)
     servers.push(server)
     urls[key] = `http://127.0.0.1:${(server.address() as AddressInfo).port}`

@@ -50,7 +50,8 @@ const MORE: Readonly<Record<string, readonly PlannedResponse[]>> = {
     { url: `${LISTINGS}/Named_Snaps/`, text: fixture('libretro/test/fixtures/snaps.html') }
   ],
   // Media without an extension in their addresses.
-  hasheous: [{ url: 'https://hasheous.org/api/v1/images/*', ...asPng }],
+  hasheous: [
+    { url: 'https://hasheous.org/api/v1/images/*', ...asPng }],
   ss: [
     {
       url: 'https://neoclone.screenscraper.fr/api2/mediaManuelJeu.php',
@@ -62,7 +63,11 @@ const MORE: Readonly<Record<string, readonly PlannedResponse[]>> = {
 }
 
 /** A file of the library, and what is found for it where a provider's fixtures know it. */
-export interface KnownRom { path: string, hashes?: Readonly<Record<string, string>>, ids: Readonly<Record<string, string | StringConstructor>> }
+export interface KnownRom {
+  path: string
+  hashes?: Readonly<Record<string, string>>
+  ids: Readonly<Record<string, string | StringConstructor>>
+}
 
 /** Some id: it is made of a file's name or path. */
 const SHOWN = String

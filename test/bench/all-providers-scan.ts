@@ -1,0 +1,82 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { pino } from 'pino'
+import { buildApp } from '../../core/app.ts'
+import { loadConfig } from '../../core/config/config.ts'
+import type { PluginPackage } from '../../core/loader/packages.ts'
+import { SERVER_DIR } from '../../core/server-dir.ts'
+import { features } from '../../plugins/index.ts'
+import { until } from '../until.ts'
+import { type Timing, answer, time } from './process.ts'
+import { CONCURRENCY } from './providers.ts'
+
+export interface ScanInput {
+  dataDir: string
+  libraryDir: string
+  databaseUrl: string
+  /** The address of each source by the key of its provider. */
+  urls: Record<string, string>
+}
+export interface ScanResult extends Timing { stats: Record<string, number>, problems: number }
+
+const SDK = pathToFileURL(join(SERVER_DIR, 'sdk/src/index.ts')).href
+
+const SCAN_MS = 600_000
+
+/** Asks one question for each ROM, without a rate. */
+const sourceOf = (key: string) => `import { Type, defineProvider } from '${SDK}'
+
+export default defineProvider({
+  key: '${key}',
+  name: '${key}',
+  id: 'integer',
+  config: Type.Object({ baseUrl: Type.String() }),
+  limits: { concurrency: ${CONCURRENCY} },
+  async identify (rom, { config, http }) {
+    return await http.json(config.baseUrl + '/games', { query: { title: rom.fs_name_no_tags, sha1: rom.sha1_hash } })
+  }
+})
+`
+
+/** As those that come with the server are: their code runs in the scan worker. */
+function writePackage (dataDir: string, key: string): PluginPackage {
+  const folder = join(dataDir, key)
+  const entry = join(folder, 'index.mjs')
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(entry, sourceOf(key))
+  return {
+    folder, entry, name: `@svc/provider-${key}`, version: '1.0.0', manifest: { kind: 'provider', key, sdk: '^1' },
+    origin: 'built-in', problem: null
+  }
+}
+
+/** The scan worker alone, which is measured with all it has in memory. */
+answer<ScanInput, ScanResult>(async ({ dataDir, libraryDir, databaseUrl, urls }) => {
+  const packages = Object.keys(urls).map((key) => writePackage(dataDir, key))
+  const plugins = Object.fromEntries(Object.entries(urls).map(([key, baseUrl]) => [key, { baseUrl }]))
+  // JSON is YAML.
+  writeFileSync(join(dataDir, 'config.yml'), JSON.stringify({ plugins }))
+  const { config } = loadConfig({
+    SVC_DATA_DIR: dataDir, SVC_LIBRARY_DIR: libraryDir, SVC_AUTH_SECRET_KEY: 'a key of the benchmark'
+  })
+  const app = await buildApp({
+    config, role: 'worker', databaseUrl, logger: pino({ level: 'warn' }), features, workerNumber: 0, packages
+  })
+  await app.ready()
+  await until(() => app.workers.isAlive('worker'), 'a scan worker')
+  const { id } = await app.scans.request({
+    type: 'quick', platforms: [], platform_fs_slugs: [], roms_ids: [], apis: Object.keys(urls)
+  }, null)
+  const timing = await time(async () => {
+    const hasEnded = async () =>
+      (await app.pg.query('select 1 from tasks where id = $1 and ended_at is not null', [id])).rowCount === 1
+    await until(hasEnded, 'the end of the scan', { ms: SCAN_MS })
+  })
+  const { rows: [row] } = await app.pg.query<Pick<ScanResult, 'stats' | 'problems'> & { seconds: number }>(
+    `select extract(epoch from ended_at - started_at)::float8 as seconds, meta -> 'scan_stats' as stats,
+      coalesce((meta ->> 'problem_count')::int, 0) as problems from tasks where id = $1`, [id])
+  if (row === undefined) throw new Error(`There is no task ${id}`)
+  await app.close()
+  return { ...timing, ...row }
+})

@@ -1,0 +1,62 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { availableParallelism, loadavg, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { migrate } from '../../core/database/database.ts'
+import { startEmbeddedPostgres } from '../../core/postgres/embedded.ts'
+import { features } from '../../plugins/index.ts'
+import type { ScanInput, ScanResult } from './all-providers-scan.ts'
+import { buildLibrary } from './library.ts'
+import { runProgram } from './process.ts'
+import { CONCURRENCY, LATENCY_MS, startProviderServers } from './providers.ts'
+import { type Measurement, isMet, renderTable } from './report.ts'
+
+const ROMS = 2_000
+const KEYS = Array.from({ length: 17 }, (_none, index) => `bench-${String.fromCharCode(97 + index)}`)
+const MOST_RATIO = 1.2
+const MOST_MIB = 500
+
+/** As many sources as the server comes with, none of which has a rate: each could answer all in `limit` seconds. */
+async function measure (folder: string): Promise<Measurement> {
+  const library = await buildLibrary(join(folder, 'library'),
+    { roms: ROMS, smallKib: 4, platforms: 2, archives: 0, folders: 0, seed: 2 })
+  const dataDir = join(folder, 'data')
+  mkdirSync(dataDir, { recursive: true })
+  const database = await startEmbeddedPostgres({ dataDir: join(dataDir, 'db'), log: () => {} })
+  const sources = await startProviderServers(KEYS)
+  try {
+    await migrate({ url: database.url, poolSize: 1, entities: features.entities })
+    const input: ScanInput = { dataDir, libraryDir: library.dir, databaseUrl: database.url, urls: sources.urls }
+    const { seconds, processorSeconds, peakMib, stats, problems } = await runProgram<ScanResult>('all-providers-scan.ts', input)
+    if (stats.identified_roms !== ROMS || stats.failed_lookups !== 0 || problems > 0) {
+      throw new Error(`The scan left something out: ${JSON.stringify(stats)}, ${problems} problems`)
+    }
+    const limit = ROMS * LATENCY_MS / 1_000 / CONCURRENCY
+    return {
+      name: `first scan of ${ROMS} ROMs with ${KEYS.length} providers of ${LATENCY_MS} ms, ${CONCURRENCY} requests at once each`,
+      figures: {
+        seconds,
+        'seconds the slowest provider needs': limit,
+        'lookups/s': sources.count() / seconds,
+        'processor seconds of the scan worker': processorSeconds,
+        'milliseconds of it for each lookup': processorSeconds * 1_000 / sources.count()
+      },
+      targets: [
+        { what: "times the slowest provider's own limit", is: seconds / limit, most: MOST_RATIO },
+        ...(peakMib === null ? [] : [{ what: 'peak memory of the scan worker', is: peakMib, most: MOST_MIB, unit: ' MiB' }])
+      ],
+      notes: [`${availableParallelism()} cores, load ${loadavg()[0]?.toFixed(2) ?? ''} at the end; the sources answer on the same ones`]
+    }
+  } finally {
+    sources.close()
+    await database.stop()
+  }
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'))
+try {
+  const measurement = await measure(folder)
+  process.stdout.write(`${renderTable(measurement)}\n`)
+  if (process.argv.includes('--check') && !measurement.targets.every(isMet)) process.exitCode = 2
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
