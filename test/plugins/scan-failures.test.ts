@@ -36,8 +36,11 @@ async function lookUp (t: Test, { scan, sql }: Together): Promise<Ids> {
 }
 
 /** What others find may depend on what this one gives them. */
-const listDependents = (key: string, { definitions }: Together): string[] => [...definitions].flatMap(([later, { after }]) =>
-  after?.includes(key) === true || definitions.get(key)?.links?.includes(later) === true ? [later] : [])
+function listDependents (key: string, { definitions }: Together): string[] {
+  const links = definitions.get(key)?.links ?? []
+  return [...definitions].flatMap(([later, { after = [] }]) =>
+    after.includes(key) || links.includes(later) ? [later] : [])
+}
 
 function without (keys: ReadonlySet<string>, ids: Ids): Ids {
   const others = (found: Record<string, string>) => Object.entries(found).filter(([key]) => !keys.has(key))
