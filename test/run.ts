@@ -19,7 +19,8 @@ import { features } from '../plugins/index.ts'
  */
 /** Every file is a process of its own; what one compiled serves the next. */
 const COMPILE_CACHE = join(SERVER_DIR, 'node_modules', '.cache', 'svc-test')
-const BEFORE_TAP = `--test-env=NODE_OPTIONS=${process.env.NODE_OPTIONS ?? ''} --import=./test/before-tap.js`
+/** Loaded before what tap adds to the command line. */
+const NOTE_NOTHING = `--test-env=NODE_OPTIONS=${process.env.NODE_OPTIONS ?? ''} --import=./test/note-nothing.js`
 const folder = mkdtempSync(join(tmpdir(), 'svc-test-'))
 const server = await startEmbeddedPostgres({
   dataDir: join(folder, 'db'),
@@ -67,7 +68,7 @@ function isTapAsConfigured (): boolean {
 try {
   if (!isTapAsConfigured()) await runTap(['build'])
   await createTemplate()
-  process.exitCode = await runTap([BEFORE_TAP, ...process.argv.slice(2)])
+  process.exitCode = await runTap([NOTE_NOTHING, ...process.argv.slice(2)])
 } finally {
   await server.stop()
   rmSync(folder, { recursive: true, force: true })

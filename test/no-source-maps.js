@@ -1,0 +1,11 @@
+// Types are stripped in place, so line numbers are right as they are; reading the maps of all libraries costs each test
+// file a tenth of its start. The runner switches them on.
+process.setSourceMapsEnabled(false)
+
+/** The registry of what tap does to every process that a test starts. */
+const spawning = globalThis[Symbol.for('process-on-spawn@*:singletonId')]
+// tap has them, and all that they start, load a module of its own, which a process that may read nothing cannot do.
+spawning?.listeners.push((options) => {
+  options.env = Object.fromEntries(Object.entries(options.env)
+    .filter(([name]) => !['NODE_OPTIONS', 'NODE_V8_COVERAGE'].includes(name) && !name.startsWith('_TAPJS_')))
+})
