@@ -38,6 +38,7 @@ import { FormerRom, Rom, RomFile, RomMatch, RomUser } from './roms/entities.ts'
 import scans from './scans/index.ts'
 import { CrashedFile } from './scans/entities.ts'
 import setup from './setup/index.ts'
+import matching from './matching/index.ts'
 import search from './search/index.ts'
 import sync from './sync/index.ts'
 import { SyncSession } from './sync/entities.ts'
@@ -77,6 +78,7 @@ export const features: AppOptions['features'] = {
     platforms,
     roms,
     setup,
+    matching,
     search,
     heartbeat,
     channels,

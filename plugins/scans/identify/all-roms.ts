@@ -12,6 +12,8 @@ import { type LookupSubject, planLookups } from './plan.ts'
 import type { MatchStore, MatchWrite } from '../store/match-rows.ts'
 import { type MergeBase, type Priorities, mergeMatches } from './merge.ts'
 import { isOwnCover, ownCoverOf } from './own-cover.ts'
+import type { MatchStore, MatchWrite } from '../store/match-store.ts'
+import { toMergeBase } from './merge-base.ts'
 import type { Progress } from '../run/progress.ts'
 import type { ScanType } from '../scan-types.ts'
 import { type ScannedPlatform, toSdkRom } from './sdk-rom.ts'
@@ -61,26 +63,6 @@ const WRITE_DELAY_MS = 100
 const UNWRITTEN_MAX = 1_000
 /** The ROMs whose rows and files are read together before they are looked up. */
 const LOAD_MAX = 200
-
-/** Values of a ROM that was matched before are kept, except by a scan that starts from scratch. */
-function toMergeBase (rom: LookupRom, isFresh: boolean): MergeBase {
-  const parsed = parseName(rom.fs_name, { isFolder: rom.is_folder })
-  const { name, summary, url_screenshots: screenshots, url_manual: manual, media, url_cover: cover } = rom
-  const ownCover = ownCoverOf(rom)
-  const isCoverKept = typeof rom.path_cover_large === 'string' && cover !== ownCover
-  return {
-    fs_name_no_tags: rom.fs_name_no_tags,
-    regions: parsed.regions,
-    languages: parsed.languages,
-    own_cover: ownCover,
-    kept: isFresh
-      ? {}
-      : {
-          name: name ?? null, summary: summary ?? null, url_cover: isCoverKept ? cover ?? null : null,
-          url_screenshots: screenshots, url_manual: manual ?? null, media
-        }
-  }
-}
 
 /**
  * The outermost part: looks all ROMs of a scan up, merges what comes back, writes it and has the artwork fetched.

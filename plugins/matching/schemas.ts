@@ -1,0 +1,17 @@
+import { type TSchema, Type } from '@sinclair/typebox'
+import { StoredText } from '../../core/typebox.ts'
+import type { RomProviders } from '../roms/providers.ts'
+
+const ID_MAX = 200
+
+export const MatchQuery = Type.Object({
+  unmatch_metadata: Type.Boolean({ default: false, description: 'Forget what all providers said; the form is then ignored' })
+})
+
+/** `<key>_id` of every provider. */
+export function createMatchForm ({ all }: RomProviders) {
+  const fields = Object.fromEntries(all.map(({ key, id }): [string, TSchema] => [`${key}_id`, Type.Optional(StoredText({
+    maxLength: ID_MAX, description: `The game's id there${id === 'integer' ? ', a number' : ''}; empty for none`
+  }))]))
+  return Type.Unsafe<Readonly<Record<string, string | undefined>>>(Type.Object(fields))
+}
