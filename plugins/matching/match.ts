@@ -12,7 +12,7 @@ import { type Found, type Founds, idOf } from '../scans/identify/findings.ts'
 import { toMergeBase } from '../scans/identify/merge-base.ts'
 import { mergeMatches, readPriorities } from '../scans/identify/merge.ts'
 import { type RomAtProviders, loadRomAtProviders } from '../scans/identify/rom-at-providers.ts'
-import { createMatchStore } from '../scans/store/match-store.ts'
+import { createMatchStore } from '../scans/store/match-rows.ts'
 
 /** What a person says a ROM is: ids by provider, null for none; or that all providers are wrong. */
 export type MatchCall =

@@ -8,10 +8,11 @@ export const MatchQuery = Type.Object({
   unmatch_metadata: Type.Boolean({ default: false, description: 'Forget what all providers said; the form is then ignored' })
 })
 
-/** `<key>_id` of every provider. */
+/** `<key>_id` of every provider. Any other field is refused rather than lost. */
 export function createMatchForm ({ all }: RomProviders) {
   const fields = Object.fromEntries(all.map(({ key, id }): [string, TSchema] => [`${key}_id`, Type.Optional(StoredText({
     maxLength: ID_MAX, description: `The game's id there${id === 'integer' ? ', a number' : ''}; empty for none`
   }))]))
-  return Type.Unsafe<Readonly<Record<string, string | undefined>>>(Type.Object(fields))
+  return Type.Unsafe<Readonly<Record<string, string | undefined>>>(
+    Type.Object(fields, { additionalProperties: false }))
 }

@@ -24,7 +24,7 @@ async function measure (folder: string): Promise<Measurement> {
   const database = await startEmbeddedPostgres({ dataDir: join(dataDir, 'db'), log: () => {} })
   const sources = await startProviderServers(KEYS)
   try {
-    await migrate({ url: database.url, poolSize: 1, entities: features.entities })
+    await migrate({ url: database.url, poolSize: 1, entities: features.entities, migrations: features.migrations })
     const input: ScanInput = { dataDir, libraryDir: library.dir, databaseUrl: database.url, urls: sources.urls }
     const { seconds, processorSeconds, peakMib, stats, problems } = await runProgram<ScanResult>('all-providers-scan.ts', input)
     if (stats.identified_roms !== ROMS || stats.failed_lookups !== 0 || problems > 0) {
