@@ -4,7 +4,7 @@ import { callerOf } from '../../core/access/auth.ts'
 import { badRequest } from '../../core/errors.ts'
 import { ErrorSchema, IdParams, type Routes } from '../../core/typebox.ts'
 import { DetailedRomSchema } from '../roms/schemas.ts'
-import { MatchQuery, createMatchForm } from './schemas.ts'
+import { MatchQuery, RomSourcesSchema, createMatchForm } from './schemas.ts'
 
 const LIMITS = { files: 0, fields: 100, fieldSize: 64 * 1024, parts: 100 }
 
@@ -28,6 +28,17 @@ async function readForm (request: FastifyRequest): Promise<void> {
 
 const routes: Routes = async (app) => {
   await app.register(formbody)
+  app.get('/api/roms/:id/sources', {
+    schema: {
+      operationId: 'getRomSources',
+      tags: ['roms'],
+      summary: 'Which providers the values of a ROM came from',
+      params: IdParams,
+      response: { 200: RomSourcesSchema }
+    },
+    config: { scopes: ['roms.read'] }
+  }, async (request) => app.matching.getSources(request.em, callerOf(request), request.params.id))
+
   app.put('/api/roms/:id', {
     schema: {
       operationId: 'updateRom',

@@ -4,6 +4,15 @@ import type { RomProviders } from '../roms/providers.ts'
 
 const ID_MAX = 200
 
+const Givers = Type.Record(Type.String(), Type.Array(Type.String()))
+export const RomSourcesSchema = Type.Object({
+  fields: Givers,
+  media: Givers
+}, {
+  description: 'The keys of the providers that each value came from, most trusted first: several where it is made of ' +
+    'several, none where it comes from the file name or from before'
+})
+
 export const MatchQuery = Type.Object({
   unmatch_metadata: Type.Boolean({ default: false, description: 'Forget what all providers said; the form is then ignored' })
 })

@@ -3,7 +3,12 @@ import type { ProviderId } from '@svc/plugin-sdk'
 import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../core/access/auth.ts'
 import type { Config } from '../../core/config/config.ts'
+import { notFound } from '../../core/errors.ts'
+import type { Viewer } from '../platforms/visibility.ts'
+import { readPriorities } from '../scans/identify/merge.ts'
+import { type FieldSources, listFieldSources } from './field-sources.ts'
 import { type MatchCall, createMatcher } from './match.ts'
+import { selectSourced } from './rows.ts'
 
 const QUEUE = 'match'
 const CONCURRENCY = 2
@@ -15,6 +20,8 @@ export function createMatching (app: FastifyInstance, config: Config) {
     concurrency: CONCURRENCY, timeoutSeconds: TIMEOUT_MS / 1_000, run: createMatcher(app, config)
   })
 
+  const priorities = readPriorities(config, [...app.registry.providers.values()].map(({ definition }) => definition))
+
   /** Of a provider whose ids are numbers, text that is none means no id. */
   function toId (text: string, type: 'integer' | 'string'): ProviderId | null {
     const trimmed = text.trim()
@@ -23,6 +30,13 @@ export function createMatching (app: FastifyInstance, config: Config) {
   }
 
   return {
+    /** @throws ApiError NOT_FOUND also for a hidden ROM */
+    async getSources (em: EntityManager, viewer: Viewer, id: number): Promise<FieldSources> {
+      const sourced = await selectSourced(em, viewer, id)
+      if (sourced === null) throw notFound(`ROM with ID '${id}' not found`)
+      return listFieldSources(sourced.rom, sourced.founds, priorities)
+    },
+
     /**
      * Matches a ROM as a person says, or forgets what all providers said of it.
      *

@@ -5,7 +5,7 @@ import { Id, StoredText, Nullable, type Routes } from '../../core/typebox.ts'
 import { ListRomsQuery, ScopeQuery } from './list-query.ts'
 import {
   DetailedRomSchema, RomFileSchema, RomFiltersSchema, RomPageSchema, RomPropsQuery, RomPropsSchema,
-  RomSourcesSchema, RomUserSchema, SimpleRomSchema, createRomSchemas
+  RomUserSchema, SimpleRomSchema, createRomSchemas
 } from './schemas.ts'
 
 const tags = ['roms']
@@ -96,14 +96,6 @@ const routes: Routes = async (app) => {
     config: readsOpen,
     serializerCompiler: asBuilt
   }, async (request) => app.roms.getSimple(request.em, await app.permissions.viewerOf(request), request.params.id))
-
-  app.get('/api/roms/:id/sources', {
-    schema: {
-      operationId: 'getRomSources', tags, summary: 'Which providers the values of a ROM came from', params: RomParams,
-      response: { 200: RomSourcesSchema }
-    },
-    config: reads
-  }, async (request) => app.roms.getSources(request.em, callerOf(request), request.params.id))
 
   app.put('/api/roms/:id/props', {
     schema: {

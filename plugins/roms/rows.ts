@@ -4,10 +4,8 @@ import type { ArchiveMember } from '../../core/archives/types.ts'
 import { type RawBuilder, sql } from 'kysely'
 import { milliseconds } from '../../core/database/columns.ts'
 import type { Viewer } from '../platforms/visibility.ts'
-import type { Founds } from '../scans/identify/findings.ts'
 import type { Condition } from './conditions.ts'
 import type { GameValues, RomFile, RomUser, StoredMedia } from './entities.ts'
-import type { SourcedRom } from './field-sources.ts'
 import { GAME_FIELD_NAMES, selectGameFields } from './game-fields.ts'
 import { isRomVisible } from './visibility.ts'
 
@@ -140,18 +138,6 @@ export async function selectMatches (em: EntityManager, romIds: readonly number[
     select m.rom_id, m.provider, m.provider_id, m.match -> 'metadata' as metadata
     from rom_matches m where m.rom_id = any(${romIds}::int[])`.execute(em.getKysely())
   return Map.groupBy(rows, (row) => row.rom_id)
-}
-
-/** The values of a ROM beside all that providers say of it; null when it is not there or not visible. */
-export async function selectSourced (
-  em: EntityManager, viewer: Viewer, id: number
-): Promise<{ rom: SourcedRom, founds: Founds } | null> {
-  const { rows: [row] } = await sql<SourcedRom & { matches: Record<string, object> }>`
-    select r.name, r.summary, r.url_cover, r.url_screenshots, r.url_manual, r.media,
-      ${sql.raw(selectGameFields(GAME_FIELD_NAMES))},
-      coalesce((select jsonb_object_agg(m.provider, m.match) from rom_matches m where m.rom_id = r.id), '{}') as matches
-    from ${romTables(viewer?.id ?? null)} where r.id = ${id} and ${isRomVisible(viewer)}`.execute(em.getKysely())
-  return row === undefined ? null : { rom: row, founds: new Map(Object.entries(row.matches)) as Founds }
 }
 
 /** What providers tell of one user and these games, by provider and id. */

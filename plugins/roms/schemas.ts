@@ -152,15 +152,6 @@ export type RomView = WithSources<Static<typeof RomFields>>
 export type SimpleRomView = WithSources<Static<typeof RomFields> & Static<typeof SimpleFields>>
 export type DetailedRomView = WithSources<Static<typeof RomFields> & Static<typeof DetailedFields>>
 
-const Givers = Type.Record(Type.String(), Type.Array(Type.String()))
-export const RomSourcesSchema = Type.Object({
-  fields: Givers,
-  media: Givers
-}, {
-  description: 'The keys of the providers that each value came from, most trusted first: several where it is made of ' +
-    'several, none where it comes from the file name or from before'
-})
-
 export const RomFiltersSchema = Type.Object({
   ...gameSchemas('filters'),
   player_counts: Texts,

@@ -6,21 +6,19 @@ import { ADMIN_ACCESS } from '../../core/access/grants.ts'
 import type { Config } from '../../core/config/config.ts'
 import { badRequest, notFound } from '../../core/errors.ts'
 import { formatDate } from '../../core/typebox.ts'
-import { readPriorities } from '../scans/identify/merge.ts'
 import { selectRomAssets, selectThumbnailPaths } from '../assets/rom-assets.ts'
 import type { Viewer } from '../platforms/visibility.ts'
 import {
   type Condition, type HashQuery, every, filterConditions, hasHash, isNotHidden, scopeConditions
 } from './conditions.ts'
 import { noFilterValues, selectFilterValues } from './filter-value-rows.ts'
-import { type FieldSources, listFieldSources } from './field-sources.ts'
 import { isRepresentative } from './grouping.ts'
 import { type ListRomsQuery, type ScopeQuery, withOldNames } from './list-query.ts'
 import { type MarksChange, writeMarks } from './mark-rows.ts'
 import { readOrder } from './order.ts'
 import { selectPageIndex } from './page-index-rows.ts'
 import { noteLastPlayed, notePlayed } from './played-rows.ts'
-import { type RomRow, romTables, selectFile, selectFiles, selectMatches, selectProgress, selectRoms, selectSiblings, selectSourced } from './rows.ts'
+import { type RomRow, romTables, selectFile, selectFiles, selectMatches, selectProgress, selectRoms, selectSiblings } from './rows.ts'
 import type { DetailedRomView, RomFileView, RomFilters, RomPage, RomUserView, RomView, SimpleRomView } from './schemas.ts'
 import { type RomProviders, createRomProviders } from './providers.ts'
 import { stillOf, toFileView, toRomView } from './views.ts'
@@ -46,7 +44,6 @@ export function createRoms (app: FastifyInstance, config: Config) {
   const providers: RomProviders = createRomProviders(app.registry)
   /** The providers that tell how a user fares. */
   const telling = providers.all.filter((provider) => provider.progress !== null).map(({ key }) => key)
-  const priorities = readPriorities(config, [...app.registry.providers.values()].map(({ definition }) => definition))
   const userOf = (viewer: Viewer) => viewer?.id ?? null
 
   async function toViews (
@@ -166,13 +163,6 @@ export function createRoms (app: FastifyInstance, config: Config) {
 
     getDetailed: async (em: EntityManager, viewer: Viewer, id: number): Promise<DetailedRomView> =>
       await toDetailed(em, viewer, await get(em, viewer, id)),
-
-    /** @throws ApiError NOT_FOUND */
-    async getSources (em: EntityManager, viewer: Viewer, id: number): Promise<FieldSources> {
-      const sourced = await selectSourced(em, viewer, id)
-      if (sourced === null) throw unknownRom(id)
-      return listFieldSources(sourced.rom, sourced.founds, priorities)
-    },
 
     /** @param ids by provider key */
     async findBySource (

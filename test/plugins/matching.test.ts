@@ -25,7 +25,7 @@ t.test('a game that is chosen is fetched by its id and stored as a scan does, an
     asked.push(wanted)
     return { id: wanted, name: 'Chrono Harbor', summary: 'Islands', slug: 'chrono-harbor', genres: ['Racing'] }
   }
-  const answer = await change({ vault_id: '41', shelf_id: '', name: 'ignored' })
+  const answer = await change({ vault_id: '41', shelf_id: '' })
   t.equal(answer.statusCode, 200, answer.body)
   t.match(answer.json(), { id, vault_id: 41, name: 'Chrono Harbor', summary: 'Islands', slug: 'chrono-harbor', is_identified: true })
   t.same(vault.suggested, [{ vault: 41 }])
@@ -40,6 +40,12 @@ t.test('the text of a multipart form counts as well, and another game does not t
     method: 'PUT', url: `/api/roms/${id}`, headers: { ...admin, 'content-type': 'multipart/form-data; boundary=x' }, payload
   })
   t.match(answer.json(), { vault_id: 42, name: 'Chrono Harbor', slug: 'other' })
+})
+
+t.test('a field that would be lost is refused by its name', async (t) => {
+  const answer = await change({ vault_id: '41', summary: 'Mine' })
+  t.equal(answer.statusCode, 422)
+  t.match(answer.body, /summary/)
 })
 
 t.test('an id that leads nowhere is stored alone, and one that is no number or empty is none', async (t) => {

@@ -2,7 +2,7 @@ import t from 'tap'
 import { KNOWN_PROVIDERS } from '../../plugins/plugins/known-providers.ts'
 import { KEYS, KNOWN_ROMS, addLibrary, buildTogether } from './together-support.ts'
 
-const PLATFORMS = ['snes', 'gb', 'genesis', 'win', 'browser', 'amiga', 'nes', 'gba', 'n64', 'psx', 'ngc', 'dc']
+const PLATFORMS = ['snes', 'gb', 'genesis', 'win', 'browser', 'c64', 'nes', 'gba', 'n64', 'psx', 'ngc', 'dc']
 const TOTAL = 200
 const test = await buildTogether(t, { scan: { priority: { metadata: ['moby', 'igdb', 'gamelist'] } } })
 const { app, admin, scan, rom, sql, createUser, definitions } = test

@@ -90,7 +90,7 @@ export const KNOWN_ROMS: readonly KnownRom[] = [
   { path: 'genesis/Tide Runner (USA) (ssfr-3).md', ids: { ss: '3' } },
   { path: 'win/Chrono Harbor.exe', ids: { hltb: '1705', steam: '400' } },
   { path: 'browser/Paper Fortress.swf', ids: { flashpoint: '1c2d3e4f-5a6b-4c7d-8e9f-0a1b2c3d4e5f' } },
-  { path: 'amiga/Copper Tides.adf', ids: { demozoo: SHOWN } }
+  { path: 'c64/Copper Tides (1993)(Lantern).d64', ids: { demozoo: '900001', pouet: '900101', csdb: '900201' } }
 ]
 
 export interface Together extends ScanTest {
