@@ -36,6 +36,7 @@ t.test('what is refused as it should be is no fault', async (t) => {
   t.equal(faultOf({ status: 503, headers: { ...FINE.headers, 'retry-after': '2' }, text: '{"detail":"x"}' }), null)
   t.equal(faultOf({ text: '"/srv/library/roms"' }, { isAdmin: true }), null)
   t.equal(faultOf({ status: 422, text: '{"detail":"a-secret"}' }, { body: Buffer.from('a-secret') }), null, 'it was sent')
+  t.equal(faultOf({ status: 500, text: '{"detail":"No SteamGridDB enabled"}' }), null)
   t.equal(faultOf({ status: 404, text: '' }, { method: 'HEAD' }), null)
 })
 

@@ -10,13 +10,16 @@ const INSIDES = /\$argon2|postgres(ql)?:\/\/|\n {4}at \S+ ?\(|node_modules|node:
 /** Words that the specification gives these answers. */
 const PLAIN = /^CSRF token missing or invalid/
 
+/** What searches answer, with 500, where no provider can search. */
+const NOBODY = /^\{"detail":"No (?:SteamGridDB|metadata providers) enabled"\}$/
+
 /** Its 503 has a body that is described: what is ready and what is not. */
 const REPORT = 'getReadiness'
 
 export interface Asked { request: FuzzRequest, isAdmin: boolean }
 
-const isFine = (status: number, headers: Answer['headers'] | null) =>
-  status < 500 || (status === 503 && headers?.['retry-after'] !== undefined)
+const isFine = ({ status, headers, text }: Answer) =>
+  status < 500 || (status === 503 && headers['retry-after'] !== undefined) || (status === 500 && NOBODY.test(text))
 
 function findForeignBody ({ status, text, headers }: Answer, { method, operationId }: FuzzRequest): string | null {
   if (status < 400 || method === 'HEAD' || (status === 403 && PLAIN.test(text)) || operationId === REPORT) return null
@@ -37,10 +40,10 @@ function hasDetail (text: string): boolean {
 export function findFault (
   answer: Answer, { request, isAdmin }: Asked, secrets: readonly string[], folders: readonly string[]
 ): string | null {
-  const { status, headers, text, ms } = answer
+  const { status, text, ms } = answer
   if (ms >= GIVE_UP_MS) return 'no answer'
   if (status === 0) return 'a connection that was closed without an answer'
-  if (!isFine(status, headers)) return `${status} ${STATUS_CODES[status] ?? ''}`
+  if (!isFine(answer)) return `${status} ${STATUS_CODES[status] ?? ''}`
   if (ms > ANSWER_MAX_MS) return `an answer after ${Math.round(ms)} ms`
   const asked = `${request.url} ${request.body?.toString() ?? ''}`
   const secret = secrets.find((one) => text.includes(one) && !asked.includes(one))
