@@ -8,7 +8,7 @@ import type { Loaded } from '../../core/loader/registry.ts'
 import { checkAsked } from '../circuits/left-out.ts'
 import { nameSortKey } from '../library/names.ts'
 import { checkMatch } from '../scans/identify/check-match.ts'
-import { type Found, type Founds, idOf } from '../scans/identify/findings.ts'
+import { type Found, type Founds, idOf, isIdentified } from '../scans/identify/findings.ts'
 import { toMergeBase } from '../scans/identify/merge-base.ts'
 import { mergeMatches, readPriorities } from '../scans/identify/merge.ts'
 import { type RomAtProviders, loadRomAtProviders } from '../scans/identify/rom-at-providers.ts'
@@ -28,9 +28,6 @@ const KEPT_BY_UNMATCH = 'gamelist'
 export function createMatcher (app: FastifyInstance, config: Config) {
   const { providers } = app.registry
   const store = createMatchStore(app.pg)
-
-  const isIdentified = (founds: Founds) => [...founds].some(([key, found]) => idOf(found) !== null &&
-    (providers.get(key)?.definition.kind ?? 'games') === 'games')
 
   /** The game with this id; one that cannot be asked for, or is not found, is known by its id alone. */
   async function readGame (key: string, id: ProviderId, rom: RomAtProviders, scope: CallScope): Promise<Found> {
@@ -52,10 +49,10 @@ export function createMatcher (app: FastifyInstance, config: Config) {
   async function write (rom: RomAtProviders, found: Founds, dropped: readonly string[]): Promise<Founds> {
     const kept = [...rom.stored].filter(([key]) => !dropped.includes(key))
     const all = new Map([...kept, ...found])
-    const priorities = readPriorities(config, [...providers.values()].map(({ definition }) => definition))
+    const priorities = readPriorities(config, providers)
     const merged = mergeMatches(all, toMergeBase(rom.rom, false), priorities)
     await store.writeMatches([{
-      rom_id: rom.rom.id, matches: found, dropped, merged: { ...merged, is_identified: isIdentified(all) }
+      rom_id: rom.rom.id, matches: found, dropped, merged: { ...merged, is_identified: isIdentified(all, providers) }
     }])
     return all
   }
@@ -100,14 +97,14 @@ export function createMatcher (app: FastifyInstance, config: Config) {
     const own = rom.stored.get(KEPT_BY_UNMATCH)
     const id = own === undefined ? null : idOf(own)
     const left: Founds = id === null ? new Map() : new Map([[KEPT_BY_UNMATCH, { id }]])
-    const priorities = readPriorities(config, [])
+    const priorities = readPriorities(config, new Map())
     const merged = mergeMatches(left, toMergeBase(rom.rom, true), priorities)
     const { fs_name: name } = rom.rom
     await store.writeMatches([{
       rom_id: rom.rom.id,
       matches: left,
       dropped: [...rom.stored.keys()].filter((key) => !left.has(key)),
-      merged: { ...merged, name, name_sort_key: nameSortKey(name), is_identified: isIdentified(left) }
+      merged: { ...merged, name, name_sort_key: nameSortKey(name), is_identified: isIdentified(left, providers) }
     }])
   }
 

@@ -20,7 +20,7 @@ export function createMatching (app: FastifyInstance, config: Config) {
     concurrency: CONCURRENCY, timeoutSeconds: TIMEOUT_MS / 1_000, run: createMatcher(app, config)
   })
 
-  const priorities = readPriorities(config, [...app.registry.providers.values()].map(({ definition }) => definition))
+  const priorities = readPriorities(config, app.registry.providers)
 
   /** Of a provider whose ids are numbers, text that is none means no id. */
   function toId (text: string, type: 'integer' | 'string'): ProviderId | null {

@@ -15,4 +15,4 @@ export const idTypeOf = ({ kind, id }: ProviderDefinition): 'integer' | 'string'
   kind === 'ids' ? null : id ?? null
 
 /** Whether a match of this provider alone makes a ROM identified. */
-export const knowsGames = ({ kind = 'games' }: ProviderDefinition): boolean => kind === 'games'
+export const knowsGames = ({ kind = 'games' }: Pick<ProviderDefinition, 'kind'>): boolean => kind === 'games'

@@ -9,7 +9,7 @@ import { SERVER_DIR } from '../../core/server-dir.ts'
 import { features } from '../../plugins/index.ts'
 import { until } from '../until.ts'
 import { type Timing, answer, time } from './process.ts'
-import { CONCURRENCY } from './providers.ts'
+import { sourceOf } from './providers.ts'
 
 export interface ScanInput {
   dataDir: string
@@ -24,27 +24,12 @@ const SDK = pathToFileURL(join(SERVER_DIR, 'sdk/src/index.ts')).href
 
 const SCAN_MS = 600_000
 
-/** Asks one question for each ROM, without a rate. */
-const sourceOf = (key: string) => `import { Type, defineProvider } from '${SDK}'
-
-export default defineProvider({
-  key: '${key}',
-  name: '${key}',
-  id: 'integer',
-  config: Type.Object({ baseUrl: Type.String() }),
-  limits: { concurrency: ${CONCURRENCY} },
-  async identify (rom, { config, http }) {
-    return await http.json(config.baseUrl + '/games', { query: { title: rom.fs_name_no_tags, sha1: rom.sha1_hash } })
-  }
-})
-`
-
 /** As those that come with the server are: their code runs in the scan worker. */
 function writePackage (dataDir: string, key: string): PluginPackage {
   const folder = join(dataDir, key)
   const entry = join(folder, 'index.mjs')
   mkdirSync(folder, { recursive: true })
-  writeFileSync(entry, sourceOf(key))
+  writeFileSync(entry, sourceOf(key, SDK))
   return {
     folder, entry, name: `@svc/provider-${key}`, version: '1.0.0', manifest: { kind: 'provider', key, sdk: '^1' },
     origin: 'built-in', problem: null

@@ -17,7 +17,9 @@ const packageJson = (key: string) => ({
   svc: { kind: 'provider', key, sdk: '^1' },
   exports: './index.js'
 })
-const sourceOf = (key: string) => `import { Type, defineProvider } from '@svc/plugin-sdk'
+
+/** Asks one question for each ROM, without a rate. */
+export const sourceOf = (key: string, sdk = '@svc/plugin-sdk') => `import { Type, defineProvider } from '${sdk}'
 
 export default defineProvider({
   key: '${key}',

@@ -7,7 +7,7 @@ import type { Artwork } from '../artwork/artwork.ts'
 import { findOfferers, listBadges } from '../artwork/origins.ts'
 import { createBatcher } from '../run/batcher.ts'
 import type { RomLookup } from './one-rom.ts'
-import { type Founds, createFindings, idOf } from './findings.ts'
+import { type Founds, createFindings, idOf, isIdentified } from './findings.ts'
 import { type LookupSubject, planLookups } from './plan.ts'
 import type { MatchStore, MatchWrite } from '../store/match-rows.ts'
 import { type Priorities, mergeMatches } from './merge.ts'
@@ -93,10 +93,9 @@ export function createIdentification (services: IdentificationServices) {
     await romLookup.lookUp(toSdkRom(subject, subject.titles, platform, config), lookups, findings)
     progress.add({ failed_lookups: findings.failures })
     const { all, found, dropped } = findings.conclude(romLookup.keys)
-    const isIdentified = romLookup.isIdentified(all)
-    const outcome = { rom, isNew, platform, isIdentified, matches: all }
+    const outcome = { rom, isNew, platform, isIdentified: isIdentified(all, providers), matches: all }
     if (found.size === 0 && dropped.length === 0 && !isFresh) return { ...outcome, write: null }
-    const merged = { ...mergeMatches(all, toMergeBase(rom, isFresh), priorities), is_identified: isIdentified }
+    const merged = { ...mergeMatches(all, toMergeBase(rom, isFresh), priorities), is_identified: outcome.isIdentified }
     return { ...outcome, write: { rom_id: rom.id, matches: found, dropped, merged } }
   }
 

@@ -1,4 +1,5 @@
-import type { LinkMatch, Match, ProviderId } from '@svc/plugin-sdk'
+import type { LinkMatch, Match, ProviderDefinition, ProviderId } from '@svc/plugin-sdk'
+import { knowsGames } from '../../plugins/providers.ts'
 import type { ScanType } from '../scan-types.ts'
 
 /** What a provider says about a ROM; one that gives ids of others only has none of its own. */
@@ -25,6 +26,13 @@ export interface Conclusion {
 
 /** The provider's own id of the game; null for one that gives ids of others only. */
 export const idOf = (found: Found): ProviderId | null => 'id' in found ? found.id : null
+
+/** Whether one of these makes a ROM identified; of a provider that is gone, whether it had an id for it. */
+export function isIdentified (
+  founds: Founds, providers: ReadonlyMap<string, { definition: Pick<ProviderDefinition, 'kind'> }>
+): boolean {
+  return [...founds].some(([key, found]) => idOf(found) !== null && knowsGames(providers.get(key)?.definition ?? {}))
+}
 
 /** A match without a score is certain. */
 const scoreOf = ({ score = 1 }: Found) => score

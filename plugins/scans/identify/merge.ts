@@ -38,11 +38,11 @@ export interface MergeBase {
 
 /** @param providers those there are, in load order */
 export function readPriorities (
-  config: Config, providers: readonly (Place & Pick<ProviderDefinition, 'claims'>)[]
+  config: Config, providers: ReadonlyMap<string, { definition: Place & Pick<ProviderDefinition, 'claims'> }>
 ): Priorities {
-  const keys = providers.map(({ key }) => key)
+  const definitions = [...providers.values()].map(({ definition }) => definition)
   const { metadata, artwork, cover, screenshot, manual } = config.scan.priority
-  const complete = (order: readonly string[]) => [...new Set([...order, ...keys])]
+  const complete = (order: readonly string[]) => [...new Set([...order, ...providers.keys()])]
   const ofArtwork = (order: readonly string[]) => complete(order.length > 0 ? order : artwork)
   return {
     metadata: complete(metadata),
@@ -50,8 +50,8 @@ export function readPriorities (
     screenshot: ofArtwork(screenshot),
     manual: ofArtwork(manual),
     media: config.scan.media,
-    claims: new Map(providers.map(({ key, claims = [] }) => [key, claims])),
-    waits: new Map([...listPredecessors(providers)].map(([key, before]) => [key, before.size]))
+    claims: new Map(definitions.map(({ key, claims = [] }) => [key, claims])),
+    waits: new Map([...listPredecessors(definitions)].map(([key, before]) => [key, before.size]))
   }
 }
 

@@ -8,7 +8,7 @@ import type { Breaker } from '../../circuits/breaker.ts'
 import { LeftOutError } from '../../circuits/left-out.ts'
 import { checkMatch } from './check-match.ts'
 import { createFailures } from './failures.ts'
-import { type Findings, type Found, type Founds, type Said, idOf } from './findings.ts'
+import { type Findings, type Found, type Founds, type Said, isIdentified } from './findings.ts'
 import { type ProviderQueue, createProviderQueue } from './one-provider.ts'
 import { preferRegions } from './sdk-rom.ts'
 
@@ -52,12 +52,8 @@ export function createRomLookup (
     queues.set(key, createProviderQueue(provider, breaker, scope.signal))
   }
 
-  /** Whether one of these makes a ROM identified; of a provider that is gone, whether it had an id for it. */
-  const isIdentified = (founds: Founds) => [...founds].some(([key, found]) => idOf(found) !== null &&
-    (providers.get(key)?.definition.kind ?? 'games') === 'games')
-
   const isPassedOver = ({ when = 'always' }: ProviderDefinition, founds: Founds) =>
-    when !== 'always' && (when === 'identified') !== isIdentified(founds)
+    when !== 'always' && (when === 'identified') !== isIdentified(founds, providers)
 
   function preferencesFor ({ region_codes: own }: Rom) {
     return prefersOwnRegions ? preferRegions(own, scope.preferences) : scope.preferences
@@ -98,8 +94,6 @@ export function createRomLookup (
   return {
     /** The keys that can be asked. */
     keys: [...queues.keys()],
-
-    isIdentified,
 
     /** What went wrong with providers so far, in words. */
     complaints: failures.describe,

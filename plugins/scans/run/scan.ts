@@ -106,7 +106,7 @@ export async function runScan (
     titles: createTitles(providers, scope, log),
     artwork: { ...artwork, fetch: (subject) => artwork.fetch(subject).catch(giveUp) },
     store: { writeMatches: (writes) => matches.writeMatches(writes).catch(giveUp) },
-    priorities: readPriorities(config, [...providers.values()].map(({ definition }) => definition))
+    priorities: readPriorities(config, providers)
   })
   const { rules } = app.library
   const services: PlatformScanServices = {
