@@ -29,6 +29,16 @@ function leave (key: string, child: ChildProcess): void {
 }
 
 /**
+ * A worker's channel that ends while a connection is on its way through it never says so: node:cluster, which listens
+ * for nothing else once the process has ended, would count on that worker for ever.
+ */
+function tellOfEnd (child: ChildProcess): void {
+  let isTold = false
+  child.once('disconnect', () => { isTold = true })
+  child.once('close', () => { if (!isTold) child.emit('disconnect') })
+}
+
+/**
  * Closes the connections that a web worker was handed and never took, because it died, or because it closed meanwhile
  * and nobody else is there. node:cluster keeps its own copy of each until a worker takes it: the client would wait for
  * ever.
@@ -59,6 +69,7 @@ export function closeUntaken (child: ChildProcess): void {
     return send(...args)
   })
   child.on('internalMessage', (message: unknown) => { if (isClusterMessage(message)) noteReceived(message) })
+  tellOfEnd(child)
   child.once('disconnect', () => { for (const key of [...takersByKey.keys()]) leave(key, child) })
   child.once('close', () => {
     setTimeout(() => { for (const { handle } of open.values()) handle.close() }, LAST_WORDS_MS).unref()

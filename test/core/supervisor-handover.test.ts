@@ -32,6 +32,7 @@ t.test('a connection that a web worker was handed while it closed', {
     const worker = cluster.fork()
     const child: ChildProcess = worker.process
     t.teardown(async () => {
+      if (child.exitCode !== null || child.signalCode !== null) return
       child.kill('SIGKILL')
       await once(child, 'close')
     })
@@ -65,6 +66,21 @@ t.test('a connection that a web worker was handed while it closed', {
   await t.test('is cut off when nobody else is there', async (t) => {
     const port = await checkPort(server)
     t.equal(await hear(await startWorker(t, port), port, join(folder, 'alone')), '')
+  })
+
+  await t.test('is cut off when the other one died with a connection under way', async (t) => {
+    const port = await checkPort(server)
+    const dying = await startWorker(t, port)
+    const worker = await startWorker(t, port)
+    const told = once(dying.child, 'message')
+    dying.child.send(join(folder, 'never'))
+    await told
+    // It is the first that is free.
+    connect(port, '127.0.0.1').on('error', () => { /* cut off */ })
+    await dying.handed
+    dying.child.kill('SIGKILL')
+    await once(dying.child, 'close')
+    t.equal(await hear(worker, port, join(folder, 'left')), '')
   })
 
   await t.test('is taken by another one', async (t) => {
