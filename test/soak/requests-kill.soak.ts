@@ -1,7 +1,9 @@
+import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { Agent, request as sendRequest } from 'node:http'
+import { Agent, type ClientRequest, request as sendRequest } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import t from 'tap'
 import { listChildren, tryFetch } from '../e2e/server.ts'
 import { until } from '../until.ts'
@@ -13,6 +15,8 @@ const VISITORS = 12
 const OPEN_MAX_MS = 10_000
 /** How long a visitor waits for an answer that never comes. */
 const GIVE_UP_MS = 60_000
+/** Tells of each request that hangs which process has its connection; needs the program `ss`. */
+const SHOWS_SOCKETS = process.env.SOAK_SHOW_SOCKETS === '1'
 const PATHS = ['/api/heartbeat', '/api/roms', '/api/devices', '/api/users/me', '/api/permissions/groups']
 
 /** What each kill is of. A server gives up whose database ends six times in a row, none after a minute. */
@@ -20,19 +24,55 @@ const KINDS = ['web worker', 'database connection', 'database', 'web worker', 'd
 type Kind = typeof KINDS[number]
 const DATABASE_KILLS_MAX = 5
 
+/** A kill, and when it was. */
+interface Kill { kind: Kind, at: number }
 type Ending = number | 'closed' | 'hung'
+interface Ended { ending: Ending, ms: number }
 
-/** One request, and how it ended. */
-function ask (url: string, path: string, agent: Agent | false): Promise<Ending> {
+const kills: Kill[] = []
+
+/** Which processes have either end of a connection. */
+async function findHolders (port: number | undefined): Promise<string[]> {
+  const { stdout } = await promisify(execFile)('ss', ['-tanp'])
+  return stdout.split('\n').filter((line) => line.includes(`:${port} `)).map((line) => line.replaceAll(/\s+/g, ' '))
+}
+
+/** What is known of a request that is still open. */
+async function describe (request: ClientRequest, since: number) {
+  const { path, reusedSocket, socket } = request
+  const last = kills.findLast(({ at }) => at <= since)
+  const next = kills.find(({ at }) => at > since)
+  return {
+    path,
+    isReused: reusedSocket,
+    localPort: socket?.localPort,
+    sentBytes: socket?.bytesWritten,
+    receivedBytes: socket?.bytesRead,
+    killBefore: last === undefined ? null : { kind: last.kind, ms: Math.round(since - last.at) },
+    killAfter: next === undefined ? null : { kind: next.kind, ms: Math.round(next.at - since) },
+    holders: SHOWS_SOCKETS ? await findHolders(socket?.localPort) : null
+  }
+}
+
+/** One request, and how it ended. What is open for too long is told at once. */
+function ask (url: string, path: string, agent: Agent | false, tell: (text: string) => void): Promise<Ended> {
   return new Promise((resolve) => {
+    const since = performance.now()
+    const end = (ending: Ending) => {
+      clearTimeout(late)
+      resolve({ ending, ms: performance.now() - since })
+    }
     const request = sendRequest(`${url}${path}`, {
       method: path === '/api/devices' ? 'POST' : 'GET', agent, headers: { authorization: AUTHORIZATION, 'content-type': 'application/json' }
     }, (answer) => {
-      answer.resume().on('end', () => { resolve(answer.statusCode ?? 0) }).on('error', () => { resolve('closed') })
+      answer.resume().on('end', () => { end(answer.statusCode ?? 0) }).on('error', () => { end('closed') })
     })
-    request.on('error', () => { resolve('closed') })
+    const late = setTimeout(() => {
+      describe(request, since).then((facts) => { tell(`open for too long: ${JSON.stringify(facts)}`) }, (err: unknown) => { tell(String(err)) })
+    }, OPEN_MAX_MS)
+    request.on('error', () => { end('closed') })
     request.setTimeout(GIVE_UP_MS, () => {
-      resolve('hung')
+      end('hung')
       request.destroy()
     })
     request.end(path === '/api/devices' ? JSON.stringify({ hostname: 'deck', platform: 'linux' }) : undefined)
@@ -52,9 +92,8 @@ t.test('whatever is killed, every request ends', async (t) => {
   async function visit (visitor: number): Promise<void> {
     const agent = visitor % 2 === 0 ? new Agent({ keepAlive: true, maxSockets: 1 }) : false
     for (let count = visitor; !over.signal.aborted; count++) {
-      const since = performance.now()
-      const ending = await ask(server.url, PATHS[count % PATHS.length] ?? '/', agent)
-      longestMs = Math.max(longestMs, performance.now() - since)
+      const { ending, ms } = await ask(server.url, PATHS[count % PATHS.length] ?? '/', agent, (text) => { t.comment(text) })
+      longestMs = Math.max(longestMs, ms)
       endings.set(ending, (endings.get(ending) ?? 0) + 1)
       // What is refused at once would be asked again thousands of times.
       if (ending === 'closed') await until(async () => over.signal.aborted || await tryFetch(`${server.url}/api/health`), 'a server', { ...server.command, ms: WAIT_MS })
@@ -86,6 +125,7 @@ t.test('whatever is killed, every request ends', async (t) => {
 
 /** Kills one of the processes that answer requests, or what they talk to. */
 async function killOne (server: SoakServer, kind: Kind, turn: number): Promise<void> {
+  kills.push({ kind, at: performance.now() })
   if (kind === 'database connection') {
     const rows = await server.query<{ pid: number }>(`select pg_terminate_backend(pid), pid from (
       select pid from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
