@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { NO_HOST, lacksHost } from '../web/framework-errors.ts'
 
 /** Where sockets are served, below the path of the base URL. */
 export const SOCKET_PATH = '/ws/socket.io'
@@ -29,6 +30,7 @@ export function isSocketUpgrade (request: IncomingMessage, path: string): boolea
 }
 
 function findFault (request: IncomingMessage): Fault | null {
+  if (lacksHost(request)) return { status: 400, detail: NO_HOST }
   const { method = '', headers } = request
   if (!METHODS.includes(method)) return { status: 405, detail: 'Method Not Allowed' }
   if (method === 'GET' && hasBody(request)) return { status: 400, detail: 'GET takes no body here; send it with POST' }

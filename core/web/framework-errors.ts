@@ -28,10 +28,13 @@ export function refuseExpectation ({ headers }: IncomingMessage, reply: ServerRe
 }
 
 /** RFC 9112, 3.2: HTTP/1.1 names the host that it is for. */
+export const lacksHost = ({ httpVersion, headers }: IncomingMessage) => httpVersion === '1.1' && headers.host === undefined
+export const NO_HOST = 'The request names no host; send a Host header'
+
 export async function requireHost ({ raw }: FastifyRequest, reply: FastifyReply): Promise<void> {
-  if (raw.httpVersion !== '1.1' || raw.headers.host !== undefined) return
+  if (!lacksHost(raw)) return
   reply.header('connection', 'close')
-  throw badRequest('The request names no host; send a Host header')
+  throw badRequest(NO_HOST)
 }
 
 interface ConnectionError extends Error { code?: string }

@@ -46,6 +46,10 @@ t.test('what the web server answers by itself', async (t) => {
       ['Hello\r\n\r\n', 400],
       ['GET /api/heartbeat HTTP/1.1\r\n\r\n', 400],
       ['GET /nowhere HTTP/1.1\r\n\r\n', 400],
+      [`GET ${SOCKETS}/?EIO=4&transport=polling HTTP/1.1\r\n\r\n`, 400],
+      [`GET ${SOCKETS}/?EIO=4&transport=polling&sid=2-nobody HTTP/1.1\r\n\r\n`, 400],
+      [`GET ${SOCKETS}/?EIO=4&transport=websocket HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
+        'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n', 400],
       [`GET / HTTP/1.1\r\nHost: a\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
       ['POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n', 400],
       ['GET /api/heartbeat HTTP/1.1\r\nHost: a\r\nExpect: 200-ok\r\n\r\n', 417],
