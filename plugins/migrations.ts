@@ -19,6 +19,7 @@ import { Migration20261122010300 } from './migrations/20261122010300-plugin-snap
 import { Migration20261122010400 } from './migrations/20261122010400-provider-accounts.ts'
 import { Migration20261122100000 } from './migrations/20261122100000-plugin-state.ts'
 import { Migration20261122100100 } from './migrations/20261122100100-badges.ts'
+import { Migration20261122110000 } from './migrations/20261122110000-foreign-key-indexes.ts'
 
 /** Every migration in the order they run. A released one is never changed. */
 export const migrations: Migrations = [
@@ -41,5 +42,6 @@ export const migrations: Migrations = [
   { name: '20261122010300-plugin-snapshots', class: Migration20261122010300 },
   { name: '20261122010400-provider-accounts', class: Migration20261122010400 },
   { name: '20261122100000-plugin-state', class: Migration20261122100000 },
-  { name: '20261122100100-badges', class: Migration20261122100100 }
+  { name: '20261122100100-badges', class: Migration20261122100100 },
+  { name: '20261122110000-foreign-key-indexes', class: Migration20261122110000 }
 ]

@@ -47,7 +47,7 @@ export const Asset = defineEntity({
     is_gallery: columns.flag(),
     missing_from_fs: columns.flag(),
     /** Device that sent the first content. */
-    origin_device: () => p.manyToOne(Device).deleteRule('set null').joinColumn('origin_device_id').nullable(),
+    origin_device: () => p.manyToOne(Device).deleteRule('set null').joinColumn('origin_device_id').nullable().index(),
     /** The asset whose other side this one keeps, when it came out of a conflict. */
     conflict_of: p.integer().nullable(),
     deleted_at: columns.time().nullable(),

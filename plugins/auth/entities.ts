@@ -14,7 +14,7 @@ export const Session = defineEntity({
     user_agent: columns.text().default(''),
     address: columns.text().default(''),
     /** The browser as a device. */
-    device: () => p.manyToOne(Device).deleteRule('set null').joinColumn('device_id').nullable(),
+    device: () => p.manyToOne(Device).deleteRule('set null').joinColumn('device_id').nullable().index(),
     /** What the OpenID provider wants to see when the session ends there too; sealed. */
     id_token: columns.text().nullable(),
     created_at: columns.createdAt(),

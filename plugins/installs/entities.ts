@@ -20,7 +20,7 @@ export const InstallRequest = defineEntity({
   ],
   properties: {
     id: p.uuid().primary().defaultRaw('gen_random_uuid()'),
-    user: () => p.manyToOne(User).deleteRule('cascade').joinColumn('user_id'),
+    user: () => p.manyToOne(User).deleteRule('cascade').joinColumn('user_id').index(),
     device: () => p.manyToOne(Device).deleteRule('cascade').joinColumn('device_id'),
     rom: () => p.manyToOne(Rom).deleteRule('cascade').joinColumn('rom_id').index(),
     file_ids: p.array((id) => Number(id)).columnType('int[]').default([]),

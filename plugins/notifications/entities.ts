@@ -24,7 +24,7 @@ export const Notification = defineEntity({
     icon: columns.text().nullable(),
     data: p.json<Record<string, unknown>>().defaultRaw("'{}'::jsonb"),
     /** The other user who caused it. */
-    actor: () => p.manyToOne(User).deleteRule('set null').joinColumn('actor_id').nullable(),
+    actor: () => p.manyToOne(User).deleteRule('set null').joinColumn('actor_id').nullable().index(),
     read_at: columns.time().nullable(),
     created_at: columns.createdAt()
   }

@@ -59,7 +59,7 @@ export const DeviceAuthorization = defineEntity({
     request: p.json<DeviceRequest>(),
     /** The new token, sealed until the device fetches it. */
     sealed_token: columns.text().nullable(),
-    token: () => p.manyToOne(ClientToken).deleteRule('cascade').joinColumn('token_id').nullable(),
+    token: () => p.manyToOne(ClientToken).deleteRule('cascade').joinColumn('token_id').nullable().index(),
     polled_at: columns.time().nullable(),
     expires_at: columns.time(),
     created_at: columns.createdAt()

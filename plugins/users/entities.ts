@@ -18,7 +18,7 @@ export const User = defineEntity({
     role: p.enum(ROLES).default('user'),
     enabled: columns.flag(true),
     /** The group's rules apply; null for those of the default group. */
-    permission_group: () => p.manyToOne(PermissionGroup).deleteRule('set null').joinColumn('permission_group_id').nullable(),
+    permission_group: () => p.manyToOne(PermissionGroup).deleteRule('set null').joinColumn('permission_group_id').nullable().index(),
     /** In place of the group's; null for the group's. */
     age_limit: p.integer().nullable(),
     hide_unrated_roms: p.boolean().nullable(),

@@ -22,6 +22,16 @@ t.test('the migrated database is exactly what the entities describe', async (t) 
   t.equal((await orm.schema.getUpdateSchemaSQL({ safe: false })).trim(), '')
 })
 
+t.test('whatever is deleted, what refers to it is found by an index', async (t) => {
+  const client = await connect(t, await createTestDatabase(t))
+  // One over some of the rows may not be asked for all of them.
+  const { rows } = await client.query(`select c.conrelid::regclass::text as table, c.conname as constraint
+    from pg_constraint c where c.contype = 'f' and c.connamespace = 'public'::regnamespace and not exists (
+      select from pg_index i where i.indrelid = c.conrelid and i.indpred is null
+        and (i.indkey::int2[])[0:cardinality(c.conkey) - 1] @> c.conkey)`)
+  t.same(rows, [])
+})
+
 t.test('an empty database is brought to the current schema once, whoever else tries at the same time', async (t) => {
   const url = await createTestDatabase(t, 'template0')
   const ran = await Promise.all([migrate(optionsOf(url)), migrate(optionsOf(url)), migrate(optionsOf(url))])

@@ -1,0 +1,19 @@
+import { Migration } from '@mikro-orm/migrations'
+
+const COLUMNS = [
+  ['assets', 'origin_device_id'],
+  ['device_authorizations', 'token_id'],
+  ['install_requests', 'user_id'],
+  ['notifications', 'actor_id'],
+  ['sessions', 'device_id'],
+  ['users', 'permission_group_id']
+] as const
+
+/** Whatever is deleted, the rows that refer to it are found without reading their whole table. */
+export class Migration20261122110000 extends Migration {
+  override up (): void {
+    for (const [table, column] of COLUMNS) {
+      this.addSql(`create index "${table}_${column}_index" on "${table}" ("${column}")`)
+    }
+  }
+}
