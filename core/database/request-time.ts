@@ -2,6 +2,13 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { OUT_OF_TIME } from './errors.ts'
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** How long all the database work of a request may take, where that grows with the library; each statement stays short. */
+    databaseMs?: number
+  }
+}
+
 /**
  * What one request may spend on the database: waiting for connections, and holding them. Limits of single waits add up,
  * and a request that is handed from one to the next would be open for longer than anybody waits.
@@ -46,11 +53,11 @@ export const timeOfRequest = () => current.getStore()
 
 export const outOfTime = () => Object.assign(new Error('The request has spent its time on the database'), { code: OUT_OF_TIME })
 
-/** Gives every request of an app so much time with the database. */
+/** Gives every request of an app so much time with the database, unless its route says otherwise. */
 export function limitRequests (app: FastifyInstance, limitMs: number): void {
   const times = new WeakMap<FastifyRequest, RequestTime>()
   app.addHook('onRequest', (request, reply, done) => {
-    const time = new RequestTime(limitMs)
+    const time = new RequestTime(request.routeOptions.config.databaseMs ?? limitMs)
     times.set(request, time)
     // What goes on after the answer, timers included, is not the request's any more.
     reply.raw.once('close', () => { time.lift() })

@@ -48,3 +48,16 @@ export async function upsertPlatform (
   if (written === undefined) throw new Error(`Platform '${row.fs_slug}' was not written`)
   return { id: written.id, isNew: written.is_new }
 }
+
+/** How many ROMs one statement deletes, with all that hangs on them: a second's work on a slow machine. */
+const DELETED_AT_ONCE = 5_000
+
+/** Deletes a platform's row and those of its ROMs, in statements that each stay within what one may take. */
+export async function deletePlatform (tx: EntityManager, id: number): Promise<void> {
+  const deleteSome = sql`delete from roms where id in (
+    select id from roms where platform_id = ${id} limit ${DELETED_AT_ONCE})`
+  for (let deleted = 1n; deleted > 0n;) {
+    deleted = (await deleteSome.execute(tx.getKysely())).numAffectedRows ?? 0n
+  }
+  await sql`delete from platforms where id = ${id}`.execute(tx.getKysely())
+}

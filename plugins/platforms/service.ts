@@ -3,12 +3,13 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 import type { Config } from '../../core/config/config.ts'
+import { inTransaction } from '../../core/database/transaction.ts'
 import { badRequest, notFound } from '../../core/errors.ts'
 import { Platform } from './entities.ts'
 import { createPlatformFolders } from './folders.ts'
 import { factsOf, resolvePlatform } from './resolve.ts'
 import { selectFirmware } from '../firmware/rows.ts'
-import { selectHiddenFolders, selectPlatforms, upsertPlatform } from './rows.ts'
+import { deletePlatform, selectHiddenFolders, selectPlatforms, upsertPlatform } from './rows.ts'
 import type { PlatformView, UpdatePlatform } from './schemas.ts'
 import { type PlatformRow, providersOf, toPlatformView, toSyntheticView } from './views.ts'
 import type { Viewer } from './visibility.ts'
@@ -106,7 +107,7 @@ export function createPlatforms (app: FastifyInstance, config: Config) {
     /** Takes a platform and its ROMs out of the database; its folder stays. A scan brings them back under their ids. */
     async delete (em: EntityManager, viewer: Viewer, id: number): Promise<void> {
       await get(em, viewer, id)
-      await em.nativeDelete(Platform, { id })
+      await inTransaction(em, (tx) => deletePlatform(tx, id))
     }
   }
 }

@@ -119,6 +119,15 @@ t.test('the waits of one request do not add up beyond its time, and what follows
   t.same((await app.pg.query('select 1 as one')).rows, [{ one: 1 }], 'others have theirs')
 })
 
+t.test('a route whose work grows with the library has the time that it says', async (t) => {
+  const app = await build(t, { totalMs: 300 })
+  const work = async () => { for (let step = 0; step < 3; step++) await app.pg.query('select pg_sleep(0.2)') }
+  app.get('/short', work)
+  app.get('/long', { config: { databaseMs: 60_000 } }, work)
+  t.equal((await app.inject({ url: '/short' })).statusCode, 503)
+  t.equal((await app.inject({ url: '/long' })).statusCode, 200)
+})
+
 t.test('waiting for a connection and for a lock is part of the time of a request', async (t) => {
   const app = await build(t, { totalMs: 500 })
   app.get('/locked', async () => await app.pg.query(`${ADD}'a'`))
