@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { sql } from 'kysely'
 import type pg from 'pg'
+import { inTransaction } from '../../core/database/transaction.ts'
 import { notFound } from '../../core/errors.ts'
 import { DeletedAccount } from './entities.ts'
 
@@ -69,7 +70,7 @@ async function putBack (tx: EntityManager, accountId: number, userId: number): P
 export async function restoreUploads (
   em: EntityManager, accountId: number, userId: number
 ): Promise<{ username: string, restored: number }> {
-  return await em.transactional(async (tx) => {
+  return await inTransaction(em, async (tx) => {
     const users = await tx.execute<object[]>('select id from users where id = ? for share', [userId])
     if (users.length === 0) throw notFound(`User with ID '${userId}' not found`)
     const [account] = await tx.execute<{ username: string }[]>(

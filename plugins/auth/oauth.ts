@@ -4,6 +4,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import type { AuthScheme, Caller, Presented } from '../../core/access/auth.ts'
 import type { Config } from '../../core/config/config.ts'
+import { inTransaction } from '../../core/database/transaction.ts'
 import { ApiError, badRequest, forbidden } from '../../core/errors.ts'
 import { isScope } from '../../core/access/scopes.ts'
 import { isEqualSecret, sha256 } from '../../core/access/secrets.ts'
@@ -84,7 +85,7 @@ export function createOauth (app: FastifyInstance, config: Config, jwts: Jwts, s
     const claims = await jwts.read('refresh', form.refresh_token)
     const { jti, sid } = claims ?? {}
     if (claims === null || jti === undefined || sid === undefined) throw badRefresh()
-    const view = await em.transactional(async (tx) => {
+    const view = await inTransaction(em, async (tx) => {
       // Until this ends nobody can sign the user out everywhere, and so miss the token that is about to be made.
       const user = await tx.findOne(User, { username: claims.sub }, { lockMode: LockMode.PESSIMISTIC_WRITE })
       if (user === null || !user.enabled || !isMarked(claims, user)) return null

@@ -3,6 +3,7 @@ import { LockMode } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import { type Config, shareableBaseUrl } from '../../core/config/config.ts'
+import { inTransaction } from '../../core/database/transaction.ts'
 import { badRequest, notFound } from '../../core/errors.ts'
 import { sha256 } from '../../core/access/secrets.ts'
 import { User } from '../users/entities.ts'
@@ -121,7 +122,7 @@ export function createResets (app: FastifyInstance, config: Config, jwts: Jwts) 
       const { jti, sub: username } = claims
       checkPassword(password)
       const hash = await hashPassword(password)
-      const userId = await em.transactional(async (tx) => {
+      const userId = await inTransaction(em, async (tx) => {
         const id = await spend(tx, jti, username)
         await replacePassword(tx, id, hash, kept)
         return id

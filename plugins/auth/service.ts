@@ -4,6 +4,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type AuthScheme, type Caller, type Presented, callerOf } from '../../core/access/auth.ts'
 import type { Config } from '../../core/config/config.ts'
+import { inTransaction } from '../../core/database/transaction.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
 import { sha256 } from '../../core/access/secrets.ts'
 import { User } from '../users/entities.ts'
@@ -64,7 +65,7 @@ export function createSessions (app: FastifyInstance, config: Config) {
 
   async function open (user: User, request: FastifyRequest, idToken: string | undefined) {
     const token = randomBytes(32).toString('base64url')
-    const ids = await app.orm.em.fork().transactional(async (tx) => {
+    const ids = await inTransaction(app.orm.em.fork(), async (tx) => {
       // The password may have been changed while it was checked: no session outlives that.
       await lockAccount(tx, user)
       const device = await app.devices.findBrowser(tx, user.id, request)
@@ -92,7 +93,7 @@ export function createSessions (app: FastifyInstance, config: Config) {
 
   /** Ends a user's sessions, all or all but one, their sockets, and the OAuth2 logins with all their tokens. */
   async function endAll (userId: number, kept: number | null = null): Promise<void> {
-    const ended = await app.orm.em.fork().transactional(async (tx) => {
+    const ended = await inTransaction(app.orm.em.fork(), async (tx) => {
       // A refresh that is under way ends first: what it makes would not be found.
       await lockUser(tx, userId)
       await tx.nativeDelete(OneTimeToken, { user: userId, purpose: 'refresh' })

@@ -3,6 +3,7 @@ import type { ChannelDefinition, OutgoingNotification } from '@svc/plugin-sdk'
 import type { FastifyInstance } from 'fastify'
 import { Value } from '@sinclair/typebox/value'
 import type { Caller } from '../../core/access/auth.ts'
+import { inTransaction } from '../../core/database/transaction.ts'
 import { badRequest, invalid, notFound } from '../../core/errors.ts'
 import type { Loaded } from '../../core/loader/registry.ts'
 import { type Quota, createThrottle } from '../auth/throttle-rows.ts'
@@ -99,7 +100,7 @@ export function createChannels (app: FastifyInstance, calls: Calls, codes: Retur
     await checkCount(em, caller.id)
     const kept = await readSettings(caller, loaded, mergeSettings(loaded.definition, input, null))
     const code = await sendCode(caller, loaded, kept)
-    return await em.transactional(async (tx) => {
+    return await inTransaction(em, async (tx) => {
       // Of two requests at once the second sees what the first made.
       await tx.execute('select 1 from users where id = ? for no key update', [caller.id])
       await checkCount(tx, caller.id)
@@ -145,7 +146,7 @@ export function createChannels (app: FastifyInstance, calls: Calls, codes: Retur
       ...(topics === undefined ? {} : { topics: readTopics(topics) }),
       ...(isSwitched ? { enabled, ...(enabled ? { consecutive_failures: 0 } : {}) } : {})
     }
-    await em.transactional(async (tx) => {
+    await inTransaction(em, async (tx) => {
       await tx.nativeUpdate(NotificationChannel, { id }, { ...changes, updated_at: new Date() })
       // What waited for another address, or to be turned on again, is of no use any more.
       if (isSwitched || 'confirmed' in changes) await tx.nativeDelete(ChannelDelivery, { channel: id })

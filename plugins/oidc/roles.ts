@@ -1,12 +1,13 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
+import { inTransaction } from '../../core/database/transaction.ts'
 import { isLastAdmin } from '../users/rows.ts'
 import { User } from '../users/entities.ts'
 import type { ClaimedRole } from './identity.ts'
 
 /** @returns whether the account has the role now; the last administrator who can sign in stays one */
 async function storeRole (em: EntityManager, userId: number, role: User['role']): Promise<boolean> {
-  return await em.transactional(async (tx) => {
+  return await inTransaction(em, async (tx) => {
     if (role !== 'admin' && await isLastAdmin(tx, userId)) return false
     await tx.nativeUpdate(User, { id: userId }, { role, updated_at: new Date() })
     return true

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
+import { inTransaction } from '../../core/database/transaction.ts'
 import { badRequest } from '../../core/errors.ts'
 import { Rom, RomUser } from './entities.ts'
 import type { Marks } from './schemas.ts'
@@ -22,7 +23,7 @@ export async function writeMarks (
     throw badRequest('update_last_played and remove_last_played contradict each other; send one of them')
   }
   const played = updateLastPlayed ? { last_played: new Date() } : removeLastPlayed ? { last_played: null } : {}
-  await em.transactional(async (tx) => {
+  await inTransaction(em, async (tx) => {
     await tx.execute('insert into rom_users (rom_id, user_id) values (?, ?) on conflict (rom_id, user_id) do nothing',
       [romId, userId])
     const row = await tx.findOneOrFail(RomUser, { rom: tx.getReference(Rom, romId), user: userId })

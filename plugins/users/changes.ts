@@ -154,7 +154,7 @@ export function createChanges (app: FastifyInstance, avatars: Avatars, roles: Ro
       const update = await read(input, await find(em, id), caller)
       const { columns, passwordHash, avatar } = update
       try {
-        const outcome = await refuseTaken(columns, () => em.transactional((tx) => write(tx, caller, id, update)))
+        const outcome = await refuseTaken(columns, () => inTransaction(em, (tx) => write(tx, caller, id, update)))
         const { user, before } = outcome
         const isRenamed = before.username !== user.username
         if (!user.enabled) app.sockets.end({ kind: 'user', id })

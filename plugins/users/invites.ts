@@ -88,7 +88,7 @@ export function createInvites (app: FastifyInstance, config: Config) {
       // Hashing is dear: only for somebody who holds a link.
       if (jti === undefined || await em.count(OneTimeToken, { token_hash: sha256(jti), purpose: 'invite' }) === 0) throw badToken()
       const fields = await readNewUser({ ...given, role: 'user' })
-      const { user, role, inviterId } = await em.transactional(async (tx) => {
+      const { user, role, inviterId } = await inTransaction(em, async (tx) => {
         await lockFirstAdmin(tx)
         const invite = await spend(tx, jti)
         return { ...invite, user: await insertUser(tx, { ...fields, role: invite.role }) }

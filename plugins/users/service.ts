@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import { type Caller, requireSignIn } from '../../core/access/auth.ts'
+import { inTransaction } from '../../core/database/transaction.ts'
 import { ApiError, forbidden, notFound } from '../../core/errors.ts'
 import { isUserAdmin } from './admins.ts'
 import { lockFirstAdmin } from './rows.ts'
@@ -76,7 +77,7 @@ export function createUsers (app: FastifyInstance, accounts: Accounts) {
       await checkMayAdd(em, caller, role)
       // Without a caller it is whoever sets the server up.
       const fields = { ...await readNewUser(input), email_confirmed: caller === null || isUserAdmin(caller) }
-      const user = await em.transactional(async (tx) => {
+      const user = await inTransaction(em, async (tx) => {
         await lockFirstAdmin(tx)
         await checkMayAdd(tx, caller, role)
         return await insertUser(tx, fields)

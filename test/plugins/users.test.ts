@@ -167,6 +167,24 @@ t.test('the last administrator stays, even when two part at once', async (t) => 
   }
 })
 
+t.test('a change of an account that another transaction was in the way of is made all the same', async (t) => {
+  const [root, { id: twin }] = [await idOf('admin'), await make('twin', 'admin')]
+  const lock = 'select id from users where id = $1 for key share'
+  const other = await app.pg.connect()
+  t.teardown(() => { other.release() })
+  await other.query("begin; set local deadlock_timeout = '20s'")
+  await other.query(lock, [twin])
+  const change = call('PUT', `/${twin}`, admin, { role: 'user' })
+  const isWaiting = async () => (await app.pg.query(`select from pg_locks where not granted and pid in (
+    select pid from pg_stat_activity where datname = current_database())`)).rowCount === 1
+  await until(isWaiting, 'the change waits for the other transaction')
+  await other.query(lock, [root])
+  await other.query('commit')
+  const { statusCode, body } = await change
+  t.equal(statusCode, 200, body)
+  await call('DELETE', `/${twin}`, admin)
+})
+
 t.test('a new role is told to clients, sockets, listeners and the log', async (t) => {
   const { id } = await make('rita')
   const socket = io(url, { path: '/games/ws/socket.io', transports: ['websocket'], reconnection: false, extraHeaders: await signIn('rita') })
