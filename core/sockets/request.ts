@@ -26,7 +26,7 @@ export function isSocketUrl (url: string, path: string): boolean {
  */
 export function isSocketUpgrade (request: IncomingMessage, path: string): boolean {
   return request.method === 'GET' && request.headers.upgrade?.toLowerCase() === 'websocket' && !hasBody(request) &&
-    isSocketUrl(request.url ?? '', path)
+    !lacksHost(request) && isSocketUrl(request.url ?? '', path)
 }
 
 function findFault (request: IncomingMessage): Fault | null {
@@ -44,11 +44,15 @@ function findFault (request: IncomingMessage): Fault | null {
 const TOO_LARGE: Fault = { status: 413, detail: `The request is larger than ${MESSAGE_MAX_BYTES} bytes; send less at once` }
 
 function refuse (response: ServerResponse, { status, detail }: Fault): void {
+  const body = JSON.stringify({ detail })
   // What is left of the request is not read: nothing may follow it. An upgrade's response has no chained methods.
   response.writeHead(status, {
-    'content-type': 'application/json', connection: 'close', ...(status === 405 ? { allow: METHODS.join(', ') } : {})
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+    ...(status === 405 ? { allow: METHODS.join(', ') } : {})
   })
-  response.end(JSON.stringify({ detail }))
+  response.end(body)
 }
 
 /** Lets through what the transports send, and nothing else; in the form of an engine.io middleware. */
