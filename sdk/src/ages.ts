@@ -24,7 +24,7 @@ const BOARDS: ReadonlyMap<string, Board> = new Map([
   ['ACB', ACB],
   ['OFLC', ACB],
   ['BBFC', letters({ U: 0, PG: 8, 12: 12, '12A': 12, 15: 15, 18: 18, R18: 18 })],
-  ...['PEGI', 'USK', 'GRAC', 'CLASSIND', 'DJCTQ', 'SS', 'ELSPA', 'JV'].map((board) => [board, numbers] as const)
+  ...['PEGI', 'USK', 'GRAC', 'KGRB', 'CLASSIND', 'DJCTQ', 'DEJUS', 'SS', 'ELSPA', 'JV'].map((board) => [board, numbers] as const)
 ])
 
 const toWord = (text: string) => text.toUpperCase().replaceAll(/[^A-Z\d]+/g, '')
@@ -36,4 +36,12 @@ const toWord = (text: string) => text.toUpperCase().replaceAll(/[^A-Z\d]+/g, '')
 export function minimumAge (board: string, rating: string): number | undefined {
   const age = BOARDS.get(toWord(board))?.(toWord(rating))
   return age === undefined || age > AGE_MAX ? undefined : age
+}
+
+/** The highest of the ages that ratings say; undefined when none says one. */
+export function strictestAge (
+  ratings: readonly { readonly board?: string | undefined, readonly rating?: string | undefined }[]
+): number | undefined {
+  const ages = ratings.flatMap(({ board = '', rating = '' }) => minimumAge(board, rating) ?? [])
+  return ages.length === 0 ? undefined : Math.max(...ages)
 }

@@ -36,10 +36,12 @@ export { createXmlElement, parseXml, parseXmlFragment, readXmlRecords, renderXml
   from './xml.ts'
 export type { XmlComment, XmlElement, XmlInstruction, XmlNode, XmlOptions, XmlText } from './xml.ts'
 export {
-  isFields, readDate, readFields, readHtml, readId, readInteger, readNames, readNumber, readNumeric, readRating,
-  readText, readTexts, readUrl, toFieldsList, unique, type Fields
+  isFields, parseJson, readDate, readFields, readHtml, readId, readInteger, readNames, readNumber, readNumeric,
+  readRating, readText, readTexts, readUrl, toFieldsList, unique, withoutEmpty, type Fields
 } from './payload.ts'
 export { parseDate, type PartialDate } from './dates.ts'
 export { toPlainText } from './text.ts'
-export { minimumAge } from './ages.ts'
+export { minimumAge, strictestAge } from './ages.ts'
+export { listMedia } from './media.ts'
+export { completeDescription, describeProduction, type SceneProduction } from './scene.ts'
 export { youtubeVideoId } from './videos.ts'

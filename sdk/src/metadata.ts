@@ -25,10 +25,10 @@ export type ProviderId = number | string
 
 /** The fields every provider may fill. Absent means "not known"; an empty value never overwrites another's. */
 export const GameFieldsSchema = Type.Partial(Type.Object({
-  name: Type.String({ maxLength: 350 }),
+  name: Type.String({ description: 'What is longer than 350 characters is cut' }),
   slug: Type.String(),
   summary: Type.String(),
-  sort_name: Type.String({ maxLength: 500 }),
+  sort_name: Type.String({ description: 'What is longer than 500 characters is cut' }),
   alternative_names: Type.Array(Type.String()),
   genres: Type.Array(Type.String()),
   franchises: Type.Array(Type.String()),

@@ -8,6 +8,15 @@ export function isFields (value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** The value that a text is in JSON; undefined when it is none. */
+export function parseJson (text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 /** The objects in a list, or in an object that is keyed by their ids; anything else is left out. */
 export function toFieldsList (value: unknown): Fields[] {
   if (Array.isArray(value)) return value.filter(isFields)
@@ -85,6 +94,12 @@ export function readFields (fields: Fields, key: string): Fields | undefined {
 /** The different names (`name`) of the objects listed under a key, in their order. */
 export function readNames (fields: Fields, key: string): string[] {
   return unique(toFieldsList(fields[key]).map((entry) => readText(entry, 'name')))
+}
+
+/** A record without what is undefined or an empty list. */
+export function withoutEmpty<Record extends object> (record: Record): Partial<Record> {
+  const isEmpty = (value: unknown) => value === undefined || (Array.isArray(value) && value.length === 0)
+  return Object.fromEntries(Object.entries(record).filter(([, value]) => !isEmpty(value))) as Partial<Record>
 }
 
 /** The different values that are there, in their order. */

@@ -44,7 +44,8 @@ const PUNCTUATION = /[^\p{L}\p{M}\p{N}_\s]/gu
 /** A hyphen within a word is none, nor is the colon of a time. */
 const SEPARATOR = /:(?=\s|$)|(?:^|\s)[-–—/](?=\s|$)/u
 const NON_ASCII = /[^\0-\x7f]/
-const MARKS = /\p{Mn}/gu
+/** Accents. In other scripts a mark makes another letter: `ハ` is no `バ`, and marks are vowels in Hindi and Thai. */
+const ACCENTS = /([\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}])\p{Mn}+/gu
 /** Digits are a word of their own: `X2` is `X 2`. */
 const WORD_END = /\s|(?<=\d)(?=\D)|(?<=\D)(?=\d)/
 const DIGITS = /^\d+$/
@@ -86,7 +87,8 @@ function findLastGroup (text: string): number {
 }
 
 /**
- * A title in the form in which titles are compared: lower case, without articles, punctuation and accents.
+ * A title in the form in which titles are compared: lower case, without articles, punctuation and the accents of
+ * Latin, Greek and Cyrillic letters.
  *
  * @example normalizeTitle('Pokémon: The Ruby Version') // 'pokemon the ruby version'
  */
@@ -94,7 +96,7 @@ export function normalizeTitle (text: string, options: TitleOptions = {}): strin
   let title = text.normalize('NFC').toLowerCase().replaceAll('_', ' ')
   if (options.keepArticles !== true) title = title.replace(LEADING_ARTICLE, '').replace(COMMA_ARTICLE, '')
   if (options.keepPunctuation !== true) title = title.replace(PUNCTUATION, ' ').replace(/\s+/g, ' ')
-  if (NON_ASCII.test(title)) title = title.normalize('NFD').replace(MARKS, '')
+  if (NON_ASCII.test(title)) title = title.normalize('NFD').replace(ACCENTS, '$1').normalize('NFC')
   return title.trim()
 }
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { minimumAge } from '../src/ages.ts'
+import { minimumAge, strictestAge } from '../src/ages.ts'
 
 const AGES: Record<string, Record<string, number>> = {
   ESRB: { EC: 3, E: 6, 'K-A': 6, 'E10+': 10, T: 13, M: 17, AO: 18 },
@@ -12,6 +12,8 @@ const AGES: Record<string, Record<string, number>> = {
   GRAC: { ALL: 0, '12+': 12, '15+': 15, '19+': 19 },
   CLASS_IND: { L: 0, 10: 10, 18: 18 },
   DJCTQ: { L: 0, 14: 14 },
+  DEJUS: { 12: 12 },
+  KGRB: { '12+': 12 },
   SS: { 3: 3, 18: 18 },
   ELSPA: { '11+': 11 },
   JV: { 21: 21 }
@@ -31,4 +33,10 @@ t.test('a rating that says no age is none', async (t) => {
     ['ESRB', 'RP'], ['ESRB', '12'], ['ESRB', ''], ['GRAC', 'TESTING'], ['PEGI', '180'], ['CERO', 'constructor'],
     ['Nobody', '12'], ['', '12'], ['constructor', 'E']
   ] as const) t.equal(minimumAge(board, rating), undefined, `${board} ${rating}`)
+})
+
+t.test('of several ratings the strictest counts', async (t) => {
+  t.equal(strictestAge([{ board: 'ESRB', rating: 'E' }, { board: 'PEGI', rating: '12' }, { board: 'ESRB', rating: 'RP' }]), 12)
+  t.equal(strictestAge([{ board: 'USK', rating: '0' }]), 0)
+  t.equal(strictestAge([{ board: 'ESRB' }, {}]), undefined)
 })

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import t from 'tap'
 import {
-  isFields, readDate, readFields, readHtml, readId, readInteger, readNames, readNumber, readNumeric, readRating,
-  readText, readTexts, readUrl, toFieldsList, unique, youtubeVideoId
+  isFields, parseJson, readDate, readFields, readHtml, readId, readInteger, readNames, readNumber, readNumeric,
+  readRating, readText, readTexts, readUrl, toFieldsList, unique, withoutEmpty, youtubeVideoId
 } from '../src/index.ts'
 
 t.test('a value is read only when it is of the kind asked for', async (t) => {
@@ -89,4 +89,12 @@ t.test('whatever an answer holds, reading it never throws', async () => {
     if (rating !== undefined && !(rating >= 0 && rating <= 100)) throw new Error(`a rating of ${rating}`)
     toFieldsList(value)
   }))
+})
+
+t.test('a text that is no JSON is not known', async (t) => {
+  t.same([parseJson('{"a":1}'), parseJson('null'), parseJson('<html>'), parseJson('')], [{ a: 1 }, null, undefined, undefined])
+})
+
+t.test('a record is kept without what it does not know', async (t) => {
+  t.strictSame(withoutEmpty({ a: undefined, b: [], c: 0, d: '', e: null, f: [1] }), { c: 0, d: '', e: null, f: [1] })
 })

@@ -8,12 +8,14 @@ import { readReport, renderSurface } from './surface.ts'
 const VALUES = [
   'CredentialsRefusedError', 'DeliveryRefusedError', 'GameFieldsSchema', 'HttpStatusError', 'InvalidSettingsError',
   'MEDIA_KINDS', 'ManifestSchema', 'MatchSchema', 'MediaSchema', 'PLATFORMS', 'PLAY_STATUSES', 'RateLimitedError',
-  'SDK_VERSION', 'ServiceDownError', 'Type', 'XmlError', 'compareTitles', 'contentHashes', 'createXmlElement',
-  'defineChannel', 'defineExporter', 'defineProvider', 'findBestCandidate', 'findBestTitle', 'isFields', 'lastPart',
-  'listPlatformIds', 'minimumAge', 'normalizeTitle', 'parseDate', 'parseXml', 'parseXmlFragment', 'platformIds',
+  'SDK_VERSION', 'ServiceDownError', 'Type', 'XmlError', 'compareTitles', 'completeDescription', 'contentHashes',
+  'createXmlElement', 'defineChannel', 'defineExporter', 'defineProvider', 'describeProduction', 'findBestCandidate',
+  'findBestTitle', 'isFields', 'lastPart', 'listMedia', 'listPlatformIds', 'minimumAge', 'normalizeTitle', 'parseDate',
+  'parseJson', 'parseXml', 'parseXmlFragment', 'platformIds',
   'rankCandidates', 'readDate', 'readFields', 'readHtml', 'readId', 'readInteger', 'readNames', 'readNumber',
-  'readNumeric', 'readRating', 'readText', 'readTexts', 'readUrl', 'readXmlRecords', 'renderXml', 'toFieldsList',
-  'toPlainText', 'toQuery', 'toSearchTerm', 'unique', 'xmlChildren', 'xmlText', 'youtubeVideoId'
+  'readNumeric', 'readRating', 'readText', 'readTexts', 'readUrl', 'readXmlRecords', 'renderXml',
+  'strictestAge', 'toFieldsList', 'toPlainText', 'toQuery', 'toSearchTerm', 'unique', 'withoutEmpty', 'xmlChildren',
+  'xmlText', 'youtubeVideoId'
 ]
 const TYPES = [
   'Allowance', 'ArchiveMember', 'BestTitle', 'BestTitleOptions', 'Cache', 'Channel', 'ChannelDefinition', 'Context',
@@ -24,7 +26,7 @@ const TYPES = [
   'PlatformFacts', 'PlatformRecord', 'PlayStatus', 'Plugin', 'PluginDefinition', 'PluginKind', 'Preferences', 'Provider',
   'ProviderContext', 'ProviderContextOf', 'ProviderDefinition', 'ProviderId', 'ProviderIdType', 'ProviderKind', 'RankedCandidate',
   'Rate',
-  'RequestOptions', 'Rom', 'RomFile', 'RomPlatform', 'SearchQuery', 'Static', 'TitleOptions', 'TitleTable', 'XmlComment', 'XmlElement',
+  'RequestOptions', 'Rom', 'RomFile', 'RomPlatform', 'SceneProduction', 'SearchQuery', 'Static', 'TitleOptions', 'TitleTable', 'XmlComment', 'XmlElement',
   'XmlInstruction', 'XmlNode', 'XmlOptions', 'XmlText', 'ZipMember'
 ]
 const TESTING_VALUES = [

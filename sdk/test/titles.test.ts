@@ -35,6 +35,10 @@ t.test('titles are normalised to words in lower case', async (t) => {
     ['Pokémon: Ruby & Sapphire!', 'pokemon ruby sapphire'],
     ['Cafe\u0301 Harbor', 'cafe harbor'],
     ['港の物語', '港の物語'],
+    ['ハ\u3099ーハ\u309Aー!', 'バーパー'],
+    ['가게', '가게'],
+    ['हिन्दी', 'हिन्दी'],
+    ['Ελλάδα Ёлка', 'ελλαδα елка'],
     ['¡!', '']
   ]
   for (const [title, normalized] of titles) t.equal(normalizeTitle(title), normalized, title)
@@ -53,6 +57,17 @@ t.test('the published scores are met', async (t) => {
     ['tetris', 'dr mario', 0.5278]
   ]
   for (const [a, b, score] of vectors) t.equal(Number(compareTitles(a, b).toFixed(4)), score, `${a} / ${b}`)
+})
+
+t.test('a mark that makes another letter of one is not lost', async (t) => {
+  t.ok(compareTitles('ハーバー', 'バーハー') < 1)
+  t.equal(findBestTitle('ハーバー', ['パーパー', 'バーハー', 'ハーハー'], { threshold: 0.88 }), undefined)
+  t.equal(findBestTitle('ポケモン', ['ボケモン', 'ポケモン'], { threshold: 0.75 })?.index, 1)
+  const kana = fc.constantFrom(...'かがきぎくぐはばぱひびぴハバパヒビピ')
+  fc.assert(fc.property(fc.array(kana, { minLength: 1 }), fc.array(kana, { minLength: 1 }), (a, b) => {
+    const [left, right] = [a.join(''), b.join('')]
+    return (compareTitles(left, right) === 1) === (left === right) && compareTitles(left.normalize('NFD'), left) === 1
+  }))
 })
 
 t.test('titles are compared as they are read, not as they are written', async (t) => {

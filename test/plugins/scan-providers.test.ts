@@ -38,6 +38,14 @@ async function circuitOf (key: string): Promise<Circuit | null | undefined> {
 
 const reasons = (status: Awaited<ReturnType<typeof scan>>) => status.meta.problems.map((problem) => problem.reason)
 
+t.test('a name that is longer than names can be is cut, and its match counts', async (t) => {
+  const folder = await platform('Long.bin')
+  alpha.identify = () => ({ id: 1, name: `${'n'.repeat(349)}🌊`, sort_name: 's'.repeat(501) })
+  t.same(reasons(await scan({ platform_fs_slugs: [folder] })), [])
+  const rows = await sql("select name, length(name_sort_key) as sort_length from roms where fs_name = 'Long.bin'")
+  t.match(rows, [{ name: 'n'.repeat(349), sort_length: 500 }], 'no half of a character is left')
+})
+
 t.test('each field comes from the first source in its own order that has a value', async (t) => {
   await put({ 'roms/snes/Merge.sfc': 'merge' })
   // An address that is refused at once.

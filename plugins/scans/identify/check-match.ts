@@ -6,6 +6,9 @@ import type { Loaded } from '../../../core/loader/registry.ts'
 import type { Found } from './findings.ts'
 
 const matches = TypeCompiler.Compile(MatchSchema)
+/** Characters that the columns of names hold. */
+const NAME_LENGTH = 350
+const SORT_NAME_LENGTH = 500
 
 type Provider = Loaded<ProviderDefinition>
 
@@ -37,7 +40,13 @@ export function checkMatch (match: unknown, provider: Provider): Found {
     throw new Error(`Provider '${key}' returned the date ${match.first_release_date}, which no calendar has`)
   }
   checkAddresses((match.media ?? []).map(({ url }) => url), provider)
-  return toStorable(match) as Found
+  return toStorable({ ...match, ...cutNames(match) }) as Found
+}
+
+/** Never leaves half of a character that takes two places. */
+function cutNames ({ name, sort_name: sortName }: Static<typeof MatchSchema>) {
+  const cut = (text: string | undefined, length: number) => text?.slice(0, length).replace(/[\uD800-\uDBFF]$/, '')
+  return { name: cut(name, NAME_LENGTH), sort_name: cut(sortName, SORT_NAME_LENGTH) }
 }
 
 /** Of a source that gives ids of others, nothing else counts. */

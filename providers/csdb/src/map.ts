@@ -1,10 +1,10 @@
-import { type LinkMatch, type Match, type Media, type XmlElement, parseDate, unique } from '@svc/plugin-sdk'
+import {
+  type LinkMatch, type Match, type Media, type XmlElement, completeDescription, describeProduction, listMedia,
+  parseDate, unique
+} from '@svc/plugin-sdk'
 import type { Metadata } from './metadata.ts'
 import { listCredits, listReleasers } from './people.ts'
 import { listElements, textOf, urlOf } from './text.ts'
-
-const NAME_LENGTH = 350
-const SEPARATOR = ' · '
 
 /** A match; when Pouët or Demozoo found the same release, what they say of it is kept. */
 export function toMatch (
@@ -17,8 +17,8 @@ export function toMatch (
   const summary = twins.find((twin) => twin.summary !== undefined)?.summary
   return {
     id,
-    name: twins.find((twin) => twin.name !== undefined)?.name ?? textOf(release, 'Name')?.slice(0, NAME_LENGTH),
-    summary: summary === undefined ? composeSummary(metadata, date?.at) : withPage(summary, metadata.csdb_url),
+    name: twins.find((twin) => twin.name !== undefined)?.name ?? textOf(release, 'Name'),
+    summary: describe(metadata, date?.at, summary),
     alternative_names: unique([textOf(release, 'AKA')]),
     genres: metadata.genres,
     companies: metadata.companies,
@@ -68,17 +68,13 @@ function toPartyLine (party: string | undefined, release: XmlElement): string | 
   return place === undefined ? line : `${line} #${place}`
 }
 
-function composeSummary ({ types, companies, party_line: party, csdb_url: page }: Metadata, at?: number): string {
-  const by = companies.length === 0 ? [] : ['by', companies.join(', ')]
-  const what = [...types, ...by, ...at === undefined ? [] : [`(${new Date(at).getUTCFullYear()})`]]
-  return unique([what.join(' ') || undefined, party, page]).join(SEPARATOR)
-}
-
-function withPage (summary: string, page: string): string {
-  return summary.split(SEPARATOR).includes(page) ? summary : [summary, page].join(SEPARATOR)
+function describe (metadata: Metadata, released?: number, known?: string): string {
+  const { types, companies, party_line: party, csdb_url: page } = metadata
+  if (known !== undefined) return completeDescription(known, { pages: [page] })
+  return describeProduction({ types, companies, released, parties: unique([party]), pages: [page] })
 }
 
 function toMedia (release: XmlElement): Media[] {
   const url = urlOf(release, 'ScreenShot')
-  return url === undefined ? [] : [{ kind: 'cover', url }, { kind: 'screenshot', url }]
+  return [...listMedia('cover', [url]), ...listMedia('screenshot', [url])]
 }

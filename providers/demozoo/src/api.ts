@@ -1,4 +1,6 @@
-import { type Fields, type ProviderId, type RequestOptions, ServiceDownError, isFields, readInteger, toFieldsList } from '@svc/plugin-sdk'
+import {
+  type Fields, type ProviderId, type RequestOptions, ServiceDownError, isFields, readId, readText, toFieldsList
+} from '@svc/plugin-sdk'
 import type { DemozooContext } from './config.ts'
 
 const PRODUCTIONS_URL = 'https://demozoo.org/api/v1/productions/'
@@ -26,6 +28,5 @@ export async function readProduction (id: number, { http }: DemozooContext): Pro
 }
 
 function isProduction (fields: Fields): fields is Production {
-  const id = readInteger(fields, 'id')
-  return id !== undefined && id > 0 && typeof fields.title === 'string' && fields.title.trim() !== ''
+  return typeof fields.id === 'number' && readId(fields, 'id') !== undefined && readText(fields, 'title') !== undefined
 }

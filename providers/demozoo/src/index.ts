@@ -6,9 +6,6 @@ import { toMatch } from './map.ts'
 import { MetadataSchema } from './metadata.ts'
 import { PLATFORM_IDS } from './platforms.ts'
 
-/** Productions that a person may choose from. */
-const CHOICES = 15
-
 export default defineProvider({
   key: 'demozoo',
   name: 'Demozoo',
@@ -23,10 +20,7 @@ export default defineProvider({
   limits: { concurrency: 2, timeoutMs: 120_000, rates: [{ requests: 2, perMs: 1_000 }] },
   attribution: 'Data from Demozoo, https://demozoo.org',
 
-  async identify (rom, ctx) {
-    const found = await findProduction(rom, ctx)
-    return found && toMatch(found.production, found.score)
-  },
+  identify: findProduction,
 
   async getById (id, _rom, ctx) {
     const production = Number.isSafeInteger(id) && id > 0 ? await readProduction(id, ctx) : undefined
@@ -36,11 +30,9 @@ export default defineProvider({
   async search ({ term, platform }, ctx) {
     const title = toTitle(term)
     const rows = title === '' ? [] : await listProductions(title, platform.ids, ctx)
-    return rankCandidates(title, rows.slice(0, CHOICES), (row) => [row.title])
-      .map(({ candidate, score }) => toMatch(candidate, score))
+    const ranked = rankCandidates(title, rows.slice(0, 15), (row) => [row.title])
+    return ranked.map(({ candidate, score }) => toMatch(candidate, score))
   },
 
-  async heartbeat (ctx) {
-    return (await listProductions('Second Reality', [], ctx)).length > 0
-  }
+  heartbeat: async (ctx) => (await listProductions('Second Reality', [], ctx)).length > 0
 })

@@ -3,7 +3,6 @@ import type { Game } from './api.ts'
 import type { Metadata } from './metadata.ts'
 
 const IMAGES_URL = 'https://infinity.unstable.life/images'
-const NAME_LENGTH = 350
 
 export function toMatch (game: Game, score?: number): Match<Metadata, string> {
   const developers = unique([readText(game, 'developer')])
@@ -21,7 +20,7 @@ export function toMatch (game: Game, score?: number): Match<Metadata, string> {
     id: game.id.trim(),
     score,
     ...lists,
-    name: game.title.trim().slice(0, NAME_LENGTH),
+    name: game.title.trim(),
     summary: readText(game, 'originalDescription'),
     alternative_names: readJoined(game, 'alternateTitles'),
     developers,

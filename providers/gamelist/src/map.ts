@@ -4,8 +4,6 @@ import type { Entry } from './entries.ts'
 import { MEDIA, type MediaKey } from './media.ts'
 import type { GamelistMetadata } from './metadata.ts'
 
-const NAME_LENGTH = 350
-const SORT_NAME_LENGTH = 500
 const SORT_DIGITS = 12
 const DAY_MS = 24 * 60 * 60 * 1000
 /** Scrapers write `Sports / Soccer-Sports` for two genres, and `Role-Playing` or `Shoot-'Em-Up` for one. */
@@ -27,8 +25,8 @@ function toFields (text: Entry['text']): GameFields {
   const rating = toRating(text.get('rating'))
   const players = toPlayerCount(text.get('players'))
   return {
-    name: cut(text.get('name'), NAME_LENGTH),
-    sort_name: cut(toSortKey(text.get('sortname')), SORT_NAME_LENGTH),
+    name: text.get('name'),
+    sort_name: toSortKey(text.get('sortname')),
     summary: text.get('desc'),
     regions: toList(text.get('region')),
     languages: toList(text.get('lang')),
@@ -116,9 +114,4 @@ function toMd5 (text = ''): string | undefined {
 function toSortKey (text?: string): string | undefined {
   return text?.toLowerCase().replace(/^(?:the|an|a)\s+/, '')
     .replace(/\d+/g, (digits) => digits.padStart(SORT_DIGITS, '0'))
-}
-
-/** Never leaves half of a surrogate pair. */
-function cut (text: string | undefined, length: number): string | undefined {
-  return text?.slice(0, length).replace(/[\uD800-\uDBFF]$/, '')
 }

@@ -1,4 +1,4 @@
-import { type Fields, type GameFields, minimumAge, readFields, readInteger, readText, toFieldsList, unique } from '@svc/plugin-sdk'
+import { type Fields, type GameFields, readFields, readInteger, readText, strictestAge, toFieldsList, unique } from '@svc/plugin-sdk'
 
 /** IGDB's organisations and rating categories: both count from 1, the ratings of all organisations in one row. */
 const RATINGS_BY_BOARD: readonly (readonly [string, readonly string[]])[] = [
@@ -15,11 +15,7 @@ const RATINGS = RATINGS_BY_BOARD.flatMap(([board, ratings]) => ratings.map((rati
 /** The age ratings of a record of IGDB, and the strictest of them in years. */
 export function toAgeRatings (value: unknown): Pick<GameFields, 'age_ratings' | 'min_age'> {
   const ratings = toFieldsList(value).map(readAgeRating)
-  const ages = ratings.flatMap(({ board = '', rating = '' }) => minimumAge(board, rating) ?? [])
-  return {
-    age_ratings: unique(ratings.map(({ rating }) => rating)),
-    min_age: ages.length > 0 ? Math.max(...ages) : undefined
-  }
+  return { age_ratings: unique(ratings.map(({ rating }) => rating)), min_age: strictestAge(ratings) }
 }
 
 function readAgeRating (fields: Fields): { board?: string | undefined, rating?: string | undefined } {

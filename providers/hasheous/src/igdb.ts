@@ -1,11 +1,9 @@
 // A game's record at IGDB as Hasheous passes it on: relations are objects keyed by id, dates are text.
 import {
-  type Fields, type GameFields, type Media, isFields, readDate, readFields, readNames, readRating, readText,
+  type Fields, type GameFields, type Media, isFields, listMedia, readDate, readFields, readNames, readRating, readText,
   readUrl, toFieldsList, unique
 } from '@svc/plugin-sdk'
 import { toAgeRatings } from './age-ratings.ts'
-
-const NAME_LENGTH = 350
 
 /** The first game on a home console. A date before it is the zero of a date type, not a date. */
 const EARLIEST = Date.UTC(1950)
@@ -15,7 +13,7 @@ export function toIgdbFields (game: Fields): GameFields {
   const released = readDate(game, 'first_release_date')
   const [videoId] = unique(toFieldsList(game.videos).map((video) => readText(video, 'video_id')))
   return {
-    name: readText(game, 'name')?.slice(0, NAME_LENGTH),
+    name: readText(game, 'name'),
     slug: readText(game, 'slug'),
     summary: readText(game, 'summary'),
     youtube_video_id: videoId,
@@ -36,10 +34,7 @@ export function toIgdbFields (game: Fields): GameFields {
 /** The cover, then the screenshots. */
 export function toIgdbMedia (game: Fields): Media[] {
   const screenshots = toFieldsList(game.screenshots).map((image) => imageUrl(image, 't_720p'))
-  return [
-    ...unique([imageUrl(game.cover, 't_1080p')]).map((url): Media => ({ kind: 'cover', url })),
-    ...unique(screenshots).map((url): Media => ({ kind: 'screenshot', url }))
-  ]
+  return [...listMedia('cover', [imageUrl(game.cover, 't_1080p')]), ...listMedia('screenshot', screenshots)]
 }
 
 function readFranchise (game: Fields): string | undefined {

@@ -3,8 +3,6 @@ import type { Game } from './api.ts'
 import { toIgdbFields, toIgdbMedia } from './igdb.ts'
 import type { Metadata } from './metadata.ts'
 
-const NAME_LENGTH = 350
-
 /** The key of a provider by what Hasheous calls it, in lower case: the case differs between versions of Hasheous. */
 const PROVIDER_KEYS: ReadonlyMap<string, string> = new Map([
   ['igdb', 'igdb'], ['thegamesdb', 'tgdb'], ['retroachievements', 'ra']
@@ -16,7 +14,7 @@ export function toMatch (game: Game, igdbGame: Fields | undefined, baseUrl: stri
   return {
     id: game.id,
     ...igdb,
-    name: igdb?.name ?? readText(game, 'name')?.slice(0, NAME_LENGTH),
+    name: igdb?.name ?? readText(game, 'name'),
     ids: readIds(game),
     media: [...igdbGame === undefined ? [] : toIgdbMedia(igdbGame), ...toLogoMedia(game, baseUrl)],
     metadata: toMetadata(game)

@@ -17,22 +17,14 @@ export default defineProvider({
   attribution: 'Times to beat from HowLongToBeat, https://howlongtobeat.com',
   limits: { concurrency: 3, timeoutMs: 180_000, rates: [{ requests: 3, perMs: 1_000 }] },
 
-  async identify (rom, ctx) {
-    const found = await findGame(rom, ctx)
-    return found && toMatch(found.candidate, found.score)
-  },
+  identify: findGame,
 
   async getById (id, _rom, ctx) {
     const game = Number.isSafeInteger(id) && id > 0 ? await readGame(id, ctx) : undefined
     return game && toMatch(game)
   },
 
-  async search (query, ctx) {
-    return (await listGames(query, ctx)).flatMap(({ candidate, score }) => toMatch(candidate, score) ?? [])
-  },
+  search: listGames,
 
-  async heartbeat ({ http }) {
-    const { status } = await http.request(`${SITE_URL}/api/stats/games`, { query: { platform: 1, year: 2000 } })
-    return status >= 200 && status < 300
-  }
+  heartbeat: async ({ http }) => (await http.request(`${SITE_URL}/api/stats/games?platform=1&year=2000`)).status < 300
 })

@@ -1,14 +1,12 @@
 import {
-  type Fields, type GameFields, type Match, type Media, type ProviderId, minimumAge, readFields, readInteger, readNames,
-  readRating, readText, toFieldsList, unique
+  type Fields, type GameFields, type Match, type Media, type ProviderId, listMedia, readFields, readInteger, readNames,
+  readRating, readText, strictestAge, toFieldsList, unique
 } from '@svc/plugin-sdk'
 import { toAgeRatings } from './age-ratings.ts'
 import type { Game } from './api.ts'
 import { imageUrl } from './image.ts'
 import type { Metadata, RelatedGame } from './metadata.ts'
 import { countPlayers, toMultiplayerModes } from './multiplayer.ts'
-
-const NAME_LENGTH = 350
 
 /** For whom a game is described. */
 export interface Viewpoint {
@@ -25,7 +23,7 @@ export function toMatch (game: Game, viewpoint: Viewpoint, score?: number): Matc
     id: game.id,
     score,
     ...toFields(game, metadata),
-    name: (localized.name ?? game.name.trim()).slice(0, NAME_LENGTH),
+    name: localized.name ?? game.name.trim(),
     media: toMedia(game, localized.coverUrl),
     metadata
   }
@@ -61,7 +59,6 @@ export function toMetadata (game: Game, platformIds?: readonly ProviderId[]): Me
 
 function toFields (game: Game, metadata: Metadata): GameFields {
   const released = metadata.first_release_date
-  const ages = metadata.age_ratings.flatMap(({ category, rating }) => minimumAge(category, rating) ?? [])
   return {
     slug: readText(game, 'slug'),
     summary: readText(game, 'summary'),
@@ -75,7 +72,7 @@ function toFields (game: Game, metadata: Metadata): GameFields {
     game_modes: metadata.game_modes,
     age_ratings: unique(metadata.age_ratings.map(({ rating }) => rating)),
     player_count: metadata.player_count,
-    min_age: ages.length > 0 ? Math.max(...ages) : undefined,
+    min_age: strictestAge(metadata.age_ratings.map(({ category: board, rating }) => ({ board, rating }))),
     first_release_date: released === null ? undefined : released * 1000,
     average_rating: readRating(game, 'total_rating', 100),
     youtube_video_id: metadata.youtube_video_id ?? undefined
@@ -85,10 +82,7 @@ function toFields (game: Game, metadata: Metadata): GameFields {
 function toMedia (game: Game, localizedCoverUrl: string | undefined): Media[] {
   const cover = localizedCoverUrl ?? imageUrl(game.cover, '1080p')
   const screenshots = toFieldsList(game.screenshots).map((image) => imageUrl(image, '720p'))
-  return [
-    ...unique([cover]).map((url): Media => ({ kind: 'cover', url })),
-    ...unique(screenshots).map((url): Media => ({ kind: 'screenshot', url }))
-  ]
+  return [...listMedia('cover', [cover]), ...listMedia('screenshot', screenshots)]
 }
 
 function readLocalization (game: Game, region?: string): { name?: string, coverUrl?: string } {

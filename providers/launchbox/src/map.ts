@@ -1,13 +1,11 @@
 import {
-  type Fields, type GameFields, type Match, type Media, minimumAge, readDate, readNumeric, readRating, readText, unique
+  type Fields, type GameFields, type Match, type Media, minimumAge, readDate, readNumeric, readRating, readText, unique,
+  youtubeVideoId
 } from '@svc/plugin-sdk'
 import type { LocalFiles } from './files.ts'
 import { type Image, toImageMedia } from './images.ts'
 import type { Metadata } from './metadata.ts'
 import type { createRegionRank } from './regions.ts'
-
-const NAME_LENGTH = 350
-const YOUTUBE_ID = /(?:youtube\.com\/watch\?(?:[^#\s]*&)?v=|youtu\.be\/)([\w-]+)/
 
 /** All that is known of one game. */
 export interface Known {
@@ -24,7 +22,7 @@ export function toMatch (known: Known): Match<Metadata, number> {
   const metadata = toMetadata(known)
   return {
     id,
-    name: readText(fields, 'Name')?.slice(0, NAME_LENGTH),
+    name: readText(fields, 'Name'),
     summary: readText(fields, 'Overview'),
     ...toFields(fields, metadata),
     media: toMedia(known),
@@ -54,7 +52,7 @@ function toMetadata ({ fields, images, files }: Known): Metadata {
     max_players: readCount(fields, 'MaxPlayers'),
     release_type: readText(fields, 'ReleaseType') ?? '',
     cooperative: readText(fields, 'Cooperative')?.toLowerCase() === 'true',
-    youtube_video_id: YOUTUBE_ID.exec(readText(fields, 'VideoURL') ?? '')?.[1] ?? '',
+    youtube_video_id: youtubeVideoId(readText(fields, 'VideoURL') ?? '') ?? '',
     community_rating: readNumeric(fields, 'CommunityRating') ?? 0,
     community_rating_count: readCount(fields, 'CommunityRatingCount'),
     wikipedia_url: readText(fields, 'WikipediaURL') ?? '',

@@ -1,11 +1,10 @@
 import {
-  type Fields, type Match, type Media, type MediaKind, type ProviderId, readDate, readFields, readHtml, readId,
-  readNumeric, readRating, readText, readUrl, toFieldsList, unique
+  type Fields, type Match, type ProviderId, listMedia, readDate, readFields, readHtml, readId, readNumeric, readRating,
+  readText, readUrl, toFieldsList, unique
 } from '@svc/plugin-sdk'
 import type { Game } from './api.ts'
 import type { Metadata } from './metadata.ts'
 
-const NAME_LENGTH = 350
 /** Basic Genres and Gameplay; the others say how a game looks, where it is set and what it is about. */
 const GENRE_CATEGORIES: readonly (number | undefined)[] = [1, 4, undefined]
 
@@ -16,15 +15,15 @@ export function toMatch (game: Game, platformIds: readonly ProviderId[], score?:
   return {
     id: game.game_id,
     score,
-    name: game.title.slice(0, NAME_LENGTH),
+    name: game.title,
     summary: readHtml(game, 'description'),
     alternative_names: alternateTitles,
     genres: readGenres(genres.filter((genre) => GENRE_CATEGORIES.includes(readId(genre, 'genre_category_id')))),
     first_release_date: readReleaseDate(game, platformIds),
     average_rating: readRating(game, 'moby_score', 10),
     media: [
-      ...toMedia('cover', [readFields(game, 'sample_cover') ?? {}]),
-      ...toMedia('screenshot', toFieldsList(game.sample_screenshots))
+      ...listMedia('cover', [readUrl(readFields(game, 'sample_cover') ?? {}, 'image')]),
+      ...listMedia('screenshot', toFieldsList(game.sample_screenshots).map((image) => readUrl(image, 'image')))
     ],
     metadata: {
       moby_score: readNumeric(game, 'moby_score')?.toString() ?? null,
@@ -62,8 +61,4 @@ function readReleaseDate (game: Game, platformIds: readonly ProviderId[]): numbe
     .filter((platform) => platformIds.includes(readId(platform, 'platform_id') ?? 0))
     .map((platform) => readDate(platform, 'first_release_date'))
     .find((date) => date?.precision === 'day')?.at
-}
-
-function toMedia (kind: MediaKind, images: readonly Fields[]): Media[] {
-  return unique(images.map((image) => readUrl(image, 'image'))).map((url) => ({ kind, url }))
 }

@@ -44,7 +44,5 @@ export default defineProvider({
       .map(({ candidate, score }) => toMatch(candidate, ctx.found, score))
   },
 
-  async heartbeat (ctx) {
-    return await readProduction(KNOWN_ID, ctx) !== undefined
-  }
+  heartbeat: async (ctx) => await readProduction(KNOWN_ID, ctx) !== undefined
 })

@@ -1,14 +1,14 @@
 import {
-  type Fields, type LinkMatch, type Match, type Media, readDate, readFields, readId, readNames, readNumeric, readText,
-  readTexts, readUrl, toFieldsList, unique, youtubeVideoId
+  type Fields, type LinkMatch, type Match, completeDescription, describeProduction, listMedia, readDate,
+  readFields, readId, readNames, readNumeric, readText, readTexts, readUrl, toFieldsList, unique, youtubeVideoId
 } from '@svc/plugin-sdk'
 import type { Production } from './api.ts'
 import type { Metadata } from './metadata.ts'
 import { listPartyLines } from './party.ts'
-import { completeSummary, composeSummary } from './summary.ts'
 
-const NAME_LENGTH = 350
 const SIZE = /^\d+[bk]$/
+/** Ranks that are worth telling. */
+const LOWEST_RANK = 2000
 
 /** A match; when Demozoo found the same production, what it says of it is completed. */
 export function toMatch (
@@ -17,23 +17,31 @@ export function toMatch (
   const twin = findTwin(id, fields, found)
   const metadata = toMetadata(id, fields, readTexts(twin?.metadata ?? {}, 'download_urls'))
   const date = readDate(fields, 'releaseDate')
-  const year = date && new Date(date.at).getUTCFullYear()
+  const picture = (twin?.media ?? []).length > 0 ? undefined : readUrl(fields, 'screenshot')?.replace(/^http:/i, 'https:')
   return {
     id,
     score,
-    name: twin?.name ?? name.slice(0, NAME_LENGTH),
-    summary: twin?.summary === undefined
-      ? composeSummary(metadata, year, listPartyLines(fields))
-      : completeSummary(twin.summary, metadata),
+    name: twin?.name ?? name,
+    summary: describe(metadata, listPartyLines(fields), date?.at, twin?.summary),
     genres: metadata.genres,
     companies: metadata.companies,
     // The middle of a month stands for the month.
     first_release_date: date?.precision === 'day' && new Date(date.at).getUTCDate() !== 15 ? date.at : undefined,
     youtube_video_id: metadata.youtube_video_id,
     ids: { csdb: readId(fields, 'csdb') },
-    media: (twin?.media ?? []).length > 0 ? [] : toMedia(fields),
+    media: [...listMedia('cover', [picture]), ...listMedia('screenshot', [picture])],
     metadata
   }
+}
+
+/** What Demozoo says of the same production, with what Pouët's users think of it; else what is known here. */
+function describe (metadata: Metadata, parties: readonly string[], released?: number, known?: string): string {
+  const { vote_avg: average, pouet_rank: rank = Infinity, pouet_cdc: cdc = 0, pouet_url: page } = metadata
+  const marks = unique([average?.toString(), rank <= LOWEST_RANK ? `#${rank}` : undefined, cdc > 0 ? `CdC ${cdc}` : undefined])
+  const facts = marks.map((mark, index) => index === 0 ? `Pouët ${mark}` : mark)
+  if (known !== undefined) return completeDescription(known, { facts, pages: [page] })
+  const video = metadata.youtube_video_id && `https://www.youtube.com/watch?v=${metadata.youtube_video_id}`
+  return describeProduction({ ...metadata, released, parties, facts, pages: [video, page] })
 }
 
 function findTwin (id: number, fields: Fields, found: ReadonlyMap<string, Match | LinkMatch>): Match | undefined {
@@ -59,7 +67,7 @@ function toMetadata (id: number, fields: Fields, known: readonly string[]): Meta
     credits: toFieldsList(fields.credits).flatMap(toCredit),
     vote_avg: readNumeric(fields, 'voteavg'),
     pouet_rank: readId(fields, 'rank'),
-    pouet_cdc: readCount(fields, 'cdc'),
+    pouet_cdc: readId(fields, 'cdc') ?? 0,
     pouet_popularity: readNumeric(fields, 'popularity'),
     demozoo_id: readId(fields, 'demozoo'),
     pouet_url: `https://www.pouet.net/prod.php?which=${id}`,
@@ -72,7 +80,7 @@ function toMetadata (id: number, fields: Fields, known: readonly string[]): Meta
 /** A list, or names between commas. */
 function readTypes (fields: Fields): string[] {
   const types = readTexts(fields, 'types')
-  return types.length > 0 ? types : (readText(fields, 'type') ?? '').split(',').map((type) => type.trim()).filter(Boolean)
+  return types.length > 0 ? types : readTexts({ types: readText(fields, 'type')?.split(',') }, 'types').filter(Boolean)
 }
 
 function toLabel (type: string): string {
@@ -86,11 +94,6 @@ function toCredit (credit: Fields): Metadata['credits'] {
   return name === undefined ? [] : [{ name, role: readText(credit, 'role') }]
 }
 
-function readCount (fields: Fields, key: string): number | undefined {
-  const count = readNumeric(fields, key)
-  return count !== undefined && Number.isSafeInteger(count) && count >= 0 ? count : undefined
-}
-
 /** Its pages at sites that Pouët knows by their ids. */
 function listPages (fields: Fields): string[] {
   const pages = [['csdb', 'https://csdb.dk/release/?id='], ['zxdemo', 'https://zxdemo.org/item.php?id=']] as const
@@ -98,9 +101,4 @@ function listPages (fields: Fields): string[] {
     const id = readId(fields, site)
     return id === undefined ? [] : [`${page}${id}`]
   })
-}
-
-function toMedia (fields: Fields): Media[] {
-  const url = readUrl(fields, 'screenshot')?.replace(/^http:/i, 'https:')
-  return url === undefined ? [] : [{ kind: 'cover', url }, { kind: 'screenshot', url }]
 }

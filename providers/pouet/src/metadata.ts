@@ -12,7 +12,7 @@ export const MetadataSchema = Type.Object({
   credits: Type.Array(Type.Object({ name: Type.String(), role: Text })),
   vote_avg: Type.Optional(Type.Number({ description: 'From -1 to 1' })),
   pouet_rank: Type.Optional(Type.Integer()),
-  pouet_cdc: Type.Optional(Type.Integer({ description: 'How many users have it among their favourites' })),
+  pouet_cdc: Type.Integer({ description: 'How many users have it among their favourites' }),
   pouet_popularity: Type.Optional(Type.Number({ description: 'From 0 to 100' })),
   demozoo_id: Type.Optional(Type.Integer()), pouet_url: Type.String(), youtube_video_id: Text
 })

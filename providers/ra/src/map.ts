@@ -1,11 +1,10 @@
 import {
-  type Fields, type Match, type Media, readDate, readId, readNumeric, readText, toFieldsList, unique
+  type Fields, type Match, type Media, listMedia, readDate, readId, readNumeric, readText, toFieldsList, unique
 } from '@svc/plugin-sdk'
 import type { Game } from './api.ts'
 import type { Achievement, Metadata } from './metadata.ts'
 
 const MEDIA_URL = 'https://media.retroachievements.org'
-const NAME_LENGTH = 350
 /** What stands for an icon, and for any other picture, that nobody has uploaded. */
 const PLACEHOLDER = /\/Images\/00000[12]\.png$/
 const BADGE_NAME = /^\w+$/
@@ -15,7 +14,7 @@ export function toMatch ({ id, fields: game }: Game): Match<Metadata, number> {
   const { first_release_date: released, genres, companies, achievements } = metadata
   return {
     id,
-    name: readText(game, 'Title')?.slice(0, NAME_LENGTH),
+    name: readText(game, 'Title'),
     genres,
     companies,
     developers: readTextList(game, 'Developer'),
@@ -98,6 +97,5 @@ export function readBadgeName (fields: Fields): string | undefined {
 }
 
 function toBadges (achievements: readonly Achievement[]): Media[] {
-  const urls = achievements.flatMap((one) => [one.badge_url ?? undefined, one.badge_url_lock ?? undefined])
-  return unique(urls).map((url): Media => ({ kind: 'badge', url }))
+  return listMedia('badge', achievements.flatMap((one) => [one.badge_url ?? undefined, one.badge_url_lock ?? undefined]))
 }

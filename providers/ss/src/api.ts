@@ -1,6 +1,6 @@
 import {
   CredentialsRefusedError, type Fields, type HttpResponse, RateLimitedError, type RequestOptions, ServiceDownError,
-  isFields, readFields, readId, toFieldsList
+  isFields, parseJson, readFields, readId, toFieldsList
 } from '@svc/plugin-sdk'
 import { keepSpeed, learnAccount, noteSpent } from './account.ts'
 import { type SsContext, credentials } from './config.ts'
@@ -104,16 +104,8 @@ function refusal (name: string, line: string): CredentialsRefusedError {
 function readResponse (text: string): Fields {
   // A backslash that escapes nothing is one of a text.
   const mended = () => text.replace(BACKSLASH, (found) => found === '\\' ? '\\\\' : found)
-  const answer = parse(text) ?? parse(mended())
+  const answer = parseJson(text) ?? parseJson(mended())
   const response = isFields(answer) ? readFields(answer, 'response') : undefined
   if (response !== undefined) return response
   throw new ServiceDownError('ScreenScraper answered with something that is not its JSON; try again later')
-}
-
-function parse (text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -1,4 +1,4 @@
-import { type Fields, isFields, readFields, readId, readTexts, toFieldsList } from '@svc/plugin-sdk'
+import { type Fields, isFields, readFields, readId, readTexts, toFieldsList, withoutEmpty } from '@svc/plugin-sdk'
 
 /** What the service marks a dump as; it writes `1` for each that holds. */
 const MARKS = ['beta', 'demo', 'proto', 'trad', 'hack', 'unl', 'alt']
@@ -16,5 +16,5 @@ export function readDump (game: Fields): Dump {
     dump_languages: readTexts(readFields(rom, 'langues') ?? {}, 'langues_en'),
     dump_tags: MARKS.filter((mark) => String(rom[mark]) === '1')
   }
-  return Object.fromEntries(Object.entries(tags).filter(([, values]) => values.length > 0))
+  return withoutEmpty(tags)
 }

@@ -1,5 +1,5 @@
 import {
-  type Fields, type Match, minimumAge, parseDate, readFields, readNumeric, readRating, readText, toFieldsList, unique
+  type Fields, type Match, parseDate, readFields, readNumeric, readRating, readText, strictestAge, toFieldsList, unique
 } from '@svc/plugin-sdk'
 import type { Game } from './api.ts'
 import { readDump } from './dump.ts'
@@ -7,7 +7,6 @@ import { MEDIA_NAMES, listMediaUrls, toMedia } from './media.ts'
 import type { Metadata } from './metadata.ts'
 import { type Viewpoint, ofLanguage, ofRegion, readClean } from './regions.ts'
 
-const NAME_LENGTH = 350
 const BEST_NOTE = 20
 const NOT_A_GAME = /^zzz\(notgame\)/i
 
@@ -16,12 +15,11 @@ export function toMatch ({ id, fields: game }: Game, viewpoint: Viewpoint, score
   const metadata = toMetadata(game, urls, viewpoint)
   const { companies, franchises, genres, age_ratings: ratings } = metadata
   const released = metadata.first_release_date
-  const ages = ratings.flatMap(({ category, rating }) => minimumAge(category, rating) ?? [])
   const summary = ofLanguage(game.synopsis, viewpoint.languages)[0]
   return {
     id,
     score,
-    name: chooseName(game, viewpoint.regions)?.slice(0, NAME_LENGTH),
+    name: chooseName(game, viewpoint.regions),
     summary,
     alternative_names: metadata.alternative_names,
     companies,
@@ -31,7 +29,7 @@ export function toMatch ({ id, fields: game }: Game, viewpoint: Viewpoint, score
     game_modes: metadata.game_modes,
     genres,
     age_ratings: unique(ratings.map(({ rating }) => rating)),
-    min_age: ages.length > 0 ? Math.max(...ages) : undefined,
+    min_age: strictestAge(ratings.map(({ category: board, rating }) => ({ board, rating }))),
     player_count: readPlayers(game),
     regions: metadata.dump_regions,
     languages: metadata.dump_languages,

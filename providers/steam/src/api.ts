@@ -7,16 +7,16 @@ const TIMEOUT_MS = 120_000
 const CAPSULE_TIMEOUT_MS = 15_000
 
 /** The store's names of languages: https://partner.steamgames.com/doc/store/localization/languages */
-const LANGUAGES: ReadonlyMap<string, string> = new Map([
-  ['ar', 'arabic'], ['da', 'danish'], ['de', 'german'], ['el', 'greek'], ['en', 'english'], ['es', 'spanish'],
-  ['fi', 'finnish'], ['fr', 'french'], ['it', 'italian'], ['ja', 'japanese'], ['ko', 'koreana'], ['nl', 'dutch'],
-  ['no', 'norwegian'], ['pl', 'polish'], ['pt', 'portuguese'], ['ru', 'russian'], ['sv', 'swedish'], ['zh', 'schinese']
-])
+const LANGUAGES: ReadonlyMap<string, string> = new Map(Object.entries({
+  ar: 'arabic', da: 'danish', de: 'german', el: 'greek', en: 'english', es: 'spanish', fi: 'finnish', fr: 'french',
+  it: 'italian', ja: 'japanese', ko: 'koreana', nl: 'dutch', no: 'norwegian', pl: 'polish', pt: 'portuguese',
+  ru: 'russian', sv: 'swedish', zh: 'schinese'
+}))
 /** A country of each region that has a store of its own. */
-const COUNTRIES: ReadonlyMap<string, string> = new Map([
-  ['au', 'au'], ['br', 'br'], ['ca', 'ca'], ['cn', 'cn'], ['de', 'de'], ['eu', 'de'], ['fr', 'fr'], ['it', 'it'],
-  ['jp', 'jp'], ['kr', 'kr'], ['nl', 'nl'], ['sp', 'es'], ['uk', 'gb'], ['us', 'us']
-])
+const COUNTRIES: ReadonlyMap<string, string> = new Map(Object.entries({
+  au: 'au', br: 'br', ca: 'ca', cn: 'cn', de: 'de', eu: 'de', fr: 'fr', it: 'it', jp: 'jp', kr: 'kr', nl: 'nl', sp: 'es',
+  uk: 'gb', us: 'us'
+}))
 
 /** An app that a search found. */
 export interface Hit { readonly id: number, readonly name: string, readonly fields: Fields }
@@ -67,9 +67,7 @@ export async function findCapsule (id: number, { http, signal, log }: SteamConte
   }
 }
 
-async function askStore (
-  call: 'storesearch' | 'appdetails', query: Record<string, string | number>, country: string, ctx: SteamContext
-): Promise<Fields> {
+async function askStore (call: string, query: object, country: string, ctx: SteamContext): Promise<Fields> {
   const language = ctx.preferences.languages.map((code) => LANGUAGES.get(code)).find((name) => name !== undefined)
   const answer = await ctx.http.json(`${STORE_URL}/${call}`, {
     query: { ...query, cc: country, l: language ?? 'english' }, timeoutMs: TIMEOUT_MS

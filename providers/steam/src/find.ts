@@ -1,4 +1,4 @@
-import { type Fields, compareTitles, findBestTitle, readFields, toQuery } from '@svc/plugin-sdk'
+import { findBestCandidate, rankCandidates, readFields, toQuery } from '@svc/plugin-sdk'
 import { type Hit, readApp, searchStore } from './api.ts'
 import type { SteamContext } from './config.ts'
 
@@ -9,19 +9,17 @@ const TRIES = 3
 /** The store's flag of each platform. */
 const FLAGS: ReadonlyMap<string, string> = new Map([['win', 'windows'], ['linux', 'linux'], ['mac', 'mac']])
 
-export interface FoundApp { readonly id: number, readonly app: Fields, readonly score: number }
-
 /** The game whose name is most like a file's; undefined when none is like it. */
-export async function findGame (name: string, platform: string, ctx: SteamContext): Promise<FoundApp | undefined> {
+export async function findGame (name: string, platform: string, ctx: SteamContext) {
   const term = toTerm(name)
   if (term === '') return undefined
   let hits = sortByPlatform(await searchStore(term, ctx), platform)
   for (let tries = 0; tries < TRIES; tries++) {
-    const best = findBestTitle(term, hits.map((hit) => hit.name), { threshold: THRESHOLD })
-    const hit = best && hits[best.index]
-    if (best === undefined || hit === undefined) return undefined
+    const best = findBestCandidate(term, hits, ({ name }) => [name], { threshold: THRESHOLD })
+    if (best === undefined) return undefined
+    const { candidate: hit, score } = best
     const app = await readApp(hit.id, ctx)
-    if (app?.type === 'game') return { id: hit.id, app, score: best.score }
+    if (app?.type === 'game') return { id: hit.id, app, score }
     hits = hits.filter((other) => other !== hit)
   }
   return undefined
@@ -31,12 +29,10 @@ export async function findGame (name: string, platform: string, ctx: SteamContex
 export async function listHits (typed: string, platform: string, ctx: SteamContext) {
   const term = toTerm(typed)
   const hits = term === '' ? [] : sortByPlatform(await searchStore(term, ctx), platform)
-  return hits.map((hit) => ({ ...hit, score: compareTitles(term, hit.name) })).toSorted((a, b) => b.score - a.score)
+  return rankCandidates(term, hits, ({ name }) => [name])
 }
 
-function toTerm (name: string): string {
-  return toQuery(name, { keepPunctuation: true })
-}
+const toTerm = (name: string): string => toQuery(name, { keepPunctuation: true })
 
 /** Those that are made for the platform come first, so that they win among equals. */
 function sortByPlatform (hits: readonly Hit[], platform: string): Hit[] {

@@ -1,4 +1,4 @@
-import { defineProvider, readUrl, unique } from '@svc/plugin-sdk'
+import { defineProvider, listMedia, readUrl } from '@svc/plugin-sdk'
 import { checkStore, findCapsule, readApp } from './api.ts'
 import { ConfigSchema } from './config.ts'
 import { findGame, listHits } from './find.ts'
@@ -28,9 +28,8 @@ export default defineProvider({
 
   async search ({ term, platform }, ctx) {
     const hits = await listHits(term, platform.slug, ctx)
-    return hits.map(({ id, name, score, fields }) => ({
-      id, name, score, media: unique([readUrl(fields, 'tiny_image')]).map((url) => ({ kind: 'cover' as const, url }))
-    }))
+    return hits.map(({ candidate: { id, name, fields }, score }) =>
+      ({ id, name, score, media: listMedia('cover', [readUrl(fields, 'tiny_image')]) }))
   },
 
   heartbeat: checkStore

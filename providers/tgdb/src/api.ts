@@ -1,6 +1,6 @@
 import {
   CredentialsRefusedError, type Fields, type HttpClient, HttpStatusError, RateLimitedError, ServiceDownError, isFields,
-  readFields, readInteger
+  readFields, readNumeric
 } from '@svc/plugin-sdk'
 import type { TgdbContext } from './config.ts'
 
@@ -45,9 +45,8 @@ export async function askBesides (...[ctx, path, part, query]: Parameters<typeof
 }
 
 /** Whether the key is good: what this asks for costs nothing of the allowance. */
-export async function checkHealth (ctx: TgdbContext): Promise<boolean> {
-  return readInteger(await send(ctx, '/v1/API/Limit', {}), 'remaining_monthly_allowance') !== undefined
-}
+export const checkHealth = async (ctx: TgdbContext): Promise<boolean> =>
+  readNumeric(await send(ctx, '/v1/API/Limit', {}), 'remaining_monthly_allowance') !== undefined
 
 async function send ({ config, http }: TgdbContext, path: string, query: object): Promise<Fields> {
   const response = await http.request(API_URL + path, { query: { apikey: config.apiKey, ...query }, accept: REFUSALS })
@@ -55,20 +54,21 @@ async function send ({ config, http }: TgdbContext, path: string, query: object)
   const answer = response.json()
   if (!isFields(answer)) throw new ServiceDownError(`TheGamesDB answered ${path} with no object; try again later`)
   const left = noteAllowance(answer, http)
-  const { code = 200, status = 'Success' } = { ...answer, ...response.status !== 200 && { code: response.status } }
+  const { status = 'Success' } = answer
+  const code = response.status === 200 ? readNumeric(answer, 'code') ?? 200 : response.status
   if (code === 200 && status === 'Success') return answer
   if (code === 429 || (code === 403 && (left === 0 || SPENT.test(String(status))))) throw stopForToday(http)
-  if (!REFUSALS.includes(Number(code))) throw new ServiceDownError(`TheGamesDB answered ${path} with code ${code}; try again later`)
+  if (!REFUSALS.includes(code)) throw new ServiceDownError(`TheGamesDB answered ${path} with code ${code}; try again later`)
   throw new CredentialsRefusedError(`TheGamesDB refused the API key with code ${code}; check TGDB_API_KEY`)
 }
 
 /** Passes on what an answer tells of the requests left, and gives their number. */
 function noteAllowance (answer: Fields, http: HttpClient): number | undefined {
-  const monthly = readInteger(answer, 'remaining_monthly_allowance')
+  const monthly = readNumeric(answer, 'remaining_monthly_allowance')
   // Private keys have no date on which theirs comes back.
-  const refreshS = readInteger(answer, 'allowance_refresh_timer') ?? 0
+  const refreshS = readNumeric(answer, 'allowance_refresh_timer') ?? 0
   if (monthly === undefined) return undefined
-  const remaining = Math.max(0, monthly) + Math.max(0, readInteger(answer, 'extra_allowance') ?? 0)
+  const remaining = Math.max(0, monthly) + Math.max(0, readNumeric(answer, 'extra_allowance') ?? 0)
   if (refreshS > 0) http.setAllowance({ name: 'month', remaining, resetsAt: Date.now() + refreshS * 1000 })
   return remaining
 }

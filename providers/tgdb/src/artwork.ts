@@ -10,8 +10,7 @@ const KINDS = new Map<string, MediaKind>([...PICTURE_KINDS, ['boxart front', 'co
 export async function listMedia (id: number, include: Fields, ctx: TgdbContext): Promise<Media[]> {
   const types = PICTURE_KINDS.filter(([, kind]) => ctx.preferences.media.includes(kind)).map(([type]) => type)
   if (types.length === 0) return readBoxes(id, include)
-  const query = { games_id: id, 'filter[type]': types.join(',') }
-  const data = await askBesides(ctx, '/v1/Games/Images', 'images', query)
+  const data = await askBesides(ctx, '/v1/Games/Images', 'images', { games_id: id, 'filter[type]': types.join(',') })
   return [...readBoxes(id, include), ...toMedia(readFields(data, 'images')?.[id], data)]
 }
 
@@ -24,8 +23,7 @@ export function readBoxes (id: number, include: Fields): Media[] {
 function toMedia (pictures: unknown, { base_url: bases }: Fields): Media[] {
   const base = (isFields(bases) && readText(bases, 'original')) || ''
   return toFieldsList(pictures).flatMap((picture) => {
-    const { type, side } = picture
-    const kind = KINDS.get(type === 'boxart' ? `boxart ${String(side)}` : String(type))
+    const kind = KINDS.get(picture.type === 'boxart' ? `boxart ${String(picture.side)}` : String(picture.type))
     const file = readText(picture, 'filename')
     return kind === undefined || file === undefined || !URL.canParse(base) ? [] : [{ kind, url: base + file }]
   })

@@ -12,30 +12,27 @@ const TRAILING_PARENTHESIS = /\s*\([^()]*\)$/
 export type Game = Fields & { readonly id: number, readonly game_title: string }
 /** Games, and what is told of their boxes. */
 interface Answer { games: Game[], include: Fields }
+const NOTHING: Answer = { games: [], include: {} }
 
 /** The games of these platforms with these words in a title. Nothing is asked without a word or a platform. */
-export async function searchGames (
-  title: string, platformIds: readonly ProviderId[], ctx: TgdbContext
-): Promise<Answer> {
+export async function searchGames (title: string, platformIds: readonly ProviderId[], ctx: TgdbContext) {
   const name = toQuery(title)
-  if (name === '' || platformIds.length === 0) return { games: [], include: {} }
+  if (name === '' || platformIds.length === 0) return NOTHING
   const query = { name, 'filter[platform]': platformIds.join(','), fields: FIELDS, include: 'boxart' }
   const { games, include } = await listGames(ctx, '/v1.1/Games/ByGameName', query)
   return { games: games.filter((game) => platformIds.includes(readId(game, 'platform') ?? 0)), include }
 }
 
-export function readGames (id: number, ctx: TgdbContext): Promise<Answer> {
-  return listGames(ctx, '/v1/Games/ByGameID', { id, fields: FIELDS, include: 'boxart' })
-}
+export const readGames = (id: number, ctx: TgdbContext): Promise<Answer> =>
+  listGames(ctx, '/v1/Games/ByGameID', { id, fields: FIELDS, include: 'boxart' })
 
 /** The title of a game, then its other ones. */
 export function listTitles (game: Game): string[] {
   return [game.game_title.replace(TRAILING_PARENTHESIS, ''), ...listAlternates(game)]
 }
 
-export function listAlternates (game: Game): string[] {
-  return unique(readTexts(game, 'alternates').map((title) => toPlainText(title) || undefined))
-}
+export const listAlternates = (game: Game): string[] =>
+  unique(readTexts(game, 'alternates').map((title) => toPlainText(title) || undefined))
 
 async function listGames (ctx: TgdbContext, path: string, query: Record<string, string | number>): Promise<Answer> {
   const { data, include } = await ask(ctx, path, 'games', query)

@@ -5,25 +5,21 @@ import { askBesides } from './api.ts'
 import type { TgdbContext } from './config.ts'
 import { type Game, listAlternates } from './games.ts'
 
-const NAME_LENGTH = 350
 const VIDEO_ID = /(?:^|[=/])([\w-]{11})(?:$|[?&])/
 
-export async function toMatch (
-  game: Game, media: Media[], ctx: TgdbContext, score?: number
-): Promise<Match<never, number>> {
-  const genres = await readNamesOf(game, 'genres', ctx)
-  const developers = await readNamesOf(game, 'developers', ctx)
-  const publishers = await readNamesOf(game, 'publishers', ctx)
+type Found = Promise<Match<never, number>>
+
+export async function toMatch (game: Game, media: Media[], ctx: TgdbContext, score?: number): Found {
+  const lists = ['genres', 'developers', 'publishers'].map((list) => readNamesOf(game, list, ctx))
+  const [genres, developers = [], publishers = []] = await Promise.all(lists)
   const players = readId(game, 'players')
   return {
     id: game.id,
     score,
-    name: game.game_title.slice(0, NAME_LENGTH),
+    name: game.game_title,
     summary: readHtml(game, 'overview'),
     alternative_names: listAlternates(game),
-    genres,
-    developers,
-    publishers,
+    ...{ genres, developers, publishers },
     companies: unique([...developers, ...publishers]),
     game_modes: readText(game, 'coop')?.toLowerCase() === 'yes' ? ['Co-operative'] : undefined,
     player_count: players === undefined || players === 1 ? players?.toString() : `1-${players}`,
@@ -46,7 +42,6 @@ async function readNamesOf (game: Game, list: string, ctx: TgdbContext): Promise
   if (ids.length === 0) return []
   const path = `/v1/${list.charAt(0).toUpperCase()}${list.slice(1)}`
   const data = await ctx.memo(list, () => askBesides(ctx, path, list))
-  const entries = toFieldsList(data[list])
-  const entryOf = (id: unknown) => entries.find((entry) => readId(entry, 'id') === Number(id))
-  return unique(ids.map((id) => readHtml(entryOf(id) ?? {}, 'name')))
+  const names = new Map(toFieldsList(data[list]).map((entry) => [readId(entry, 'id'), readHtml(entry, 'name')]))
+  return unique(ids.map((id) => names.get(Number(id))))
 }
