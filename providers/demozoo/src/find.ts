@@ -4,8 +4,6 @@ import type { DemozooContext } from './config.ts'
 import { listAuthors, toMatch } from './map.ts'
 
 const THRESHOLD = 0.88
-/** Productions that are compared. */
-const CANDIDATES = 20
 /** A name up to its first group in brackets. */
 const FIRST_GROUP = /^[^()]*\(([^()]*)\)/
 
@@ -14,7 +12,7 @@ export async function findProduction (rom: Rom, ctx: DemozooContext) {
   const tags = new Set(rom.tags.map((tag) => tag.toLowerCase()))
   const isNamed = (row: Production) => listAuthors(row).some((author) => tags.has(author.toLowerCase()))
   for (const title of listTitles(rom)) {
-    const rows = (await listProductions(title, rom.platform.ids, ctx)).slice(0, CANDIDATES)
+    const rows = (await listProductions(title, rom.platform.ids, ctx)).slice(0, 20)
     const sorted = rows.toSorted((a, b) => Number(isNamed(b)) - Number(isNamed(a)))
     const best = findBestCandidate(title, sorted, (row) => [row.title], { threshold: THRESHOLD })
     const production = best && await readProduction(best.candidate.id, ctx)

@@ -1,4 +1,4 @@
-import type { Media, MediaKind } from '@svc/plugin-sdk'
+import { type Media, type MediaKind, listMedia } from '@svc/plugin-sdk'
 import type { createRegionRank } from './regions.ts'
 
 /** A picture of a game, by LaunchBox's category, such as `Box - Front`. */
@@ -42,12 +42,11 @@ export const LOCAL_CATEGORIES: ReadonlySet<string> = new Set([
 
 /** The pictures as media, the best of each kind first. */
 export function toImageMedia (images: readonly Image[], rank: RegionRank): Media[] {
-  const media = CATEGORIES.flatMap(([kind, categories]) => categories
-    .flatMap((category) => images.filter(({ type }) => type === category)
-      .toSorted((a, b) => rank(a.region) - rank(b.region)))
-    .map(({ url }): Media => ({ kind, url })))
-  const screenshots = images.filter(({ type }) => type.includes('Screenshot'))
-  return [...media, ...screenshots.map(({ url }): Media => ({ kind: 'screenshot', url }))]
+  const byRegion = images.toSorted((a, b) => rank(a.region) - rank(b.region))
+  const urlsOf = (category: string) => byRegion.filter(({ type }) => type === category).map(({ url }) => url)
+  const screenshots = images.filter(({ type }) => type.includes('Screenshot')).map(({ url }) => url)
+  const media = CATEGORIES.flatMap(([kind, categories]) => listMedia(kind, categories.flatMap(urlsOf)))
+  return [...media, ...listMedia('screenshot', screenshots)]
 }
 
 /** Pictures of an installation, with its screenshots in their order and the first of each category first. */

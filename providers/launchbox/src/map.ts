@@ -1,5 +1,5 @@
 import {
-  type Fields, type GameFields, type Match, type Media, minimumAge, readDate, readNumeric, readRating, readText, unique,
+  type Fields, type Match, type Media, listMedia, minimumAge, readDate, readNumeric, readRating, readText, unique,
   youtubeVideoId
 } from '@svc/plugin-sdk'
 import type { LocalFiles } from './files.ts'
@@ -20,28 +20,22 @@ export interface Known {
 export function toMatch (known: Known): Match<Metadata, number> {
   const { id, fields } = known
   const metadata = toMetadata(known)
+  const { genres, companies, esrb, first_release_date: released, youtube_video_id: videoId } = metadata
   return {
     id,
     name: readText(fields, 'Name'),
     summary: readText(fields, 'Overview'),
-    ...toFields(fields, metadata),
-    media: toMedia(known),
-    metadata
-  }
-}
-
-function toFields (fields: Fields, metadata: Metadata): GameFields {
-  const { esrb, first_release_date: released, youtube_video_id: videoId } = metadata
-  return {
-    genres: metadata.genres,
-    companies: metadata.companies,
+    genres,
+    companies,
     developers: unique([readText(fields, 'Developer')]),
     publishers: unique([readText(fields, 'Publisher')]),
     age_ratings: unique([esrb || undefined]),
     min_age: minimumAge('ESRB', esrb),
     first_release_date: released === null ? undefined : released * 1000,
     average_rating: readRating(fields, 'CommunityRating', 5),
-    youtube_video_id: videoId || undefined
+    youtube_video_id: videoId || undefined,
+    media: toMedia(known),
+    metadata
   }
 }
 
@@ -66,11 +60,8 @@ function toMetadata ({ fields, images, files }: Known): Metadata {
 
 /** Local media take the place of the dump's of their kind. */
 function toMedia ({ images, files, rank }: Known): Media[] {
-  const local: Media[] = [
-    ...toImageMedia(files.images, rank),
-    ...files.manual === undefined ? [] : [{ kind: 'manual', url: files.manual } as const],
-    ...files.video === undefined ? [] : [{ kind: 'video', url: files.video } as const]
-  ]
+  const { manual, video } = files
+  const local = [...toImageMedia(files.images, rank), ...listMedia('manual', [manual]), ...listMedia('video', [video])]
   const kinds = new Set(local.map(({ kind }) => kind))
   return [...local, ...toImageMedia(images, rank).filter(({ kind }) => !kinds.has(kind))]
 }

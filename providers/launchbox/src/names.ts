@@ -9,9 +9,7 @@ const NO_LETTER = /[^\p{L}\p{N}\p{M}]/gu
 const PLATFORM_NAMES = new Map(PLATFORMS.map(({ slug, launchbox_name: name }) => [slug, name ?? undefined]))
 
 /** What LaunchBox calls a platform: its key in the dump and the name of its file and folders. */
-export function platformName (slug: string): string | undefined {
-  return PLATFORM_NAMES.get(slug)
-}
+export const platformName = (slug: string): string | undefined => PLATFORM_NAMES.get(slug)
 
 /** A name without the bracketed groups at its end. */
 export function cutTags (name: string): string {

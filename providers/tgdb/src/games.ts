@@ -12,12 +12,11 @@ const TRAILING_PARENTHESIS = /\s*\([^()]*\)$/
 export type Game = Fields & { readonly id: number, readonly game_title: string }
 /** Games, and what is told of their boxes. */
 interface Answer { games: Game[], include: Fields }
-const NOTHING: Answer = { games: [], include: {} }
 
 /** The games of these platforms with these words in a title. Nothing is asked without a word or a platform. */
 export async function searchGames (title: string, platformIds: readonly ProviderId[], ctx: TgdbContext) {
   const name = toQuery(title)
-  if (name === '' || platformIds.length === 0) return NOTHING
+  if (name === '' || platformIds.length === 0) return { games: [], include: {} }
   const query = { name, 'filter[platform]': platformIds.join(','), fields: FIELDS, include: 'boxart' }
   const { games, include } = await listGames(ctx, '/v1.1/Games/ByGameName', query)
   return { games: games.filter((game) => platformIds.includes(readId(game, 'platform') ?? 0)), include }

@@ -1,5 +1,5 @@
 import {
-  type GameFields, type Match, type Media, minimumAge, readDate, readHtml, readId, readText, toFieldsList, unique
+  type GameFields, type Media, minimumAge, readDate, readHtml, readId, readText, toFieldsList, unique
 } from '@svc/plugin-sdk'
 import { askBesides } from './api.ts'
 import type { TgdbContext } from './config.ts'
@@ -7,9 +7,7 @@ import { type Game, listAlternates } from './games.ts'
 
 const VIDEO_ID = /(?:^|[=/])([\w-]{11})(?:$|[?&])/
 
-type Found = Promise<Match<never, number>>
-
-export async function toMatch (game: Game, media: Media[], ctx: TgdbContext, score?: number): Found {
+export async function toMatch (game: Game, media: Media[], ctx: TgdbContext, score?: number) {
   const lists = ['genres', 'developers', 'publishers'].map((list) => readNamesOf(game, list, ctx))
   const [genres, developers = [], publishers = []] = await Promise.all(lists)
   const players = readId(game, 'players')
