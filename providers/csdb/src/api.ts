@@ -10,6 +10,9 @@ const OPTIONS = { headers: HEADERS, timeoutMs: 25_000, maxBytes: 1_000_000 }
 const UNKNOWN = 'huh'
 /** An `&` that begins none of the entities that XML has. */
 const STRAY = /&(?!(?:amp|lt|gt|quot|apos|#\d+|#x[\da-f]+);)/gi
+/** Control characters, of which texts from a Commodore have some, and references to them: XML has neither. */
+// eslint-disable-next-line no-control-regex
+const CONTROLS = /[\0-\x08\x0B\x0C\x0E-\x1F\uFFFE\uFFFF]|&#(?:0*(?:[0-8]|1[124-9]|2\d|3[01])|x0*(?:[0-8bcef]|1[\da-f]));/gi
 
 /** A release, with its credits from a depth of 2 on. */
 export async function readRelease (id: number, depth: 1 | 2, { http }: CsdbContext): Promise<XmlElement | undefined> {
@@ -23,7 +26,7 @@ export async function readRelease (id: number, depth: 1 | 2, { http }: CsdbConte
 
 function readRoot (text: string): XmlElement[] {
   try {
-    const root = parseXml(text.replace(STRAY, '&amp;'), { source: 'the answer of CSDb' })
+    const root = parseXml(text.trim().replaceAll(CONTROLS, '').replaceAll(STRAY, '&amp;'), { source: 'the answer of CSDb' })
     if (root.length === 1 && root[0]?.name === 'CSDbData') return root
   } catch (err) {
     if (!(err instanceof XmlError)) throw err

@@ -1,4 +1,4 @@
-import { type XmlElement, toPlainText, xmlChildren, xmlText } from '@svc/plugin-sdk'
+import { type XmlElement, readUrl, toPlainText, xmlChildren, xmlText } from '@svc/plugin-sdk'
 
 const ENTITY = /&(?:[a-z][a-z\d]*|#\d+|#x[\da-f]+);/i
 
@@ -17,5 +17,5 @@ export function textOf (element: XmlElement, ...path: string[]): string | undefi
 /** The address in such an element. */
 export function urlOf (element: XmlElement, ...path: string[]): string | undefined {
   const url = textOf(element, ...path)
-  return url !== undefined && /^https?:\/\//i.test(url) && URL.canParse(url) ? url : undefined
+  return readUrl({ url }, 'url')?.replace(/^http:/i, 'https:')
 }

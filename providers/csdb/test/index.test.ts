@@ -94,6 +94,17 @@ t.test('entities of HTML, stray ampersands and texts that are no UTF-8 are read'
   t.equal((await read(5, open([{ url: '*', bytes }])))?.name, 'Blåfjell')
 })
 
+t.test('control characters, references to them and blanks before the declaration lose no release', async (t) => {
+  const match = await readText('\r\n<?xml version="1.0" encoding="ISO-8859-1"?><CSDbData><Release><ID>5</ID>' +
+    '<Name>Ti\u0001de&#x1f;s&#12;&#31;</Name><AKA>A&#13;&#65;</AKA></Release></CSDbData>')
+  t.match(match, { name: 'Tides', alternative_names: [/^A\s*A$/] })
+})
+
+t.test('a picture is fetched by https, whatever its address says', async (t) => {
+  const match = await readOf('<ScreenShot>http://csdb.dk/gfx/releases/1000/5.png</ScreenShot>')
+  t.match(match?.media, [{ kind: 'cover', url: 'https://csdb.dk/gfx/releases/1000/5.png' }, { kind: 'screenshot' }])
+})
+
 t.test('what others say of the same release is kept, and its page stands there once', async (t) => {
   const twin = (id: number, fields: object): Match => ({ id, ids: { csdb: 900201 }, ...fields })
   const cover = [{ kind: 'cover' as const, url: 'https://media.demozoo.org/a.png' }]

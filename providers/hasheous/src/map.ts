@@ -34,8 +34,8 @@ export function readIds (game: Fields): Record<string, number> {
 
 /** The logo, which stands in for a cover. Its link is relative to the server. */
 function toLogoMedia (game: Fields, baseUrl: string): Media[] {
-  const logo = toFieldsList(game.attributes).find((attribute) => attribute.attributeName === 'Logo')
-  const link = logo && readText(logo, 'link')
+  const logos = toFieldsList(game.attributes).filter((attribute) => attribute.attributeName === 'Logo')
+  const link = logos.map((logo) => readText(logo, 'link')).find((text) => text !== undefined)
   const url = link === undefined ? null : URL.parse(link, baseUrl)
   if (url === null || (url.protocol !== 'https:' && url.origin !== URL.parse(baseUrl)?.origin)) return []
   return [{ kind: 'cover', url: url.href }, { kind: 'logo', url: url.href }]

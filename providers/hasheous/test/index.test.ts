@@ -238,6 +238,8 @@ test('a logo without link, or one that leads to another place unprotected, is no
   t.equal(media(undefined), 0)
   t.equal(media('http://elsewhere.example/logo.png'), 0)
   t.equal(media('file:///etc/passwd'), 0)
+  const logos = [{ attributeName: 'Logo', link: '' }, { attributeName: 'Logo', link: '/api/v1/images/2' }]
+  t.match(toMatch({ id: 1, attributes: logos }, undefined, BASE_URL).media, [{ url: /\/images\/2$/ }, {}], 'the next one is')
 })
 
 test('whatever Hasheous sends, a match is valid', async (t) => {

@@ -1,18 +1,27 @@
 import {
-  type ProviderId, type Rom, type SearchQuery, compareTitles, readFields, readInteger, toQuery, toSearchTerm
+  type ProviderId, type Rom, type SearchQuery, compareTitles, readFields, readInteger, toQuery
 } from '@svc/plugin-sdk'
 import { type Game, listGames, sendQuery } from './api.ts'
 import type { IgdbContext } from './config.ts'
 import { type Candidate, findGame, listTitles } from './match.ts'
 import { idsQuery, nameQuery, searchQuery } from './query.ts'
 
+/** The game that is called like the ROM may be: a file that has a short name or a serial has a title besides. */
+export async function findGameOfRom ({ titles, platform }: Rom, ctx: IgdbContext): Promise<Candidate | undefined> {
+  for (const term of new Set(titles.map((title) => toQuery(title)))) {
+    const found = await findByTerm(term, platform.ids, ctx)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
 /**
- * The game whose name is most like the file name. One search among own releases decides when it is unambiguous;
- * otherwise everything on the platform is searched, by relevance and by contained text.
+ * One search among own releases decides when it is unambiguous; otherwise everything on the platform is searched, by
+ * relevance and by contained text.
  */
-export async function findGameOfRom (rom: Rom, ctx: IgdbContext): Promise<Candidate | undefined> {
-  const { ids: platformIds } = rom.platform
-  const term = toQuery(toSearchTerm(rom.fs_name))
+async function findByTerm (
+  term: string, platformIds: readonly ProviderId[], ctx: IgdbContext
+): Promise<Candidate | undefined> {
   if (platformIds.length === 0 || term === '') return undefined
   const releases = await listGames(ctx, searchQuery(term, platformIds, true))
   const best = findGame(term, releases)

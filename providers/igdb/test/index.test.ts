@@ -192,6 +192,12 @@ test('of games with the same name the first one made wins, and main names come b
   t.match(await definition.identify?.(createSnesRom('Tide.sfc'), ctx), { id: 7 })
 })
 
+test('a file that is called by a short name is found by the title of that name', async (t) => {
+  const ctx = openIgdb((body) => body.includes('"harbor fighters"') ? [{ id: 9, name: 'Harbor Fighters' }] : [])
+  const rom = createRom({ fs_name: 'hbrf2.zip', titles: ['Harbor Fighters', 'hbrf2'], platform: { slug: 'arcade', ids: [52] } })
+  t.match(await definition.identify?.(rom, ctx), { id: 9, score: 1 })
+})
+
 test('nothing is asked for a platform IGDB does not know or a name without a word', async (t) => {
   const ctx = openIgdb(() => [GAME])
   t.equal(await definition.identify?.(createSnesRom('Chrono Harbor.sfc', { platformIds: [] }), ctx), undefined)

@@ -59,7 +59,7 @@ function describeFile (rom: Rom): RequestOptions['query'] | undefined {
 
 /** The name and size that go with the hashes: those of what an archive holds, where that is one file. */
 function contentOf ({ file_name: name, file_size_bytes: size, archive_members: members = [] }: RomFile) {
-  const [only, ...others] = members
+  const [only, ...others] = members.filter((member) => member.size > 0)
   if (only === undefined || others.length > 0) return { name, size }
   return { name: only.name.replace(/^.*[/\\]/s, ''), size: only.size }
 }

@@ -150,7 +150,8 @@ test('the summary is in a language that the owner wants, or there is none', asyn
 
 test('an archive is asked about by the one file in it, a disc by its image', async (t) => {
   const member = { name: 'folder/Tide Runner.bin', size: 700, crc_hash: '0f1e2d3c', md5_hash: 'short' }
-  const file = { file_name: 'Tide Runner.zip', crc_hash: 'ffffffff', archive_members: [member] }
+  const folder = { name: 'folder/', size: 0 }
+  const file = { file_name: 'Tide Runner.zip', crc_hash: 'ffffffff', archive_members: [folder, member] }
   const zip = open()
   await identify(createGenesisRom({ files: [file] }), zip)
   t.match(lookups(zip)[0], ['jeuInfos.php', { crc: '0f1e2d3c', md5: undefined, romtype: 'iso', romnom: 'Tide Runner.bin', romtaille: '700' }])

@@ -109,6 +109,11 @@ test('what is left of the month is told, and a private key has no date for it', 
   const open = openHttp(() => ({ url: '*', json: { remaining_monthly_allowance: 5, allowance_refresh_timer: null } }))
   t.equal(await definition.heartbeat?.(open), true)
   t.equal(open.allowances.length, 0)
+  const texts = openHttp(() => ({
+    url: '*', json: { code: '200', remaining_monthly_allowance: '5', extra_allowance: '2', allowance_refresh_timer: '60' }
+  }))
+  t.equal(await definition.heartbeat?.(texts), true, 'numbers may be texts')
+  t.match(texts.allowances, [{ name: 'month', remaining: 7 }])
 })
 
 test('only games of the platform count, and a year behind a title does not', async (t) => {
