@@ -1,11 +1,7 @@
+import codes from '../data/regions.json' with { type: 'json' }
+
 /** The codes of region preferences by LaunchBox's names, in lower case. */
-const CODES: ReadonlyMap<string, string> = new Map([
-  ['asia', 'asi'], ['australia', 'au'], ['brazil', 'br'], ['canada', 'ca'], ['china', 'cn'], ['europe', 'eu'],
-  ['finland', 'fi'], ['france', 'fr'], ['germany', 'de'], ['greece', 'gr'], ['holland', 'nl'], ['hong kong', 'hk'],
-  ['italy', 'it'], ['japan', 'jp'], ['korea', 'kr'], ['north america', 'us'], ['norway', 'no'], ['russia', 'ru'],
-  ['spain', 'sp'], ['sweden', 'se'], ['taiwan', 'tw'], ['the netherlands', 'nl'], ['united kingdom', 'uk'],
-  ['united states', 'us'], ['world', 'wor']
-])
+const CODES: ReadonlyMap<string, string> = new Map(Object.entries(codes))
 
 /** The code of a region, such as `us` of `North America`; undefined for one that has none. */
 export function regionCode (name = ''): string | undefined {

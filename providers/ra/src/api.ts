@@ -21,7 +21,7 @@ export async function call (
   })
   if (response.status !== 401) return response
   throw new CredentialsRefusedError(
-    'RetroAchievements refused the Web API key; copy it again from the settings of the account')
+    'RetroAchievements refused the Web API key; copy it again from the control panel of the account')
 }
 
 /** The game with this id, or undefined: the service answers with an empty list for one it does not have. */
