@@ -43,10 +43,13 @@ export function checkMatch (match: unknown, provider: Provider): Found {
   return toStorable({ ...match, ...cutNames(match) }) as Found
 }
 
-/** Never leaves half of a character that takes two places. */
 function cutNames ({ name, sort_name: sortName }: Static<typeof MatchSchema>) {
-  const cut = (text: string | undefined, length: number) => text?.slice(0, length).replace(/[\uD800-\uDBFF]$/, '')
   return { name: cut(name, NAME_LENGTH), sort_name: cut(sortName, SORT_NAME_LENGTH) }
+}
+
+/** Leaves no half of a character that takes two places. */
+function cut (text: string | undefined, length: number): string | undefined {
+  return text === undefined || text.length <= length ? text : text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '')
 }
 
 /** Of a source that gives ids of others, nothing else counts. */
