@@ -241,11 +241,6 @@ t.test('ratings outside 0 to 1 and notations other than decimal are dropped', as
   }
 })
 
-t.test('a long name is cut, never inside a character', async (t) => {
-  const match = await identifyIn(createGame('./a.sfc', { name: `${'a'.repeat(349)}\u{1F3AE}` }), { fs_name: 'a.sfc' })
-  t.equal(match?.name, 'a'.repeat(349))
-})
-
 for (const name of ['bomb.xml', 'broken.xml']) {
   t.test(`${name} gives no data and one warning, however many ROMs ask`, async (t) => {
     const ctx = createContext(createLibrary(readFixture(name)))
