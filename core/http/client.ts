@@ -4,6 +4,7 @@ import { Agent, type Dispatcher } from 'undici'
 import { createConnector, type AddressRules } from './addresses.ts'
 import { BadBodyError, readBody, writeBody } from './body.ts'
 import { createAnswerCache, type Answer } from './cache.ts'
+import { endWith } from './end-with.ts'
 import { exchange, isWanted, nameRequest, type Limits, type Reader, type Wire } from './exchange.ts'
 import { createFlights } from './flights.ts'
 import { createMask } from './mask.ts'
@@ -108,12 +109,11 @@ export function createHttpClient (options: HttpClientOptions): OutgoingClient {
   const closing = new AbortController()
   const signal = options.signal === undefined ? closing.signal : AbortSignal.any([options.signal, closing.signal])
   const dispatcher = options.dispatcher ?? createAgent(options)
-  const send = createSender(options, dispatcher)
+  const send = createSender(options, dispatcher, signal)
 
   return {
     ...bind(send, { signal, tellsLimits: false }),
-    withSignal: (narrower, { tellsLimits = false, onWait } = {}) =>
-      bind(send, { signal: AbortSignal.any([signal, narrower]), tellsLimits, onWait }),
+    withSignal: (narrower, { tellsLimits = false, onWait } = {}) => bind(send, { signal: narrower, tellsLimits, onWait }),
     async close () {
       closing.abort(new Error(`The HTTP client of '${options.name}' is closed`))
       if (options.dispatcher === undefined) await dispatcher.destroy()
@@ -157,7 +157,8 @@ function bind (send: Sender, caller: Caller): DownloadingClient {
   }
 }
 
-function createSender (options: HttpClientOptions, dispatcher: Dispatcher): Sender {
+/** @param life ends every request, whoever it is for */
+function createSender (options: HttpClientOptions, dispatcher: Dispatcher, life: AbortSignal): Sender {
   const { log, userAgent, now = Date.now } = options
   const mask = createMask(options.secrets ?? [])
   const wire: Wire = { dispatcher, rules: options, mask, log, now }
@@ -171,11 +172,13 @@ function createSender (options: HttpClientOptions, dispatcher: Dispatcher): Send
   }
 
   function send<Result> (request: PreparedRequest, read: Reader<Result>, given: RequestOptions, caller: Caller) {
-    const { signal } = caller
     const { host } = request.url
     const isRepeatable = given.retry ?? (request.method === 'GET' || request.method === 'HEAD')
-    const attempt = () => turns.take(host, () => exchange(request, read, toLimits(given), signal, wire), caller)
-    return tryAgain(attempt, { ...waits, ...caller, isRepeatable })
+    return endWith([life, caller.signal], (signal) => {
+      const waiter = { ...caller, signal }
+      const attempt = () => turns.take(host, () => exchange(request, read, toLimits(given), signal, wire), waiter)
+      return tryAgain(attempt, { ...waits, ...waiter, isRepeatable })
+    })
   }
 
   async function fetchAnswer (request: PreparedRequest, given: RequestOptions, caller: Caller): Promise<GivenAnswer> {
@@ -212,7 +215,7 @@ function createSender (options: HttpClientOptions, dispatcher: Dispatcher): Send
       const request = prepareRequest(url, given, { userAgent, mask })
       const start = (signal: AbortSignal) => fetchAnswer(request, given, { ...caller, signal })
       const answer = await flights.join(shareKey(request, given, caller), caller.signal, start)
-      return toResponse(answer, nameRequest(request, mask), mask)
+      return toResponse(answer, () => nameRequest(request, mask), mask)
     },
 
     async download (url, given, caller) {

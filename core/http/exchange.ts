@@ -2,6 +2,7 @@ import { HttpStatusError, RateLimitedError, ServiceDownError, type Logger } from
 import { request as send, type Dispatcher } from 'undici'
 import { AddressRefusedError, checkUrl, type AddressRules } from './addresses.ts'
 import { BadBodyError, FileWriteError, readStart, type IncomingBody } from './body.ts'
+import { endWith } from './end-with.ts'
 import type { Mask } from './mask.ts'
 import { prepareRedirect, type PreparedRequest } from './request.ts'
 import { parseRetryAfter, type Outcome } from './retry.ts'
@@ -46,17 +47,21 @@ const REDIRECT_BODY_BYTES = 16 * 1024
 export async function exchange<Result> (
   request: PreparedRequest, read: Reader<Result>, limits: Limits, signal: AbortSignal, wire: Wire
 ): Promise<Outcome<Result>> {
-  const timer = new AbortController()
-  const timeout = setTimeout(() => timer.abort(), Math.min(limits.timeoutMs, LONGEST_TIMER_MS))
-  try {
-    return await follow(request, read, limits, AbortSignal.any([signal, timer.signal]), wire)
-  } catch (err) {
-    signal.throwIfAborted()
-    if (timer.signal.aborted) return fail(timedOut(request, limits, wire))
-    return describeFailure(err, request, wire)
-  } finally {
-    clearTimeout(timeout)
-  }
+  let isLate = false
+  return await endWith([signal], async (ended, end) => {
+    const timeout = setTimeout(() => {
+      isLate = true
+      end(new Error('The time is over'))
+    }, Math.min(limits.timeoutMs, LONGEST_TIMER_MS))
+    try {
+      return await follow(request, read, limits, ended, wire)
+    } catch (err) {
+      signal.throwIfAborted()
+      return isLate ? fail(timedOut(request, limits, wire)) : describeFailure(err, request, wire)
+    } finally {
+      clearTimeout(timeout)
+    }
+  })
 }
 
 async function follow<Result> (

@@ -33,6 +33,7 @@ function maskQuery (search: string): string {
 
 /** A wrongly encoded name is no credential of ours: it is compared as it stands. */
 function decode (name: string): string {
+  if (!/[%+]/.test(name)) return name
   return new URLSearchParams(`n=${name}`).get('n') ?? name
 }
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { unescape } from 'node:querystring'
 import type { RequestOptions } from '@svc/plugin-sdk'
 import { ACCEPT_ENCODING } from './body.ts'
@@ -108,9 +108,6 @@ function isCredential (name: string, value: string, mask: Mask): boolean {
 /** Equal for requests that ask the same; a digest, so that no secret ends up in a key. */
 export function digestRequest ({ method, url, headers, body }: PreparedRequest): string {
   const sorted = Object.entries(headers).sort(([a], [b]) => a < b ? -1 : 1)
-  return createHash('sha256')
-    .update(JSON.stringify([method, url.href, sorted]))
-    .update('\0')
-    .update(body ?? '')
-    .digest('base64url')
+  const written = typeof body === 'object' && body !== null ? Buffer.from(body).toString('base64') : body
+  return hash('sha256', JSON.stringify([method, url.href, sorted, typeof body, written]), 'base64url')
 }

@@ -7,8 +7,10 @@ export type GivenAnswer = Answer & Pick<HttpResponse, 'isReused'>
 
 const QUOTED_CHARACTERS = 80
 
-/** @param name the request, as messages call it */
-export function toResponse ({ status, headers, bytes, isReused }: GivenAnswer, name: string, mask: Mask): HttpResponse {
+/** @param nameRequest what messages call the request */
+export function toResponse (
+  { status, headers, bytes, isReused }: GivenAnswer, nameRequest: () => string, mask: Mask
+): HttpResponse {
   const text = () => decodeText(bytes, headers['content-type'])
   return {
     status,
@@ -22,15 +24,17 @@ export function toResponse ({ status, headers, bytes, isReused }: GivenAnswer, n
       } catch {
         // The parser's own error quotes the body, which may hold what must not be shown.
         const start = mask.text(text()).slice(0, QUOTED_CHARACTERS)
-        throw new ServiceDownError(`${name} answered ${status} with '${start}', which is not JSON; try again later`)
+        throw new ServiceDownError(`${nameRequest()} answered ${status} with '${start}', which is not JSON; try again later`)
       }
     }
   }
 }
 
+const UTF8 = new TextDecoder()
+
 function decodeText (bytes: Uint8Array, contentType = ''): string {
-  const charset = /charset="?([\w-]+)/i.exec(contentType)?.[1] ?? 'utf-8'
-  return createDecoder(charset).decode(bytes)
+  const charset = /charset="?([\w-]+)/i.exec(contentType)?.[1]
+  return (charset === undefined ? UTF8 : createDecoder(charset)).decode(bytes)
 }
 
 /** An unknown charset is read as UTF-8, which at least keeps everything ASCII. */
@@ -38,6 +42,6 @@ function createDecoder (charset: string): { decode (bytes: Uint8Array): string }
   try {
     return new TextDecoder(charset)
   } catch {
-    return new TextDecoder()
+    return UTF8
   }
 }

@@ -33,24 +33,32 @@ export async function limitTime<T> (
   }
 }
 
+/** One timer, however often the clock stands still: it is set again when it ran out before its time. */
 function createClock (ms: number, onEnd: () => void) {
-  let leftMs = ms
-  let startedAt = performance.now()
+  let endsAt = performance.now() + ms
+  let heldAt = 0
   let holds = 0
-  let timer = setTimeout(onEnd, leftMs)
+  let isOut = false
+  let timer = setTimeout(runOut, ms)
+
+  function runOut (): void {
+    isOut = holds > 0
+    if (isOut) return
+    const leftMs = endsAt - performance.now()
+    // Timers may be a millisecond early.
+    if (leftMs < 1) onEnd()
+    else timer = setTimeout(runOut, leftMs)
+  }
 
   function release (): void {
     holds--
     if (holds > 0) return
-    startedAt = performance.now()
-    timer = setTimeout(onEnd, leftMs)
+    endsAt += performance.now() - heldAt
+    if (isOut) runOut()
   }
   return {
     hold (): () => void {
-      if (holds++ === 0) {
-        clearTimeout(timer)
-        leftMs = Math.max(0, leftMs - (performance.now() - startedAt))
-      }
+      if (holds++ === 0) heldAt = performance.now()
       let isReleased = false
       return () => {
         if (!isReleased) release()

@@ -37,7 +37,8 @@ export function createRemoteContext (peer: Peer, { scope, signal, memo, facts }:
   const tell = (method: string, ...args: unknown[]) => { peer.tell(method, args, scope) }
   const mask = createMask(Object.values(config ?? {}).filter((value) => typeof value === 'string'))
   const http: HttpClient = {
-    request: async (url, settings) => toResponse(await ask('http.request', url, settings) as GivenAnswer, 'The service', mask),
+    request: async (url, settings) =>
+      toResponse(await ask('http.request', url, settings) as GivenAnswer, () => 'The service', mask),
     json: (url, settings) => ask('http.json', url, settings),
     text: async (url, settings) => await ask('http.text', url, settings) as string,
     stream: (url, settings) => readLazily<Uint8Array>(() => ask('http.stream', url, settings)),
