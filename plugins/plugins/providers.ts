@@ -14,5 +14,17 @@ export const listProviderKeys = (registry: Pick<Registry, 'definitions'>): strin
 export const idTypeOf = ({ kind, id }: ProviderDefinition): 'integer' | 'string' | null =>
   kind === 'ids' ? null : id ?? null
 
+/** Tells whether a provider is known or there, and an id one of its kind. */
+export function createIdCheck (registry: Pick<Registry, 'definitions'>): (key: string, id: unknown) => boolean {
+  const types = new Map<string, string | null>([
+    ...KNOWN_PROVIDERS.map(({ key, id }) => [key, id] as const),
+    ...listProviders(registry).map((definition) => [definition.key, idTypeOf(definition)] as const)
+  ])
+  return (key, id) => {
+    const type = types.get(key)
+    return type === 'integer' ? Number.isSafeInteger(id) && Number(id) > 0 : type === 'string' && typeof id === 'string' && id !== ''
+  }
+}
+
 /** Whether a match of this provider alone makes a ROM identified. */
 export const knowsGames = ({ kind = 'games' }: Pick<ProviderDefinition, 'kind'>): boolean => kind === 'games'

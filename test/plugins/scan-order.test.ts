@@ -53,6 +53,43 @@ t.test('a chain of sources is asked link by link, each told what the ones before
   t.match(seen, { scene: { id: 3, name: 'Seen' }, mirror: { id: 5, ids: { deep: 9 } } })
 })
 
+t.test('an id of a source that is not asked is kept, and nothing more is made of it', async (t) => {
+  const folder = await platform('Linked.bin', 'Unknown.bin')
+  let asked = 0
+  scene.identify = ({ fs_name: name }) => name === 'Linked.bin'
+    ? { id: 3, name: 'Seen', ids: { late: 77, mirror: 8, nobody: 5, deep: 'no number' } }
+    : null
+  pointer.identify = () => ({ ids: { late: 78 } })
+  mirror.getById = () => null
+  late.identify = () => {
+    asked++
+    return null
+  }
+  await scan({ platform_fs_slugs: [folder], apis: ['scene', 'mirror', 'late'] })
+  t.same((await rom(folder, 'Linked.bin')).ids, { scene: '3', late: '77' }, 'no id of a source that denies it, or is none')
+  t.equal(asked, 1, 'it was asked about the other one only')
+  await scan({ platform_fs_slugs: [folder], apis: ['pointer'], type: 'unmatched' })
+  t.match(await rom(folder, 'Unknown.bin'), { is_identified: false, ids: { late: '78' } })
+  await scan({ platform_fs_slugs: [folder], apis: ['late'], type: 'unmatched' })
+  t.equal(asked, 2, 'a kept id does not count as looked up')
+  late.identify = () => ({ id: 79, name: 'By Late' })
+  await scan({ platform_fs_slugs: [folder], apis: ['late'], type: 'unmatched' })
+  t.match(await rom(folder, 'Unknown.bin'), { is_identified: true, name: 'By Late', ids: { late: '79' } })
+})
+
+t.test('an id that nobody gives any more goes', async (t) => {
+  const folder = await platform('Gone.bin')
+  scene.identify = () => ({ id: 3, ids: { late: 77 } })
+  await scan({ platform_fs_slugs: [folder], apis: ['scene'] })
+  t.match(await rom(folder, 'Gone.bin'), { ids: { scene: '3', late: '77' } })
+  scene.identify = () => ({ id: 3, ids: { late: 80 } })
+  await scan({ platform_fs_slugs: [folder], apis: ['scene'], type: 'complete' })
+  t.match(await rom(folder, 'Gone.bin'), { ids: { scene: '3', late: '80' } })
+  scene.identify = () => ({ id: 3 })
+  await scan({ platform_fs_slugs: [folder], apis: ['scene'], type: 'complete' })
+  t.same((await rom(folder, 'Gone.bin')).ids, { scene: '3' })
+})
+
 t.test('what was stored before is told to a source that is asked alone, and its links are followed', async (t) => {
   const folder = await platform('Later.bin')
   scene.identify = () => ({ id: 3, name: 'Seen', ids: { mirror: 5 } })

@@ -2,12 +2,13 @@ import type { FastifyInstance } from 'fastify'
 import PQueue from 'p-queue'
 import type { Config } from '../../../core/config/config.ts'
 import { parseName } from '../../library/names.ts'
+import { createIdCheck } from '../../plugins/providers.ts'
 import type { Announcer } from '../run/announcer.ts'
 import type { Artwork } from '../artwork/artwork.ts'
 import { findOfferers, listBadges } from '../artwork/origins.ts'
 import { createBatcher } from '../run/batcher.ts'
 import type { RomLookup } from './one-rom.ts'
-import { type Founds, createFindings, idOf, isIdentified } from './findings.ts'
+import { type Founds, createFindings, idOf, isIdentified, withoutLinked } from './findings.ts'
 import { type LookupSubject, planLookups } from './plan.ts'
 import type { MatchStore, MatchWrite } from '../store/match-rows.ts'
 import { type Priorities, mergeMatches } from './merge.ts'
@@ -71,6 +72,7 @@ const LOAD_MAX = 200
 export function createIdentification (services: IdentificationServices) {
   const { app, config, type, store, artwork, romLookup, titles, priorities, progress, announcer, signal } = services
   const { providers } = app.registry
+  const isIdOf = createIdCheck(app.registry)
   // Each provider limits itself, in its own queue. This only limits how many ROMs wait in memory for the slowest one,
   // and must be far more than all of them take at once: else a paused one would stop the others.
   const pipeline = new PQueue({ concurrency: config.scan.workers })
@@ -86,9 +88,9 @@ export function createIdentification (services: IdentificationServices) {
       isSettled,
       platform_slug: platform.slug,
       provider_tags: parseName(rom.fs_name, { isFolder: rom.is_folder }).provider_tags,
-      stored: new Map([...stored].map(([key, found]) => [key, idOf(found)]))
+      stored: new Map([...withoutLinked(stored)].map(([key, found]) => [key, idOf(found)]))
     }
-    const findings = createFindings(type, stored)
+    const findings = createFindings(type, stored, isIdOf)
     const lookups = planLookups(type, romLookup.keys, providers, asked)
     await romLookup.lookUp(toSdkRom(subject, subject.titles, platform, config), lookups, findings)
     progress.add({ failed_lookups: findings.failures })

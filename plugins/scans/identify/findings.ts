@@ -2,8 +2,10 @@ import type { LinkMatch, Match, ProviderDefinition, ProviderId } from '@svc/plug
 import { knowsGames } from '../../plugins/providers.ts'
 import type { ScanType } from '../scan-types.ts'
 
+/** An id that others gave of a provider that was not asked by it: the provider itself said nothing yet. */
+export type LinkedMatch = Match & { is_linked: true }
 /** What a provider says about a ROM; one that gives ids of others only has none of its own. */
-export type Found = Match | LinkMatch
+export type Found = Match | LinkMatch | LinkedMatch
 export type Founds = ReadonlyMap<string, Found>
 
 /** How asking a provider about a ROM ended. */
@@ -27,21 +29,35 @@ export interface Conclusion {
 /** The provider's own id of the game; null for one that gives ids of others only. */
 export const idOf = (found: Found): ProviderId | null => 'id' in found ? found.id : null
 
+export const isLinked = (found: Found): found is LinkedMatch => 'is_linked' in found
+
+const linksOf = (found: Found) => 'ids' in found ? Object.entries(found.ids ?? {}) : []
+
+/** What providers said themselves. */
+export const withoutLinked = (founds: Founds): Map<string, Found> =>
+  new Map([...founds].filter(([, found]) => !isLinked(found)))
+
 /** Whether one of these makes a ROM identified; of a provider that is gone, whether it had an id for it. */
 export function isIdentified (
   founds: Founds, providers: ReadonlyMap<string, { definition: Pick<ProviderDefinition, 'kind'> }>
 ): boolean {
-  return [...founds].some(([key, found]) => idOf(found) !== null && knowsGames(providers.get(key)?.definition ?? {}))
+  return [...withoutLinked(founds)].some(([key, found]) =>
+    idOf(found) !== null && knowsGames(providers.get(key)?.definition ?? {}))
 }
 
 /** A match without a score is certain. */
-const scoreOf = ({ score = 1 }: Found) => score
+const scoreOf = (found: Found) => isLinked(found) ? 1 : found.score ?? 1
 
 /**
  * One ROM's findings, which come in one by one, beside those stored before. A scan from scratch trusts nothing that is
  * stored; any other keeps the surer of two matches.
+ *
+ * @param isIdOf whether a provider is known, and an id one of its kind
  */
-export function createFindings (type: ScanType, stored: Founds) {
+export function createFindings (
+  type: ScanType, known: Founds, isIdOf: (key: string, id: ProviderId) => boolean = () => false
+) {
+  const stored = withoutLinked(known)
   const isFresh = type === 'complete'
   const refutes = isFresh || type === 'hashes'
   const said = new Map<string, Said>()
@@ -65,18 +81,28 @@ export function createFindings (type: ScanType, stored: Founds) {
     return kind === 'miss' && refutes
   }
 
+  /** Ids of providers that have not said themselves what they know, or that they know nothing. */
+  function listLinked (founds: Founds): Map<string, LinkedMatch> {
+    const linked = new Map<string, LinkedMatch>()
+    for (const [key, id] of [...founds.values()].flatMap(linksOf)) {
+      const isTold = founds.has(key) || linked.has(key) || said.get(key)?.kind === 'miss'
+      if (id !== undefined && !isTold && isIdOf(key, id)) linked.set(key, { id, is_linked: true })
+    }
+    return linked
+  }
+
   return {
     say (key: string, what: Said): void { said.set(key, what) },
 
     /** What these providers say by now, and all others said before. */
     before (keys: ReadonlySet<string>): Map<string, Found> {
-      const known = new Map(isFresh ? [] : stored)
+      const believed = new Map(isFresh ? [] : stored)
       for (const key of keys) {
         const found = believe(key)
-        if (found === undefined) known.delete(key)
-        else known.set(key, found)
+        if (found === undefined) believed.delete(key)
+        else believed.set(key, found)
       }
-      return known
+      return believed
     },
 
     get failures (): number { return [...said.values()].filter(({ kind }) => kind === 'failed').length },
@@ -84,9 +110,16 @@ export function createFindings (type: ScanType, stored: Founds) {
     conclude (selected: readonly string[]): Conclusion {
       const found = new Map([...said].flatMap(([key, what]) =>
         what.kind === 'match' && replaces(what.match, key) ? [[key, what.match] as const] : []))
-      const dropped = [...stored.keys()].filter((key) => isDropped(key, selected.includes(key)))
-      const kept = [...stored].filter(([key]) => !dropped.includes(key))
-      return { all: new Map([...kept, ...found]), found, dropped }
+      const refuted = [...stored.keys()].filter((key) => isDropped(key, selected.includes(key)))
+      const kept = [...stored].filter(([key]) => !refuted.includes(key))
+      const own = new Map([...kept, ...found])
+      const linked = listLinked(own)
+      const outdated = [...known.keys()].filter((key) => !own.has(key) && !linked.has(key))
+      const news = [...linked].filter(([key, { id }]) => {
+        const before = known.get(key)
+        return before === undefined || !isLinked(before) || before.id !== id
+      })
+      return { all: new Map([...own, ...linked]), found: new Map([...found, ...news]), dropped: outdated }
     }
   }
 }

@@ -156,7 +156,7 @@ export function createRomStore (pool: pg.Pool) {
     async listKnown (platformId: number, begunAt: Date): Promise<KnownRom[]> {
       const { rows } = await pool.query<KnownRom>(`select r.id, r.fs_name, r.missing_from_fs, r.is_identified,
           r.created_at >= $2 as is_fresh,
-          coalesce(array_agg(m.provider) filter (where m.provider is not null), '{}') as providers
+          coalesce(array_agg(m.provider) filter (where m.match -> 'is_linked' is null and m.provider is not null), '{}') as providers
         from roms r left join rom_matches m on m.rom_id = r.id where r.platform_id = $1 group by r.id`,
       [platformId, begunAt])
       return rows
