@@ -13,6 +13,7 @@ import { type SocketFolder, clearOldSockets, createLayout, openSocketFolder } fr
 import { closeUntaken } from './handover.ts'
 import { type DataLock, lockDataDir } from './lock.ts'
 import type { ReadyNews } from './messages.ts'
+import { WEB_FLAGS, WORKER_FLAGS } from './node-flags.ts'
 import { checkPort } from './port.ts'
 import { type Slot, createSlot } from './slot.ts'
 import { readLastState, removeServerState, writeServerState } from './state.ts'
@@ -28,8 +29,6 @@ export interface SuperviseOptions {
 
 const ENTRY = join(SERVER_DIR, 'core', 'supervisor', 'child.ts')
 const COMPILER = join(SERVER_DIR, 'core', 'supervisor', 'compile.ts')
-/** V8 would let its nursery for new objects grow to 64 MB in each process. */
-const NODE_FLAGS = ['--conditions=svc:source', '--disable-warning=ExperimentalWarning', '--max-semi-space-size=4']
 /** glibc would give each thread a heap of its own, of which little is ever used. */
 const MEMORY_ENVIRONMENT = { MALLOC_ARENA_MAX: '2' }
 /** What processes get to finish; with the database's own end it stays below ten seconds. */
@@ -59,18 +58,18 @@ function claimDataDir ({ data_dir: dataDir }: Config): DataLock {
 }
 
 function forkWeb ({ data_dir: dataDir }: Config): ChildProcess {
-  cluster.setupPrimary({ exec: ENTRY, args: ['web'], execArgv: NODE_FLAGS, windowsHide: true })
+  cluster.setupPrimary({ exec: ENTRY, args: ['web'], execArgv: WEB_FLAGS, windowsHide: true })
   const { process: child } = cluster.fork({ ...MEMORY_ENVIRONMENT, ...compiledCodeEnvironment(dataDir) })
   closeUntaken(child)
   return child
 }
 
 function forkWorker ({ data_dir: dataDir }: Config): ChildProcess {
-  return fork(ENTRY, ['worker'], { execArgv: NODE_FLAGS, env: { ...MEMORY_ENVIRONMENT, ...compiledCodeEnvironment(dataDir) } })
+  return fork(ENTRY, ['worker'], { execArgv: WORKER_FLAGS, env: { ...MEMORY_ENVIRONMENT, ...compiledCodeEnvironment(dataDir) } })
 }
 
 function forkCompiler ({ data_dir: dataDir }: Config): ChildProcess {
-  return fork(COMPILER, [dataDir], { execArgv: NODE_FLAGS, env: compiledCodeEnvironment(dataDir, true) })
+  return fork(COMPILER, [dataDir], { execArgv: WEB_FLAGS, env: compiledCodeEnvironment(dataDir, true) })
 }
 
 /** One run of the server: its processes, its database, its end. */

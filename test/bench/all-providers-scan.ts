@@ -17,6 +17,8 @@ export interface ScanInput {
   databaseUrl: string
   /** The address of each source by the key of its provider. */
   urls: Record<string, string>
+  /** Requests that each source is asked at once. */
+  concurrency: number
 }
 export interface ScanResult extends Timing { stats: Record<string, number>, problems: number }
 
@@ -25,11 +27,11 @@ const SDK = pathToFileURL(join(SERVER_DIR, 'sdk/src/index.ts')).href
 const SCAN_MS = 600_000
 
 /** As those that come with the server are: their code runs in the scan worker. */
-function writePackage (dataDir: string, key: string): PluginPackage {
+function writePackage (dataDir: string, key: string, concurrency: number): PluginPackage {
   const folder = join(dataDir, key)
   const entry = join(folder, 'index.mjs')
   mkdirSync(folder, { recursive: true })
-  writeFileSync(entry, sourceOf(key, SDK))
+  writeFileSync(entry, sourceOf(key, SDK, concurrency))
   return {
     folder, entry, name: `@svc/provider-${key}`, version: '1.0.0', manifest: { kind: 'provider', key, sdk: '^1' },
     origin: 'built-in', problem: null
@@ -37,8 +39,8 @@ function writePackage (dataDir: string, key: string): PluginPackage {
 }
 
 /** The scan worker alone, which is measured with all it has in memory. */
-answer<ScanInput, ScanResult>(async ({ dataDir, libraryDir, databaseUrl, urls }) => {
-  const packages = Object.keys(urls).map((key) => writePackage(dataDir, key))
+answer<ScanInput, ScanResult>(async ({ dataDir, libraryDir, databaseUrl, urls, concurrency }) => {
+  const packages = Object.keys(urls).map((key) => writePackage(dataDir, key, concurrency))
   const plugins = Object.fromEntries(Object.entries(urls).map(([key, baseUrl]) => [key, { baseUrl }]))
   // JSON is YAML.
   writeFileSync(join(dataDir, 'config.yml'), JSON.stringify({ plugins }))

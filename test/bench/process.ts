@@ -1,9 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-
-/** The flags the server runs its own processes with: other memory settings would measure another program. */
-const NODE_FLAGS = ['--conditions=svc:source', '--disable-warning=ExperimentalWarning', '--max-semi-space-size=4']
+import { WORKER_FLAGS } from '../../core/supervisor/node-flags.ts'
 
 /** What Linux counts of a process, in MiB; null elsewhere. https://man7.org/linux/man-pages/man5/proc_pid_status.5.html */
 function readStatus (pid: number, field: 'VmHWM' | 'VmRSS'): number | null {
@@ -34,7 +32,8 @@ export function resetPeak (pid: number): void {
 /** Runs a program of this folder in a process of its own and gives what it reports. */
 export async function runProgram<Answer> (script: string, input: object): Promise<Answer> {
   const child: ChildProcess = fork(fileURLToPath(new URL(script, import.meta.url)), [], {
-    execArgv: NODE_FLAGS, env: { ...process.env, MALLOC_ARENA_MAX: '2' }
+    // Other memory settings would measure another program.
+    execArgv: WORKER_FLAGS, env: { ...process.env, MALLOC_ARENA_MAX: '2' }
   })
   child.send(input)
   return await new Promise((resolve, reject) => {

@@ -19,14 +19,14 @@ const packageJson = (key: string) => ({
 })
 
 /** Asks one question for each ROM, without a rate. */
-export const sourceOf = (key: string, sdk = '@svc/plugin-sdk') => `import { Type, defineProvider } from '${sdk}'
+export const sourceOf = (key: string, sdk = '@svc/plugin-sdk', concurrency = CONCURRENCY) => `import { Type, defineProvider } from '${sdk}'
 
 export default defineProvider({
   key: '${key}',
   name: '${key}',
   id: 'integer',
   config: Type.Object({ baseUrl: Type.String() }),
-  limits: { concurrency: ${CONCURRENCY} },
+  limits: { concurrency: ${concurrency} },
   async identify (rom, { config, http }) {
     return await http.json(config.baseUrl + '/games', { query: { title: rom.fs_name_no_tags, sha1: rom.sha1_hash } })
   }

@@ -1,0 +1,10 @@
+const FLAGS = ['--conditions=svc:source', '--disable-warning=ExperimentalWarning']
+
+/** V8 would let its nursery for new objects grow to 64 MB in each process. */
+export const WEB_FLAGS = [...FLAGS, '--max-semi-space-size=4']
+
+/**
+ * What belongs to a lookup lives as long as a source takes to answer. In a smaller nursery it would outlive two
+ * collections, which makes it old, and old garbage piles up to hundreds of megabytes before V8 collects it.
+ */
+export const WORKER_FLAGS = [...FLAGS, '--max-semi-space-size=16']
