@@ -113,6 +113,14 @@ export const ConfigSchema = Type.Object({
   }, 'The database'),
   auth: AuthSchema,
   sockets: SocketsSchema,
+  outgoing: Section({
+    gateway: Type.Optional(Type.String({
+      pattern: '^https?://[^\\s?#]+$',
+      env: 'SVC_SOURCES_GATEWAY',
+      description: 'A server that answers in place of all metadata sources: what is for https://host/path is asked at ' +
+        '<gateway>/host/path. For caches, and for recorded answers'
+    }))
+  }, 'How metadata sources are reached'),
   ...sections,
   plugins: Type.Record(Type.String(), Type.Object({}, { additionalProperties: true }), {
     default: {}, description: 'Settings of each plugin under its key'

@@ -7,6 +7,7 @@ import { createAnswerCache, type Answer } from './cache.ts'
 import { endWith } from './end-with.ts'
 import { exchange, isWanted, nameRequest, type Limits, type Reader, type Wire } from './exchange.ts'
 import { createFlights } from './flights.ts'
+import { createRoute } from './gateway.ts'
 import { createMask } from './mask.ts'
 import { createTurns, type Pace, type Waiter } from './pace.ts'
 import { digestRequest, prepareRequest, type PreparedRequest } from './request.ts'
@@ -25,6 +26,8 @@ export interface HttpClientOptions extends AddressRules {
   log: Logger
   /** Values that no log line and no message may show. */
   secrets?: readonly string[]
+  /** Where requests to the public internet are sent instead, as createRoute says; by default nowhere else. */
+  gateway?: string | undefined
   /** How fast the service may be asked. Answers that are shared or kept take no turn. */
   pace?: Pace
   /** Where answers asked for with `cacheMs` outlive a restart. */
@@ -108,8 +111,9 @@ const CONNECTIONS_PER_ORIGIN = 32
 export function createHttpClient (options: HttpClientOptions): OutgoingClient {
   const closing = new AbortController()
   const signal = options.signal === undefined ? closing.signal : AbortSignal.any([options.signal, closing.signal])
-  const dispatcher = options.dispatcher ?? createAgent(options)
-  const send = createSender(options, dispatcher, signal)
+  const route = createRoute(options, options.gateway ?? null)
+  const dispatcher = options.dispatcher ?? createAgent(route.rules)
+  const send = createSender(options, { dispatcher, target: route.target }, signal)
 
   return {
     ...bind(send, { signal, tellsLimits: false }),
@@ -158,10 +162,12 @@ function bind (send: Sender, caller: Caller): DownloadingClient {
 }
 
 /** @param life ends every request, whoever it is for */
-function createSender (options: HttpClientOptions, dispatcher: Dispatcher, life: AbortSignal): Sender {
+function createSender (
+  options: HttpClientOptions, line: Pick<Wire, 'dispatcher' | 'target'>, life: AbortSignal
+): Sender {
   const { log, userAgent, now = Date.now } = options
   const mask = createMask(options.secrets ?? [])
-  const wire: Wire = { dispatcher, rules: options, mask, log, now }
+  const wire: Wire = { ...line, rules: options, mask, log, now }
   const cache = createAnswerCache({ log, now, store: options.store, maxBytes: options.cacheBytes })
   const flights = createFlights<GivenAnswer>()
   const turns = createTurns(options.pace ?? {})

@@ -11,6 +11,8 @@ import { parseRetryAfter, type Outcome } from './retry.ts'
 export interface Wire {
   readonly dispatcher: Dispatcher
   readonly rules: AddressRules
+  /** Where a request for an address is really sent. */
+  readonly target: (url: URL) => URL
   readonly mask: Mask
   readonly log: Logger
   readonly now: () => number
@@ -96,7 +98,7 @@ Promise<Hop> {
   const startedAt = wire.now()
   const { dispatcher } = wire
   // The timer of the exchange is the only one: undici's own count pauses, not the whole.
-  const response = await send(url, { method, headers, body, signal, dispatcher, headersTimeout: 0, bodyTimeout: 0 })
+  const response = await send(wire.target(url), { method, headers, body, signal, dispatcher, headersTimeout: 0, bodyTimeout: 0 })
   // Whoever reads the body meets its error; a body nobody reads must not end the process with one.
   response.body.on('error', () => {})
   const answerHeaders = flatten(response.headers)

@@ -51,6 +51,7 @@ export async function createPluginServices (app: FastifyInstance, config: Config
       log,
       secrets,
       trustedOrigins: origins,
+      gateway: kind === 'provider' ? config.outgoing.gateway : undefined,
       store: cache,
       pace: { ...pace, ...learnt.pace() },
       hosts,

@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
@@ -35,19 +35,29 @@ export interface Source extends LocalServer {
   failure: ((response: ServerResponse) => void) | null
 }
 
+/** Answers a request whose path begins with the host that is meant. */
+export async function answerPlanned (
+  asked: IncomingMessage, response: ServerResponse, planned: readonly PlannedResponse[]
+): Promise<void> {
+  const { url = '', method = 'GET' } = asked
+  const request = { url: `https:/${url}`, method, headers: {}, body: await readRequest(asked) }
+  const { status = 200, headers = {}, json, text, bytes } = planned.find((one) => fitsRequest(one, request)) ??
+    { status: 404, text: 'nothing planned' }
+  response.writeHead(status, { ...headers }).end(bytes ?? (json === undefined ? text : JSON.stringify(json)))
+}
+
+export const loadFixtures = (key: string): PlannedResponse[] =>
+  loadResponses(new URL(`../../providers/${key}/test/fixtures`, import.meta.url))
+
 /** Answers from the fixtures of a provider; what `more` plans goes first. */
 export async function startSource (t: Test, key: string, more: readonly PlannedResponse[] = []): Promise<Source> {
-  const planned = [...more, ...loadResponses(new URL(`../../providers/${key}/test/fixtures`, import.meta.url))]
+  const planned = [...more, ...loadFixtures(key)]
   const server = await startServer(t, async (asked, response) => {
     if (source.failure !== null) {
       source.failure(response)
       return
     }
-    const { url = '', method = 'GET' } = asked
-    const request = { url: `https:/${url}`, method, headers: {}, body: await readRequest(asked) }
-    const { status = 200, headers = {}, json, text, bytes } = planned.find((one) => fitsRequest(one, request)) ??
-      { status: 404, text: 'nothing planned' }
-    response.writeHead(status, { ...headers }).end(bytes ?? (json === undefined ? text : JSON.stringify(json)))
+    await answerPlanned(asked, response, planned)
   })
   const source: Source = { ...server, failure: null }
   return source

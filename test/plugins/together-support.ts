@@ -17,7 +17,7 @@ export const KEYS: readonly string[] = readdirSync(PROVIDERS, { withFileTypes: t
   .filter((entry) => entry.isDirectory()).map(({ name }) => name)
 
 /** What the fixtures of some let in; the others are only switched on. */
-const SETTINGS: Readonly<Record<string, object>> = {
+export const SETTINGS: Readonly<Record<string, object>> = {
   igdb: { clientId: 'abc', clientSecret: 'hidden' },
   launchbox: { remote: true },
   moby: { apiKey: 'a-key' },
@@ -38,11 +38,11 @@ async function zipDump (): Promise<Uint8Array> {
 
 const PNG = await sharp({ create: { width: 30, height: 40, channels: 3, background: '#336699' } }).png().toBuffer()
 const asPng = { method: 'GET', bytes: PNG, headers: { 'content-type': 'image/png' } }
-const picture: PlannedResponse = { ...asPng, url: /\.(?:png|jpe?g|webp)(?:\?|$)/ }
+export const picture: PlannedResponse = { ...asPng, url: /\.(?:png|jpe?g|webp)(?:\?|$)/ }
 const LISTINGS = 'https://thumbnails.libretro.com/Nintendo%20-%20Game%20Boy'
 
 /** What fixtures hold in other forms than planned responses. */
-const MORE: Readonly<Record<string, readonly PlannedResponse[]>> = {
+export const MORE: Readonly<Record<string, readonly PlannedResponse[]>> = {
   launchbox: [{ url: 'https://gamesdb.launchbox-app.com/Metadata.zip', bytes: await zipDump() }],
   libretro: [
     { method: 'HEAD', url: 'https://thumbnails.libretro.com/' },
@@ -123,7 +123,7 @@ export async function buildTogether (
 
 /** Adds the ROMs that fixtures know, and others up to so many of each platform, without asking anybody. */
 export async function addLibrary (
-  { put, scan, sql }: Together, platforms: readonly string[], total: number
+  { put, scan, sql }: Pick<ScanTest, 'put' | 'scan' | 'sql'>, platforms: readonly string[], total: number
 ): Promise<void> {
   const paths = KNOWN_ROMS.map(({ path }) => path)
   for (let count = 0; paths.length < total; count++) {

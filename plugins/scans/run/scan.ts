@@ -86,7 +86,7 @@ export async function runScan (
   const store = createRomStore(app.pg)
   const resourcesDir = join(config.data_dir, 'resources')
   const http = createHttpClient({
-    name: 'artwork', userAgent: USER_AGENT, log, trustedOrigins: readTrustedOrigins(app, config)
+    name: 'artwork', userAgent: USER_AGENT, log, trustedOrigins: readTrustedOrigins(app, config), gateway: config.outgoing.gateway
   })
   const scope = { signal, memo: createMemo(), preferences: readPreferences(config), options: payload }
   const romLookup = createRomLookup(providers, payload.apis ?? [...providers.keys()], app.circuits.of, scope, log,

@@ -1,0 +1,29 @@
+import t from 'tap'
+import { AddressRefusedError } from '../../../core/http/addresses.ts'
+import { startClient, startServer } from './server.ts'
+
+t.test('a gateway is asked in place of public hosts, redirects included', async (t) => {
+  const gateway = await startServer(t, ({ url }, response) => {
+    if (url === '/api.example.com/old?id=1') response.writeHead(302, { location: 'https://cdn.example.com/new?id=1' }).end()
+    else response.end(`answer to ${url}`)
+  })
+  const client = startClient(t, { allowPrivate: false, gateway: `${gateway.url}/`, hosts: ['api.example.com', 'cdn.example.com'] })
+  t.equal(await client.text('https://api.example.com/old', { query: { id: 1 } }), 'answer to /cdn.example.com/new?id=1')
+  await t.rejects(client.text('https://other.example.com/'), AddressRefusedError, 'declared hosts still count')
+  await t.rejects(client.text('http://10.0.0.1/'), AddressRefusedError, 'so does what is private')
+  t.equal(gateway.requests.length, 2)
+})
+
+t.test('messages name the host that was meant', async (t) => {
+  const gateway = await startServer(t, (_request, response) => { response.writeHead(404).end() })
+  const client = startClient(t, { allowPrivate: false, gateway: gateway.url })
+  await t.rejects(client.text('https://api.example.com/games'), { message: /^GET api\.example\.com\/games answered 404/ })
+})
+
+t.test('an address that an administrator has in the local network is asked directly', async (t) => {
+  const gateway = await startServer(t, (_request, response) => { response.end('gateway') })
+  const own = await startServer(t, ({ url }, response) => { response.end(`own ${url}`) })
+  const client = startClient(t, { allowPrivate: false, gateway: gateway.url, trustedOrigins: [own.host] })
+  t.equal(await client.text(`${own.url}/games`), 'own /games')
+  t.equal(gateway.requests.length, 0)
+})
