@@ -145,6 +145,16 @@ t.test('of many requests at once a task that runs alone takes one', async (t) =>
   t.equal((await runToEnd('update_pictures_metadata')).status, 'finished', 'and the next one later')
 })
 
+t.test('an index is built by hand with its schedule off, with force and without', async (t) => {
+  let builds = 0
+  pictures.refresh = async () => { builds++ }
+  for (const args of [{}, { force: true }, { force: false }]) {
+    t.match(await runToEnd('update_pictures_metadata', args), { status: 'finished' })
+  }
+  t.equal(builds, 3)
+  t.equal((await run('update_pictures_metadata', { force: 'soon' })).statusCode, 422)
+})
+
 t.test('a task that builds an index says how far it is while it does', async (t) => {
   const { promise, resolve } = Promise.withResolvers<void>()
   pictures.refresh = ({ report }) => {

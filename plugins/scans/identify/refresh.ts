@@ -9,6 +9,12 @@ import { createMemo } from '../../../core/loader/memo.ts'
 
 /** Archives of whole databases take their time. */
 const TIMEOUT_SECONDS = 60 * 60
+const ArgumentsSchema = Type.Object({
+  force: Type.Optional(Type.Boolean({
+    default: false, description: 'Clients may send it; a run by hand builds the index in any case, also with the schedule off'
+  }))
+}, { additionalProperties: false })
+
 /** Between two writes of how far a build is. */
 const REPORT_EVERY_MS = 1_000
 
@@ -43,7 +49,7 @@ export function defineRefreshes (app: FastifyInstance, config: Config): TaskDefi
       destructive: false,
       isSingle: true,
       timeoutSeconds: TIMEOUT_SECONDS,
-      arguments: Type.Object({}, { additionalProperties: false }),
+      arguments: ArgumentsSchema,
       async run ({ signal, report }) {
         await report({ update_stats: { processed: 0, total: 1 } })
         const progress = createProgress(report)
