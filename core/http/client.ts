@@ -117,7 +117,8 @@ export function createHttpClient (options: HttpClientOptions): OutgoingClient {
 
   return {
     ...bind(send, { signal, tellsLimits: false }),
-    withSignal: (narrower, { tellsLimits = false, onWait } = {}) => bind(send, { signal: narrower, tellsLimits, onWait }),
+    withSignal: (narrower, { tellsLimits = false, onWait } = {}) =>
+      bind(send, { signal: narrower, tellsLimits, onWait }),
     async close () {
       closing.abort(new Error(`The HTTP client of '${options.name}' is closed`))
       if (options.dispatcher === undefined) await dispatcher.destroy()

@@ -98,7 +98,8 @@ Promise<Hop> {
   const startedAt = wire.now()
   const { dispatcher } = wire
   // The timer of the exchange is the only one: undici's own count pauses, not the whole.
-  const response = await send(wire.target(url), { method, headers, body, signal, dispatcher, headersTimeout: 0, bodyTimeout: 0 })
+  const response = await send(wire.target(url),
+    { method, headers, body, signal, dispatcher, headersTimeout: 0, bodyTimeout: 0 })
   // Whoever reads the body meets its error; a body nobody reads must not end the process with one.
   response.body.on('error', () => {})
   const answerHeaders = flatten(response.headers)

@@ -28,7 +28,9 @@ async function measure (folder: string, concurrency: number): Promise<Measuremen
   const sources = await startProviderServers(KEYS)
   try {
     await migrate({ url: database.url, poolSize: 1, entities: features.entities, migrations: features.migrations })
-    const input: ScanInput = { dataDir, libraryDir: library.dir, databaseUrl: database.url, urls: sources.urls, concurrency }
+    const input: ScanInput = {
+      dataDir, libraryDir: library.dir, databaseUrl: database.url, urls: sources.urls, concurrency
+    }
     const used = process.cpuUsage()
     const { seconds, processorSeconds, peakMib, stats, problems } = await runProgram<ScanResult>('all-providers-scan.ts', input)
     if (stats.identified_roms !== ROMS || stats.failed_lookups !== 0 || problems > 0) {
