@@ -12,12 +12,13 @@ import { listPluginPackages } from '../core/loader/packages.ts'
 import { fingerprintOf, storeDescriptions } from '../core/loader/snapshot.ts'
 import { SERVER_DIR } from '../core/server-dir.ts'
 import { features } from '../plugins/index.ts'
+import { writeGroups } from './grouped/write-groups.ts'
 
 /**
- * Runs the suite on one embedded database server. Every test file makes its own database from a migrated template, so
- * that files run side by side.
+ * Runs the suite on one embedded database server. Every test process makes its own databases from a migrated template, so
+ * that processes run side by side.
  */
-/** Every file is a process of its own; what one compiled serves the next. */
+/** What one process compiled serves the next. */
 const COMPILE_CACHE = join(SERVER_DIR, 'node_modules', '.cache', 'svc-test')
 /** Loaded before what tap adds to the command line. */
 const NOTE_NOTHING = `--test-env=NODE_OPTIONS=${process.env.NODE_OPTIONS ?? ''} --import=./test/note-nothing.js`
@@ -68,7 +69,10 @@ function isTapAsConfigured (): boolean {
 try {
   if (!isTapAsConfigured()) await runTap(['build'])
   await createTemplate()
-  process.exitCode = await runTap([NOTE_NOTHING, ...process.argv.slice(2)])
+  const args = process.argv.slice(2)
+  // Files that are named are processes of their own; those of the whole suite share some, for each takes seconds to start.
+  const isWhole = args.every((arg) => arg.startsWith('-'))
+  process.exitCode = await runTap([NOTE_NOTHING, ...args, ...isWhole ? writeGroups() : []])
 } finally {
   await server.stop()
   rmSync(folder, { recursive: true, force: true })

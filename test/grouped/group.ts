@@ -1,0 +1,60 @@
+import { registerHooks } from 'node:module'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import root, { type Test } from 'tap'
+import { SERVER_DIR } from '../../core/server-dir.ts'
+
+/** What tap allows a file. */
+const FILE_TIMEOUT_MS = Number(process.env.TAP_TIMEOUT ?? 120) * 1_000
+/** A file that takes too long is to be told of by itself, before the process is. */
+const GRACE_MS = 10_000
+
+let current: Test = root
+
+/** The test that stands for the file that is being read, in place of the one that tap makes of the process. */
+export const fileTest = (): Test => current
+
+/** Has `files` import a `tap` of their own, so that what they do to it ends with them. */
+function giveOwnTap (files: ReadonlySet<string>): void {
+  registerHooks({
+    resolve (specifier, context, nextResolve) {
+      if (specifier !== 'tap' || context.parentURL === undefined || !files.has(context.parentURL)) {
+        return nextResolve(specifier, context)
+      }
+      const url = new URL(`./own-tap.ts?${encodeURIComponent(context.parentURL)}`, import.meta.url).href
+      return { url, shortCircuit: true }
+    }
+  })
+}
+
+/** Puts back what a file did to the process. */
+function keepProcess (): () => void {
+  const [env, directory] = [{ ...process.env }, process.cwd()]
+  return () => {
+    for (const name of Object.keys(process.env)) if (!(name in env)) Reflect.deleteProperty(process.env, name)
+    Object.assign(process.env, env)
+    process.chdir(directory)
+  }
+}
+
+async function runFile (file: string, url: string): Promise<void> {
+  root.setTimeout(FILE_TIMEOUT_MS + GRACE_MS)
+  const restore = keepProcess()
+  await root.test(file, { timeout: FILE_TIMEOUT_MS, at: null, stack: '' }, async (t) => {
+    // As it is when the file is run alone.
+    t.testdirName = join(SERVER_DIR, '.tap', 'fixtures', file.replaceAll('/', '-'))
+    current = t
+    await import(url)
+  })
+  current = root
+  restore()
+}
+
+/** Runs test files one after the other in this process, each as a test of its name. */
+export async function runFiles (files: readonly string[]): Promise<void> {
+  // An error that nobody caught, say, which tap may take for the end of a test that went well.
+  process.once('exit', () => { if (current !== root) current.fail('the process ended while this file ran') })
+  const urls = new Map(files.map((file) => [file, pathToFileURL(join(SERVER_DIR, file)).href]))
+  giveOwnTap(new Set(urls.values()))
+  for (const [file, url] of urls) await runFile(file, url)
+}
