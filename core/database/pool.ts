@@ -40,7 +40,8 @@ function connectInTime (connect: Connect, time: RequestTime | undefined, callbac
   })
   connect((err, client, release) => {
     if (isLate) {
-      release()
+      // There is none, and nothing to give it back with, when the pool gave up as well.
+      client?.release()
       return
     }
     stop?.()

@@ -2,9 +2,12 @@ import fastify from 'fastify'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import database, { migrate, openOrm } from '../../core/database/database.ts'
+import { mindPool } from '../../core/database/pool.ts'
+import { limitRequests } from '../../core/database/request-time.ts'
 import { StartError } from '../../core/errors.ts'
 import { features } from '../../plugins/index.ts'
 import { createTestDatabase } from '../support.ts'
+import { until } from '../until.ts'
 
 const optionsOf = (url: string) => ({ url, poolSize: 2, ...features })
 const names = features.migrations.map(({ name }) => name)
@@ -71,4 +74,22 @@ t.test('every request has a unit of work of its own', async (t) => {
   await app.inject({ url: '/' })
   t.equal(seen.size, 2)
   t.notOk(seen.has(app.orm.em))
+})
+
+t.test('a pool that gives a connection up after its request did does no harm', async (t) => {
+  const pool = new pg.Pool({ connectionString: await createTestDatabase(t), max: 1, connectionTimeoutMillis: 200 })
+  mindPool(pool)
+  const app = fastify()
+  limitRequests(app, 50)
+  app.get('/', async () => { await pool.query('select 1') })
+  const held = await pool.connect()
+  t.teardown(async () => {
+    held.release()
+    await app.close()
+    await pool.end()
+  })
+  const reply = await app.inject('/')
+  t.equal(reply.statusCode, 500)
+  t.match(reply.json(), { message: /spent its time on the database/ })
+  await until(() => pool.waitingCount === 0, 'a pool for which nobody waits')
 })
