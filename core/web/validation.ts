@@ -14,12 +14,22 @@ const SHOWN_MAX = 100
 const TRUE_WORDS = new Set(['true', '1', 'yes', 'on'])
 const FALSE_WORDS = new Set(['false', '0', 'no', 'off'])
 
-function createAjv (coerces: boolean, allErrors: boolean): Ajv {
+/**
+ * One of a kind for the whole process, for making one takes longer than compiling most schemas. It knows a schema by
+ * the object it is, not by its name.
+ */
+const compilers = new Map<string, Ajv>()
+
+function compilerFor (coerces: boolean, allErrors: boolean): Ajv {
+  const kind = `${coerces} ${allErrors}`
+  const known = compilers.get(kind)
+  if (known !== undefined) return known
   const ajv = new Ajv({
     coerceTypes: coerces ? 'array' : false, useDefaults: true, removeAdditional: false, allErrors,
-    strict: false, validateFormats: true
+    strict: false, validateFormats: true, addUsedSchema: false
   })
   ajvFormats.default(ajv, ['date-time', 'uri', 'uuid', 'email'])
+  compilers.set(kind, ajv)
   return ajv
 }
 
@@ -45,14 +55,12 @@ function readBooleanWords (schema: TSchema, input: unknown): void {
  * @param allErrors false where bodies may be so large that a list of all that is wrong with one would fill the memory
  */
 export function createValidatorCompiler (allErrors = true): FastifySchemaCompiler<TSchema> {
-  const strict = createAjv(false, allErrors)
-  const coercing = createAjv(true, allErrors)
   return ({ schema, httpPart }) => {
     const isBody = httpPart === 'body'
     let validate: ValidateFunction | null = null
     function check (input: unknown): boolean {
       if (!isBody) readBooleanWords(schema, input)
-      validate ??= (isBody ? strict : coercing).compile(schema)
+      validate ??= compilerFor(!isBody, allErrors).compile(schema)
       const isValid = validate(input)
       check.errors = validate.errors
       return isValid

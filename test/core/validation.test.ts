@@ -74,3 +74,12 @@ t.test('a name that turns the text around it is refused, one in any script is no
   }
   t.match(await call('/echo/1', { name: 'ゲーム שלום 🎮' }), { status: 200 })
 })
+
+t.test('of schemas that have the same name each is what it says', async (t) => {
+  const first = await echo(t, { body: Type.Object({ a: Type.Integer() }, { $id: 'Same' }) })
+  const second = await echo(t, { body: Type.Object({ b: Type.Integer() }, { $id: 'Same' }) })
+  t.match(await first('/echo/1', { a: 1 }), { status: 200 })
+  t.match(await second('/echo/1', { a: 1 }), { status: 422, detail: [{ loc: ['body', 'b'] }] })
+  t.match(await second('/echo/1', { b: 1 }), { status: 200 })
+  t.match(await first('/echo/1', { b: 1 }), { status: 422, detail: [{ loc: ['body', 'a'] }] })
+})
