@@ -22,6 +22,7 @@ const HALF_MINUTE_MS = 30_000
 
 // What is done every so often is done when a test says that the time has passed.
 mock.timers.enable({ apis: ['setInterval'] })
+t.teardown(() => { mock.timers.reset() })
 
 const test = await buildTestApp(t)
 const { app, databaseUrl } = test

@@ -17,6 +17,7 @@ const LIMIT_MS = 2_000
 
 // Nothing that is done every so often may be what ends a socket.
 mock.timers.enable({ apis: ['setInterval'] })
+t.teardown(() => { mock.timers.reset() })
 
 const { mails, server, env } = await startMail('https://games.example.org')
 t.teardown(() => new Promise<void>((resolve) => { server.close(() => { resolve() }) }))
