@@ -33,6 +33,9 @@ const server = await startEmbeddedPostgres({
 async function createTemplate (): Promise<void> {
   const client = new pg.Client({ connectionString: server.url })
   await client.connect()
+  // Whoever connects proves to know the password by hashing it so often, and tests connect thousands of times.
+  await client.query('set scram_iterations = 1')
+  await client.query(`alter user ${client.escapeIdentifier(client.user ?? '')} password ${client.escapeLiteral(client.password ?? '')}`)
   await client.query('create database svc_template')
   await client.end()
   const url = new URL(server.url)
