@@ -1,0 +1,36 @@
+import { Pool } from 'undici'
+import { answer } from './process.ts'
+
+/** Asks for one address over and over, on so many connections, for so long. */
+export interface LoadOrder { url: string, path: string, headers: Record<string, string>, connections: number, seconds: number }
+
+export interface Load { perSecond: number, p50: number, p99: number, bytes: number }
+
+const at = (sorted: readonly number[], share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN
+
+async function ask (pool: Pool, { path, headers }: LoadOrder): Promise<number> {
+  const { statusCode, body } = await pool.request({ method: 'GET', path, headers })
+  const bytes = (await body.arrayBuffer()).byteLength
+  if (statusCode !== 200) throw new Error(`${path} was answered with ${statusCode}`)
+  return bytes
+}
+
+async function load (order: LoadOrder): Promise<Load> {
+  const pool = new Pool(order.url, { connections: order.connections, pipelining: 1 })
+  const times: number[] = []
+  const bytes = await ask(pool, order)
+  const started = performance.now()
+  const end = started + order.seconds * 1_000
+  await Promise.all(Array.from({ length: order.connections }, async () => {
+    for (let before = performance.now(); before < end; before = performance.now()) {
+      await ask(pool, order)
+      times.push(performance.now() - before)
+    }
+  }))
+  const seconds = (performance.now() - started) / 1_000
+  await pool.close()
+  times.sort((a, b) => a - b)
+  return { perSecond: times.length / seconds, p50: at(times, 0.5), p99: at(times, 0.99), bytes }
+}
+
+answer(load)
