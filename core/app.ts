@@ -125,6 +125,7 @@ export async function buildApp (options: AppOptions): Promise<App> {
   await app.register(database, {
     url,
     poolSize: config.database.pool_size,
+    prepares: config.database.prepared_statements,
     entities: options.features.entities,
     migrations: options.features.migrations,
     ...(works ? {} : { limits: REQUEST_LIMITS })

@@ -109,6 +109,12 @@ export const ConfigSchema = Type.Object({
     })),
     pool_size: Type.Integer({
       default: 5, minimum: 1, maximum: 100, env: 'SVC_DATABASE_POOL_SIZE', description: 'Connections per process'
+    }),
+    prepared_statements: Type.Boolean({
+      default: true,
+      env: 'SVC_DATABASE_PREPARED_STATEMENTS',
+      description: 'Has the database keep the plans of statements that come often. Off behind a pooler that hands each ' +
+        'transaction to another connection and does not keep track of prepared statements'
     })
   }, 'The database'),
   auth: AuthSchema,

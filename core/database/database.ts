@@ -6,6 +6,7 @@ import pg from 'pg'
 import { Installation, PluginCacheEntry, Worker, PluginIndex, PluginLimits, PluginSnapshot } from './entities.ts'
 import { mindPool } from './pool.ts'
 import { limitRequests } from './request-time.ts'
+import { prepareStatements } from './statements.ts'
 import { StartError } from '../errors.ts'
 
 export type Entities = (EntitySchema | EntityClass<unknown>)[]
@@ -43,6 +44,8 @@ export interface DatabaseOptions {
   entities: Entities
   migrations: Migrations
   limits?: typeof REQUEST_LIMITS
+  /** Whether statements that come often are prepared; default false. */
+  prepares?: boolean
 }
 
 /** What the driver and the database see to themselves. */
@@ -124,8 +127,10 @@ export default fp<DatabaseOptions>(async (app, options) => {
   pool.on('connect', (client) => {
     client.on('error', (err) => { app.log.debug({ err }, 'database connection lost') })
   })
-  mindPool(pool)
-  mindPool(await orm.em.getDriver().getConnection().getNativeClient())
+  for (const one of [pool, await orm.em.getDriver().getConnection().getNativeClient()]) {
+    mindPool(one)
+    if (options.prepares === true) prepareStatements(one)
+  }
   if (options.limits !== undefined) limitRequests(app, options.limits.totalMs)
   app.decorate('orm', orm)
   app.decorate('pg', pool)
