@@ -20,6 +20,7 @@ import { Migration20261122010400 } from './migrations/20261122010400-provider-ac
 import { Migration20261122100000 } from './migrations/20261122100000-plugin-state.ts'
 import { Migration20261122100100 } from './migrations/20261122100100-badges.ts'
 import { Migration20261122110000 } from './migrations/20261122110000-foreign-key-indexes.ts'
+import { Migration20261122112000 } from './migrations/20261122112000-announce-callers.ts'
 
 /** Every migration in the order they run. A released one is never changed. */
 export const migrations: Migrations = [
@@ -43,5 +44,6 @@ export const migrations: Migrations = [
   { name: '20261122010400-provider-accounts', class: Migration20261122010400 },
   { name: '20261122100000-plugin-state', class: Migration20261122100000 },
   { name: '20261122100100-badges', class: Migration20261122100100 },
-  { name: '20261122110000-foreign-key-indexes', class: Migration20261122110000 }
+  { name: '20261122110000-foreign-key-indexes', class: Migration20261122110000 },
+  { name: '20261122112000-announce-callers', class: Migration20261122112000 }
 ]

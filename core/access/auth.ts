@@ -86,7 +86,7 @@ declare module 'fastify' {
 }
 
 const CSRF_HEADER = 'x-csrftoken'
-const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
+export const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
 
 /** The caller of a route that declares scopes; such a route never runs without one. */
 export function callerOf (request: FastifyRequest): Caller {

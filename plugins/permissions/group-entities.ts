@@ -1,4 +1,5 @@
 import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
+import { announcesCallers } from '../../core/access/kept-callers.ts'
 import { columns } from '../../core/database/columns.ts'
 import type { GrantAction, GrantEntity } from '../../core/access/grants.ts'
 
@@ -6,6 +7,8 @@ import type { GrantAction, GrantEntity } from '../../core/access/grants.ts'
 const KEEP_DEFAULT = `create constraint trigger "permission_groups_default_kept"
   after delete or update of "is_default" on "permission_groups" deferrable initially deferred
   for each row when (old."is_default") execute function "keep_default_group"()`
+
+const ANY_CHANGE = 'insert or update or delete'
 
 /** What its members may do. Exactly one group is the default: that of members without one. */
 export const PermissionGroup = defineEntity({
@@ -15,7 +18,10 @@ export const PermissionGroup = defineEntity({
     name: 'permission_groups_default_unique',
     expression: 'create unique index "permission_groups_default_unique" on "permission_groups" ("is_default") where "is_default"'
   }],
-  triggers: [{ name: 'permission_groups_default_kept', timing: 'after', events: ['delete', 'update'], expression: KEEP_DEFAULT }],
+  triggers: [
+    { name: 'permission_groups_default_kept', timing: 'after', events: ['delete', 'update'], expression: KEEP_DEFAULT },
+    announcesCallers('permission_groups', ANY_CHANGE)
+  ],
   properties: {
     id: columns.id(),
     name: columns.text().unique(),
@@ -35,6 +41,7 @@ export type PermissionGroup = InferEntity<typeof PermissionGroup>
 export const PermissionGrant = defineEntity({
   name: 'PermissionGrant',
   tableName: 'permission_grants',
+  triggers: [announcesCallers('permission_grants', ANY_CHANGE)],
   primaryKeys: ['group', 'entity', 'action'],
   properties: {
     group: () => p.manyToOne(PermissionGroup).primary().deleteRule('cascade').joinColumn('group_id'),

@@ -1,12 +1,16 @@
 import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
+import { announcesCallers } from '../../core/access/kept-callers.ts'
 import { columns } from '../../core/database/columns.ts'
 import { Device } from '../devices/entities.ts'
 import { User } from '../users/entities.ts'
+
+const TOKEN_CHANGES = 'delete or update of "user_id", "device_id", "token_hash", "scopes", "expires_at"'
 
 /** A client API token. Only the SHA-256 of the whole token is kept. */
 export const ClientToken = defineEntity({
   name: 'ClientToken',
   tableName: 'client_tokens',
+  triggers: [announcesCallers('client_tokens', TOKEN_CHANGES)],
   properties: {
     id: columns.id(),
     user: () => p.manyToOne(User).deleteRule('cascade').joinColumn('user_id').index(),

@@ -1,5 +1,7 @@
 import fp from 'fastify-plugin'
 import type { FeatureOptions } from '../../core/app.ts'
+import { SAFE_METHODS } from '../../core/access/auth.ts'
+import { CALLERS_CHANNEL, createKeptCallers } from '../../core/access/kept-callers.ts'
 import { createPageRoutes } from '../../core/web/pages/page.ts'
 import authorizationRoutes, { PAGE_PATH } from './authorization-routes.ts'
 import { createAuthorizations } from './authorizations.ts'
@@ -31,7 +33,11 @@ export default fp<FeatureOptions>(async (app, { config, role }) => {
   const pairing = createPairing(app, tokens)
   const authorizations = createAuthorizations(app, config)
   app.decorate('tokens', { ...tokens, pairing, authorizations, polls: createPolls(app) })
-  app.auth.addScheme(createTokenScheme(app, config))
+  const kept = createKeptCallers()
+  app.auth.addScheme(createTokenScheme(app, config, kept))
+  app.addHook('onReady', async () => { await app.workers.hear(CALLERS_CHANNEL, kept.forget) })
+  // Who changed something finds it changed with the next request, whether or not the word has come by then.
+  app.addHook('onSend', async ({ method }) => { if (!SAFE_METHODS.has(method)) kept.forget() })
   const pageRoutes = createPageRoutes(config, PAGE)
   for (const part of [routes, pairingRoutes, authorizationRoutes, pageRoutes]) await app.register(part)
 
@@ -41,4 +47,4 @@ export default fp<FeatureOptions>(async (app, { config, role }) => {
       .catch((err: unknown) => { app.log.warn({ err }, 'codes that ran out were not removed') })
   }, CLEAN_UP_MS)
   app.addHook('onClose', async () => { clearInterval(timer) })
-}, { name: 'tokens', dependencies: ['database', 'auth-core', 'sockets', 'permissions', 'users', 'audit', 'devices'] })
+}, { name: 'tokens', dependencies: ['database', 'workers', 'auth-core', 'sockets', 'permissions', 'users', 'audit', 'devices'] })

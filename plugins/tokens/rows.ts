@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type pg from 'pg'
 import { ApiError } from '../../core/errors.ts'
+import type { User } from '../users/entities.ts'
 
 /*
  * Whoever changes devices or tokens takes what it changes in this order, so that no two wait for each other: the user,
@@ -16,6 +17,26 @@ export async function lockOwner (tx: EntityManager, userId: number): Promise<voi
 /** Keeps others from changing or deleting a token, if there is one, until the transaction ends. */
 export async function lockToken (tx: EntityManager, tokenId: number): Promise<void> {
   await tx.execute('select 1 from client_tokens where id = ? for no key update', [tokenId])
+}
+
+/** A token that lets in, with the account it stands for. Times are milliseconds since 1970. */
+export interface LiveToken extends Pick<User, 'username' | 'role'> {
+  id: number
+  user_id: number
+  device_id: number | null
+  scopes: string[]
+  expires_at: number | null
+  last_used_at: number | null
+  password_hash: string | null
+}
+
+const LIVE_TOKEN = `select t.id, t.user_id, t.device_id, t.scopes, u.username, u.role, u.password_hash,
+    date_part('epoch', t.expires_at) * 1000 as expires_at, date_part('epoch', t.last_used_at) * 1000 as last_used_at
+  from client_tokens t join users u on u.id = t.user_id
+  where t.token_hash = $1 and (t.expires_at is null or t.expires_at > now()) and u.enabled`
+
+export async function findLiveToken (pool: pg.Pool, tokenHash: string): Promise<LiveToken | null> {
+  return (await pool.query<LiveToken>(LIVE_TOKEN, [tokenHash])).rows[0] ?? null
 }
 
 /** Notes that a token was used just now. Not by way of the ORM, which would take it for a change of the user. */

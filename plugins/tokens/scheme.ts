@@ -1,35 +1,40 @@
 import type { FastifyInstance } from 'fastify'
 import type { AuthScheme, Caller, Presented } from '../../core/access/auth.ts'
+import type { Found, KeptCallers } from '../../core/access/kept-callers.ts'
 import type { Config } from '../../core/config/config.ts'
 import { tokenPrefixes } from '../../core/access/names.ts'
 import { sha256 } from '../../core/access/secrets.ts'
-import { ClientToken } from './entities.ts'
-import { noteTokenUse } from './rows.ts'
+import { type LiveToken, findLiveToken, noteTokenUse } from './rows.ts'
 
 /** A token's last use is written at most this often. */
 const TOUCH_AFTER_MS = 5 * 60_000
 
 /** Who calls with `Authorization: Bearer svc_…`. */
-export function createTokenScheme (app: FastifyInstance, config: Config): AuthScheme {
+export function createTokenScheme (app: FastifyInstance, config: Config, kept: KeptCallers): AuthScheme {
   const prefixes = tokenPrefixes(config)
 
-  async function touch (token: ClientToken): Promise<void> {
-    if (Date.now() - (token.last_used_at?.getTime() ?? 0) <= TOUCH_AFTER_MS) return
-    await noteTokenUse(app.pg, token.id, token.user.id)
-    if (token.device) await app.devices.touch(app.orm.em.fork(), token.device.id)
+  async function touch ({ id, last_used_at: lastUsed, user_id: userId, device_id: deviceId }: LiveToken): Promise<void> {
+    if (Date.now() - (lastUsed ?? 0) <= TOUCH_AFTER_MS) return
+    await noteTokenUse(app.pg, id, userId)
+    if (deviceId !== null) await app.devices.touch(app.orm.em.fork(), deviceId)
+  }
+
+  async function look (tokenHash: string): Promise<Found | null> {
+    const token = await findLiveToken(app.pg, tokenHash)
+    if (token === null) return null
+    await touch(token)
+    const { user_id: id, username, role, password_hash } = token
+    const caller = await app.permissions.toCaller({ id, username, role, password_hash }, {
+      credential: 'token', token_id: token.id, device_id: token.device_id, scopes: token.scopes
+    })
+    return { caller, expires_at: token.expires_at }
   }
 
   async function authenticate ({ authorization }: Pick<Presented, 'authorization'>): Promise<Caller | null> {
     const raw = /^bearer +(\S+)$/i.exec(authorization ?? '')?.[1]
     if (raw === undefined || !prefixes.some((prefix) => raw.startsWith(prefix))) return null
-    const token = await app.orm.em.fork().findOne(ClientToken, {
-      token_hash: sha256(raw), $or: [{ expires_at: null }, { expires_at: { $gt: new Date() } }]
-    }, { populate: ['user'] })
-    if (token === null || !token.user.enabled) return null
-    await touch(token)
-    return await app.permissions.toCaller(token.user, {
-      credential: 'token', token_id: token.id, device_id: token.device?.id ?? null, scopes: token.scopes
-    })
+    const tokenHash = sha256(raw)
+    return await kept.find(tokenHash, () => look(tokenHash))
   }
 
   return { name: 'client-token', order: 30, opensSockets: false, authenticate }

@@ -1,12 +1,18 @@
 import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
 import { columns } from '../../core/database/columns.ts'
+import { announcesCallers } from '../../core/access/kept-callers.ts'
 import { PermissionGroup } from '../permissions/group-entities.ts'
 
 export const ROLES = ['admin', 'user'] as const
 
+/** What makes a caller of an account. */
+const CALLER_CHANGES = 'delete or update of "username", "role", "enabled", "password_hash", "permission_group_id", "age_limit", ' +
+  '"hide_unrated_roms"'
+
 export const User = defineEntity({
   name: 'User',
   tableName: 'users',
+  triggers: [announcesCallers('users', CALLER_CHANGES)],
   uniques: [{ properties: ['oidc_issuer', 'oidc_subject'] }],
   properties: {
     id: columns.id(),

@@ -142,7 +142,12 @@ try {
   const data = join(folder, 'data')
   const bareUrl = await startBare(database.url, ends)
   const serverUrl = await startServer(data, database.url, 1, ends)
-  measurements.push(await measureRows(serverUrl, bareUrl, Math.floor(roms / 2), only))
+  const rom = Math.floor(roms / 2)
+  measurements.push(await measureRows(serverUrl, bareUrl, rom, only))
+  if (!has('--only')) {
+    const moreUrl = await startServer(join(folder, 'more'), database.url, MORE_WORKERS, ends)
+    measurements.push(await measureWorkers(serverUrl, moreUrl, rom))
+  }
 } finally {
   for (const end of ends) await end()
 }
