@@ -7,8 +7,12 @@ import { API_VERSION, VERSION } from '../../core/version.ts'
 import { readSettings } from '../oidc/settings.ts'
 import { readFlags } from './flags.ts'
 import { createHealth } from './health.ts'
+import { createTimedMemo } from './timed-memo.ts'
 import type { Heartbeat } from './schemas.ts'
 import { createProviderChecks } from './providers.ts'
+
+/** Apps ask all the time, and nothing that is told changes more often than people would notice. */
+const KEEP_MS = 1_000
 
 /** The served dialect's own values for schedules that this server does not have. */
 const ABSENT_CRON = '0 4 * * *'
@@ -26,14 +30,27 @@ function readOidcFlags (config: Config): Heartbeat['OIDC'] {
 
 export function createHeartbeat (app: FastifyInstance, config: Config) {
   const { auth, devices, tasks } = config
+  /** Of nobody in particular: what a caller may not know of is taken out of each answer. */
+  const folders = createTimedMemo<string[]>(KEEP_MS)
+  const flags = createTimedMemo<Heartbeat['METADATA_SOURCES']>(KEEP_MS)
+  let hasAdminUntil = 0
   const oidc = readOidcFlags(config)
   const launchboxIndex = app.registry.providers.get('launchbox')?.definition.index
   const launchbox = launchboxIndex && readIndexSchedule('launchbox', config)
 
-  async function listFolders (em: EntityManager, caller: Caller | null): Promise<string[]> {
-    if (!await app.setup.isAllowed(caller, 'platforms.read')) return []
+  /** That there is none is not kept: whoever makes the first one looks again at once. */
+  async function hasAdmin (): Promise<boolean> {
+    if (Date.now() < hasAdminUntil) return true
+    const isThere = await app.users.hasAdmin()
+    if (isThere) hasAdminUntil = Date.now() + KEEP_MS
+    return isThere
+  }
+
+  async function listFolders (em: EntityManager, caller: Caller | null, isSetUp: boolean): Promise<string[]> {
+    if (isSetUp && caller?.scopes.has('platforms.read') !== true) return []
+    const found = await folders('', () => app.setup.listPlatforms())
     const hidden = await app.platforms.listHiddenFolders(em, caller)
-    return (await app.setup.listPlatforms()).filter((folder) => !hidden.has(folder))
+    return found.filter((folder) => !hidden.has(folder))
   }
 
   return {
@@ -42,13 +59,13 @@ export function createHeartbeat (app: FastifyInstance, config: Config) {
 
     /** What a client needs to know before it signs in, and the folders of the platforms the caller may know of. */
     async read (em: EntityManager, caller: Caller | null): Promise<Heartbeat> {
-      const [hasAdmin, folders] = await Promise.all([app.users.hasAdmin(), listFolders(em, caller)])
+      const isSetUp = await hasAdmin()
       return {
         SYSTEM: {
-          VERSION: API_VERSION, SVC_VERSION: VERSION, SHOW_SETUP_WIZARD: !hasAdmin && !auth.disable_setup_wizard
+          VERSION: API_VERSION, SVC_VERSION: VERSION, SHOW_SETUP_WIZARD: !isSetUp && !auth.disable_setup_wizard
         },
-        METADATA_SOURCES: readFlags(app.registry),
-        FILESYSTEM: { FS_PLATFORMS: folders },
+        METADATA_SOURCES: await flags('', async () => readFlags(app.registry)),
+        FILESYSTEM: { FS_PLATFORMS: await listFolders(em, caller, isSetUp) },
         EMULATION: { DISABLE_EMULATOR_JS: false, DISABLE_RUFFLE_RS: false },
         FRONTEND: {
           DISABLE_USERPASS_LOGIN: auth.disable_userpass_login,

@@ -12,9 +12,11 @@ export function isNotHidden (
     and h.entity_id = ${sql.ref(id)} and (h.user_id = ${viewer.id} or h.group_id = ${viewer.access.group_id}))`
 }
 
+export const seesEverything = (viewer: Viewer): boolean => viewer === null || viewer.access.is_admin
+
 /**
  * The condition under which a viewer sees a row of `platforms`, aliased `p`. Every query that answers someone has it.
  */
 export function isPlatformVisible (viewer: Viewer): RawBuilder<boolean> {
-  return viewer === null || viewer.access.is_admin ? sql<boolean>`true` : isNotHidden(viewer, 'platforms', 'p.id')
+  return viewer === null || seesEverything(viewer) ? sql<boolean>`true` : isNotHidden(viewer, 'platforms', 'p.id')
 }

@@ -75,8 +75,6 @@ export function createSetup (app: FastifyInstance, config: Config) {
     caller?.scopes.has(scope) === true || !await app.users.hasAdmin()
 
   return {
-    isAllowed,
-
     /** @throws ApiError FORBIDDEN */
     async checkAccess (caller: Caller | null, scope: Scope): Promise<void> {
       if (!await isAllowed(caller, scope)) throw forbidden()

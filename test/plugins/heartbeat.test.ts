@@ -1,12 +1,15 @@
-import { rmSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import fastify from 'fastify'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { createHealth } from '../../plugins/heartbeat/health.ts'
 import { createTimedMemo } from '../../plugins/heartbeat/timed-memo.ts'
 import { type TestApp, buildTestApp, dropUsers, shareTestApp } from '../support.ts'
+import { until } from '../until.ts'
+import { addRom } from './roms-support.ts'
 
 const fresh = shareTestApp(t)
 
@@ -67,13 +70,32 @@ t.test('the setup wizard is due until there is an administrator, unless it is sw
   const shows = async ({ app }: TestApp) => (await app.inject({ url: '/api/heartbeat' })).json().SYSTEM.SHOW_SETUP_WIZARD
   const testApp = await fresh(t)
   await dropUsers(testApp)
-  t.equal(await shows(testApp), true)
+  await until(() => shows(testApp), 'a wizard that is due')
   await testApp.createUser('owner', 'admin')
   t.equal(await shows(testApp), false)
   await dropUsers(testApp)
   const other = await buildTestApp(t, { databaseUrl: testApp.databaseUrl, env: { DISABLE_SETUP_WIZARD: 'yes' } })
   await dropUsers(other)
   t.equal(await shows(other), false)
+})
+
+t.test('what is kept of the folders for one caller tells another nothing, and a new folder shows', async (t) => {
+  const testApp = await fresh(t, { library: { roms: { snes: {}, nes: {} } } })
+  const { app, admin, createUser, libraryDir } = testApp
+  const member = await createUser('alice')
+  await addRom(testApp, { fs_name: 'a.sfc', platform: 'snes' })
+  const platform = (await app.inject({ url: '/api/platforms', headers: admin })).json()[0].id
+  const { id } = (await app.inject({ url: '/api/users/me', headers: member })).json()
+  await app.inject({
+    method: 'POST', url: '/api/permissions/hidden', headers: admin,
+    payload: { entity: 'platforms', entity_id: platform, user_id: id }
+  })
+  const folders = async (headers = {}) => (await app.inject({ url: '/api/heartbeat', headers })).json().FILESYSTEM.FS_PLATFORMS
+  await until(async () => (await folders(admin)).length === 2, 'the folders of this library')
+  t.same(await folders(member), ['nes'])
+  t.same(await folders(), [])
+  mkdirSync(join(libraryDir, 'roms', 'gba'))
+  await until(async () => (await folders(admin)).includes('gba'), 'a folder that was made')
 })
 
 t.test('a library that cannot be read does not stop the heartbeat', async (t) => {
