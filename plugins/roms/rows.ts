@@ -74,7 +74,6 @@ export interface FileRow extends Pick<RomFile, 'id' | 'file_name' | 'file_path' 
 }
 
 export interface MatchRow {
-  rom_id: number
   provider: string
   /** Null where a provider gives ids of others only. */
   provider_id: string | null
@@ -89,8 +88,6 @@ export interface ProgressRow {
 }
 
 export interface SiblingRow {
-  /** The ROM whose sibling this is. */
-  of: number
   id: number
   name: string | null
   fs_name_no_tags: string
@@ -132,12 +129,39 @@ export async function selectRoms (
   return rows
 }
 
-/** What the providers say, of all these ROMs at once. */
-export async function selectMatches (em: EntityManager, romIds: readonly number[]): Promise<Map<number, MatchRow[]>> {
-  const { rows } = await sql<MatchRow>`
-    select m.rom_id, m.provider, m.provider_id, m.match -> 'metadata' as metadata
-    from rom_matches m where m.rom_id = any(${romIds}::int[])`.execute(em.getKysely())
-  return Map.groupBy(rows, (row) => row.rom_id)
+/** What hangs on one ROM: what the providers say, the files by name, and the siblings. */
+export interface PartsRow { id: number, matches: MatchRow[], files: FileRow[], siblings: SiblingRow[] }
+
+/** Whose siblings are asked for, and what the providers are whose word makes two ROMs the same game. */
+export interface SiblingQuery { viewer: Viewer, keys: readonly string[] }
+
+const MATCHES = sql`select m.provider, m.provider_id, m.match -> 'metadata' as metadata from rom_matches m where m.rom_id = i.id`
+const FILES = sql`select ${FILE_COLUMNS} from rom_files f where f.rom_id = i.id order by f.file_name, f.file_path`
+
+/** Other ROMs of the same platform that one of the providers takes for the same game. */
+const siblingsOf = ({ viewer, keys }: SiblingQuery) => sql`
+  select distinct r.id, r.name, r.fs_name_no_tags, r.fs_name_no_ext, coalesce(u.is_main_sibling, false) as is_main_sibling
+  from rom_matches a
+  join roms o on o.id = a.rom_id
+  join rom_matches b on b.provider = a.provider and b.provider_id = a.provider_id and b.rom_id <> a.rom_id
+  join roms r on r.id = b.rom_id and r.platform_id = o.platform_id
+  join platforms p on p.id = r.platform_id
+  left join rom_users u on u.rom_id = r.id and u.user_id = ${viewer?.id ?? -1}
+  where a.rom_id = i.id and a.provider = any(${keys}::text[]) and ${isRomVisible(viewer)}`
+
+const listOf = (rows: RawBuilder<unknown> | null) => rows === null
+  ? sql`'[]'::json`
+  : sql`(select coalesce(json_agg(x), '[]') from (${rows}) x)`
+
+/** What hangs on all these ROMs, in one statement. */
+export async function selectParts (
+  em: EntityManager, romIds: readonly number[], wanted: { files: boolean, siblings: SiblingQuery | null }
+): Promise<Map<number, PartsRow>> {
+  const { rows } = await sql<PartsRow>`
+    select i.id, ${listOf(MATCHES)} as matches, ${listOf(wanted.files ? FILES : null)} as files,
+      ${listOf(wanted.siblings && siblingsOf(wanted.siblings))} as siblings
+    from unnest(${romIds}::int[]) as i(id)`.execute(em.getKysely())
+  return new Map(rows.map((row) => [row.id, row]))
 }
 
 /** What providers tell of one user and these games, by provider and id. */
@@ -152,24 +176,6 @@ export async function selectProgress (
     where a.user_id = ${userId} and a.provider = any(${providers}::text[]) and e ->> 'id' = any(${ids}::text[])
     `.execute(em.getKysely())
   return rows
-}
-
-/** Other ROMs of the same platform that one of the providers takes for the same game, of all these ROMs at once. */
-export async function selectSiblings (
-  em: EntityManager, viewer: Viewer, romIds: readonly number[], keys: readonly string[]
-): Promise<Map<number, SiblingRow[]>> {
-  const { rows } = await sql<SiblingRow>`
-    select distinct a.rom_id as of, r.id, r.name, r.fs_name_no_tags, r.fs_name_no_ext,
-      coalesce(u.is_main_sibling, false) as is_main_sibling
-    from rom_matches a
-    join roms o on o.id = a.rom_id
-    join rom_matches b on b.provider = a.provider and b.provider_id = a.provider_id and b.rom_id <> a.rom_id
-    join roms r on r.id = b.rom_id and r.platform_id = o.platform_id
-    join platforms p on p.id = r.platform_id
-    left join rom_users u on u.rom_id = r.id and u.user_id = ${viewer?.id ?? -1}
-    where a.rom_id = any(${romIds}::int[]) and a.provider = any(${keys}::text[]) and ${isRomVisible(viewer)}
-    `.execute(em.getKysely())
-  return Map.groupBy(rows, (row) => row.of)
 }
 
 /** The files of all these ROMs at once, by name. */

@@ -18,7 +18,7 @@ import { type MarksChange, writeMarks } from './mark-rows.ts'
 import { readOrder } from './order.ts'
 import { selectPageIndex } from './page-index-rows.ts'
 import { noteLastPlayed, notePlayed } from './played-rows.ts'
-import { type RomRow, romTables, selectFile, selectFiles, selectMatches, selectProgress, selectRoms, selectSiblings } from './rows.ts'
+import { type RomRow, romTables, selectFile, selectParts, selectProgress, selectRoms } from './rows.ts'
 import type { DetailedRomView, RomFileView, RomFilters, RomPage, RomUserView, RomView, SimpleRomView } from './schemas.ts'
 import { type RomProviders, createRomProviders } from './providers.ts'
 import { stillOf, toFileView, toRomView } from './views.ts'
@@ -33,6 +33,8 @@ const unknownRom = (id: number) => notFound(`ROM with ID '${id}' not found`)
 
 const BY_NAME = sql`order by r.name_sort_key, r.id`
 const FIRST = sql`order by r.id limit 1`
+
+const NO_PARTS = { matches: [], siblings: [], files: [] }
 
 /** The first ROM by any of the ids given, which are keyed by provider. */
 function hasSourceId (ids: Readonly<Record<string, number | string>>): Condition {
@@ -51,21 +53,15 @@ export function createRoms (app: FastifyInstance, config: Config) {
   ): Promise<RomView[]> {
     const ids = rows.map((row) => row.id)
     if (ids.length === 0) return []
-    const [matches, siblings, files] = await Promise.all([
-      selectMatches(em, ids),
-      extras.siblings ? selectSiblings(em, viewer, ids, providers.identifying) : null,
-      extras.files ? selectFiles(em, ids) : null
-    ])
+    const parts = await selectParts(em, ids, {
+      files: extras.files, siblings: extras.siblings ? { viewer, keys: providers.identifying } : null
+    })
     const progress = viewer === null || telling.length === 0
       ? []
-      : await selectProgress(em, viewer.id, telling, [...matches.values()].flat())
+      : await selectProgress(em, viewer.id, telling, [...parts.values()].flatMap(({ matches }) => matches))
     // What the server tells everybody opens nothing.
     const addresses = viewer === null ? app.resources.plain : app.resources.marked
-    return rows.map((row) => toRomView(row, {
-      progress,
-      matches: matches.get(row.id) ?? [],
-      siblings: siblings?.get(row.id) ?? [], files: files?.get(row.id) ?? []
-    }, providers, addresses))
+    return rows.map((row) => toRomView(row, { ...(parts.get(row.id) ?? NO_PARTS), progress }, providers, addresses))
   }
 
   /** The rows in the order of the ids; ids without a row are left out. */

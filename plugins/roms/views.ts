@@ -64,7 +64,7 @@ const compareTexts = (a: string, b: string) => a === b ? 0 : a < b ? -1 : 1
 
 function toSiblingViews (rows: readonly SiblingRow[]): SiblingView[] {
   return rows
-    .map(({ of: _of, ...row }) => ({ ...row, sort_comparator: sortComparator(row.name ?? row.fs_name_no_tags) }))
+    .map((row) => ({ ...row, sort_comparator: sortComparator(row.name ?? row.fs_name_no_tags) }))
     .sort((a, b) => compareTexts(a.sort_comparator, b.sort_comparator) || a.id - b.id)
 }
 
