@@ -9,6 +9,7 @@ import type { Logger } from 'pino'
 import auth from './access/auth.ts'
 import { type Config, basePath } from './config/config.ts'
 import database, { type Entities, type Migrations, REQUEST_LIMITS } from './database/database.ts'
+import compression from './web/compression.ts'
 import emptyBody from './web/empty-body.ts'
 import errorHandler from './web/error-handler.ts'
 import { refuseConnection, refuseExpectation, requireHost, sendFrameworkError } from './web/framework-errors.ts'
@@ -105,6 +106,7 @@ export async function buildApp (options: AppOptions): Promise<App> {
   app.server.on('checkExpectation', refuseExpectation)
   app.decorate('secrets', secrets)
   await app.register(errorHandler)
+  await app.register(compression)
   await app.register(emptyBody)
   await app.register(jsonDepth)
   await app.register(limits)
