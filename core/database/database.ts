@@ -1,6 +1,7 @@
 import { EntityCaseNamingStrategy, MikroORM, type EntityManager } from '@mikro-orm/postgresql'
 import type { EntityClass, EntitySchema, MigrationObject } from '@mikro-orm/core'
 import { Migrator } from '@mikro-orm/migrations'
+import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import pg from 'pg'
 import { Installation, PluginCacheEntry, Worker, PluginIndex, PluginLimits, PluginSnapshot } from './entities.ts'
@@ -134,8 +135,15 @@ export default fp<DatabaseOptions>(async (app, options) => {
   if (options.limits !== undefined) limitRequests(app, options.limits.totalMs)
   app.decorate('orm', orm)
   app.decorate('pg', pool)
-  app.decorateRequest('em')
-  app.addHook('onRequest', async (request) => { request.em = orm.em.fork() })
+  const forks = new WeakMap<FastifyRequest, EntityManager>()
+  app.decorateRequest('em', {
+    // Made when it is first asked for: many requests need none.
+    getter (this: FastifyRequest) {
+      const em = forks.get(this) ?? orm.em.fork()
+      forks.set(this, em)
+      return em
+    }
+  })
   app.addHook('onClose', async () => {
     await orm.close()
     await pool.end()
