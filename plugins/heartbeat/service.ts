@@ -48,7 +48,8 @@ export function createHeartbeat (app: FastifyInstance, config: Config) {
 
   async function listFolders (em: EntityManager, caller: Caller | null, isSetUp: boolean): Promise<string[]> {
     if (isSetUp && caller?.scopes.has('platforms.read') !== true) return []
-    const found = await folders('', () => app.setup.listPlatforms())
+    // The wizard shows what it has just made.
+    const found = isSetUp ? await folders('', () => app.setup.listPlatforms()) : await app.setup.listPlatforms()
     const hidden = await app.platforms.listHiddenFolders(em, caller)
     return found.filter((folder) => !hidden.has(folder))
   }
