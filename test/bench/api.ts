@@ -7,11 +7,12 @@ import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { migrate } from '../../core/database/database.ts'
 import { startEmbeddedPostgres } from '../../core/postgres/embedded.ts'
+import { WEB_FLAGS } from '../../core/supervisor/node-flags.ts'
 import { features } from '../../plugins/index.ts'
 import { runSvc, settings, waitUntilListening } from '../e2e/server.ts'
 import { TOKEN, fillLibrary } from './api-library.ts'
 import type { Load, LoadOrder } from './load.ts'
-import { NODE_FLAGS, runProgram } from './process.ts'
+import { runProgram } from './process.ts'
 import { type Measurement, type Target, isMet, renderJson, renderTable } from './report.ts'
 
 /** What the API costs beside a program that does no more than the same work on the same database, in turns with it. */
@@ -69,7 +70,7 @@ async function takeTurns (measures: readonly Measure[], row: Row): Promise<Load[
 }
 
 async function startBare (databaseUrl: string, ends: Ends): Promise<string> {
-  const child = fork(fileURLToPath(new URL('bare-program.ts', import.meta.url)), [], { execArgv: NODE_FLAGS })
+  const child = fork(fileURLToPath(new URL('bare-program.ts', import.meta.url)), [], { execArgv: WEB_FLAGS })
   ends.unshift(() => child.kill())
   child.send(databaseUrl)
   const [port] = await once(child, 'message') as [number]
