@@ -18,6 +18,7 @@ const TABLE = {
   CODE_NOT_SENT: [502, 'The confirmation code could not be sent'],
   UNAVAILABLE: [503, 'Service unavailable'],
   NO_PROVIDER: [500, 'No metadata providers enabled'],
+  LIBRARY_EMPTY: [503, 'The library holds no folder of ROMs'],
   EXPORT_FAILED: [500, 'No file could be written'],
   CONFIG_NOT_WRITABLE: [500, 'Config file is not writable. Check config.yml permissions']
 } as const satisfies Record<string, readonly [number, string]>

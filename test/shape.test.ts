@@ -269,6 +269,20 @@ t.test('sources do without any, non-null assertions, enums and console output', 
   }
 })
 
+/** A message that advises: in a sentence of its own, or by naming a setting, the log or the person who can mend it. */
+const ADVICE = /[.)] [A-Z]|\b(SVC|OIDC)_[A-Z]|config\.yml|\bsee the (log|plugins)|\bagain\b|administrator/
+
+t.test('a failure that tells people what to do is one of the table, not a plain Error', async (t) => {
+  for (const [path, source] of parsed) {
+    if (!/^(core|plugins)\//.test(path)) continue
+    visit(source, (node) => {
+      if (!ts.isNewExpression(node) || node.expression.getText() !== 'Error') return
+      const message = node.arguments?.[0]?.getText() ?? ''
+      t.notMatch(message, ADVICE, `${path}: ${message}`)
+    })
+  }
+})
+
 t.test('no file knows where the repository lies on the machine it was written on', async (t) => {
   const outside = `${dirname(SERVER_DIR)}/`
   const isTelling = outside.length > 2

@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process'
 import { join } from 'node:path'
 import { type Environment, settingsEnvironment } from '../config/environment.ts'
+import { StartError } from '../errors.ts'
 import { SERVER_DIR } from '../server-dir.ts'
 import type { Inspection } from './inspect.ts'
 import type { PluginPackage } from './packages.ts'
@@ -29,7 +30,7 @@ export interface InspectOptions {
 /**
  * What the plugins of this installation are, found out by a process of its own.
  *
- * @throws Error when that ends or takes too long.
+ * @throws StartError when that takes too long.
  */
 export async function inspectApart (
   { works, packages, settings = settingsEnvironment() }: InspectOptions
@@ -38,7 +39,8 @@ export async function inspectApart (
   const child = fork(ENTRY, [], { execArgv: FLAGS, serialization: 'advanced' })
   const timer = setTimeout(() => {
     child.kill('SIGKILL')
-    reject(new Error(`Looking at the plugins took longer than ${INSPECT_MS / 1_000} s`))
+    reject(new StartError(`Looking at the plugins took longer than ${INSPECT_MS / 1_000} s; try again when the machine has ` +
+      'less to do'))
   }, INSPECT_MS)
   child.once('message', (message) => {
     const { inspection, problem } = message as InspectNews

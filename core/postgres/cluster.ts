@@ -4,6 +4,7 @@ import { chmod, chown, lchown, lstat, mkdir, mkdtemp, open, readFile, readdir, r
 import { basename, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { StartError } from '../errors.ts'
 import { undefinedIf } from './binaries.ts'
 import type { Account, Binaries } from './binaries.ts'
 
@@ -28,7 +29,9 @@ export interface Cluster { dataDir: string, name: string, password: string }
 
 /**
  * The account for a server in `dataDir`: undefined is the current user. Root hands over to the owner of an
- * existing cluster, else to `postgres` or `nobody`. Throws when the cluster belongs to somebody else.
+ * existing cluster, else to `postgres` or `nobody`.
+ *
+ * @throws StartError when the cluster belongs to somebody else.
  */
 export async function chooseAccount (dataDir: string): Promise<Account | undefined> {
   const owner = await stat(dataDir).catch(undefinedIf('ENOENT'))
@@ -36,7 +39,7 @@ export async function chooseAccount (dataDir: string): Promise<Account | undefin
   if (uid === undefined) return undefined
   if (uid !== 0) {
     if (owner === undefined || owner.uid === uid) return undefined
-    throw new Error(`The database folder ${dataDir} belongs to user ${owner.uid}, but svc runs as user ${uid}. ` +
+    throw new StartError(`The database folder ${dataDir} belongs to user ${owner.uid}, but svc runs as user ${uid}. ` +
       `Start svc as its owner, or run "chown -R ${uid} ${dataDir}" as root.`)
   }
   if (owner !== undefined && owner.uid !== 0 && await readVersion(dataDir) !== undefined) {
@@ -51,7 +54,7 @@ async function findUnprivilegedAccount (): Promise<Account> {
     const [, , uid, gid] = entries.find(([user]) => user === name) ?? []
     if (Number(uid) > 0 && Number(gid) > 0) return { uid: Number(uid), gid: Number(gid) }
   }
-  throw new Error('PostgreSQL does not run as root, and /etc/passwd has neither "postgres" nor "nobody". ' +
+  throw new StartError('PostgreSQL does not run as root, and /etc/passwd has neither "postgres" nor "nobody". ' +
     'Start svc as a normal user, or set SVC_DATABASE_URL to a PostgreSQL server of your own.')
 }
 
@@ -93,8 +96,8 @@ async function readVersion (dataDir: string): Promise<string | undefined> {
   return text?.trim()
 }
 
-function wrongMajor (dataDir: string, found: string, expected: string): Error {
-  return new Error(`The database folder ${dataDir} was written by PostgreSQL ${found}, but this svc comes with ` +
+function wrongMajor (dataDir: string, found: string, expected: string): StartError {
+  return new StartError(`The database folder ${dataDir} was written by PostgreSQL ${found}, but this svc comes with ` +
     `PostgreSQL ${expected}. Save it with the pg_dump of the svc that wrote it or of PostgreSQL ${found}, move ` +
     `the folder away and restore into the new one; or serve it with PostgreSQL ${found} and set SVC_DATABASE_URL.`)
 }
@@ -102,7 +105,7 @@ function wrongMajor (dataDir: string, found: string, expected: string): Error {
 async function createCluster (dataDir: string, binaries: Binaries, account?: Account): Promise<void> {
   const entries = await readdir(dataDir).catch(undefinedIf('ENOENT'))
   if (entries !== undefined && entries.length > 0) {
-    throw new Error(`The database folder ${dataDir} is not empty and holds no PostgreSQL cluster (no PG_VERSION; ` +
+    throw new StartError(`The database folder ${dataDir} is not empty and holds no PostgreSQL cluster (no PG_VERSION; ` +
       `found "${entries[0]}"). Empty it or choose another folder.`)
   }
   await mkdir(dirname(dataDir), { recursive: true })
@@ -135,7 +138,7 @@ async function runInitdb (folder: string, binaries: Binaries, account?: Account)
   try {
     await execFileAsync(binaries.initdb, args, { ...serverProcessOptions(folder, account), windowsHide: true })
   } catch (err) {
-    throw new Error(`The database could not be created: ${String(err)}\nIf this system cannot run that program ` +
+    throw new StartError(`The database could not be created: ${String(err)}\nIf this system cannot run that program ` +
       '(on Linux it needs glibc), set SVC_DATABASE_URL to a PostgreSQL server of your own.', { cause: err })
   }
 }
@@ -145,7 +148,7 @@ async function moveIntoPlace (fresh: string, dataDir: string): Promise<void> {
     await rmdir(dataDir).catch(undefinedIf('ENOENT'))
     await rename(fresh, dataDir)
   } catch (err) {
-    throw new Error(`The new database cannot be moved to ${dataDir}: ${String(err)}. If that folder is a mount ` +
+    throw new StartError(`The new database cannot be moved to ${dataDir}: ${String(err)}. If that folder is a mount ` +
       'point, mount the folder above it instead.', { cause: err })
   }
   await syncFolder(dirname(dataDir))
@@ -197,7 +200,7 @@ async function readPassword (dataDir: string): Promise<string> {
   const path = join(dataDir, PASSWORD_FILE)
   const password = (await readFile(path, 'utf8').catch(undefinedIf('ENOENT')))?.trim() ?? ''
   if (!/^[\w-]{16,}$/.test(password)) {
-    throw new Error(`The password of the database is missing in ${path}. Restore that file from a backup, or write ` +
+    throw new StartError(`The password of the database is missing in ${path}. Restore that file from a backup, or write ` +
       `a new password (16 or more of A-Z a-z 0-9 _ -) into it and set it with ALTER ROLE ${OWNER} in a ` +
       'single-user server ("postgres --single").')
   }
@@ -247,7 +250,7 @@ async function endOrphans (cluster: Cluster, orphans: Running[]): Promise<void> 
   signalAll(await findOrphans(cluster), 'SIGKILL')
   if (await areGone(cluster, IMMEDIATE_SHUTDOWN_MS)) return
   const pids = (await findOrphans(cluster)).map(({ pid }) => pid)
-  throw new Error(`An earlier PostgreSQL server of ${cluster.dataDir} (process ${pids.join(', ')}) cannot be ended. ` +
+  throw new StartError(`An earlier PostgreSQL server of ${cluster.dataDir} (process ${pids.join(', ')}) cannot be ended. ` +
     'Its disk may hang: check it, then end the process or restart the machine.')
 }
 
@@ -277,7 +280,7 @@ async function releaseLockFile ({ dataDir }: Cluster): Promise<void> {
   const running = (await listRunning()).find((candidate) => candidate.pid === Number(pid))
   if (running === undefined) return
   if (/\bpostgres\b/.test(running.command) && await worksIn(running.pid, dataDir)) {
-    throw new Error(`A PostgreSQL server that svc did not start (process ${pid}) uses ${dataDir}. Stop it first.`)
+    throw new StartError(`A PostgreSQL server that svc did not start (process ${pid}) uses ${dataDir}. Stop it first.`)
   }
   const path = join(dataDir, LOCK_FILE)
   const { uid, gid } = await lstat(path)

@@ -7,6 +7,7 @@ import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { StartError } from '../errors.ts'
 import { locateBinaries, undefinedIf } from './binaries.ts'
 import type { Account, BinarySource, Binaries } from './binaries.ts'
 import { FAST_SHUTDOWN_MS, IMMEDIATE_SHUTDOWN_MS, OWNER, chooseAccount, clearLeftovers, ownFolder, prepareCluster, readLockFile, serverProcessOptions } from './cluster.ts'
@@ -88,8 +89,9 @@ interface Server {
 
 /**
  * Starts PostgreSQL on `dataDir`, creating the cluster, the role and the database `svc` at the first start and
- * ending a server that a killed svc left behind. Throws an Error that names the cause and, when the server
- * itself failed, carries the last lines of its log.
+ * ending a server that a killed svc left behind.
+ *
+ * @throws StartError that names the cause and, when the server itself failed, carries the last lines of its log.
  */
 export async function startEmbeddedPostgres (options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const dataDir = await followLinks(resolve(options.dataDir))
@@ -205,8 +207,8 @@ async function waitUntilReady (server: Server, { dataDir }: Cluster, url: string
   throw startFailure(dataDir, signal ?? `exit code ${code ?? 'none'}`, server.lines)
 }
 
-function startFailure (dataDir: string, reason: string, lines: string[], cause?: unknown): Error {
-  return new Error(`PostgreSQL did not start in ${dataDir} (${reason}). Its last lines:\n${lines.join('\n')}`, { cause })
+function startFailure (dataDir: string, reason: string, lines: string[], cause?: unknown): StartError {
+  return new StartError(`PostgreSQL did not start in ${dataDir} (${reason}). Its last lines:\n${lines.join('\n')}`, { cause })
 }
 
 function isRunning ({ pid, exitCode, signalCode }: ChildProcess): boolean {

@@ -78,7 +78,7 @@ export async function openDatabase (
   let isUp = false
   let restarted = Promise.resolve()
   let server = await start(signal).catch((err: unknown) => {
-    throw new StartError((err as Error).message, { cause: err })
+    throw err instanceof StartError ? err : new StartError((err as Error).message, { cause: err })
   })
 
   async function restart (): Promise<void> {

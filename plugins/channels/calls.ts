@@ -1,6 +1,6 @@
 import type { OutgoingNotification } from '@svc/plugin-sdk'
 import type { FastifyInstance } from 'fastify'
-import { badRequest } from '../../core/errors.ts'
+import { ApiError, badRequest } from '../../core/errors.ts'
 import { DEFAULT_TIMEOUT_MS, type Failure, type Host, type Outcome } from './host.ts'
 import type { Subject } from './http.ts'
 import type { Inspected } from './sealed.ts'
@@ -38,8 +38,8 @@ export function createCalls (app: FastifyInstance, host: Host) {
   const open = (value: unknown): unknown => {
     const { sealed } = value as { sealed: string }
     const text = app.secrets.open(PURPOSE, sealed)
-    if (text === null) throw new Error('The scan worker has another key; give all processes the same SVC_AUTH_SECRET_KEY')
-    return JSON.parse(text)
+    if (text !== null) return JSON.parse(text)
+    throw new ApiError('UNAVAILABLE', 'The scan worker has another key; give all processes the same SVC_AUTH_SECRET_KEY')
   }
 
   app.jobs.define<{ sealed: string }>(QUEUE, {

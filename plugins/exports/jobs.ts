@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { ApiError } from '../../core/errors.ts'
 import { EXPORT_QUEUE } from './service.ts'
 
 interface ExportJob {
@@ -23,6 +24,6 @@ export function defineExportJob (app: FastifyInstance): void {
   })
   // Before the queue waits for its jobs to end.
   app.addHook('preClose', async () => {
-    closing.abort(new Error('The scan worker is shutting down. Export again.'))
+    closing.abort(new ApiError('UNAVAILABLE', 'The scan worker is shutting down. Export again.'))
   })
 }

@@ -4,6 +4,7 @@ import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type pg from 'pg'
 import type { Config } from '../../core/config/config.ts'
+import { ApiError } from '../../core/errors.ts'
 import { realLibraryDirectory, reasonOf } from '../library/directory.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { isInside, safeName, safeRelativePath } from '../../core/files/safe-path.ts'
@@ -134,13 +135,13 @@ async function prepare (
   }
 }
 
-/** @throws LibraryUnreadableError when it is not there or holds more than this platform. */
+/** @throws LibraryUnreadableError when it is not there; ApiError EXPORT_FAILED when it is the library. */
 async function openPlatformFolder (
   config: Config, structure: Structure, { fs_slug: fsSlug }: PlatformRow
 ): Promise<string> {
   const root = await platformRoot(config.library_dir, structure, fsSlug)
   if (!isInside(root, await realLibraryDirectory(config.library_dir))) return root
-  throw new Error(`The folder of the platform '${fsSlug}' is a link to the library itself. ` +
+  throw new ApiError('EXPORT_FAILED', `The folder of the platform '${fsSlug}' is a link to the library itself. ` +
     'Let it lead to a folder that holds only this platform.')
 }
 
@@ -190,13 +191,13 @@ async function readExisting (root: string, name: string): Promise<TextFile> {
   try {
     return await readTextFile(root, name)
   } catch (err) {
-    if (errorCode(err) === '') throw err
-    throw new Error(`${name} cannot be read: ${reasonOf(err)}. Correct that, or move the file away to have a new one ` +
-      'written.', { cause: err })
+    if (err instanceof ApiError || errorCode(err) === '') throw err
+    throw new ApiError('EXPORT_FAILED', `${name} cannot be read: ${reasonOf(err)}. Correct that, or move the file away to ` +
+      'have a new one written.', { cause: err })
   }
 }
 
-/** @throws whatever the exporter throws, and an Error when it takes too long or returns something else than a text. */
+/** @throws whatever the exporter throws, TimeLimitError, and ApiError EXPORT_FAILED when it returns something else. */
 async function render (
   exporter: LoadedExporter, config: Config, { slug, fs_slug: fsSlug, name }: PlatformRow,
   games: readonly ExportGame[], existing: string | null, signal: AbortSignal
@@ -208,5 +209,5 @@ async function render (
     return await definition.render({ slug, fs_slug: fsSlug, name }, games, existing, context)
   })
   if (Value.Check(ExportResultSchema, result)) return result
-  throw new Error(`The exporter '${key}' did not return { text, skipped }; report it to its author`)
+  throw new ApiError('EXPORT_FAILED', `The exporter '${key}' did not return { text, skipped }; report it to its author`)
 }

@@ -48,8 +48,8 @@ export function createExports (app: FastifyInstance, config: Config) {
   function pickExporters (keys: readonly string[]): LoadedExporter[] {
     return keys.map((key) => {
       const exporter = exporters.get(key)
-      if (exporter === undefined) throw new Error(`The exporter '${key}' is not active here; see the plugins' status`)
-      return exporter
+      if (exporter !== undefined) return exporter
+      throw new ApiError('EXPORT_FAILED', `The exporter '${key}' is not active here; see the plugins' status`)
     })
   }
 
@@ -59,12 +59,12 @@ export function createExports (app: FastifyInstance, config: Config) {
     return rows.map(toRow)
   }
 
-  /** @throws LibraryUnreadableError, or an Error when nothing of a library is there. */
+  /** @throws LibraryUnreadableError, or ApiError LIBRARY_EMPTY when nothing of a library is there. */
   async function findStructure (): Promise<Structure> {
     const structure = await app.library.detectStructure()
     if (structure !== null) return structure
-    throw new Error(`The library ${JSON.stringify(config.library_dir)} holds no folder of ROMs; mount its disk or ` +
-      'correct SVC_LIBRARY_DIR (library_dir in config.yml)')
+    throw new ApiError('LIBRARY_EMPTY', `The library ${JSON.stringify(config.library_dir)} holds no folder of ROMs; ` +
+      'mount its disk or correct SVC_LIBRARY_DIR (library_dir in config.yml)')
   }
 
   /** The outcome when the library as a whole cannot be read. */
@@ -103,7 +103,7 @@ export function createExports (app: FastifyInstance, config: Config) {
    * Writes the files of exporters for platforms, one platform after the other. Runs plugins: only for the scan worker.
    * What goes wrong with a platform is in the outcome.
    *
-   * @throws Error when an exporter is not active.
+   * @throws ApiError EXPORT_FAILED when an exporter is not active.
    * @throws the signal's reason once it is aborted.
    */
   async function exportPlatforms ({ exporters: keys, platformIds, signal }: ExportOptions): Promise<ExportOutcome> {

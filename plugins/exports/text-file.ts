@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { Stats } from 'node:fs'
 import { type FileHandle, lstat, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { ApiError } from '../../core/errors.ts'
 import { requireFreeSpace } from '../../core/files/free-space.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { openInside, resolveInside } from '../../core/files/safe-path.ts'
@@ -21,7 +22,7 @@ const MAX_BYTES = 64 * 1024 * 1024
 
 /**
  * @throws PathRefusedError when a symbolic link leads out of the folder.
- * @throws Error when the file is larger than 64 MiB or no UTF-8, or cannot be read.
+ * @throws ApiError EXPORT_FAILED when the file is larger than 64 MiB or no UTF-8; else the file system's error.
  */
 export async function readTextFile (folder: string, name: string): Promise<TextFile> {
   const path = await resolveInside(folder, name)
@@ -35,10 +36,13 @@ export async function readTextFile (folder: string, name: string): Promise<TextF
   try {
     const stats = await handle.stat()
     if (stats.size > MAX_BYTES) {
-      throw new Error(`${name} is larger than ${MAX_BYTES} bytes and is not read. Move it away to have a new one written.`)
+      throw new ApiError('EXPORT_FAILED', `${name} is larger than ${MAX_BYTES} bytes and is not read. Move it away to have a new ` +
+        'one written.')
     }
     const bytes = await handle.readFile()
-    if (!isUtf8(bytes)) throw new Error(`${name} is not valid UTF-8. Save it as UTF-8 and export again.`)
+    if (!isUtf8(bytes)) {
+      throw new ApiError('EXPORT_FAILED', `${name} is not valid UTF-8. Save it as UTF-8 and export again.`)
+    }
     return { path, text: bytes.toString('utf8'), stats }
   } finally {
     await handle.close()
@@ -49,7 +53,7 @@ export async function readTextFile (folder: string, name: string): Promise<TextF
  * Puts a new text in the file's place in one step; the file as it was is kept as `<file>.bak`.
  *
  * @returns false when the file holds the text already: then nothing is written.
- * @throws Error when someone changed the file since it was read, or with the code of the file system's error.
+ * @throws ApiError EXPORT_FAILED when someone changed the file since it was read; else the file system's error.
  */
 export async function replaceTextFile (file: TextFile, text: string): Promise<boolean> {
   if (file.text === text) return false
@@ -97,7 +101,7 @@ async function checkUntouched ({ path, stats }: TextFile): Promise<void> {
     throw err
   })
   if (now?.ino === stats?.ino && now?.size === stats?.size && now?.mtimeMs === stats?.mtimeMs) return
-  throw new Error('Another program changed the file during the export. Close it and export again.')
+  throw new ApiError('EXPORT_FAILED', 'Another program changed the file during the export. Close it and export again.')
 }
 
 async function keepBackup (path: string): Promise<void> {

@@ -5,6 +5,7 @@ import {
   allowInsecureRequests, customFetch, discovery
 } from 'openid-client'
 import { Agent, fetch } from 'undici'
+import { ApiError } from '../../core/errors.ts'
 import { type OidcSettings, isPrivateLine } from './settings.ts'
 
 /** Each request, from connecting to the last byte. */
@@ -39,7 +40,9 @@ export function createProvider (settings: OidcSettings) {
   function openAgent (): Promise<Agent> {
     agent ??= createAgent(settings.tls_cacertfile).catch((err: unknown) => {
       agent = null
-      throw new Error(`OIDC_TLS_CACERTFILE '${settings.tls_cacertfile}' cannot be read; check the path`, { cause: err })
+      // Whoever signs in is told of the setting; the path is in the log.
+      throw new ApiError('UNAVAILABLE', 'The file that OIDC_TLS_CACERTFILE names cannot be read; an administrator should ' +
+        'check the path', { cause: err })
     })
     return agent
   }

@@ -1,6 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { crc32 } from 'node:zlib'
+import { conflict } from '../../core/errors.ts'
 import type { Checksums } from './checksums.ts'
 import type { ZipContent } from './zip.ts'
 
@@ -40,7 +41,7 @@ export function fileContent (path: string, file: ZippedFile, access: FileAccess)
     const handle = await open()
     try {
       if (await stateOf(handle) === state) return handle
-      throw new Error(`The file ${JSON.stringify(path)} was changed while the zip was sent; begin the download anew`)
+      throw conflict(`The file ${JSON.stringify(path)} was changed while the zip was sent; begin the download anew`)
     } catch (err) {
       await handle.close()
       throw err

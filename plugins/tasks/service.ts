@@ -73,7 +73,7 @@ export function createTasks (app: FastifyInstance, config: Config) {
     run: async (run) => {
       const task = await fork().findOneOrFail(Task, { id: run.id })
       const definition = catalogue.find(task.task_key)
-      if (definition === undefined) throw new Error(`There is no task '${task.task_key}' in this release`)
+      if (definition === undefined) throw notFound(`There is no task '${task.task_key}' in this release`)
       await definition.run(run)
     }
   })

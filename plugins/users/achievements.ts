@@ -107,7 +107,7 @@ export function createAchievements (app: FastifyInstance, config: Config) {
     }
     await report(accounts.length, accounts.length)
     if (failures > 0 && failures === accounts.length) {
-      throw new Error(`The progress of none of ${failures} users could be read; see the log`)
+      throw new ApiError('UNAVAILABLE', `The progress of none of ${failures} users could be read; see the log`)
     }
   }
 

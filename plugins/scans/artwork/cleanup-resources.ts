@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../../core/config/config.ts'
+import { conflict } from '../../../core/errors.ts'
 import type { TaskDefinition, TaskRun } from '../../tasks/definitions.ts'
 import { createArtworkFolders } from './folders.ts'
 
@@ -28,7 +29,7 @@ export function defineCleanupResources (app: FastifyInstance, config: Config): T
     for (const id of await folders.listPlatforms()) found.set(id, await folders.listRoms(id))
     const rows = await readRows()
     if (rows.platforms.size === 0 && found.size > 0 && !force) {
-      throw new Error(`The database knows no platform, but there is artwork of ${found.size}. Nothing was deleted. ` +
+      throw conflict(`The database knows no platform, but there is artwork of ${found.size}. Nothing was deleted. ` +
         'Check that this is the right database, or run the task with force.')
     }
     const stats = {

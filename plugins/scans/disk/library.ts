@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Config } from '../../../core/config/config.ts'
 import { type Problem, adviceOf, isFolder } from '../../library/directory.ts'
 import type { ExclusionRules } from '../../library/exclusions.ts'
+import { ApiError } from '../../../core/errors.ts'
 import { errorCode } from '../../../core/files/fs-error.ts'
 import { type Structure, detectStructure, listPlatformFolders, romsPath } from '../../library/structure.ts'
 import type { Platform } from '../../platforms/entities.ts'
@@ -23,8 +24,8 @@ const REMEDY = 'mount its disk, or delete this too when the games were removed o
 function checkNotVanished (config: Config, folders: string[], known: readonly Platform[]): void {
   const present = known.filter((platform) => !platform.missing_from_fs)
   if (folders.length > 0 || present.length === 0) return
-  throw new Error(`The library ${config.library_dir} holds no platform folders any more, but ${present.length} platforms ` +
-    'are known. Nothing was marked missing. Check that its disk is mounted and that SVC_LIBRARY_DIR is right.')
+  throw new ApiError('LIBRARY_EMPTY', `The library ${config.library_dir} holds no platform folders any more, but ` +
+    `${present.length} platforms are known. Nothing was marked missing. Check that its disk is mounted and that SVC_LIBRARY_DIR is right.`)
 }
 
 async function isDangling (path: string): Promise<boolean> {
@@ -73,14 +74,14 @@ async function sortOut (
   return { structure, folders: platforms, unclear, problems: found }
 }
 
-/** @throws Error when there is no library, or it vanished; LibraryUnreadableError when it cannot be read. */
+/** @throws ApiError LIBRARY_EMPTY when it is none, or vanished; LibraryUnreadableError when it cannot be read. */
 export async function readLibrary (
   config: Config, rules: ExclusionRules, known: readonly Platform[], progress: Progress
 ): Promise<Library> {
   const listed = await list(config, rules)
   checkNotVanished(config, listed?.platforms ?? [], known)
   if (listed === null) {
-    throw new Error(`The library ${config.library_dir} holds no platform folders. Put ROMs into ` +
+    throw new ApiError('LIBRARY_EMPTY', `The library ${config.library_dir} holds no platform folders. Put ROMs into ` +
       `${join(config.library_dir, config.filesystem.roms_folder)}/<platform>/ and scan again.`)
   }
   const { problems, ...library } = await sortOut(config, rules, known, listed)
@@ -91,7 +92,7 @@ export async function readLibrary (
 /**
  * A second look at a library that held platforms a while ago.
  *
- * @throws Error when it vanished; LibraryUnreadableError when it cannot be read.
+ * @throws ApiError LIBRARY_EMPTY when it vanished; LibraryUnreadableError when it cannot be read.
  */
 export async function readLibraryAgain (
   config: Config, rules: ExclusionRules, known: readonly Platform[], before: Library
@@ -100,8 +101,8 @@ export async function readLibraryAgain (
   if (listed !== null && listed.platforms.length >= Math.min(1, before.folders.length)) {
     return await sortOut(config, rules, known, listed)
   }
-  throw new Error(`The library ${config.library_dir} vanished while it was scanned. Nothing was marked missing. ` +
-    'Check that its disk is mounted, then scan again.')
+  throw new ApiError('LIBRARY_EMPTY', `The library ${config.library_dir} vanished while it was scanned. Nothing was ` +
+    'marked missing. Check that its disk is mounted, then scan again.')
 }
 
 /** Chooses the folders a payload asks for; ids and names that do not exist are ignored. */
