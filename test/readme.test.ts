@@ -1,0 +1,67 @@
+import { readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import ts from 'typescript'
+import { SERVER_DIR } from '../core/server-dir.ts'
+
+/** A block of TypeScript in a text, with the comment before it, which nobody sees. */
+const BLOCK = /(?:<!--\n([^]*?)\n?-->\n)?```ts\n([^]*?)```/g
+/** Where the block stands in what its comment says; without it, at the end. */
+const PLACE = '…'
+/** What a block is called by others that import it. */
+const NAME = /^\/\/ (\S+\.ts)\n?/
+
+const { config } = ts.readConfigFile(join(SERVER_DIR, 'tsconfig.json'), ts.sys.readFile) as { config: object }
+const { options } = ts.parseJsonConfigFileContent({ ...config, include: [] }, ts.sys, SERVER_DIR)
+
+/** The blocks of a text as the files of a folder. */
+function extractBlocks (text: string, folder: string): Map<string, string> {
+  return new Map([...text.matchAll(BLOCK)].map(([, comment = '', code = ''], index) => {
+    const around = comment.replace(NAME, '')
+    const whole = around.includes(PLACE) ? around.replace(PLACE, () => code) : `${around}\n${code}`
+    return [join(folder, NAME.exec(comment)?.[1] ?? `block-${index + 1}.ts`), `${whole}\nexport {}\n`]
+  }))
+}
+
+/** What the compiler has against files that are nowhere on disk. */
+function compile (files: ReadonlyMap<string, string>): string[] {
+  const host = ts.createCompilerHost(options)
+  const folders = [...files.keys()].flatMap((path) => [join(path, '..'), join(path, '..', '..')])
+  const program = ts.createProgram([...files.keys()], options, {
+    ...host,
+    fileExists: (path) => files.has(path) || host.fileExists(path),
+    readFile: (path) => files.get(path) ?? host.readFile(path),
+    directoryExists: (path) => folders.includes(path) || host.directoryExists?.(path) === true,
+    getSourceFile: (path, version, ...rest) => {
+      const text = files.get(path)
+      return text === undefined ? host.getSourceFile(path, version, ...rest) : ts.createSourceFile(path, text, version)
+    }
+  })
+  return [...files.keys()].flatMap((path) => ts.getPreEmitDiagnostics(program, program.getSourceFile(path)))
+    .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))
+}
+
+/** Below the SDK's own folder, from where packages are found as its readers find them. */
+const folderOf = (path: string) => join(SERVER_DIR, 'sdk', 'readme', path.replaceAll('/', '-'))
+
+t.test('the TypeScript in every README compiles against the SDK', async (t) => {
+  const readmes = readdirSync(SERVER_DIR, { recursive: true, encoding: 'utf8' })
+    .map((path) => path.replaceAll('\\', '/'))
+    .filter((path) => /(^|\/)README\.md$/.test(path) && !/(^|\/)(node_modules|\.tap|dist|data)\//.test(path))
+  const blocksOf = (path: string) => [...extractBlocks(readFileSync(join(SERVER_DIR, path), 'utf8'), folderOf(path))]
+  const files = new Map(readmes.flatMap(blocksOf))
+  t.ok(files.size >= 5, 'there are some')
+  t.same(compile(files), [])
+})
+
+t.test('a name that the SDK does not export, and a property that a definition does not have, are found', async (t) => {
+  const text = [
+    "```ts\nimport { findBestTitel } from '@svc/plugin-sdk'\nfindBestTitel()\n```",
+    "<!--\nimport { defineProvider } from '@svc/plugin-sdk'\ndefineProvider({ key: 'demo', name: 'Demo', id: 'integer', " +
+      'getById: async () => undefined, … })\n-->\n```ts\nlimit: { concurrency: 4 }\n```'
+  ].join('\n')
+  const problems = compile(extractBlocks(text, folderOf('wrong')))
+  t.equal(problems.length, 2)
+  t.match(problems[0], /findBestTitel/)
+  t.match(problems[1], /'limit' does not exist|limits/)
+})
