@@ -47,6 +47,12 @@ function setVersion (folder: string): void {
   }
 }
 
+/** What `npm pack` calls the archive of this server's SDK, which need not be the one that npm has. */
+function packedName (sdk: string): string {
+  const { name, version } = JSON.parse(readFileSync(join(sdk, 'package.json'), 'utf8')) as { name: string, version: string }
+  return `${name.replace('@', '').replace('/', '-')}-${version}.tgz`
+}
+
 /** `svc plugins create`: the minimal example of a kind under another key, a package whose own tests pass. */
 export function createPlugin (kind: PluginKind, key: string, given?: string): void {
   checkKey(kind, key)
@@ -61,6 +67,9 @@ export function createPlugin (kind: PluginKind, key: string, given?: string): vo
     writeFileSync(file, rename(readFileSync(file, 'utf8'), key))
   }
   setVersion(folder)
-  process.stdout.write(`${folder} is the ${kind} '${key}'. Next:\n  cd ${folder} && npm install && npm test\n` +
-    '  npm run build && svc plugins add .\n')
+  const sdk = join(SERVER_DIR, 'sdk')
+  process.stdout.write([`${folder} is the ${kind} '${key}'. Next:`,
+    `  cd ${folder}`,
+    `  npm pack "${sdk}" && npm install --save-dev ./${packedName(sdk)}`,
+    '  npm test && npm run build && svc plugins add .', ''].join('\n'))
 }

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { existsSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { SDK_VERSION } from '@svc/plugin-sdk'
 import { CommanderError } from 'commander'
 import t from 'tap'
 import { renderTable } from '../../plugins/plugins/cli.ts'
@@ -68,7 +69,9 @@ t.test('a plugin that was created passes its own tests and is listed, without an
   const env = settings(join(folder, 'data'))
   for (const kind of ['provider', 'channel', 'exporter']) {
     const own = join(folder, kind)
-    t.match(await runSvc(t, ['plugins', 'create', kind, 'tide-table', own], env).ended, { code: 0, output: 'npm test' })
+    const created = await runSvc(t, ['plugins', 'create', kind, 'tide-table', own], env).ended
+    t.match(created, { code: 0, output: 'npm test' })
+    t.match(created.output, `npm pack "${join(SERVER_DIR, 'sdk')}" && npm install --save-dev ./svc-plugin-sdk-${SDK_VERSION}.tgz`)
     symlinkSync(join(SERVER_DIR, 'node_modules'), join(own, 'node_modules'), 'junction')
     await execute(process.execPath, ['--conditions=svc:source', '--disable-warning=ExperimentalWarning', 'test/index.test.ts'], { cwd: own })
     buildPackage(own)
