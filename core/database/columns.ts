@@ -1,5 +1,5 @@
 import { p } from '@mikro-orm/core'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 
 /** Column types every entity uses alike. Times keep milliseconds, so that what a client sends back compares equal. */
 export const columns = {
@@ -14,6 +14,15 @@ export const columns = {
   createdAt: () => p.datetime(3).onCreate(() => new Date()).defaultRaw('now()'),
   updatedAt: () => p.datetime(3).onCreate(() => new Date()).onUpdate(() => new Date()).defaultRaw('now()'),
   flag: (value = false) => p.boolean().default(value)
+}
+
+/** Whether a row has all of these values, by column; one that is undefined does not matter. */
+export function hasValues (
+  alias: string, values: Readonly<Record<string, number | string | undefined>>
+): RawBuilder<boolean> {
+  const given = Object.entries(values).filter(([, value]) => value !== undefined)
+  const same = given.map(([column, value]) => sql<boolean>`${sql.ref(`${alias}.${column}`)} = ${value}`)
+  return same.length === 0 ? sql<boolean>`true` : sql.join<boolean>(same, sql` and `)
 }
 
 /** A column of times in milliseconds since 1970, for queries whose rows no entity reads. */

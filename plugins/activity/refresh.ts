@@ -1,10 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { transaction } from '../../core/database/transaction.ts'
+import { lockRefresh } from './rows.ts'
 
 const EVERY_MS = 1_000
-/** Any number that is ours alone: who holds it tells everybody, for all workers. */
-const REFRESH_LOCK = 7_364_131
 
 declare module '../../core/sockets/sockets.ts' {
   interface ServerEvents { 'activity:refresh': Record<never, never> }
@@ -20,10 +19,9 @@ export function createRefresh (app: FastifyInstance) {
   async function isOurs (): Promise<boolean> {
     try {
       return await transaction(app.pg, async (client) => {
-        const { rows: [lock] } = await client.query<{ is_ours: boolean }>(
-          'select pg_try_advisory_xact_lock($1) as is_ours', [REFRESH_LOCK])
-        if (lock?.is_ours === true) await wait()
-        return lock?.is_ours === true
+        const isLocked = await lockRefresh(client)
+        if (isLocked) await wait()
+        return isLocked
       })
     } catch (err) {
       app.log.warn({ err }, 'workers cannot agree on a refresh')

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
-import { type RawBuilder, sql } from 'kysely'
-import { milliseconds } from '../../core/database/columns.ts'
+import { sql } from 'kysely'
+import type pg from 'pg'
+import { hasValues, milliseconds } from '../../core/database/columns.ts'
 import type { DeviceId } from '../devices/schemas.ts'
 import { newestThumbnail } from '../assets/thumbnail-rows.ts'
 import type { Viewer } from '../platforms/visibility.ts'
@@ -8,6 +9,8 @@ import { isRomVisible } from '../roms/visibility.ts'
 import type { ActivityRow } from './views.ts'
 
 const LIFETIME = '90 seconds'
+/** Any number that is ours alone: who holds it tells everybody, for all workers. */
+const REFRESH_LOCK = 7_364_131
 
 /** Others see it, so it is one that the player shares. */
 const THUMBNAIL = newestThumbnail({ user: sql`a.user_id`, rom: sql`a.rom_id` }, sql<boolean>`t.is_public`)
@@ -24,12 +27,22 @@ const COLUMNS = sql`a.user_id, u.username, u.avatar_path, a.rom_id,
 const SUBJECTS = sql`join users u on u.id = a.user_id join devices d on d.id = a.device_id
   join roms r on r.id = a.rom_id join platforms p on p.id = r.platform_id`
 
+/** Which entries: those that have all of this. */
+export interface EntrySelection {
+  user_id?: number | undefined
+  /** The integer one. */
+  device_id?: number | undefined
+  rom_id?: number | undefined
+  socket_id?: string | undefined
+}
+
 /** Live entries that a viewer may see. */
 export async function selectEntries (
-  em: EntityManager, viewer: Viewer, condition: RawBuilder<boolean>
+  em: EntityManager, viewer: Viewer, selection: EntrySelection
 ): Promise<ActivityRow[]> {
   const { rows } = await sql<ActivityRow>`select ${COLUMNS} from activity_entries a ${SUBJECTS}
-    where a.expires_at > now() and u.enabled and ${isRomVisible(viewer)} and ${condition}`.execute(em.getKysely())
+    where a.expires_at > now() and u.enabled and ${isRomVisible(viewer)} and ${hasValues('a', { ...selection })}`
+    .execute(em.getKysely())
   return rows
 }
 
@@ -80,9 +93,16 @@ export async function upsertEntry (
 /** What is no longer played, with the device's id on the wire. */
 export interface Cleared { user_id: number, device_id: DeviceId, rom_id: number }
 
-/** @param condition over `activity_entries`, aliased `a` */
-export async function deleteEntries (em: EntityManager, condition: RawBuilder<boolean>): Promise<Cleared[]> {
+export async function deleteEntries (em: EntityManager, selection: EntrySelection): Promise<Cleared[]> {
   const { rows } = await sql<Cleared>`delete from activity_entries a using devices d
-    where d.id = a.device_id and ${condition} returning a.user_id, ${DEVICE_ID} as device_id, a.rom_id`.execute(em.getKysely())
+    where d.id = a.device_id and ${hasValues('a', { ...selection })}
+    returning a.user_id, ${DEVICE_ID} as device_id, a.rom_id`.execute(em.getKysely())
   return rows
+}
+
+/** Until the transaction ends. @returns false when another worker holds it */
+export async function lockRefresh (client: pg.ClientBase): Promise<boolean> {
+  const { rows: [lock] } = await client.query<{ is_ours: boolean }>(
+    'select pg_try_advisory_xact_lock($1) as is_ours', [REFRESH_LOCK])
+  return lock?.is_ours === true
 }

@@ -1,12 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
-import { sql } from 'kysely'
 import type { Caller } from '../../core/access/auth.ts'
 import { notFound } from '../../core/errors.ts'
 import { SIGNED_IN_ROOM, userRoom } from '../../core/sockets/sockets.ts'
 import { deviceIdOf } from '../devices/schemas.ts'
 import { createRefresh } from './refresh.ts'
-import { type Cleared, deleteEntries, findPlayed, selectEntries, upsertEntry } from './rows.ts'
+import { type Cleared, type EntrySelection, deleteEntries, findPlayed, selectEntries, upsertEntry } from './rows.ts'
 import type { ActivityEntryView, Heartbeat, Stop } from './schemas.ts'
 import { toActivityView } from './views.ts'
 
@@ -19,8 +18,6 @@ declare module '../../core/sockets/sockets.ts' {
 
 /** The socket an event came by. */
 export interface Origin { socket_id: string | null, starts: boolean }
-
-const EVERYTHING = sql<boolean>`true`
 
 export function createActivity (app: FastifyInstance) {
   const refresh = createRefresh(app)
@@ -46,19 +43,19 @@ export function createActivity (app: FastifyInstance) {
     else app.sockets.publish(room, event, payload as never)
   }
 
-  async function clear (em: EntityManager, condition: Parameters<typeof deleteEntries>[1]): Promise<void> {
-    const cleared = await deleteEntries(em, condition)
+  async function clear (em: EntityManager, selection: EntrySelection): Promise<void> {
+    const cleared = await deleteEntries(em, selection)
     if (cleared.length === 0) return
     const rooms = await findRooms([...new Set(cleared.map((entry) => entry.rom_id))])
     for (const entry of cleared) announce(rooms, 'activity:clear', entry)
   }
 
-  app.devices.onDelete((em, id) => clear(em, sql<boolean>`a.device_id = ${id}`))
+  app.devices.onDelete((em, id) => clear(em, { device_id: id }))
 
   return {
     /** What is played now, as far as the viewer may see it. */
     async list (em: EntityManager, caller: Caller, romId?: number): Promise<ActivityEntryView[]> {
-      const rows = await selectEntries(em, caller, romId === undefined ? EVERYTHING : sql<boolean>`a.rom_id = ${romId}`)
+      const rows = await selectEntries(em, caller, { rom_id: romId })
       return rows.map((row) => toActivityView(row, app.resources.marked))
     },
 
@@ -92,20 +89,20 @@ export function createActivity (app: FastifyInstance) {
     async stop (em: EntityManager, caller: Caller, reference: Heartbeat['device_id']): Promise<void> {
       const device = await app.devices.lookUp(em, caller.id, reference)
       if (device === null) return
-      await clear(em, sql<boolean>`a.user_id = ${caller.id} and a.device_id = ${device.id}`)
+      await clear(em, { user_id: caller.id, device_id: device.id })
     },
 
     /** Ends a game, unless another one has been started on the device meanwhile. */
     async stopGame (
       em: EntityManager, caller: Caller, { rom_id: romId, device_id: reference }: Stop, socketId: string
     ): Promise<void> {
-      const where = reference === undefined
-        ? sql<boolean>`a.socket_id = ${socketId}`
-        : sql<boolean>`a.device_id = ${(await app.devices.find(em, caller.id, reference)).id}`
-      await clear(em, sql<boolean>`a.user_id = ${caller.id} and a.rom_id = ${romId} and ${where}`)
+      const by = reference === undefined
+        ? { socket_id: socketId }
+        : { device_id: (await app.devices.find(em, caller.id, reference)).id }
+      await clear(em, { user_id: caller.id, rom_id: romId, ...by })
     },
 
     /** Ends what a socket started. */
-    drop: (em: EntityManager, socketId: string) => clear(em, sql<boolean>`a.socket_id = ${socketId}`)
+    drop: (em: EntityManager, socketId: string) => clear(em, { socket_id: socketId })
   }
 }

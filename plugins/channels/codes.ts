@@ -5,10 +5,10 @@ import { ApiError, badRequest } from '../../core/errors.ts'
 import { isEqualSecret } from '../../core/access/secrets.ts'
 import { type Limit, createThrottle } from '../auth/throttle-rows.ts'
 import type { Calls } from './calls.ts'
+import { TRIES_MAX, confirmChannel, countTry } from './code-rows.ts'
 import type { Subject } from './http.ts'
 
 const VALID_MS = 30 * 60_000
-const TRIES_MAX = 5
 const WAIT_SECONDS = 60
 
 /** A code that was sent: the columns of its channel. */
@@ -23,14 +23,6 @@ const oncePerMinute = (key: string): Limit =>
 /** As many as one code takes, the try that spends it included, and then a minute, two, four and so on. */
 const guesses = (key: string): Limit =>
   ({ key, free: TRIES_MAX + 1, forgetSeconds: 86_400, waitSeconds: WAIT_SECONDS, waitMaxSeconds: 6 * 3_600 })
-
-/** The try is counted before its code is compared: of many at once none is free. */
-const TRY = `update notification_channels set code_tries = code_tries + 1,
-    code_hash = case when code_tries >= ${TRIES_MAX} then null else code_hash end
-  where id = $1 and not confirmed and code_hash is not null and code_expires_at > now()
-  returning code_hash`
-const CONFIRM = `update notification_channels set confirmed = true, code_hash = null, code_expires_at = null, code_tries = 0
-  where id = $1 and code_hash = $2`
 
 /** Codes that prove that somebody reads what arrives at a destination. */
 export function createCodes (app: FastifyInstance, calls: Calls) {
@@ -69,16 +61,14 @@ export function createCodes (app: FastifyInstance, calls: Calls) {
       const { id, user, target } = channel
       const keys = keysOf('channel-code-tries', user.id, target)
       await throttle.take(Object.values(keys).map(guesses))
-      const { rows: [row] } = await app.pg.query<{ code_hash: string | null }>(TRY, [id])
-      const expected = row?.code_hash ?? null
+      const expected = await countTry(app.pg, id)
       if (expected === null) throw badRequest('The code has run out or was tried too often; ask for a new one')
       const given = hash(user.id, target, code.trim())
       if (!isEqualSecret(given, expected)) {
         app.log.warn({ username: user.username, address }, 'wrong code for a notification channel')
         throw badRequest('The code is wrong; compare it with the latest one that arrived')
       }
-      const { rowCount } = await app.pg.query(CONFIRM, [id, expected])
-      if (rowCount === 0) throw badRequest('The code was replaced a moment ago; enter the new one')
+      if (!await confirmChannel(app.pg, id, expected)) throw badRequest('The code was replaced a moment ago; enter the new one')
       await throttle.forgive(keys.target, keys.user)
     }
   }

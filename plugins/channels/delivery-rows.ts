@@ -1,7 +1,11 @@
 import type { OutgoingNotification } from '@svc/plugin-sdk'
 import type pg from 'pg'
+import { toDatabaseJson } from '../../core/database/json.ts'
 import { transaction } from '../../core/database/transaction.ts'
 import { SHOWN, foldNotifications } from './render.ts'
+
+/** A notification of one user, for whichever of the user's channels take it. */
+export interface ChannelItem { user_id: number, topic: string, notification: OutgoingNotification }
 
 /** A channel that was turned off because nothing arrived any more. */
 export interface DisabledChannel { id: number, user_id: number, name: string, error: string }
@@ -188,4 +192,36 @@ export function createDeliveries (pool: pg.Pool, workerId: string, limits: Reado
       return (await client.query<DisabledChannel>(FAILED, values)).rows
     })
   }
+}
+
+/** Tells the worker that delivers, in whichever process it is, that there is something to do. */
+export const WAKE_EVENT = 'svc_channel_deliveries'
+
+const RANKS: Readonly<Record<OutgoingNotification['level'], number>> = { info: 0, success: 0, warning: 1, error: 2 }
+
+const ENQUEUE = `insert into channel_deliveries (channel_id, notification)
+  select c.id, i.notification from unnest($1::int[], $2::text[], $3::int[], $4::jsonb[]) with ordinality
+    as i (user_id, topic, rank, notification, position)
+  join users u on u.id = i.user_id and u.enabled
+  join notification_channels c on c.user_id = i.user_id
+  where c.enabled and c.confirmed and (c.topics is null or i.topic = any(c.topics))
+    and i.rank >= case c.min_level when 'info' then 0 when 'warning' then 1 else 2 end
+  order by i.position, c.id`
+
+/** Queues notifications for the channels that take them. */
+export async function insertDeliveries (client: pg.ClientBase, items: readonly ChannelItem[]): Promise<void> {
+  await client.query(ENQUEUE, [
+    items.map((item) => item.user_id), items.map((item) => item.topic),
+    items.map((item) => RANKS[item.notification.level]), items.map((item) => toDatabaseJson(item.notification))
+  ])
+}
+
+/** Tells whoever delivers that there is something to do. */
+export async function announceDeliveries (pool: pg.Pool): Promise<void> {
+  await pool.query('select pg_notify($1, $2)', [WAKE_EVENT, ''])
+}
+
+/** Has a connection hear of {@link announceDeliveries}. */
+export async function listenForDeliveries (client: pg.ClientBase): Promise<void> {
+  await client.query(`listen ${WAKE_EVENT}`)
 }

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import pg from 'pg'
-import { type Busy, type Delivery, type DisabledChannel, type Results, createDeliveries } from './delivery-rows.ts'
+import {
+  type Busy, type Delivery, type DisabledChannel, type Results, createDeliveries, listenForDeliveries
+} from './delivery-rows.ts'
 import type { Failure, Host, Outcome } from './host.ts'
-import { WAKE_EVENT } from './queue.ts'
 import { UNREADABLE_ERROR, openSettings } from './sealed.ts'
 
 export type DisabledListener = (channel: DisabledChannel) => Promise<void>
@@ -167,7 +168,7 @@ export function createEngine (app: FastifyInstance, host: Host, listeners: reado
       ear.on('error', (err) => { app.log.debug({ err }, 'nobody listens for deliveries any more') })
       ear.on('notification', poke)
       await ear.connect()
-      await ear.query(`listen ${WAKE_EVENT}`)
+      await listenForDeliveries(ear)
       poke()
     },
 

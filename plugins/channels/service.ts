@@ -8,6 +8,7 @@ import { badRequest, invalid, notFound } from '../../core/errors.ts'
 import type { Loaded } from '../../core/loader/registry.ts'
 import { type Quota, createThrottle } from '../auth/throttle-rows.ts'
 import { User } from '../users/entities.ts'
+import { lockUser } from '../users/rows.ts'
 import type { Calls } from './calls.ts'
 import type { SentCode, createCodes } from './codes.ts'
 import { ChannelDelivery, NotificationChannel } from './entities.ts'
@@ -102,7 +103,7 @@ export function createChannels (app: FastifyInstance, calls: Calls, codes: Retur
     const code = await sendCode(caller, loaded, kept)
     return await inTransaction(em, async (tx) => {
       // Of two requests at once the second sees what the first made.
-      await tx.execute('select 1 from users where id = ? for no key update', [caller.id])
+      await lockUser(tx, caller.id)
       await checkCount(tx, caller.id)
       return tx.create(NotificationChannel, {
         user: tx.getReference(User, caller.id),

@@ -2,7 +2,7 @@ import { QueryOrder } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { User } from '../users/entities.ts'
-import { lockOwner } from '../tokens/rows.ts'
+import { lockUser } from '../users/rows.ts'
 import { Device } from './entities.ts'
 import { hasAllDevices } from './quota.ts'
 
@@ -55,7 +55,7 @@ export async function findBrowserDevice (
   const ip = address.slice(0, ADDRESS_MAX)
   return await inTransaction(em, async (tx) => {
     // One sign-in of a user after the other, so that two at once do not make two devices.
-    await lockOwner(tx, userId)
+    await lockUser(tx, userId)
     const known = await tx.findOne(Device, { user: userId, ip_address: ip, platform: PLATFORM }, { orderBy: { id: 'asc' } })
     if (known !== null) {
       known.last_seen = new Date()

@@ -1,24 +1,19 @@
 import type { FastifyInstance } from 'fastify'
 import type { Socket } from 'socket.io'
+import { deleteExpiredPresences, deletePresence, upsertPresences } from './presence-rows.ts'
 
-const LIFETIME = '90 seconds'
 /** Often enough that one refresh may fail before a device seems to be gone. */
 export const REFRESH_MS = 30_000
-
-const ENTER = `insert into device_presences (socket_id, device_id, expires_at)
-  select given.socket_id, d.id, now() + interval '${LIFETIME}'
-  from unnest($1::text[], $2::int[]) as given (socket_id, device_id) join devices d on d.id = given.device_id
-  for key share of d on conflict (socket_id) do update set expires_at = excluded.expires_at`
 
 /** Which devices have a socket open here, told to all processes by rows that fade when this one dies. */
 export function createPresence (app: FastifyInstance) {
   /** Socket → its device's id. */
   const open = new Map<Socket, number>()
-  let last: Promise<unknown> = Promise.resolve()
+  let last: Promise<void> = Promise.resolve()
 
   /** One statement after the other: a device that leaves at once is not written down after it has left. */
-  function write (sql: string, values: () => unknown[]): void {
-    last = last.then(() => app.pg.query(sql, values())).catch((err: unknown) => {
+  function write (statement: () => Promise<void>): void {
+    last = last.then(statement).catch((err: unknown) => {
       app.log.warn({ err }, 'the presence of devices could not be written')
     })
   }
@@ -26,17 +21,18 @@ export function createPresence (app: FastifyInstance) {
   return {
     enter (socket: Socket, deviceId: number): void {
       open.set(socket, deviceId)
-      write(ENTER, () => [[socket.id], [deviceId]])
+      write(() => upsertPresences(app.pg, [{ socket_id: socket.id, device_id: deviceId }]))
       socket.on('disconnect', () => {
         open.delete(socket)
-        write('delete from device_presences where socket_id = $1', () => [socket.id])
+        write(() => deletePresence(app.pg, socket.id))
       })
     },
 
     /** Keeps those that are here, and drops those of processes that died. */
     refresh (): void {
-      if (open.size > 0) write(ENTER, () => [[...open.keys()].map(({ id }) => id), [...open.values()]])
-      write('delete from device_presences where expires_at < now()', () => [])
+      const list = () => [...open].map(([{ id }, deviceId]) => ({ socket_id: id, device_id: deviceId }))
+      if (open.size > 0) write(() => upsertPresences(app.pg, list()))
+      write(() => deleteExpiredPresences(app.pg))
     },
 
     /** All that was told is written. */

@@ -4,18 +4,13 @@ import type { Secrets } from '../../core/access/secrets.ts'
 import { ApiError } from '../../core/errors.ts'
 import { toStorable } from '../../core/database/json.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
-import { lockOwner } from '../tokens/rows.ts'
+import { lockUser } from '../users/rows.ts'
 import { User } from '../users/entities.ts'
 import { Device } from './entities.ts'
 import { checkQuota } from './quota.ts'
+import { bindToken, deleteSyncs, findDevice } from './rows.ts'
 import type { RegisterDevice, UpdateDevice } from './schemas.ts'
 import { type SyncConfig, checkSize, sealSyncConfig } from './sync-config.ts'
-
-/** A user's device with the same hardware address, whatever its notation; else with the same host name and platform. */
-const FIND = `select d.id from devices d,
-    lateral (select coalesce(translate(lower(d.mac_address), ':-', '') = ?::text, false) as has_mac) m
-  where d.user_id = ? and (m.has_mac or (d.hostname = ?::text and d.platform = ?::text))
-  order by m.has_mac desc, d.id limit 1`
 
 const normalizeMac = (mac: string) => mac.toLowerCase().replaceAll(/[:-]/g, '')
 
@@ -49,10 +44,10 @@ export const isNumbered = ({ client, client_version: version }: RegisterDevice):
 
 async function findKnown (tx: EntityManager, userId: number, input: RegisterDevice): Promise<Device | null> {
   const mac = readMac(input)
-  const [known] = await tx.execute<{ id: number }[]>(FIND, [
-    mac ? normalizeMac(mac) : null, userId, input.hostname || null, input.platform || null
-  ])
-  return known === undefined ? null : await tx.findOne(Device, { id: known.id })
+  const id = await findDevice(tx, userId, {
+    mac: mac ? normalizeMac(mac) : null, hostname: input.hostname || null, platform: input.platform || null
+  })
+  return id === null ? null : await tx.findOne(Device, { id })
 }
 
 async function meetAgain (tx: EntityManager, device: Device, input: RegisterDevice): Promise<Device> {
@@ -63,10 +58,7 @@ async function meetAgain (tx: EntityManager, device: Device, input: RegisterDevi
   device.last_seen = new Date()
   if (input.capabilities) device.capabilities = toStorable(input.capabilities)
   await tx.flush()
-  if (input.reset_syncs === true) {
-    await tx.execute('delete from device_syncs where device_id = ?', [device.id])
-    await tx.execute('delete from sync_bases where device_id = ?', [device.id])
-  }
+  if (input.reset_syncs === true) await deleteSyncs(tx, device.id)
   return device
 }
 
@@ -85,10 +77,6 @@ async function findOrAdd (
   return { device, isNew: true }
 }
 
-/** A known device has its own token: whoever else says to be it is not given the device's place. */
-const BIND = `update client_tokens t set device_id = ? where t.id = ? and t.device_id is null and (?::boolean or not exists (
-  select 1 from client_tokens o where o.device_id = ? and (o.expires_at is null or o.expires_at > now())))`
-
 /**
  * Registers a device of the caller, or meets one again that is known. The token that does it becomes the device's own,
  * unless it is another's or the device has one.
@@ -100,10 +88,10 @@ export async function registerDevice (
 ): Promise<{ device: Device, isNew: boolean }> {
   return await inTransaction(em, async (tx) => {
     // One registration of a user after the other, so that two at once do not make two devices.
-    await lockOwner(tx, caller.id)
+    await lockUser(tx, caller.id)
     const registered = await findOrAdd(tx, secrets, caller.id, input)
     const { device: { id }, isNew } = registered
-    await tx.execute(BIND, [id, caller.token_id, isNew, id])
+    await bindToken(tx, { device_id: id, token_id: caller.token_id, is_new: isNew })
     return registered
   })
 }

@@ -5,18 +5,16 @@ import { badRequest, notFound } from '../../core/errors.ts'
 import { readReference } from '../../core/web/reference.ts'
 import { type Publish, ownerRoom } from '../../core/sockets/sockets.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
-import { lockOwner } from '../tokens/rows.ts'
+import { lockUser } from '../users/rows.ts'
 import { appDevices } from './app-devices.ts'
 import { findBrowserDevice } from './browser.ts'
 import { Device } from './entities.ts'
 import type { DeviceEvents } from './events.ts'
 import { readFields, registerDevice } from './registration.ts'
+import { holdDevice, listOnline } from './rows.ts'
 import type { RegisterDevice, UpdateDevice } from './schemas.ts'
 
 type Listener = (em: EntityManager, id: number) => Promise<void>
-
-const ONLINE = `select d.device_id from devices d where d.user_id = ?
-  and exists (select 1 from device_presences p where p.device_id = d.id and p.expires_at > now()) order by d.id`
 
 export function createDevices (app: FastifyInstance, publish: Publish<DeviceEvents>) {
   /** A user's device by either of its ids; null when there is none, or it is another user's. */
@@ -52,8 +50,7 @@ export function createDevices (app: FastifyInstance, publish: Publish<DeviceEven
      * @throws ApiError NOT_FOUND when it was deleted meanwhile
      */
     async hold (tx: EntityManager, { id, device_id: uuid }: Pick<Device, 'id' | 'device_id'>): Promise<void> {
-      const rows = await tx.execute<unknown[]>('select 1 from devices where id = ? for key share', [id])
-      if (rows.length === 0) throw notFound(`Device with ID '${uuid}' not found`)
+      if (!await holdDevice(tx, id)) throw notFound(`Device with ID '${uuid}' not found`)
     },
 
     /** The browser that sends a request as a device of a user; null when the user can have no more devices. */
@@ -71,9 +68,7 @@ export function createDevices (app: FastifyInstance, publish: Publish<DeviceEven
       em.find(Device, { user: caller.id }, { orderBy: { id: 'asc' } }),
 
     /** The UUIDs of the caller's devices that have a socket open in any process. */
-    async listOnline (em: EntityManager, caller: Caller): Promise<string[]> {
-      return (await em.execute<{ device_id: string }[]>(ONLINE, [caller.id])).map((row) => row.device_id)
-    },
+    listOnline: (em: EntityManager, caller: Caller): Promise<string[]> => listOnline(em, caller.id),
 
     register: (em: EntityManager, caller: Caller, input: RegisterDevice) =>
       registerDevice(em, app.secrets, caller, input),
@@ -92,7 +87,7 @@ export function createDevices (app: FastifyInstance, publish: Publish<DeviceEven
       const { id, device_id: uuid, name } = await find(em, caller.id, reference)
       for (const listener of beforeDelete) await listener(em, id)
       await inTransaction(em, async (tx) => {
-        await lockOwner(tx, caller.id)
+        await lockUser(tx, caller.id)
         await tx.nativeDelete(Device, { id })
       })
       app.sockets.end({ kind: 'device', id })

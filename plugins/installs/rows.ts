@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { EntityManager } from '@mikro-orm/postgresql'
-import { milliseconds } from '../../core/database/columns.ts'
+import { hasValues, milliseconds } from '../../core/database/columns.ts'
 import type { Viewer } from '../platforms/visibility.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 import type { ReportInstall } from './schemas.ts'
@@ -12,8 +12,16 @@ const IS_LIVE = sql<boolean>`i.status in ('pending', 'taken')`
 /** In no list any more; they stay for a day for a device that did not hear that its report arrived. */
 const ENDED_KEPT = sql`interval '1 day'`
 
-type Condition = RawBuilder<boolean>
 type NewInstall = Pick<InstallRow, 'user_id' | 'device_id' | 'rom_id' | 'file_ids'>
+
+/** Which requests: those that have all of this. */
+export interface InstallSelection {
+  user_id?: number
+  /** The integer one. */
+  device_id?: number
+  rom_id?: number
+  status?: InstallRow['status']
+}
 
 /** @param ttlDays after which a request that nothing happens to counts as gone; 0 for never */
 export function createInstallRows (ttlDays: number) {
@@ -26,10 +34,11 @@ export function createInstallRows (ttlDays: number) {
   }
 
   /** The live requests of ROMs that a viewer sees, oldest first. */
-  const select = (em: EntityManager, viewer: Viewer, condition: Condition) => run(em, sql<InstallRow>`select ${COLUMNS}
+  const select = (em: EntityManager, viewer: Viewer, selection: InstallSelection) => run(em, sql<InstallRow>`select ${COLUMNS}
     from install_requests i join devices d on d.id = i.device_id
       join roms r on r.id = i.rom_id join platforms p on p.id = r.platform_id
-    where ${IS_LIVE} and ${isFresh} and ${isRomVisible(viewer)} and ${condition} order by i.created_at, i.id`)
+    where ${IS_LIVE} and ${isFresh} and ${isRomVisible(viewer)} and ${hasValues('i', { ...selection })}
+    order by i.created_at, i.id`)
 
   return {
     select,

@@ -1,6 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
-import { sql } from 'kysely'
 import type { Caller } from '../../core/access/auth.ts'
 import type { Config } from '../../core/config/config.ts'
 import { badRequest, conflict, forbidden, notFound } from '../../core/errors.ts'
@@ -61,12 +60,12 @@ export function createInstalls (app: FastifyInstance, config: Config) {
   async function ensure (
     em: EntityManager, caller: Caller, device: Device, romId: number, files: number[]
   ): Promise<{ row: InstallRow, isNew: boolean }> {
-    const isSame = sql<boolean>`i.user_id = ${caller.id} and i.device_id = ${device.id} and i.rom_id = ${romId}`
+    const same = { user_id: caller.id, device_id: device.id, rom_id: romId }
     await rows.dropStale(em, device.id, romId)
     for (let tries = 0; tries < TRIES; tries++) {
-      const row = await rows.insert(em, { user_id: caller.id, device_id: device.id, rom_id: romId, file_ids: files })
+      const row = await rows.insert(em, { ...same, file_ids: files })
       if (row !== null) return { row, isNew: true }
-      const [live] = await rows.select(em, caller, isSame)
+      const [live] = await rows.select(em, caller, same)
       if (live !== undefined) return { row: live, isNew: false }
     }
     throw conflict(`ROM with ID '${romId}' is being requested by somebody else at this moment; try again`)
@@ -105,20 +104,20 @@ export function createInstalls (app: FastifyInstance, config: Config) {
     /** The live requests of a device, oldest first. */
     async list (em: EntityManager, caller: Caller, reference: Reference): Promise<InstallRequestView[]> {
       const { id } = await findDevice(em, caller, reference)
-      return (await rows.select(em, caller, sql`i.device_id = ${id}`)).map(toInstallView)
+      return (await rows.select(em, caller, { device_id: id })).map(toInstallView)
     },
 
     /** The caller's live requests for a ROM on all devices, oldest first. */
     async listOfRom (em: EntityManager, caller: Caller, romId: number): Promise<InstallRequestView[]> {
       if (await findGame(em, caller, romId) === null) throw notFound(`ROM with ID '${romId}' not found`)
-      return (await rows.select(em, caller, sql`i.rom_id = ${romId} and i.user_id = ${caller.id}`)).map(toInstallView)
+      return (await rows.select(em, caller, { rom_id: romId, user_id: caller.id })).map(toInstallView)
     },
 
     /** The calling device takes what waits for it. @returns all that it has taken and not reported yet */
     async claim (em: EntityManager, caller: Caller, reference: Reference): Promise<InstallRequestView[]> {
       const { id } = await findSelf(em, caller, reference)
       for (const row of await rows.take(em, caller, id)) announce(row)
-      return (await rows.select(em, caller, sql`i.device_id = ${id} and i.status = 'taken'`)).map(toInstallView)
+      return (await rows.select(em, caller, { device_id: id, status: 'taken' })).map(toInstallView)
     },
 
     /**

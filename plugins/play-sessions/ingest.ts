@@ -1,10 +1,10 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
-import { sql } from 'kysely'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { ID_MAX } from '../../core/typebox.ts'
 import type { Play } from '../roms/played-rows.ts'
 import { type Place, type Played, readEntry } from './entries.ts'
+import { type NewSession, type Owner, insertSessions, lockSubjects } from './rows.ts'
 import type { PlaySessionEntry, PlaySessionIngestResponse, PlaySessionIngestResult } from './schemas.ts'
 
 /** Clocks of devices are not exact. */
@@ -12,18 +12,13 @@ const FUTURE_MAX_MS = 5 * 60_000
 /** How much longer than from start to end a duration may be: devices round, and count what they were asleep for. */
 const DURATION_SLACK_MS = 60_000
 
-export interface Ingest {
-  user_id: number
-  /** The device that played, one of the user's. */
-  device_id: number | null
-  sync_session_id: number | null
+export interface Ingest extends Owner {
   entries: readonly PlaySessionEntry[]
 }
 
 /** An entry that may be stored. */
-interface Candidate extends Played {
+interface Candidate extends NewSession {
   index: number
-  identity: string
   /** What was changed about it, for whoever sent it. */
   detail: string | null
 }
@@ -75,32 +70,6 @@ function listPlays (entries: readonly Candidate[]): Play[] {
   return [...plays.values()]
 }
 
-/** In the order of their identities, so that two requests with the same entries do not wait for each other. */
-async function insert (em: EntityManager, to: Ingest, entries: readonly Candidate[]): Promise<Map<string, number>> {
-  const { rows } = await sql<{ id: number, identity: string }>`insert into play_sessions
-    (user_id, device_id, sync_session_id, identity, rom_id, save_slot, start_time, end_time, duration_ms)
-    select ${to.user_id}::int, (select id from devices where id = ${to.device_id}::int),
-      (select id from sync_sessions where id = ${to.sync_session_id}::int), given.identity, given.rom_id, given.save_slot,
-      given.start_time, given.end_time, given.duration_ms
-    from unnest(${entries.map((entry) => entry.identity)}::text[], ${entries.map((entry) => entry.rom_id)}::int[],
-      ${entries.map((entry) => entry.save_slot)}::text[], ${entries.map((entry) => entry.start.toISOString())}::timestamptz[],
-      ${entries.map((entry) => entry.end.toISOString())}::timestamptz[], ${entries.map((entry) => entry.duration_ms)}::bigint[])
-      as given (identity, rom_id, save_slot, start_time, end_time, duration_ms)
-    order by given.identity
-    on conflict (user_id, identity) do nothing returning id, identity`.execute(em.getKysely())
-  return new Map(rows.map((row) => [row.identity, row.id]))
-}
-
-/** Locks what entries refer to until the transaction ends; answers which of the ROMs are there. */
-async function lockSubjects (
-  em: EntityManager, deviceId: number | null, romIds: readonly number[]
-): Promise<Set<number>> {
-  if (deviceId !== null) await em.execute('select 1 from devices where id = ? for key share', [deviceId])
-  const { rows } = await sql<{ id: number }>`select id from roms where id = any(${romIds}::int[])
-    order by id for key share`.execute(em.getKysely())
-  return new Set(rows.map((row) => row.id))
-}
-
 export function createIngest (app: FastifyInstance) {
   /** The ROMs of entries that the user may see, as far as they are there. */
   async function listVisible (userId: number, entries: readonly Candidate[]): Promise<number[]> {
@@ -114,7 +83,7 @@ export function createIngest (app: FastifyInstance) {
   ): Promise<Map<string, number>> {
     const roms = await lockSubjects(em, to.device_id, visible)
     const entries = candidates.map((entry) => ({ ...entry, rom_id: roms.has(entry.rom_id ?? 0) ? entry.rom_id : null }))
-    const ids = await insert(em, to, entries)
+    const ids = await insertSessions(em, to, entries)
     await app.roms.notePlayed(em, to.user_id, listPlays(entries.filter((entry) => ids.has(entry.identity))))
     if (to.device_id !== null) await app.devices.touch(em, to.device_id)
     return ids

@@ -4,6 +4,7 @@ import { milliseconds } from '../../core/database/columns.ts'
 import type { Viewer } from '../platforms/visibility.ts'
 import { type Condition, every } from '../roms/conditions.ts'
 import { isRomVisible } from '../roms/visibility.ts'
+import type { Played } from './entries.ts'
 import type { PlaySessionRow, PlayTotalsRow } from './views.ts'
 
 /** Whose sessions, and which of them. Times are in ISO 8601, devices by their integer id. */
@@ -54,4 +55,47 @@ export async function selectTotals (
     where ${toCondition(viewer, selection)} and ${isRomVisible(viewer)}
     group by s.rom_id order by max(s.end_time) desc, s.rom_id limit ${limit} offset ${offset}`.execute(em.getKysely())
   return rows
+}
+
+/** Who played, and on what. */
+export interface Owner {
+  user_id: number
+  /** The device that played, one of the user's. */
+  device_id: number | null
+  sync_session_id: number | null
+}
+
+/** `identity` tells it from all others of the user. */
+export interface NewSession extends Played { identity: string }
+
+/**
+ * In the order of their identities, so that two requests with the same entries do not wait for each other.
+ *
+ * @returns the ids of those that are new, by identity
+ */
+export async function insertSessions (
+  em: EntityManager, to: Owner, entries: readonly NewSession[]
+): Promise<Map<string, number>> {
+  const { rows } = await sql<{ id: number, identity: string }>`insert into play_sessions
+    (user_id, device_id, sync_session_id, identity, rom_id, save_slot, start_time, end_time, duration_ms)
+    select ${to.user_id}::int, (select id from devices where id = ${to.device_id}::int),
+      (select id from sync_sessions where id = ${to.sync_session_id}::int), given.identity, given.rom_id, given.save_slot,
+      given.start_time, given.end_time, given.duration_ms
+    from unnest(${entries.map((entry) => entry.identity)}::text[], ${entries.map((entry) => entry.rom_id)}::int[],
+      ${entries.map((entry) => entry.save_slot)}::text[], ${entries.map((entry) => entry.start.toISOString())}::timestamptz[],
+      ${entries.map((entry) => entry.end.toISOString())}::timestamptz[], ${entries.map((entry) => entry.duration_ms)}::bigint[])
+      as given (identity, rom_id, save_slot, start_time, end_time, duration_ms)
+    order by given.identity
+    on conflict (user_id, identity) do nothing returning id, identity`.execute(em.getKysely())
+  return new Map(rows.map((row) => [row.identity, row.id]))
+}
+
+/** Locks what entries refer to until the transaction ends; answers which of the ROMs are there. */
+export async function lockSubjects (
+  em: EntityManager, deviceId: number | null, romIds: readonly number[]
+): Promise<Set<number>> {
+  if (deviceId !== null) await em.execute('select 1 from devices where id = ? for key share', [deviceId])
+  const { rows } = await sql<{ id: number }>`select id from roms where id = any(${romIds}::int[])
+    order by id for key share`.execute(em.getKysely())
+  return new Set(rows.map((row) => row.id))
 }

@@ -1,18 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type pg from 'pg'
-import { ApiError } from '../../core/errors.ts'
 import type { User } from '../users/entities.ts'
 
 /*
  * Whoever changes devices or tokens takes what it changes in this order, so that no two wait for each other: the user,
  * the device, the token, and then what hangs on them.
  */
-
-/** Keeps others from making tokens of the same user until the transaction ends. */
-export async function lockOwner (tx: EntityManager, userId: number): Promise<void> {
-  const rows = await tx.execute<unknown[]>('select 1 from users where id = ? for no key update', [userId])
-  if (rows.length === 0) throw new ApiError('NOT_AUTHENTICATED', 'Your account was deleted')
-}
 
 /** Keeps others from changing or deleting a token, if there is one, until the transaction ends. */
 export async function lockToken (tx: EntityManager, tokenId: number): Promise<void> {

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { PLAY_STATUSES } from '@svc/plugin-sdk'
 import type pg from 'pg'
+import { ApiError } from '../../core/errors.ts'
 
 /** First administrators are made one at a time: any number that is ours alone. */
 const FIRST_ADMIN_LOCK = 7_364_121
@@ -68,4 +69,10 @@ export async function deleteInvite (
   const [row] = await tx.execute<{ user_id: number | null, data: unknown }[]>(`delete from one_time_tokens
     where token_hash = ? and purpose = 'invite' and expires_at > now() returning user_id, data`, [tokenHash])
   return row
+}
+
+/** Keeps others from making devices, tokens or channels of the same user until the transaction ends. */
+export async function lockUser (tx: EntityManager, userId: number): Promise<void> {
+  const rows = await tx.execute<unknown[]>('select 1 from users where id = ? for no key update', [userId])
+  if (rows.length === 0) throw new ApiError('NOT_AUTHENTICATED', 'Your account was deleted')
 }

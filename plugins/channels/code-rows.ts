@@ -1,0 +1,25 @@
+import type pg from 'pg'
+
+/** How often one code may be tried. */
+export const TRIES_MAX = 5
+
+/**
+ * Counts a try of the code of a channel before the code is compared: of many at once none is free.
+ *
+ * @returns what the code is compared with; null when there is none that is good
+ */
+export async function countTry (pool: pg.Pool, channelId: number): Promise<string | null> {
+  const { rows: [row] } = await pool.query<{ code_hash: string | null }>(`update notification_channels
+    set code_tries = code_tries + 1, code_hash = case when code_tries >= ${TRIES_MAX} then null else code_hash end
+    where id = $1 and not confirmed and code_hash is not null and code_expires_at > now()
+    returning code_hash`, [channelId])
+  return row?.code_hash ?? null
+}
+
+/** @returns false when another code took the place of this one */
+export async function confirmChannel (pool: pg.Pool, channelId: number, codeHash: string): Promise<boolean> {
+  const { rowCount } = await pool.query(`update notification_channels
+    set confirmed = true, code_hash = null, code_expires_at = null, code_tries = 0
+    where id = $1 and code_hash = $2`, [channelId, codeHash])
+  return rowCount === 1
+}
