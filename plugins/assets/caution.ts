@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { type Clock, noteLook, readClock } from './janitor-rows.ts'
 
 /** A server that was just set up or moved shows what is wrong with it within this time. */
 export const FIRST_HOUR_MS = 3_600_000
@@ -6,13 +7,6 @@ export const FIRST_HOUR_MS = 3_600_000
 const GAP_MAX_MS = 2 * 86_400_000
 /** How far this machine's clock may be from the database's. */
 const SKEW_MAX_MS = 3_600_000
-
-interface Clock { now: number, running: number, since_look: number | null }
-
-/** Ages in milliseconds, by the clock of the database, by which everything is judged that is too old. */
-const CLOCK = `select date_part('epoch', now()) * 1000 as now, date_part('epoch', now() - w.started_at) * 1000 as running,
-    (select date_part('epoch', now() - looked_at) * 1000 from installation) as since_look
-  from workers w where w.id = $1`
 
 function judge ({ now, running, since_look: sinceLook }: Clock, known: number, unknown: number): string | null {
   if (running < FIRST_HOUR_MS) return 'the scan worker started less than an hour ago'
@@ -36,7 +30,7 @@ function judge ({ now, running, since_look: sinceLook }: Clock, known: number, u
 export async function findDoubt (
   pool: pg.Pool, workerId: string, known: number, unknown: number
 ): Promise<string | null> {
-  const { rows: [clock] } = await pool.query<Clock>(CLOCK, [workerId])
-  await pool.query('update installation set looked_at = now()')
-  return clock === undefined ? 'this worker is not known to the database' : judge(clock, known, unknown)
+  const clock = await readClock(pool, workerId)
+  await noteLook(pool)
+  return clock === null ? 'this worker is not known to the database' : judge(clock, known, unknown)
 }

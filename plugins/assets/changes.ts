@@ -10,7 +10,8 @@ import type { AssetRow } from './rows.ts'
 import type { DownloadedInput, ReplaceInput } from './schemas.ts'
 import { type ThumbnailStore, readThumbnail } from './thumbnail-store.ts'
 import { readMtime } from './uploads.ts'
-import { type Lineage, type RomPlace, type Writes, type Writing, folderOf, laterThan, ofGame } from './writes.ts'
+import type { RomPlace } from './write-rows.ts'
+import { type Lineage, type Writes, type Writing, folderOf, laterThan, ofGame } from './writes.ts'
 
 const lineageOf = (row: AssetRow): Lineage => ({ user_id: row.user_id, rom_id: row.rom_id, kind: row.kind })
 

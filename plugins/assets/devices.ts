@@ -4,6 +4,7 @@ import type { Caller } from '../../core/access/auth.ts'
 import { badRequest, conflict, forbidden } from '../../core/errors.ts'
 import type { Scope } from '../../core/access/scopes.ts'
 import type { Device } from '../devices/entities.ts'
+import { isBase, noteServed, trackAsset, untrackAsset } from './device-sync-rows.ts'
 import type { Asset } from './entities.ts'
 import { AssetVersion, DeviceSync } from './entities.ts'
 import type { AssetRow } from './rows.ts'
@@ -110,22 +111,12 @@ export function createDeviceStamps (app: FastifyInstance) {
 
     /** A device is being sent the content; whether it arrives is not known. */
     async served (em: EntityManager, device: Device, row: Pick<AssetRow, 'id' | 'updated_at'>): Promise<void> {
-      // It may have been given other content since the file was opened.
-      await em.execute(`insert into device_syncs (device_id, asset_id, last_synced_at, is_untracked)
-        select ?, id, ?::timestamptz, false from assets where id = ?
-        on conflict (device_id, asset_id) do update
-        set last_synced_at = greatest(device_syncs.last_synced_at, excluded.last_synced_at), is_untracked = false`,
-      [device.id, new Date(row.updated_at).toISOString(), row.id])
+      await noteServed(em, device.id, row.id, new Date(row.updated_at))
     },
 
     /** Whether a device is to be left alone with a save; leaving alone what it never synced is remembered too. */
     async track (em: EntityManager, device: Device, assetId: number, isTracked: boolean): Promise<void> {
-      if (isTracked) {
-        await em.execute('update device_syncs set is_untracked = false where device_id = ? and asset_id = ?', [device.id, assetId])
-        return
-      }
-      await em.execute(`insert into device_syncs (device_id, asset_id, last_synced_at, is_untracked) values (?, ?, now(), true)
-        on conflict (device_id, asset_id) do update set is_untracked = true`, [device.id, assetId])
+      await (isTracked ? trackAsset : untrackAsset)(em, device.id, assetId)
     },
 
     /** Notes that a device was here, and a transfer in its sync session. */
@@ -141,10 +132,9 @@ export function createDeviceStamps (app: FastifyInstance) {
     async isAgreed (tx: EntityManager, device: Device, asset: Asset): Promise<boolean> {
       const { rom, kind, slot, file_name: name, sha1, content_hash: hash } = asset
       const key = slot === null || slot === undefined ? nameKey(name) : slotKey(slot)
-      const rows = await tx.execute<unknown[]>(`select 1 from sync_bases
-        where device_id = ? and rom_id = ? and kind = ? and key = ? and (sha1 = ? or content_hash = ?)`,
-      [device.id, rom?.id ?? null, kind, key, sha1, hash ?? null])
-      return rows.length > 0
+      return await isBase(tx, {
+        device_id: device.id, rom_id: rom?.id ?? null, kind, key, sha1, content_hash: hash ?? null
+      })
     },
 
     /** When a device last synced a save; null for never. */

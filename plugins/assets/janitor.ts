@@ -11,6 +11,7 @@ import { FIRST_HOUR_MS, findDoubt } from './caution.ts'
 import type { Files } from './files.ts'
 import { recover, setAside } from './lost.ts'
 import { takeOlderThan, takeThinned } from './retention-rows.ts'
+import { noteRecovered } from './janitor-rows.ts'
 import { listUploads, loadNamed, requireOwnUploads } from './stored.ts'
 
 /** An upload lies on disk before its row is there. */
@@ -54,7 +55,7 @@ export function createJanitor (app: FastifyInstance, config: Config, files: File
   async function recoverMissing (missing: Parameters<typeof recover>[1]): Promise<number> {
     const paths = await recover(base, missing)
     if (paths.length === 0) return 0
-    await app.pg.query('update assets set missing_from_fs = false where disk_path = any($1)', [paths])
+    await noteRecovered(app.pg, paths)
     app.log.info({ files: paths.length }, 'files that had been put aside were given back to the rows that name them')
     return paths.length
   }

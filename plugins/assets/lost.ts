@@ -5,7 +5,8 @@ import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { requireFreeSpace } from '../../core/files/free-space.ts'
-import { type Content, listFiles } from './stored.ts'
+import type { Content } from './janitor-rows.ts'
+import { listFiles } from './stored.ts'
 
 /** Where files go that no row names: after a restored database they may be all there is of somebody's saves. */
 const LOST = 'lost'

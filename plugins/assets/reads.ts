@@ -1,13 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
-import { sql } from 'kysely'
 import { notFound } from '../../core/errors.ts'
 import type { Device } from '../devices/entities.ts'
 import type { Viewer } from '../platforms/visibility.ts'
-import { isRomVisible } from '../roms/visibility.ts'
 import { Asset, type AssetKind } from './entities.ts'
 import {
-  type AssetCondition, type AssetRow, all, isDeleted, isKind, isLive, isOwn, isReachable, isShared, selectAssets,
-  selectScreenshotsOf, selectSyncs
+  type AssetCondition, type AssetRow, all, isDeleted, isId, isInSlot, isKind, isLive, isOfPlatform, isOfRom,
+  isOfVisibleRom, isOneOf, isOrphaned, isOwn, isReachable, isShared, selectAssets, selectScreenshotsOf, selectSyncs
 } from './rows.ts'
 import type { ListInput, SaveSummary, SaveView, StateView } from './schemas.ts'
 import { createThumbnails } from './thumbnails.ts'
@@ -15,8 +13,6 @@ import { toSaveView, toStateView, toSyncViews } from './views.ts'
 
 const NAMES: Record<AssetKind, string> = { save: 'Save', state: 'State', screenshot: 'Screenshot' }
 export const assetNotFound = (kind: AssetKind, id: number) => notFound(`${NAMES[kind]} with ID '${id}' not found`)
-
-const isId = (id: number): AssetCondition => sql<boolean>`a.id = ${id}`
 
 async function createThumbnailsOf (em: EntityManager, rows: readonly AssetRow[]) {
   return createThumbnails(await selectScreenshotsOf(em, rows))
@@ -61,8 +57,7 @@ export const getOwn = (em: EntityManager, viewer: Viewer, kind: AssetKind, id: n
 export async function getAllOwn (
   em: EntityManager, viewer: Viewer, kind: AssetKind, ids: readonly number[]
 ): Promise<AssetRow[]> {
-  const isOne = sql<boolean>`a.id = any(${ids}::int[])`
-  const rows = await selectAssets(em, all([isOne, isKind(kind), isOwn(viewer), isLive, isReachable(viewer)]))
+  const rows = await selectAssets(em, all([isOneOf(ids), isKind(kind), isOwn(viewer), isLive, isReachable(viewer)]))
   const missing = ids.find((id) => !rows.some((row) => row.id === id))
   if (missing !== undefined) throw assetNotFound(kind, missing)
   return rows
@@ -75,9 +70,9 @@ export const getReadable = (em: EntityManager, viewer: Viewer, kind: AssetKind, 
 function listConditions (input: ListInput): AssetCondition[] {
   const { rom_id: rom, platform_id: platform, slot } = input
   return [
-    ...(rom === undefined ? [] : [sql<boolean>`a.rom_id = ${rom}`]),
-    ...(platform === undefined ? [] : [sql<boolean>`r.platform_id = ${platform}`]),
-    ...(slot === undefined ? [] : [sql<boolean>`a.slot = ${slot}`])
+    ...(rom === undefined ? [] : [isOfRom(rom)]),
+    ...(platform === undefined ? [] : [isOfPlatform(platform)]),
+    ...(slot === undefined ? [] : [isInSlot(slot)])
   ]
 }
 
@@ -85,17 +80,8 @@ function listConditions (input: ListInput): AssetCondition[] {
 export async function listOwn (
   em: EntityManager, viewer: Viewer, kind: AssetKind, input: ListInput
 ): Promise<AssetRow[]> {
-  const ofRoms = input.orphaned
-    ? sql<boolean>`a.rom_id is null`
-    : sql<boolean>`(a.rom_id is not null and ${isRomVisible(viewer)})`
+  const ofRoms = input.orphaned ? isOrphaned : isOfVisibleRom(viewer)
   return await selectAssets(em, all([isOwn(viewer), isKind(kind), isLive, ofRoms, ...listConditions(input)]))
-}
-
-export async function listOwnIds (em: EntityManager, viewer: Viewer, kind: AssetKind): Promise<number[]> {
-  const { rows } = await sql<{ id: number }>`select a.id from assets a join roms r on r.id = a.rom_id
-    join platforms p on p.id = r.platform_id
-    where ${all([isOwn(viewer), isKind(kind), isLive, isRomVisible(viewer)])} order by a.id`.execute(em.getKysely())
-  return rows.map((row) => row.id)
 }
 
 /** What can be restored. */

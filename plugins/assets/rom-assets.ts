@@ -1,10 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
-import { type RawBuilder, sql } from 'kysely'
 import { type Static, type TObject, Type } from '@sinclair/typebox'
 import type { Viewer } from '../platforms/visibility.ts'
 import type { AssetKind } from './entities.ts'
-import { type Thumbnail, newestThumbnail } from './thumbnail-rows.ts'
-import { type AssetRow, all, isLive, isShared, selectAssets, userIdOf } from './rows.ts'
+import { selectThumbnails } from './thumbnail-rows.ts'
+import { type AssetRow, all, isLive, isOfRom, isShared, selectAssets, userIdOf } from './rows.ts'
 import {
   SaveSchema, ScreenshotSchema, StateSchema, UserSaveSchema, UserScreenshotSchema, UserStateSchema
 } from './schemas.ts'
@@ -22,13 +21,9 @@ export const RomAssetFields = {
 }
 export type RomAssets = Static<TObject<typeof RomAssetFields>>
 
-/** The condition that a ROM `r` has one of the viewer's own, or one that another user shows. */
-export const hasAsset = (viewer: Viewer, kind: AssetKind): RawBuilder<boolean> => sql<boolean>`exists (select 1 from assets a
-  where a.rom_id = r.id and a.kind = ${kind} and ${isLive} and ${isShared(viewer)})`
-
 /** The files of a ROM that the viewer sees, newest first, in one query. */
 export async function selectRomAssets (em: EntityManager, viewer: Viewer, romId: number): Promise<RomAssets> {
-  const rows = await selectAssets(em, all([sql<boolean>`a.rom_id = ${romId}`, isLive, isShared(viewer)]))
+  const rows = await selectAssets(em, all([isOfRom(romId), isLive, isShared(viewer)]))
   const own = (row: AssetRow) => row.user_id === userIdOf(viewer)
   const ofKind = (kind: AssetKind) => rows.filter((row) => row.kind === kind)
   const [saves, states, screenshots] = [ofKind('save'), ofKind('state'), ofKind('screenshot')]
@@ -50,9 +45,7 @@ export async function selectRomAssets (em: EntityManager, viewer: Viewer, romId:
 export async function selectThumbnailPaths (
   em: EntityManager, viewer: Viewer, romIds: readonly number[]
 ): Promise<Map<number, string>> {
-  const thumbnail = newestThumbnail({ user: sql`${userIdOf(viewer)}`, rom: sql`r.id` }, sql<boolean>`true`)
-  const { rows } = await sql<{ rom_id: number, thumbnail: Thumbnail | null }>`
-    select r.id as rom_id, (${thumbnail}) as thumbnail from unnest(${romIds}::int[]) as r(id)`.execute(em.getKysely())
+  const rows = await selectThumbnails(em, userIdOf(viewer), romIds)
   return new Map(rows.flatMap(({ rom_id: id, thumbnail: picture }) =>
     picture === null ? [] : [[id, downloadPathOf({ ...picture, kind: 'screenshot' })]]))
 }

@@ -57,6 +57,21 @@ export const isShared = (viewer: Viewer): AssetCondition => sql<boolean>`(${isOw
 export const isReachable = (viewer: Viewer): AssetCondition => sql<boolean>`case when a.rom_id is null
   then ${isOwn(viewer)} else ${isRomVisible(viewer)} end`
 
+export const isId = (id: number): AssetCondition => sql<boolean>`a.id = ${id}`
+export const isOneOf = (ids: readonly number[]): AssetCondition => sql<boolean>`a.id = any(${ids}::int[])`
+export const isOfRom = (romId: number): AssetCondition => sql<boolean>`a.rom_id = ${romId}`
+export const isOfPlatform = (platformId: number): AssetCondition => sql<boolean>`r.platform_id = ${platformId}`
+export const isInSlot = (slot: string): AssetCondition => sql<boolean>`a.slot = ${slot}`
+/** Its ROM is gone. */
+export const isOrphaned = sql<boolean>`a.rom_id is null`
+/** Its ROM is there, and one that the viewer sees. */
+export const isOfVisibleRom = (viewer: Viewer): AssetCondition =>
+  sql<boolean>`(a.rom_id is not null and ${isRomVisible(viewer)})`
+
+/** The condition that a ROM `r` has one of the viewer's own, or one that another user shows. */
+export const hasAsset = (viewer: Viewer, kind: AssetKind): RawBuilder<boolean> => sql<boolean>`exists (select 1 from assets a
+  where a.rom_id = r.id and a.kind = ${kind} and ${isLive} and ${isShared(viewer)})`
+
 export const all = (conditions: readonly AssetCondition[]): AssetCondition =>
   sql<boolean>`(${sql.join(conditions, sql` and `)})`
 
@@ -89,4 +104,12 @@ export async function selectSyncs (em: EntityManager, assets: readonly AssetRow[
     where s.asset_id = any(${assets.map((row) => row.id)}::int[]) order by s.last_synced_at desc, s.device_id`
     .execute(em.getKysely())
   return rows
+}
+
+/** The viewer's own of ROMs it sees, in the order of their ids. */
+export async function selectOwnIds (em: EntityManager, viewer: Viewer, kind: AssetKind): Promise<number[]> {
+  const { rows } = await sql<{ id: number }>`select a.id from assets a join roms r on r.id = a.rom_id
+    join platforms p on p.id = r.platform_id
+    where ${all([isOwn(viewer), isKind(kind), isLive, isRomVisible(viewer)])} order by a.id`.execute(em.getKysely())
+  return rows.map((row) => row.id)
 }

@@ -13,10 +13,10 @@ import { requireFile } from './form.ts'
 import { cleanFileName } from './names.ts'
 import { readPicture } from './pictures.ts'
 import {
-  getDeleted, getOwn, getOwnOrDeleted, getReadable, listDeleted, listOwn, listOwnIds, summarize, toSaveViews,
+  getDeleted, getOwn, getOwnOrDeleted, getReadable, listDeleted, listOwn, summarize, toSaveViews,
   toStateViews
 } from './reads.ts'
-import type { AssetRow } from './rows.ts'
+import { type AssetRow, selectOwnIds } from './rows.ts'
 import type { ContentInput, ListInput, SaveView, ScreenshotView, StateView, VersionInput, VersionView } from './schemas.ts'
 import { putScreenshot } from './screenshots.ts'
 import { createThumbnailStore } from './thumbnail-store.ts'
@@ -103,7 +103,7 @@ export function createAssets (app: FastifyInstance, config: Config, files: Files
     listDeletedStates: async (em: EntityManager, caller: Caller): Promise<StateView[]> =>
       await toStateViews(em, await listDeleted(em, caller, 'state')),
 
-    listIds: listOwnIds,
+    listIds: selectOwnIds,
     summarize,
 
     /** Former contents, also of what was deleted. */

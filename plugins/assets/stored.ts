@@ -6,19 +6,11 @@ import { requirePair } from '../../core/database/identity.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { commandLine } from '../../core/supervisor/banner.ts'
 import { INCOMING } from './files.ts'
+import { type Content, selectContents } from './janitor-rows.ts'
 import { PLURALS } from './views.ts'
 
 /** Folders of a user that hold uploads; the picture of an account lies beside them. */
 const SETTLED = Object.values(PLURALS)
-
-/** Content that a row names. */
-export interface Content { disk_path: string, file_size_bytes: number, sha1: string }
-
-/** Of accounts that were deleted as well, for they may be restored. */
-const NAMED = `select disk_path, file_size_bytes::float8 as file_size_bytes, sha1 from assets
-  union all select disk_path, file_size_bytes::float8, sha1 from asset_versions
-  union all select f->>'disk_path', (f->>'file_size_bytes')::float8, f->>'sha1'
-    from deleted_accounts, jsonb_array_elements(assets || versions) as f`
 
 /** What `list` gives; nothing while there is no such folder. */
 async function orNothing<T> (list: Promise<T[]>): Promise<T[]> {
@@ -47,7 +39,7 @@ export async function listUploads (base: string): Promise<{ settled: string[], i
 
 /** Every content that a row names, by its path. */
 export async function loadNamed (pool: pg.Pool): Promise<Map<string, Content>> {
-  return new Map((await pool.query<Content>(NAMED)).rows.map((row) => [row.disk_path, row]))
+  return new Map((await selectContents(pool)).map((row) => [row.disk_path, row]))
 }
 
 async function holdsForeign (config: Config, pool: pg.Pool): Promise<boolean> {

@@ -1,3 +1,4 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
 import { type RawBuilder, sql } from 'kysely'
 import { milliseconds } from '../../core/database/columns.ts'
 import type { AssetRow } from './rows.ts'
@@ -20,3 +21,13 @@ export const newestThumbnail = (
     and (t.file_name in (s.file_name, ${stem('s.file_name')}) or ${stem('t.file_name')} in (s.file_name, ${stem('s.file_name')}))
   where s.user_id = ${of.user} and s.kind = 'save' and s.rom_id = ${of.rom} and s.deleted_at is null
   order by s.updated_at desc, t.updated_at desc limit 1`
+
+/** The picture of a user's newest save of each of these ROMs. */
+export async function selectThumbnails (
+  em: EntityManager, userId: number, romIds: readonly number[]
+): Promise<{ rom_id: number, thumbnail: Thumbnail | null }[]> {
+  const thumbnail = newestThumbnail({ user: sql`${userId}`, rom: sql`r.id` }, sql<boolean>`true`)
+  const { rows } = await sql<{ rom_id: number, thumbnail: Thumbnail | null }>`
+    select r.id as rom_id, (${thumbnail}) as thumbnail from unnest(${romIds}::int[]) as r(id)`.execute(em.getKysely())
+  return rows
+}

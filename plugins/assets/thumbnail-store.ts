@@ -5,7 +5,8 @@ import { cleanFileName } from './names.ts'
 import { readPicture } from './pictures.ts'
 import { putScreenshot } from './screenshots.ts'
 import { createThumbnails, isPictureOf } from './thumbnails.ts'
-import { type Lineage, type RomPlace, type Writes, type Writing, ofGame } from './writes.ts'
+import type { RomPlace } from './write-rows.ts'
+import { type Lineage, type Writes, type Writing, ofGame } from './writes.ts'
 
 /** A picture that came with a save or state. */
 export interface Picture { file: StagedFile, name: string, extension: string }

@@ -1,13 +1,11 @@
 import { extname } from 'node:path'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
-import { sql } from 'kysely'
 import type { Caller } from '../../core/access/auth.ts'
 import type { Config } from '../../core/config/config.ts'
 import { ApiError, badRequest, notFound } from '../../core/errors.ts'
 import { requireTime } from '../../core/database/times.ts'
 import { formatDate } from '../../core/typebox.ts'
-import { isRomVisible } from '../roms/visibility.ts'
 import type { ActingDevice, DeviceStamps } from './devices.ts'
 import { Asset, type AssetKind } from './entities.ts'
 import type { StagedFile } from './files.ts'
@@ -16,7 +14,8 @@ import { assetNotFound } from './reads.ts'
 import type { UploadInput } from './schemas.ts'
 import { untagged } from './sync-base-rows.ts'
 import { type ThumbnailStore, readThumbnail } from './thumbnail-store.ts'
-import { type Lineage, type RomPlace, type Writes, type Writing, folderOf } from './writes.ts'
+import { type RomPlace, selectRomPlace } from './write-rows.ts'
+import { type Lineage, type Writes, type Writing, folderOf } from './writes.ts'
 
 /** Conflict copies kept of one file. */
 const CONFLICT_COPIES_MAX = 10
@@ -44,9 +43,7 @@ export const readMtime = (text: string | undefined): Date | null =>
 
 /** The ROM if the caller sees it. @throws ApiError NOT_FOUND */
 export async function findRom (em: EntityManager, caller: Caller, id: number): Promise<RomPlace> {
-  const { rows: [rom] } = await sql<RomPlace>`select r.id, r.fs_name, p.fs_slug as platform_fs_slug
-    from roms r join platforms p on p.id = r.platform_id where r.id = ${id} and ${isRomVisible(caller)}`
-    .execute(em.getKysely())
+  const rom = await selectRomPlace(em, caller, id)
   if (rom === undefined) throw notFound(`ROM with ID '${id}' not found`)
   return rom
 }

@@ -11,12 +11,10 @@ import type { Files, StagedFile } from './files.ts'
 import { cleanFolder } from './names.ts'
 import { takeForSpace } from './retention-rows.ts'
 import { PLURALS } from './views.ts'
+import { type RomPlace, countBytes, lockName } from './write-rows.ts'
 
 /** Whose uploads go one after the other. */
 export interface Lineage { user_id: number, rom_id: number | null, kind: AssetKind }
-
-/** A ROM, and what it is found again by when it was gone. */
-export interface RomPlace { id: number, fs_name: string, platform_fs_slug: string }
 
 /** What happens within one transaction, and to files before and after it. */
 export interface Writing {
@@ -68,14 +66,6 @@ export function createWrites (app: FastifyInstance, config: Config, files: Files
     await files.remove(paths).catch((err: unknown) => { app.log.warn({ err }, 'files nobody needs could not be removed') })
   }
 
-  async function countBytes (tx: EntityManager, userId: number): Promise<number> {
-    const [row] = await tx.execute<{ bytes: string }[]>(`select (
-      (select coalesce(sum(file_size_bytes), 0) from assets where user_id = ?) +
-      (select coalesce(sum(v.file_size_bytes), 0) from asset_versions v join assets a on a.id = v.asset_id
-        where a.user_id = ?)) as bytes`, [userId, userId])
-    return Number(row?.bytes ?? 0)
-  }
-
   /**
    * Former contents make way before an upload is refused.
    *
@@ -105,7 +95,7 @@ export function createWrites (app: FastifyInstance, config: Config, files: Files
           const lock = async (...wanted: readonly Lineage[]) => {
             // In one order, so that no two wait for each other.
             for (const key of [...new Set(wanted.map(lockKey))].sort()) {
-              await tx.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [key])
+              await lockName(tx, key)
             }
           }
           await lock(...lineages)

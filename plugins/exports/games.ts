@@ -1,18 +1,11 @@
 import type { ExportGame, MediaKind } from '@svc/plugin-sdk'
 import type pg from 'pg'
 import { safeRelativePath } from '../../core/files/safe-path.ts'
-import type { GameValues, Rom, StoredMedia } from '../roms/entities.ts'
-import { gameFieldsIn, mapGameFields, selectGameFields } from '../roms/game-fields.ts'
+import type { StoredMedia } from '../roms/entities.ts'
+import { mapGameFields } from '../roms/game-fields.ts'
 import { toReason } from './fs-reason.ts'
+import { type ExportedFields, GAME_FIELDS, PAGE_ROMS, type RomRow, selectRomPage } from './rows.ts'
 import type { SkippedRom } from './schemas.ts'
-
-/** What of a game exporters get as it is stored. */
-const GAME_FIELDS = gameFieldsIn('exports')
-type ExportedFields = Pick<GameValues, typeof GAME_FIELDS[number]>
-
-type RomRow = ExportedFields & Pick<GameValues, 'player_count'> &
-  Pick<Rom, 'id' | 'fs_name' | 'fs_path' | 'fs_name_no_tags' | 'is_folder' | 'tags' | 'path_screenshots' | 'media'> &
-  Record<'name' | 'summary' | 'path_cover_large' | 'path_manual' | 'nested_path', string | null>
 
 /** A game before its media are in place. */
 export interface GameDraft {
@@ -25,20 +18,8 @@ export interface GameDraft {
 
 export interface GamePage { drafts: GameDraft[], skipped: SkippedRom[] }
 
-const PAGE_ROMS = 1_000
 /** What a ROM's player count says when nobody knows it. */
 const UNKNOWN_PLAYERS = '1'
-
-/** `nested_path` is the only file directly in a ROM's folder: it is what a frontend starts. */
-const SELECT_PAGE = `select r.id, r.fs_name, r.fs_path, r.fs_name_no_tags, r.is_folder, r.name, r.summary, r.tags,
-    ${selectGameFields([...GAME_FIELDS, 'player_count'])}, r.path_cover_large, r.path_screenshots, r.path_manual, r.media,
-    nested.path as nested_path
-  from roms r left join lateral (
-    select min(f.file_path || '/' || f.file_name) as path from rom_files f
-    where r.has_nested_single_file and f.rom_id = r.id and f.is_top_level having count(*) = 1
-  ) nested on true
-  where r.platform_id = $1 and not r.missing_from_fs and r.fs_name > $2
-  order by r.fs_name limit ${PAGE_ROMS}`
 
 /**
  * The ROMs of a platform that are on disk, by file name, one query per 1,000.
@@ -50,7 +31,7 @@ export async function * readGames (
 ): AsyncGenerator<GamePage, void, undefined> {
   let last = ''
   for (;;) {
-    const { rows } = await pool.query<RomRow>(SELECT_PAGE, [platformId, last])
+    const rows = await selectRomPage(pool, platformId, last)
     const page: GamePage = { drafts: [], skipped: [] }
     for (const row of rows) addRow(page, row, folder)
     yield page

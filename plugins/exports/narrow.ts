@@ -1,17 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
-import { sql } from 'kysely'
 import type { Viewer } from '../platforms/visibility.ts'
-import { isRomVisible } from '../roms/visibility.ts'
+import { type HiddenRom, selectHidden } from './rows.ts'
 import type { ExportOutcome, ExportedFile } from './schemas.ts'
-
-interface HiddenRom { id: number, slug: string, fs_slug: string, is_exported: boolean }
-
-async function selectHidden (em: EntityManager, viewer: Viewer, slugs: readonly string[]): Promise<HiddenRom[]> {
-  const { rows } = await sql<HiddenRom>`
-    select r.id, p.slug, p.fs_slug, not r.missing_from_fs as is_exported from roms r join platforms p on p.id = r.platform_id
-    where p.slug = any(${slugs}::text[]) and not (${isRomVisible(viewer)})`.execute(em.getKysely())
-  return rows
-}
 
 function narrowFile (file: ExportedFile, hidden: readonly HiddenRom[]): ExportedFile {
   const folders = new Set(file.path.split(/[\\/]/))

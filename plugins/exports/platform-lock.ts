@@ -1,7 +1,5 @@
 import pg from 'pg'
-
-/** First half of the advisory locks that exports hold: any number that is ours alone. */
-const LOCK_CLASS = 736_421
+import { lockPlatform } from './rows.ts'
 
 /**
  * Has one export at a time work in a platform's folder, on whichever machine it runs. The lock has a connection of its
@@ -28,7 +26,7 @@ export async function withPlatformLock<T> (
 }
 
 async function acquire (client: pg.Client, platformId: number, signal: AbortSignal): Promise<void> {
-  const locked = client.query('select pg_advisory_lock($1, $2)', [LOCK_CLASS, platformId])
+  const locked = lockPlatform(client, platformId)
   const aborted = Promise.withResolvers<never>()
   const abort = () => { aborted.reject(signal.reason) }
   signal.addEventListener('abort', abort, { once: true })

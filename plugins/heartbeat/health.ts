@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { limitTime } from '../../core/loader/limit-time.ts'
+import { isAnswering } from './rows.ts'
 import type { Check, Readiness } from './schemas.ts'
 
 const CHECK_TIMEOUT_MS = 3_000
@@ -25,7 +26,7 @@ export function createHealth (app: FastifyInstance) {
     async readReadiness (): Promise<Readiness> {
       const [database, worker] = await Promise.all([
         check('database', 'The database does not answer; see the log of the server',
-          async () => (await app.pg.query('select 1')).rowCount === 1),
+          () => isAnswering(app.pg)),
         check('worker', 'No scan worker is running', () => app.workers.isAlive('worker'))
       ])
       const isReady = database.status === 'ok' && worker.status === 'ok'

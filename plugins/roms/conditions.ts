@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import { hasAsset } from '../assets/rom-assets.ts'
+import { hasAsset } from '../assets/rows.ts'
 import { isChangedAfter } from '../platforms/changes.ts'
 import type { Viewer } from '../platforms/visibility.ts'
 import { PLAY_STATUSES } from './entities.ts'

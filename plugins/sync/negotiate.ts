@@ -17,6 +17,7 @@ import {
   upsertDeviceSyncs
 } from './rows.ts'
 import type { NegotiateBody, NegotiateResponse, Resolution } from './schemas.ts'
+import { holdSeenDevice, insertSession } from './session-rows.ts'
 
 /** More than these would be a flood in the user's open tabs; the operations have them all. */
 const CONFLICT_EVENTS_MAX = 100
@@ -96,15 +97,13 @@ async function openSession (
   const planned = pairs.reduce((sum, pair) => sum + Number(PLANNED.includes(pair.decision.action)), 0)
   const { bases, held } = listAgreements(pairs)
   return await inTransaction(em, async (tx) => {
-    // Also lets the requests of one device come one after the other.
-    const [known] = await tx.execute<object[]>('update devices set last_seen = now() where id = ? returning id', [device.id])
-    if (known === undefined) throw notFound(`Device with ID '${device.device_id}' not found`)
-    const [session] = await tx.execute<{ id: number }[]>(`insert into sync_sessions
-      (session_id, user_id, device_id, operations_planned, downloads) values (?, ?, ?, ?, ?) returning id`,
-    [sessionId, userId, device.id, planned, JSON.stringify(downloads)])
+    if (!await holdSeenDevice(tx, device.id)) throw notFound(`Device with ID '${device.device_id}' not found`)
+    const id = await insertSession(tx, {
+      session_id: sessionId, user_id: userId, device_id: device.id, operations_planned: planned, downloads
+    })
     await upsertDeviceSyncs(tx, device.id, held)
     await upsertBases(tx, device.id, bases)
-    return { id: session?.id ?? 0, session_id: sessionId, user_id: userId, device }
+    return { id, session_id: sessionId, user_id: userId, device }
   })
 }
 

@@ -1,16 +1,15 @@
 import { createHash } from 'node:crypto'
 import { type EntityManager, LockMode } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
-import { sql } from 'kysely'
-import { milliseconds } from '../../core/database/columns.ts'
 import { badRequest, notFound } from '../../core/errors.ts'
 import { readReference } from '../../core/web/reference.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import type { PlannedDownload } from './entities.ts'
 import { SyncSession } from './entities.ts'
 import type { PublishSync, SessionName } from './events.ts'
-import { type AssetRow, listBases, upsertBases, upsertDeviceSyncs } from './rows.ts'
+import { listBases, upsertBases, upsertDeviceSyncs } from './rows.ts'
 import type { CompleteBody, ListSyncSessionsQuery, SessionSummary, SyncCompleteAnswer } from './schemas.ts'
+import { countOperation, deleteEnded, expireSessions, selectHeld } from './session-rows.ts'
 import { toSessionView } from './views.ts'
 
 const EXPIRES_HOURS = 24
@@ -26,14 +25,6 @@ function conditionOf (userId: number, reference: number | string): Condition | n
   const id = readReference(reference, 'session_id')
   return id === null ? null : { user: userId, ...id }
 }
-
-/** As its events name it. */
-const DEVICE = "json_build_object('id', d.id, 'device_id', d.device_id, 'is_numbered', d.is_numbered) as device"
-interface Progress { operations_completed: number, operations_planned: number }
-const COUNT = `update sync_sessions s set operations_completed = s.operations_completed + 1, updated_at = now()
-  from devices d where d.id = s.device_id and s.user_id = ? and (s.id = ?::int or s.session_id = ?::uuid)
-    and s.status in ('PENDING', 'IN_PROGRESS')
-  returning s.id, s.session_id, s.user_id, ${DEVICE}, s.operations_completed, s.operations_planned`
 
 const countsOf = ({ operations_completed: completed, operations_failed: failed }: CompleteBody) =>
   ({ operations_completed: completed, operations_failed: failed })
@@ -62,12 +53,7 @@ const isWhole = ({ operations_planned: planned }: SyncSession, body: CompleteBod
 async function confirmDownloads (
   em: EntityManager, deviceId: number, downloads: readonly PlannedDownload[]
 ): Promise<void> {
-  const ids = downloads.map((download) => download.asset_id)
-  type Held = Pick<AssetRow, 'rom_id' | 'kind' | 'slot' | 'file_name' | 'sha1' | 'content_hash' | 'updated_at'>
-  const { rows } = await sql<Held & { asset_id: number }>`select a.id as asset_id, a.rom_id, a.kind, a.slot, a.file_name,
-      a.sha1, a.content_hash, ${milliseconds('a.updated_at')} as updated_at
-    from unnest(${ids}::int[], ${downloads.map((download) => download.sha1)}::text[]) as given (id, sha1)
-    join assets a on a.id = given.id and a.sha1 = given.sha1 order by a.id for share of a`.execute(em.getKysely())
+  const rows = await selectHeld(em, downloads)
   await upsertDeviceSyncs(em, deviceId, rows)
   await upsertBases(em, deviceId, listBases(rows))
 }
@@ -149,8 +135,7 @@ export function createSessions (app: FastifyInstance, publish: PublishSync) {
     ): Promise<void> {
       const condition = conditionOf(userId, reference)
       if (condition === null) return
-      const [row] = await em.execute<(SessionName & Progress)[]>(
-        COUNT, [userId, condition.id ?? null, condition.session_id ?? null])
+      const row = await countOperation(em, userId, condition)
       if (row === undefined) return
       const { operations_completed: completed, operations_planned: planned } = row
       publish(row, 'progress', { operations_completed: completed, operations_planned: planned, current_file: file })
@@ -158,14 +143,8 @@ export function createSessions (app: FastifyInstance, publish: PublishSync) {
 
     /** Gives up sessions that nobody completed in time, and forgets those that ended long ago. */
     async expire (): Promise<void> {
-      const { rows } = await app.pg.query<SessionName>(`update sync_sessions s
-        set status = 'FAILED', error_message = $1, downloads = '[]', updated_at = now() from devices d
-        where d.id = s.device_id and s.status in ('PENDING', 'IN_PROGRESS')
-          and s.initiated_at < now() - make_interval(hours => $2)
-        returning s.id, s.session_id, s.user_id, ${DEVICE}`, [EXPIRED, EXPIRES_HOURS])
-      for (const session of rows) publish(session, 'error', { error: EXPIRED })
-      await app.pg.query(`delete from sync_sessions where status not in ('PENDING', 'IN_PROGRESS')
-        and coalesce(completed_at, updated_at) < now() - make_interval(days => $1)`, [KEPT_DAYS])
+      for (const session of await expireSessions(app.pg, EXPIRES_HOURS, EXPIRED)) publish(session, 'error', { error: EXPIRED })
+      await deleteEnded(app.pg, KEPT_DAYS)
     }
   }
 }

@@ -100,7 +100,7 @@ export function createRuns (app: FastifyInstance) {
     return { status: 'failed' as const, error: err instanceof Error ? err.message : String(err) }
   }
 
-  async function execute (runner: Runner, id: string): Promise<void> {
+  async function perform (runner: Runner, id: string): Promise<void> {
     if (closing.signal.aborted) return
     const task = await claim(id)
     if (task === null) return
@@ -125,7 +125,7 @@ export function createRuns (app: FastifyInstance) {
   }
 
   return {
-    execute,
+    perform,
     /** Adds something that follows the end of every task. */
     onEnd (listener: EndListener): void { listeners.push(listener) },
     /** Takes nothing new and hands back what is running. */

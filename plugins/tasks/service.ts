@@ -47,7 +47,7 @@ export function createTasks (app: FastifyInstance, config: Config) {
       concurrency: runner.concurrency,
       timeoutSeconds: runner.timeoutSeconds,
       run: async ({ task_id: id }) => {
-        await runs.execute(runner, id)
+        await runs.perform(runner, id)
         return null
       }
     })

@@ -8,6 +8,7 @@ import type { Rom, StoredMedia } from '../../roms/entities.ts'
 import { type ArtworkStoreError, createArtworkFailures, isDiskFull } from './failures.ts'
 import { createArtworkFiles } from './files.ts'
 import { type Origins, type Piece, PlaceholderError } from './origins.ts'
+import { selectFolderNames, updateArtwork } from './rows.ts'
 import { createStaging } from './staging.ts'
 import type { ScanProblem } from '../schemas.ts'
 
@@ -158,12 +159,14 @@ export function createArtwork (services: Services, signal: AbortSignal) {
       fetchMedia(subject, folder),
       fetchBadges(subject, `${folder}/${BADGE_FOLDER}`)
     ])
-    const { rowCount } = await pool.query(`update roms set path_cover_large = $2, path_cover_small = $3,
-        path_screenshots = $4, path_manual = $5, media = $6::jsonb, badges = $7, updated_at = now()
-      where id = $1 and (path_cover_large, path_cover_small, path_screenshots, path_manual, media, badges)
-        is distinct from ($2, $3, $4::text[], $5, $6::jsonb, $7::text[])`,
-    [subject.id, cover.large, cover.small, screenshots, manual, JSON.stringify(media), badges])
-    return rowCount === 1
+    return await updateArtwork(pool, subject.id, {
+      path_cover_large: cover.large,
+      path_cover_small: cover.small,
+      path_screenshots: screenshots,
+      path_manual: manual,
+      media,
+      badges
+    })
   }
 
   return {
@@ -185,9 +188,7 @@ export function createArtwork (services: Services, signal: AbortSignal) {
 
     /** What could not be fetched or stored, one problem for each platform and reason. */
     async problems (): Promise<ScanProblem[]> {
-      const { rows } = await pool.query<{ id: number, fs_slug: string }>(
-        'select id, fs_slug from platforms where id = any($1::int[])', [failures.platformIds])
-      const names = new Map(rows.map((row) => [row.id, row.fs_slug]))
+      const names = await selectFolderNames(pool, failures.platformIds)
       return failures.list((id) => names.get(id) ?? String(id)).map((problem) => ({ ...problem, path: '' }))
     },
 

@@ -4,6 +4,7 @@ import type { Config } from '../../../core/config/config.ts'
 import { conflict } from '../../../core/errors.ts'
 import type { TaskDefinition, TaskRun } from '../../tasks/definitions.ts'
 import { createArtworkFolders } from './folders.ts'
+import { selectOwners } from './rows.ts'
 
 const ArgumentsSchema = Type.Object({
   force: Type.Optional(Type.Boolean({ description: 'Also when the database knows no platform at all' }))
@@ -13,21 +14,12 @@ const ArgumentsSchema = Type.Object({
 export function defineCleanupResources (app: FastifyInstance, config: Config): TaskDefinition {
   const folders = createArtworkFolders(config.data_dir)
 
-  async function readRows (): Promise<{ platforms: Set<number>, roms: Map<number, number> }> {
-    const platforms = await app.pg.query<{ id: number }>('select id from platforms')
-    const roms = await app.pg.query<{ id: number, platform_id: number }>('select id, platform_id from roms')
-    return {
-      platforms: new Set(platforms.rows.map((row) => row.id)),
-      roms: new Map(roms.rows.map((row) => [row.id, row.platform_id]))
-    }
-  }
-
   async function run ({ payload, signal, report }: TaskRun): Promise<void> {
     const { force = false } = payload as Static<typeof ArgumentsSchema>
     // Folders first: one that a scan makes meanwhile belongs to a row that is read afterwards.
     const found = new Map<number, number[]>()
     for (const id of await folders.listPlatforms()) found.set(id, await folders.listRoms(id))
-    const rows = await readRows()
+    const rows = await selectOwners(app.pg)
     if (rows.platforms.size === 0 && found.size > 0 && !force) {
       throw conflict(`The database knows no platform, but there is artwork of ${found.size}. Nothing was deleted. ` +
         'Check that this is the right database, or run the task with force.')

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type pg from 'pg'
 import { requireFreeSpace } from '../../../core/files/free-space.ts'
 import { errorCode } from '../../../core/files/fs-error.ts'
+import { selectOtherRunning } from './rows.ts'
 
 const FOLDER = '.unfinished'
 
@@ -29,8 +30,7 @@ export function createStaging (pool: pg.Pool, resourcesDir: string, taskId: stri
     async clear (): Promise<void> {
       const names = await listFolder(all)
       if (names.length === 0) return
-      const { rows } = await pool.query<{ id: string }>("select id from tasks where status = 'started' and id <> $1", [taskId])
-      const running = new Set(rows.map(({ id }) => id))
+      const running = await selectOtherRunning(pool, taskId)
       for (const name of names.filter((name) => !running.has(name))) {
         await rm(join(all, name), { recursive: true, force: true })
       }

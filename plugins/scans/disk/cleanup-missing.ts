@@ -8,12 +8,11 @@ import { errorCode } from '../../../core/files/fs-error.ts'
 import { Rom } from '../../roms/entities.ts'
 import type { TaskDefinition, TaskRun } from '../../tasks/definitions.ts'
 import { createArtworkFolders } from '../artwork/folders.ts'
+import { type MissingRom, selectMissing } from './rows.ts'
 
 const ArgumentsSchema = Type.Object({
   platform_id: Type.Optional(Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]))
 }, { additionalProperties: false })
-
-interface MissingRom { id: number, fs_path: string, fs_name: string, platform_id: number }
 
 /** A file that came back since the last scan is not missing; one that cannot be looked for may be there. */
 async function isGone (libraryDir: string, rom: MissingRom): Promise<boolean> {
@@ -38,8 +37,7 @@ export function defineCleanupMissing (app: FastifyInstance, config: Config): Tas
     const { platform_id: platformId = null } = payload as Static<typeof ArgumentsSchema>
     // Throws while the library cannot be read: then everything would look gone.
     await readLibraryDirectory(config.library_dir)
-    const { rows: roms } = await app.pg.query<MissingRom>(`select id, fs_path, fs_name, platform_id from roms
-      where missing_from_fs and ($1::int is null or platform_id = $1) order by id`, [platformId])
+    const roms = await selectMissing(app.pg, platformId)
     const stats = { platform_id: platformId, roms_found: roms.length, roms_deleted: 0, errors: 0 }
     await report({ cleanup_stats: stats })
     for (const rom of roms) {

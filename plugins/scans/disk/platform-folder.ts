@@ -4,6 +4,7 @@ import { type DirectoryItem, LibraryUnreadableError, folderInode, readLibraryDir
 import { isLeftOut } from '../../library/entries.ts'
 import type { ExclusionRules } from '../../library/exclusions.ts'
 import type { ScannedPlatform } from '../identify/sdk-rom.ts'
+import { findInode, updateInode } from './rows.ts'
 
 /** A platform's folder at one moment. */
 export interface FolderLook {
@@ -37,11 +38,6 @@ export function createPlatformFolders ({ pool, libraryDir, rules }: Services) {
     }
   }
 
-  async function readInode (id: number): Promise<string | null> {
-    const { rows } = await pool.query<{ fs_inode: string | null }>('select fs_inode from platforms where id = $1', [id])
-    return rows[0]?.fs_inode ?? null
-  }
-
   return {
     /**
      * A look at the folder before its `count` ROMs are compared with it.
@@ -50,7 +46,7 @@ export function createPlatformFolders ({ pool, libraryDir, rules }: Services) {
      */
     async open (platform: Place, count: number): Promise<FolderLook> {
       const found = await look(platform)
-      if (found.entries.size > 0 || count === 0 || found.inode === await readInode(platform.id)) return found
+      if (found.entries.size > 0 || count === 0 || found.inode === await findInode(pool, platform.id)) return found
       throw new LibraryUnreadableError(join(libraryDir, platform.fs_path),
         `it is empty, and it is not the folder that held its ${count} ROMs, as if a disk was not mounted; nothing was marked missing`,
         'Mount the disk, or delete the folder when the games were removed on purpose')
@@ -72,8 +68,7 @@ export function createPlatformFolders ({ pool, libraryDir, rules }: Services) {
 
     /** Notes the folder as the one that holds the platform's ROMs. */
     async remember ({ id }: Place, { inode, entries }: FolderLook): Promise<void> {
-      if (entries.size === 0) return
-      await pool.query('update platforms set fs_inode = $2 where id = $1 and fs_inode is distinct from $2', [id, inode])
+      if (entries.size > 0) await updateInode(pool, id, inode)
     }
   }
 }

@@ -1,0 +1,35 @@
+import type pg from 'pg'
+
+/** Ages in milliseconds, by the clock of the database, by which everything is judged that is too old. */
+export interface Clock { now: number, running: number, since_look: number | null }
+
+/** Null for a worker that the database does not know. */
+export async function readClock (pool: pg.Pool, workerId: string): Promise<Clock | null> {
+  const { rows: [clock] } = await pool.query<Clock>(`select date_part('epoch', now()) * 1000 as now,
+      date_part('epoch', now() - w.started_at) * 1000 as running,
+      (select date_part('epoch', now() - looked_at) * 1000 from installation) as since_look
+    from workers w where w.id = $1`, [workerId])
+  return clock ?? null
+}
+
+/** Notes that somebody looked just now. */
+export async function noteLook (pool: pg.Pool): Promise<void> {
+  await pool.query('update installation set looked_at = now()')
+}
+
+/** Content that a row names. */
+export interface Content { disk_path: string, file_size_bytes: number, sha1: string }
+
+/** Every content that a row names; of accounts that were deleted as well, for they may be restored. */
+export async function selectContents (pool: pg.Pool): Promise<Content[]> {
+  const { rows } = await pool.query<Content>(`select disk_path, file_size_bytes::float8 as file_size_bytes, sha1 from assets
+    union all select disk_path, file_size_bytes::float8, sha1 from asset_versions
+    union all select f->>'disk_path', (f->>'file_size_bytes')::float8, f->>'sha1'
+      from deleted_accounts, jsonb_array_elements(assets || versions) as f`)
+  return rows
+}
+
+/** Notes that these files are there again. */
+export async function noteRecovered (pool: pg.Pool, paths: readonly string[]): Promise<void> {
+  await pool.query('update assets set missing_from_fs = false where disk_path = any($1)', [paths])
+}

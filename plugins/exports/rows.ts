@@ -1,0 +1,50 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { sql } from 'kysely'
+import type pg from 'pg'
+import type { Viewer } from '../platforms/visibility.ts'
+import type { GameValues, Rom } from '../roms/entities.ts'
+import { gameFieldsIn, selectGameFields } from '../roms/game-fields.ts'
+import { isRomVisible } from '../roms/visibility.ts'
+
+/** What of a game exporters get as it is stored. */
+export const GAME_FIELDS = gameFieldsIn('exports')
+export type ExportedFields = Pick<GameValues, typeof GAME_FIELDS[number]>
+
+export type RomRow = ExportedFields & Pick<GameValues, 'player_count'> &
+  Pick<Rom, 'id' | 'fs_name' | 'fs_path' | 'fs_name_no_tags' | 'is_folder' | 'tags' | 'path_screenshots' | 'media'> &
+  Record<'name' | 'summary' | 'path_cover_large' | 'path_manual' | 'nested_path', string | null>
+
+export const PAGE_ROMS = 1_000
+/** First half of the advisory locks that exports hold: any number that is ours alone. */
+const LOCK_CLASS = 736_421
+
+/** `nested_path` is the only file directly in a ROM's folder: it is what a frontend starts. */
+const SELECT_PAGE = `select r.id, r.fs_name, r.fs_path, r.fs_name_no_tags, r.is_folder, r.name, r.summary, r.tags,
+    ${selectGameFields([...GAME_FIELDS, 'player_count'])}, r.path_cover_large, r.path_screenshots, r.path_manual, r.media,
+    nested.path as nested_path
+  from roms r left join lateral (
+    select min(f.file_path || '/' || f.file_name) as path from rom_files f
+    where r.has_nested_single_file and f.rom_id = r.id and f.is_top_level having count(*) = 1
+  ) nested on true
+  where r.platform_id = $1 and not r.missing_from_fs and r.fs_name > $2
+  order by r.fs_name limit ${PAGE_ROMS}`
+
+/** The next ROMs of a platform that are on disk, by file name. @param after the last name of the page before */
+export async function selectRomPage (pool: pg.Pool, platformId: number, after: string): Promise<RomRow[]> {
+  return (await pool.query<RomRow>(SELECT_PAGE, [platformId, after])).rows
+}
+
+export interface HiddenRom { id: number, slug: string, fs_slug: string, is_exported: boolean }
+
+/** The ROMs of some platforms that a viewer may not see. */
+export async function selectHidden (em: EntityManager, viewer: Viewer, slugs: readonly string[]): Promise<HiddenRom[]> {
+  const { rows } = await sql<HiddenRom>`
+    select r.id, p.slug, p.fs_slug, not r.missing_from_fs as is_exported from roms r join platforms p on p.id = r.platform_id
+    where p.slug = any(${slugs}::text[]) and not (${isRomVisible(viewer)})`.execute(em.getKysely())
+  return rows
+}
+
+/** Waits until no other export works on the platform, and holds it until the connection ends. */
+export async function lockPlatform (client: pg.ClientBase, platformId: number): Promise<void> {
+  await client.query('select pg_advisory_lock($1, $2)', [LOCK_CLASS, platformId])
+}
