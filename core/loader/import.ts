@@ -3,8 +3,7 @@ import { type HostOptions, type Manifest, ManifestSchema, type PluginKind, SDK_V
 import { Value } from '@sinclair/typebox/value'
 import { satisfies, validRange } from 'semver'
 import { ownCalls, runAs } from './fault.ts'
-import { TimeLimitError, limitTime } from './limit-time.ts'
-import { LoadError } from './load-error.ts'
+import { LoadError, limitLoading } from './load-error.ts'
 import type { PluginPackage } from './packages.ts'
 import { type Descriptor, rebuildDefinition } from './process/descriptor.ts'
 import type { PluginProcess } from './process/plugin-process.ts'
@@ -25,17 +24,6 @@ const HOME_OF_DEFINES = 'its default export is not what defineProvider, defineCh
 
 /** The text of whatever was thrown. */
 export const messageOf = (thrown: unknown) => thrown instanceof Error ? thrown.message : String(thrown)
-
-const NEVER = new AbortController().signal
-
-/** @throws LoadError when `work` does not end in time. */
-export async function limitLoading<T> (what: string, timeoutMs: number, work: () => Promise<T>): Promise<T> {
-  try {
-    return await limitTime(`${what} does not end within`, timeoutMs, NEVER, work)
-  } catch (err) {
-    throw err instanceof TimeLimitError ? new LoadError('failed', err.message) : err
-  }
-}
 
 /** @throws LoadError saying what is wrong with the package or that its SDK range does not fit. */
 export function readManifest (pack: PluginPackage): Manifest {

@@ -33,6 +33,9 @@ export async function limitTime<T> (
   }
 }
 
+/** Nothing ends it but its time. */
+export const NEVER = new AbortController().signal
+
 /** One timer, however often the clock stands still: it is set again when it ran out before its time. */
 function createClock (ms: number, onEnd: () => void) {
   let endsAt = performance.now() + ms

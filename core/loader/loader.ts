@@ -6,9 +6,9 @@ import { type PluginServices, createContext, readPreferences } from './context.t
 import { createMemo } from './memo.ts'
 import { readPluginConfig } from './plugin-config.ts'
 import {
-  type Exported, type ImportedPlugin, importApart, importPlugin, limitLoading, messageOf, readDescriptor, readManifest
+  type Exported, type ImportedPlugin, importApart, importPlugin, messageOf, readDescriptor, readManifest
 } from './import.ts'
-import { LoadError } from './load-error.ts'
+import { LoadError, limitLoading } from './load-error.ts'
 import { checkPluginKeys } from './plugin-keys.ts'
 import { type PluginPackage, linkSdk, listPluginPackages } from './packages.ts'
 import { describePlugin } from './process/descriptor.ts'

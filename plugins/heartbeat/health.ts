@@ -1,14 +1,11 @@
 import type { FastifyInstance } from 'fastify'
-import { limitTime } from '../../core/loader/limit-time.ts'
+import { NEVER, limitTime } from '../../core/loader/limit-time.ts'
 import { isAnswering } from './rows.ts'
 import type { Check, Readiness } from './schemas.ts'
 
 const CHECK_TIMEOUT_MS = 3_000
 const OK: Check = { status: 'ok', reason: null }
 const failed = (reason: string): Check => ({ status: 'failed', reason })
-
-/** Nothing ends a check but its time. */
-const NEVER = new AbortController().signal
 
 export function createHealth (app: FastifyInstance) {
   /** What went wrong is for the log: an error of the database may name its host and user. */

@@ -6,7 +6,8 @@ import { type Logger, type ProviderContext, ServiceDownError } from '@svc/plugin
 import PQueue from 'p-queue'
 import { SERVER_DIR } from '../../server-dir.ts'
 import { restartDelay } from '../../supervisor/slot.ts'
-import { LoadError } from '../load-error.ts'
+import { NEVER, limitTime } from '../limit-time.ts'
+import { LoadError, limitLoading } from '../load-error.ts'
 import type { PluginPackage } from '../packages.ts'
 import type { CallFacts } from './context.ts'
 import { askContext, isOfOneCall } from './context-calls.ts'
@@ -59,17 +60,6 @@ function explainExit (code: number | null, signal: NodeJS.Signals | null): strin
   if (code === OUT_OF_MEMORY) return `it took more than ${MEMORY_MIB} MiB of memory`
   if (signal === 'SIGABRT') return `it ended itself, perhaps for want of more than ${HEAP_MIB} MiB of memory`
   return `it ended with ${signal ?? `code ${code}`}`
-}
-
-/** Fulfilled with a value, or rejected with `late` when that takes too long. */
-async function within<Value> (ms: number, work: Promise<Value>, late: () => Error): Promise<Value> {
-  const { promise, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => { reject(late()) }, ms)
-  try {
-    return await Promise.race([work, promise])
-  } finally {
-    clearTimeout(timer)
-  }
 }
 
 /** The process that one plugin runs in: started again when it ends, ended when it hangs. */
@@ -136,7 +126,7 @@ export function createPluginProcess (options: PluginProcessOptions) {
       bury(started, reason)
     })
     running = started
-    await within(BOOT_MS, ready.promise, () => new Error('its process does not start'))
+    await limitLoading('the start of its process', BOOT_MS, () => ready.promise)
     return started
   }
 
@@ -156,7 +146,7 @@ export function createPluginProcess (options: PluginProcessOptions) {
     if (isPinging) return
     isPinging = true
     try {
-      await within(pingMs, asked.peer.call('ping', []), () => new Error('silent'))
+      await limitTime('It is silent for', pingMs, NEVER, () => asked.peer.call('ping', []))
     } catch {
       if (running === asked) isStuck.add(asked.child)
       asked.child.kill('SIGKILL')
@@ -192,9 +182,8 @@ export function createPluginProcess (options: PluginProcessOptions) {
 
   async function load (): Promise<Descriptor | null> {
     const { peer } = await boots.add(boot)
-    const imported = peer.call('import', [pathToFileURL(pack.entry).href])
-    return await within(importMs, imported, () =>
-      new LoadError('failed', `loading it does not end within ${importMs / 1_000} s`)) as Descriptor | null
+    return await limitLoading('loading it', importMs, () =>
+      peer.call('import', [pathToFileURL(pack.entry).href])) as Descriptor | null
   }
 
   function memoOf (memo: ProviderContext['memo']): number {
@@ -216,32 +205,34 @@ export function createPluginProcess (options: PluginProcessOptions) {
     return { peer: running.peer, args: typeof at === 'number' && ctx !== undefined ? args.with(at, factsOf(ctx)) : args, ctx }
   }
 
-  async function call (method: string, given: readonly unknown[]): Promise<unknown> {
+  /** Begins a call; the process may ask its context until `end`. */
+  function begin (method: string, given: readonly unknown[]): { answer: Promise<unknown>, end: () => void } {
     const { peer, args, ctx } = open(method, given)
     let scope = 0
     const onId = (id: number) => {
       scope = id
       if (ctx !== undefined) scopes.set(id, ctx)
     }
+    const answer = peer.call(method, args, { signal: ctx?.signal ?? AbortSignal.timeout(QUICK_MS), onId })
+    return { answer, end: () => { scopes.delete(scope) } }
+  }
+
+  async function call (method: string, given: readonly unknown[]): Promise<unknown> {
+    const { answer, end } = begin(method, given)
     try {
-      return await peer.call(method, args, { signal: ctx?.signal ?? AbortSignal.timeout(QUICK_MS), onId })
+      return await answer
     } finally {
-      scopes.delete(scope)
+      end()
     }
   }
 
   /** The same for a method that gives its answer piece by piece: its context lasts until the last was read. */
   async function * stream (method: string, given: readonly unknown[]): AsyncGenerator<unknown> {
-    const { peer, args, ctx } = open(method, given)
-    let scope = 0
-    const onId = (id: number) => {
-      scope = id
-      if (ctx !== undefined) scopes.set(id, ctx)
-    }
+    const { answer, end } = begin(method, given)
     try {
-      yield * await peer.call(method, args, { signal: ctx?.signal, onId }) as AsyncIterable<unknown>
+      yield * await answer as AsyncIterable<unknown>
     } finally {
-      scopes.delete(scope)
+      end()
     }
   }
 
