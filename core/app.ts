@@ -130,6 +130,7 @@ export async function buildApp (options: AppOptions): Promise<App> {
     prepares: config.database.prepared_statements,
     entities: options.features.entities,
     migrations: options.features.migrations,
+    application: works ? 'svc worker' : 'svc web',
     ...(works ? {} : { limits: REQUEST_LIMITS })
   })
   await app.register(workers, { url, role })

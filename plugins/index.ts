@@ -19,6 +19,7 @@ import heartbeat from './heartbeat/index.ts'
 import installs from './installs/index.ts'
 import { InstallRequest } from './installs/entities.ts'
 import library from './library/index.ts'
+import { LibraryVersion } from './library/entities.ts'
 import mail from './mail/index.ts'
 import { migrations } from './migrations.ts'
 import notifications from './notifications/index.ts'
@@ -58,7 +59,7 @@ export const features: AppOptions['features'] = {
     ClientToken, PairingCode, DeviceAuthorization, AuditEvent, Platform, FormerPlatform, Firmware, Rom, FormerRom,
     RomFile, RomMatch, RomUser, Task, Notification, NotificationChannel, ChannelDelivery, DevicePresence,
     InstallRequest, Asset, AssetVersion, DeletedAccount, DeviceSync, SyncBase, SyncSession, PlaySession, ActivityEntry,
-    CrashedFile, ProviderAccount
+    CrashedFile, ProviderAccount, LibraryVersion
   ],
   migrations,
   checks: [requireOwnUploads],

@@ -21,6 +21,8 @@ import { Migration20261122100000 } from './migrations/20261122100000-plugin-stat
 import { Migration20261122100100 } from './migrations/20261122100100-badges.ts'
 import { Migration20261122110000 } from './migrations/20261122110000-foreign-key-indexes.ts'
 import { Migration20261122112000 } from './migrations/20261122112000-announce-callers.ts'
+import { Migration20261122113000 } from './migrations/20261122113000-library-versions.ts'
+import { Migration20261122113001 } from './migrations/20261122113001-list-indexes.ts'
 
 /** Every migration in the order they run. A released one is never changed. */
 export const migrations: Migrations = [
@@ -45,5 +47,7 @@ export const migrations: Migrations = [
   { name: '20261122100000-plugin-state', class: Migration20261122100000 },
   { name: '20261122100100-badges', class: Migration20261122100100 },
   { name: '20261122110000-foreign-key-indexes', class: Migration20261122110000 },
-  { name: '20261122112000-announce-callers', class: Migration20261122112000 }
+  { name: '20261122112000-announce-callers', class: Migration20261122112000 },
+  { name: '20261122113000-library-versions', class: Migration20261122113000 },
+  { name: '20261122113001-list-indexes', class: Migration20261122113001 }
 ]

@@ -43,7 +43,7 @@ function databaseUrlOf (name: string): string {
 const left: string[] = []
 const TEMPLATE = 'svc_template'
 /** Rows that belong to the schema, not to a test. */
-const KEPT_TABLES = ['public.migrations', 'public.plugin_snapshots', 'pgboss.version', 'pgboss.queue']
+const KEPT_TABLES = ['public.migrations', 'public.plugin_snapshots', 'public.library_versions', 'pgboss.version', 'pgboss.queue']
 
 /** Rows that belong to a server that runs. */
 const RUNNING_TABLES = [...KEPT_TABLES, 'public.workers', 'pgboss.schedule']
@@ -55,12 +55,14 @@ const emptyAllBut = (kept: readonly string[]) => `do $$ declare place text; begi
     where schemaname in ('public', 'pgboss') and schemaname || '.' || tablename <> all('{${kept.join(',')}}')
   loop execute 'delete from ' || place; end loop;
   perform setval(format('%I.%I', schemaname, sequencename)::regclass, start_value, false) from pg_sequences
-    where schemaname in ('public', 'pgboss') and sequencename <> 'migrations_id_seq' and last_value is not null;
+    where schemaname in ('public', 'pgboss') and sequencename not in ('migrations_id_seq', 'library_versions_id_seq') and last_value is not null;
 end $$`
 
 async function emptyTables (client: pg.Client | pg.Pool, kept: readonly string[]): Promise<void> {
   await client.query(emptyAllBut(kept))
   for (const sql of FIRST_GROUPS) await client.query(sql)
+  // No trigger has seen it.
+  await client.query("select move_library_version('edits', 0)")
 }
 
 async function empty (name: string): Promise<void> {

@@ -47,13 +47,14 @@ export interface DatabaseOptions {
   limits?: typeof REQUEST_LIMITS
   /** Whether statements that come often are prepared; default false. */
   prepares?: boolean
+  /** By which the database tells those who write apart. */
+  application?: 'svc web' | 'svc worker'
 }
 
 /** What the driver and the database see to themselves. */
-function driverLimits ({ limits }: DatabaseOptions): pg.PoolConfig {
-  if (limits === undefined) return {}
-  const { totalMs: _ours, ...theirs } = limits
-  return theirs
+function driverOptions ({ limits, application }: DatabaseOptions): pg.PoolConfig {
+  const { totalMs: _ours, ...theirs } = limits ?? {}
+  return { ...theirs, ...(application === undefined ? {} : { application_name: application }) }
 }
 
 /** Opens the ORM on a database whose tables are there already. */
@@ -65,12 +66,13 @@ export function openOrm (options: DatabaseOptions): Promise<MikroORM> {
     extensions: [Migrator],
     namingStrategy: EntityCaseNamingStrategy,
     pool: { min: 0, max: poolSize },
-    driverOptions: { keepAlive: true, ...driverLimits(options) },
+    driverOptions: { keepAlive: true, ...driverOptions(options) },
     ensureDatabase: false,
     logger: () => {},
     forceUtcTimezone: true,
     migrations: { migrationsList: migrations, tableName: 'migrations', snapshot: false },
-    schemaGenerator: { skipTables: ['socket_io_attachments', 'migrations'] }
+    // Functions are what migrations make them.
+    schemaGenerator: { skipTables: ['socket_io_attachments', 'migrations'], ignoreRoutines: true }
   })
 }
 
@@ -120,7 +122,7 @@ async function runMigrations (options: DatabaseOptions): Promise<string[]> {
 export default fp<DatabaseOptions>(async (app, options) => {
   const orm = await openOrm(options)
   const pool = new pg.Pool({
-    ...driverLimits(options),
+    ...driverOptions(options),
     connectionString: options.url, max: Math.max(2, Math.ceil(options.poolSize / 2)), keepAlive: true
   })
   pool.on('error', (err) => { app.log.warn({ err }, 'idle database connection lost') })

@@ -1,5 +1,6 @@
 import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
 import { columns } from '../../core/database/columns.ts'
+import { countChanges } from '../library/entities.ts'
 import { Device } from '../devices/entities.ts'
 import { Rom } from '../roms/entities.ts'
 import { User } from '../users/entities.ts'
@@ -25,6 +26,7 @@ const contentColumns = {
 export const Asset = defineEntity({
   name: 'Asset',
   tableName: 'assets',
+  triggers: [countChanges('assets', 'assets')],
   indexes: [
     { properties: ['user', 'kind', 'rom'] },
     { properties: ['rom'] },

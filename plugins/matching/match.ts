@@ -7,6 +7,7 @@ import { createMemo } from '../../core/loader/memo.ts'
 import type { Loaded } from '../../core/loader/registry.ts'
 import { checkAsked } from '../circuits/left-out.ts'
 import { nameSortKey } from '../library/names.ts'
+import { noteEdit } from '../library/version-rows.ts'
 import { checkMatch } from '../scans/identify/check-match.ts'
 import { type Found, type Founds, idOf, isIdentified } from '../scans/identify/findings.ts'
 import { toMergeBase } from '../scans/identify/merge-base.ts'
@@ -113,6 +114,8 @@ export function createMatcher (app: FastifyInstance, config: Config) {
     if (rom === null) return null
     if (call.kind === 'unmatch') await unmatch(rom)
     else await match(call, rom, { signal, memo: createMemo(), preferences: rom.preferences })
+    // Whoever chose is to see it at once, unlike what a scan finds.
+    await noteEdit(app.orm.em.fork())
     return null
   }
 }

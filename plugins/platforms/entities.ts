@@ -1,11 +1,12 @@
 import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
 import { columns } from '../../core/database/columns.ts'
+import { countChanges } from '../library/entities.ts'
 
 /** A platform folder of the library. Facts that follow from the slug are not stored but looked up. */
 export const Platform = defineEntity({
   name: 'Platform',
   tableName: 'platforms',
-  triggers: [{
+  triggers: [countChanges('platforms'), {
     name: 'keep_former',
     timing: 'before',
     events: ['delete'],

@@ -2,22 +2,27 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import { type RawBuilder, sql } from 'kysely'
 import { milliseconds } from '../../core/database/columns.ts'
 import { isRomVisible } from '../roms/visibility.ts'
-import type { PlatformRow } from './views.ts'
+import type { PlatformRow, PlatformSize } from './views.ts'
 import { type Viewer, isPlatformVisible, seesEverything } from './visibility.ts'
 
-/** Platforms as a viewer sees them, by name, with the number and size of the ROMs that viewer sees. */
+/** What a viewer sees of all platforms by id; those without a ROM are left out. */
+export async function selectPlatformSizes (em: EntityManager, viewer: Viewer): Promise<Map<number, PlatformSize>> {
+  const { rows } = await sql<PlatformSize & { platform_id: number }>`
+    select r.platform_id, count(*)::int as rom_count, sum(r.fs_size_bytes)::float8 as fs_size_bytes
+    from roms r where ${isRomVisible(viewer)} group by r.platform_id`.execute(em.getKysely())
+  return new Map(rows.map(({ platform_id: id, ...size }) => [id, size]))
+}
+
+type StoredPlatform = Omit<PlatformRow, keyof PlatformSize>
+
+/** The platforms that a viewer sees, by name. */
 export async function selectPlatforms (
   em: EntityManager, viewer: Viewer, condition: RawBuilder<boolean> = sql`true`
-): Promise<PlatformRow[]> {
-  const { rows } = await sql<PlatformRow>`
+): Promise<StoredPlatform[]> {
+  const { rows } = await sql<StoredPlatform>`
     select p.id, p.slug, p.fs_slug, p.name, p.custom_name, p.description, p.missing_from_fs,
-      ${milliseconds('p.created_at')} as created_at, ${milliseconds('p.updated_at')} as updated_at,
-      coalesce(c.rom_count, 0)::int as rom_count, coalesce(c.fs_size_bytes, 0)::float8 as fs_size_bytes
-    from platforms p left join lateral (
-      select count(*) as rom_count, sum(r.fs_size_bytes) as fs_size_bytes
-      from roms r where r.platform_id = p.id and ${isRomVisible(viewer)}
-    ) c on true
-    where ${isPlatformVisible(viewer)} and ${condition} order by p.name, p.id`.execute(em.getKysely())
+      ${milliseconds('p.created_at')} as created_at, ${milliseconds('p.updated_at')} as updated_at
+    from platforms p where ${isPlatformVisible(viewer)} and ${condition} order by p.name, p.id`.execute(em.getKysely())
   return rows
 }
 

@@ -1,7 +1,7 @@
 import { PLATFORMS } from '@svc/plugin-sdk'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Config } from '../../core/config/config.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { badRequest, notFound } from '../../core/errors.ts'
@@ -9,15 +9,37 @@ import { Platform } from './entities.ts'
 import { createPlatformFolders } from './folders.ts'
 import { factsOf, resolvePlatform } from './resolve.ts'
 import { selectFirmware } from '../firmware/rows.ts'
-import { deletePlatform, selectHiddenFolders, selectPlatforms, upsertPlatform } from './rows.ts'
+import { createKept } from '../library/kept.ts'
+import { selectMoment } from '../library/version-rows.ts'
+import {
+  deletePlatform, selectHiddenFolders, selectPlatformSizes, selectPlatforms, upsertPlatform
+} from './rows.ts'
 import type { PlatformView, UpdatePlatform } from './schemas.ts'
-import { type PlatformRow, providersOf, toPlatformView, toSyntheticView } from './views.ts'
-import type { Viewer } from './visibility.ts'
+import { type PlatformRow, type PlatformSize, providersOf, toPlatformView, toSyntheticView } from './views.ts'
+import { type Viewer, viewerKey } from './visibility.ts'
 import { isChangedAfter } from './changes.ts'
+
+const SIZES_MAX_BYTES = 4 * 1024 ** 2
+const BYTES_PER_SIZE = 100
+const NO_SIZE: PlatformSize = { rom_count: 0, fs_size_bytes: 0 }
 
 export function createPlatforms (app: FastifyInstance, config: Config) {
   const folders = createPlatformFolders(app, config.library_dir)
   const providers = providersOf(app.registry)
+
+  const sizes = createKept<ReadonlyMap<number, PlatformSize>>({
+    maxBytes: SIZES_MAX_BYTES, sizeOf: (ofViewer) => ofViewer.size * BYTES_PER_SIZE
+  })
+
+  /** The platforms a viewer sees, with what that viewer sees of each. */
+  async function select (em: EntityManager, viewer: Viewer, condition?: RawBuilder<boolean>): Promise<PlatformRow[]> {
+    const moment = await selectMoment(em, null)
+    const [rows, known] = await Promise.all([
+      selectPlatforms(em, viewer, condition),
+      sizes.get(moment, { viewer: viewerKey(viewer), of: 'sizes' }, () => selectPlatformSizes(em, viewer))
+    ])
+    return rows.map((row) => ({ ...row, ...known.get(row.id) ?? NO_SIZE }))
+  }
 
   async function toViews (em: EntityManager, rows: readonly PlatformRow[]): Promise<PlatformView[]> {
     const firmware = await selectFirmware(em, rows.map((row) => row.id))
@@ -25,7 +47,7 @@ export function createPlatforms (app: FastifyInstance, config: Config) {
   }
 
   async function get (em: EntityManager, viewer: Viewer, id: number): Promise<PlatformView> {
-    const [view] = await toViews(em, await selectPlatforms(em, viewer, sql<boolean>`p.id = ${id}`))
+    const [view] = await toViews(em, await select(em, viewer, sql<boolean>`p.id = ${id}`))
     if (view === undefined) throw notFound(`Platform with ID '${id}' not found`)
     return view
   }
@@ -53,7 +75,7 @@ export function createPlatforms (app: FastifyInstance, config: Config) {
 
     async list (em: EntityManager, viewer: Viewer, updatedAfter: string | undefined): Promise<PlatformView[]> {
       const condition = updatedAfter === undefined ? sql<boolean>`true` : isChangedAfter('p.updated_at', updatedAfter)
-      return await toViews(em, await selectPlatforms(em, viewer, condition))
+      return await toViews(em, await select(em, viewer, condition))
     },
 
     async listIds (em: EntityManager, viewer: Viewer): Promise<number[]> {
@@ -62,7 +84,7 @@ export function createPlatforms (app: FastifyInstance, config: Config) {
 
     /** Every platform that is known, stored or not. */
     async listSupported (em: EntityManager, viewer: Viewer): Promise<PlatformView[]> {
-      const stored = Map.groupBy(await toViews(em, await selectPlatforms(em, viewer)), (view) => view.slug)
+      const stored = Map.groupBy(await toViews(em, await select(em, viewer)), (view) => view.slug)
       const now = new Date()
       return PLATFORMS.map((facts) => {
         const views = stored.get(facts.slug) ?? []

@@ -8,8 +8,11 @@ import type { Registry } from '../../core/loader/registry.ts'
 import { formatDate } from '../../core/typebox.ts'
 import { type PlatformView, PLATFORM_ID_KEYS, PLATFORM_SLUG_KEYS } from './schemas.ts'
 
+/** How many ROMs of a platform a viewer sees, and how large they are. */
+export interface PlatformSize { rom_count: number, fs_size_bytes: number }
+
 /** Times are milliseconds since 1970. */
-export interface PlatformRow {
+export interface PlatformRow extends PlatformSize {
   id: number
   slug: string
   fs_slug: string
@@ -19,8 +22,6 @@ export interface PlatformRow {
   missing_from_fs: boolean
   created_at: number
   updated_at: number
-  rom_count: number
-  fs_size_bytes: number
 }
 
 const IDENTIFYING = KNOWN_PROVIDERS.filter((provider) => provider.identifiesPlatforms === true).map(({ key }) => key)

@@ -4,6 +4,13 @@ import type { Caller } from '../../core/access/auth.ts'
 /** Who is looking: a caller, a guest with the access of one, or null for the server itself, which sees everything. */
 export type Viewer = Pick<Caller, 'id' | 'access'> | null
 
+/** The same for two viewers means that they see the same, but for what each hid from himself. */
+export function viewerKey (viewer: Viewer): string {
+  if (viewer === null) return 'server'
+  const { is_admin: isAdmin, group_id: group, age_limit: limit, hide_unrated_roms: hidesUnrated } = viewer.access
+  return JSON.stringify([viewer.id, isAdmin, group, limit, hidesUnrated])
+}
+
 /** The condition that nobody hid a thing from a viewer. */
 export function isNotHidden (
   viewer: NonNullable<Viewer>, entity: 'platforms' | 'roms', id: string

@@ -8,7 +8,7 @@ import { gameFieldsIn } from './game-fields.ts'
 import type { RomProviders } from './providers.ts'
 import { isRomVisible } from './visibility.ts'
 
-/** A condition on `roms` aliased `r`, its platform `p` and the viewer's marks `u`. */
+/** A condition on `roms` aliased `r` and the viewer's marks `u`. */
 export type Condition = RawBuilder<boolean>
 type Logic = 'any' | 'all' | 'none'
 
@@ -49,7 +49,7 @@ const isMatchedBy = (keys: readonly string[]): Condition => sql<boolean>`exists 
  * own is slow.
  */
 const hasSiblings = (keys: readonly string[], viewer: Viewer): Condition => sql<boolean>`r.id in (
-  select unnest(array_agg(r.id)) from rom_matches m join roms r on r.id = m.rom_id join platforms p on p.id = r.platform_id
+  select unnest(array_agg(r.id)) from rom_matches m join roms r on r.id = m.rom_id
   where m.provider = any(${keys}::text[]) and ${isRomVisible(viewer)}
   group by r.platform_id, m.provider, m.provider_id having count(*) > 1)`
 
@@ -108,7 +108,7 @@ export function scopeConditions (query: ScopeQuery, term = ''): Condition[] {
 
 const FLAGS = {
   last_played: sql<boolean>`u.last_played is not null`,
-  playable: sql<boolean>`p.slug = any(${PLAYABLE}::text[])`,
+  playable: sql<boolean>`r.platform_id in (select id from platforms where slug = any(${PLAYABLE}::text[]))`,
   missing: sql<boolean>`r.missing_from_fs`,
   has_ra: isMatchedBy(['ra']),
   verified: isVerified,
@@ -181,5 +181,6 @@ export function filterConditions (query: ListRomsQuery, providers: RomProviders,
   ]
 }
 
-/** The viewer has not hidden it. */
-export const isNotHidden = sql<boolean>`u.hidden is not true`
+/** The viewer has not hidden it. As a list of ids: so the order of an index is kept, which a join would lose. */
+export const isNotHidden = (viewer: Viewer): Condition =>
+  sql<boolean>`r.id not in (select h.rom_id from rom_users h where h.user_id = ${viewer?.id ?? -1} and h.hidden)`

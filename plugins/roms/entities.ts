@@ -2,6 +2,7 @@ import type { MediaKind } from '@svc/plugin-sdk'
 import type { ArchiveMember } from '../../core/archives/types.ts'
 import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
 import { columns } from '../../core/database/columns.ts'
+import { countChanges } from '../library/entities.ts'
 import { Platform } from '../platforms/entities.ts'
 import { User } from '../users/entities.ts'
 import { type GameFieldName, gameColumns } from './game-fields.ts'
@@ -15,10 +16,15 @@ const hashIndex = (table: string, column: string) => ({
   expression: `create index "${table}_${column}_index" on "${table}" ("${column}") where "${column}" is not null`
 })
 
+/** What lists of ROMs can be narrowed to, and the words inside of names. */
+const ginIndex = (name: string, keys: readonly string[]) =>
+  ({ name, expression: `create index "${name}" on "roms" using gin (${keys.join(', ')})` })
+const LISTS = ['genres', 'franchises', 'collections', 'companies', 'age_ratings', 'regions', 'languages', 'tags']
+
 export const Rom = defineEntity({
   name: 'Rom',
   tableName: 'roms',
-  triggers: [{
+  triggers: [countChanges('roms'), {
     name: 'keep_former',
     timing: 'before',
     events: ['delete'],
@@ -28,7 +34,10 @@ export const Rom = defineEntity({
   indexes: [
     { properties: ['name_sort_key', 'id'] },
     { properties: ['platform', 'name_sort_key', 'id'] },
+    { properties: ['created_at'] },
     { properties: ['updated_at'] },
+    ginIndex('roms_lists', LISTS.map((name) => `"${name}"`)),
+    ginIndex('roms_name_fs_name_trigrams', ['"name" gin_trgm_ops', '"fs_name" gin_trgm_ops']),
     hashIndex('roms', 'ra_hash')
   ],
   properties: {
@@ -96,6 +105,7 @@ export const FormerRom = defineEntity({
 export const RomFile = defineEntity({
   name: 'RomFile',
   tableName: 'rom_files',
+  triggers: [countChanges('rom_files')],
   uniques: [{ properties: ['rom', 'file_path', 'file_name'] }],
   indexes: [hashIndex('rom_files', 'ra_hash'), hashIndex('rom_files', 'chd_sha1_hash')],
   properties: {
@@ -125,6 +135,7 @@ export type RomFile = InferEntity<typeof RomFile>
 export const RomMatch = defineEntity({
   name: 'RomMatch',
   tableName: 'rom_matches',
+  triggers: [countChanges('rom_matches')],
   primaryKeys: ['rom', 'provider'],
   indexes: [{ properties: ['provider', 'provider_id'] }],
   properties: {
@@ -141,11 +152,30 @@ export type RomMatch = InferEntity<typeof RomMatch>
 
 export const PLAY_STATUSES = ['incomplete', 'finished', 'completed_100', 'retired', 'never_playing'] as const
 
+/** The version of those whose marks a statement changed; each event names its rows otherwise. */
+const countMarks = (event: 'insert' | 'update' | 'delete', rows: string) => ({
+  name: `note_${event}`,
+  timing: 'after' as const,
+  events: [event],
+  forEach: 'statement' as const,
+  expression: `create trigger note_${event} after ${event} on "rom_users" referencing ${rows} for each statement ` +
+    'execute function note_marks_change()'
+})
+
 /** One user's own marks on a ROM. */
 export const RomUser = defineEntity({
   name: 'RomUser',
   tableName: 'rom_users',
+  triggers: [
+    countMarks('insert', 'new table as new_rows'),
+    countMarks('update', 'old table as old_rows new table as new_rows'),
+    countMarks('delete', 'old table as old_rows')
+  ],
   uniques: [{ properties: ['rom', 'user'] }],
+  indexes: [{
+    name: 'rom_users_user_id_hidden',
+    expression: 'create index "rom_users_user_id_hidden" on "rom_users" ("user_id", "rom_id") where "hidden"'
+  }],
   properties: {
     id: columns.id(),
     /** May be gone from the library: the marks are there when it is back. */

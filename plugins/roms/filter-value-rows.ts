@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { sql } from 'kysely'
 import type { Condition } from './conditions.ts'
-import { romTables } from './rows.ts'
+import { markedRoms } from './rows.ts'
 import { gameFieldsIn, mapGameFields } from './game-fields.ts'
 import type { RomFilters } from './schemas.ts'
 
@@ -33,7 +33,7 @@ export async function selectFilterValues (
   const { rows } = await sql<Found>`
     with scoped as materialized (
       select ${sql.join(LISTS.map((name) => sql.ref(`r.${name}`)))}, r.player_count, r.platform_id
-      from ${romTables(userId)} where ${condition})
+      from ${markedRoms(userId)} where ${condition})
     select ${sql.join(lists)},
       (select jsonb_agg(distinct player_count) from scoped) as player_counts,
       (select jsonb_agg(distinct platform_id) from scoped) as platforms`.execute(em.getKysely())

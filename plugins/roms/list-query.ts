@@ -25,6 +25,11 @@ export const ScopeQuery = Type.Object({
 })
 export type ScopeQuery = Static<typeof ScopeQuery>
 
+const SCOPE = Object.keys(ScopeQuery.properties) as (keyof ScopeQuery)[]
+/** The part of a query that says where in the library is looked. */
+export const pickScope = (query: ScopeQuery): ScopeQuery =>
+  Object.fromEntries(SCOPE.map((name) => [name, query[name]])) as ScopeQuery
+
 export const ListRomsQuery = Type.Object({
   limit: Limit,
   offset: Offset,

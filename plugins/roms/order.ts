@@ -10,6 +10,8 @@ export interface Order {
   character: RawBuilder<string>
   /** Whether only rows with marks of the viewer are listed. */
   needsMarks: boolean
+  /** Whether an index of the table has it. */
+  isIndexed: boolean
 }
 
 const TEXT_COLUMNS = new Set<string>(['fs_name', 'fs_path', 'fs_extension', 'fs_name_no_tags', 'fs_name_no_ext', 'summary',
@@ -21,6 +23,9 @@ const OTHER_COLUMNS = new Set<string>(['id', 'platform_id', 'fs_size_bytes', 'cr
   ...GAME_FIELD_NAMES.filter((name) => GAME_FIELDS[name].sql !== 'text')])
 const MARK_COLUMNS = new Set(['last_played', 'rating', 'difficulty', 'completion', 'status', 'backlogged', 'now_playing',
   'hidden', 'is_main_sibling'])
+
+/** Never null, and with an index of their own. */
+const INDEXED_COLUMNS = new Set(['id', 'created_at', 'updated_at'])
 
 const NAME = sql.ref('r.name_sort_key')
 const NAME_CHARACTER = sql<string>`lower(left(${NAME}, 1))`
@@ -66,13 +71,17 @@ function valueOf (column: string, providers: RomProviders): SortValue | null {
 /** The order a client asks for by name; a name that is not in the lists above means by name. */
 export function readOrder (orderBy: string, orderDir: string, providers: RomProviders): Order {
   const direction = orderDir.toLowerCase() === 'desc' ? sql`desc` : sql`asc`
-  const found = valueOf(orderBy.toLowerCase(), providers)
+  const column = orderBy.toLowerCase()
+  const found = valueOf(column, providers)
   if (found === null) {
-    return { by: sql`${NAME} ${direction}, r.id ${direction}`, character: NAME_CHARACTER, needsMarks: false }
+    return { by: sql`${NAME} ${direction}, r.id ${direction}`, character: NAME_CHARACTER, needsMarks: false, isIndexed: true }
   }
+  // An index is read backwards as well, but then nulls come first: it is of use where there are none.
+  const nulls = INDEXED_COLUMNS.has(column) ? sql`` : sql`nulls last`
   return {
-    by: sql`${found.value} ${direction} nulls last, ${NAME}, r.id`,
+    by: sql`${found.value} ${direction} ${nulls}, ${NAME}, r.id`,
     character: found.isText ? sql<string>`left(${found.value}, 1)` : NAME_CHARACTER,
-    needsMarks: found.needsMarks
+    needsMarks: found.needsMarks,
+    isIndexed: INDEXED_COLUMNS.has(column)
   }
 }

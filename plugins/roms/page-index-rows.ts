@@ -2,37 +2,62 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import { sql } from 'kysely'
 import type { Condition } from './conditions.ts'
 import type { Order } from './order.ts'
-import { romTables } from './rows.ts'
+import { markedRoms } from './rows.ts'
 
-/** What a client needs to jump about in a list. */
+/** All ROMs of a list in order, and what a client needs to jump about in it. A million take 11 MB. */
 export interface PageIndex {
-  total: number | null
-  char_index: Record<string, number>
-  rom_id_index: number[]
+  ids: Int32Array
+  /** The ids as they are sent. */
+  json: string
+  /** First character of the sort value → offset of its first row. */
+  characters: Record<string, number>
 }
 
-export interface IndexParts { total: boolean, characters: boolean, ids: boolean }
+const [ZERO, NINE] = [48, 57]
 
-/** Counts and positions over all matching ROMs, in one query, without fetching them. */
-export async function selectPageIndex (
-  em: EntityManager, userId: number | null, condition: Condition, order: Order, parts: IndexParts
-): Promise<PageIndex> {
-  if (!parts.total && !parts.characters && !parts.ids) return { total: null, char_index: {}, rom_id_index: [] }
-  const position = parts.characters || parts.ids ? sql`row_number() over (order by ${order.by}) - 1` : sql`null`
-  const characters = sql`(select jsonb_object_agg(c.character, c.first) from (
-    select character, min(position) as first from matching where character <> '' group by character) c)`
-  const { rows } = await sql<{ total: number, characters: Record<string, number> | null, ids: number[] | null }>`
-    with matching as (
-      select r.id, ${position} as position, ${parts.characters ? order.character : sql`null::text`} as character
-      from ${romTables(userId)} where ${condition})
-    select (select count(*)::int from matching) as total,
-      ${parts.characters ? characters : sql`null::jsonb`} as characters,
-      ${parts.ids ? sql`(select jsonb_agg(id order by position) from matching)` : sql`null::jsonb`} as ids
-    `.execute(em.getKysely())
-  const found = rows[0]
-  return {
-    total: parts.total || parts.ids ? found?.total ?? 0 : null,
-    char_index: Object.fromEntries(Object.entries(found?.characters ?? {}).sort(([, a], [, b]) => a - b)),
-    rom_id_index: found?.ids ?? []
+/** Digit by digit: parsing it would make an array of a million first. */
+function readIds (json: string, count: number): Int32Array {
+  const ids = new Int32Array(count)
+  let [next, id] = [0, 0]
+  for (let at = 1; next < count; at++) {
+    const code = json.charCodeAt(at)
+    if (code >= ZERO && code <= NINE) {
+      id = id * 10 + code - ZERO
+    } else {
+      ids[next++] = id
+      id = 0
+    }
   }
+  return ids
 }
+
+const NO_CHARACTER = '\t'
+
+function readCharacters (text: string): Record<string, number> {
+  const first = new Map<string, number>()
+  let offset = 0
+  for (const character of text) {
+    if (!first.has(character)) first.set(character, offset)
+    offset++
+  }
+  first.delete(NO_CHARACTER)
+  return Object.fromEntries(first)
+}
+
+/**
+ * The ids of all ROMs under a condition, in one pass over an index where one has the order. They come as one text: a
+ * million rows would keep this process busy for a second.
+ */
+export async function selectPageIndex (
+  em: EntityManager, userId: number | null, condition: Condition, order: Order
+): Promise<PageIndex> {
+  const { rows } = await sql<{ json: string, characters: string, count: number }>`
+    select '[' || coalesce(string_agg(x.id::text, ','), '') || ']' as json, count(*)::int as count,
+      coalesce(string_agg(coalesce(nullif(left(x.character, 1), ''), ${NO_CHARACTER}), ''), '') as characters
+    from (select r.id, ${order.character} as character from ${markedRoms(userId)} where ${condition}
+      order by ${order.by}) x`.execute(em.getKysely())
+  const { json, characters, count } = rows[0] ?? { json: '[]', characters: '', count: 0 }
+  return { ids: readIds(json, count), json, characters: readCharacters(characters) }
+}
+
+export const sizeOfPageIndex = ({ ids, json }: PageIndex): number => ids.byteLength + json.length

@@ -4,7 +4,7 @@ import { callerOf } from '../../core/access/auth.ts'
 import { Id, StoredText, Nullable, type Routes } from '../../core/typebox.ts'
 import { ListRomsQuery, ScopeQuery } from './list-query.ts'
 import {
-  DetailedRomSchema, RomFileSchema, RomFiltersSchema, RomPageSchema, RomPropsQuery, RomPropsSchema,
+  DetailedRomSchema, type IdList, IdListSchema, RomFileSchema, RomFiltersSchema, type RomPage, RomPageSchema, RomPropsQuery, RomPropsSchema,
   RomUserSchema, SimpleRomSchema, createRomSchemas
 } from './schemas.ts'
 
@@ -22,6 +22,10 @@ const HashQuery = Type.Object({ crc_hash: Hash, md5_hash: Hash, sha1_hash: Hash,
  */
 const asBuilt = () => (answer: unknown) => JSON.stringify(answer)
 
+const idsAsKept = () => ({ json }: IdList) => json
+const pageAsBuilt = () => ({ rom_id_index: { json }, ...page }: RomPage) =>
+  `${JSON.stringify(page).slice(0, -1)},"rom_id_index":${json}}`
+
 const routes: Routes = async (app) => {
   const { providers } = app.roms
   createRomSchemas(providers).forEach((schema) => { app.addSchema(schema) })
@@ -34,12 +38,13 @@ const routes: Routes = async (app) => {
       response: { 200: RomPageSchema }
     },
     config: reads,
-    serializerCompiler: asBuilt
+    serializerCompiler: pageAsBuilt
   }, async (request) => app.roms.list(request.em, callerOf(request), request.query))
 
   app.get('/api/roms/identifiers', {
-    schema: { operationId: 'listRomIds', tags, summary: 'The ids of all ROMs by name', response: { 200: Type.Array(Type.Integer()) } },
-    config: reads
+    schema: { operationId: 'listRomIds', tags, summary: 'The ids of all ROMs by name', response: { 200: IdListSchema } },
+    config: reads,
+    serializerCompiler: idsAsKept
   }, async (request) => app.roms.listIds(request.em, callerOf(request)))
 
   app.get('/api/roms/random', {

@@ -114,11 +114,13 @@ const FILE_COLUMNS = sql`f.id, f.rom_id, f.file_name, f.file_path, f.file_size_b
   ${milliseconds('f.created_at')} as created_at, ${milliseconds('f.updated_at')} as updated_at,
   ${milliseconds('f.last_modified')} as last_modified`
 
-/** ROMs `r`, their platforms `p` and the marks `u` of one user, which nobody has when that is null. */
-export function romTables (userId: number | null): RawBuilder<unknown> {
-  return sql`roms r join platforms p on p.id = r.platform_id
-    left join rom_users u on u.rom_id = r.id and u.user_id = ${userId ?? -1}`
-}
+/** ROMs `r` and the marks `u` of one user, which nobody has when that is null. */
+export const markedRoms = (userId: number | null): RawBuilder<unknown> =>
+  sql`roms r left join rom_users u on u.rom_id = r.id and u.user_id = ${userId ?? -1}`
+
+/** The same with their platforms `p`. */
+export const romTables = (userId: number | null): RawBuilder<unknown> =>
+  sql`${markedRoms(userId)} join platforms p on p.id = r.platform_id`
 
 /** @param tail what follows the condition: an order, a limit. */
 export async function selectRoms (

@@ -182,6 +182,11 @@ export function createRomSchemas (providers: RomProviders) {
 export const SimpleRomSchema = Type.Unsafe<SimpleRomView>({ $ref: 'SimpleRom#' })
 export const DetailedRomSchema = Type.Unsafe<DetailedRomView>({ $ref: 'DetailedRom#' })
 
+/** Ids that are sent as the text they are kept as: there may be a million. */
+export interface IdList { json: string }
+const idList = (description: string) => Type.Unsafe<IdList>(Type.Array(Type.Integer(), { description }))
+export const IdListSchema = idList('By name')
+
 export const RomPageSchema = Type.Object({
   items: Type.Array(SimpleRomSchema),
   total: Nullable(Count),
@@ -190,7 +195,7 @@ export const RomPageSchema = Type.Object({
   char_index: Type.Record(Type.String(), Count, {
     description: 'First character of the sort value → offset of its first row'
   }),
-  rom_id_index: Type.Array(Type.Integer(), { description: 'The ids of all matching ROMs in order' }),
+  rom_id_index: idList('The ids of all matching ROMs in order'),
   filter_values: RomFiltersSchema
 })
 export type RomPage = Static<typeof RomPageSchema>

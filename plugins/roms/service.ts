@@ -7,19 +7,21 @@ import type { Config } from '../../core/config/config.ts'
 import { badRequest, notFound } from '../../core/errors.ts'
 import { formatDate } from '../../core/typebox.ts'
 import { selectRomAssets, selectThumbnailPaths } from '../assets/rom-assets.ts'
+import { type Moment, selectMoment } from '../library/version-rows.ts'
 import type { Viewer } from '../platforms/visibility.ts'
 import {
   type Condition, type HashQuery, every, filterConditions, hasHash, isNotHidden, scopeConditions
 } from './conditions.ts'
-import { noFilterValues, selectFilterValues } from './filter-value-rows.ts'
+import { noFilterValues } from './filter-value-rows.ts'
 import { isRepresentative } from './grouping.ts'
-import { type ListRomsQuery, type ScopeQuery, withOldNames } from './list-query.ts'
+import { createKeptLists, needsIndex } from './kept-lists.ts'
+import { type ListRomsQuery, type ScopeQuery, pickScope, withOldNames } from './list-query.ts'
 import { type MarksChange, writeMarks } from './mark-rows.ts'
-import { readOrder } from './order.ts'
-import { selectPageIndex } from './page-index-rows.ts'
+import { type Order, readOrder } from './order.ts'
+import type { PageIndex } from './page-index-rows.ts'
 import { noteLastPlayed, notePlayed } from './played-rows.ts'
-import { type RomRow, romTables, selectFile, selectParts, selectProgress, selectRoms } from './rows.ts'
-import type { DetailedRomView, RomFileView, RomFilters, RomPage, RomUserView, RomView, SimpleRomView } from './schemas.ts'
+import { type RomRow, markedRoms, selectFile, selectParts, selectProgress, selectRoms } from './rows.ts'
+import type { DetailedRomView, IdList, RomFileView, RomFilters, RomPage, RomUserView, RomView, SimpleRomView } from './schemas.ts'
 import { type RomProviders, createRomProviders } from './providers.ts'
 import { stillOf, toFileView, toRomView } from './views.ts'
 import { isRomVisible } from './visibility.ts'
@@ -31,8 +33,9 @@ const toDetailed = async (em: EntityManager, viewer: Viewer, view: RomView): Pro
 
 const unknownRom = (id: number) => notFound(`ROM with ID '${id}' not found`)
 
-const BY_NAME = sql`order by r.name_sort_key, r.id`
 const FIRST = sql`order by r.id limit 1`
+const NO_SCOPE: ScopeQuery = { platform_ids: [] }
+const NO_INDEX: PageIndex = { ids: new Int32Array(), json: '[]', characters: {} }
 
 const NO_PARTS = { matches: [], siblings: [], files: [] }
 
@@ -47,6 +50,7 @@ export function createRoms (app: FastifyInstance, config: Config) {
   /** The providers that tell how a user fares. */
   const telling = providers.all.filter((provider) => provider.progress !== null).map(({ key }) => key)
   const userOf = (viewer: Viewer) => viewer?.id ?? null
+  const lists = createKeptLists()
 
   async function toViews (
     em: EntityManager, viewer: Viewer, rows: readonly RomRow[], extras: { files: boolean, siblings: boolean }
@@ -64,9 +68,10 @@ export function createRoms (app: FastifyInstance, config: Config) {
     return rows.map((row) => toRomView(row, { ...(parts.get(row.id) ?? NO_PARTS), progress }, providers, addresses))
   }
 
-  /** The rows in the order of the ids; ids without a row are left out. */
+  /** The rows in the order of the ids; ids without a row are left out, and rows that the viewer may not see. */
   async function selectByIds (em: EntityManager, viewer: Viewer, ids: readonly number[]): Promise<RomRow[]> {
-    const rows = await selectRoms(em, userOf(viewer), sql<boolean>`r.id = any(${ids}::int[])`)
+    if (ids.length === 0) return []
+    const rows = await selectRoms(em, userOf(viewer), every([sql<boolean>`r.id = any(${ids}::int[])`, isRomVisible(viewer)]))
     const byId = new Map(rows.map((row) => [row.id, row]))
     return ids.flatMap((id) => byId.get(id) ?? [])
   }
@@ -104,10 +109,40 @@ export function createRoms (app: FastifyInstance, config: Config) {
       ...filterConditions(query, providers, viewer),
       ...(needsMarks ? [sql<boolean>`u.id is not null`] : [])
     ])
-    const shown = query.statuses.includes('hidden') ? [] : [isNotHidden]
+    const shown = query.statuses.includes('hidden') ? [] : [isNotHidden(viewer)]
     if (!query.group_by_meta_id) return every([narrowed, ...shown])
-    const tables = romTables(userOf(viewer))
+    const tables = markedRoms(userOf(viewer))
     return every([isRepresentative(tables, narrowed, providers.identifying, config.scan.priority.region), ...shown])
+  }
+
+  /** The page of a list, and what is known of the whole list where it was needed. */
+  async function readPage (
+    em: EntityManager, viewer: Viewer, moment: Moment, query: ListRomsQuery, order: Order
+  ): Promise<{ rows: RomRow[], index: PageIndex }> {
+    const { limit, offset } = query
+    const condition = listCondition(viewer, query, order.needsMarks)
+    if (!needsIndex(query, order)) {
+      const tail = sql`order by ${order.by} limit ${limit} offset ${offset}`
+      return { rows: await selectRoms(em, userOf(viewer), condition, tail), index: NO_INDEX }
+    }
+    const index = await lists.index(em, { viewer, moment, query, condition }, order)
+    return { rows: await selectByIds(em, viewer, [...index.ids.subarray(offset, offset + limit)]), index }
+  }
+
+  const inScope = (viewer: Viewer, query: ScopeQuery, term: string): Condition =>
+    every([isRomVisible(viewer), isNotHidden(viewer), ...scopeConditions(query, term)])
+
+  /** All ROMs of a part of the library by name. */
+  async function indexScope (em: EntityManager, viewer: Viewer, query: ScopeQuery): Promise<PageIndex> {
+    const moment = await selectMoment(em, userOf(viewer))
+    return await lists.index(em, { viewer, moment, query, condition: inScope(viewer, query, '') }, readOrder('', '', providers))
+  }
+
+  async function listFilterValues (
+    em: EntityManager, viewer: Viewer, moment: Moment, query: ScopeQuery, term: string
+  ): Promise<RomFilters> {
+    const scope = { ...pickScope(query), search_term: term }
+    return await lists.filterValues(em, { viewer, moment, query: scope, condition: inScope(viewer, query, term) })
   }
 
   return {
@@ -119,40 +154,40 @@ export function createRoms (app: FastifyInstance, config: Config) {
       const query = withOldNames(input)
       const { limit, offset } = query
       const order = readOrder(query.order_by, query.order_dir, providers)
-      const condition = listCondition(viewer, query, order.needsMarks)
-      const scope = every([isRomVisible(viewer), isNotHidden, ...scopeConditions(query, query.search_term)])
-      const indexing = selectPageIndex(em, userOf(viewer), condition, order, {
-        total: query.with_total, characters: query.with_char_index, ids: query.with_rom_id_index
-      })
-      // The index of all ids holds the page: filtering and sorting once is enough.
-      const reading = query.with_rom_id_index
-        ? indexing.then(({ rom_id_index: ids }) => selectByIds(em, viewer, ids.slice(offset, offset + limit)))
-        : selectRoms(em, userOf(viewer), condition, sql`order by ${order.by} limit ${limit} offset ${offset}`)
-      const [rows, index, filterValues] = await Promise.all([
-        reading, indexing, query.with_filter_values ? selectFilterValues(em, userOf(viewer), scope) : noFilterValues()
+      const moment = await selectMoment(em, userOf(viewer))
+      const [{ rows, index }, filterValues] = await Promise.all([
+        readPage(em, viewer, moment, query, order),
+        query.with_filter_values ? listFilterValues(em, viewer, moment, query, query.search_term) : noFilterValues()
       ])
       const views = await toViews(em, viewer, rows, { files: query.with_files, siblings: true })
       const pictures = query.last_played === true ? await selectPictures(em, viewer, rows) : null
       const items = views.map((view) => ({ ...view, screenshot_path: pictures?.get(view.id) ?? null }))
-      return { items, ...index, limit, offset, filter_values: filterValues }
+      return {
+        items,
+        total: query.with_total || query.with_rom_id_index ? index.ids.length : null,
+        limit,
+        offset,
+        char_index: query.with_char_index ? index.characters : {},
+        filter_values: filterValues,
+        rom_id_index: { json: query.with_rom_id_index ? index.json : '[]' }
+      }
     },
 
     /** The visible ROMs a viewer has not hidden, by name. */
-    async listIds (em: EntityManager, viewer: Viewer): Promise<number[]> {
-      const { rows } = await sql<{ id: number }>`select r.id from ${romTables(userOf(viewer))}
-        where ${every([isRomVisible(viewer), isNotHidden])} ${BY_NAME}`.execute(em.getKysely())
-      return rows.map((row) => row.id)
+    async listIds (em: EntityManager, viewer: Viewer): Promise<IdList> {
+      const { json } = await indexScope(em, viewer, NO_SCOPE)
+      return { json }
     },
 
     async pickRandom (em: EntityManager, viewer: Viewer, query: ScopeQuery): Promise<SimpleRomView | null> {
-      const picked = sql<boolean>`r.id = (select r.id from ${romTables(userOf(viewer))}
-        where ${every([isRomVisible(viewer), isNotHidden, ...scopeConditions(query)])} order by random() limit 1)`
-      const view = await find(em, viewer, picked, sql``)
+      const { ids } = await indexScope(em, viewer, query)
+      const id = ids[Math.floor(Math.random() * ids.length)]
+      const view = id === undefined ? null : await find(em, viewer, sql<boolean>`r.id = ${id}`, sql``)
       return view === null ? null : toSimple({ ...view, files: [] })
     },
 
-    listFilterValues: (em: EntityManager, viewer: Viewer): Promise<RomFilters> =>
-      selectFilterValues(em, userOf(viewer), every([isRomVisible(viewer), isNotHidden])),
+    listFilterValues: async (em: EntityManager, viewer: Viewer): Promise<RomFilters> =>
+      await listFilterValues(em, viewer, await selectMoment(em, userOf(viewer)), NO_SCOPE, ''),
 
     getSimple: async (em: EntityManager, viewer: Viewer, id: number): Promise<SimpleRomView> =>
       toSimple(await get(em, viewer, id)),

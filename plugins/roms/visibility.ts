@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import { type Viewer, isNotHidden, isPlatformVisible } from '../platforms/visibility.ts'
+import { type Viewer, isNotHidden } from '../platforms/visibility.ts'
 
 /** An unrated ROM passes an age limit unless unrated ones are hidden. */
 function isOfAge ({ access }: NonNullable<Viewer>): RawBuilder<boolean> {
@@ -16,10 +16,10 @@ export function mayBeShown ({ access }: NonNullable<Viewer>, minAge: number | nu
 }
 
 /**
- * The condition under which a viewer sees a row of `roms`, aliased `r` beside its platform `p`. Every query that
- * answers someone has it: lists, counts, lookups by hash or id, siblings, files and downloads.
+ * The condition under which a viewer sees a row of `roms`, aliased `r`. Every query that answers someone
+ * has it: lists, counts, lookups by hash or id, siblings, files and downloads.
  */
 export function isRomVisible (viewer: Viewer): RawBuilder<boolean> {
   if (viewer === null || viewer.access.is_admin) return sql<boolean>`true`
-  return sql<boolean>`(${isPlatformVisible(viewer)} and ${isNotHidden(viewer, 'roms', 'r.id')} and ${isOfAge(viewer)})`
+  return sql<boolean>`(${isNotHidden(viewer, 'platforms', 'r.platform_id')} and ${isNotHidden(viewer, 'roms', 'r.id')} and ${isOfAge(viewer)})`
 }

@@ -9,6 +9,13 @@ export const JOB_STATUSES = ['queued', 'started', 'deferred', 'scheduled', 'fini
 export const Task = defineEntity({
   name: 'Task',
   tableName: 'tasks',
+  triggers: [{
+    name: 'note_end',
+    timing: 'after',
+    events: ['update'],
+    expression: 'create trigger note_end after update on "tasks" for each row ' +
+      "when (old.status = 'started' and new.status <> 'started') execute function note_task_end()"
+  }],
   indexes: [
     { properties: ['status', 'created_at'] },
     {

@@ -1,0 +1,78 @@
+import { Migration } from '@mikro-orm/migrations'
+
+/**
+ * Counts a change. A transaction takes any row that no other one holds, so that no two ever wait for each other, and the
+ * sum of all rows of a kind moves with every commit and never before it.
+ */
+const MOVE_VERSION = `create function move_library_version (moved text, owner int) returns void language plpgsql as $$
+declare marker text := 'svc.moved_' || moved || '_' || owner;
+begin
+  if current_setting(marker, true) <> '' then return; end if;
+  update library_versions set version = version + 1 where id = (
+    select id from library_versions where kind = moved and user_id = owner order by id limit 1 for update skip locked);
+  if not found then insert into library_versions (kind, user_id, version) values (moved, owner, 1); end if;
+  perform set_config(marker, '1', true);
+end $$`
+
+/** What the scan worker writes is counted apart from what a person changes. */
+const NOTE_LIBRARY = `create function note_library_change () returns trigger language plpgsql as $$ begin
+  perform move_library_version(case current_setting('application_name') when 'svc worker' then 'scans' else 'edits' end, 0);
+  return null;
+end $$`
+const NOTE_ASSETS = `create function note_assets_change () returns trigger language plpgsql as $$ begin
+  perform move_library_version('assets', 0);
+  return null;
+end $$`
+/** All that a scan stored is to be seen once it has ended. */
+const NOTE_TASK = `create function note_task_end () returns trigger language plpgsql as $$ begin
+  perform move_library_version('edits', 0);
+  return null;
+end $$`
+
+const countMarks = (rows: string, isShown: string) => `for owner, shown in select user_id, bool_or(${isShown}) from ${rows} group by user_id
+    loop
+      perform move_library_version('marks', owner);
+      if shown then perform move_library_version('shown', owner); end if;
+    end loop;`
+/** Which ROMs somebody sees depends on two of the marks. */
+const NOTE_MARKS = `create function note_marks_change () returns trigger language plpgsql as $$
+declare owner int; shown boolean;
+begin
+  if tg_op = 'UPDATE' then
+    ${countMarks('(select n.user_id, (n.hidden, n.is_main_sibling) is distinct from (o.hidden, o.is_main_sibling) as differs ' +
+      'from new_rows n join old_rows o on o.id = n.id) changed', 'differs')}
+  elsif tg_op = 'INSERT' then
+    ${countMarks('new_rows', 'hidden or is_main_sibling')}
+  else
+    ${countMarks('old_rows', 'hidden or is_main_sibling')}
+  end if;
+  return null;
+end $$`
+
+const LIBRARY_TABLES = ['platforms', 'roms', 'rom_files', 'rom_matches', 'hidden_entities']
+const ANY_CHANGE = 'insert or update or delete'
+const ROWS = { insert: 'new table as new_rows', update: 'old table as old_rows new table as new_rows', delete: 'old table as old_rows' }
+
+/** What follows from the library can be kept as long as nothing of it changed. */
+export class Migration20261122113000 extends Migration {
+  override up (): void {
+    this.addSql(`create table "library_versions" (
+      "id" serial primary key,
+      "kind" text not null,
+      "user_id" int not null,
+      "version" bigint not null) with (fillfactor = 50)`)
+    this.addSql('create index "library_versions_user_id_kind_index" on "library_versions" ("user_id", "kind")')
+    const functions = [MOVE_VERSION, NOTE_LIBRARY, NOTE_ASSETS, NOTE_TASK, NOTE_MARKS]
+    for (const definition of functions) this.addSql(definition)
+    for (const table of LIBRARY_TABLES) {
+      this.addSql(`create trigger note_change after ${ANY_CHANGE} on "${table}" for each statement execute function note_library_change()`)
+    }
+    this.addSql(`create trigger note_change after ${ANY_CHANGE} on "assets" for each statement execute function note_assets_change()`)
+    this.addSql('create trigger note_end after update on "tasks" for each row ' +
+      "when (old.status = 'started' and new.status <> 'started') execute function note_task_end()")
+    for (const [event, rows] of Object.entries(ROWS)) {
+      this.addSql(`create trigger note_${event} after ${event} on "rom_users" referencing ${rows} for each statement ` +
+        'execute function note_marks_change()')
+    }
+  }
+}
