@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations'
 
 /**
- * Counts a change. A transaction takes any row that no other one holds, so that no two ever wait for each other, and the
- * sum of all rows of a kind moves with every commit and never before it.
+ * Counts a change. A transaction takes any row that no other one holds, so that no two ever wait for each other, and
+ * the sum of all rows of a kind moves with every commit and never before it.
  */
 const MOVE_VERSION = `create function move_library_version (moved text, owner int) returns void language plpgsql as $$
 declare marker text := 'svc.moved_' || moved || '_' || owner;

@@ -9,33 +9,34 @@ const GAME_LISTS = gameFieldsIn('filters')
 type GameList = typeof GAME_LISTS[number]
 const LISTS = [...GAME_LISTS, 'tags'] as const
 
-type Found = Partial<Record<keyof RomFilters, unknown[] | null>>
+/** What is told of, by the column it is read from. */
+const COLUMNS = [...LISTS, 'player_count', 'platform_id'] as const
+type Column = typeof COLUMNS[number]
 
-const texts = (values: readonly unknown[] | null = []) => (values ?? []).filter((value) => typeof value === 'string').sort()
+/** A row for each different value of one column; the others are null in it. */
+type Found = Partial<Record<Column, string | number | readonly string[] | null>>
 
-function toFilters (found: Found): RomFilters {
+const compare = <Value>(a: Value, b: Value) => a < b ? -1 : Number(a > b)
+
+function toFilters (rows: readonly Found[]): RomFilters {
+  const valuesOf = (column: Column) => [...new Set(rows.flatMap((row) => row[column] ?? []))]
+  const texts = (column: Column) => valuesOf(column).filter((value) => typeof value === 'string').sort(compare)
   return {
-    ...mapGameFields<GameList, Pick<RomFilters, GameList>>(GAME_LISTS, (name) => texts(found[name])),
-    player_counts: texts(found.player_counts),
-    tags: texts(found.tags),
-    platforms: (found.platforms ?? []).filter((id) => typeof id === 'number').sort((a, b) => a - b)
+    ...mapGameFields<GameList, Pick<RomFilters, GameList>>(GAME_LISTS, texts),
+    player_counts: texts('player_count'),
+    tags: texts('tags'),
+    platforms: valuesOf('platform_id').filter((id) => typeof id === 'number').sort(compare)
   }
 }
 
-export const noFilterValues = (): RomFilters => toFilters({})
+export const noFilterValues = (): RomFilters => toFilters([])
 
-/** Every value the ROMs under a condition have, sorted. */
+/** Every value the ROMs under a condition have, sorted. All columns in one pass, whole lists before their parts. */
 export async function selectFilterValues (
   em: EntityManager, userId: number | null, condition: Condition
 ): Promise<RomFilters> {
-  const lists = LISTS.map((name) => sql`(select jsonb_agg(v) from (
-    select distinct unnest(${sql.ref(name)}) as v from scoped) x) as ${sql.ref(name)}`)
-  const { rows } = await sql<Found>`
-    with scoped as materialized (
-      select ${sql.join(LISTS.map((name) => sql.ref(`r.${name}`)))}, r.player_count, r.platform_id
-      from ${markedRoms(userId)} where ${condition})
-    select ${sql.join(lists)},
-      (select jsonb_agg(distinct player_count) from scoped) as player_counts,
-      (select jsonb_agg(distinct platform_id) from scoped) as platforms`.execute(em.getKysely())
-  return toFilters(rows[0] ?? {})
+  const columns = COLUMNS.map((name) => sql.ref(`r.${name}`))
+  const { rows } = await sql<Found>`select ${sql.join(columns)} from ${markedRoms(userId)} where ${condition}
+    group by grouping sets (${sql.join(columns.map((column) => sql`(${column})`))})`.execute(em.getKysely())
+  return toFilters(rows)
 }

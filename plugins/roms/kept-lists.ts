@@ -18,14 +18,17 @@ const NEAR_OFFSET = 1_000
 type ListPart = Partial<ListRomsQuery & ScopeQuery>
 
 /** What is not a part of the question which ROMs are listed, and in which order. */
-const NOT_ASKED = new Set(['limit', 'offset', 'with_total', 'with_char_index', 'with_filter_values', 'with_rom_id_index', 'with_files'])
+const NOT_ASKED = new Set([
+  'limit', 'offset', 'with_total', 'with_char_index', 'with_filter_values', 'with_rom_id_index', 'with_files'
+])
 const isDefault = (name: string, value: unknown) => value === undefined || value === '' || value === 'any' ||
   (name === 'order_dir' && value === 'asc') || (name === 'group_by_meta_id' && value === false) ||
   (Array.isArray(value) && value.length === 0)
 
 /** Only what a client asked for, so that the same list has one name. */
 const nameList = (query: ListPart): [string, unknown][] =>
-  Object.entries(query).filter(([name, value]) => !NOT_ASKED.has(name) && !isDefault(name, value)).sort(([a], [b]) => a < b ? -1 : 1)
+  Object.entries(query).filter(([name, value]) => !NOT_ASKED.has(name) && !isDefault(name, value))
+    .sort(([a], [b]) => a < b ? -1 : 1)
 
 const SCOPE_AND_ORDER = new Set(['platform_ids', 'platform_id', 'order_by', 'order_dir'])
 

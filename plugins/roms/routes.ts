@@ -4,8 +4,8 @@ import { callerOf } from '../../core/access/auth.ts'
 import { Id, StoredText, Nullable, type Routes } from '../../core/typebox.ts'
 import { ListRomsQuery, ScopeQuery } from './list-query.ts'
 import {
-  DetailedRomSchema, type IdList, IdListSchema, RomFileSchema, RomFiltersSchema, type RomPage, RomPageSchema, RomPropsQuery, RomPropsSchema,
-  RomUserSchema, SimpleRomSchema, createRomSchemas
+  DetailedRomSchema, type IdList, IdListSchema, RomFileSchema, RomFiltersSchema, type RomPage, RomPageSchema,
+  RomPropsQuery, RomPropsSchema, RomUserSchema, SimpleRomSchema, createRomSchemas
 } from './schemas.ts'
 
 const tags = ['roms']

@@ -87,8 +87,8 @@ async function insertAll (client: pg.ClientBase, roms: number, userId: number): 
 }
 
 /**
- * Gives a database a library of any size in place of its own, as a scan with several sources would have left it: the same
- * number gives the same ROMs. A million takes about a minute. It needs a superuser, for nothing is checked meanwhile.
+ * Gives a database a library of any size in place of its own, as a scan with several sources would have left it: the
+ * same number gives the same ROMs. A million takes about a minute. It needs a superuser: nothing is checked meanwhile.
  *
  * @param userId who played some of them, marked and hid others, and has saves
  */
@@ -103,5 +103,6 @@ export async function seedLibrary (client: pg.ClientBase, roms: number, userId: 
   await insertAll(client, roms, userId)
   for (const { definition } of indexes) await client.query(definition)
   await client.query('commit')
+  await client.query("select move_library_version('edits', 0)")
   await client.query('vacuum analyze')
 }
