@@ -59,22 +59,30 @@ const isVerified = sql<boolean>`exists (select 1 from rom_matches m where m.rom_
 /** Hashes in hex; an empty one is none. */
 export interface HashQuery { crc_hash?: string, md5_hash?: string, sha1_hash?: string, ra_hash?: string }
 
-const fileHas = (column: string, hash: string): Condition => sql<boolean>`r.id in (
-  select f.rom_id from rom_files f where ${sql.ref(`f.${column}`)} = ${hash})`
+type Ids = RawBuilder<unknown>
 
-/** Any of the hashes is one of the ROM, or of one of its files. */
-export function hasHash (hashes: HashQuery): Condition {
+const filesWith = (column: string, hash: string): Ids =>
+  sql`select f.rom_id from rom_files f where ${sql.ref(`f.${column}`)} = ${hash}`
+
+/** The ids of ROMs with a hash, each column by its own index. */
+function idsByHash (hashes: HashQuery): Ids[] {
   const given = (['crc_hash', 'md5_hash', 'sha1_hash', 'ra_hash'] as const).flatMap((name) => {
     const hash = (hashes[name] ?? '').toLowerCase()
     return hash === '' ? [] : [{ name, hash }]
   })
-  return some(given.flatMap(({ name, hash }) => [
-    // As a list of ids and not by the column: each half is then found by its own index.
-    sql<boolean>`r.id in (select o.id from roms o where ${sql.ref(`o.${name}`)} = ${hash})`,
-    fileHas(name, hash),
-    ...(name === 'sha1_hash' ? [fileHas('chd_sha1_hash', hash)] : [])
-  ]))
+  return given.flatMap(({ name, hash }) => [
+    sql`select o.id from roms o where ${sql.ref(`o.${name}`)} = ${hash}`,
+    filesWith(name, hash),
+    ...(name === 'sha1_hash' ? [filesWith('chd_sha1_hash', hash)] : [])
+  ])
 }
+
+/** One list of ids and not alternatives, for which the database would read all ROMs. */
+const isAmong = (ids: readonly Ids[]): Condition =>
+  ids.length === 0 ? NOTHING : sql<boolean>`r.id in (${sql.join(ids, sql` union all `)})`
+
+/** Any of the hashes is one of the ROM, or of one of its files. */
+export const hasHash = (hashes: HashQuery): Condition => isAmong(idsByHash(hashes))
 
 function hashesOf (hash: string): HashQuery {
   if (hash.length === 8) return { crc_hash: hash }
@@ -83,8 +91,9 @@ function hashesOf (hash: string): HashQuery {
 
 function matchesWord (word: string): Condition {
   const pattern = `%${word.replaceAll(/[\\%_]/g, '\\$&')}%`
-  const named = sql<boolean>`(r.name ilike ${pattern} or r.fs_name ilike ${pattern})`
-  return HASH.test(word) ? some([named, hasHash(hashesOf(word))]) : named
+  if (!HASH.test(word)) return sql<boolean>`(r.name ilike ${pattern} or r.fs_name ilike ${pattern})`
+  const named = sql`select n.id from roms n where n.name ilike ${pattern} or n.fs_name ilike ${pattern}`
+  return isAmong([named, ...idsByHash(hashesOf(word))])
 }
 
 /** Every word of one of the alternatives occurs; null when there is no word. */

@@ -45,7 +45,8 @@ function kindsOf (query: ListPart, order: Order): VersionKind[] {
   return ['shown', ...(byMarks ? ['marks' as const] : []), ...(byAssets ? ['assets' as const] : [])]
 }
 
-export interface ListOf<Query> { viewer: Viewer, moment: Moment, query: Query, condition: Condition }
+/** The condition has to follow from the viewer and the query alone. */
+export interface KeptList { viewer: Viewer, moment: Moment, query: ListPart, condition: Condition }
 
 /** What a worker keeps of lists: the ids of all their ROMs in order, and the values these can be narrowed to. */
 export function createKeptLists () {
@@ -55,11 +56,11 @@ export function createKeptLists () {
   })
 
   return {
-    index: (em: EntityManager, { viewer, moment, query, condition }: ListOf<ListPart>, order: Order): Promise<PageIndex> =>
+    index: (em: EntityManager, { viewer, moment, query, condition }: KeptList, order: Order): Promise<PageIndex> =>
       indexes.get(moment, { viewer: viewerKey(viewer), of: nameList(query), kinds: kindsOf(query, order) },
         () => selectPageIndex(em, viewer?.id ?? null, condition, order)),
 
-    filterValues: (em: EntityManager, { viewer, moment, query, condition }: ListOf<ListPart>): Promise<RomFilters> =>
+    filterValues: (em: EntityManager, { viewer, moment, query, condition }: KeptList): Promise<RomFilters> =>
       filterValues.get(moment, { viewer: viewerKey(viewer), of: nameList(query), kinds: ['shown'] },
         () => selectFilterValues(em, viewer?.id ?? null, condition))
   }

@@ -119,7 +119,8 @@ t.test('a change counts when it is committed, and those who write do not wait fo
   const test = await fresh(t)
   await addRom(test, { fs_name: 'A.sfc' })
   await addRom(test, { fs_name: 'B.sfc' })
-  const clients = [1, 2].map((id) => ({ id, client: new pg.Client({ connectionString: test.databaseUrl, lock_timeout: 5_000 }) }))
+  const settings = { connectionString: test.databaseUrl, lock_timeout: 5_000 }
+  const clients = [1, 2].map((id) => ({ id, client: new pg.Client(settings) }))
   t.teardown(() => Promise.all(clients.map(({ client }) => client.end())))
   const edits = async () => (await selectMoment(test.app.orm.em.fork(), null)).versions.get('edits') ?? 0
   const before = await edits()

@@ -4,8 +4,8 @@ import { seedLibrary } from '../bench/seed-library.ts'
 import { buildTestApp } from '../support.ts'
 
 /**
- * As many as make an index the better way by the real costs, and few enough to be made in seconds: the plans are those of
- * a million.
+ * As many as make an index the better way by the real costs, and few enough to be made in seconds: the plans are
+ * those of a million.
  */
 const ROMS = 20_000
 const BARE = 'with_total=false&with_char_index=false&with_filter_values=false&with_rom_id_index=false'
