@@ -64,6 +64,15 @@ function * readEntries (loaded: Loaded, budget: Budget): Generator<Entry> {
   idle = null
   budget.restart()
   const archive = wasm.read_new()
+  let isSound = true
+  function * content (): Generator<Uint8Array> {
+    try {
+      yield * readContent(wasm, memory, archive, piece, budget)
+    } catch (error) {
+      isSound = false
+      throw error
+    }
+  }
   try {
     wasm.read_support_format_all(archive)
     wasm.read_open_memory(archive, packed, packedBytes)
@@ -77,12 +86,16 @@ function * readEntries (loaded: Loaded, budget: Budget): Generator<Entry> {
       if (!isRegularFile(wasm, entry)) continue
       const size = wasm.entry_size(entry)
       budget.assertSize(size)
-      yield { index: index++, name, size, crc: null, content: () => readContent(wasm, memory, archive, piece, budget) }
+      yield { index: index++, name, size, crc: null, content }
     }
+  } catch (error) {
+    isSound = false
+    throw error
   } finally {
     wasm.read_free(archive)
+    // Also after a reader that had enough: making another instance takes twenty times as long as a small archive.
+    if (isSound && memory.HEAP8.length <= KEPT_MEMORY_BYTES) idle = loaded
   }
-  if (memory.HEAP8.length <= KEPT_MEMORY_BYTES) idle = loaded
 }
 
 /** The last archive's instance, ready for the next one; null while one is read, or after an error. */
