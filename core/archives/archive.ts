@@ -31,6 +31,9 @@ export interface Archive {
  */
 const HELD_BYTES = 64 * 1024 ** 2
 
+/** Is given each member before it is read, and gives the one to read instead. */
+type MemberWatcher = (entry: Entry) => Entry
+
 interface Member {
   readonly index: number
   readonly listed: ArchiveMember
@@ -40,7 +43,7 @@ interface Member {
  * Hashes every member and, in ASCII order of the names, all of them as one.
  * @throws ArchiveError when the archive is empty or a member differs from what the archive says of it.
  */
-export async function hashMembers (archive: Archive, excluded: Exclusions) {
+export async function hashMembers (archive: Archive, excluded: Exclusions, watch: MemberWatcher = (entry) => entry) {
   const members: Member[] = []
   let total = new Digest()
   let last: string | null = null
@@ -49,8 +52,11 @@ export async function hashMembers (archive: Archive, excluded: Exclusions) {
     if (isExcluded(entry.name, excluded)) continue
     isSorted &&= last === null || compareNames(last, entry.name) <= 0
     const own = new Digest()
-    await digestEntry(entry, isSorted && members.length > 0 ? [own, total] : [own])
-    if (members.length === 0) total = own.copy()
+    // Of a single member, which is the most common, one digest does.
+    if (members.length === 1) total = total.copy()
+    const digests = isSorted && members.length > 0 ? [own, total] : [own]
+    await digestEntry(watch(entry), digests)
+    if (members.length === 0) total = own
     members.push({ index: entry.index, listed: { name: entry.name, size: own.size, ...own.hashes() } })
     last = entry.name
   }

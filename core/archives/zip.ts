@@ -1,12 +1,16 @@
+import { readSync } from 'node:fs'
 import { pipeline, Readable } from 'node:stream'
-import { createInflateRaw } from 'node:zlib'
+import { createInflateRaw, inflateRawSync } from 'node:zlib'
 import yauzl, { type Entry as ZipEntry, type ZipFile } from 'yauzl'
+import { errorCode } from '../files/fs-error.ts'
 import { compareNames, type Archive, type Entry, type Listing } from './archive.ts'
 import { ArchiveError, type Budget } from './limits.ts'
-import { readPieces, type Source } from './source.ts'
+import { readExactly, readPieces, type Source } from './source.ts'
 
 const CHUNK_BYTES = 256 * 1024
 const LEAST_BYTES = 1024
+/** Up to here streams cost more than the content; nothing else runs while so much is unpacked. */
+const SMALL_BYTES = 1024 ** 2
 const STORED = 0
 const DEFLATED = 8
 const FILE_TYPE_MASK = 0o170000
@@ -14,6 +18,12 @@ const REGULAR_FILE = 0o100000
 
 /** Thrown for a zip whose members are compressed by other means than deflate. */
 export class UnusualZipError extends ArchiveError {}
+
+class TooLongError extends ArchiveError {
+  constructor ({ name, size }: Pick<Listing, 'name' | 'size'>) {
+    super(`member '${name}' is longer than ${size} bytes`)
+  }
+}
 
 interface ZipMember extends Listing {
   readonly zipped: ZipEntry
@@ -31,7 +41,7 @@ export async function openZip (source: Source, budget: Budget): Promise<Archive>
     async * entries (wanted) {
       budget.restart()
       for (const member of sorted) {
-        if (!wanted || wanted.has(member.index)) yield toEntry(zip, member, budget)
+        if (!wanted || wanted.has(member.index)) yield toEntry({ zip, source, budget }, member)
       }
     }
   }
@@ -43,6 +53,23 @@ class SourceReader extends yauzl.RandomAccessReader {
   constructor (source: Source) {
     super()
     this.#source = source
+  }
+
+  /** Without a stream for each few bytes of the directory. */
+  override read (
+    buffer: Buffer, offset: number, length: number, position: number, answer: (err: Error | null, read?: number) => void
+  ): void {
+    // Others have their turn between two members.
+    setImmediate(() => {
+      let read: number
+      try {
+        read = readSync(this.#source.fd, buffer, offset, length, position)
+      } catch (error) {
+        answer(error instanceof Error ? error : new Error(String(error)))
+        return
+      }
+      answer(null, read)
+    })
   }
 
   override _readStreamForRange (start: number, end: number): Readable {
@@ -77,21 +104,52 @@ function nameOf (entry: ZipEntry): string {
   return yauzl.getFileNameLowLevel(entry.generalPurposeBitFlag, entry.fileNameRaw, entry.extraFields, false)
 }
 
-function toEntry (zip: ZipFile, { index, name, size, zipped }: ZipMember, budget: Budget): Entry {
+interface Reading {
+  readonly zip: ZipFile
+  readonly source: Source
+  readonly budget: Budget
+}
+
+function toEntry (reading: Reading, member: ZipMember): Entry {
+  const { index, name, size, zipped } = member
+  const isSmall = size <= SMALL_BYTES && zipped.compressedSize <= SMALL_BYTES
   return {
     index,
     name,
     size,
     crc: zipped.crc32,
-    async * content () {
-      let left = size
-      for await (const piece of await openMember(zip, zipped) as AsyncIterable<Buffer>) {
-        left -= piece.length
-        if (left < 0) throw new ArchiveError(`member '${name}' is longer than ${size} bytes`)
-        budget.addBytes(piece.length)
-        yield piece
-      }
-    }
+    content: () => isSmall ? readSmall(reading, member) : readLarge(reading, member)
+  }
+}
+
+/** At once: what the zip says of the size is the most that is unpacked. */
+async function * readSmall ({ zip, source, budget }: Reading, member: ZipMember): AsyncGenerator<Uint8Array> {
+  const { zipped } = member
+  const { fileDataStart: start } = await zip.readLocalFileHeaderPromise(zipped, { minimal: true })
+  const packed = readExactly(source, start, zipped.compressedSize)
+  const bytes = zipped.compressionMethod === STORED ? packed : inflate(packed, member)
+  budget.addBytes(bytes.length)
+  yield bytes
+}
+
+function inflate (packed: Buffer, member: ZipMember): Buffer {
+  const { size } = member
+  try {
+    // The byte more saves a second piece, in which zlib would only find that there is no more.
+    return inflateRawSync(packed, { chunkSize: Math.max(LEAST_BYTES, size + 1), maxOutputLength: Math.max(1, size) })
+  } catch (error) {
+    if (errorCode(error) === 'ERR_BUFFER_TOO_LARGE') throw new TooLongError(member)
+    throw error
+  }
+}
+
+async function * readLarge ({ zip, budget }: Reading, member: ZipMember): AsyncGenerator<Uint8Array> {
+  let left = member.size
+  for await (const piece of await openMember(zip, member.zipped) as AsyncIterable<Buffer>) {
+    left -= piece.length
+    if (left < 0) throw new TooLongError(member)
+    budget.addBytes(piece.length)
+    yield piece
   }
 }
 

@@ -1,10 +1,11 @@
 import type { ArchiveMember } from '../../../core/archives/types.ts'
 import { hashLargest, hashMembers, type Archive } from '../../../core/archives/archive.ts'
 import { readChdSha1 } from './chd.ts'
-import { Digest } from '../../../core/archives/digest.ts'
+import { Digest, hashBytes } from '../../../core/archives/digest.ts'
 import { formatOf } from '../../../core/archives/formats.ts'
 import { ArchiveError, Budget, CancelledError, type Watch } from '../../../core/archives/limits.ts'
-import { digestSource, hashSmall } from './plain.ts'
+import type { KeptContent } from './kept-content.ts'
+import { digestSource, readSmall } from './plain.ts'
 import { withSource, type Path, type Source } from '../../../core/archives/source.ts'
 import { EMPTY_HASHES } from '../../../core/archives/types.ts'
 import { type FileHashes, type GroupHashes, type HashSettings } from './types.ts'
@@ -22,12 +23,18 @@ interface Outcome {
   running: Digest | null
 }
 
-/** @throws CancelledError, or the error of opening or reading the file. */
-export async function hashFile (request: FileRequest, settings: HashSettings, watch: Watch): Promise<FileHashes> {
+/**
+ * @param kept gets the content that was read, when that is small.
+ * @throws CancelledError, or the error of opening or reading the file.
+ */
+export async function hashFile (
+  request: FileRequest, settings: HashSettings, watch: Watch, kept: KeptContent | null = null
+): Promise<FileHashes> {
   return withSource(request.path, async (source) => {
-    const small = request.raw === undefined && formatOf(request.path).kind === 'plain' ? hashSmall(source) : null
-    if (small) return { ...small, chd_sha1_hash: chdSha1(request, source), archive_members: null }
-    return (await hashSource(request, source, settings, watch, null)).hashes
+    const small = request.raw === undefined && formatOf(request.path).kind === 'plain' ? readSmall(source) : null
+    if (small === null) return (await hashSource(request, source, settings, watch, null, kept)).hashes
+    kept?.setBytes(small)
+    return { ...hashBytes(small), chd_sha1_hash: chdSha1(request, source), archive_members: null }
   })
 }
 
@@ -58,7 +65,8 @@ export async function hashGroup (
 }
 
 async function hashSource (
-  request: FileRequest, source: Source, settings: HashSettings, watch: Watch, before: Digest | null
+  request: FileRequest, source: Source, settings: HashSettings, watch: Watch, before: Digest | null,
+  kept: KeptContent | null = null
 ): Promise<Outcome> {
   const format = formatOf(request.path)
   if (request.raw !== undefined && format.kind === 'compressed') return withoutContent(request.raw)
@@ -66,7 +74,7 @@ async function hashSource (
   const budget = new Budget(source.size, settings.limits, watch)
   try {
     return format.kind === 'archive'
-      ? await hashArchive(await format.open(source, budget), settings, before)
+      ? await hashArchive(await format.open(source, budget), settings, before, kept)
       : await hashUnpacked(unpack(format.compression, source, budget), before)
   } catch (error) {
     const failure = asArchiveError(error)
@@ -80,9 +88,11 @@ function withoutContent (warning: string): Outcome {
   return { hashes: { ...EMPTY_HASHES, chd_sha1_hash: null, archive_members: null, warning }, running: null }
 }
 
-async function hashArchive (archive: Archive, settings: HashSettings, before: Digest | null): Promise<Outcome> {
+async function hashArchive (
+  archive: Archive, settings: HashSettings, before: Digest | null, kept: KeptContent | null
+): Promise<Outcome> {
   if (settings.members === 'all') {
-    const { total, members } = await hashMembers(archive, settings.excluded)
+    const { total, members } = await hashMembers(archive, settings.excluded, (entry) => kept?.watch(entry) ?? entry)
     return toOutcome(total, null, members)
   }
   const running = before?.copy() ?? null

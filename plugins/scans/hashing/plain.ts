@@ -1,7 +1,6 @@
 import { read as readWithCallback, readSync } from 'node:fs'
 import { promisify } from 'node:util'
-import type { Hashes } from '../../../core/archives/types.ts'
-import { hashBytes, type Digest } from '../../../core/archives/digest.ts'
+import type { Digest } from '../../../core/archives/digest.ts'
 import { CancelledError, type Watch } from '../../../core/archives/limits.ts'
 import type { Source } from '../../../core/archives/source.ts'
 
@@ -12,15 +11,15 @@ const CHUNK_BYTES = 512 * 1024
 const first = Buffer.allocUnsafeSlow(CHUNK_BYTES)
 const second = Buffer.allocUnsafeSlow(CHUNK_BYTES)
 
-/** The hashes of a file that fits into one chunk; null when it is larger. */
-export function hashSmall (source: Source): Hashes | null {
+/** A file that fits into one chunk, until the next is read; null when it is larger. */
+export function readSmall (source: Source): Buffer | null {
   if (source.size >= CHUNK_BYTES) return null
   let filled = 0
   for (;;) {
     const got = readSync(source.fd, first, filled, CHUNK_BYTES - filled, filled)
     filled += got
     if (filled === CHUNK_BYTES) return null
-    if (got === 0 || filled === source.size) return hashBytes(first.subarray(0, filled))
+    if (got === 0 || filled === source.size) return first.subarray(0, filled)
   }
 }
 

@@ -2,7 +2,9 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { toFields } from './errors.ts'
 import { hashFile, hashGroup, type FileRequest } from './hash-file.ts'
 import { CancelledError, type Watch } from '../../../core/archives/limits.ts'
-import { hashRetroAchievements } from './retroachievements/hash.ts'
+import { KeptContent } from './kept-content.ts'
+import { isWholeFile } from './retroachievements/consoles.ts'
+import { hashContent, hashRetroAchievements } from './retroachievements/hash.ts'
 import type { RetroAchievementsHash } from './types.ts'
 import {
   BATCH_MS, CANCELLED, DEADLINE, FILE, holdsMemory, IDLE, JOB,
@@ -79,10 +81,15 @@ async function runJob ({ kind, files, console, settings }: Job, watch: Watch): P
 async function hashOne (
   file: FileRequest, console: number | undefined, settings: HashSettings, watch: Watch
 ): Promise<FileHashes> {
-  const hashes = await hashFile(file, settings, watch)
-  if (console === undefined || hashes.warning !== undefined) return hashes
+  if (console === undefined) return await hashFile(file, settings, watch)
+  const kept = new KeptContent()
+  const hashes = await hashFile(file, settings, watch, kept)
+  // Of a member that counts whole it is the MD5, which is there already.
+  if (hashes.warning !== undefined || (kept.memberSize !== null && isWholeFile(console, kept.memberSize))) return hashes
   try {
-    return { ...hashes, retroachievements: await hashFor(console, file, settings, watch) }
+    const { bytes } = kept
+    const known = bytes === null ? null : await hashContent(bytes, Buffer.from(file.path).toString(), console)
+    return { ...hashes, retroachievements: known ?? await hashFor(console, file, settings, watch) }
   } catch (error) {
     if (error instanceof CancelledError) throw error
     const warning = error instanceof Error ? error.message : String(error)

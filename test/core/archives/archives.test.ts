@@ -52,6 +52,13 @@ t.test('every archive format gives the same hashes for the same members', async 
   for (const [name, bytes] of Object.entries(archives)) t.strictSame(await hash(name, bytes), expectedOf(MEMBERS), name)
 })
 
+t.test('a member too large to be unpacked at once is hashed like any other', async (t) => {
+  const hash = setUp(t)
+  const members = [{ name: 'large', bytes: Buffer.concat([randomBytes(2 * 1024 ** 2), Buffer.alloc(1024 ** 2)]) },
+    { name: 'limit', bytes: randomBytes(1024 ** 2) }, { name: 'none', bytes: Buffer.alloc(0) }]
+  t.strictSame(await hash('a.zip', await makeZip(members)), expectedOf(members))
+})
+
 t.test('an archive with the ending of another is read as what it is', async (t) => {
   const hash = setUp(t)
   t.strictSame(await hash('a.7z', await makeZip(MEMBERS)), expectedOf(MEMBERS))

@@ -109,6 +109,19 @@ t.test('an archive counts as its largest member', async (t) => {
   t.strictSame(await hash('game.zip', PSX), { ra_hash: null }, 'discs are not looked for in archives')
 })
 
+t.test('the hash made with the others is the one made by itself', async (t) => {
+  const zipped = await Promise.all(Object.entries(ROMS).map(async ([name, bytes]) =>
+    [`${name}.zip`, await makeZip([{ name: 'a', bytes: noise(20) }, { name: 'rom', bytes }])] as const))
+  const files = { ...ROMS, ...Object.fromEntries(zipped), 'some.7z': unpackFixture('7z') }
+  const hash = setUp(t, files)
+  for (const console of [N64, NES, LYNX, DS]) {
+    for (const name of Object.keys(files)) {
+      const { retroachievements } = await hasher.hashFile(join(t.testdirName, name), { console })
+      t.strictSame(retroachievements, await hash(name, console), `${name} for ${console}`)
+    }
+  }
+})
+
 t.test('parts anywhere in a member are found, the later before the earlier', async (t) => {
   const rom = makeNds()
   rom.writeUInt32LE(0x300, 0x68)

@@ -25,6 +25,9 @@ export function ruleOf (console: number): Rule | null {
   return DISC.has(console) ? 'disc' : null
 }
 
+/** Whether files may have parts that do not count, which only their bytes or their size tell. */
+export const hasHeaders = (console: number): boolean => CONTENT.has(console)
+
 /** Whether the hash of a file of that size is the MD5 of its bytes, whatever they are. */
 export function isWholeFile (console: number, size: number): boolean {
   if (size === 0 || size > MAX_HASHED_BYTES) return false

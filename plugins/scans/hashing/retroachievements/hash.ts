@@ -8,7 +8,7 @@ import type { ContentRule } from './cartridges.ts'
 import { ruleOf } from './consoles.ts'
 import { openDisc, readText, resolveBeside } from './images.ts'
 import { isPlaylist, largestMember } from './known.ts'
-import { MemberReads, readsOf } from './reads.ts'
+import { MemberReads, readsOf, readsOfBytes } from './reads.ts'
 import { contentRuleOf, discRuleOf } from './rules.ts'
 import { firstOfPlaylist } from './sheets.ts'
 
@@ -23,8 +23,22 @@ interface Hashing {
 export async function hashRetroAchievements (
   path: string, console: number, settings: HashSettings, watch: Watch
 ): Promise<RetroAchievementsHash> {
+  return await answer(() => hashPath({ path, console, settings, watch }))
+}
+
+/** The same for content at hand; null for a disc, whose tracks may be files of their own. */
+export async function hashContent (
+  bytes: Buffer, path: string, console: number
+): Promise<RetroAchievementsHash | null> {
+  const rule = contentRuleOf(console, path)
+  if (rule === null || isPlaylist(path) || ruleOf(console) === 'disc') return null
+  return await answer(() => rule(readsOfBytes(bytes)))
+}
+
+/** What is wrong with the content is part of the answer. */
+async function answer (make: () => Promise<string | null>): Promise<RetroAchievementsHash> {
   try {
-    return { ra_hash: await hashPath({ path, console, settings, watch }) }
+    return { ra_hash: await make() }
   } catch (error) {
     const failure = asArchiveError(error)
     if (!(failure instanceof ArchiveError)) throw failure

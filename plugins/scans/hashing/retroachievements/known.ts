@@ -3,7 +3,7 @@ import { basename, extname } from 'node:path'
 import { compareNames } from '../../../../core/archives/archive.ts'
 import { formatOf } from '../../../../core/archives/formats.ts'
 import type { FileHashes } from '../types.ts'
-import { ARCADE, isWholeFile } from './consoles.ts'
+import { ARCADE, hasHeaders, isWholeFile } from './consoles.ts'
 
 /**
  * Folders by which FBNeo tells the games of other machines from arcade games; they belong to the name then.
@@ -36,9 +36,11 @@ export function knownHash (console: number, file: KnownFile, hashes: FileHashes 
   return member !== null && isWholeFile(console, member.size) ? member.md5_hash : null
 }
 
-/** Whether the hash is made from the bytes of this very file, by a rule of its own. */
+/** Whether the hash is made from the bytes of this very file, or of a member of it, by a rule of its own. */
 export function hasOwnRule (console: number, { absolute_path: path, file_size_bytes: size }: KnownFile): boolean {
-  return console !== ARCADE && !isPlaylist(path) && formatOf(path).kind === 'plain' && !isWholeFile(console, size)
+  if (console === ARCADE || isPlaylist(path)) return false
+  const { kind } = formatOf(path)
+  return kind === 'plain' ? !isWholeFile(console, size) : kind === 'archive' && hasHeaders(console)
 }
 
 export const isPlaylist = (path: string): boolean => path.toLowerCase().endsWith('.m3u')

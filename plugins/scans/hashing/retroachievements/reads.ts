@@ -27,6 +27,11 @@ export function readsOf (source: Source, budget: Budget): FileReads {
   }
 }
 
+/** Content in memory. Each read gives a copy, for rules that swap bytes. */
+export function readsOfBytes (bytes: Buffer): FileReads {
+  return { size: bytes.length, read: (position, length) => Buffer.from(bytes.subarray(position, position + length)) }
+}
+
 /** A member of an archive, which is unpacked from its start again when something before the last place is read. */
 export class MemberReads implements Reads {
   readonly size: number
