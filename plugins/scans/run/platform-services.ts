@@ -6,6 +6,7 @@ import type { Moves } from '../disk/moves.ts'
 import type { PlatformFolders } from '../disk/platform-folder.ts'
 import type { Progress } from './progress.ts'
 import type { RomStore } from '../store/rom-rows.ts'
+import type { TableStatistics } from '../store/statistics.ts'
 import type { ScanType } from '../scan-types.ts'
 import type { ScannedPlatform } from '../identify/sdk-rom.ts'
 import type { Unfinished } from './unfinished-rows.ts'
@@ -21,6 +22,7 @@ export interface PlatformScanServices {
   begunAt: Date
   unfinished: Unfinished
   store: RomStore
+  statistics: TableStatistics
   moves: Moves
   folders: PlatformFolders
   hasher: Hasher

@@ -27,6 +27,7 @@ import { createPlatformFolders } from '../disk/platform-folder.ts'
 import type { PlatformScanServices } from './platform-services.ts'
 import { createProgress } from './progress.ts'
 import { createRomStore } from '../store/rom-rows.ts'
+import { createTableStatistics } from '../store/statistics.ts'
 import { scanRoms } from './roms-scan.ts'
 import type { ScanHasher } from '../hashing/scan-hasher.ts'
 import type { ScanPayload, ScanProblem } from '../schemas.ts'
@@ -84,6 +85,7 @@ export async function runScan (
   const announcer = createAnnouncer(app, config)
   const hasher = hashers.take(config)
   const store = createRomStore(app.pg)
+  const statistics = createTableStatistics(app.pg, log)
   const resourcesDir = join(config.data_dir, 'resources')
   const http = createHttpClient({
     name: 'artwork', userAgent: USER_AGENT, log, trustedOrigins: readTrustedOrigins(app, config), gateway: config.outgoing.gateway
@@ -117,6 +119,7 @@ export async function runScan (
     begunAt: run.begun_at,
     unfinished,
     store,
+    statistics,
     folders: createPlatformFolders({ pool: app.pg, libraryDir: config.library_dir, rules }),
     moves: createMoves({ store, libraryDir: config.library_dir, resourcesDir }),
     hasher,
@@ -168,6 +171,7 @@ export async function runScan (
     progress.close()
     await progress.flush().catch((err: unknown) => { log.warn({ err }, 'the last totals could not be written') })
     hashers.release()
+    await statistics.settle()
     await http.close()
   }
 }

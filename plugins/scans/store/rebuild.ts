@@ -45,10 +45,11 @@ async function writeRows (rebuilds: readonly Rebuild[], platform: ScannedPlatfor
 export async function rebuild (
   taken: readonly Rebuilt[], platform: ScannedPlatform, services: PlatformScanServices, missing: Missing
 ): Promise<DueRom[]> {
-  const { progress, type, selected, announcer } = services
+  const { progress, type, selected, announcer, statistics } = services
   const rebuilds = await toRebuilds(taken, platform, services.moves, missing)
   if (type === 'complete') await services.dropArtwork(rebuilds.flatMap(({ write }) => write.row.id ?? []), platform)
   const written = await writeRows(rebuilds, platform, services)
+  statistics.added(rebuilds.filter(({ write }) => write.row.id === null).length)
   const due: DueRom[] = []
   const changed: number[] = []
   for (const { one, isMoved } of rebuilds) {

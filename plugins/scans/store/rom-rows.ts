@@ -178,12 +178,14 @@ export function createRomStore (pool: pg.Pool) {
       return rows
     },
 
-    /** ROMs of other platforms with one of these SHA-1 sums. */
+    /** ROMs of other platforms with one of these SHA-1 sums: each by the index, however little is known of it. */
     async listElsewhere (platformId: number, sha1s: readonly string[]): Promise<PlacedHashes[]> {
       const { rows } = await pool.query<PlacedHashes>(`select r.id, r.platform_id, r.fs_path, r.fs_name, p.fs_inode,
           r.fs_size_bytes::float8 as fs_size_bytes, r.crc_hash, r.md5_hash, r.sha1_hash
-        from roms r join platforms p on p.id = r.platform_id
-        where r.sha1_hash = any($2::text[]) and r.platform_id <> $1 and r.crc_hash <> '' and r.md5_hash <> ''`,
+        from (select distinct unnest($2::text[]) as sha1_hash) wanted
+        cross join lateral (select * from roms where roms.sha1_hash = wanted.sha1_hash and platform_id <> $1
+          and crc_hash <> '' and md5_hash <> '' offset 0) r
+        join platforms p on p.id = r.platform_id`,
       [platformId, sha1s])
       return rows
     },
