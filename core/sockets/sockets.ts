@@ -49,6 +49,8 @@ export interface Sockets {
   publish<Name extends keyof ServerEvents> (
     room: string | readonly string[] | null, event: Name, payload: ServerEvents[Name]
   ): void
+  /** How many connections are open to all other processes and this one. Rejects when one of them does not answer. */
+  countConnections (): Promise<number>
   /** Disconnects what an ended session, token, device or account has open, at every endpoint and in every process. */
   end (who: SocketOwner): void
   /** Lets a user's open sockets into the administrators' room, or puts them out of it. */
@@ -70,6 +72,8 @@ export interface Sockets {
 declare module 'fastify' {
   interface FastifyInstance { sockets: Sockets }
 }
+
+const COUNT_EVENT = 'svc:count'
 
 export const ownerRoom = ({ kind, id }: SocketOwner) => `${kind}:${id}`
 export const userRoom = (userId: number) => `user:${userId}`
@@ -318,6 +322,10 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
       const target = room === null ? io : io.to(typeof room === 'string' ? room : [...room])
       target.emit(event, payload)
     },
+    async countConnections () {
+      const others = await io.serverSideEmitWithAck(COUNT_EVENT) as number[]
+      return others.reduce((sum, count) => sum + count, countHere())
+    },
     end (who) {
       for (const namespace of namespaces) namespace.in(ownerRoom(who)).disconnectSockets(true)
     },
@@ -345,6 +353,8 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
   }
 
   let isAttached = false
+  const countHere = () => isAttached ? io.engine.clientsCount : 0
+  io.on(COUNT_EVENT, (answer: (count: number) => void) => { answer(countHere()) })
   app.addHook('onReady', async () => {
     if (!accepts) return
     await app.workers.hear(END_CHANNEL, (payload) => {

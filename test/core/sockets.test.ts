@@ -210,6 +210,8 @@ t.test('what one process publishes arrives at the sockets of all others', async 
   const clients = [await connect(t, app, { cookie }), await connect(t, second, { cookie })]
   for (const one of [app, second]) await joined(one, userRoom(admin))
 
+  for (const one of everyone) t.equal(await one.sockets.countConnections(), 2, 'each process can tell how many listen to all')
+
   const heard = Promise.all(clients.map(collect))
   app.sockets.publish(userRoom(admin), 'test:said', { text: 'from the first' })
   second.sockets.publish(userRoom(admin + 1), 'test:said', { text: 'to someone else' })

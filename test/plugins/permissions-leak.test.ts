@@ -3,6 +3,7 @@ import { type Socket, io } from 'socket.io-client'
 import t from 'tap'
 import { listPluginPackages } from '../../core/loader/packages.ts'
 import { createAnnouncer } from '../../plugins/scans/run/announcer.ts'
+import { createListeners } from '../../plugins/scans/run/listeners.ts'
 import { buildTestApp } from '../support.ts'
 import { until } from '../until.ts'
 
@@ -244,7 +245,9 @@ t.test('events about what is hidden reach those who see it, and neither others n
     await new Promise((resolve) => { socket.once('scan:done', resolve) })
     return [name, words.sort()]
   })
-  await createAnnouncer(app, test.config).roms(rows.map(({ id }) => id), { is_new: false, is_identifying: false })
+  const listeners = createListeners(app, app.log)
+  t.teardown(() => { listeners.close() })
+  await createAnnouncer(app, test.config, listeners).roms(rows.map(({ id }) => id), { is_new: false, is_identifying: false })
   await scan()
   t.same(Object.fromEntries(await Promise.all(heard)), {
     alice: ['Open', 'snes'], bob: ['Grown', 'Open', 'Secret', 'Unrated', 'Veiled', 'snes', 'veiledbox'], guest: ['Open', 'snes']

@@ -1,10 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../../core/config/config.ts'
 import { SIGNED_IN_ROOM, userRoom } from '../../../core/sockets/sockets.ts'
+import type { Listeners } from './listeners.ts'
 
-/** Events per ROM: a burst at once, then so many per second; what is over is in the stats alone. */
-const BURST = 200
+/** Events per ROM at most: a burst at once, then so many per second; what is over is in the stats alone. */
 const PER_SECOND = 40
+const BURST_SECONDS = 5
 /** Left out of events: what belongs to one user, and what lists and details are asked for. */
 const PRIVATE_FIELDS = ['created_at', 'updated_at', 'rom_user', 'sibling_roms', 'files']
 
@@ -18,15 +19,16 @@ export function roomsOf (audience: readonly number[] | null, { sockets }: Pick<C
   return audience?.map(userRoom) ?? (sockets.guests === 'totals' ? SIGNED_IN_ROOM : null)
 }
 
-export function createAnnouncer (app: FastifyInstance, config: Config): Announcer {
-  let tokens = BURST
+export function createAnnouncer (app: FastifyInstance, config: Config, listeners: Listeners): Announcer {
+  let tokens = PER_SECOND * BURST_SECONDS
   let refilledAt = Date.now()
   /** ROMs that were shown as being identified: clients wait for the end of it. */
   const owed = new Set<number>()
 
   function take (wanted: number): number {
     const now = Date.now()
-    tokens = Math.min(BURST, tokens + (now - refilledAt) / 1_000 * PER_SECOND)
+    const perSecond = listeners.limit(PER_SECOND)
+    tokens = Math.min(perSecond * BURST_SECONDS, tokens + (now - refilledAt) / 1_000 * perSecond)
     refilledAt = now
     const granted = Math.min(wanted, Math.floor(tokens))
     tokens -= granted
@@ -43,6 +45,8 @@ export function createAnnouncer (app: FastifyInstance, config: Config): Announce
 
   return {
     async roms (ids, flags) {
+      if (ids.length === 0) return
+      await listeners.counted
       const chosen = choose(ids, flags.is_identifying)
       if (chosen.length === 0) return
       const audiences = await app.permissions.listAudiences(chosen)

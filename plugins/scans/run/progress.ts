@@ -1,10 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { toStorable } from '../../../core/database/json.ts'
+import type { Listeners } from './listeners.ts'
 import { type ScanProblem, type ScanStats, createStats } from '../schemas.ts'
 
-/** Stats go out at most this often. */
-const STATS_MS = 250
+/** Stats go out at most this often; more seldom where many listen. */
+const STATS_PER_SECOND = 4
 /** The job row, which clients poll, is written at most this often. */
 const REPORT_MS = 1_000
 /** How many problems are kept with the task; all of them are logged. */
@@ -25,13 +26,14 @@ export interface Progress {
 }
 
 export function createProgress (
-  app: FastifyInstance, log: Logger, report: (meta: Record<string, unknown>) => Promise<void>
+  app: FastifyInstance, log: Logger, listeners: Listeners, report: (meta: Record<string, unknown>) => Promise<void>
 ): Progress {
   const stats = createStats()
   const problems: ScanProblem[] = []
   let problemCount = 0
   let platform: string | null = null
   let isStale = false
+  let sentAt = 0
   let reportedAt = 0
   let reports: Promise<void> = Promise.resolve()
 
@@ -45,6 +47,7 @@ export function createProgress (
   async function send (): Promise<void> {
     if (!isStale) return
     isStale = false
+    sentAt = Date.now()
     app.sockets.publish(null, 'scan:update_stats', { ...stats })
     if (Date.now() - reportedAt < REPORT_MS) return
     reportedAt = Date.now()
@@ -52,8 +55,10 @@ export function createProgress (
   }
 
   const timer = setInterval(() => {
+    const perSecond = listeners.limit(STATS_PER_SECOND)
+    if (perSecond < STATS_PER_SECOND && Date.now() - sentAt < 1_000 / perSecond) return
     send().catch((err: unknown) => { log.warn({ err }, 'progress could not be reported') })
-  }, STATS_MS)
+  }, 1_000 / STATS_PER_SECOND)
 
   return {
     stats,

@@ -25,6 +25,7 @@ import { createMatchStore } from '../store/match-rows.ts'
 import { readPriorities } from '../identify/merge.ts'
 import { createPlatformFolders } from '../disk/platform-folder.ts'
 import type { PlatformScanServices } from './platform-services.ts'
+import { createListeners } from './listeners.ts'
 import { createProgress } from './progress.ts'
 import { createRomStore } from '../store/rom-rows.ts'
 import { createTableStatistics } from '../store/statistics.ts'
@@ -81,8 +82,9 @@ export async function runScan (
   const signal = AbortSignal.any([run.signal, ending.signal])
   const log = app.log.child({ task: run.id }) as Logger
   const { providers } = app.registry
-  const progress = createProgress(app, log, run.report)
-  const announcer = createAnnouncer(app, config)
+  const listeners = createListeners(app, log)
+  const progress = createProgress(app, log, listeners, run.report)
+  const announcer = createAnnouncer(app, config, listeners)
   const hasher = hashers.take(config)
   const store = createRomStore(app.pg)
   const statistics = createTableStatistics(app.pg, log)
@@ -169,6 +171,7 @@ export async function runScan (
       .catch((err: unknown) => { log.warn({ err }, 'what is wrong with the artwork could not be told') })
     await artwork.close().catch((err: unknown) => { log.warn({ err }, 'half-written artwork could not be deleted') })
     progress.close()
+    listeners.close()
     await progress.flush().catch((err: unknown) => { log.warn({ err }, 'the last totals could not be written') })
     hashers.release()
     await statistics.settle()

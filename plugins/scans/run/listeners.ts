@@ -1,0 +1,45 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
+import type { Logger } from 'pino'
+
+/**
+ * Of one kind of event, over all who listen. Each delivery costs a web worker some 20 µs, and what it needs for more is
+ * missing to the scan and to requests.
+ */
+const DELIVERIES_PER_SECOND = 2_000
+const COUNT_MS = 2_000
+/** What the first events wait for the first count. */
+const PATIENCE_MS = 500
+
+/** How many hear of a scan, which decides how often they are told. */
+export interface Listeners {
+  /** Resolves when they were counted once, or soon. */
+  counted: Promise<unknown>
+  /** So many events a second, or fewer where there are many to tell. */
+  limit (perSecond: number): number
+  close (): void
+}
+
+export function createListeners (app: FastifyInstance, log: Pick<Logger, 'warn'>): Listeners {
+  let count = 0
+  const closed = new AbortController()
+
+  async function ask (): Promise<void> {
+    try {
+      count = await app.sockets.countConnections()
+    } catch (err) {
+      // A web worker that ended does not answer.
+      if (!closed.signal.aborted) log.warn({ err }, 'those who listen could not be counted; the last count holds')
+    }
+  }
+
+  const timer = setInterval(() => { void ask() }, COUNT_MS).unref()
+  return {
+    counted: Promise.race([ask(), pause(PATIENCE_MS, undefined, { signal: closed.signal }).catch(() => {})]),
+    limit: (perSecond) => Math.min(perSecond, DELIVERIES_PER_SECOND / Math.max(1, count)),
+    close () {
+      clearInterval(timer)
+      closed.abort()
+    }
+  }
+}
