@@ -4,6 +4,7 @@ import { buffer } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { pack } from 'tar-stream'
 import { ZipFile } from 'yazl'
+import { pack7z } from './seven-zip.ts'
 
 export interface LibraryOptions {
   /** Small plain files, of 512 bytes to `smallKib`. */
@@ -13,6 +14,10 @@ export interface LibraryOptions {
   platforms: number
   /** In turn .zip, .tar.gz and .gz, with up to three members. */
   archives: number
+  /** ROMs that are a .zip with one member; default none. */
+  zips?: number
+  /** The same as .7z. */
+  sevenZips?: number
   /** ROMs that are a folder of two to five files. */
   folders: number
   seed?: number
@@ -29,7 +34,7 @@ export interface Library {
 }
 
 type Random = (below: number) => number
-interface Content { name: string, bytes: Buffer }
+export interface Content { name: string, bytes: Buffer }
 
 const PLATFORMS = [
   { folder: 'nes', ending: 'nes' }, { folder: 'snes', ending: 'sfc' }, { folder: 'genesis', ending: 'md' },
@@ -135,6 +140,16 @@ export async function buildLibrary (dir: string, options: LibraryOptions): Promi
       ({ name: `part ${index + 1}.${ending}`, bytes: nextContent() }))
     if (packer !== undefined) put(join(folder, `${nextName()}.${packer.ending}`), await packer.pack(members))
     library.roms++
+  }
+  for (const { count = 0, ending: packed, pack } of [
+    { count: options.zips, ending: 'zip', pack: packZip }, { count: options.sevenZips, ending: '7z', pack: pack7z }
+  ]) {
+    for (let number = 0; number < count; number++) {
+      const { folder, ending } = nextPlace()
+      const name = nextName()
+      put(join(folder, `${name}.${packed}`), await pack([{ name: `${name}.${ending}`, bytes: nextContent() }]))
+      library.roms++
+    }
   }
   for (let count = 0; count < options.folders; count++) {
     const { folder, ending } = nextPlace()

@@ -10,14 +10,29 @@ function readStatus (pid: number, field: 'VmHWM' | 'VmRSS'): number | null {
   return found === null ? null : Number(found[1]) / 1024
 }
 
+/** A process and those it started, as long as they run; https://man7.org/linux/man-pages/man5/proc_tid_children.5.html */
+export function listTree (pid: number): number[] {
+  if (process.platform !== 'linux') return [pid]
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter((text) => text !== '')
+  return [pid, ...children.flatMap((child) => listTree(Number(child)))]
+}
+
+function sumOf (values: readonly (number | null)[]): number | null {
+  return values.reduce((sum, value) => sum === null || value === null ? null : sum + value, 0)
+}
+
 /** The most memory a process ever had, its threads included. */
 export const readPeak = (pid: number) => readStatus(pid, 'VmHWM')
+/** The same of those it started, which may not have been at the same time. */
+export const readPeakOfOthers = (pid: number) => sumOf(listTree(pid).slice(1).map(readPeak))
 export const readMemory = (pid: number) => readStatus(pid, 'VmRSS')
 
 const TICKS_PER_SECOND = 100
 
-/** Seconds the processors worked for a process, its threads included; null where it cannot be told. */
-export function readProcessorSeconds (pid: number): number | null {
+/** Seconds the processors worked for a process, its threads and those it started; null where it cannot be told. */
+export const readProcessorSeconds = (pid: number) => sumOf(listTree(pid).map(readOwnSeconds))
+
+function readOwnSeconds (pid: number): number | null {
   if (process.platform !== 'linux') return null
   // The name in brackets may hold anything; after it, utime and stime are the 12th and 13th field.
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
@@ -45,20 +60,20 @@ export async function runProgram<Answer> (script: string, input: object): Promis
 
 export interface Timing {
   seconds: number
-  /** What the processors worked in that time, all threads together: almost the same on a busy machine. */
+  /** What the processors worked in that time, all threads and processes together: almost the same on a busy machine. */
   processorSeconds: number
-  /** The most memory this process ever had, in MiB; null where it cannot be told. */
+  /** The most memory this process and those it started ever had, in MiB; null where it cannot be told. */
   peakMib: number | null
 }
 
-/** Times something that this process does. */
+/** Times something that this process does, or has others do. */
 export async function time (work: () => Promise<unknown>): Promise<Timing> {
-  const used = process.cpuUsage()
+  const used = readProcessorSeconds(process.pid) ?? 0
   const started = performance.now()
   await work()
   const seconds = (performance.now() - started) / 1_000
-  const { user, system } = process.cpuUsage(used)
-  return { seconds, processorSeconds: (user + system) / 1_000_000, peakMib: readPeak(process.pid) }
+  const processorSeconds = (readProcessorSeconds(process.pid) ?? 0) - used
+  return { seconds, processorSeconds, peakMib: sumOf(listTree(process.pid).map(readPeak)) }
 }
 
 /** The other side of {@link runProgram}: does the work and ends the process. */

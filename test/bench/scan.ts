@@ -5,10 +5,13 @@ import { Command, InvalidArgumentError, Option } from 'commander'
 import { measureLargeFiles, measureSmallFiles } from './hashing.ts'
 import { PLATFORMS_MAX } from './library.ts'
 import { type Measurement, isMet, renderJson, renderTable } from './report.ts'
-import { measureProviders, measureScans } from './scans.ts'
+import { measureListeners, measureMixed, measureProviders, measureScans } from './scans.ts'
 
-const PARTS = ['hashing', 'first', 'quick', 'providers'] as const
+const PARTS = ['hashing', 'first', 'quick', 'mixed', 'listeners', 'providers'] as const
 type Part = typeof PARTS[number]
+
+/** How collections are packed, of a hundred ROMs; the others are plain files. */
+const MIXED = { zips: 21, sevenZips: 3, folders: 5 }
 
 interface Options {
   roms: number
@@ -19,6 +22,7 @@ interface Options {
   large: number
   largeMib: number
   providerRoms: number
+  listeners: number
   seed: number
   only?: Part[]
   keep?: boolean
@@ -55,6 +59,7 @@ function readOptions (): Options {
     .option('--large <count>', 'large files to hash', readCount, 8)
     .option('--large-mib <mib>', 'the size of each', readCount, 64)
     .option('--provider-roms <count>', 'ROMs that are looked up', readCount, 1_000)
+    .option('--listeners <count>', 'sockets that hear of a scan', readCount, 1_000)
     .option('--seed <number>', 'another seed makes another library', readCount, 1)
     .addOption(new Option('--only <part...>', 'only these parts').choices(PARTS))
     .option('--json', 'print one JSON object per line')
@@ -81,6 +86,13 @@ async function * measure (options: Options, folder: string): AsyncGenerator<Meas
     if (first !== undefined && parts.has('first')) yield first
     if (quick !== undefined && parts.has('quick')) yield quick
   }
+  if (parts.has('mixed')) {
+    const [zips = 0, sevenZips = 0, several = 0] = [MIXED.zips, MIXED.sevenZips, MIXED.folders]
+      .map((share) => Math.round(roms * share / 100))
+    yield * await measureMixed(folder,
+      { ...library, roms: roms - zips - sevenZips - several, archives: 0, zips, sevenZips, folders: several })
+  }
+  if (parts.has('listeners')) yield await measureListeners(folder, library, options.listeners)
   if (parts.has('providers')) yield await measureProviders(folder, options.providerRoms)
 }
 

@@ -5,7 +5,7 @@ import type { MinimalScanInput } from './minimal-scan.ts'
 import { type Timing, runProgram } from './process.ts'
 import { CONCURRENCY, LATENCY_MS, PROVIDERS, installProviders, startProviderServers } from './providers.ts'
 import type { Measurement, Target } from './report.ts'
-import { type ScanMeasure, withServer } from './server.ts'
+import { type ScanMeasure, type ServerOptions, withServer } from './server.ts'
 
 const FIRST_LEAST_ROMS_PER_SECOND = 3_300
 const QUICK_MOST_SECONDS = 3
@@ -15,6 +15,11 @@ const PEAK_MOST_MIB = 400
 /** "Well below one" round trip for each ROM. */
 const STATEMENTS_MOST_PER_ROM = 0.5
 const PROVIDERS_MOST_RATIO = 1.2
+/** Of what a program takes that does no more than the same hashes and one bare table. */
+const FIRST_MOST_RATIO = 1.3
+/** Of what the same scan takes with nobody listening. */
+const LISTENED_MOST_RATIO = 1.05
+const DELAY_MOST_MS = 100
 
 function memoryTarget ({ memory }: ScanMeasure): Target[] {
   if (memory.peak === null) return []
@@ -27,7 +32,8 @@ function commonFigures (measure: ScanMeasure, library: Library): Record<string, 
     seconds,
     'ROMs/s': library.roms / seconds,
     'files/s': library.files / seconds,
-    ...(processorSeconds === null ? {} : { 'processor seconds of the scan worker': processorSeconds }),
+    ...(processorSeconds === null ? {} : { 'processor seconds of the scan worker and its hashing': processorSeconds }),
+    ...(measure.hashingPeak === null ? {} : { 'peak memory of the process that hashes, MiB': measure.hashingPeak }),
     ...(memory.before === null ? {} : { 'memory of the scan worker before, MiB': memory.before }),
     'statements for each ROM': statements / library.roms,
     'statements for each ROM, without those of events': (statements - notifications) / library.roms,
@@ -90,6 +96,55 @@ export async function measureScans (folder: string, options: LibraryOptions): Pr
     check(quick, library, { new_roms: 0, updated_roms: 0 })
     return [describeFirst(first, library, minimal), describeQuick(quick, library)]
   })
+}
+
+/** The first scan of a library, by a server that was started for the first time, beside the least a scan can be. */
+async function scanFirst (folder: string, library: Library, options: ServerOptions) {
+  return await withServer(folder, library.dir, async (server) => {
+    const minimal = await runProgram<Timing>('minimal-scan.ts', { dir: library.dir, databaseUrl: server.databaseUrl })
+    const measure = await server.scan({ type: 'quick', apis: [] })
+    check(measure, library, { new_roms: library.roms, new_files: library.files })
+    return { measure, minimal }
+  }, options)
+}
+
+/** The first scan of plain files, archives and folders as people have them; then by a server that still starts. */
+export async function measureMixed (folder: string, options: LibraryOptions): Promise<Measurement[]> {
+  const library = await buildLibrary(join(folder, 'mixed'), options)
+  const measurements: Measurement[] = []
+  for (const isVeryFirst of [false, true]) {
+    const { measure, minimal } = await scanFirst(join(folder, isVeryFirst ? 'starting' : 'started'), library, { isVeryFirst })
+    const ratio = measure.seconds / minimal.seconds
+    measurements.push({
+      name: `first scan of ${library.roms} ROMs, packed as people have them${isVeryFirst ? ', while the server starts' : ''}`,
+      figures: { ...commonFigures(measure, library), 'seconds of a minimal program': minimal.seconds },
+      targets: [{ what: 'times the minimal program', is: ratio, most: FIRST_MOST_RATIO }, ...memoryTarget(measure)],
+      notes: []
+    })
+  }
+  return measurements
+}
+
+/** The first scan of a library while so many sockets listen, beside the same scan with nobody there. */
+export async function measureListeners (
+  folder: string, options: LibraryOptions, listeners: number
+): Promise<Measurement> {
+  const library = await buildLibrary(join(folder, 'listened'), options)
+  const alone = await scanFirst(join(folder, 'alone'), library, {})
+  const { measure } = await scanFirst(join(folder, 'heard'), library, { listeners })
+  const { delays: { p50, p99, deliveries } } = measure
+  return {
+    name: `first scan of ${library.roms} ROMs while ${listeners} sockets listen`,
+    figures: {
+      ...commonFigures(measure, library), deliveries, 'seconds with nobody there': alone.measure.seconds,
+      'ms after the first client, p50': p50
+    },
+    targets: [
+      { what: 'ms after the first client, p99', is: p99, most: DELAY_MOST_MS },
+      { what: 'times the scan with nobody there', is: measure.seconds / alone.measure.seconds, most: LISTENED_MOST_RATIO }
+    ],
+    notes: []
+  }
 }
 
 /** A scan of `roms` small files against local sources that take a while to answer. */

@@ -5,7 +5,8 @@ import { io } from 'socket.io-client'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../core/postgres/embedded.ts'
 import { type Command, listChildren, runSvc, settings, waitUntilListening } from '../e2e/server.ts'
 import { until } from '../until.ts'
-import { readMemory, readPeak, readProcessorSeconds, resetPeak } from './process.ts'
+import { type Delays, openListeners } from './listeners.ts'
+import { readMemory, readPeak, readPeakOfOthers, readProcessorSeconds, resetPeak } from './process.ts'
 
 export interface ScanMeasure {
   seconds: number
@@ -18,10 +19,24 @@ export interface ScanMeasure {
   transactions: number
   /** Of the scan worker, in MiB; null where they cannot be told. */
   memory: { before: number | null, peak: number | null }
-  /** Seconds the processors worked for the scan worker: unlike the time it took, almost the same on a busy machine. */
+  /** Of the process that hashes. */
+  hashingPeak: number | null
+  /**
+   * Seconds the processors worked for the scan worker and the process that hashes: unlike the time it took, almost the
+   * same on a busy machine.
+   */
   processorSeconds: number | null
   /** Events that a connected client got. */
   events: number
+  /** Of those who listened besides. */
+  delays: Delays
+}
+
+export interface ServerOptions {
+  /** Whether work begins while the first start still compiles its code. */
+  isVeryFirst?: boolean
+  /** Sockets that listen besides the one that waits for the end. */
+  listeners?: number
 }
 
 export interface BenchServer {
@@ -34,6 +49,8 @@ interface Ended extends Pick<ScanMeasure, 'seconds' | 'stats' | 'problems'> { st
 const ADMIN = { SVC_ADMIN_USERNAME: 'bench', SVC_ADMIN_PASSWORD: 'bench-only' }
 const CREDENTIALS = `${ADMIN.SVC_ADMIN_USERNAME}:${ADMIN.SVC_ADMIN_PASSWORD}`
 const AUTHORIZATION = `Basic ${Buffer.from(CREDENTIALS).toString('base64')}`
+/** Starting and compiling yield to everything else, so that they take long where much else runs. */
+const PATIENCE_MS = 180_000
 /** Of all processes of the server. What a backend did in its last second may be missing from the transactions. */
 const COUNTS = `select (d.xact_commit + d.xact_rollback)::float8 as transactions, s.*
   from pg_stat_database d cross join lateral (
@@ -60,14 +77,18 @@ async function connect (url: string): Promise<pg.Client> {
 }
 
 /** The first start compiles the code for later ones beside its work, which would cost the scan a core. */
-async function waitUntilCalm (dataDir: string, server: Command): Promise<number> {
-  await until(async () => existsSync(join(dataDir, 'run', 'compiled', 'complete')), 'compiled code', server)
+async function waitUntilCompiled (dataDir: string, server: Command): Promise<void> {
+  await until(async () => existsSync(join(dataDir, 'run', 'compiled', 'complete')), 'compiled code', { ...server, ms: PATIENCE_MS })
+}
+
+async function findWorker (server: Command): Promise<number> {
   return await until(async () => (await listChildren(server.pid, 'worker'))[0], 'a scan worker', server)
 }
 
 /** Runs `svc start` with one web worker and a scan worker, for as long as `work` takes. */
 export async function withServer<T> (
-  dataDir: string, libraryDir: string, work: (server: BenchServer) => Promise<T>
+  dataDir: string, libraryDir: string, work: (server: BenchServer) => Promise<T>,
+  { isVeryFirst = false, listeners = 0 }: ServerOptions = {}
 ): Promise<T> {
   const ends: (() => unknown)[] = []
   const teardown = (end?: () => unknown) => { if (end !== undefined) ends.unshift(end) }
@@ -77,20 +98,21 @@ export async function withServer<T> (
     const server = runSvc({ teardown }, ['start'], settings(dataDir, {
       ...ADMIN, SVC_DATABASE_URL: database.url, SVC_LIBRARY_DIR: libraryDir, WEB_SERVER_CONCURRENCY: '1', SVC_LOG_LEVEL: 'warn'
     }))
-    const { url } = await waitUntilListening(server, dataDir)
-    const workerPid = await waitUntilCalm(dataDir, server)
+    const { url } = await waitUntilListening(server, dataDir, PATIENCE_MS)
+    if (!isVeryFirst) await waitUntilCompiled(dataDir, server)
+    const workerPid = await findWorker(server)
     const client = await connect(database.url)
     teardown(() => client.end())
     return await work({
       databaseUrl: database.url,
-      scan: async (payload) => await measureScan({ url, workerPid, client, server }, payload)
+      scan: async (payload) => await measureScan({ url, workerPid, client, server, listeners }, payload)
     })
   } finally {
     for (const end of ends) await end()
   }
 }
 
-interface Running { url: string, workerPid: number, client: pg.Client, server: Command }
+interface Running { url: string, workerPid: number, client: pg.Client, server: Command, listeners: number }
 
 async function requestScan (url: string, payload: object): Promise<string | null> {
   const answer = await fetch(`${url}/api/tasks/scan`, {
@@ -112,8 +134,10 @@ async function readCounts (client: pg.Client) {
 }
 
 /** As an app does it: asks by HTTP, and hears of the end by its socket. */
-async function measureScan ({ url, workerPid, client, server }: Running, payload: object): Promise<ScanMeasure> {
+async function measureScan (running: Running, payload: object): Promise<ScanMeasure> {
+  const { url, workerPid, client, server } = running
   const socket = io(url, { path: '/ws/socket.io', transports: ['websocket'], extraHeaders: { authorization: AUTHORIZATION } })
+  const listeners = await openListeners(url, AUTHORIZATION, running.listeners)
   let events = 0
   const over = new Promise<void>((resolve, reject) => {
     socket.onAny((name: string) => {
@@ -132,6 +156,7 @@ async function measureScan ({ url, workerPid, client, server }: Running, payload
     const id = await until(() => requestScan(url, payload), 'a scan that is queued', server)
     await over
     const peak = readPeak(workerPid)
+    const hashingPeak = readPeakOfOthers(workerPid)
     const processor = readProcessorSeconds(workerPid)
     const after = await readCounts(client)
     const { rows: [ended] } = await client.query<Ended>(ENDED, [id])
@@ -144,10 +169,13 @@ async function measureScan ({ url, workerPid, client, server }: Running, payload
       notifications: after.notifications - before.notifications,
       transactions: after.transactions - before.transactions,
       memory: { before: memoryBefore, peak },
+      hashingPeak,
+      delays: listeners.read(),
       processorSeconds: processor === null || processorBefore === null ? null : processor - processorBefore,
       events
     }
   } finally {
     socket.disconnect()
+    listeners.close()
   }
 }
