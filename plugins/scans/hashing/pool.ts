@@ -12,6 +12,8 @@ const WATCH_INTERVAL_MS = 250
 const GRACE_MS = 1000
 /** The JavaScript heap of a thread, in MiB; file content lies outside of it. */
 const HEAP_MIB = 256
+/** For new objects: each small file leaves dozens, which the collector of a small nursery moves again and again. */
+const NURSERY_MIB = 24
 
 interface Task {
   readonly job: Job
@@ -131,7 +133,7 @@ export class ThreadPool {
     const workerData: ThreadSettings = { shared: state.buffer, memoryOwner: this.#memoryOwner.buffer, number }
     const worker = new Worker(this.#script, {
       workerData,
-      resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB }
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB, maxYoungGenerationSizeMb: NURSERY_MIB }
     })
     const thread: Thread = { worker, number, state, batch: [] }
     worker.on('message', (results: JobResult[]) => this.#finishBatch(thread, results))
