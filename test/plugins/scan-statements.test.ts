@@ -1,7 +1,7 @@
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { createRomStore } from '../../plugins/scans/store/rom-rows.ts'
-import { createTableStatistics } from '../../plugins/scans/store/statistics.ts'
+import { createTableStatistics } from '../../plugins/scans/store/statistics-rows.ts'
 import { shareTestApp } from '../support.ts'
 
 const fresh = shareTestApp(t)
