@@ -3,6 +3,7 @@ import t from 'tap'
 import { readTime } from '../../core/database/times.ts'
 import type { PlaySessionIngestResponse, PlaySessionView, PlayTotalsView } from '../../plugins/play-sessions/schemas.ts'
 import { buildTestApp } from '../support.ts'
+import { until } from '../until.ts'
 import { addRom, countQueries } from './roms-support.ts'
 
 type Headers = Record<string, string>
@@ -225,6 +226,8 @@ t.test("a device that is none of the user's counts as none; a token's own is tak
   t.same(await totals(), [])
   t.same(new Set((await list('', token)).map((one) => one.device_id)), new Set([own.device_id]), 'its own where none is named')
   await app.pg.query("update client_tokens set scopes = scopes || '{devices.read}'::text[] where id = $1", [id])
+  const url = `/api/play-sessions?device_id=${second.device_id}`
+  await until(async () => (await app.inject({ url, headers: token })).statusCode === 200, 'the new scope counts')
   t.match(await list(`?device_id=${second.device_id}`, token), [{ device_id: second.device_id }, {}])
   t.ok(new Set((await list('', token)).map((one) => one.device_id)).size > 1, 'all where it may read devices')
   t.ok((await totals()).some((one) => one.rom_id === rom))
