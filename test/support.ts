@@ -51,6 +51,8 @@ const RUNNING_TABLES = [...KEPT_TABLES, 'public.workers', 'pgboss.schedule']
 /** Deleting from fifty tables, most of them empty, takes a tenth of truncating them. Foreign keys are not looked at. */
 const emptyAllBut = (kept: readonly string[]) => `do $$ declare place text; begin
   set local session_replication_role = replica;
+  for place in select tablename from pg_tables where tablename ~ '^plugin_index_\\d+$'
+  loop execute 'drop table ' || place; end loop;
   for place in select format('%I.%I', schemaname, tablename) from pg_tables
     where schemaname in ('public', 'pgboss') and schemaname || '.' || tablename <> all('{${kept.join(',')}}')
   loop execute 'delete from ' || place; end loop;

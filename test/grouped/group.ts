@@ -5,7 +5,7 @@ import root, { type Test } from 'tap'
 import { SERVER_DIR } from '../../core/server-dir.ts'
 
 /** What tap allows a file. */
-const FILE_TIMEOUT_MS = Number(process.env.TAP_TIMEOUT ?? 120) * 1_000
+const FILE_TIMEOUT_MS = Number(process.env.TAP_TIMEOUT ?? 240) * 1_000
 /** A file that takes too long is to be told of by itself, before the process is. */
 const GRACE_MS = 10_000
 
