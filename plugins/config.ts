@@ -6,16 +6,24 @@ import { OidcSchema } from './oidc/config.ts'
 import { SystemSchema } from './platforms/config.ts'
 import { ResourcesSchema } from './resources/config.ts'
 import { ScanSchema } from './scans/config.ts'
+import { EmulatorjsSchema, StreamingSchema } from './settings/config.ts'
 import { TasksSchema } from './tasks/config.ts'
 
-/** The sections of the configuration that features bring, in the order `svc config` prints them. */
-export const sections = {
+/** Those that follow `config.yml`: whoever keeps a value of them takes no notice of a change. */
+export const liveSections = {
   exclude: ExcludeSchema,
   system: SystemSchema,
   filesystem: FilesystemSchema,
+  scan: ScanSchema,
+  emulatorjs: EmulatorjsSchema,
+  streaming: StreamingSchema
+}
+
+/** The sections of the configuration that features bring, in the order `svc config` prints them. */
+export const sections = {
+  ...liveSections,
   oidc: OidcSchema,
   mail: MailSchema,
-  scan: ScanSchema,
   assets: AssetsSchema,
   resources: ResourcesSchema,
   devices: DevicesSchema,

@@ -1,2 +1,2 @@
 /** The sections of the configuration that features bring. */
-export { sections } from '../../plugins/config.ts'
+export { liveSections, sections } from '../../plugins/config.ts'

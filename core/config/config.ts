@@ -7,9 +7,10 @@ import { FormatRegistry } from '@sinclair/typebox'
 import { parseDocument } from 'yaml'
 import { type Config, ConfigSchema } from './schema.ts'
 import { type Environment, settingsEnvironment } from './environment.ts'
+import { followConfig } from './follow.ts'
 import { StartError } from '../errors.ts'
 
-export type { Config } from './schema.ts'
+export type { Config, ConfigFile } from './schema.ts'
 
 /** A setting: its path in config.yml, its schema and the variable that sets it. */
 export interface Setting { path: string[], schema: TSchema, env: string | undefined }
@@ -71,11 +72,18 @@ export function getAt (value: unknown, path: string[]): unknown {
     typeof at === 'object' && at !== null ? (at as Record<string, unknown>)[key] : undefined, value)
 }
 
-function applyEnvironment (target: Record<string, unknown>, settings: Setting[], environment: Environment): void {
+/** @returns the variable of each setting that is set by one, by its path with dots */
+function applyEnvironment (
+  target: Record<string, unknown>, settings: Setting[], environment: Environment
+): Map<string, string> {
+  const fixed = new Map<string, string>()
   for (const { path, schema, env } of settings) {
     const text = env === undefined ? undefined : environment[env]
-    if (text !== undefined && text !== '') setAt(target, path, coerceText(text, schema))
+    if (env === undefined || text === undefined || text === '') continue
+    setAt(target, path, coerceText(text, schema))
+    fixed.set(path.join('.'), env)
   }
+  return fixed
 }
 
 /** Empty sections of YAML are null; they mean "nothing set". */
@@ -90,7 +98,7 @@ function dropNulls (value: unknown): unknown {
  *
  * @throws StartError naming file, line and remedy when it is not YAML or not a mapping.
  */
-export function readConfigFile (file: string): Record<string, unknown> {
+function readConfigFile (file: string): Record<string, unknown> {
   if (!existsSync(file)) return {}
   const document = parseDocument(readFileSync(file, 'utf8'))
   const [problem] = document.errors
@@ -148,18 +156,22 @@ function readSecretKey (dataDir: string): string {
 export interface LoadedConfig { config: Config, warnings: string[] }
 
 /**
- * Reads environment over `config.yml` over defaults.
+ * Reads environment over `config.yml` over defaults. Some sections of what is returned follow the file.
  *
  * @throws StartError naming each wrong key, its value and the remedy.
  */
 export function loadConfig (environment: Environment = settingsEnvironment()): LoadedConfig {
-  const settings = listSettings(ConfigSchema)
   const dataDir = resolve(environment.SVC_DATA_DIR || './data')
   const file = join(dataDir, 'config.yml')
+  return followConfig(file, () => readConfig(dataDir, file, environment))
+}
+
+function readConfig (dataDir: string, file: string, environment: Environment): LoadedConfig {
+  const settings = listSettings(ConfigSchema)
   const content = readConfigFile(file)
   const warnings = findUnknownKeys(content, ConfigSchema)
     .map((key) => `${key} in ${file} is not a setting and is ignored; see svc config for the settings there are`)
-  applyEnvironment(content, settings, environment)
+  const fixed = applyEnvironment(content, settings, environment)
   const filled = Value.Default(ConfigSchema, content)
   if (!Value.Check(ConfigSchema, filled)) {
     const problems = [...Value.Errors(ConfigSchema, filled)]
@@ -169,7 +181,11 @@ export function loadConfig (environment: Environment = settingsEnvironment()): L
   const library = filled.library_dir === undefined ? join(dataDir, 'library') : resolve(filled.library_dir)
   const secretKey = filled.auth.secret_key ?? readSecretKey(dataDir)
   const config: Config = {
-    ...filled, data_dir: dataDir, library_dir: library, auth: { ...filled.auth, secret_key: secretKey }
+    ...filled,
+    data_dir: dataDir,
+    library_dir: library,
+    auth: { ...filled.auth, secret_key: secretKey },
+    file: { path: file, fixed, findProblem: () => null }
   }
   return { config: deepFreeze(config), warnings }
 }

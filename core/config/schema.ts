@@ -134,8 +134,19 @@ export const ConfigSchema = Type.Object({
 })
 
 type Loaded = Static<typeof ConfigSchema>
+
+/** Where settings are kept. */
+export interface ConfigFile {
+  path: string
+  /** The variables that settings are set by, by the path of the setting with dots. */
+  fixed: ReadonlyMap<string, string>
+  /** Why the file cannot be used as it is now, so that what it said before applies; null when it can. */
+  findProblem (): string | null
+}
+
 /** The effective configuration. Paths are absolute; the secret key is always there. */
 export type Config = Omit<Loaded, 'library_dir' | 'auth'> & {
   library_dir: string
   auth: Loaded['auth'] & { secret_key: string }
+  file: ConfigFile
 }

@@ -4,7 +4,7 @@ import type { Config } from '../config/config.ts'
 import { createMask } from '../http/mask.ts'
 import { type PluginServices, createContext, readPreferences } from './context.ts'
 import { createMemo } from './memo.ts'
-import { readPluginConfig } from './plugin-config.ts'
+import { followSettings, readPluginConfig } from './plugin-config.ts'
 import {
   type Exported, type ImportedPlugin, importApart, importPlugin, messageOf, readDescriptor, readManifest
 } from './import.ts'
@@ -197,6 +197,7 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
       buildIndex: index === undefined ? undefined : (scope) => index.build(createContext(services, scope) as never)
     })
     candidate.services = services
+    if (kind === 'exporter') followSettings(services, definition, config)
   }
 
   /** Only among those that can be asked: the one that closes a circle is left out, in load order. */

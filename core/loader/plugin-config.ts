@@ -154,3 +154,16 @@ export function readPluginConfig (
   }
   return { status: 'ready', value: filled, secrets, origins: findOrigins(filled), folders }
 }
+
+/** Has an exporter's settings follow `config.yml`, as its section does. What does not fit leaves them as they were. */
+export function followSettings (services: { config: unknown }, exporter: ConfiguredPlugin, config: Config): void {
+  let settings = services.config
+  Object.defineProperty(services, 'config', {
+    enumerable: true,
+    get: () => {
+      const now = readPluginConfig('exporter', exporter, config)
+      if (now.status === 'ready') settings = now.value
+      return settings
+    }
+  })
+}

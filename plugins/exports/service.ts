@@ -1,9 +1,8 @@
-import { join } from 'node:path'
 import { Value } from '@sinclair/typebox/value'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import { sha256 } from '../../core/access/secrets.ts'
-import { type Config, readConfigFile } from '../../core/config/config.ts'
+import { type Config, getAt } from '../../core/config/config.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
 import { createPlaceMask } from '../../core/config/places.ts'
 import type { Structure } from '../library/structure.ts'
@@ -84,18 +83,10 @@ export function createExports (app: FastifyInstance, config: Config) {
     for (const error of errors) log.warn(error, 'export failed')
   }
 
-  /** The file's word counts as it is now, so that switching an export on needs no restart. */
   function isSwitchedOn (key: string): boolean {
-    let scan: unknown
-    try {
-      scan = readConfigFile(join(config.data_dir, 'config.yml')).scan
-    } catch (err) {
-      log.warn({ err }, 'config.yml cannot be read; its state at the start counts')
-      scan = config.scan
-    }
-    const section = (scan as Record<string, { export?: unknown } | undefined> | undefined)?.[key]
-    if (section?.export === undefined || typeof section.export === 'boolean') return section?.export === true
-    log.warn({ setting: `scan.${key}.export`, value: section.export }, 'neither true nor false, so nothing is exported')
+    const value = getAt(config.scan, [key, 'export'])
+    if (value === undefined || typeof value === 'boolean') return value === true
+    log.warn({ setting: `scan.${key}.export`, value }, 'neither true nor false, so nothing is exported')
     return false
   }
 

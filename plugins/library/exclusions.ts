@@ -28,6 +28,10 @@ export interface ExclusionRules {
 export const DEFAULT_EXCLUDED_EXTENSIONS: readonly string[] =
   ['db', 'ini', 'tmp', 'bak', 'lock', 'log', 'cache', 'crdownload', 'part', 'assembling']
 
+/** A PC game keeps its settings in .ini files: they are no ROMs, yet they are part of one. */
+export const DEFAULT_EXCLUDED_PART_EXTENSIONS: readonly string[] =
+  DEFAULT_EXCLUDED_EXTENSIONS.filter((extension) => extension !== 'ini')
+
 export const DEFAULT_EXCLUDED_FILES: readonly string[] = [
   '.DS_Store', '.localized', '.Trashes', '.stfolder', '@SynoResource', '*:Zone.Identifier', 'gamelist.xml',
   'metadata.pegasus.txt'
@@ -54,11 +58,9 @@ export const FRONTEND_FILES: readonly string[] = [
 /** The built-in rules together with the configured ones. */
 export function createExclusions (settings: Exclusions): ExclusionRules {
   const { single_file: single, multi_file: multi } = settings.roms
-  // A PC game keeps its settings in .ini files: they are no ROMs, yet they are part of one.
-  const partExtensions = DEFAULT_EXCLUDED_EXTENSIONS.filter((extension) => extension !== 'ini')
   const isSingleExtension = matchExtensions([...DEFAULT_EXCLUDED_EXTENSIONS, ...single.extensions])
   const isSingleName = matchNames([...DEFAULT_EXCLUDED_FILES, ...FRONTEND_FILES, ...single.names])
-  const isPartExtension = matchExtensions([...partExtensions, ...multi.parts.extensions])
+  const isPartExtension = matchExtensions([...DEFAULT_EXCLUDED_PART_EXTENSIONS, ...multi.parts.extensions])
   const isPartName = matchNames([...DEFAULT_EXCLUDED_FILES, ...multi.parts.names])
   return {
     isExcludedPlatform: matchFolders([...DEFAULT_EXCLUDED_FOLDERS, ...settings.platforms]),

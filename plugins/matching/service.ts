@@ -20,8 +20,6 @@ export function createMatching (app: FastifyInstance, config: Config) {
     concurrency: CONCURRENCY, timeoutSeconds: TIMEOUT_MS / 1_000, run: createMatcher(app, config)
   })
 
-  const priorities = readPriorities(config, app.registry.providers)
-
   /** Of a provider whose ids are numbers, text that is none means no id. */
   function toId (text: string, type: 'integer' | 'string'): ProviderId | null {
     const trimmed = text.trim()
@@ -34,7 +32,7 @@ export function createMatching (app: FastifyInstance, config: Config) {
     async getSources (em: EntityManager, viewer: Viewer, id: number): Promise<FieldSources> {
       const sourced = await selectSourced(em, viewer, id)
       if (sourced === null) throw notFound(`ROM with ID '${id}' not found`)
-      return listFieldSources(sourced.rom, sourced.founds, priorities)
+      return listFieldSources(sourced.rom, sourced.founds, readPriorities(config, app.registry.providers))
     },
 
     /**

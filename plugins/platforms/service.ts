@@ -43,7 +43,8 @@ export function createPlatforms (app: FastifyInstance, config: Config) {
 
   async function toViews (em: EntityManager, rows: readonly PlatformRow[]): Promise<PlatformView[]> {
     const firmware = await selectFirmware(em, rows.map((row) => row.id))
-    return rows.map((row) => toPlatformView(row, factsOf(row, config.system), firmware.get(row.id) ?? [], providers))
+    const { system } = config
+    return rows.map((row) => toPlatformView(row, factsOf(row, system), firmware.get(row.id) ?? [], providers))
   }
 
   async function get (em: EntityManager, viewer: Viewer, id: number): Promise<PlatformView> {
@@ -96,9 +97,9 @@ export function createPlatforms (app: FastifyInstance, config: Config) {
     /** Folders that no scan has taken in yet. */
     async listUnscanned (em: EntityManager): Promise<PlatformView[]> {
       const known = new Set((await em.find(Platform, {}, { fields: ['fs_slug'] })).map((platform) => platform.fs_slug))
-      const now = new Date()
+      const [now, { system }] = [new Date(), config]
       return (await folders.list()).filter((folder) => !known.has(folder)).map((folder) => {
-        const { facts, ...names } = resolvePlatform(folder, config.system)
+        const { facts, ...names } = resolvePlatform(folder, system)
         return toSyntheticView({ ...names, fs_slug: folder }, facts, now, providers)
       })
     },

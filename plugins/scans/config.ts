@@ -4,17 +4,21 @@ import { Type } from '@sinclair/typebox'
 import { Names, Section } from '../../core/config/setting.ts'
 import { StringEnum } from '../../core/typebox.ts'
 
+const Override = (what: string) => Type.Optional(Type.Array(Type.String({ minLength: 1 }), {
+  description: `Providers of ${what}, most trusted first, in place of artwork; others follow`
+}))
+
 export const ScanSchema = Type.Object({
   priority: Section({
     metadata: Names('Providers of text, most trusted first; others follow', METADATA_PRIORITY),
     artwork: Names('Providers of artwork, most trusted first; others follow', ARTWORK_PRIORITY),
-    cover: Names('Overrides artwork for covers, unless it is empty'),
-    screenshot: Names('Overrides artwork for screenshots, unless it is empty'),
-    manual: Names('Overrides artwork for manuals, unless it is empty'),
-    region: Names('Region codes, most wanted first', ['us', 'wor', 'ss', 'eu', 'jp']),
+    cover: Override('covers'),
+    screenshot: Override('screenshots'),
+    manual: Override('manuals'),
+    region: Names('Region codes, most wanted first', ['us', 'wor', 'ss', 'eu', 'jp'], { env: 'SCAN_REGION_PRIORITY' }),
     region_mode: StringEnum(['prefer_rom_tags', 'prefer_config'],
       { default: 'prefer_rom_tags', description: "Whether a ROM's own regions go before the list" }),
-    language: Names('Language codes, most wanted first', ['en'])
+    language: Names('Language codes, most wanted first', ['en'], { env: 'SCAN_LANGUAGE_PRIORITY' })
   }),
   media: Type.Array(StringEnum(MEDIA_KINDS), {
     default: ['box2d', 'screenshot', 'manual'], description: 'Media kept besides the cover'

@@ -45,8 +45,6 @@ function toCoverView (cover: CoverChoice): CoverView {
 }
 
 export function createSearch (app: FastifyInstance, config: Config) {
-  const { metadata, artwork, cover = artwork } = config.scan.priority
-
   app.jobs.define<Call>(QUEUE, {
     concurrency: CONCURRENCY, timeoutSeconds: TIMEOUT_MS / 1_000, run: createAsker(app, config)
   })
@@ -72,7 +70,7 @@ export function createSearch (app: FastifyInstance, config: Config) {
       const answer = await ask({ kind: 'games', rom_id: query.rom_id, term, by }, caller) as GamesAnswer
       checkAnswered(answer, 'No metadata providers enabled')
       return {
-        results: mergeGames(answer, app.roms.providers, metadata, rom.platform_id, caller),
+        results: mergeGames(answer, app.roms.providers, config.scan.priority.metadata, rom.platform_id, caller),
         left_out: answer.failures.map(toLeftOut)
       }
     },
@@ -86,6 +84,7 @@ export function createSearch (app: FastifyInstance, config: Config) {
       const term = given.trim()
       const answer = await ask({ kind: 'covers', term }, caller) as CoversAnswer
       checkAnswered(answer, 'No SteamGridDB enabled')
+      const { artwork, cover = artwork } = config.scan.priority
       const place = (key: string) => cover.includes(key) ? cover.indexOf(key) : cover.length
       const groups = answer.answers.toSorted((a, b) => place(a.key) - place(b.key)).flatMap(({ found }) => found)
       const results = groups.map(({ name, covers }) => ({

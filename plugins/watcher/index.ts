@@ -63,8 +63,8 @@ function createWatcher (app: FastifyInstance, config: Config) {
     await scan.takeUp()
     const watch = watchLibrary({
       libraryDir: config.library_dir,
-      settings: config.filesystem,
-      rules: app.library.rules,
+      readSettings: () => config.filesystem,
+      readRules: () => app.library.rules,
       log: app.log,
       onChange: scan.change,
       onWrite: scan.write

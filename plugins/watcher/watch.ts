@@ -10,8 +10,9 @@ import { type PlatformPlace, openPlatform, readUpperFolders } from './watched-pl
 
 export interface LibraryWatchOptions {
   libraryDir: string
-  settings: FilesystemSettings
-  rules: ExclusionRules
+  /** As they are now; a change of them is noticed at the next look. */
+  readSettings (): FilesystemSettings
+  readRules (): ExclusionRules
   log: Pick<Logger, 'info' | 'warn' | 'error'>
   /** Something that a scan would see appeared in a platform or vanished from it; null: anything may have. */
   onChange (fsSlug: string | null): void
@@ -40,9 +41,9 @@ const isAtOrAbove = (path: string, other: string) => other === path || other.sta
  * platforms, and all below them that a scan reads. A library that is not there is waited for.
  */
 export function watchLibrary (options: LibraryWatchOptions): LibraryWatch {
-  const { libraryDir, settings, rules, log, onChange, onWrite, checkMs = CHECK_MS, open = openWatch } = options
+  const { libraryDir, readSettings, readRules, log, onChange, onWrite, checkMs = CHECK_MS, open = openWatch } = options
   const steps = createSteps((err) => { log.error({ err }, 'a change of the library could not be looked at') })
-  const folders = createWatchedFolders({ rules, open, steps, onChange, onWrite })
+  const folders = createWatchedFolders({ readRules, open, steps, onChange, onWrite })
   /** Names that appeared or vanished above the platforms' own folders. */
   const touched = new Set<string>()
   const uppers = createUpperFolders(libraryDir, open, (path) => {
@@ -58,7 +59,7 @@ export function watchLibrary (options: LibraryWatchOptions): LibraryWatch {
 
   async function read () {
     try {
-      const found = await readUpperFolders(libraryDir, settings, rules)
+      const found = await readUpperFolders(libraryDir, readSettings(), readRules())
       return { ...found, problem: found.platforms.size > 0 ? null : `The library ${libraryDir} holds no platform folders` }
     } catch (err) {
       if (!(err instanceof LibraryUnreadableError)) throw err

@@ -18,7 +18,7 @@ export interface WatchedFolder extends Folder {
 }
 
 export interface WatchedFoldersOptions {
-  rules: ExclusionRules
+  readRules (): ExclusionRules
   open: OpenWatch
   steps: Steps
   /** Something that a scan would see appeared or vanished. */
@@ -39,7 +39,7 @@ interface Watched {
 const TEMPORARY = /\.part$/i
 
 /** The folders below the platform folders, as deep as a scan reads, each with a watch of its own. */
-export function createWatchedFolders ({ rules, open, steps, onChange, onWrite }: WatchedFoldersOptions) {
+export function createWatchedFolders ({ readRules, open, steps, onChange, onWrite }: WatchedFoldersOptions) {
   /** By path relative to the library. */
   const watched = new Map<string, Watched>()
   /** What links must not lead to once more: platforms and real paths. */
@@ -47,9 +47,9 @@ export function createWatchedFolders ({ rules, open, steps, onChange, onWrite }:
 
   function isIgnored ({ holds }: WatchedFolder, item: DirectoryItem): boolean {
     if (item.kind === 'other' || (item.kind !== 'folder' && TEMPORARY.test(item.name))) return true
-    if (holds === 'parts') return isPartLeftOut(rules, item)
-    if (holds === 'roms') return isLeftOut(rules, item)
-    return item.kind === 'folder' || rules.isExcludedSingle(item.name)
+    if (holds === 'parts') return isPartLeftOut(readRules(), item)
+    if (holds === 'roms') return isLeftOut(readRules(), item)
+    return item.kind === 'folder' || readRules().isExcludedSingle(item.name)
   }
 
   function listen (folder: WatchedFolder, event: 'rename' | 'change', name: string | null): void {
@@ -77,7 +77,13 @@ export function createWatchedFolders ({ rules, open, steps, onChange, onWrite }:
     if (folder.holds === 'firmware' || (item.kind !== 'folder' && item.kind !== 'link')) return null
     const [, platformRoot] = folder.roots
     const found: Found | null = await resolveItem({
-      fsName: item.name, roots: folder.roots, platformRoot, rules, signal: undefined, problems: [], visited: new Set()
+      fsName: item.name,
+      roots: folder.roots,
+      platformRoot,
+      rules: readRules(),
+      signal: undefined,
+      problems: [],
+      visited: new Set()
     }, folder, item)
     if (found?.kind !== 'folder') return null
     const below = folder.holds === 'roms' ? [] : [...folder.below, item.name]

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Type } from '@sinclair/typebox'
 import fc from 'fast-check'
@@ -125,6 +125,62 @@ t.test('the configuration cannot be changed by whoever is handed it', async (t) 
   const { config } = load(t, 'plugins: { igdb: { limits: { a: 1 } } }')
   t.throws(() => { Object.assign(config.server, { port: 1 }) }, TypeError)
   t.throws(() => { Object.assign(config.plugins.igdb ?? {}, { a: 1 }) }, TypeError)
+})
+
+t.test('what is set at run time follows the file in whoever holds the configuration; the rest stays as it was', async (t) => {
+  const dataDir = t.testdir({ 'config.yml': 'exclude: { platforms: [a] }\nserver: { port: 81 }\n' })
+  const environment = { SVC_DATA_DIR: dataDir, SVC_AUTH_SECRET_KEY: KEY, SCAN_LANGUAGE_PRIORITY: 'fr' }
+  const write = (text: string) => { writeFileSync(join(dataDir, 'config.yml'), text) }
+  const { config } = loadConfig(environment)
+  const before = { ...config }
+  const { exclude } = config
+  t.equal(config.exclude, exclude, 'nothing is read anew while the file stays as it is')
+  write('exclude: { platforms: [a, b] }\nserver: { port: 82 }\nscan: { priority: { language: [de] } }\n')
+  t.same(config.exclude.platforms, ['a', 'b'])
+  t.equal(config.server.port, 81)
+  t.same(config.scan.priority.language, ['fr'], 'a variable still wins')
+  t.same(before.exclude.platforms, ['a'], 'a copy is a state of it')
+  t.throws(() => { Object.assign(config.exclude, { platforms: [] }) }, TypeError)
+  t.throws(() => { Object.assign(config, { exclude }) }, TypeError)
+  unlinkSync(join(dataDir, 'config.yml'))
+  t.same(config.exclude.platforms, [])
+})
+
+t.test('a file that becomes unusable leaves what was set before, and says why until it is corrected', async (t) => {
+  const dataDir = t.testdir({ 'config.yml': 'exclude: { platforms: [a] }\n' })
+  const write = (text: string) => { writeFileSync(join(dataDir, 'config.yml'), text) }
+  const { config } = loadConfig({ SVC_DATA_DIR: dataDir, SVC_AUTH_SECRET_KEY: KEY })
+  t.equal(config.file.findProblem(), null)
+  write('exclude: { platforms: [a')
+  t.same(config.exclude.platforms, ['a'])
+  t.match(config.file.findProblem(), /is not valid YAML/)
+  write('exclude: { platforms: 12 }')
+  t.match(config.file.findProblem(), /^exclude\.platforms in .*: 12 is not a list/)
+  write('exclude: { platforms: [b, c] }')
+  t.same(config.exclude.platforms, ['b', 'c'])
+  t.equal(config.file.findProblem(), null)
+})
+
+t.test('every key that a config.yml made for RomM has is a setting', async (t) => {
+  const { config, warnings } = load(t, `
+exclude: { platforms: [], roms: { single_file: { extensions: [], names: [] },
+  multi_file: { names: [], parts: { extensions: [], names: [] } } } }
+system: { platforms: { gc: ngc }, versions: { naomi: arcade } }
+filesystem: { roms_folder: roms, firmware_folder: bios, skip_hash_calculation: true,
+  structure: { default: 'roms/{platform}/{game}', firmware: 'bios/{platform}' } }
+scan: { priority: { metadata: [igdb], artwork: [igdb], cover: [], screenshot: [ss], manual: [ss], region: [us],
+  region_mode: prefer_config, language: [en] }, media: [box2d],
+  gamelist: { export: true, media: { thumbnail: box2d, image: screenshot } }, pegasus: { export: true } }
+emulatorjs: { debug: true, cache_limit: null, disable_auto_unload: true, disable_batch_bootup: true,
+  netplay: { enabled: true, ice_servers: [{ urls: 'turn:turn.example', username: me, credential: hunter2 }] },
+  settings: { default: { shader: crt, volume: 0.5, rewind: true } },
+  controls: { snes9x: { 0: { 0: { value: x, value2: BUTTON_2 } }, 3: { 8: { value: 13 } } } } }
+streaming: { enabled: true, containers: [{ platform: ps2, host: 'https://a.example', broker_host: b, label: One }] }
+`)
+  t.same(warnings, [])
+  t.equal(config.emulatorjs.settings.default?.volume, 0.5)
+  t.same(config.scan.priority.cover, [], 'no order of its own is another thing than none at all')
+  t.notMatch(renderConfig(config), 'hunter2')
 })
 
 t.test('paths are absolute', async (t) => {

@@ -1,6 +1,8 @@
 import { link, mkdir, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { parseXml, xmlChildren, xmlText } from '@svc/plugin-sdk'
 import t from 'tap'
+import { readPreferences } from '../../core/loader/context.ts'
+import { createMemo } from '../../core/loader/memo.ts'
 import { until } from '../until.ts'
 import { buildExportApp, createPicture, shareExportApp } from './exports-library.ts'
 
@@ -255,6 +257,18 @@ t.test('a scan exports what is switched on, without a restart', async (t) => {
   t.same((await run()).files.map((file) => file.exporter), ['gamelist', 'pegasus'])
   const failed = await worker.exports.exportAfterScan([other], new AbortController().signal)
   t.match(failed.errors[0], { platform: 'nes', reason: /does not exist/ })
+})
+
+t.test("an exporter's settings are those of the file as it is now, or the last that could be used", async (t) => {
+  const { worker, config } = await fresh(t)
+  const scope = { signal: new AbortController().signal, memo: createMemo(), preferences: readPreferences(config) }
+  const settings = () => worker.registry.exporters.get('gamelist')?.context(scope).config
+  const write = (text: string) => writeFile(`${config.data_dir}/config.yml`, text)
+  t.same(settings(), {})
+  await write('scan: {gamelist: {media: {thumbnail: miximage}}}\n')
+  t.match(settings(), { media: { thumbnail: 'miximage' } })
+  await write('scan: {gamelist: {media: 12}}\n')
+  t.match(settings(), { media: { thumbnail: 'miximage' } })
 })
 
 t.test('an export that fails at the end of a scan is among its problems', async (t) => {

@@ -19,7 +19,7 @@ async function watch (t: Test, libraryDir: string, options: Partial<LibraryWatch
   const logged: string[] = []
   const log = (...args: unknown[]) => { logged.push(String(args.at(-1))) }
   const library = watchLibrary({
-    libraryDir, settings: SETTINGS, rules, log: { info: log, warn: log, error: log },
+    libraryDir, readSettings: () => SETTINGS, readRules: () => rules, log: { info: log, warn: log, error: log },
     onChange: (fsSlug) => { changed.add(fsSlug) }, onWrite: (fsSlug) => { written.add(fsSlug) }, ...options
   })
   t.teardown(() => library.close())
@@ -277,9 +277,25 @@ t.test('files take no watch of their own, and a closed one leaves none behind', 
   await library.close()
   t.equal(countWatches(), before)
   const log = { info () {}, warn () {}, error () {} }
-  const closing = watchLibrary({ libraryDir: dir, settings: SETTINGS, rules, log, onChange () {}, onWrite () {} })
+  const closing = watchLibrary({
+    libraryDir: dir, readSettings: () => SETTINGS, readRules: () => rules, log, onChange () {}, onWrite () {}
+  })
   await closing.close()
   t.equal(countWatches(), before, 'also when it is closed while it opens')
+})
+
+t.test('a platform that is left out from now on is let go at the next look', async (t) => {
+  const dir = t.testdir({ roms: { snes: { 'a.sfc': '' }, psx: { 'b.bin': '' } } })
+  let now = rules
+  const { changed, library } = await watch(t, dir, { readRules: () => now, checkMs: 5 })
+  now = exclusionRules({ platforms: ['psx'] })
+  await until(() => changed.has('psx'), 'the look')
+  changed.clear()
+  await writeFile(join(dir, 'roms/psx/c.bin'), '')
+  await writeFile(join(dir, 'roms/snes/c.sfc'), '')
+  await until(() => changed.has('snes'), 'the other platform')
+  await library.idle()
+  t.same([...changed], ['snes'])
 })
 
 t.test('whatever comes and goes, in the end everything there is is watched, and nothing else', async (t) => {

@@ -43,7 +43,7 @@ export function readPriorities (
   const definitions = [...providers.values()].map(({ definition }) => definition)
   const { metadata, artwork, cover, screenshot, manual } = config.scan.priority
   const complete = (order: readonly string[]) => [...new Set([...order, ...providers.keys()])]
-  const ofArtwork = (order: readonly string[]) => complete(order.length > 0 ? order : artwork)
+  const ofArtwork = (order: readonly string[] = artwork) => complete(order)
   return {
     metadata: complete(metadata),
     cover: ofArtwork(cover),

@@ -1,9 +1,8 @@
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
-import { type Config, loadConfig } from '../../../core/config/config.ts'
+import type { Config } from '../../../core/config/config.ts'
 import { consoleOf } from '../hashing/retroachievements/platforms.ts'
-import { settingsEnvironment } from '../../../core/config/environment.ts'
 import { createHttpClient } from '../../../core/http/client.ts'
 import { readPluginConfig } from '../../../core/loader/plugin-config.ts'
 import { readPreferences } from '../../../core/loader/context.ts'
@@ -47,20 +46,6 @@ const NO_ARTWORK = {
 /** What is done with the scanned platforms at the end, such as exports, and what went wrong with it. */
 export type AfterScan = (platformIds: readonly number[], signal: AbortSignal) => Promise<readonly ScanProblem[]>
 
-function readConfigAnew (app: FastifyInstance, config: Config): Config {
-  try {
-    return loadConfig({
-      ...settingsEnvironment(),
-      SVC_DATA_DIR: config.data_dir,
-      SVC_LIBRARY_DIR: config.library_dir,
-      SVC_AUTH_SECRET_KEY: config.auth.secret_key
-    }).config
-  } catch (err) {
-    app.log.warn({ err }, 'config.yml cannot be used; the settings from before it was changed apply')
-    return config
-  }
-}
-
 /** Services that an administrator configured may offer artwork under their own address, wherever that is. */
 function readTrustedOrigins (app: FastifyInstance, config: Config): string[] {
   return [...app.registry.providers.values()].flatMap(({ definition }) => {
@@ -73,7 +58,10 @@ function readTrustedOrigins (app: FastifyInstance, config: Config): string[] {
 export async function runScan (
   app: FastifyInstance, startConfig: Config, hashers: ScanHasher, run: TaskRun<ScanPayload>, after: readonly AfterScan[]
 ): Promise<void> {
-  const config = readConfigAnew(app, startConfig)
+  // What is changed during a scan is for the next one.
+  const config: Config = { ...startConfig }
+  const unusable = config.file.findProblem()
+  if (unusable !== null) app.log.warn({ reason: unusable }, 'config.yml cannot be used; the settings from before it was changed apply')
   const { payload } = run
   const { type } = payload
   const unfinished = await readUnfinished(app.pg, run)

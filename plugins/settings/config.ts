@@ -1,0 +1,38 @@
+import { Type } from '@sinclair/typebox'
+import { Section } from '../../core/config/setting.ts'
+
+const Off = (description: string) => Type.Boolean({ default: false, description })
+const Value = Type.Union([Type.String(), Type.Number(), Type.Boolean()])
+const Key = Type.Union([Type.String(), Type.Integer()])
+
+export const EmulatorjsSchema = Section({
+  debug: Off('Has the emulator log what it does'),
+  cache_limit: Type.Optional(Type.Integer({ minimum: 0, description: 'Bytes of a ROM that browsers keep at most' })),
+  disable_auto_unload: Off('Keeps the emulator when the page is left'),
+  disable_batch_bootup: Off('Starts emulators one by one'),
+  netplay: Section({
+    enabled: Off('Offers to play together'),
+    ice_servers: Type.Array(Type.Object({
+      urls: Type.String({ minLength: 1 }),
+      username: Type.Optional(Type.String()),
+      credential: Type.Optional(Type.String())
+    }), { default: [], writeOnly: true, description: 'STUN and TURN servers by which players reach each other' })
+  }),
+  settings: Type.Record(Type.String(), Type.Record(Type.String(), Value), {
+    default: {}, description: 'Core, or default for all → its options'
+  }),
+  controls: Type.Record(Type.String(), Type.Record(Type.String({ pattern: '^[0-3]$' }),
+    Type.Record(Type.String(), Type.Object({ value: Type.Optional(Key), value2: Type.Optional(Key) }))), {
+    default: {}, description: 'Core, or default for all → player 0 to 3 → button → key (value) and gamepad button (value2)'
+  })
+}, 'The emulator in the browser: what web apps are told')
+
+export const StreamingSchema = Section({
+  enabled: Off('Whether games are played on other machines and watched in the browser'),
+  containers: Type.Array(Type.Object({
+    platform: Type.String({ minLength: 1 }),
+    host: Type.String({ minLength: 1 }),
+    broker_host: Type.Optional(Type.String({ minLength: 1 })),
+    label: Type.Optional(Type.String())
+  }), { default: [], description: 'The machines: platform, host for browsers, broker_host for the server, label' })
+}, 'Games that run on other machines')
