@@ -45,8 +45,15 @@ function kindsOf (query: ListPart, order: Order): VersionKind[] {
   return ['shown', ...(byMarks ? ['marks' as const] : []), ...(byAssets ? ['assets' as const] : [])]
 }
 
-/** The condition has to follow from the viewer and the query alone. */
-export interface KeptList { viewer: Viewer, moment: Moment, query: ListPart, condition: Condition }
+/** The condition has to follow from the viewer, the query and what `by` says alone. */
+export interface KeptList {
+  viewer: Viewer
+  moment: Moment
+  query: ListPart
+  condition: Condition
+  /** The settings that the condition was made with. */
+  by?: readonly string[]
+}
 
 /** What a worker keeps of lists: the ids of all their ROMs in order, and the values these can be narrowed to. */
 export function createKeptLists () {
@@ -56,8 +63,10 @@ export function createKeptLists () {
   })
 
   return {
-    index: (em: EntityManager, { viewer, moment, query, condition }: KeptList, order: Order): Promise<PageIndex> =>
-      indexes.get(moment, { viewer: viewerKey(viewer), of: nameList(query), kinds: kindsOf(query, order) },
+    index: (
+      em: EntityManager, { viewer, moment, query, condition, by = [] }: KeptList, order: Order
+    ): Promise<PageIndex> =>
+      indexes.get(moment, { viewer: viewerKey(viewer), of: [nameList(query), by], kinds: kindsOf(query, order) },
         () => selectPageIndex(em, viewer?.id ?? null, condition, order)),
 
     filterValues: (em: EntityManager, { viewer, moment, query, condition }: KeptList): Promise<RomFilters> =>

@@ -102,7 +102,9 @@ export function createRoms (app: FastifyInstance, config: Config) {
   }
 
   /** The whole condition of a list; what the viewer hid goes after the groups are made. */
-  function listCondition (viewer: Viewer, query: ListRomsQuery, needsMarks: boolean): Condition {
+  function listCondition (
+    viewer: Viewer, query: ListRomsQuery, needsMarks: boolean, regionPriority: readonly string[]
+  ): Condition {
     const narrowed = every([
       isRomVisible(viewer),
       ...scopeConditions(query, query.search_term),
@@ -112,7 +114,7 @@ export function createRoms (app: FastifyInstance, config: Config) {
     const shown = query.statuses.includes('hidden') ? [] : [isNotHidden(viewer)]
     if (!query.group_by_meta_id) return every([narrowed, ...shown])
     const tables = markedRoms(userOf(viewer))
-    return every([isRepresentative(tables, narrowed, providers.identifying, config.scan.priority.region), ...shown])
+    return every([isRepresentative(tables, narrowed, providers.identifying, regionPriority), ...shown])
   }
 
   /** The page of a list, and what is known of the whole list where it was needed. */
@@ -120,12 +122,13 @@ export function createRoms (app: FastifyInstance, config: Config) {
     em: EntityManager, viewer: Viewer, moment: Moment, query: ListRomsQuery, order: Order
   ): Promise<{ rows: RomRow[], index: PageIndex }> {
     const { limit, offset } = query
-    const condition = listCondition(viewer, query, order.needsMarks)
+    const by = query.group_by_meta_id ? config.scan.priority.region : []
+    const condition = listCondition(viewer, query, order.needsMarks, by)
     if (!needsIndex(query, order)) {
       const tail = sql`order by ${order.by} limit ${limit} offset ${offset}`
       return { rows: await selectRoms(em, userOf(viewer), condition, tail), index: NO_INDEX }
     }
-    const index = await lists.index(em, { viewer, moment, query, condition }, order)
+    const index = await lists.index(em, { viewer, moment, query, condition, by }, order)
     return { rows: await selectByIds(em, viewer, [...index.ids.subarray(offset, offset + limit)]), index }
   }
 
