@@ -38,6 +38,7 @@ import roms from './roms/index.ts'
 import { FormerRom, Rom, RomFile, RomMatch, RomUser } from './roms/entities.ts'
 import scans from './scans/index.ts'
 import { CrashedFile } from './scans/entities.ts'
+import settings from './settings/index.ts'
 import setup from './setup/index.ts'
 import matching from './matching/index.ts'
 import search from './search/index.ts'
@@ -79,6 +80,7 @@ export const features: AppOptions['features'] = {
     platforms,
     roms,
     setup,
+    settings,
     matching,
     search,
     heartbeat,

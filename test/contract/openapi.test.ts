@@ -35,7 +35,7 @@ interface Place extends Operation { method: string, path: string, id: string, sc
 /** What anyone may call. An operation that is added here can be called by every stranger. */
 const PUBLIC = [
   'beginOpenidLogin', 'createInviteLink', 'createSetupPlatforms', 'createToken', 'createUser', 'exchangePairingCode',
-  'finishOpenidLogin', 'getHeartbeat', 'getLiveness', 'getMetadataHeartbeat', 'getPairingStatus', 'getReadiness',
+  'finishOpenidLogin', 'getConfig', 'getHeartbeat', 'getLiveness', 'getMetadataHeartbeat', 'getPairingStatus', 'getReadiness',
   'getSetupLibrary', 'login', 'loginWithForm', 'logout', 'logoutAlias', 'pollDeviceToken', 'registerUser', 'requestPasswordReset',
   'resetPassword', 'startDeviceAuthorization'
 ]

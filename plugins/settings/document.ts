@@ -1,0 +1,158 @@
+import { isDeepStrictEqual } from 'node:util'
+import {
+  type Document, type Node, Pair, Scalar, YAMLMap, type YAMLSeq, isMap, isNode, isScalar, isSeq, parseDocument, visit
+} from 'yaml'
+
+/** A key of the file, and what it is to hold; undefined takes the key out. */
+export interface Change { path: readonly string[], value: string | boolean | readonly string[] | undefined }
+
+/** The text cannot be changed as it is to be. */
+export class UnchangeableError extends Error {
+  override readonly name = 'UnchangeableError'
+}
+
+type Content = Record<string, unknown>
+
+const isContent = (value: unknown): value is Content =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+const keyOf = ({ key }: Pair): string => String(isScalar(key) ? key.value ?? '' : key)
+const findPair = (map: YAMLMap, key: string): Pair | undefined => map.items.find((pair) => keyOf(pair) === key)
+
+/** All that a person noted in a part of the file. */
+function commentsOf (part: Node | Pair): string[] {
+  const comments: string[] = []
+  visit(part as Node, (_key, node) => {
+    if (!isNode(node)) return
+    for (const comment of [node.commentBefore, node.comment]) if (typeof comment === 'string') comments.push(comment)
+  })
+  return comments
+}
+
+const join = (...comments: (string | null | undefined)[]) =>
+  comments.filter((comment) => typeof comment === 'string').join('\n')
+
+/** Comments of what is taken out stay behind what is left. */
+function leaveComments (collection: YAMLMap | YAMLSeq, gone: readonly (Node | Pair)[]): void {
+  const left = gone.flatMap(commentsOf)
+  if (left.length > 0) collection.comment = join(collection.comment, ...left)
+}
+
+/** Puts a value into the place of another one. */
+function replace (pair: Pair, value: Scalar | YAMLMap | YAMLSeq): void {
+  const comments = isNode(pair.value) ? commentsOf(pair.value) : []
+  if (comments.length > 0) {
+    if (isScalar(value)) value.comment = join(...comments)
+    else value.commentBefore = join(...comments)
+  }
+  pair.value = value
+}
+
+function rootOf (document: Document): YAMLMap {
+  if (isMap(document.contents)) return document.contents
+  const root = new YAMLMap(document.schema)
+  if (document.contents !== null) {
+    const comments = commentsOf(document.contents)
+    if (comments.length > 0) root.commentBefore = join(...comments)
+  }
+  document.contents = root
+  return root
+}
+
+/** The section of a key, made where there is none or an empty one. */
+function openSection (document: Document, map: YAMLMap, key: string): YAMLMap {
+  const pair = findPair(map, key)
+  if (isMap(pair?.value)) return pair.value
+  const made = new YAMLMap(document.schema)
+  if (pair === undefined) map.add(new Pair(document.createNode(key), made))
+  else replace(pair, made)
+  return made
+}
+
+/** Entries that stay are the very nodes they were, with their comments. */
+function fill (document: Document, list: YAMLSeq, values: readonly string[]): void {
+  const rest = [...list.items] as Node[]
+  list.items = values.map((value) => {
+    const at = rest.findIndex((item) => isScalar(item) && item.value === value)
+    return at === -1 ? document.createNode(value) : rest.splice(at, 1)[0]
+  })
+  leaveComments(list, rest)
+}
+
+function put (document: Document, map: YAMLMap, key: string, value: Exclude<Change['value'], undefined>): void {
+  const pair = findPair(map, key)
+  if (pair === undefined) map.add(new Pair(document.createNode(key), document.createNode(value)))
+  else if (typeof value === 'object' && isSeq(pair.value)) fill(document, pair.value, value)
+  else if (typeof value === 'object') replace(pair, document.createNode(value))
+  else replace(pair, new Scalar(value))
+}
+
+function takeOut (root: YAMLMap, path: readonly string[]): void {
+  const map = path.slice(0, -1).reduce<YAMLMap | null>((at, key) => {
+    const section = at === null ? undefined : findPair(at, key)?.value
+    return isMap(section) ? section : null
+  }, root)
+  const pair = map === null ? undefined : findPair(map, path.at(-1) ?? '')
+  if (map === null || pair === undefined) return
+  map.items = map.items.filter((item) => item !== pair)
+  leaveComments(map, [pair])
+}
+
+function apply (document: Document, { path, value }: Change): void {
+  const root = rootOf(document)
+  if (value === undefined) {
+    takeOut(root, path)
+    return
+  }
+  const section = path.slice(0, -1).reduce((map, key) => openSection(document, map, key), root)
+  put(document, section, path.at(-1) ?? '', value)
+}
+
+/** The content with the change made, whatever text it has. */
+function expect (content: Content, { path: [key = '', ...rest], value }: Change): Content {
+  if (rest.length === 0) {
+    const others = Object.entries(content).filter(([other]) => other !== key)
+    return Object.fromEntries(value === undefined ? others : [...others, [key, value]])
+  }
+  const inner = content[key]
+  if (value === undefined && !isContent(inner)) return content
+  return { ...content, [key]: expect(isContent(inner) ? inner : {}, { path: rest, value }) }
+}
+
+/** As it is compared: what several places share is there several times. */
+const readContent = (document: Document): Content =>
+  (JSON.parse(JSON.stringify(document.toJS() ?? {})) ?? {}) as Content
+
+function parse (text: string): Document.Parsed {
+  const document = parseDocument(text)
+  const [problem] = document.errors
+  if (problem !== undefined) throw new UnchangeableError(`it is not valid YAML: ${problem.message.split('\n')[0] ?? ''}`)
+  return document
+}
+
+/** @throws UnchangeableError when the text is no YAML */
+export function readText (text: string): Content {
+  try {
+    return readContent(parse(text))
+  } catch (err) {
+    throw err instanceof UnchangeableError ? err : new UnchangeableError((err as Error).message, { cause: err })
+  }
+}
+
+/**
+ * The text of a file with changes made: keys and comments that are not concerned are as they were.
+ *
+ * @throws UnchangeableError when that cannot be done, such as where another key shares the value by an alias
+ */
+export function changeText (text: string, changes: readonly Change[]): string {
+  const wanted = changes.reduce(expect, readText(text))
+  const document = parse(text)
+  let changed: string
+  try {
+    for (const change of changes) apply(document, change)
+    changed = document.toString({ lineWidth: 0 })
+  } catch (err) {
+    throw new UnchangeableError((err as Error).message, { cause: err })
+  }
+  if (isDeepStrictEqual(readText(changed), wanted)) return changed
+  throw new UnchangeableError('something else would change with it, as anchors (&) and aliases (*) have it')
+}

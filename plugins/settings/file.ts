@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto'
+import { type Stats, constants } from 'node:fs'
+import { access, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { ApiError } from '../../core/errors.ts'
+import { requireFreeSpace } from '../../core/files/free-space.ts'
+import { errorCode } from '../../core/files/fs-error.ts'
+
+const OWNER_ONLY = 0o600
+const WRITE_BITS = 0o222
+/** Only root gives files away, and some disks know no owners: the new text matters more. */
+const NO_OWNERS = new Set(['EPERM', 'ENOTSUP', 'ENOSYS', 'EINVAL'])
+/** A folder or a file that is not ours, a disk that is read only, a file that was mounted by itself. */
+const NOT_WRITABLE = new Set(['EACCES', 'EPERM', 'EROFS', 'EBUSY', 'EISDIR', 'ENOENT', 'ENOTDIR'])
+
+/** What is under the path, or null. */
+async function orNull<T> (looking: Promise<T>): Promise<T | null> {
+  try {
+    return await looking
+  } catch (err) {
+    if (errorCode(err) === 'ENOENT') return null
+    throw err
+  }
+}
+
+/** The file itself, where the path is a link to it. */
+const findTarget = async (path: string): Promise<string> => await orNull(realpath(path)) ?? path
+
+export interface FileState { isThere: boolean, isWritable: boolean }
+
+/** Root may write anything, so that a file without any right to write is taken at its word. */
+export async function lookAtFile (path: string): Promise<FileState> {
+  let stats: Stats | null = null
+  try {
+    const target = await findTarget(path)
+    stats = await orNull(stat(target))
+    if (stats !== null) {
+      if (!stats.isFile() || (stats.mode & WRITE_BITS) === 0) return { isThere: true, isWritable: false }
+      await access(target, constants.W_OK)
+    }
+    await access(dirname(target), constants.W_OK)
+    return { isThere: stats !== null, isWritable: true }
+  } catch {
+    return { isThere: stats !== null, isWritable: false }
+  }
+}
+
+/** The text of a file; empty when there is none. */
+export const readTextOf = async (path: string): Promise<string> => await orNull(readFile(path, 'utf8')) ?? ''
+
+async function writeNew (path: string, text: string, like: Stats | null): Promise<void> {
+  const handle = await open(path, 'wx', OWNER_ONLY)
+  try {
+    await handle.writeFile(text)
+    if (like !== null) {
+      const own = await handle.stat()
+      try {
+        if (own.uid !== like.uid || own.gid !== like.gid) await handle.chown(like.uid, like.gid)
+        await handle.chmod(like.mode & 0o7777)
+      } catch (err) {
+        if (!NO_OWNERS.has(errorCode(err))) throw err
+      }
+    }
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/**
+ * Puts a new text in the file's place in one step, so that nobody reads half of it.
+ *
+ * @throws ApiError CONFIG_NOT_WRITABLE · NO_FREE_SPACE
+ */
+export async function replaceText (path: string, text: string): Promise<void> {
+  const target = await findTarget(path)
+  await requireFreeSpace(dirname(target), Buffer.byteLength(text))
+  const temporary = join(dirname(target), `.${randomUUID()}.tmp`)
+  try {
+    await writeNew(temporary, text, await orNull(stat(target)))
+    await rename(temporary, target)
+  } catch (err) {
+    if (NOT_WRITABLE.has(errorCode(err))) throw new ApiError('CONFIG_NOT_WRITABLE', undefined, { cause: err })
+    throw err
+  } finally {
+    await rm(temporary, { force: true })
+  }
+}

@@ -1,0 +1,120 @@
+import { Type } from '@sinclair/typebox'
+import { ErrorSchema, type Routes } from '../../core/typebox.ts'
+import {
+  BindingSchema, ConfigViewSchema, ExclusionParams, ExclusionRestParams, ExclusionSchema, FolderParams,
+  ScanSettingsSchema
+} from './schemas.ts'
+import type { BindingKind } from './service.ts'
+
+const tags = ['config']
+const config = { scopes: ['platforms.write'] as const, audit: 'settings.changed' as const }
+const response = { 200: Type.Null(), 409: ErrorSchema, 500: ErrorSchema }
+
+/** How often a slash comes before the last part of the addresses that take something out. */
+const SLASHES = 5
+
+function decode (text: string): string[] {
+  try {
+    return [decodeURIComponent(text)]
+  } catch {
+    // A percent sign that stands for itself.
+    return []
+  }
+}
+
+/** What the last part of an address may mean: clients exist that send names as they are. */
+function readSpellings (url: string): string[] {
+  const sent = url.split('/').slice(SLASHES).join('/')
+  const path = sent.split('?')[0] ?? ''
+  return [...new Set([sent, path, ...decode(path)])].filter(Boolean)
+}
+
+const BINDINGS: { kind: BindingKind, noun: string, what: string }[] = [
+  { kind: 'platforms', noun: 'PlatformBinding', what: 'read as another platform' },
+  { kind: 'versions', noun: 'PlatformVersion', what: 'a version of a platform' }
+]
+
+const routes: Routes = async (app) => {
+  app.get('/api/config', {
+    schema: {
+      operationId: 'getConfig',
+      tags,
+      summary: 'The settings that apps work with; without a credential, nothing of this library, its network or its secrets',
+      response: { 200: ConfigViewSchema }
+    },
+    config: { public: true }
+  }, async (request) => await app.settings.read(request.em, request.caller))
+
+  for (const { kind, noun, what } of BINDINGS) {
+    app.post(`/api/config/system/${kind}`, {
+      schema: {
+        operationId: `add${noun}`,
+        tags,
+        summary: `Have a folder be ${what}, from the next scan on; one that has an entry keeps it`,
+        body: BindingSchema,
+        response
+      },
+      config
+    }, async (request) => {
+      await app.settings.bind(kind, request.body)
+      return null
+    })
+
+    app.delete(`/api/config/system/${kind}/:fs_slug`, {
+      schema: {
+        operationId: `delete${noun}`, tags, summary: `No longer have a folder be ${what}`, params: FolderParams, response
+      },
+      config
+    }, async (request) => {
+      await app.settings.unbind(kind, readSpellings(request.url))
+      return null
+    })
+  }
+
+  app.post('/api/config/exclude', {
+    schema: {
+      operationId: 'addExclusion', tags, summary: 'Leave something out, from the next scan on', body: ExclusionSchema, response
+    },
+    config
+  }, async (request) => {
+    await app.settings.exclude(request.body)
+    return null
+  })
+
+  app.delete('/api/config/exclude/:exclusion_type/:exclusion_value', {
+    schema: {
+      operationId: 'deleteExclusion',
+      tags,
+      summary: 'No longer leave something out, from the next scan on; what is built in stays',
+      params: ExclusionParams,
+      response
+    },
+    config
+  }, async (request) => {
+    await app.settings.include(request.params.exclusion_type, readSpellings(request.url))
+    return null
+  })
+
+  app.delete('/api/config/exclude/:exclusion_type/*', {
+    schema: { hide: true, params: ExclusionRestParams, response }, config
+  }, async (request) => {
+    await app.settings.include(request.params.exclusion_type, readSpellings(request.url))
+    return null
+  })
+
+  app.put('/api/config/scan', {
+    schema: {
+      operationId: 'updateScanConfig',
+      tags,
+      summary: 'Replace the settings of scans; lists of ROMs follow the regions at once, the rest counts from the next scan on',
+      body: ScanSettingsSchema,
+      response
+    },
+    config
+  }, async (request) => {
+    await app.settings.changeScan(request.body)
+    return null
+  })
+}
+
+export default routes

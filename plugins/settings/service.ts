@@ -1,0 +1,169 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { FastifyInstance } from 'fastify'
+import type { Caller } from '../../core/access/auth.ts'
+import { type Config, getAt } from '../../core/config/config.ts'
+import { createPlaceMask } from '../../core/config/places.ts'
+import { transaction } from '../../core/database/transaction.ts'
+import { ApiError, conflict, invalid } from '../../core/errors.ts'
+import { listProviderKeys } from '../plugins/providers.ts'
+import { type Change, UnchangeableError, changeText, readText } from './document.ts'
+import { listExcluded, listOwn, normalizeEntry } from './exclusions.ts'
+import { lookAtFile, readTextOf, replaceText } from './file.ts'
+import { lockConfigFile } from './rows.ts'
+import { type Binding, type ConfigView, EXCLUSIONS, type Exclusion, type ExclusionType, type ScanSettings } from './schemas.ts'
+import { NOTHING_OWN, listOwnSettings, toConfigView } from './views.ts'
+
+/** Which of the two maps of folders. */
+export type BindingKind = 'platforms' | 'versions'
+
+const once = (values: readonly string[]) => [...new Set(values)]
+/** Codes are compared in lower case. */
+const toCodes = (values: readonly string[]) => once(values.map((value) => value.trim().toLowerCase()).filter(Boolean))
+
+function bindingsOf (kind: BindingKind, content: unknown): object {
+  const bindings = getAt(content, ['system', kind])
+  return typeof bindings === 'object' && bindings !== null ? bindings : {}
+}
+
+/** Folders are told apart as bindings are looked up: without case. */
+const findFolder = (bindings: object, folder: string): string | undefined =>
+  Object.keys(bindings).find((key) => key.toLowerCase() === folder.toLowerCase())
+
+const SOURCE_LISTS = ['metadata_priority', 'artwork_priority', 'cover_priority', 'screenshot_priority', 'manual_priority'] as const
+
+/** The scan section as the file is to have it. What else it holds stays. */
+function toChanges (input: ScanSettings): Change[] {
+  const { cover_priority: cover, screenshot_priority: screenshot, manual_priority: manual } = input
+  const override = (values: readonly string[] | null | undefined) => values ? once(values) : undefined
+  return [
+    { path: ['scan', 'priority', 'metadata'], value: once(input.metadata_priority) },
+    { path: ['scan', 'priority', 'artwork'], value: once(input.artwork_priority) },
+    { path: ['scan', 'priority', 'cover'], value: override(cover) },
+    { path: ['scan', 'priority', 'screenshot'], value: override(screenshot) },
+    { path: ['scan', 'priority', 'manual'], value: override(manual) },
+    { path: ['scan', 'priority', 'region'], value: toCodes(input.region_priority) },
+    { path: ['scan', 'priority', 'language'], value: toCodes(input.language_priority) },
+    { path: ['scan', 'media'], value: input.media },
+    { path: ['scan', 'gamelist', 'export'], value: input.gamelist_export },
+    { path: ['scan', 'gamelist', 'media', 'thumbnail'], value: input.gamelist_thumbnail },
+    { path: ['scan', 'gamelist', 'media', 'image'], value: input.gamelist_image },
+    { path: ['scan', 'pegasus', 'export'], value: input.pegasus_export }
+  ]
+}
+
+export function createSettings (app: FastifyInstance, config: Config) {
+  const { path: file, fixed } = config.file
+  const mask = createPlaceMask(config)
+
+  /** Without the lines of the file that a parser shows: there may be secrets in them. */
+  const describe = (problem: string) => mask(problem.replace(/:\n\n[\s\S]*$/, ''))
+
+  const refuse = (reason: string, cause?: unknown) => new ApiError('CONFLICT',
+    `config.yml cannot be changed here: ${reason}. Correct the file by hand`, { cause })
+
+  function findProblem (): string | null {
+    const problem = config.file.findProblem()
+    return problem === null ? null : describe(problem)
+  }
+
+  /** @throws ApiError CONFLICT for what a variable says otherwise */
+  function withoutFixed (changes: readonly Change[]): Change[] {
+    return changes.filter(({ path, value }) => {
+      const variable = fixed.get(path.join('.'))
+      if (variable === undefined) return true
+      if (isDeepStrictEqual(getAt(config, [...path]), value)) return false
+      throw conflict(`${path.join('.')} is set by the variable ${variable} and cannot be changed here; unset the variable, ` +
+        'or change it there')
+    })
+  }
+
+  /**
+   * Changes the file as it is when it is this one's turn; every process notices by itself.
+   *
+   * @param plan is given what the file holds
+   */
+  async function change (plan: (content: Record<string, unknown>) => readonly Change[]): Promise<void> {
+    if (!(await lookAtFile(file)).isWritable) throw new ApiError('CONFIG_NOT_WRITABLE')
+    const problem = findProblem()
+    if (problem !== null) throw refuse(problem)
+    // Done twice it is the same, so that the transaction may well be run again.
+    await transaction(app.pg, async (client) => {
+      await lockConfigFile(client)
+      const before = await readTextOf(file)
+      try {
+        const after = changeText(before, plan(readText(before)))
+        if (after !== before) await replaceText(file, after)
+      } catch (err) {
+        throw err instanceof UnchangeableError ? refuse(err.message, err) : err
+      }
+    })
+  }
+
+  /** @throws ApiError INVALID */
+  function checkSources (input: ScanSettings): void {
+    const known = listProviderKeys(app.registry)
+    for (const list of SOURCE_LISTS) {
+      const at = (input[list] ?? []).findIndex((key) => !known.includes(key))
+      const key = input[list]?.[at]
+      if (key !== undefined) throw invalid(['body', list, at], `'${key}' is no source; name some of ${known.join(', ')}`, key)
+    }
+  }
+
+  return {
+    /** Who has no credential is told nothing that describes this library. */
+    async read (em: EntityManager, caller: Caller | null): Promise<ConfigView> {
+      const state = await lookAtFile(file)
+      if (caller === null || caller.credential === 'kiosk') return toConfigView(config, state, NOTHING_OWN)
+      const hidden = await app.platforms.listHiddenFolders(em, caller)
+      return toConfigView(config, state, listOwnSettings(config, findProblem(), hidden))
+    },
+
+    /** A folder that is bound already stays as it is. */
+    async bind (kind: BindingKind, { fs_slug: folder, slug }: Binding): Promise<void> {
+      if (findFolder(config.system[kind], folder) !== undefined) return
+      await change((content) => {
+        const isBound = findFolder(bindingsOf(kind, content), folder) !== undefined
+        return isBound ? [] : [{ path: ['system', kind, folder], value: slug }]
+      })
+    },
+
+    /** @param spellings of the folder, the likeliest first */
+    async unbind (kind: BindingKind, spellings: readonly string[]): Promise<void> {
+      await change((content) => {
+        const [folder] = spellings.flatMap((spelling) => findFolder(bindingsOf(kind, content), spelling) ?? [])
+        return folder === undefined ? [] : [{ path: ['system', kind, folder], value: undefined }]
+      })
+    },
+
+    /** What is left out already stays left out. */
+    async exclude ({ exclusion_type: type, exclusion_value: value }: Exclusion): Promise<void> {
+      const list = EXCLUSIONS[type]
+      const entry = normalizeEntry(list, value)
+      if (entry === '') throw invalid(['body', 'exclusion_value'], `'${value}' is no extension; give one such as txt`, value)
+      if (listExcluded(type, config).includes(entry)) return
+      await change((content) => {
+        const own = listOwn(type, content)
+        const isThere = own.some((other) => normalizeEntry(list, other) === entry)
+        return isThere ? [] : [{ path: list.path, value: [...own, entry] }]
+      })
+    },
+
+    /** @param spellings of the entry, the likeliest first */
+    async include (type: ExclusionType, spellings: readonly string[]): Promise<void> {
+      const list = EXCLUSIONS[type]
+      await change((content) => {
+        const own = listOwn(type, content)
+        const isEntry = (other: string, spelling: string) =>
+          normalizeEntry(list, other) === normalizeEntry(list, spelling)
+        const found = spellings.find((spelling) => own.some((other) => isEntry(other, spelling)))
+        return found === undefined ? [] : [{ path: list.path, value: own.filter((other) => !isEntry(other, found)) }]
+      })
+    },
+
+    async changeScan (input: ScanSettings): Promise<void> {
+      checkSources(input)
+      await change(() => withoutFixed(toChanges(input)))
+    }
+  }
+}
