@@ -83,14 +83,16 @@ export const ScanSettingsSchema = Type.Object({
 })
 export type ScanSettings = Static<typeof ScanSettingsSchema>
 
-const OWN = 'Built-in and own entries; empty without a credential'
+/** Whom these are kept from. */
+const UNLESS = 'without a credential that may read platforms'
+const OWN = `Built-in and own entries; empty ${UNLESS}`
 const DEFAULTS = 'Built in'
 
 export const ConfigViewSchema = Type.Object({
   CONFIG_FILE_MOUNTED: Type.Boolean({ description: 'Whether config.yml is there, or can be made' }),
   CONFIG_FILE_WRITABLE: Type.Boolean({ description: 'Whether settings can be changed here' }),
   CONFIG_FILE_PARSE_ERROR: Nullable(Type.String({
-    description: 'Why config.yml cannot be used as it is now; what it said before applies. Null without a credential'
+    description: `Why config.yml cannot be used as it is now; what it said before applies. Null ${UNLESS}`
   })),
   EXCLUDED_PLATFORMS: Strings(OWN),
   EXCLUDED_SINGLE_EXT: Strings(OWN),
@@ -102,10 +104,10 @@ export const ConfigViewSchema = Type.Object({
   DEFAULT_EXCLUDED_FILES: Strings(DEFAULTS),
   DEFAULT_EXCLUDED_EXTENSIONS: Strings(DEFAULTS),
   PLATFORMS_BINDING: Type.Record(Type.String(), Type.String(), {
-    description: 'Folder → platform it is read as; those of hidden platforms are left out. Empty without a credential'
+    description: `Folder → platform it is read as; those of hidden platforms are left out. Empty ${UNLESS}`
   }),
   PLATFORMS_VERSIONS: Type.Record(Type.String(), Type.String(), {
-    description: 'Folder → platform it is a version of; those of hidden platforms are left out. Empty without a credential'
+    description: `Folder → platform it is a version of; those of hidden platforms are left out. Empty ${UNLESS}`
   }),
   SKIP_HASH_CALCULATION: Type.Boolean(),
   EJS_DEBUG: Type.Boolean(),
@@ -115,7 +117,7 @@ export const ConfigViewSchema = Type.Object({
   EJS_NETPLAY_ENABLED: Type.Boolean(),
   EJS_NETPLAY_ICE_SERVERS: Type.Array(Type.Object({
     urls: Type.String(), username: Type.Optional(Type.String()), credential: Type.Optional(Type.String())
-  }), { description: 'Empty without a credential' }),
+  }), { description: `STUN and TURN servers; empty ${UNLESS}` }),
   EJS_SETTINGS: Type.Record(Type.String(), Texts, { description: 'Core → its options, all as text' }),
   EJS_CONTROLS: Type.Record(Type.String(), Type.Object({ _0: Buttons, _1: Buttons, _2: Buttons, _3: Buttons }), {
     description: 'Core → player → button → key and gamepad button'

@@ -111,10 +111,11 @@ export function createSettings (app: FastifyInstance, config: Config) {
   }
 
   return {
-    /** Who has no credential is told nothing that describes this library. */
+    /** Who has no credential, or one that may not read platforms, is told nothing that describes this library. */
     async read (em: EntityManager, caller: Caller | null): Promise<ConfigView> {
       const state = await lookAtFile(file)
-      if (caller === null || caller.credential === 'kiosk') return toConfigView(config, state, NOTHING_OWN)
+      const isGuest = caller === null || caller.credential === 'kiosk'
+      if (isGuest || !caller.scopes.has('platforms.read')) return toConfigView(config, state, NOTHING_OWN)
       const hidden = await app.platforms.listHiddenFolders(em, caller)
       return toConfigView(config, state, listOwnSettings(config, findProblem(), hidden))
     },

@@ -11,7 +11,7 @@ type Own = Pick<ConfigView, ExclusionType | 'CONFIG_FILE_PARSE_ERROR' | 'PLATFOR
 const forEachType = (listOf: (type: ExclusionType) => string[]) =>
   Object.fromEntries(EXCLUSION_TYPES.map((type) => [type, listOf(type)])) as Record<ExclusionType, string[]>
 
-/** What somebody without a credential is told. */
+/** What somebody is told who may not know. */
 export const NOTHING_OWN: Own = {
   ...forEachType(() => []),
   CONFIG_FILE_PARSE_ERROR: null,

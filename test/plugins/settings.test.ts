@@ -64,6 +64,20 @@ t.test('a guest of a kiosk has no credential either', async (t) => {
   t.same((await open(test).show({})).PLATFORMS_BINDING, {})
 })
 
+t.test('a token that may not read platforms opens nothing of this library', async (t) => {
+  const test = await fresh(t)
+  const { write, show } = open(test)
+  await write('system: { platforms: { Mine: snes } }')
+  const shownTo = async (scopes: string[]) => {
+    const { raw_token: token } = (await test.app.inject({
+      method: 'POST', url: '/api/client-tokens', headers: test.admin, payload: { name: scopes.join(), scopes }
+    })).json<{ raw_token: string }>()
+    return (await show({ authorization: `Bearer ${token}` })).PLATFORMS_BINDING
+  }
+  t.same(await shownTo(['me.read']), {})
+  t.same(await shownTo(['platforms.read']), { Mine: 'snes' })
+})
+
 t.test('the settings in effect are told, the built-in ones among them', async (t) => {
   const { write, show } = open(await fresh(t))
   t.match(await show(), {
