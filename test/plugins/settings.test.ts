@@ -2,6 +2,7 @@ import { chmod, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promis
 import { join } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
+import { readPriorities } from '../../plugins/scans/identify/merge.ts'
 import { type TestApp, buildTestApp, shareTestApp } from '../support.ts'
 import { addRom } from './roms-support.ts'
 
@@ -225,6 +226,18 @@ t.test('the scan section is replaced, but for what this does not know', async (t
   ]) t.equal((await call('PUT', 'scan', { ...SCAN, ...wrong })).status, 422, JSON.stringify(wrong))
   t.match((await call('PUT', 'scan', { ...SCAN, manual_priority: ['gamefaqs'] })).body,
     { detail: [{ loc: ['body', 'manual_priority', 0], msg: /^'gamefaqs' is no source; name some of igdb, / }] })
+})
+
+t.test('an order of its own for one kind of picture counts in place of that of artwork, also when it is empty', async (t) => {
+  const { config } = await fresh(t)
+  const providers = new Map(['first', 'second', 'third'].map((key) => [key, { definition: { key } }]))
+  const orderOf = (cover?: string[]) => {
+    const priority = { ...config.scan.priority, artwork: ['third'], ...(cover === undefined ? {} : { cover }) }
+    return readPriorities({ ...config, scan: { ...config.scan, priority } }, providers).cover
+  }
+  t.same(orderOf(), ['third', 'first', 'second'])
+  t.same(orderOf(['second']), ['second', 'first', 'third'])
+  t.same(orderOf([]), ['first', 'second', 'third'])
 })
 
 t.test('another order of regions makes other groups at once, in lists that were asked for before', async (t) => {
