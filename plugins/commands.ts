@@ -1,8 +1,11 @@
 import type { AddCommands } from '../core/cli/program.ts'
+import { addAssetCommands } from './assets/commands.ts'
 import { addExportCommands } from './exports/commands.ts'
 import { addPluginCommands } from './plugins/commands.ts'
 import { addScanCommands } from './scans/cli/commands.ts'
 import { addUserCommands } from './users/commands.ts'
 
 /** What features add to the command line, in the order of its help. */
-export const commands: AddCommands[] = [addScanCommands, addExportCommands, addPluginCommands, addUserCommands]
+export const commands: AddCommands[] = [
+  addScanCommands, addExportCommands, addPluginCommands, addUserCommands, addAssetCommands
+]

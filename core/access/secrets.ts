@@ -4,6 +4,9 @@ import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, ran
 /** Hex SHA-256: how tokens of at least 256 random bits are stored. */
 export const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
+/** What tells one password of an account from the next without being it. */
+export const passwordMarkOf = (passwordHash: string | null | undefined): string => sha256(passwordHash ?? '')
+
 /** Compares in constant time, whatever the lengths. */
 export function isEqualSecret (a: string, b: string): boolean {
   return timingSafeEqual(createHash('sha256').update(a).digest(), createHash('sha256').update(b).digest())

@@ -53,4 +53,4 @@ export default fp<FeatureOptions>(async (app, { config, role }) => {
       .catch((err: unknown) => { app.log.warn({ err }, 'expired sessions, tokens and cached answers were not removed') })
   }, CLEAN_UP_MS)
   app.addHook('onClose', async () => { clearInterval(timer) })
-}, { name: 'auth', dependencies: ['auth-core', 'audit', 'mail', 'devices', 'permissions', 'users'] })
+}, { name: 'auth', dependencies: ['auth-core', 'audit', 'mail', 'devices', 'permissions'] })

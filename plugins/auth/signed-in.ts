@@ -1,11 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Caller } from '../../core/access/auth.ts'
-import { sha256 } from '../../core/access/secrets.ts'
+import { passwordMarkOf } from '../../core/access/secrets.ts'
 import { ApiError } from '../../core/errors.ts'
 import { lockEnabledUser } from './rows.ts'
-
-/** What tells one password of an account from the next without being it. */
-export const passwordMarkOf = (passwordHash: string | null | undefined): string => sha256(passwordHash ?? '')
 
 /**
  * Keeps others from changing the caller's account, or making tokens of it, until the transaction ends. Whoever was let

@@ -1,23 +1,15 @@
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import type { EntityManager } from '@mikro-orm/postgresql'
-import fastify, { type FastifyInstance } from 'fastify'
-import { listDeletedAccounts, restoreUploads } from '../assets/deleted-account-rows.ts'
-import { reattachUploads } from '../assets/reattach-rows.ts'
-import { createAudit } from '../audit/log.ts'
 import { replacePassword } from '../auth/new-password.ts'
-import { User } from './entities.ts'
-import { checkPassword, hashPassword } from './passwords.ts'
+import { checkPassword, hashPassword } from '../auth/passwords.ts'
 import { createAccounts } from './accounts.ts'
 import { createUsers } from './service.ts'
+import { findUser, withDatabase } from './with-database.ts'
 import { findDatabaseUrl } from '../../core/cli/database.ts'
-import { loadFeatures } from '../../core/composition/features.ts'
 import { loadConfig } from '../../core/config/config.ts'
-import database from '../../core/database/database.ts'
 import { settingsEnvironment } from '../../core/config/environment.ts'
 import { StartError } from '../../core/errors.ts'
-import { formatDate } from '../../core/typebox.ts'
 
 interface PasswordSource { passwordStdin?: boolean }
 export interface UserOptions extends PasswordSource { admin?: boolean, email: string }
@@ -56,25 +48,6 @@ async function readPassword (options: PasswordSource): Promise<string> {
   return await askPassword()
 }
 
-/** Works on the database without the rest of the server. */
-async function withDatabase (url: string, work: (app: FastifyInstance) => Promise<void>): Promise<void> {
-  const app = fastify()
-  try {
-    await app.register(database, { url, poolSize: 1, ...await loadFeatures() })
-    app.decorate('audit', createAudit(app))
-    await work(app)
-  } finally {
-    await app.close()
-  }
-}
-
-/** @throws StartError */
-async function findUser (em: EntityManager, name: string): Promise<User> {
-  const user = await em.findOne(User, { username: name.toLowerCase() })
-  if (user === null) throw new StartError(`There is no user '${name}'. Check the name, or make one with svc user add.`)
-  return user
-}
-
 /** `svc user add`. */
 export async function addUser (name: string, options: UserOptions): Promise<void> {
   const url = findDatabaseUrl(loadConfig().config)
@@ -104,29 +77,5 @@ export async function setPassword (name: string, options: PasswordOptions): Prom
     })
     process.stdout.write(`The password of '${username}' was set; the user is signed out everywhere` +
       `${options.keepTokens === true ? '' : ', and client tokens are gone'}.\n`)
-  })
-}
-
-/** `svc user deleted`. */
-export async function listDeleted (): Promise<void> {
-  await withDatabase(findDatabaseUrl(loadConfig().config), async (app) => {
-    const accounts = await listDeletedAccounts(app.orm.em.fork())
-    const lines = accounts.map(({ id, username, saves, states, screenshots, kept_until: until }) =>
-      `${id}  ${username}: ${saves} saves, ${states} states, ${screenshots} screenshots, until ${formatDate(until).slice(0, 10)}`)
-    process.stdout.write(lines.length === 0 ? 'There is nothing to restore.\n' : `${lines.join('\n')}\n`)
-  })
-}
-
-/** `svc user restore`. */
-export async function restoreDeleted (accountId: number, name: string): Promise<void> {
-  await withDatabase(findDatabaseUrl(loadConfig().config), async (app) => {
-    const em = app.orm.em.fork()
-    const user = await findUser(em, name)
-    const { username, restored } = await restoreUploads(em, accountId, user.id)
-    await reattachUploads(app.pg)
-    await app.audit.record({
-      event: 'user.uploads_restored', address: '', details: { by: 'svc user restore', user_id: user.id, username, restored }
-    })
-    process.stdout.write(`${restored} saves, states and screenshots of '${username}' are now those of '${user.username}'.\n`)
   })
 }

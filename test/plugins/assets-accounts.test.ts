@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
-import { addUser, listDeleted, restoreDeleted, setPassword } from '../../plugins/users/cli.ts'
+import { listDeleted, restoreDeleted } from '../../plugins/assets/cli.ts'
+import { addUser, setPassword } from '../../plugins/users/cli.ts'
 import { type TestApp, buildTestApp } from '../support.ts'
 import { type AssetItem, createClient, listStored } from './assets-support.ts'
 import { addRom } from './roms-support.ts'
