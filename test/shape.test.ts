@@ -145,9 +145,7 @@ t.test('statements of the database are in files of rows', async (t) => {
 })
 
 /** Features that import each other; tables aside, which refer to each other as they do in the database. */
-const TIED = [
-  'assets roms', 'platforms roms', 'resources roms'
-]
+const TIED = ['assets roms']
 
 t.test('of two features at most one imports the other', async (t) => {
   const featureOf = (path: string) => /^plugins\/([\w-]+)\//.exec(path)?.[1] ?? null

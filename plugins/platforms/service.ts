@@ -11,9 +11,7 @@ import { factsOf, resolvePlatform } from './resolve.ts'
 import { selectFirmware } from '../firmware/rows.ts'
 import { createKept } from '../library/kept.ts'
 import { selectMoment } from '../library/version-rows.ts'
-import {
-  deletePlatform, selectHiddenFolders, selectPlatformSizes, selectPlatforms, upsertPlatform
-} from './rows.ts'
+import { deletePlatform, selectHiddenFolders, selectPlatforms, upsertPlatform } from './rows.ts'
 import type { PlatformView, UpdatePlatform } from './schemas.ts'
 import { type PlatformRow, type PlatformSize, providersOf, toPlatformView, toSyntheticView } from './views.ts'
 import { type Viewer, viewerKey } from './visibility.ts'
@@ -23,9 +21,13 @@ const SIZES_MAX_BYTES = 4 * 1024 ** 2
 const BYTES_PER_SIZE = 100
 const NO_SIZE: PlatformSize = { rom_count: 0, fs_size_bytes: 0 }
 
+/** What a viewer sees of all platforms by id; those without a ROM are left out. */
+type SelectSizes = (em: EntityManager, viewer: Viewer) => Promise<ReadonlyMap<number, PlatformSize>>
+
 export function createPlatforms (app: FastifyInstance, config: Config) {
   const folders = createPlatformFolders(app, config.library_dir)
   const providers = providersOf(app.registry)
+  let selectSizes: SelectSizes = async () => new Map()
 
   const sizes = createKept<ReadonlyMap<number, PlatformSize>>({
     maxBytes: SIZES_MAX_BYTES, sizeOf: (ofViewer) => ofViewer.size * BYTES_PER_SIZE
@@ -36,7 +38,7 @@ export function createPlatforms (app: FastifyInstance, config: Config) {
     const moment = await selectMoment(em, null)
     const [rows, known] = await Promise.all([
       selectPlatforms(em, viewer, condition),
-      sizes.get(moment, { viewer: viewerKey(viewer), of: 'sizes' }, () => selectPlatformSizes(em, viewer))
+      sizes.get(moment, { viewer: viewerKey(viewer), of: 'sizes' }, () => selectSizes(em, viewer))
     ])
     return rows.map((row) => ({ ...row, ...known.get(row.id) ?? NO_SIZE }))
   }
@@ -67,6 +69,9 @@ export function createPlatforms (app: FastifyInstance, config: Config) {
   return {
     get,
     ensure,
+
+    /** Has sizes counted by whoever knows ROMs. */
+    measureBy (select: SelectSizes): void { selectSizes = select },
 
     /** What a folder is read as. */
     resolve: (fsSlug: string) => resolvePlatform(fsSlug, config.system),

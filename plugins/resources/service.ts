@@ -10,7 +10,6 @@ import type { Secrets } from '../../core/access/secrets.ts'
 import { type Addresses, createAddresses, readPlace } from './addresses.ts'
 import { BADGE_FOLDER } from './badges.ts'
 import { mediaTypeOf } from './media-types.ts'
-import { hasVisibleRom } from './rows.ts'
 
 const MEDIA_FOLDERS = ['cover', 'screenshots', 'manual', 'soundtrack', BADGE_FOLDER, ...MEDIA_KINDS]
 const NAME = '[^/.][^/]*'
@@ -31,10 +30,14 @@ export interface Resource {
   isOpen: boolean
 }
 
+/** Whether a caller sees the ROM with this id, as an address names it. */
+type SeesRom = (em: EntityManager, caller: Caller, id: string) => Promise<boolean>
+
 export function createResources (config: Config, secrets: Secrets) {
   const folder = join(config.data_dir, 'resources')
   const isPublic = config.resources.public
   const plain = createAddresses(null)
+  let seesRom: SeesRom = async () => false
 
   return {
     /** Addresses for somebody who may see what they name: they open it without a credential. */
@@ -55,11 +58,14 @@ export function createResources (config: Config, secrets: Secrets) {
       return { path, type, isOpen: isPublic || isMarked }
     },
 
+    /** Until whoever knows ROMs says who sees one, administrators alone see what belongs to it. */
+    guardRoms (check: SeesRom): void { seesRom = check },
+
     /** @throws ApiError NOT_FOUND unless the caller may see what the file belongs to. */
     async checkVisible (em: EntityManager, caller: Caller, { path }: Resource): Promise<void> {
       if (caller.access.is_admin) return
-      const romId = ROM_PATH.exec(path)?.groups?.rom ?? null
-      if (!await hasVisibleRom(em, caller, romId)) throw notFound('Resource not found')
+      const romId = ROM_PATH.exec(path)?.groups?.rom
+      if (romId === undefined || !await seesRom(em, caller, romId)) throw notFound('Resource not found')
     },
 
     /**

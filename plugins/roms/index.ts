@@ -4,6 +4,7 @@ import downloadRoutes from './download-routes.ts'
 import { createDownloads } from './downloads.ts'
 import routes from './routes.ts'
 import { createRoms } from './service.ts'
+import { hasVisibleRom, selectPlatformSizes } from './visible-rows.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -15,6 +16,8 @@ declare module 'fastify' {
 export default fp<FeatureOptions>(async (app, { config }) => {
   app.decorate('roms', createRoms(app, config))
   app.decorate('downloads', createDownloads(app, config))
+  app.resources.guardRoms(hasVisibleRom)
+  app.platforms.measureBy(selectPlatformSizes)
   await app.register(routes)
   await app.register(downloadRoutes)
 }, { name: 'roms', dependencies: ['database', 'auth-core', 'permissions', 'loader', 'platforms', 'resources'] })
