@@ -1,5 +1,5 @@
 import type { AddCommands } from '../core/cli/program.ts'
-import { addAssetCommands } from './assets/commands.ts'
+import { addAssetCommands } from './assets/restore/commands.ts'
 import { addExportCommands } from './exports/commands.ts'
 import { addPluginCommands } from './plugins/commands.ts'
 import { addScanCommands } from './scans/cli/commands.ts'

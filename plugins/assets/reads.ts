@@ -8,7 +8,7 @@ import {
   isOfVisibleRom, isOneOf, isOrphaned, isOwn, isReachable, isShared, selectAssets, selectScreenshotsOf, selectSyncs
 } from './rows.ts'
 import type { ListInput, SaveSummary, SaveView, StateView } from './schemas.ts'
-import { createThumbnails } from './thumbnails.ts'
+import { createThumbnails } from './pictures/thumbnails.ts'
 import { toSaveView, toStateView, toSyncViews } from './views.ts'
 
 const NAMES: Record<AssetKind, string> = { save: 'Save', state: 'State', screenshot: 'Screenshot' }

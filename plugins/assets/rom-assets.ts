@@ -2,12 +2,12 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import { type Static, type TObject, Type } from '@sinclair/typebox'
 import type { Viewer } from '../platforms/visibility.ts'
 import type { AssetKind } from './entities.ts'
-import { selectThumbnails } from './thumbnail-rows.ts'
+import { selectThumbnails } from './pictures/thumbnail-rows.ts'
 import { type AssetRow, all, isLive, isOfRom, isShared, selectAssets, userIdOf } from './rows.ts'
 import {
   SaveSchema, ScreenshotSchema, StateSchema, UserSaveSchema, UserScreenshotSchema, UserStateSchema
 } from './schemas.ts'
-import { createThumbnails } from './thumbnails.ts'
+import { createThumbnails } from './pictures/thumbnails.ts'
 import { downloadPathOf, toOwnerView, toSaveView, toScreenshotView, toStateView } from './views.ts'
 
 /** What a ROM's details say of the viewer's files, and of those that others show. */

@@ -1,6 +1,6 @@
 import type { Caller } from '../../core/access/auth.ts'
 import { readTime } from '../../core/database/times.ts'
-import { nameKey, untagged } from '../assets/sync-base-rows.ts'
+import { nameKey, untagged } from '../assets/device-sync/base-rows.ts'
 import type { Device } from '../devices/entities.ts'
 import type { AssetKind } from '../assets/entities.ts'
 import { type ListedFile, type Listing, readDeviceFile, readStoredName } from './listing.ts'

@@ -1,5 +1,5 @@
 import { formatDate } from '../../core/typebox.ts'
-import { slotKey } from '../assets/sync-base-rows.ts'
+import { slotKey } from '../assets/device-sync/base-rows.ts'
 import { type ListedFile, type Listing, readDeviceFile, readStoredName } from './listing.ts'
 import type { Pair } from './pairs.ts'
 import type { NegotiateBody, SlotOperation } from './schemas.ts'

@@ -1,7 +1,7 @@
 import { ApiError } from '../../core/errors.ts'
 import { requireTime } from '../../core/database/times.ts'
 import type { AssetKind } from '../assets/entities.ts'
-import { cleanFileName } from '../assets/names.ts'
+import { cleanFileName } from '../assets/disk/names.ts'
 import type { DeviceFile } from './decide.ts'
 import type { AssetRow } from './rows.ts'
 

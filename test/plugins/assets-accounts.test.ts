@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { listDeleted, restoreDeleted } from '../../plugins/assets/cli.ts'
+import { listDeleted, restoreDeleted } from '../../plugins/assets/restore/cli.ts'
 import { addUser, setPassword } from '../../plugins/users/cli.ts'
 import { type TestApp, buildTestApp } from '../support.ts'
 import { type AssetItem, createClient, listStored } from './assets-support.ts'

@@ -1,0 +1,152 @@
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Type } from '@sinclair/typebox'
+import type { FastifyInstance } from 'fastify'
+import type { Config } from '../../../core/config/config.ts'
+import { conflict } from '../../../core/errors.ts'
+import { errorCode } from '../../../core/files/fs-error.ts'
+import type { TaskDefinition } from '../../tasks/definitions.ts'
+import { takeExpiredAccounts } from '../restore/deleted-account-rows.ts'
+import { FIRST_HOUR_MS, findDoubt } from './caution.ts'
+import type { Files } from '../disk/files.ts'
+import { recover, setAside } from './lost.ts'
+import { takeOlderThan, takeThinned } from './retention-rows.ts'
+import { noteRecovered } from './janitor-rows.ts'
+import { listUploads, loadNamed, requireOwnUploads } from './stored.ts'
+
+/** An upload lies on disk before its row is there. */
+const STRAY_AFTER_MS = 86_400_000
+const CRON = '40 4 * * *'
+/** Unknown files that a report names; their number is told in any case. */
+const NAMED_MAX = 100
+
+/** What was found in the assets folder. */
+interface Findings {
+  /** Remains of broken uploads. */
+  strays: string[]
+  /** Complete files that no row names. */
+  unknown: string[]
+  /** How many files a row names. */
+  known: number
+  /** How many rows found their file among what was put aside. */
+  recovered: number
+}
+
+async function isOld (path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).mtimeMs < Date.now() - STRAY_AFTER_MS
+  } catch (err) {
+    if (errorCode(err) === 'ENOENT') return false
+    throw err
+  }
+}
+
+/** Keeps the assets folder and its rows in line over time. Nothing is removed while anything speaks against it. */
+export function createJanitor (app: FastifyInstance, config: Config, files: Files) {
+  const closing = new AbortController()
+  const { base } = files
+
+  async function listOld (paths: readonly string[]): Promise<string[]> {
+    const old: string[] = []
+    for (const path of paths) if (await isOld(join(base, path))) old.push(path)
+    return old
+  }
+
+  async function recoverMissing (missing: Parameters<typeof recover>[1]): Promise<number> {
+    const paths = await recover(base, missing)
+    if (paths.length === 0) return 0
+    await noteRecovered(app.pg, paths)
+    app.log.info({ files: paths.length }, 'files that had been put aside were given back to the rows that name them')
+    return paths.length
+  }
+
+  /** Compares rows and files; changes nothing but that missing files come back. */
+  async function look (signal: AbortSignal): Promise<Findings> {
+    await requireOwnUploads(config, app.pg)
+    // Before the files: what is uploaded meanwhile is then no row without a file.
+    const named = await loadNamed(app.pg)
+    const { settled, incoming } = await listUploads(base)
+    signal.throwIfAborted()
+    const there = new Set(settled)
+    const recovered = await recoverMissing([...named.values()].filter(({ disk_path: path }) => !there.has(path)))
+    const unknown = await listOld(settled.filter((path) => !named.has(path)))
+    const known = settled.filter((path) => named.has(path)).length
+    return { strays: await listOld(incoming), unknown, known, recovered }
+  }
+
+  function tell (unknown: readonly string[]): void {
+    if (unknown.length === 0) return
+    app.log.warn({ count: unknown.length, files: unknown.slice(0, NAMED_MAX) }, 'the database does not know some files of users; ' +
+      'they stay where they are. Restore the database that knows them, or run cleanup_assets with set_aside to put them aside')
+  }
+
+  async function remove (): Promise<number> {
+    const gone = [
+      ...await takeOlderThan(app.pg, config.assets.versions_kept_days),
+      ...await takeExpiredAccounts(app.pg),
+      ...await takeThinned(app.orm.em.fork(), config.assets.versions_kept)
+    ]
+    await files.remove(gone)
+    return gone.length
+  }
+
+  async function clean (signal: AbortSignal, isSetAside: boolean) {
+    const { strays, unknown, known, recovered } = await look(signal)
+    const doubt = await findDoubt(app.pg, app.workers.id, known, unknown.length)
+    const found = { unknown: unknown.length, unknown_files: unknown.slice(0, NAMED_MAX), recovered, postponed: doubt }
+    if (doubt !== null) {
+      tell(unknown)
+      return { ...found, expired: 0, strays: 0, lost: 0 }
+    }
+    const expired = await remove()
+    await files.remove(strays)
+    if (isSetAside) await setAside(base, unknown)
+    else tell(unknown)
+    return { ...found, expired, strays: strays.length, lost: isSetAside ? unknown.length : 0 }
+  }
+
+  const definition: TaskDefinition = {
+    name: 'cleanup_assets',
+    title: 'Cleanup saves and states',
+    description: 'Deletes former contents and deleted saves, states and screenshots that are no longer kept, also those of ' +
+      'deleted accounts, and remains of broken uploads; lists files that the database does not know, and puts them aside under assets/lost when run with set_aside',
+    type: 'cleanup',
+    group: 'scheduled',
+    enabled: true,
+    manual_run: true,
+    cron_string: CRON,
+    destructive: true,
+    isSingle: true,
+    arguments: Type.Object({ set_aside: Type.Optional(Type.Boolean()) }, { additionalProperties: false }),
+    async run ({ signal, report, payload }) {
+      const isSetAside = payload.set_aside === true
+      const stats = await clean(signal, isSetAside)
+      await report({ cleanup_stats: stats })
+      if (isSetAside && stats.postponed !== null) throw conflict(`Nothing was put aside: ${stats.postponed}`)
+    }
+  }
+
+  return {
+    definition,
+
+    /** Looks once when the worker starts and cleans up after its first hour, for one that never runs at night. */
+    startWithWorker (): void {
+      let working = Promise.resolve()
+      let timer: NodeJS.Timeout | undefined
+      const begin = () => {
+        working = clean(closing.signal, false).then(() => {}, (err: unknown) => {
+          if (!closing.signal.aborted) app.log.warn({ err }, 'the folder of saves could not be cleaned up; the daily task tries again')
+        })
+      }
+      app.addHook('onReady', async () => {
+        begin()
+        timer = setTimeout(begin, FIRST_HOUR_MS).unref()
+      })
+      app.addHook('preClose', async () => {
+        closing.abort()
+        clearTimeout(timer)
+        await working
+      })
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { type RawBuilder, sql } from 'kysely'
+import type pg from 'pg'
+import { transaction } from '../../../core/database/transaction.ts'
+
+/** What may go: whose, beyond how many, and whether that of the last day stays in any case. */
+interface Thinning { ofUser: RawBuilder<boolean>, kept: number, isYoungKept: boolean }
+interface Former { version_id: number | null, asset_id: number }
+
+/**
+ * Former contents by the asset they belong to; in a slot also those of its other saves, and the saves that were
+ * cleaned up. Of what is beyond the newest ones, the last of each hour stays for two days, the last of each day for 30,
+ * the last of each week as long as any.
+ */
+const beyond = ({ ofUser, kept, isYoungKept }: Thinning) => sql<Former>`with lines as (
+    select id, deleted_at, deleted_by, case when slot is null or (deleted_at is not null and deleted_by <> 'cleanup')
+      then array[id::text] else array[user_id::text, kind, coalesce(rom_id::text, platform_fs_slug || '/' || rom_fs_name), slot]
+      end as line
+    from assets where ${ofUser}
+  ), history as (
+    select v.id as version_id, v.asset_id, v.created_at as at, line from asset_versions v join lines l on l.id = v.asset_id
+    union all
+    select null, id, deleted_at, line from lines where deleted_by = 'cleanup'
+  ), aged as (
+    select *, case when at > now() - interval '2 days' then 'hour' when at > now() - interval '30 days' then 'day'
+      else 'week' end as unit from history
+  ), placed as (
+    select *, row_number() over (partition by line order by at desc, version_id desc nulls first) as place,
+      row_number() over (partition by line, unit, date_trunc(unit, at, 'UTC') order by at desc, version_id desc nulls first)
+        as place_in_unit
+    from aged
+  ), judged as (
+    select version_id, asset_id, place <= ${kept} or place_in_unit = 1 or (${isYoungKept} and at > now() - interval '1 day')
+      as stays from placed
+  )
+  select version_id, asset_id from judged j where not stays and (version_id is not null or not exists (
+    select 1 from judged v where v.asset_id = j.asset_id and v.version_id is not null and v.stays))`
+
+/** Rows that somebody is just bringing back are left alone. */
+async function takeBeyond (tx: EntityManager, thinning: Thinning): Promise<string[]> {
+  const db = tx.getKysely()
+  const { rows: old } = await beyond(thinning).execute(db)
+  if (old.length === 0) return []
+  const cleanedUp = old.filter((row) => row.version_id === null).map((row) => row.asset_id)
+  const { rows: locked } = await sql<{ id: number }>`select id from assets where id = any(${cleanedUp}::int[])
+    and deleted_by = 'cleanup' for update skip locked`.execute(db)
+  const assets = locked.map((row) => row.id)
+  const { rows: versions } = await sql<{ disk_path: string }>`delete from asset_versions where id in (
+    select id from asset_versions where id = any(${old.flatMap((row) => row.version_id ?? [])}::int[])
+      or asset_id = any(${assets}::int[]) for update skip locked) returning disk_path`.execute(db)
+  const { rows: whole } = await sql<{ disk_path: string }>`delete from assets a where id = any(${assets}::int[])
+    and not exists (select 1 from asset_versions v where v.asset_id = a.id) returning disk_path`.execute(db)
+  return [...versions, ...whole].map((row) => row.disk_path)
+}
+
+/**
+ * Deletes the rows of a user's former contents beyond the newest `kept` that are thinned out when space is short, those
+ * of the last day too.
+ *
+ * @returns the files that no row names any more
+ */
+export const takeForSpace = (tx: EntityManager, kept: number, userId: number): Promise<string[]> =>
+  takeBeyond(tx, { ofUser: sql<boolean>`user_id = ${userId}`, kept, isYoungKept: false })
+
+/**
+ * Deletes the rows of everybody's former contents beyond the newest `kept` that are thinned out by their age: none of
+ * the last day.
+ *
+ * @returns the files that no row names any more
+ */
+export const takeThinned = (em: EntityManager, kept: number): Promise<string[]> =>
+  em.transactional((tx) => takeBeyond(tx, { ofUser: sql<boolean>`true`, kept, isYoungKept: true }))
+
+/**
+ * Deletes the rows of former contents, and of deleted assets, that are older than so many days.
+ *
+ * @returns the files that no row names any more
+ */
+export async function takeOlderThan (pool: pg.Pool, days: number): Promise<string[]> {
+  return await transaction(pool, async (client) => {
+    const { rows: versions } = await client.query<{ disk_path: string }>(`delete from asset_versions v using assets a
+      where a.id = v.asset_id and (v.created_at < now() - make_interval(days => $1)
+        or a.deleted_at < now() - make_interval(days => $1)) returning v.disk_path`, [days])
+    const { rows: assets } = await client.query<{ disk_path: string }>(`delete from assets
+      where deleted_at < now() - make_interval(days => $1) returning disk_path`, [days])
+    return [...versions, ...assets].map((row) => row.disk_path)
+  })
+}

@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto'
+import { compareNames, type Entry } from '../../../core/archives/archive.ts'
+import { Budget } from '../../../core/archives/limits.ts'
+import { withSource } from '../../../core/archives/source.ts'
+import { openZip } from '../../../core/archives/zip.ts'
+
+const ZIP_MARK = 'PK\x03\x04'
+/** An upload waits for its hash, in a process that serves others: far less than a scan may take. */
+const LIMITS = {
+  entries: 10_000, totalBytes: 1024 ** 3, ratio: 1000, ratioFreeBytes: 10 * 1024 ** 2, timeoutMs: 10_000
+}
+const UNWATCHED = { isCancelled: () => false, setDeadline () {}, reserveMemory () {} }
+
+async function hashEntry (entry: Entry): Promise<string> {
+  const hash = createHash('md5')
+  for await (const piece of entry.content()) hash.update(piece)
+  return hash.digest('hex')
+}
+
+async function hashZip (path: string): Promise<string> {
+  return await withSource(path, async (source) => {
+    const archive = await openZip(source, new Budget(source.size, LIMITS, UNWATCHED))
+    const lines: { name: string, line: string }[] = []
+    for await (const entry of archive.entries()) {
+      lines.push({ name: entry.name, line: `${entry.name}:${await hashEntry(entry)}` })
+    }
+    lines.sort((a, b) => compareNames(a.name, b.name))
+    return createHash('md5').update(lines.map(({ line }) => line).join('\n')).digest('hex')
+  })
+}
+
+/**
+ * What devices compare content by: the MD5 of the bytes, or of a zip's entries, as two zips of the same files differ.
+ * Null for a zip that cannot be read within its limits.
+ */
+export async function hashContent (path: string, head: Buffer, md5: string): Promise<string | null> {
+  if (head.toString('latin1', 0, ZIP_MARK.length) !== ZIP_MARK) return md5
+  return await hashZip(path).catch(() => null)
+}

@@ -1,0 +1,61 @@
+import { Type } from '@sinclair/typebox'
+import { callerOf } from '../../../core/access/auth.ts'
+import { forbidden } from '../../../core/errors.ts'
+import { DateTime, ErrorSchema, Id, IdParams, type Routes, formatDate } from '../../../core/typebox.ts'
+import { listDeletedAccounts, restoreUploads } from '../restore/deleted-account-rows.ts'
+import { reattachUploads } from '../restore/reattach-rows.ts'
+
+const DeletedAccountSchema = Type.Object({
+  id: Type.Integer(),
+  username: Type.String(),
+  saves: Type.Integer(),
+  states: Type.Integer(),
+  screenshots: Type.Integer(),
+  file_size_bytes: Type.Integer({ description: 'Former contents included' }),
+  deleted_at: DateTime,
+  kept_until: DateTime
+})
+const RestoreSchema = Type.Object({ user_id: Id }, { description: 'The account that gets them' })
+const RestoredSchema = Type.Object({ restored: Type.Integer({ description: 'Saves, states and screenshots that came back' }) })
+
+const tags = ['users']
+const config = { scopes: ['users.write'] as const }
+
+/** What accounts that were deleted had uploaded, for as long as it is kept. */
+const routes: Routes = async (app) => {
+  app.get('/api/users/deleted', {
+    schema: {
+      operationId: 'listDeletedAccounts', tags, summary: 'Deleted accounts whose saves can still be restored',
+      response: { 200: Type.Array(DeletedAccountSchema) }
+    },
+    config
+  }, async ({ em }) => (await listDeletedAccounts(em)).map(({ deleted_at: deleted, kept_until: until, ...account }) =>
+    ({ ...account, deleted_at: formatDate(deleted), kept_until: formatDate(until) })))
+
+  app.post('/api/users/deleted/:id/restore', {
+    schema: {
+      operationId: 'restoreDeletedAccount',
+      tags,
+      summary: 'Give the saves of a deleted account to another one',
+      description: 'For administrators, within 30 days. What the other account has under the same name stays current; the ' +
+        'restored one is then among its deleted saves.',
+      params: IdParams,
+      body: RestoreSchema,
+      response: { 200: RestoredSchema, 403: ErrorSchema, 404: ErrorSchema }
+    },
+    config
+  }, async (request) => {
+    const caller = callerOf(request)
+    // Whoever only manages accounts could read another's saves so.
+    if (caller.role !== 'admin') throw forbidden('Only an administrator may restore the saves of a deleted account')
+    const { id, user_id: userId } = { ...request.params, ...request.body }
+    const { username, restored } = await restoreUploads(request.em, id, userId)
+    await reattachUploads(app.pg)
+    await app.audit.record({
+      event: 'user.uploads_restored', user: caller, address: request.ip, details: { user_id: userId, username, restored }
+    })
+    return { restored }
+  })
+}
+
+export default routes

@@ -1,0 +1,58 @@
+import { Type } from '@sinclair/typebox'
+import { callerOf } from '../../../core/access/auth.ts'
+import { ErrorSchema, IdParams, type Routes } from '../../../core/typebox.ts'
+import { ContentQuery } from '../schemas.ts'
+
+const Bytes = Type.Unsafe<unknown>({ type: 'string', format: 'binary' })
+const KINDS = [
+  { kind: 'save', Name: 'Save', prefix: '/api/saves' },
+  { kind: 'state', Name: 'State', prefix: '/api/states' },
+  { kind: 'screenshot', Name: 'Screenshot', prefix: '/api/screenshots' }
+] as const
+
+/** The files themselves: the caller's own, and what others show. */
+const routes: Routes = async (app) => {
+  for (const { kind, Name, prefix } of KINDS) {
+    for (const method of ['HEAD', 'GET'] as const) {
+      app.route({
+        method,
+        url: `${prefix}/:id/content`,
+        exposeHeadRoute: false,
+        schema: {
+          operationId: `${method.toLowerCase()}${Name}Content`,
+          tags: [`${kind}s`],
+          summary: `The file of a ${kind}, your own or one that is public`,
+          params: IdParams,
+          querystring: ContentQuery,
+          response: { 200: Bytes, 206: Bytes, 404: ErrorSchema }
+        },
+        config: { scopes: ['assets.read'] },
+        handler: async (request, reply) => {
+          const { em, query, params: { id } } = request
+          const content = method === 'GET'
+            ? await app.assets.download(em, callerOf(request), kind, id, query)
+            : (await app.assets.open(em, callerOf(request), kind, id)).content
+          return await app.files.send(request, reply, content)
+        }
+      })
+      if (kind === 'screenshot') continue
+      app.route({
+        method,
+        url: `${prefix}/deleted/:id/content`,
+        exposeHeadRoute: false,
+        schema: {
+          operationId: `${method.toLowerCase()}Deleted${Name}Content`,
+          tags: [`${kind}s`],
+          summary: `The file of a ${kind} that you deleted and can restore`,
+          params: IdParams,
+          response: { 200: Bytes, 206: Bytes, 404: ErrorSchema }
+        },
+        config: { scopes: ['assets.read'] },
+        handler: async (request, reply) => await app.files.send(request, reply,
+          await app.assets.openDeleted(request.em, callerOf(request), kind, request.params.id))
+      })
+    }
+  }
+}
+
+export default routes

@@ -1,0 +1,140 @@
+import { Type } from '@sinclair/typebox'
+import { callerOf } from '../../../core/access/auth.ts'
+import { ErrorSchema, IdParams, type Routes } from '../../../core/typebox.ts'
+import { type Forms, formOf, requireFile } from '../uploads/form.ts'
+import {
+  DeleteSavesBody, DeviceBody, DownloadedBody, ListSavesQuery, ReplaceQuery, SaveQuery, SaveSchema, SaveSummarySchema,
+  SaveUploadQuery, SummaryQuery, VisibilityBody
+} from '../schemas.ts'
+
+const tags = ['saves']
+const reads = { scopes: ['assets.read'] as const }
+const writes = { scopes: ['assets.write'] as const }
+const syncs = { scopes: ['devices.write'] as const }
+const forms = ['multipart/form-data']
+const REFUSALS = { 400: ErrorSchema, 404: ErrorSchema, 413: ErrorSchema, 507: ErrorSchema }
+
+/** The saves of the caller. */
+const createSaveRoutes = ({ read }: Forms): Routes => async (app) => {
+  const { assets } = app
+
+  app.post('/api/saves', {
+    schema: {
+      operationId: 'addSave',
+      tags,
+      summary: 'Upload a save',
+      description: 'A form with the parts `saveFile` and, if there is a picture, `screenshotFile`; what the query may say ' +
+        'is read from fields of the form as well.',
+      consumes: forms,
+      querystring: SaveUploadQuery,
+      response: { 200: SaveSchema, ...REFUSALS }
+    },
+    preValidation: read,
+    config: writes
+  }, async (request) => {
+    const { em, query } = request
+    const form = formOf(request)
+    const main = requireFile(form.main('saveFile'), 'saveFile')
+    const id = await assets.upload(em, callerOf(request), 'save', query, main, form.file('screenshotFile'))
+    return await assets.viewUploadedSave(em, callerOf(request), id, query.device_id)
+  })
+
+  app.get('/api/saves', {
+    schema: { operationId: 'listSaves', tags, summary: 'Your saves, newest first', querystring: ListSavesQuery, response: { 200: Type.Array(SaveSchema) } },
+    config: reads
+  }, async (request) => await assets.listSaves(request.em, callerOf(request), request.query))
+
+  app.get('/api/saves/identifiers', {
+    schema: { operationId: 'listSaveIds', tags, summary: 'The ids of your saves', response: { 200: Type.Array(Type.Integer()) } },
+    config: reads
+  }, async (request) => await assets.listIds(request.em, callerOf(request), 'save'))
+
+  app.get('/api/saves/summary', {
+    schema: { operationId: 'getSaveSummary', tags, summary: 'Your saves of a ROM by slot', querystring: SummaryQuery, response: { 200: SaveSummarySchema } },
+    config: reads
+  }, async (request) => await assets.summarize(request.em, callerOf(request), request.query.rom_id))
+
+  app.get('/api/saves/deleted', {
+    schema: { operationId: 'listDeletedSaves', tags, summary: 'Saves that can be restored', response: { 200: Type.Array(SaveSchema) } },
+    config: reads
+  }, async (request) => await assets.listDeletedSaves(request.em, callerOf(request)))
+
+  app.get('/api/saves/:id', {
+    schema: { operationId: 'getSave', tags, summary: 'One of your saves', params: IdParams, querystring: SaveQuery, response: { 200: SaveSchema } },
+    config: reads
+  }, async (request) => await assets.viewSave(request.em, callerOf(request), request.params.id,
+    { reference: request.query.device_id, scope: 'devices.read' }))
+
+  app.put('/api/saves/:id', {
+    schema: {
+      operationId: 'updateSave',
+      tags,
+      summary: 'Replace the content of a save, or its picture',
+      description: 'A form with the parts `saveFile` and `screenshotFile`, or one of them. The former content is kept as a version.',
+      consumes: forms,
+      params: IdParams,
+      querystring: ReplaceQuery,
+      response: { 200: SaveSchema, ...REFUSALS }
+    },
+    preValidation: read,
+    config: writes
+  }, async (request) => {
+    const { em, query, params: { id } } = request
+    const form = formOf(request)
+    const files = { main: form.main('saveFile'), screenshot: form.file('screenshotFile') }
+    await assets.changes.replace(em, callerOf(request), 'save', id, query, files)
+    return await assets.viewSave(em, callerOf(request), id, { reference: query.device_id, scope: 'devices.write' })
+  })
+
+  app.put('/api/saves/:id/visibility', {
+    schema: {
+      operationId: 'updateSaveVisibility', tags, summary: 'Show a save to everybody, or to nobody else',
+      params: IdParams, body: VisibilityBody, response: { 200: SaveSchema }
+    },
+    config: writes
+  }, async (request) => {
+    await assets.changes.show(request.em, callerOf(request), 'save', request.params.id, request.body.is_public)
+    return await assets.viewSave(request.em, callerOf(request), request.params.id, { reference: undefined, scope: 'devices.read' })
+  })
+
+  app.post('/api/saves/delete', {
+    schema: {
+      operationId: 'deleteSaves', tags, summary: 'Delete saves; they can be restored for a while',
+      body: DeleteSavesBody, response: { 200: Type.Array(Type.Integer()), 400: ErrorSchema, 404: ErrorSchema }
+    },
+    config: { ...writes, audit: 'save.deleted' }
+  }, async (request) => {
+    await assets.changes.delete(request.em, callerOf(request), 'save', request.body.saves)
+    return request.body.saves
+  })
+
+  app.post('/api/saves/:id/downloaded', {
+    schema: {
+      operationId: 'confirmSaveDownload', tags, summary: 'Say that a device now holds a save', params: IdParams,
+      body: DownloadedBody, response: { 200: SaveSchema, 400: ErrorSchema, 404: ErrorSchema, 409: ErrorSchema }
+    },
+    config: syncs
+  }, async (request) => {
+    const { em, body, params: { id } } = request
+    const device = await assets.changes.confirm(em, callerOf(request), 'save', id, body)
+    return await assets.viewSave(em, callerOf(request), id, { reference: device.id, scope: 'devices.write' })
+  })
+
+  for (const [name, isTracked, summary] of [
+    ['track', true, 'Let a device sync a save again'], ['untrack', false, 'Have a device leave a save alone']
+  ] as const) {
+    app.post(`/api/saves/:id/${name}`, {
+      schema: {
+        operationId: `${name}Save`, tags, summary, params: IdParams, body: DeviceBody,
+        response: { 200: SaveSchema, 400: ErrorSchema, 404: ErrorSchema }
+      },
+      config: syncs
+    }, async (request) => {
+      const { em, body, params: { id } } = request
+      const device = await assets.track(em, callerOf(request), id, body.device_id, isTracked)
+      return await assets.viewSave(em, callerOf(request), id, { reference: device.id, scope: 'devices.write' })
+    })
+  }
+}
+
+export default createSaveRoutes

@@ -1,0 +1,96 @@
+import { Type } from '@sinclair/typebox'
+import { callerOf } from '../../../core/access/auth.ts'
+import { ErrorSchema, IdParams, type Routes } from '../../../core/typebox.ts'
+import { type Forms, formOf } from '../uploads/form.ts'
+import { SaveSchema, StateSchema, VersionParams, VersionSchema, VersionUploadQuery } from '../schemas.ts'
+
+const reads = { scopes: ['assets.read'] as const }
+const writes = { scopes: ['assets.write'] as const }
+const Bytes = Type.Unsafe<unknown>({ type: 'string', format: 'binary' })
+const KINDS = [
+  { kind: 'save', Name: 'Save', prefix: '/api/saves', part: 'saveFile', schema: SaveSchema },
+  { kind: 'state', Name: 'State', prefix: '/api/states', part: 'stateFile', schema: StateSchema }
+] as const
+
+/** Former contents of saves and states, and those that were deleted. */
+const createVersionRoutes = ({ read }: Forms): Routes => async (app) => {
+  const { assets } = app
+
+  for (const { kind, Name, prefix, part, schema } of KINDS) {
+    const tags = [`${kind}s`]
+    const view = kind === 'save'
+      ? (...[em, caller, id]: Parameters<typeof assets.viewState>) =>
+          assets.viewSave(em, caller, id, { reference: undefined, scope: 'devices.read' })
+      : assets.viewState
+
+    app.get(`${prefix}/:id/versions`, {
+      schema: {
+        operationId: `list${Name}Versions`, tags, summary: `Former contents of a ${kind}, the last one first`,
+        params: IdParams, response: { 200: Type.Array(VersionSchema) }
+      },
+      config: reads
+    }, async (request) => await assets.listVersions(request.em, callerOf(request), kind, request.params.id))
+
+    app.post(`${prefix}/:id/versions`, {
+      schema: {
+        operationId: `add${Name}Version`,
+        tags,
+        summary: `Keep content as a former one of a ${kind}, which stays as it is`,
+        description: `A form with the part \`${part}\`.`,
+        consumes: ['multipart/form-data'],
+        params: IdParams,
+        querystring: VersionUploadQuery,
+        response: { 200: VersionSchema, 400: ErrorSchema, 404: ErrorSchema, 413: ErrorSchema, 507: ErrorSchema }
+      },
+      preValidation: read,
+      config: writes
+    }, async (request) => {
+      const { em, query, params: { id } } = request
+      const form = formOf(request)
+      return await assets.keepVersion(em, callerOf(request), kind, id, query, form.main(part))
+    })
+
+    for (const method of ['HEAD', 'GET'] as const) {
+      app.route({
+        method,
+        url: `${prefix}/:id/versions/:version_id/content`,
+        exposeHeadRoute: false,
+        schema: {
+          operationId: `${method.toLowerCase()}${Name}VersionContent`, tags, summary: `A former content of a ${kind}`,
+          params: VersionParams, response: { 200: Bytes, 206: Bytes }
+        },
+        config: reads,
+        handler: async (request, reply) => {
+          const { id, version_id: version } = request.params
+          const content = await assets.openVersion(request.em, callerOf(request), kind, id, version)
+          return await app.files.send(request, reply, content)
+        }
+      })
+    }
+
+    app.post(`${prefix}/:id/versions/:version_id/restore`, {
+      schema: {
+        operationId: `restore${Name}Version`, tags, summary: `Make a former content of a ${kind} the current one`,
+        params: VersionParams, response: { 200: schema, 404: ErrorSchema }
+      },
+      config: writes
+    }, async (request) => {
+      const { em, params: { id, version_id: version } } = request
+      await assets.changes.restoreVersion(em, callerOf(request), kind, id, version)
+      return await view(em, callerOf(request), id)
+    })
+
+    app.post(`${prefix}/:id/restore`, {
+      schema: {
+        operationId: `restore${Name}`, tags, summary: `Bring a deleted ${kind} back`,
+        params: IdParams, response: { 200: schema, 404: ErrorSchema, 409: ErrorSchema }
+      },
+      config: writes
+    }, async (request) => {
+      await assets.changes.restore(request.em, callerOf(request), kind, request.params.id)
+      return await view(request.em, callerOf(request), request.params.id)
+    })
+  }
+}
+
+export default createVersionRoutes
