@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type pg from 'pg'
 import { type DirectoryItem, LibraryUnreadableError, folderInode, readLibraryDirectory } from '../../library/directory.ts'
-import { isLeftOut } from '../../library/entries.ts'
+import { type EntryListing, isLeftOut, listEntries } from '../../library/entries.ts'
 import type { ExclusionRules } from '../../library/exclusions.ts'
 import type { ScannedPlatform } from '../identify/sdk-rom.ts'
 import { findInode, updateInode } from './rows.ts'
@@ -50,6 +50,19 @@ export function createPlatformFolders ({ pool, libraryDir, rules }: Services) {
       throw new LibraryUnreadableError(join(libraryDir, platform.fs_path),
         `it is empty, and it is not the folder that held its ${count} ROMs, as if a disk was not mounted; nothing was marked missing`,
         'Mount the disk, or delete the folder when the games were removed on purpose')
+    },
+
+    /**
+     * Reads what lay in the folder at that look.
+     *
+     * @param names those of the only entries that are read, whatever the rules say
+     */
+    list (
+      { fs_path: folder }: Place, { items }: FolderLook, signal: AbortSignal, names?: Pick<ReadonlySet<string>, 'has'>
+    ): EntryListing {
+      const isOther = (name: string) => names?.has(name) === false
+      const chosen = names === undefined ? rules : { ...rules, isExcludedSingle: isOther, isExcludedMulti: isOther }
+      return listEntries({ libraryDir, folder, rules: chosen, items, signal })
     },
 
     /**

@@ -12,8 +12,8 @@ import { type Findings, type Found, type Founds, type Said, isIdentified } from 
 import { type ProviderQueue, createProviderQueue } from './one-provider.ts'
 import { preferRegions } from './sdk-rom.ts'
 
-/** How a ROM is looked up at one provider. */
-export interface Lookup {
+/** What one provider is asked about a ROM. */
+export interface Question {
   provider: string
   /** An id that is known beforehand: a file-name tag, or the stored one. Those of other providers come after it. */
   knownId: ProviderId | null
@@ -21,8 +21,8 @@ export interface Lookup {
   searches: boolean
 }
 
-/** A call that is to be made, and what it is made with. */
-interface Question { rom: Rom, lookup: Lookup, found: Founds, ids: readonly ProviderId[] }
+/** A question as it is put when its turn comes: with what others found by then. */
+interface Call { rom: Rom, question: Question, found: Founds, ids: readonly ProviderId[] }
 
 const DEFAULT_TIMEOUT_MS = 60_000
 
@@ -59,7 +59,7 @@ export function createRomLookup (
     return prefersOwnRegions ? preferRegions(own, scope.preferences) : scope.preferences
   }
 
-  async function call ({ provider }: ProviderQueue, { rom, lookup, found, ids }: Question): Promise<Found | null> {
+  async function call ({ provider }: ProviderQueue, { rom, question, found, ids }: Call): Promise<Found | null> {
     const { definition, limits, context, key } = provider
     const limitMs = limits.timeoutMs ?? DEFAULT_TIMEOUT_MS
     const preferences = preferencesFor(rom)
@@ -69,19 +69,19 @@ export function createRomLookup (
         const known = await definition.getById?.(id, rom, ctx)
         if (known !== undefined) return known
       }
-      return lookup.searches ? await definition.identify?.(rom, ctx) : undefined
+      return question.searches ? await definition.identify?.(rom, ctx) : undefined
     })
     return match === undefined ? null : checkMatch(match, provider)
   }
 
-  async function ask (queue: ProviderQueue, rom: Rom, lookup: Lookup, found: Founds): Promise<Said> {
+  async function ask (queue: ProviderQueue, rom: Rom, question: Question, found: Founds): Promise<Said> {
     const { key, definition } = queue.provider
     if (isPassedOver(definition, found)) return { kind: 'passed' }
-    const known = [lookup.knownId, ...linkedIds(found, key)].filter((id) => id !== null)
+    const known = [question.knownId, ...linkedIds(found, key)].filter((id) => id !== null)
     const ids = definition.getById === undefined ? [] : [...new Set(known)]
-    if (ids.length === 0 && !(lookup.searches && definition.identify !== undefined)) return { kind: 'miss' }
+    if (ids.length === 0 && !(question.searches && definition.identify !== undefined)) return { kind: 'miss' }
     try {
-      const match = await queue.ask(() => call(queue, { rom, lookup, found, ids }))
+      const match = await queue.ask(() => call(queue, { rom, question, found, ids }))
       return match === null ? { kind: 'miss' } : { kind: 'match', match }
     } catch (err) {
       scope.signal.throwIfAborted()
@@ -98,31 +98,31 @@ export function createRomLookup (
     /** What went wrong with providers so far, in words. */
     complaints: failures.describe,
 
-    /** Makes a ROM's lookups, each when those it waits for are done. */
+    /** Looks a ROM up: each question is put when those it waits for are answered. */
     async lookUp (
-      toRom: (definition: ProviderDefinition) => Rom, lookups: readonly Lookup[], findings: Findings
+      toRom: (definition: ProviderDefinition) => Rom, questions: readonly Question[], findings: Findings
     ): Promise<void> {
-      const asked = new Map(lookups.map((lookup) => [lookup.provider, lookup]))
+      const asked = new Map(questions.map((question) => [question.provider, question]))
       const runs = new Map<string, Promise<void>>()
 
-      function run (lookup: Lookup): Promise<void> {
-        const key = lookup.provider
-        const started = runs.get(key) ?? start(lookup)
+      function run (question: Question): Promise<void> {
+        const key = question.provider
+        const started = runs.get(key) ?? start(question)
         runs.set(key, started)
         return started
       }
 
-      async function start (lookup: Lookup): Promise<void> {
-        const { provider: key } = lookup
+      async function start (question: Question): Promise<void> {
+        const { provider: key } = question
         const queue = queues.get(key)
         if (queue === undefined) return
         const earlier = predecessors.get(key) ?? new Set<string>()
         await Promise.all([...earlier].flatMap((before) => asked.get(before) ?? []).map(run))
         const { definition } = queue.provider
-        findings.say(key, await ask(queue, toRom(definition), lookup, findings.before(earlier)))
+        findings.say(key, await ask(queue, toRom(definition), question, findings.before(earlier)))
       }
 
-      await Promise.all(lookups.map(run))
+      await Promise.all(questions.map(run))
     }
   }
 }

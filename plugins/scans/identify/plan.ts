@@ -1,10 +1,10 @@
 import type { ProviderDefinition, ProviderId } from '@svc/plugin-sdk'
 import type { Loaded } from '../../../core/loader/registry.ts'
-import type { Lookup } from './one-rom.ts'
-import type { ScanType } from '../scan-types.ts'
+import type { Question } from './one-rom.ts'
+import type { ScanChoice, ScanType } from '../scan-types.ts'
 
-/** What decides which providers are asked about a ROM. */
-export interface LookupSubject {
+/** What of a ROM decides which providers are asked about it. */
+export interface RomToAsk {
   isNew: boolean
   platform_slug: string
   /** Ids that stand in the file name, by the provider's tag. */
@@ -22,39 +22,39 @@ export function knowsPlatform (definition: ProviderDefinition, slug: string): bo
   return definition.platforms === undefined || definition.platforms[slug] !== undefined
 }
 
-function tagOf (definition: ProviderDefinition, subject: LookupSubject): ProviderId | null {
-  return definition.tag === undefined ? null : subject.provider_tags[definition.tag] ?? null
+function tagOf (definition: ProviderDefinition, rom: RomToAsk): ProviderId | null {
+  return definition.tag === undefined ? null : rom.provider_tags[definition.tag] ?? null
 }
 
-function isAsked (type: ScanType, definition: ProviderDefinition, subject: LookupSubject): boolean {
-  if (subject.isNew || type === 'complete') return true
-  const isStored = subject.stored.has(definition.key)
+function isAsked (type: ScanType, definition: ProviderDefinition, rom: RomToAsk): boolean {
+  if (rom.isNew || type === 'complete') return true
+  const isStored = rom.stored.has(definition.key)
   if (type === 'update') return isStored
   if (type === 'unmatched') return !isStored
   if (type === 'hashes') return definition.usesHashes === true
   return false
 }
 
-/** The lookups a scan of this type makes for a ROM. */
-export function planLookups (
-  type: ScanType, selected: readonly string[], providers: Providers, subject: LookupSubject
-): Lookup[] {
-  if (subject.isSettled) return []
+/** The questions that a scan has about a ROM. */
+export function planQuestions (
+  { type, selected }: ScanChoice, providers: Providers, rom: RomToAsk
+): Question[] {
+  if (rom.isSettled) return []
   return selected.flatMap((key) => {
     const definition = providers.get(key)?.definition
-    if (definition === undefined || !knowsPlatform(definition, subject.platform_slug)) return []
-    if (!isAsked(type, definition, subject)) return []
-    if (type === 'update' && !subject.isNew) {
-      const knownId = subject.stored.get(key) ?? null
+    if (definition === undefined || !knowsPlatform(definition, rom.platform_slug)) return []
+    if (!isAsked(type, definition, rom)) return []
+    if (type === 'update' && !rom.isNew) {
+      const knownId = rom.stored.get(key) ?? null
       // A provider that cannot be asked by id is asked as at first.
       return [{ provider: key, knownId, searches: knownId === null || definition.getById === undefined }]
     }
-    return [{ provider: key, knownId: tagOf(definition, subject), searches: true }]
+    return [{ provider: key, knownId: tagOf(definition, rom), searches: true }]
   })
 }
 
-/** Whether a scan of this type takes a ROM that is known already. */
-export function takesKnown (type: ScanType, selected: readonly string[], known: {
+/** Whether a scan takes a ROM that is known already. */
+export function takesKnown ({ type, selected }: ScanChoice, known: {
   is_identified: boolean, providers: readonly string[]
 }): boolean {
   if (type === 'complete' || type === 'hashes') return true

@@ -9,15 +9,28 @@ import { isPlatformIdentified } from '../../platforms/views.ts'
 import { Rom } from '../../roms/entities.ts'
 import { roomsOf } from './announcer.ts'
 import { scanFirmware } from '../../firmware/scan.ts'
+import type { EntryHasher } from '../hashing/entry-hasher.ts'
 import { type Library, chooseFolders, readLibraryAgain } from '../disk/library.ts'
-import { scanPlatform } from './platform-scan.ts'
-import type { PlatformScanServices } from './platform-services.ts'
+import type { PlatformScan } from './platform-scan.ts'
+import type { Progress } from './progress.ts'
+import type { Unfinished } from './unfinished-rows.ts'
+import type { ScanType } from '../scan-types.ts'
 import type { ScanPayload } from '../schemas.ts'
 import { toScannedPlatform } from '../identify/sdk-rom.ts'
 
+interface LibraryScanServices {
+  platformScan: PlatformScan
+  /** Of firmware. */
+  hasher: Pick<EntryHasher, 'hashFile'>
+  unfinished: Unfinished
+  progress: Progress
+  signal: AbortSignal
+}
+
 /** Scans platform folders: those a payload asks for, else all. */
-export function createLibraryScan (app: FastifyInstance, config: Config, services: PlatformScanServices) {
-  const { libraryDir, type, hasher, progress, rules, signal, begunAt, unfinished } = services
+export function createLibraryScan (app: FastifyInstance, config: Config, services: LibraryScanServices) {
+  const { platformScan, hasher, unfinished, progress, signal } = services
+  const { rules } = app.library
 
   async function countTotals (structure: Structure, folders: string[]): Promise<void> {
     let total = 0
@@ -44,7 +57,7 @@ export function createLibraryScan (app: FastifyInstance, config: Config, service
   }
 
   /** @returns the platform's id; null when its ROMs could not be read. */
-  async function scanFolder (folder: string, structure: Structure): Promise<number | null> {
+  async function scanFolder (folder: string, structure: Structure, type: ScanType): Promise<number | null> {
     const em = app.orm.em.fork()
     const { platform: row, isNew } = await app.platforms.ensure(em, folder, config.system)
     const facts = app.platforms.facts(row, config.system)
@@ -53,7 +66,7 @@ export function createLibraryScan (app: FastifyInstance, config: Config, service
     const isIdentified = isPlatformIdentified(facts)
     progress.add({
       scanned_platforms: 1,
-      new_platforms: isNew || row.created_at >= begunAt ? 1 : 0,
+      new_platforms: isNew || row.created_at >= unfinished.begunAt ? 1 : 0,
       identified_platforms: isIdentified ? 1 : 0
     })
     let added = 0
@@ -62,10 +75,10 @@ export function createLibraryScan (app: FastifyInstance, config: Config, service
       added = await scanFirmware(platform, {
         em: app.orm.em.fork(),
         folder: firmwareFolder,
-        libraryDir,
+        libraryDir: config.library_dir,
         rules,
         isThorough: type === 'complete' || type === 'hashes',
-        hash: (path) => hasher.hashFile(path, { signal }),
+        hash: hasher.hashFile,
         progress,
         signal
       })
@@ -75,7 +88,7 @@ export function createLibraryScan (app: FastifyInstance, config: Config, service
       id: row.id, name: row.name, display_name: platform.name, slug: row.slug, fs_slug: row.fs_slug,
       is_identified: isIdentified, new_firmware_count: added
     })
-    return await attempt(folder, platform.fs_path, () => scanPlatform(platform, services)) ? row.id : null
+    return await attempt(folder, platform.fs_path, () => platformScan.scanAll(platform)) ? row.id : null
   }
 
   /** A platform folder that is gone takes its ROMs along: rows stay, marked. */
@@ -104,7 +117,7 @@ export function createLibraryScan (app: FastifyInstance, config: Config, service
     const ids: number[] = []
     for (const folder of chosen) {
       signal.throwIfAborted()
-      const id = await scanFolder(folder, library.structure)
+      const id = await scanFolder(folder, library.structure, payload.type)
       if (id === null) await readLibraryAgain(config, rules, known, library)
       else ids.push(id)
     }

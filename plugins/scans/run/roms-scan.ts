@@ -4,9 +4,17 @@ import { LibraryUnreadableError } from '../../library/directory.ts'
 import { romsPath } from '../../library/structure.ts'
 import { Rom } from '../../roms/entities.ts'
 import type { Library } from '../disk/library.ts'
-import { scanNamed } from './platform-scan.ts'
-import type { PlatformScanServices } from './platform-services.ts'
+import type { RomStore } from '../store/rom-rows.ts'
+import type { PlatformScan } from './platform-scan.ts'
+import type { Progress } from './progress.ts'
 import { toScannedPlatform } from '../identify/sdk-rom.ts'
+
+interface RomsScanServices {
+  platformScan: PlatformScan
+  store: Pick<RomStore, 'markMissing'>
+  progress: Progress
+  signal: AbortSignal
+}
 
 /**
  * Scans just some ROMs, whatever the type's own choice would be: their files are rebuilt and their names read again.
@@ -14,9 +22,9 @@ import { toScannedPlatform } from '../identify/sdk-rom.ts'
  * @returns the ids of their platforms
  */
 export async function scanRoms (
-  app: FastifyInstance, config: Config, ids: readonly number[], services: PlatformScanServices, library: Library
+  app: FastifyInstance, config: Config, ids: readonly number[], services: RomsScanServices, library: Library
 ): Promise<number[]> {
-  const { progress, signal, store } = services
+  const { platformScan, store, progress, signal } = services
   const roms = await app.orm.em.fork().find(Rom, { id: [...ids] }, { populate: ['platform'] })
   const byPlatform = Map.groupBy(roms, (rom) => rom.platform.id)
   progress.add({ total_platforms: byPlatform.size, total_roms: roms.length })
@@ -36,7 +44,7 @@ export async function scanRoms (
       continue
     }
     try {
-      await scanNamed(platform, new Set(ownIds), services)
+      await platformScan.scanNamed(platform, new Set(ownIds))
     } catch (err) {
       signal.throwIfAborted()
       if (!(err instanceof LibraryUnreadableError)) throw err

@@ -2,7 +2,6 @@ import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { Config } from '../../../core/config/config.ts'
-import { consoleOf } from '../hashing/retroachievements/platforms.ts'
 import { createHttpClient } from '../../../core/http/client.ts'
 import { readPluginConfig } from '../../../core/loader/plugin-config.ts'
 import { readPreferences } from '../../../core/loader/context.ts'
@@ -15,7 +14,10 @@ import { createAnnouncer } from './announcer.ts'
 import { createArtwork } from '../artwork/artwork.ts'
 import { createOrigins } from '../artwork/origins.ts'
 import { createIdentification } from '../identify/all-roms.ts'
+import { createKeeping } from '../identify/keep-outcomes.ts'
 import { createRomLookup } from '../identify/one-rom.ts'
+import { createOutcomes } from '../identify/outcome.ts'
+import type { ScannedPlatform } from '../identify/sdk-rom.ts'
 import { createTitles } from '../identify/titles.ts'
 import { createLibraryScan } from './library-scan.ts'
 import { readLibrary } from '../disk/library.ts'
@@ -23,10 +25,14 @@ import { createMoves } from '../disk/moves.ts'
 import { createMatchStore } from '../store/match-rows.ts'
 import { readPriorities } from '../identify/merge.ts'
 import { createPlatformFolders } from '../disk/platform-folder.ts'
-import type { PlatformScanServices } from './platform-services.ts'
+import { createTake } from '../disk/take.ts'
+import { createEntryHasher } from '../hashing/entry-hasher.ts'
+import { createPlatformScan } from './platform-scan.ts'
 import { createListeners } from './listeners.ts'
 import { createProgress } from './progress.ts'
+import { createRebuild } from '../store/rebuild.ts'
 import { createRomStore } from '../store/rom-rows.ts'
+import { createStoreBatch } from '../store/store-batch.ts'
 import { createTableStatistics } from '../store/statistics-rows.ts'
 import { scanRoms } from './roms-scan.ts'
 import type { ScanHasher } from '../hashing/scan-hasher.ts'
@@ -34,10 +40,6 @@ import type { ScanPayload, ScanProblem } from '../schemas.ts'
 import { DatabaseUnableError, explainDatabaseError } from './database-errors.ts'
 import { readUnfinished } from './unfinished-rows.ts'
 
-/** Platforms without a hash database: hashing terabytes of them would find nothing. */
-const UNHASHED_PLATFORMS = new Set(['amazon-alexa', 'amazon-fire-tv', 'android', 'gear-vr', 'ios', 'ipad', 'linux', 'mac',
-  'meta-quest-2', 'meta-quest-3', 'oculus-go', 'oculus-quest', 'oculus-rift', 'ps3', 'ps4', 'ps5', 'psvr', 'psvr2',
-  'series-x-s', 'switch', 'switch-2', 'wiiu', 'win', 'xbox360', 'xboxone'])
 const NO_ARTWORK = {
   url_cover: null, path_cover_large: null, path_cover_small: null, url_screenshots: [], path_screenshots: [],
   url_manual: null, path_manual: null, media: {}
@@ -63,7 +65,6 @@ export async function runScan (
   const unusable = config.file.findProblem()
   if (unusable !== null) app.log.warn({ reason: unusable }, 'config.yml cannot be used; the settings from before it was changed apply')
   const { payload } = run
-  const { type } = payload
   const unfinished = await readUnfinished(app.pg, run)
   /** Ends what is still under way when the scan is over, however it ended. */
   const ending = new AbortController()
@@ -73,7 +74,7 @@ export async function runScan (
   const listeners = createListeners(app, log)
   const progress = createProgress(app, log, listeners, run.report)
   const announcer = createAnnouncer(app, config, listeners)
-  const hasher = hashers.take(config)
+  const hasher = createEntryHasher(hashers.take(config), config, signal)
   const store = createRomStore(app.pg)
   const statistics = createTableStatistics(app.pg, log)
   const resourcesDir = join(config.data_dir, 'resources')
@@ -93,37 +94,40 @@ export async function runScan (
     task: run.id
   }, signal)
   const matches = createMatchStore(app.pg)
+  const choice = { type: payload.type, selected: romLookup.keys }
   const identification = createIdentification({
-    app, config, type, romLookup, progress, announcer, signal,
+    choice,
+    pool: app.pg,
+    workers: config.scan.workers,
     titles: createTitles(providers, scope, log),
-    artwork: { ...artwork, fetch: (subject) => artwork.fetch(subject).catch(giveUp) },
-    store: { writeMatches: (writes) => matches.writeMatches(writes).catch(giveUp) },
-    priorities: readPriorities(config, providers)
+    findOutcome: createOutcomes({
+      registry: app.registry, config, choice, romLookup, progress, priorities: readPriorities(config, providers)
+    }),
+    keeping: createKeeping({
+      type: choice.type, providers, progress, announcer, log, signal,
+      artwork: { fetch: (subject) => artwork.fetch(subject).catch(giveUp) },
+      store: { writeMatches: (writes) => matches.writeMatches(writes).catch(giveUp) }
+    }),
+    signal
   })
-  const { rules } = app.library
-  const services: PlatformScanServices = {
-    libraryDir: config.library_dir,
-    rules,
-    type,
-    selected: romLookup.keys,
-    begunAt: run.begun_at,
-    unfinished,
-    store,
-    statistics,
-    folders: createPlatformFolders({ pool: app.pg, libraryDir: config.library_dir, rules }),
-    moves: createMoves({ store, libraryDir: config.library_dir, resourcesDir }),
-    hasher,
-    progress,
-    announcer,
-    signal,
-    hashes: (slug) => !config.filesystem.skip_hash_calculation && !UNHASHED_PLATFORMS.has(slug),
-    raConsole: (slug) => config.filesystem.skip_hash_calculation ? null : consoleOf(slug),
-    identify: identification.add,
-    dropArtwork: async (ids, platform) => {
-      // Rows first: when this process dies in between, no row names a file that is not there.
-      await app.orm.em.fork().nativeUpdate(Rom, { id: [...ids] }, NO_ARTWORK)
-      await artwork.drop(ids.map((id) => ({ id, platform_id: platform.id })))
-    }
+  const platformScan = createPlatformScan({
+    folders: createPlatformFolders({ pool: app.pg, libraryDir: config.library_dir, rules: app.library.rules }),
+    take: createTake({ choice, hasher, store }),
+    storeBatch: createStoreBatch({
+      rebuild: createRebuild({
+        choice, store, statistics, progress, announcer, dropArtwork,
+        moves: createMoves({ store, libraryDir: config.library_dir, resourcesDir })
+      }),
+      identify: identification.add,
+      store, progress, announcer, signal
+    }),
+    hasher, store, unfinished, progress, signal
+  })
+
+  async function dropArtwork (ids: readonly number[], platform: ScannedPlatform): Promise<void> {
+    // Rows first: when this process dies in between, no row names a file that is not there.
+    await app.orm.em.fork().nativeUpdate(Rom, { id: [...ids] }, NO_ARTWORK)
+    await artwork.drop(ids.map((id) => ({ id, platform_id: platform.id })))
   }
 
   /** What was found and cannot be stored is one ROM's problem; that nothing can be stored is the scan's. */
@@ -136,10 +140,12 @@ export async function runScan (
   async function scan (): Promise<number[]> {
     await artwork.clear().catch((err: unknown) => { log.warn({ err }, 'half-written artwork could not be deleted') })
     const known = await app.orm.em.fork().find(Platform, {})
-    const library = await readLibrary(config, rules, known, progress)
-    return payload.roms_ids.length > 0
-      ? await scanRoms(app, config, payload.roms_ids, services, library)
-      : await createLibraryScan(app, config, services)(payload, library, known)
+    const library = await readLibrary(config, app.library.rules, known, progress)
+    if (payload.roms_ids.length > 0) {
+      return await scanRoms(app, config, payload.roms_ids, { platformScan, store, progress, signal }, library)
+    }
+    const scanLibrary = createLibraryScan(app, config, { platformScan, hasher, unfinished, progress, signal })
+    return await scanLibrary(payload, library, known)
   }
 
   try {

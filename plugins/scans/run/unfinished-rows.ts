@@ -3,6 +3,8 @@ import type { TaskRun } from '../../tasks/definitions.ts'
 
 /** What scans added that failed or were stopped, and may not have looked up: this one finishes it. */
 export interface Unfinished {
+  /** When this scan was first begun: rows made since are its own, also when another worker began it. */
+  begunAt: Date
   /** When the oldest of them began, or this one. */
   since: Date
   /** The ROMs of a platform that were added since then and before this scan. */
@@ -24,8 +26,9 @@ export async function readUnfinished (
 ): Promise<Unfinished> {
   const { rows: [oldest] } = await pool.query<{ begun_at: Date | null }>(OLDEST)
   const since = oldest?.begun_at ?? begunAt
-  if (since >= begunAt) return { since: begunAt, listRoms: async () => new Set<number>() }
+  if (since >= begunAt) return { begunAt, since: begunAt, listRoms: async () => new Set<number>() }
   return {
+    begunAt,
     since,
     async listRoms (platformId) {
       const { rows } = await pool.query<{ id: number }>(ADDED, [platformId, since, begunAt])

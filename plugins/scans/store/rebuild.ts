@@ -1,72 +1,96 @@
-import type { DueRom } from '../identify/all-roms.ts'
-import { takesKnown } from '../identify/plan.ts'
 import type { Missing } from '../disk/missing.ts'
 import type { Moves } from '../disk/moves.ts'
-import type { PlatformScanServices } from '../run/platform-services.ts'
-import { toFileRows, toRomRow } from './rows-of-entry.ts'
-import type { RomWrite, WrittenRom } from './rom-rows.ts'
-import type { ScannedPlatform } from '../identify/sdk-rom.ts'
 import type { Rebuilt } from '../disk/take.ts'
+import type { DueRom } from '../identify/due-rom.ts'
+import { takesKnown } from '../identify/plan.ts'
+import type { ScannedPlatform } from '../identify/sdk-rom.ts'
+import type { Announcer } from '../run/announcer.ts'
 import { writeInHalves } from '../run/database-errors.ts'
+import type { Progress } from '../run/progress.ts'
+import type { ScanChoice } from '../scan-types.ts'
+import { toFileRows, toRomRow } from './rows-of-entry.ts'
+import type { RomStore, RomWrite, WrittenRom } from './rom-rows.ts'
+import type { TableStatistics } from './statistics-rows.ts'
 
-interface Rebuild { one: Rebuilt, write: RomWrite, isMoved: boolean }
-
-/** The rows of rebuilt entries; a new entry that is a vanished one renamed or moved gets that one's row. */
-async function toRebuilds (
-  taken: readonly Rebuilt[], platform: ScannedPlatform, moves: Moves, missing: Missing
-): Promise<Rebuild[]> {
-  const rebuilds: Rebuild[] = []
-  for (const one of taken) {
-    const row = toRomRow(one.entry, platform.fs_path, one.hashes, one.known?.id ?? null, one.writesTags)
-    const files = toFileRows(one.entry, one.hashes)
-    if (one.known === null) row.id = await missing.claim(row, files)
-    rebuilds.push({ one, isMoved: one.known === null && row.id !== null, write: { row, files } })
-  }
-  const unknown = rebuilds.map(({ write }) => write.row).filter((row) => row.id === null)
-  const moved = new Set(await moves.claim(unknown, platform.id))
-  for (const rebuild of rebuilds) if (moved.has(rebuild.write.row)) rebuild.isMoved = true
-  return rebuilds
+interface RebuildServices {
+  choice: ScanChoice
+  store: Pick<RomStore, 'write'>
+  moves: Moves
+  statistics: Pick<TableStatistics, 'added'>
+  /** Forgets stored artwork before a ROM is scanned from scratch. */
+  dropArtwork: (ids: readonly number[], platform: ScannedPlatform) => Promise<void>
+  progress: Pick<Progress, 'add' | 'problem'>
+  announcer: Announcer
 }
 
-async function writeRows (rebuilds: readonly Rebuild[], platform: ScannedPlatform, services: PlatformScanServices) {
-  const written = await writeInHalves<RomWrite, WrittenRom>(
-    rebuilds.map(({ write }) => write),
-    (writes) => services.store.write(platform.id, writes),
-    ({ row }, err) => {
-      services.progress.problem({
-        platform: platform.fs_slug, path: `${row.fs_path}/${row.fs_name}`, reason: `it was not stored: ${err.message}`
-      })
+interface Rebuilding { one: Rebuilt, write: RomWrite, isMoved: boolean }
+
+/** Writes entries whose files were read anew. */
+export function createRebuild (services: RebuildServices) {
+  const { choice, store, moves, statistics, dropArtwork, progress, announcer } = services
+
+  /** The rows of rebuilt entries; a new entry that is a vanished one renamed or moved gets that one's row. */
+  async function toRows (
+    taken: readonly Rebuilt[], platform: ScannedPlatform, missing: Missing
+  ): Promise<Rebuilding[]> {
+    const rebuilds: Rebuilding[] = []
+    for (const one of taken) {
+      const row = toRomRow(one.entry, platform.fs_path, one.hashes, one.known?.id ?? null, one.writesTags)
+      const files = toFileRows(one.entry, one.hashes)
+      if (one.known === null) row.id = await missing.claim(row, files)
+      rebuilds.push({ one, isMoved: one.known === null && row.id !== null, write: { row, files } })
     }
-  )
-  return new Map(written.map((rom) => [rom.fs_name, rom]))
-}
+    const unknown = rebuilds.map(({ write }) => write.row).filter((row) => row.id === null)
+    const moved = new Set(await moves.claim(unknown, platform.id))
+    for (const rebuild of rebuilds) if (moved.has(rebuild.write.row)) rebuild.isMoved = true
+    return rebuilds
+  }
 
-/** Writes entries whose files were read anew. @returns those that are due for a lookup. */
-export async function rebuild (
-  taken: readonly Rebuilt[], platform: ScannedPlatform, services: PlatformScanServices, missing: Missing
-): Promise<DueRom[]> {
-  const { progress, type, selected, announcer, statistics } = services
-  const rebuilds = await toRebuilds(taken, platform, services.moves, missing)
-  if (type === 'complete') await services.dropArtwork(rebuilds.flatMap(({ write }) => write.row.id ?? []), platform)
-  const written = await writeRows(rebuilds, platform, services)
-  statistics.added(rebuilds.filter(({ write }) => write.row.id === null).length)
-  const due: DueRom[] = []
-  const changed: number[] = []
-  for (const { one, isMoved } of rebuilds) {
-    progress.add({ scanned_roms: 1 })
-    const rom = written.get(one.entry.fs_name)
-    if (rom === undefined) continue
-    const isNew = one.known?.is_fresh ?? !isMoved
-    progress.add({ new_files: rom.newFiles, ...(isNew ? { new_roms: 1 } : { updated_roms: 1 }) })
-    const isDue = isMoved ? takesKnown(type, selected, { is_identified: true, providers: selected }) : one.isTaken
-    if (isDue) due.push({ id: rom.id, fs_name: rom.fs_name, isNew, isSettled: false })
-    else changed.push(rom.id)
+  async function writeRows (rebuilds: readonly Rebuilding[], platform: ScannedPlatform) {
+    const written = await writeInHalves<RomWrite, WrittenRom>(
+      rebuilds.map(({ write }) => write),
+      (writes) => store.write(platform.id, writes),
+      ({ row }, err) => {
+        progress.problem({
+          platform: platform.fs_slug, path: `${row.fs_path}/${row.fs_name}`, reason: `it was not stored: ${err.message}`
+        })
+      }
+    )
+    return new Map(written.map((rom) => [rom.fs_name, rom]))
   }
-  const isIdentifying = selected.length > 0
-  for (const isNew of [true, false]) {
-    const ids = due.filter((rom) => rom.isNew === isNew).map((rom) => rom.id)
-    await announcer.roms(ids, { is_new: isNew, is_identifying: isIdentifying })
+
+  async function announce (due: readonly DueRom[], changed: readonly number[]): Promise<void> {
+    const isIdentifying = choice.selected.length > 0
+    for (const isNew of [true, false]) {
+      const ids = due.filter((rom) => rom.isNew === isNew).map((rom) => rom.id)
+      await announcer.roms(ids, { is_new: isNew, is_identifying: isIdentifying })
+    }
+    await announcer.roms(changed, { is_new: false, is_identifying: false })
   }
-  await announcer.roms(changed, { is_new: false, is_identifying: false })
-  return due
+
+  /** @returns those that are due for a lookup. */
+  return async function rebuild (
+    taken: readonly Rebuilt[], platform: ScannedPlatform, missing: Missing
+  ): Promise<DueRom[]> {
+    const { type, selected } = choice
+    const rebuilds = await toRows(taken, platform, missing)
+    if (type === 'complete') await dropArtwork(rebuilds.flatMap(({ write }) => write.row.id ?? []), platform)
+    const written = await writeRows(rebuilds, platform)
+    statistics.added(rebuilds.filter(({ write }) => write.row.id === null).length)
+    const due: DueRom[] = []
+    const changed: number[] = []
+    for (const { one, isMoved } of rebuilds) {
+      progress.add({ scanned_roms: 1 })
+      const rom = written.get(one.entry.fs_name)
+      if (rom === undefined) continue
+      const isNew = one.known?.is_fresh ?? !isMoved
+      progress.add({ new_files: rom.newFiles, ...(isNew ? { new_roms: 1 } : { updated_roms: 1 }) })
+      const isDue = isMoved ? takesKnown(choice, { is_identified: true, providers: selected }) : one.isTaken
+      if (isDue) due.push({ id: rom.id, fs_name: rom.fs_name, isNew, isSettled: false })
+      else changed.push(rom.id)
+    }
+    await announce(due, changed)
+    return due
+  }
 }
+export type Rebuild = ReturnType<typeof createRebuild>

@@ -1,0 +1,67 @@
+import type { Config } from '../../../core/config/config.ts'
+import type { Registry } from '../../../core/loader/registry.ts'
+import { parseName } from '../../library/names.ts'
+import { createIdCheck } from '../../plugins/providers.ts'
+import type { Progress } from '../run/progress.ts'
+import type { ScanChoice } from '../scan-types.ts'
+import type { MatchWrite } from '../store/match-rows.ts'
+import type { LoadedRom } from './due-rom.ts'
+import { type Founds, createFindings, idOf, isIdentified, withoutLinked } from './findings.ts'
+import { toMergeBase } from './merge-base.ts'
+import { type Priorities, mergeMatches } from './merge.ts'
+import type { RomLookup } from './one-rom.ts'
+import { type RomToAsk, planQuestions } from './plan.ts'
+import { type ScannedPlatform, toSdkRom } from './sdk-rom.ts'
+import type { LookupRom } from './stored-rows.ts'
+
+/** A ROM after its lookup; `write` is null when nothing about it changed. */
+export interface Outcome {
+  rom: LookupRom
+  isNew: boolean
+  platform: ScannedPlatform
+  isIdentified: boolean
+  /** What all providers say, for whoever fetches what they offer. */
+  matches: Founds
+  write: MatchWrite | null
+}
+
+interface OutcomeServices {
+  registry: Registry
+  config: Config
+  choice: ScanChoice
+  romLookup: RomLookup
+  priorities: Priorities
+  progress: Pick<Progress, 'add'>
+}
+
+function toAsk ({ due, rom, stored, platform }: LoadedRom): RomToAsk {
+  return {
+    isNew: due.isNew,
+    isSettled: due.isSettled,
+    platform_slug: platform.slug,
+    provider_tags: parseName(rom.fs_name, { isFolder: rom.is_folder }).provider_tags,
+    stored: new Map([...withoutLinked(stored)].map(([key, found]) => [key, idOf(found)]))
+  }
+}
+
+/** What becomes of one ROM: it is looked up, and what came back is merged with what was there. */
+export function createOutcomes ({ registry, config, choice, romLookup, priorities, progress }: OutcomeServices) {
+  const { providers } = registry
+  const { type, selected } = choice
+  const isIdOf = createIdCheck(registry)
+
+  return async function findOutcome (loaded: LoadedRom): Promise<Outcome> {
+    const { due: { isNew }, rom, stored, platform, titles } = loaded
+    const isFresh = isNew || type === 'complete'
+    const findings = createFindings(type, stored, isIdOf)
+    const questions = planQuestions(choice, providers, toAsk(loaded))
+    await romLookup.lookUp(toSdkRom(loaded, titles, platform, config), questions, findings)
+    progress.add({ failed_lookups: findings.failures })
+    const { all, found, dropped } = findings.conclude(selected)
+    const outcome = { rom, isNew, platform, isIdentified: isIdentified(all, providers), matches: all }
+    if (found.size === 0 && dropped.length === 0 && !isFresh) return { ...outcome, write: null }
+    const merged = { ...mergeMatches(all, toMergeBase(rom, isFresh), priorities), is_identified: outcome.isIdentified }
+    return { ...outcome, write: { rom_id: rom.id, matches: found, dropped, merged } }
+  }
+}
+export type FindOutcome = ReturnType<typeof createOutcomes>

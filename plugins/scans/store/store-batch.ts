@@ -1,0 +1,45 @@
+import type { Missing } from '../disk/missing.ts'
+import type { Rebuilt, Taken } from '../disk/take.ts'
+import type { DueRom } from '../identify/due-rom.ts'
+import type { ScannedPlatform } from '../identify/sdk-rom.ts'
+import type { Announcer } from '../run/announcer.ts'
+import type { Progress } from '../run/progress.ts'
+import type { Rebuild } from './rebuild.ts'
+import type { RomStore } from './rom-rows.ts'
+
+interface StoreBatchServices {
+  rebuild: Rebuild
+  store: Pick<RomStore, 'markMissing'>
+  identify: (due: readonly DueRom[], platform: ScannedPlatform) => Promise<void>
+  progress: Pick<Progress, 'add'>
+  announcer: Announcer
+  signal: AbortSignal
+}
+
+const isRebuilt = (one: Taken): one is Rebuilt => one.hashes !== null
+
+/** Stores what was found out about a batch, and hands those that are due to the providers. */
+export function createStoreBatch ({ rebuild, store, identify, progress, announcer, signal }: StoreBatchServices) {
+  /** Those whose rows stay. @param unfinished ROMs that scans added which did not end well */
+  async function keep (kept: readonly Taken[], unfinished: ReadonlySet<number>): Promise<DueRom[]> {
+    const back = kept.flatMap(({ known }) => known?.missing_from_fs === true ? [known.id] : [])
+    await store.markMissing(back, false)
+    await announcer.roms(back, { is_new: false, is_identifying: false })
+    return kept.flatMap(({ known, isTaken }) => {
+      progress.add({ scanned_roms: 1, new_roms: known?.is_fresh === true ? 1 : 0 })
+      const isNew = known !== null && (known.is_fresh || (!isTaken && unfinished.has(known.id)))
+      if (known === null || (!isTaken && !isNew)) return []
+      return { id: known.id, fs_name: known.fs_name, isNew, isSettled: isNew && known.providers.length > 0 }
+    })
+  }
+
+  return async function storeBatch (
+    taken: readonly Taken[], platform: ScannedPlatform, missing: Missing, unfinished: ReadonlySet<number>
+  ): Promise<void> {
+    signal.throwIfAborted()
+    const due = await rebuild(taken.filter(isRebuilt), platform, missing)
+    due.push(...await keep(taken.filter((one) => !isRebuilt(one)), unfinished))
+    await identify(due, platform)
+  }
+}
+export type StoreBatch = ReturnType<typeof createStoreBatch>
