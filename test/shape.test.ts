@@ -229,6 +229,15 @@ t.test('a feature is registered under the name of its folder', async (t) => {
   }
 })
 
+t.test('the README of the features lists every one of them, each once', async (t) => {
+  const folders = readdirSync(join(SERVER_DIR, 'plugins'), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && entry.name !== 'migrations').map(({ name }) => name)
+  const [, table = ''] = read('plugins/README.md').split('| Features |')
+  const rows = table.split('\n\n', 1)[0]?.split('\n').slice(2) ?? []
+  const listed = rows.flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`([\w-]+)`/g)].map(([, name = '']) => name))
+  t.same(listed.sort(), folders.sort())
+})
+
 /** Programs that people run by hand. */
 const PRINTS = /^(core\/cli|examples\/[\w-]+\/main)/
 

@@ -12,7 +12,7 @@ import { TimeLimitError } from '../../core/loader/limit-time.ts'
 import type { Loaded } from '../../core/loader/registry.ts'
 import { formatDate } from '../../core/typebox.ts'
 import { LeftOutError, checkAsked } from '../circuits/left-out.ts'
-import { checkMatch } from '../scans/identify/check-match.ts'
+import { checkMatch } from '../scans/identify/ask/check-match.ts'
 import { type RomAtProviders, loadRomAtProviders } from '../scans/identify/rom-at-providers.ts'
 import {
   type Answered, type Call, type CoversAnswer, type Failure, type FoundGame, type GamesAnswer, toComparedName

@@ -1,6 +1,6 @@
 import type { Entry } from '../../library/entries.ts'
 import type { EntryHasher } from '../hashing/entry-hasher.ts'
-import { takesKnown } from '../identify/plan.ts'
+import { takesKnown } from '../identify/ask/plan.ts'
 import type { ScannedPlatform } from '../identify/sdk-rom.ts'
 import type { ScanChoice } from '../scan-types.ts'
 import type { KnownRom, RomStore, StoredFile } from '../store/rom-rows.ts'

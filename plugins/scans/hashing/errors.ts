@@ -1,4 +1,4 @@
-import type { ErrorFields } from './protocol.ts'
+import type { ErrorFields } from './threads/protocol.ts'
 
 const CODE = 'ERR_HASH_CRASH'
 

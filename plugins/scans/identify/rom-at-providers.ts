@@ -2,7 +2,7 @@ import type { Preferences, ProviderDefinition, Rom as SdkRom } from '@svc/plugin
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../../core/config/config.ts'
 import { Rom } from '../../roms/entities.ts'
-import { knowsPlatform } from './plan.ts'
+import { knowsPlatform } from './ask/plan.ts'
 import { type ScannedPlatform, readPreferencesFor, toScannedPlatform, toSdkRom } from './sdk-rom.ts'
 import { type StoredRom, loadStoredRoms } from './stored-rows.ts'
 

@@ -3,7 +3,7 @@ import { transaction } from '../../../core/database/transaction.ts'
 import { toDatabaseJson } from '../../../core/database/json.ts'
 import { GAME_FIELDS, GAME_FIELD_NAMES, type GameFieldName, mapGameFields } from '../../roms/game-fields.ts'
 import { type Founds, idOf } from '../identify/findings.ts'
-import type { MergedFields } from '../identify/merge.ts'
+import type { MergedFields } from '../identify/merge/merge.ts'
 
 /** The columns that a merge writes, with their types. */
 const MERGED: Readonly<Record<keyof MergedFields | 'is_identified', string>> = {

@@ -1,7 +1,7 @@
 // Rules: https://docs.retroachievements.org/developer-docs/game-identification.html
 import { createHash, hash } from 'node:crypto'
 import { hasCopierHeader, hasPcEngineHeader, MAX_HASHED_BYTES } from './consoles.ts'
-import { digestRange, readWhole, type Reads } from './reads.ts'
+import { digestRange, readWhole, type Reads } from './images/reads.ts'
 
 /** Hashes the content of a file; null when it is nothing for that console. */
 export type ContentRule = (content: Reads) => Promise<string | null>

@@ -1,7 +1,7 @@
 // Rules: https://docs.retroachievements.org/developer-docs/game-identification.html
 import { createHash } from 'node:crypto'
-import { digestFile, digestSectors, findFile, type DiscFile } from './iso9660.ts'
-import type { Disc, Track } from './tracks.ts'
+import { digestFile, digestSectors, findFile, type DiscFile } from './images/iso9660.ts'
+import type { Disc, Track } from './images/tracks.ts'
 
 /** Hashes what is needed of a disc; null when it is none of that console. */
 export type DiscRule = (disc: Disc) => string | null

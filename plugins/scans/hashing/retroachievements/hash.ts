@@ -6,11 +6,11 @@ import type { HashSettings, RetroAchievementsHash } from '../types.ts'
 import { asArchiveError, unpack, type Compression } from '../../../../core/archives/unpack.ts'
 import type { ContentRule } from './cartridges.ts'
 import { ruleOf } from './consoles.ts'
-import { openDisc, readText, resolveBeside } from './images.ts'
+import { openDisc, readText, resolveBeside } from './images/images.ts'
 import { isPlaylist, largestMember } from './known.ts'
-import { MemberReads, readsOf, readsOfBytes } from './reads.ts'
+import { MemberReads, readsOf, readsOfBytes } from './images/reads.ts'
 import { contentRuleOf, discRuleOf } from './rules.ts'
-import { firstOfPlaylist } from './sheets.ts'
+import { firstOfPlaylist } from './images/sheets.ts'
 
 interface Hashing {
   readonly path: string

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { MAX_HASHED_BYTES } from './consoles.ts'
 import type { DiscRule } from './discs.ts'
-import { RAW_BYTES, type Track } from './tracks.ts'
+import { RAW_BYTES, type Track } from './images/tracks.ts'
 
 const HEADER = Buffer.from('ATARI APPROVED DATA HEADER ATRI ')
 const SWAPPED_HEADER = Buffer.from(HEADER).swap16()

@@ -1,8 +1,8 @@
 // The file system of the 3DO: https://github.com/barbeque/3dodump/blob/master/OperaFS-Format.md
 import { createHash } from 'node:crypto'
 import type { DiscRule } from './discs.ts'
-import { digestFile, type DiscFile } from './iso9660.ts'
-import { CONTENT_BYTES, type Track } from './tracks.ts'
+import { digestFile, type DiscFile } from './images/iso9660.ts'
+import { CONTENT_BYTES, type Track } from './images/tracks.ts'
 
 const MARK = Buffer.from('015a5a5a5a5a01', 'hex')
 const VOLUME_BYTES = 132

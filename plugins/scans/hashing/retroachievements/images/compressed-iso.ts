@@ -1,6 +1,6 @@
 // Formats: https://github.com/unknownbrackets/maxcso/blob/master/README_CSO.md and README_ZSO.md; DAX as PSP tools read it
 import { inflateRawSync, inflateSync } from 'node:zlib'
-import { ArchiveError } from '../../../../core/archives/limits.ts'
+import { ArchiveError } from '../../../../../core/archives/limits.ts'
 import type { FileReads } from './reads.ts'
 import { unpackLz4 } from './lz4.ts'
 

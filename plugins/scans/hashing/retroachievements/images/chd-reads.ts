@@ -1,6 +1,6 @@
 // Format: https://github.com/mamedev/mame/blob/master/src/lib/util/chd.h
 import { inflateRawSync, zstdDecompressSync } from 'node:zlib'
-import { ArchiveError } from '../../../../core/archives/limits.ts'
+import { ArchiveError } from '../../../../../core/archives/limits.ts'
 import { COPY, readMap, STORED, type HunkMap } from './chd-map.ts'
 import { unpackLzma } from './lzma.ts'
 import { type FileReads, readExactlyAt } from './reads.ts'

@@ -1,4 +1,4 @@
-import type { Rom } from '../../roms/entities.ts'
+import type { Rom } from '../../../roms/entities.ts'
 
 /** A PICO-8 cartridge is a picture of itself. See https://www.lexaloffle.com/dl/docs/pico-8_manual.html#P8PNG */
 const CARTRIDGE = /\.p8\.png$/i

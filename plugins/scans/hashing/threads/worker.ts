@@ -1,16 +1,16 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { toFields } from './errors.ts'
-import { hashFile, hashGroup, type FileRequest } from './hash-file.ts'
-import { CancelledError, type Watch } from '../../../core/archives/limits.ts'
-import { KeptContent } from './kept-content.ts'
-import { isWholeFile } from './retroachievements/consoles.ts'
-import { hashContent, hashRetroAchievements } from './retroachievements/hash.ts'
-import type { RetroAchievementsHash } from './types.ts'
+import { toFields } from '../errors.ts'
+import { hashFile, hashGroup, type FileRequest } from '../hash-file.ts'
+import { CancelledError, type Watch } from '../../../../core/archives/limits.ts'
+import { KeptContent } from '../kept-content.ts'
+import { isWholeFile } from '../retroachievements/consoles.ts'
+import { hashContent, hashRetroAchievements } from '../retroachievements/hash.ts'
+import type { RetroAchievementsHash } from '../types.ts'
 import {
   BATCH_MS, CANCELLED, DEADLINE, FILE, holdsMemory, IDLE, JOB,
   type Job, type JobResult, type ThreadSettings
 } from './protocol.ts'
-import type { FileHashes, HashSettings } from './types.ts'
+import type { FileHashes, HashSettings } from '../types.ts'
 
 const settings = workerData as ThreadSettings
 const state = new Int32Array(settings.shared)

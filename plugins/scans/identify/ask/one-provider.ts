@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CredentialsRefusedError, type ProviderDefinition, RateLimitedError } from '@svc/plugin-sdk'
 import PQueue from 'p-queue'
-import { nameCredentials } from '../../../core/loader/plugin-config.ts'
-import type { Loaded } from '../../../core/loader/registry.ts'
-import type { Breaker, Outcome, Turn } from '../../circuits/breaker.ts'
-import { LeftOutError, checkAllowances, checkAsked } from '../../circuits/left-out.ts'
-import type { Found } from './findings.ts'
+import { nameCredentials } from '../../../../core/loader/plugin-config.ts'
+import type { Loaded } from '../../../../core/loader/registry.ts'
+import type { Breaker, Outcome, Turn } from '../../../circuits/breaker.ts'
+import { LeftOutError, checkAllowances, checkAsked } from '../../../circuits/left-out.ts'
+import type { Found } from '../findings.ts'
 
 const DEFAULT_CONCURRENCY = 4
 const DEFAULT_PAUSE_MS = 5_000

@@ -1,7 +1,7 @@
-import type { Hashes } from '../../../core/archives/types.ts'
-import type { FileRequest } from './hash-file.ts'
-import type { RetroAchievementsHash } from './types.ts'
-import type { FileHashes, HashSettings } from './types.ts'
+import type { Hashes } from '../../../../core/archives/types.ts'
+import type { FileRequest } from '../hash-file.ts'
+import type { RetroAchievementsHash } from '../types.ts'
+import type { FileHashes, HashSettings } from '../types.ts'
 
 /** What the pool asks of a thread: one file, several files as one, or one by the rule of a console. */
 export interface Job {

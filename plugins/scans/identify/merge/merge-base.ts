@@ -1,7 +1,7 @@
-import { parseName } from '../../library/names.ts'
+import { parseName } from '../../../library/names.ts'
 import type { MergeBase } from './merge.ts'
 import { ownCoverOf } from './own-cover.ts'
-import type { LookupRom } from './stored-rows.ts'
+import type { LookupRom } from '../stored-rows.ts'
 
 /** Values of a ROM that was matched before are kept, except by a scan that starts from scratch. */
 export function toMergeBase (rom: LookupRom, isFresh: boolean): MergeBase {

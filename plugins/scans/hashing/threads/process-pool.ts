@@ -1,5 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { HashCrashError, toError } from './errors.ts'
+import { HashCrashError, toError } from '../errors.ts'
 import {
   BATCH_JOBS, type FromProcess, type Job, type JobSuccess, MEMORY_MIB, OUT_OF_MEMORY, type ToProcess
 } from './protocol.ts'

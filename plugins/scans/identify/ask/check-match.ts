@@ -1,9 +1,9 @@
 import { type LinkMatch, MatchSchema, type ProviderDefinition } from '@svc/plugin-sdk'
 import type { Static } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
-import { toStorable } from '../../../core/database/json.ts'
-import type { Loaded } from '../../../core/loader/registry.ts'
-import type { Found } from './findings.ts'
+import { toStorable } from '../../../../core/database/json.ts'
+import type { Loaded } from '../../../../core/loader/registry.ts'
+import type { Found } from '../findings.ts'
 
 const matches = TypeCompiler.Compile(MatchSchema)
 /** Characters that the columns of names hold. */

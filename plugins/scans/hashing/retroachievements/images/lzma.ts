@@ -1,5 +1,5 @@
 // Format: https://github.com/jljusten/LZMA-SDK/blob/master/DOC/lzma-specification.txt
-import { ArchiveError } from '../../../../core/archives/limits.ts'
+import { ArchiveError } from '../../../../../core/archives/limits.ts'
 
 /** The parameters that the hunks of a CHD are packed with. */
 const LITERAL_CONTEXT_BITS = 3

@@ -1,5 +1,5 @@
 // Format: https://github.com/mamedev/mame/blob/master/src/lib/util/chd.cpp
-import { ArchiveError } from '../../../../core/archives/limits.ts'
+import { ArchiveError } from '../../../../../core/archives/limits.ts'
 import { type FileReads, readExactlyAt } from './reads.ts'
 
 /** How a hunk is stored: packed by one of the four codecs, as it is, as another hunk, or in another file. */

@@ -1,4 +1,4 @@
-import { toFields } from './errors.ts'
+import { toFields } from '../errors.ts'
 import { ThreadPool } from './pool.ts'
 import { type FromProcess, type Job, type JobResult, MEMORY_MIB, OUT_OF_MEMORY, type ToProcess } from './protocol.ts'
 

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
-import { HashCrashError, toError } from './errors.ts'
-import { timeoutWarning } from '../../../core/archives/limits.ts'
+import { HashCrashError, toError } from '../errors.ts'
+import { timeoutWarning } from '../../../../core/archives/limits.ts'
 import {
   BATCH_JOBS, CANCELLED, createSharedState, DEADLINE, FILE, holdsMemory, IDLE, JOB, releaseMemory,
   type Job, type JobResult, type JobSuccess, type ThreadSettings

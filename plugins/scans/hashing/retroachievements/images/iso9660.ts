@@ -1,7 +1,7 @@
 // Format: https://wiki.osdev.org/ISO_9660
 import type { Hash } from 'node:crypto'
-import { ArchiveError } from '../../../../core/archives/limits.ts'
-import { MAX_HASHED_BYTES } from './consoles.ts'
+import { ArchiveError } from '../../../../../core/archives/limits.ts'
+import { MAX_HASHED_BYTES } from '../consoles.ts'
 import { CONTENT_BYTES, DESCRIPTOR, type Track } from './tracks.ts'
 
 /** A file or folder on a disc. */

@@ -1,5 +1,5 @@
 // Format: https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md
-import { ArchiveError } from '../../../../core/archives/limits.ts'
+import { ArchiveError } from '../../../../../core/archives/limits.ts'
 
 const MIN_MATCH = 4
 

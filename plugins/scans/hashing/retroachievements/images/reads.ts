@@ -1,6 +1,6 @@
 import type { Hash } from 'node:crypto'
-import { ArchiveError, type Budget } from '../../../../core/archives/limits.ts'
-import { readUpTo, type Source } from '../../../../core/archives/source.ts'
+import { ArchiveError, type Budget } from '../../../../../core/archives/limits.ts'
+import { readUpTo, type Source } from '../../../../../core/archives/source.ts'
 
 /** Content to be read at any place, most cheaply from the start to the end. */
 export interface Reads {

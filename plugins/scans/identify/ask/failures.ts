@@ -1,4 +1,4 @@
-import { LeftOutError } from '../../circuits/left-out.ts'
+import { LeftOutError } from '../../../circuits/left-out.ts'
 
 interface Failures {
   /** Calls that failed, and what the first one threw. */

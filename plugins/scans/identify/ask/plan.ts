@@ -1,7 +1,7 @@
 import type { ProviderDefinition, ProviderId } from '@svc/plugin-sdk'
-import type { Loaded } from '../../../core/loader/registry.ts'
+import type { Loaded } from '../../../../core/loader/registry.ts'
 import type { Question } from './one-rom.ts'
-import type { ScanChoice, ScanType } from '../scan-types.ts'
+import type { ScanChoice, ScanType } from '../../scan-types.ts'
 
 /** What of a ROM decides which providers are asked about it. */
 export interface RomToAsk {
