@@ -7,7 +7,7 @@ import { ApiError } from '../../../core/errors.ts'
 import { errorCode } from '../../../core/files/fs-error.ts'
 import { type Structure, detectStructure, listPlatformFolders, romsPath } from '../../library/structure.ts'
 import type { Platform } from '../../platforms/entities.ts'
-import type { Progress } from '../run/progress.ts'
+import type { Progress } from '../tell/progress.ts'
 import type { ScanPayload, ScanProblem } from '../schemas.ts'
 
 /** The library as it lies on disk now. */

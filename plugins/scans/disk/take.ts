@@ -1,10 +1,11 @@
 import type { Entry } from '../../library/entries.ts'
 import type { EntryHasher } from '../hashing/entry-hasher.ts'
+import type { EntryHashes } from '../hashing/hash-entry.ts'
 import { takesKnown } from '../identify/ask/plan.ts'
 import type { ScannedPlatform } from '../identify/sdk-rom.ts'
 import type { ScanChoice } from '../scan-types.ts'
 import type { KnownRom, RomStore, StoredFile } from '../store/rom-rows.ts'
-import { type EntryHashes, isUnchanged } from '../store/rows-of-entry.ts'
+import { isUnchanged } from '../store/rows-of-entry.ts'
 
 /** An entry on disk beside what is known of it. */
 export interface Taken {

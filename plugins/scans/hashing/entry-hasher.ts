@@ -1,6 +1,6 @@
 import type { Config } from '../../../core/config/config.ts'
 import type { Entry } from '../../library/entries.ts'
-import { type EntryHashes, hashEntry, unhashed } from '../store/rows-of-entry.ts'
+import { type EntryHashes, hashEntry, unhashed } from './hash-entry.ts'
 import type { FileHashes, Hasher } from './hasher.ts'
 import { addRaHash, consoleBeside } from './ra-hash.ts'
 import { consoleOf } from './retroachievements/platforms.ts'

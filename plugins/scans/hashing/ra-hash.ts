@@ -2,7 +2,7 @@ import type { Hasher, RetroAchievementsHash } from './hasher.ts'
 import { chooseFile } from './retroachievements/choose.ts'
 import { hasOwnRule, knownHash } from './retroachievements/known.ts'
 import type { Entry, EntryFile } from '../../library/entries.ts'
-import { type EntryHashes, pathOf } from '../store/rows-of-entry.ts'
+import { type EntryHashes, pathOf } from './hash-entry.ts'
 
 /**
  * Adds what RetroAchievements knows an entry by. Its file is read again only where the hash does not follow from the

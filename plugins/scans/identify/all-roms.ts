@@ -1,6 +1,6 @@
 import PQueue from 'p-queue'
 import type pg from 'pg'
-import { createBatcher } from '../run/batcher.ts'
+import { createBatcher } from '../store/batcher.ts'
 import type { ScanChoice } from '../scan-types.ts'
 import type { DueRom, LoadedRom } from './due-rom.ts'
 import type { Keeping } from './keep-outcomes.ts'

@@ -6,7 +6,7 @@ import type { EntryHasher } from '../hashing/entry-hasher.ts'
 import type { ScannedPlatform } from '../identify/sdk-rom.ts'
 import type { KnownRom, RomStore } from '../store/rom-rows.ts'
 import type { StoreBatch } from '../store/store-batch.ts'
-import type { Progress } from './progress.ts'
+import type { Progress } from '../tell/progress.ts'
 import type { Unfinished } from './unfinished-rows.ts'
 
 /** The first batch is small, so that lookups begin early; each further one is larger, up to the largest. */

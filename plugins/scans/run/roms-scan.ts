@@ -6,7 +6,7 @@ import { Rom } from '../../roms/entities.ts'
 import type { Library } from '../disk/library.ts'
 import type { RomStore } from '../store/rom-rows.ts'
 import type { PlatformScan } from './platform-scan.ts'
-import type { Progress } from './progress.ts'
+import type { Progress } from '../tell/progress.ts'
 import { toScannedPlatform } from '../identify/sdk-rom.ts'
 
 interface RomsScanServices {
