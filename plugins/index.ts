@@ -35,11 +35,11 @@ import { PlaySession } from './play-sessions/entities.ts'
 import plugins from './plugins/index.ts'
 import resources from './resources/index.ts'
 import roms from './roms/index.ts'
-import { FormerRom, Rom, RomFile, RomMatch, RomUser } from './roms/entities.ts'
+import { FormerRom, Rom, RomFile, RomMatch, RomRename, RomUser } from './roms/entities.ts'
 import scans from './scans/index.ts'
 import { CrashedFile } from './scans/entities.ts'
 import setup from './setup/index.ts'
-import matching from './matching/index.ts'
+import editing from './editing/index.ts'
 import search from './search/index.ts'
 import sync from './sync/index.ts'
 import { SyncSession } from './sync/entities.ts'
@@ -57,7 +57,7 @@ export const features: AppOptions['features'] = {
   entities: [
     PermissionGroup, PermissionGrant, PermissionOverride, HiddenEntity, User, Device, Session, OneTimeToken, Throttle,
     ClientToken, PairingCode, DeviceAuthorization, AuditEvent, Platform, FormerPlatform, Firmware, Rom, FormerRom,
-    RomFile, RomMatch, RomUser, Task, Notification, NotificationChannel, ChannelDelivery, DevicePresence,
+    RomFile, RomMatch, RomRename, RomUser, Task, Notification, NotificationChannel, ChannelDelivery, DevicePresence,
     InstallRequest, Asset, AssetVersion, DeletedAccount, DeviceSync, SyncBase, SyncSession, PlaySession, ActivityEntry,
     CrashedFile, ProviderAccount, LibraryVersion
   ],
@@ -79,7 +79,7 @@ export const features: AppOptions['features'] = {
     platforms,
     roms,
     setup,
-    matching,
+    editing,
     search,
     heartbeat,
     channels,

@@ -5,7 +5,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { milliseconds } from '../../core/database/columns.ts'
 import type { Viewer } from '../platforms/visibility.ts'
 import type { Condition } from './conditions.ts'
-import type { GameValues, RomFile, RomUser, StoredMedia } from './entities.ts'
+import type { GameValues, ManualMetadata, RomFile, RomUser, StoredMedia } from './entities.ts'
 import { GAME_FIELD_NAMES, selectGameFields } from './game-fields.ts'
 import { isRomVisible } from './visibility.ts'
 
@@ -45,6 +45,7 @@ export interface RomRow extends GameValues {
   media: Partial<Record<MediaKind, StoredMedia>>
   badges: string[]
   is_identified: boolean
+  manual_metadata: ManualMetadata | null
   missing_from_fs: boolean
   created_at: number
   updated_at: number
@@ -105,7 +106,7 @@ const ROM_COLUMNS = sql`r.id, r.platform_id, p.slug as platform_slug, p.fs_slug 
   r.has_multiple_files, r.has_soundtrack, r.name, r.name_sort_key, r.summary,
   ${sql.raw(selectGameFields(GAME_FIELD_NAMES))}, r.revision, r.tags,
   r.crc_hash, r.md5_hash, r.sha1_hash, r.ra_hash, r.url_cover, r.path_cover_small, r.path_cover_large,
-  r.path_screenshots, r.url_manual, r.path_manual, r.media, r.badges, r.is_identified, r.missing_from_fs,
+  r.path_screenshots, r.url_manual, r.path_manual, r.media, r.badges, r.is_identified, r.manual_metadata, r.missing_from_fs,
   ${milliseconds('r.created_at')} as created_at, ${milliseconds('r.updated_at')} as updated_at,
   case when u.id is not null then to_jsonb((select marks from (select ${MARK_COLUMNS}) marks)) end as marks`
 

@@ -190,7 +190,7 @@ export function toRomView (row: RomRow, parts: RomParts, providers: RomProviders
     platform_display_name: row.platform_custom_name ?? platformName,
     alternative_names: row.alternative_names.toSorted(),
     metadatum: toMetadatum(row),
-    manual_metadata: null,
+    manual_metadata: row.manual_metadata,
     is_identifying: false,
     is_unidentified: !row.is_identified,
     has_simple_single_file: !row.has_nested_single_file && !row.has_multiple_files,

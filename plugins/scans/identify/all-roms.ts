@@ -13,6 +13,7 @@ import { type LookupSubject, planLookups } from './plan.ts'
 import type { MatchStore, MatchWrite } from '../store/match-rows.ts'
 import { type Priorities, mergeMatches } from './merge.ts'
 import { isOwnCover } from './own-cover.ts'
+import { listHeld, listRewritten } from './own-values.ts'
 import { toMergeBase } from './merge-base.ts'
 import type { Progress } from '../run/progress.ts'
 import type { ScanType } from '../scan-types.ts'
@@ -83,14 +84,18 @@ export function createIdentification (services: IdentificationServices) {
   async function lookUp (subject: DueSubject): Promise<Outcome> {
     const { due: { isNew, isSettled }, rom, stored, platform } = subject
     const isFresh = isNew || type === 'complete'
+    const held = listHeld(rom.own_fields)
+    const rewritten = listRewritten(rom.own_fields)
     const asked: LookupSubject = {
+      held,
+      rewritten,
       isNew,
       isSettled,
       platform_slug: platform.slug,
       provider_tags: parseName(rom.fs_name, { isFolder: rom.is_folder }).provider_tags,
       stored: new Map([...withoutLinked(stored)].map(([key, found]) => [key, idOf(found)]))
     }
-    const findings = createFindings(type, stored, isIdOf)
+    const findings = createFindings(type, stored, isIdOf, held.union(rewritten))
     const lookups = planLookups(type, romLookup.keys, providers, asked)
     await romLookup.lookUp(toSdkRom(subject, subject.titles, platform, config), lookups, findings)
     progress.add({ failed_lookups: findings.failures })
@@ -98,7 +103,7 @@ export function createIdentification (services: IdentificationServices) {
     const outcome = { rom, isNew, platform, isIdentified: isIdentified(all, providers), matches: all }
     if (found.size === 0 && dropped.length === 0 && !isFresh) return { ...outcome, write: null }
     const merged = { ...mergeMatches(all, toMergeBase(rom, isFresh), priorities), is_identified: outcome.isIdentified }
-    return { ...outcome, write: { rom_id: rom.id, matches: found, dropped, merged } }
+    return { ...outcome, write: { rom_id: rom.id, edits: rom.edits, matches: found, dropped, merged } }
   }
 
   function refuse ({ rom, platform }: Pick<Outcome, 'rom' | 'platform'>, err: unknown): void {
@@ -144,6 +149,7 @@ export function createIdentification (services: IdentificationServices) {
       media: merged.media,
       url_badges: listBadges(matches),
       badges: rom.badges,
+      edits: rom.edits,
       providers: findOfferers(matches, providers)
     }).then(async (isFetched) => {
       if (isFetched) await announcer.roms([rom.id], { is_new: false, is_identifying: false })

@@ -13,6 +13,9 @@ export interface LookupSubject {
   stored: ReadonlyMap<string, ProviderId | null>
   /** Already looked up by this scan, before its worker went down. */
   isSettled: boolean
+  /** Providers whose game a person chose, and those whose record a person wrote. */
+  held: ReadonlySet<string>
+  rewritten: ReadonlySet<string>
 }
 
 type Providers = ReadonlyMap<string, Loaded<ProviderDefinition>>
@@ -43,7 +46,11 @@ export function planLookups (
   return selected.flatMap((key) => {
     const definition = providers.get(key)?.definition
     if (definition === undefined || !knowsPlatform(definition, subject.platform_slug)) return []
-    if (!isAsked(type, definition, subject)) return []
+    if (subject.rewritten.has(key) || !isAsked(type, definition, subject)) return []
+    if (subject.held.has(key)) {
+      const chosen = subject.stored.get(key) ?? null
+      return chosen === null ? [] : [{ provider: key, knownId: chosen, searches: false }]
+    }
     if (type === 'update' && !subject.isNew) {
       const knownId = subject.stored.get(key) ?? null
       // A provider that cannot be asked by id is asked as at first.
