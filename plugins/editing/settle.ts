@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import { nameSortKey } from '../library/names.ts'
 import type { ManualMetadata } from '../roms/entities.ts'
 import type { Founds } from '../scans/identify/findings.ts'
@@ -19,32 +18,45 @@ type Given = Partial<Record<OwnColumn, string | null>>
 
 interface Changes {
   given: Given
+  /** What it says of others is what is there. */
+  confirmed: Given
   /** Those of them that are a person's also where sources say the same. */
   forced: readonly OwnColumn[]
   released: readonly string[]
 }
 
-const isSame = (a: string | null | undefined, b: string | null | undefined) => (a ?? '') === (b ?? '')
+const textOf = (value: string | null | undefined) => value ?? ''
 
-/** Which texts a call really changes. An empty name and sort key are given back; empty addresses change nothing. */
-function listChanges (rom: LookupRom, { texts, cover }: Pick<EditCall, 'texts' | 'cover'>): Changes {
-  const given: Given = {}
-  const forced: OwnColumn[] = []
-  const released: string[] = []
-  const { name, summary, name_sort_key: sortKey, url_cover: urlCover, url_manual: urlManual } = texts
-  if (name?.trim() === '') released.push('name')
-  else if (name !== undefined && !isSame(name.trim(), rom.name)) given.name = name.trim()
-  if (summary !== undefined && !isSame(summary, rom.summary)) given.summary = summary
-  if (sortKey?.trim() === '') released.push('name_sort_key')
-  else if (sortKey !== undefined && !isSame(sortKey.trim(), rom.name_sort_key)) given.name_sort_key = nameSortKey(sortKey)
-  if (!isEmpty(urlManual?.trim()) && !isSame(urlManual?.trim(), rom.url_manual)) given.url_manual = urlManual?.trim() ?? null
-  if (cover !== undefined) {
-    given.url_cover = null
-    if (cover !== null || !isEmpty(rom.url_cover) || !isEmpty(rom.path_cover_large)) forced.push('url_cover')
-  } else if (!isEmpty(urlCover?.trim()) && !isSame(urlCover?.trim(), rom.url_cover)) {
-    given.url_cover = urlCover?.trim() ?? null
+/** Fields whose empty text means that they are given back. */
+const GIVEN_BACK = ['name', 'name_sort_key'] as const
+
+/** What a form says of the columns, as it is stored. An empty address says nothing. */
+function readTexts ({ texts }: Pick<EditCall, 'texts'>): Given {
+  const { name, summary, name_sort_key: sortKey, url_cover: cover, url_manual: manual } = texts
+  const said: [OwnColumn, string | undefined][] = [
+    ['name', name?.trim()], ['summary', summary], ['name_sort_key', sortKey?.trim()],
+    ['url_cover', isEmpty(cover?.trim()) ? undefined : cover?.trim()],
+    ['url_manual', isEmpty(manual?.trim()) ? undefined : manual?.trim()]
+  ]
+  return Object.fromEntries(said.filter(([, text]) => text !== undefined))
+}
+
+function listChanges (rom: LookupRom, call: Pick<EditCall, 'texts' | 'cover'>): Changes {
+  const { cover } = call
+  const said = { ...readTexts(call), ...(cover === undefined ? {} : { url_cover: null }) }
+  const released = GIVEN_BACK.filter((name) => said[name] === '')
+  const entries = (Object.entries(said) as [OwnColumn, string | null][]).filter(([name]) => !released.some((one) => one === name))
+  const isChanged = ([name, text]: [OwnColumn, string | null]) => textOf(text) !== textOf(rom[name])
+  const given: Given = Object.fromEntries(entries.filter((entry) => isChanged(entry) || (entry[0] === 'url_cover' && cover !== undefined)))
+  if (given.name_sort_key !== undefined) given.name_sort_key = nameSortKey(textOf(given.name_sort_key))
+  const hasCover = !isEmpty(rom.url_cover) || !isEmpty(rom.path_cover_large)
+  const isOwnCover = cover !== undefined && (cover !== null || hasCover || rom.own_fields.includes('url_cover'))
+  return {
+    given,
+    confirmed: Object.fromEntries(entries.filter((entry) => entry[0] !== 'name_sort_key' && !isChanged(entry))),
+    forced: isOwnCover ? ['url_cover'] : [],
+    released
   }
-  return { given, forced, released }
 }
 
 /** What was set for providers: their ids, and their records. */
@@ -64,10 +76,10 @@ export function settle (
   rom: LookupRom, founds: Founds, call: Pick<EditCall, 'texts' | 'cover' | 'manual_metadata' | 'unlock'>,
   sources: { ids: readonly string[], records: readonly string[] }, priorities: Priorities
 ): Settled {
-  const { given, forced, released } = listChanges(rom, call)
+  const { given, confirmed, forced, released } = listChanges(rom, call)
   const freed = new Set([...released, ...call.unlock, ...Object.keys(given)])
   const isFreed = (name: string) => freed.has(name)
-  const manual = call.unlock.includes('manual_metadata') ? null : call.manual_metadata ?? (call.manual_metadata === null ? null : rom.manual_metadata ?? null)
+  const manual = call.unlock.includes('manual_metadata') ? null : call.manual_metadata === undefined ? rom.manual_metadata ?? null : call.manual_metadata
   const rest: LookupRom = {
     ...rom, manual_metadata: manual, own_fields: rom.own_fields.filter((name) => !isFreed(name))
   }
@@ -75,8 +87,13 @@ export function settle (
   const kept = Object.fromEntries(Object.entries(base.kept).filter(([name]) => !isFreed(name)))
   const offered: Readonly<Record<string, unknown>> = mergeMatches(founds, { ...base, kept }, priorities)
   const own = Object.fromEntries(Object.entries(given).filter(([name, value]) =>
-    forced.some((one) => one === name) || !isDeepStrictEqual(value, offered[name])))
-  const merged = mergeMatches(founds, { ...base, kept, own: { ...base.own, ...own } }, priorities)
+    forced.some((one) => one === name) || value !== offered[name]))
+  const mergeWith = (more: object) => mergeMatches(founds, { ...base, kept, own: { ...base.own, ...own, ...more } }, priorities)
+  // A game that is chosen now may have the say about what the form has as it was.
+  const first: Readonly<Record<string, unknown>> = mergeWith({})
+  const held = Object.fromEntries(Object.entries(confirmed).filter(([name, value]) =>
+    !isFreed(name) && textOf(value) !== textOf(first[name] as string | null)))
+  const merged = mergeWith(held)
   const ownSources = listOwnSources(rest, sources.ids, sources.records).filter((name) => !call.unlock.includes(name))
-  return { merged, manual_metadata: manual, own_fields: [...new Set([...ownSources, ...Object.keys(own)])].sort() }
+  return { merged, manual_metadata: manual, own_fields: [...new Set([...ownSources, ...Object.keys(own), ...Object.keys(held)])].sort() }
 }
