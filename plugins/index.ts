@@ -22,6 +22,8 @@ import library from './library/index.ts'
 import { LibraryVersion } from './library/entities.ts'
 import mail from './mail/index.ts'
 import { migrations } from './migrations.ts'
+import notes from './notes/index.ts'
+import { Note } from './notes/entities.ts'
 import notifications from './notifications/index.ts'
 import { Notification } from './notifications/entities.ts'
 import oidc from './oidc/index.ts'
@@ -59,7 +61,7 @@ export const features: AppOptions['features'] = {
     ClientToken, PairingCode, DeviceAuthorization, AuditEvent, Platform, FormerPlatform, Firmware, Rom, FormerRom,
     RomFile, RomMatch, RomRename, RomUser, Task, Notification, NotificationChannel, ChannelDelivery, DevicePresence,
     InstallRequest, Asset, AssetVersion, DeletedAccount, DeviceSync, SyncBase, SyncSession, PlaySession, ActivityEntry,
-    CrashedFile, ProviderAccount, LibraryVersion
+    CrashedFile, ProviderAccount, LibraryVersion, Note
   ],
   migrations,
   checks: [requireOwnUploads],
@@ -80,6 +82,7 @@ export const features: AppOptions['features'] = {
     roms,
     setup,
     editing,
+    notes,
     search,
     heartbeat,
     channels,

@@ -60,7 +60,7 @@ export function createEditing (app: FastifyInstance, config: Config) {
      * name that is taken · UNAVAILABLE without a scan worker
      */
     async change (em: EntityManager, caller: Caller, id: number, form: EditForm, options: EditOptions) {
-      await app.roms.getSimple(em, caller, id)
+      await app.roms.checkVisible(em, caller, id)
       const call = toCall(id, form, options)
       if (options.unmatches) await request({ kind: 'unmatch', rom_id: id })
       else if (!isEmpty(call)) await request(call)

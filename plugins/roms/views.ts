@@ -197,7 +197,7 @@ export function toRomView (row: RomRow, parts: RomParts, providers: RomProviders
     full_path: `${row.fs_path}/${row.fs_name}`,
     created_at: formatDate(row.created_at),
     updated_at: formatDate(row.updated_at),
-    has_notes: false,
+    has_notes: row.has_notes,
     rom_user: marks === null ? noMarks(row) : toMarksView(marks),
     merged_ra_metadata: toAchievements(row, achievements, addresses),
     files: parts.files.map(toFileView),
