@@ -36,6 +36,7 @@ import playSessions from './play-sessions/index.ts'
 import { PlaySession } from './play-sessions/entities.ts'
 import plugins from './plugins/index.ts'
 import resources from './resources/index.ts'
+import romFiles from './rom-files/index.ts'
 import roms from './roms/index.ts'
 import { FormerRom, Rom, RomFile, RomMatch, RomRename, RomUser } from './roms/entities.ts'
 import scans from './scans/index.ts'
@@ -82,6 +83,7 @@ export const features: AppOptions['features'] = {
     roms,
     setup,
     editing,
+    romFiles,
     notes,
     search,
     heartbeat,

@@ -19,6 +19,8 @@ export interface EditCall {
   /** The path of an uploaded picture; null to remove the cover. */
   cover?: string | null
   fs_name: string
+  /** Whether the manual is fetched though its address is as it was. */
+  refetches_manual?: boolean
   /** What is given back to scans. */
   unlock: readonly string[]
 }

@@ -87,8 +87,9 @@ export function createEditor (app: FastifyInstance, config: Config) {
     } else if (cover !== undefined && cover.trim() !== '' && (cover.trim() !== rom.url_cover || rom.path_cover_large === null)) {
       brought.cover = await pictures.bringCover(cover.trim()) ?? NO_COVER
     }
-    if (manual !== undefined && manual.trim() !== '' && (manual.trim() !== rom.url_manual || rom.path_manual === null)) {
+    if (manual !== undefined && manual.trim() !== '' && (manual.trim() !== rom.url_manual || rom.path_manual === null || call.refetches_manual === true)) {
       brought.path_manual = await pictures.bringManual(manual.trim())
+      if (brought.path_manual === null && call.refetches_manual === true) throw badRequest('The manual cannot be fetched now; try again later')
     }
     return brought
   }

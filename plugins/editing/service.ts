@@ -7,6 +7,7 @@ import type { Viewer } from '../platforms/visibility.ts'
 import { readPriorities } from '../scans/identify/merge.ts'
 import type { EditAnswer, EditCall, UnmatchCall } from './edit-call.ts'
 import { createEditor } from './edit.ts'
+import { announceRom } from './events.ts'
 import { listFieldSources } from './field-sources.ts'
 import { readForm } from './given.ts'
 import { selectSourced } from './rows.ts'
@@ -45,6 +46,13 @@ export function createEditing (app: FastifyInstance, config: Config) {
   }
 
   return {
+    /** Tells those who may see a ROM what became of it. */
+    announce: (id: number): Promise<void> => announceRom(app, config, id),
+
+    /** @throws ApiError BAD_REQUEST when no manual comes from the address */
+    refetchManual: (id: number, url: string): Promise<void> =>
+      request({ kind: 'edit', rom_id: id, ids: {}, texts: { url_manual: url }, records: {}, fs_name: '', unlock: [], refetches_manual: true }),
+
     /** @throws ApiError NOT_FOUND also for a hidden ROM */
     async getSources (em: EntityManager, viewer: Viewer, id: number): Promise<RomSources> {
       const sourced = await selectSourced(em, viewer, id)

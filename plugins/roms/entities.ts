@@ -7,6 +7,21 @@ import { Platform } from '../platforms/entities.ts'
 import { User } from '../users/entities.ts'
 import { type GameFieldName, type ManualField, gameColumns } from './game-fields.ts'
 
+/** What the tags of an audio file say. */
+export interface TrackMeta {
+  title: string | null
+  artist: string | null
+  album: string | null
+  genre: string | null
+  year: number | null
+  track: number | null
+  disc: number | null
+  duration_seconds: number | null
+  has_embedded_cover: boolean
+  /** In the resources folder. */
+  cover_path: string | null
+}
+
 /** What a person may say of a game instead of its providers; absent and null for what they say. */
 export type ManualMetadata = { [Name in ManualField]?: GameFields[Name] | null | undefined }
 
@@ -134,6 +149,7 @@ export const RomFile = defineEntity({
     ra_hash: columns.text().nullable(),
     chd_sha1_hash: columns.text().nullable(),
     archive_members: p.json<ArchiveMember[] | null>().nullable(),
+    track_meta: p.json<TrackMeta | null>().nullable(),
     created_at: columns.createdAt(),
     updated_at: columns.updatedAt()
   }

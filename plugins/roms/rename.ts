@@ -10,6 +10,7 @@ import { type Renaming, deleteRename, finishRename, insertRename, selectRenames 
 
 interface Place { pool: pg.Pool, libraryDir: string }
 
+const ASIDE_MAX = 60
 const UNSAFE = /[\\/\0-\x1f\x7f-\x9f]/g // eslint-disable-line no-control-regex
 
 /**
@@ -85,11 +86,21 @@ export async function renameRom ({ pool, libraryDir }: Place, renaming: Renaming
   await writeName(pool, renaming)
 }
 
+/** Where a file waits that is to lie in a folder of its own name. */
+export const asideOf = (fsName: string) => `.${fsName.slice(0, ASIDE_MAX)}.part`
+
+async function bringBack (folder: string, { old_name: name, new_name: folderName }: Renaming, names: readonly string[]): Promise<void> {
+  const aside = asideOf(name)
+  if (name !== folderName || !names.includes(aside)) return
+  await rename(join(folder, aside), names.includes(name) ? join(folder, name, name) : join(folder, name))
+}
+
 /** Ends renames that a process began which is gone. What cannot be looked at waits for the next time. */
 export async function recoverRenames ({ pool, libraryDir }: Place): Promise<void> {
   for (const renaming of await selectRenames(pool)) {
     const names = await readdir(join(libraryDir, renaming.fs_path)).catch(() => null)
     if (names === null) continue
+    await bringBack(join(libraryDir, renaming.fs_path), renaming, names)
     if (names.includes(renaming.new_name) && !names.includes(renaming.old_name)) await writeName(pool, renaming)
     else await deleteRename(pool, renaming.rom_id)
   }

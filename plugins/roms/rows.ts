@@ -6,7 +6,7 @@ import { milliseconds } from '../../core/database/columns.ts'
 import { isReadable } from '../notes/rows.ts'
 import type { Viewer } from '../platforms/visibility.ts'
 import type { Condition } from './conditions.ts'
-import type { GameValues, ManualMetadata, RomFile, RomUser, StoredMedia } from './entities.ts'
+import type { GameValues, ManualMetadata, RomFile, RomUser, StoredMedia, TrackMeta } from './entities.ts'
 import { GAME_FIELD_NAMES, selectGameFields } from './game-fields.ts'
 import { isRomVisible } from './visibility.ts'
 
@@ -71,6 +71,7 @@ export interface FileRow extends Pick<RomFile, 'id' | 'file_name' | 'file_path' 
   ra_hash: string | null
   chd_sha1_hash: string | null
   archive_members: ArchiveMember[] | null
+  track_meta: TrackMeta | null
   created_at: number
   updated_at: number
   last_modified: number
@@ -114,7 +115,7 @@ const romColumns = (userId: number | null) => sql`r.id, r.platform_id, p.slug as
   case when u.id is not null then to_jsonb((select marks from (select ${MARK_COLUMNS}) marks)) end as marks`
 
 const FILE_COLUMNS = sql`f.id, f.rom_id, f.file_name, f.file_path, f.file_size_bytes::float8 as file_size_bytes,
-  f.is_top_level, f.category, f.crc_hash, f.md5_hash, f.sha1_hash, f.ra_hash, f.chd_sha1_hash, f.archive_members,
+  f.is_top_level, f.category, f.crc_hash, f.md5_hash, f.sha1_hash, f.ra_hash, f.chd_sha1_hash, f.archive_members, f.track_meta,
   ${milliseconds('f.created_at')} as created_at, ${milliseconds('f.updated_at')} as updated_at,
   ${milliseconds('f.last_modified')} as last_modified`
 

@@ -32,7 +32,7 @@ const ArchiveMemberSchema = Type.Object({
   name: Type.String(), size: Type.Integer(), crc_hash: Type.String(), md5_hash: Type.String(), sha1_hash: Type.String()
 })
 
-const TrackMetaSchema = Type.Object({
+export const TrackMetaSchema = Type.Object({
   title: Nullable(Type.String()),
   artist: Nullable(Type.String()),
   album: Nullable(Type.String()),

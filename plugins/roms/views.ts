@@ -55,8 +55,7 @@ export function toFileView (row: FileRow): RomFileView {
     category: category ?? (row.is_top_level ? 'game' : null),
     created_at: formatDate(row.created_at),
     updated_at: formatDate(row.updated_at),
-    last_modified: formatDate(row.last_modified),
-    track_meta: null
+    last_modified: formatDate(row.last_modified)
   }
 }
 

@@ -81,6 +81,7 @@ const FOREIGN: Record<string, [path: string, status: number]> = {
   getSimpleRom: [`/api/roms/${things.rom}/simple`, 404],
   getRomSources: [`/api/roms/${things.rom}/sources`, 404],
   updateRomProps: [`/api/roms/${things.rom}/props`, 404],
+  listRomTracks: [`/api/roms/${things.rom}/soundtracks/metadata`, 404],
   listRomNotes: [`/api/roms/${things.rom}/notes`, 404],
   listRomNoteIds: [`/api/roms/${things.rom}/notes/identifiers`, 404],
   addRomNote: [`/api/roms/${things.rom}/notes`, 404],
