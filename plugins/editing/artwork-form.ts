@@ -22,6 +22,8 @@ declare module 'fastify' {
   interface FastifyRequest { artwork: StagedArtwork | null }
 }
 
+type PartStream = Readable & { truncated?: boolean }
+
 /** @returns how many bytes there were, and the first of them */
 async function writeTo (path: string, content: Readable) {
   const file = await open(path, 'wx', 0o640)
@@ -43,7 +45,7 @@ async function writeTo (path: string, content: Readable) {
 export function createArtworkForms (app: FastifyInstance, config: Config) {
   const resourcesDir = join(config.data_dir, 'resources')
 
-  async function stage (request: FastifyRequest, name: string, content: Readable & { truncated?: boolean }): Promise<void> {
+  async function stage (request: FastifyRequest, name: string, content: PartStream): Promise<void> {
     const staging = createStaging(app.pg, resourcesDir, `${EDIT_PREFIX}${randomUUID()}`)
     const path = await staging.next()
     request.artwork = { path, discard: staging.remove }
@@ -68,7 +70,7 @@ export function createArtworkForms (app: FastifyInstance, config: Config) {
       try {
         for await (const part of request.parts({ limits: LIMITS })) {
           if (part.type === 'field') entries.push([part.fieldname, part.value])
-          else if (part.fieldname === PART && request.artwork === null) await stage(request, part.filename ?? PART, part.file)
+          else if (part.fieldname === PART && request.artwork === null) await stage(request, part.filename, part.file)
           else throw badRequest(`The file '${part.fieldname}' is not expected; send one picture as '${PART}'`)
         }
       } catch (err) {

@@ -33,6 +33,21 @@ const unknown = (id: number) => notFound(`ROM with ID '${id}' not found`)
 const withoutPaths = (record: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(record).filter(([name]) => !name.endsWith('_path')))
 
+/** Whether what is at an address is fetched: it is another one, or nothing of it is stored. */
+function isWanted (url: string | undefined, known: string | null | undefined, path: string | null | undefined): url is string {
+  const wanted = url?.trim() ?? ''
+  return wanted !== '' && (wanted !== known || path === null || path === undefined)
+}
+
+async function takeUpload (path: string, pictures: Pictures): Promise<CoverPaths> {
+  try {
+    return await pictures.settleCover(path)
+  } catch (err) {
+    if (err instanceof ApiError || !(err instanceof Error)) throw err
+    throw badRequest(`The artwork cannot be used: ${err.message}; send another picture`)
+  }
+}
+
 /** Changes a ROM as a person says. It reads and writes what scans do, by providers' code, and so in the scan worker. */
 export function createEditor (app: FastifyInstance, config: Config) {
   const { providers } = app.registry
@@ -48,7 +63,8 @@ export function createEditor (app: FastifyInstance, config: Config) {
   async function readGames (rom: RomAtProviders, ids: EditCall['ids'], scope: CallScope) {
     const changed = Object.entries(ids).filter(([key, id]) => String(id ?? '') !== String(idAt(rom, key) ?? ''))
     const chosen = changed.flatMap(([key, id]) => id === null ? [] : [[key, id] as const])
-    const found = await Promise.all(chosen.map(async ([key, id]) => [key, await games.read(key, id, rom, scope)] as const))
+    const found = await Promise.all(chosen.map(async ([key, id]) =>
+      [key, await games.read(key, id, rom, scope)] as const))
     const dropped = changed.flatMap(([key, id]) => id === null ? [key] : [])
     return { changed: changed.map(([key]) => key), found: new Map<string, Found>(found), dropped }
   }
@@ -80,16 +96,15 @@ export function createEditor (app: FastifyInstance, config: Config) {
     const brought: Brought = {}
     const { url_cover: cover, url_manual: manual } = call.texts
     if (call.cover === null) brought.cover = NO_COVER
-    else if (call.cover !== undefined) {
-      brought.cover = await pictures.settleCover(call.cover).catch((err: unknown) => {
-        throw err instanceof ApiError ? err : badRequest(`The artwork cannot be used: ${err instanceof Error ? err.message : String(err)}`)
-      })
-    } else if (cover !== undefined && cover.trim() !== '' && (cover.trim() !== rom.url_cover || rom.path_cover_large === null)) {
+    else if (call.cover !== undefined) brought.cover = await takeUpload(call.cover, pictures)
+    else if (isWanted(cover, rom.url_cover, rom.path_cover_large)) {
       brought.cover = await pictures.bringCover(cover.trim()) ?? NO_COVER
     }
-    if (manual !== undefined && manual.trim() !== '' && (manual.trim() !== rom.url_manual || rom.path_manual === null || call.refetches_manual === true)) {
+    if (isWanted(manual, rom.url_manual, call.refetches_manual === true ? null : rom.path_manual)) {
       brought.path_manual = await pictures.bringManual(manual.trim())
-      if (brought.path_manual === null && call.refetches_manual === true) throw badRequest('The manual cannot be fetched now; try again later')
+      if (brought.path_manual === null && call.refetches_manual === true) {
+        throw badRequest('The manual cannot be fetched now; try again later')
+      }
     }
     return brought
   }

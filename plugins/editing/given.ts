@@ -39,7 +39,7 @@ function readManual (text: string | undefined): ManualMetadata | null | undefine
   if (record === null) return undefined
   const fields = MANUAL_FIELDS.map((name) => [name, readField(name, record[name])] as const)
   const isSaying = fields.some(([, value]) => value !== null && !(isList(value) && value.length === 0))
-  return isSaying ? Object.fromEntries(fields) as ManualMetadata : null
+  return isSaying ? Object.fromEntries(fields) : null
 }
 
 /** What a form says, without what it does not name. */

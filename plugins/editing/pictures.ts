@@ -22,7 +22,9 @@ const FETCHABLE = /^https?:\/\//i
 const OWN_PREFIX = 'own-'
 
 /** Brings in what a person chose for one ROM. Scans write other names, so that they never replace it. */
-export function createPictures (app: FastifyInstance, config: Config, rom: RomAtProviders, founds: Founds, scope: CallScope) {
+export function createPictures (
+  app: FastifyInstance, config: Config, rom: RomAtProviders, founds: Founds, scope: CallScope
+) {
   const { providers } = app.registry
   const log = app.log as Logger
   const resourcesDir = join(config.data_dir, 'resources')
@@ -37,9 +39,13 @@ export function createPictures (app: FastifyInstance, config: Config, rom: RomAt
   const folder = artworkFolder(rom.platform.id, rom.rom.id)
 
   /** A source that is down gives its picture to the next scan; any other address that gives none is refused. */
-  async function bring<T> (what: string, url: string, work: (provider: string | null) => Promise<T>): Promise<T | null> {
+  async function bring<T> (
+    what: string, url: string, work: (provider: string | null) => Promise<T>
+  ): Promise<T | null> {
     const provider = offerers.get(url) ?? null
-    if (provider === null && !FETCHABLE.test(url)) throw badRequest(`The address of the ${what} has to begin with http:// or https://, not '${url.slice(0, 50)}'`)
+    if (provider === null && !FETCHABLE.test(url)) {
+      throw badRequest(`The ${what} has no address of the web: '${url.slice(0, 50)}'; give one that begins with https://`)
+    }
     try {
       return await work(provider)
     } catch (err) {

@@ -29,7 +29,15 @@ const createRoutes = (forms: ArtworkForms): Routes => async (app) => {
       params: IdParams,
       querystring: EditQuery,
       body: createEditForm(app.roms.providers),
-      response: { 200: DetailedRomSchema, 400: ErrorSchema, 404: ErrorSchema, 409: ErrorSchema, 413: ErrorSchema, 503: ErrorSchema, 507: ErrorSchema }
+      response: {
+        200: DetailedRomSchema,
+        400: ErrorSchema,
+        404: ErrorSchema,
+        409: ErrorSchema,
+        413: ErrorSchema,
+        503: ErrorSchema,
+        507: ErrorSchema
+      }
     },
     preValidation: forms.read,
     onResponse: forms.discard,
@@ -38,7 +46,10 @@ const createRoutes = (forms: ArtworkForms): Routes => async (app) => {
   }, async (request) => {
     const { em, artwork, body, params: { id }, query } = request
     return await app.editing.change(em, callerOf(request), id, body, {
-      unmatches: query.unmatch_metadata, removesCover: query.remove_cover, artwork: artwork?.path ?? null, unlock: query.unlock
+      unmatches: query.unmatch_metadata,
+      removesCover: query.remove_cover,
+      artwork: artwork?.path ?? null,
+      unlock: query.unlock
     })
   })
 }

@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
-import { StoredText } from '../../core/typebox.ts'
+import { NameText, StoredText } from '../../core/typebox.ts'
 import type { RomProviders } from '../roms/providers.ts'
 
 const ID_MAX = 200
@@ -34,7 +34,7 @@ export const EditQuery = Type.Object({
 const text = (maxLength: number, description: string) => Type.Optional(StoredText({ maxLength, description }))
 
 const FIELDS = {
-  name: text(NAME_MAX, 'Empty to be called as the sources say'),
+  name: Type.Optional(NameText({ maxLength: NAME_MAX, description: 'Empty to be called as the sources say' })),
   name_sort_key: text(NAME_MAX, 'What it is sorted by; empty to follow the name'),
   summary: text(TEXT_MAX, 'Markdown'),
   url_cover: text(2_000, 'Where a cover is fetched from when this changes'),

@@ -19,7 +19,13 @@ const CONCURRENCY = 2
 const TIMEOUT_MS = 90_000
 
 /** What is asked for beside the form. */
-export interface EditOptions { unmatches: boolean, removesCover: boolean, artwork: string | null, unlock: readonly string[] }
+export interface EditOptions {
+  unmatches: boolean
+  removesCover: boolean
+  /** The path of an uploaded picture. */
+  artwork: string | null
+  unlock: readonly string[]
+}
 
 const isEmpty = ({ ids, texts, records, fs_name: name, unlock, ...rest }: EditCall) => name === '' && unlock.length === 0 &&
   [ids, texts, records].every((part) => Object.keys(part).length === 0) && !('cover' in rest) && !('manual_metadata' in rest)
@@ -51,7 +57,9 @@ export function createEditing (app: FastifyInstance, config: Config) {
 
     /** @throws ApiError BAD_REQUEST when no manual comes from the address */
     refetchManual: (id: number, url: string): Promise<void> =>
-      request({ kind: 'edit', rom_id: id, ids: {}, texts: { url_manual: url }, records: {}, fs_name: '', unlock: [], refetches_manual: true }),
+      request({
+        kind: 'edit', rom_id: id, ids: {}, texts: { url_manual: url }, records: {}, fs_name: '', unlock: [], refetches_manual: true
+      }),
 
     /** @throws ApiError NOT_FOUND also for a hidden ROM */
     async getSources (em: EntityManager, viewer: Viewer, id: number): Promise<RomSources> {

@@ -45,9 +45,11 @@ function listChanges (rom: LookupRom, call: Pick<EditCall, 'texts' | 'cover'>): 
   const { cover } = call
   const said = { ...readTexts(call), ...(cover === undefined ? {} : { url_cover: null }) }
   const released = GIVEN_BACK.filter((name) => said[name] === '')
-  const entries = (Object.entries(said) as [OwnColumn, string | null][]).filter(([name]) => !released.some((one) => one === name))
+  const entries = (Object.entries(said) as [OwnColumn, string | null][])
+    .filter(([name]) => !released.some((one) => one === name))
   const isChanged = ([name, text]: [OwnColumn, string | null]) => textOf(text) !== textOf(rom[name])
-  const given: Given = Object.fromEntries(entries.filter((entry) => isChanged(entry) || (entry[0] === 'url_cover' && cover !== undefined)))
+  const given: Given = Object.fromEntries(entries.filter((entry) =>
+    isChanged(entry) || (entry[0] === 'url_cover' && cover !== undefined)))
   if (given.name_sort_key !== undefined) given.name_sort_key = nameSortKey(textOf(given.name_sort_key))
   const hasCover = !isEmpty(rom.url_cover) || !isEmpty(rom.path_cover_large)
   const isOwnCover = cover !== undefined && (cover !== null || hasCover || rom.own_fields.includes('url_cover'))
@@ -79,7 +81,8 @@ export function settle (
   const { given, confirmed, forced, released } = listChanges(rom, call)
   const freed = new Set([...released, ...call.unlock, ...Object.keys(given)])
   const isFreed = (name: string) => freed.has(name)
-  const manual = call.unlock.includes('manual_metadata') ? null : call.manual_metadata === undefined ? rom.manual_metadata ?? null : call.manual_metadata
+  const told = call.unlock.includes('manual_metadata') ? null : call.manual_metadata
+  const manual = told === undefined ? rom.manual_metadata ?? null : told
   const rest: LookupRom = {
     ...rom, manual_metadata: manual, own_fields: rom.own_fields.filter((name) => !isFreed(name))
   }
@@ -88,7 +91,8 @@ export function settle (
   const offered: Readonly<Record<string, unknown>> = mergeMatches(founds, { ...base, kept }, priorities)
   const own = Object.fromEntries(Object.entries(given).filter(([name, value]) =>
     forced.some((one) => one === name) || value !== offered[name]))
-  const mergeWith = (more: object) => mergeMatches(founds, { ...base, kept, own: { ...base.own, ...own, ...more } }, priorities)
+  const mergeWith = (more: object) =>
+    mergeMatches(founds, { ...base, kept, own: { ...base.own, ...own, ...more } }, priorities)
   // A game that is chosen now may have the say about what the form has as it was.
   const first: Readonly<Record<string, unknown>> = mergeWith({})
   const held = Object.fromEntries(Object.entries(confirmed).filter(([name, value]) =>

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { DateTime, Nullable, StoredText } from '../../core/typebox.ts'
+import { DateTime, NameText, Nullable, StoredText } from '../../core/typebox.ts'
 
 const TITLE_MAX = 400
 const CONTENT_MAX = 256 * 1024
@@ -21,7 +21,7 @@ export const UserNoteSchema = Type.Object({
 })
 export type UserNoteView = Static<typeof UserNoteSchema>
 
-const Title = StoredText({ minLength: 1, maxLength: TITLE_MAX, description: 'One of yours for each ROM' })
+const Title = NameText({ minLength: 1, maxLength: TITLE_MAX, description: 'One of yours for each ROM' })
 const Content = StoredText({ maxLength: CONTENT_MAX, description: 'Markdown' })
 const Tags = Nullable(Type.Array(StoredText({ maxLength: TAG_MAX }), { maxItems: TAGS_MAX }))
 

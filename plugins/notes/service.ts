@@ -45,7 +45,9 @@ export function createNotes (app: FastifyInstance, config: Config) {
     },
 
     /** @throws ApiError CONFLICT for a title that the caller used for this ROM */
-    async change (em: EntityManager, caller: Caller, romId: number, noteId: number, change: NoteChange): Promise<UserNoteView> {
+    async change (
+      em: EntityManager, caller: Caller, romId: number, noteId: number, change: NoteChange
+    ): Promise<UserNoteView> {
       await checkRom(em, caller, romId)
       await inTransaction(em, async (tx) => {
         const own = await findOwnNote(tx, caller.id, romId, noteId, change.title)

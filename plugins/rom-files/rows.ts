@@ -74,7 +74,13 @@ export async function upsertFile (pool: pg.Pool, romId: number, file: AddedFile)
   })
 }
 
-export interface FoundFile { id: number, file_name: string, file_path: string, track_meta: TrackMeta | null, file_size_bytes: number }
+export interface FoundFile {
+  id: number
+  file_name: string
+  file_path: string
+  file_size_bytes: number
+  track_meta: TrackMeta | null
+}
 
 /** The files of a category, by name. */
 export async function selectFilesOf (em: EntityManager, romId: number, category: string): Promise<FoundFile[]> {
@@ -94,5 +100,6 @@ export async function deleteFile (pool: pg.Pool, romId: number, fileId: number):
 /** A manual that a person put there, or took away: scans leave it alone. */
 export async function writeManual (pool: pg.Pool, romId: number, path: string | null): Promise<void> {
   await pool.query(`update roms set path_manual = $2, url_manual = null, edits = edits + 1, updated_at = now(),
-    own_fields = array(select distinct name from unnest(own_fields || '{url_manual}') as name order by name) where id = $1`, [romId, path])
+    own_fields = array(select distinct name from unnest(own_fields || '{url_manual}') as name order by name)
+    where id = $1`, [romId, path])
 }

@@ -52,10 +52,16 @@ export function createRomFiles (app: FastifyInstance, config: Config) {
     const { mtimeMs, ino } = await lstat(target, { bigint: true })
     const { path: _path, ...facts } = arrived
     const track = kind === SOUNDTRACK
-      ? await readTrack({ path: target, file_size_bytes: arrived.file_size_bytes, file_name: name }, resourcesDir, trackCover(rom, name))
+      ? await readTrack({ ...arrived, path: target }, resourcesDir, trackCover(rom, name))
       : null
     await upsertFile(app.pg, rom.id, {
-      ...facts, file_name: name, file_path: path, last_modified: Number(mtimeMs), inode: String(ino), category: kind.category, track_meta: track
+      ...facts,
+      file_name: name,
+      file_path: path,
+      last_modified: Number(mtimeMs),
+      inode: String(ino),
+      category: kind.category,
+      track_meta: track
     })
   }
 

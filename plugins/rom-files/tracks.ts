@@ -32,7 +32,8 @@ async function storeCover (content: Uint8Array, resourcesDir: string, path: stri
   const part = join(dirname(target), `.${randomUUID()}.part`)
   try {
     const image = await openImage(content)
-    const drawn = await image.resize({ width: COVER_PIXELS, height: COVER_PIXELS, fit: 'inside', withoutEnlargement: true }).webp().toBuffer()
+    const size = { width: COVER_PIXELS, height: COVER_PIXELS, fit: 'inside', withoutEnlargement: true } as const
+    const drawn = await image.resize(size).webp().toBuffer()
     await mkdir(dirname(target), { recursive: true })
     await writeFile(part, drawn)
     await rename(part, target)
@@ -51,7 +52,7 @@ async function storeCover (content: Uint8Array, resourcesDir: string, path: stri
  * @returns null when they cannot be read
  */
 export async function readTrack (
-  file: { path: string, file_size_bytes: number, file_name: string }, resourcesDir: string, coverPath: string
+  file: { path: string, file_size_bytes: number }, resourcesDir: string, coverPath: string
 ): Promise<TrackMeta | null> {
   if (file.file_size_bytes > PARSED_MAX_BYTES) return null
   const { parseFile } = await import('music-metadata')

@@ -93,7 +93,7 @@ export const Rom = defineEntity({
     /** Names of the files in its folder of badges. */
     badges: columns.texts(),
     is_identified: columns.flag(),
-    /** What a person set by hand: scans leave it alone. Columns of this table, `<provider>_id`, `raw_<provider>_metadata`. */
+    /** What a person set and scans leave alone: columns of this table, `<provider>_id`, `raw_<provider>_metadata`. */
     own_fields: columns.texts(),
     /** Values that go before those of all providers. */
     manual_metadata: p.json<ManualMetadata | null>().nullable(),

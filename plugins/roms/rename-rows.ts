@@ -14,7 +14,9 @@ export interface Renaming {
 }
 
 /** Notes that a rename begins. @returns whether the name is free: no ROM has it, and none is given it just now */
-export async function insertRename (pool: pg.Pool, { rom_id: id, platform_id: platform, new_name: name }: Renaming): Promise<boolean> {
+export async function insertRename (
+  pool: pg.Pool, { rom_id: id, platform_id: platform, new_name: name }: Renaming
+): Promise<boolean> {
   const { rowCount } = await pool.query(`insert into rom_renames (rom_id, platform_id, fs_name) select $1, $2, $3
     where not exists (select 1 from roms where platform_id = $2 and fs_name = $3 and id <> $1)
     on conflict do nothing`, [id, platform, name])
@@ -58,8 +60,8 @@ export async function finishRename (
   const { rom_id: id, fs_path: folder, old_name: before, new_name: after } = renaming
   await transaction(pool, async (client) => {
     await client.query(DELETE_TWIN, [id, renaming.platform_id, after])
-    await client.query(UPDATE_ROM, [id, after, name.fs_name_no_ext, name.fs_name_no_tags, name.fs_extension, name.regions,
-      name.languages, name.tags, name.revision, name.version, name.sort_key])
+    await client.query(UPDATE_ROM, [id, after, name.fs_name_no_ext, name.fs_name_no_tags, name.fs_extension,
+      name.regions, name.languages, name.tags, name.revision, name.version, name.sort_key])
     if (renaming.is_folder) await client.query(MOVE_FILES, [id, `${folder}/${after}`, `${folder}/${before}`])
     else await client.query(RENAME_FILE, [id, after, folder, before])
     await client.query('delete from rom_renames where rom_id = $1', [id])

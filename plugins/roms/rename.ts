@@ -89,7 +89,9 @@ export async function renameRom ({ pool, libraryDir }: Place, renaming: Renaming
 /** Where a file waits that is to lie in a folder of its own name. */
 export const asideOf = (fsName: string) => `.${fsName.slice(0, ASIDE_MAX)}.part`
 
-async function bringBack (folder: string, { old_name: name, new_name: folderName }: Renaming, names: readonly string[]): Promise<void> {
+async function bringBack (
+  folder: string, { old_name: name, new_name: folderName }: Renaming, names: readonly string[]
+): Promise<void> {
   const aside = asideOf(name)
   if (name !== folderName || !names.includes(aside)) return
   await rename(join(folder, aside), names.includes(name) ? join(folder, name, name) : join(folder, name))

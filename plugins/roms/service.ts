@@ -30,8 +30,7 @@ import { isRomVisible } from './visibility.ts'
 
 const toSimple = (view: RomView): SimpleRomView => ({ ...view, screenshot_path: null })
 
-const toDetailed = async (em: EntityManager, viewer: Viewer, view: RomView): Promise<DetailedRomView> =>
-{
+async function toDetailed (em: EntityManager, viewer: Viewer, view: RomView): Promise<DetailedRomView> {
   const [assets, notes] = await Promise.all([selectRomAssets(em, viewer, view.id), selectNotes(em, viewer, view.id)])
   return { ...view, ...assets, user_collections: [], all_user_notes: notes.map(toNoteView) }
 }

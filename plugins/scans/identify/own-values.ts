@@ -15,7 +15,7 @@ export function readOwnValues (
 ): Partial<MergedFields> {
   const columns = OWN_COLUMNS.filter((name) => rom.own_fields.includes(name)).map((name) => [name, rom[name] ?? null])
   const manual = MANUAL_FIELDS.map((name) => [name, rom.manual_metadata?.[name]]).filter(([, value]) => !isEmpty(value))
-  return Object.fromEntries([...columns, ...manual])
+  return Object.fromEntries([...columns, ...manual]) as Partial<MergedFields>
 }
 
 /** The providers whose game a person chose; one without an id is one that does not know the ROM. */

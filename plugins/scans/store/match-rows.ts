@@ -47,7 +47,8 @@ const UPDATE_EDITED = `update roms set edits = edits + 1, own_fields = e.own_fie
 
 /** Those of the ROMs that nobody edited since they were read; they stay so until the transaction ends. */
 const LOCK_CURRENT = `select r.id from roms r
-  join jsonb_to_recordset($1::jsonb) as w(id int, edits int) on w.id = r.id and w.edits = r.edits order by r.id for update of r`
+  join jsonb_to_recordset($1::jsonb) as w(id int, edits int) on w.id = r.id and w.edits = r.edits
+  order by r.id for update of r`
 
 async function lockCurrent (client: pg.ClientBase, writes: readonly MatchWrite[]): Promise<MatchWrite[]> {
   const wanted = writes.map(({ rom_id: id, edits }) => ({ id, edits }))

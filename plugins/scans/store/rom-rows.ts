@@ -99,7 +99,8 @@ const REBASE_ARTWORK = `update roms set path_cover_small = ${rebased('path_cover
   where id = any($1::int[]) and platform_id <> $2`
 
 /** Whether a ROM is called as its file is. */
-const FOLLOWS_FILE = `(roms.name = roms.fs_name_no_tags and not roms.is_identified and not roms.own_fields && '{name}')`
+const FOLLOWS_FILE =
+  "(roms.name = roms.fs_name_no_tags and not roms.is_identified and not roms.own_fields && '{name}')"
 
 const UPDATE_ROMS = `update roms set platform_id = $2, fs_name = r.fs_name, fs_path = r.fs_path, fs_extension = r.fs_extension,
     fs_name_no_tags = r.fs_name_no_tags, fs_name_no_ext = r.fs_name_no_ext, fs_size_bytes = r.fs_size_bytes,
