@@ -34,7 +34,9 @@ const withoutPaths = (record: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(record).filter(([name]) => !name.endsWith('_path')))
 
 /** Whether what is at an address is fetched: it is another one, or nothing of it is stored. */
-function isWanted (url: string | undefined, known: string | null | undefined, path: string | null | undefined): url is string {
+function isWanted (
+  url: string | undefined, known: string | null | undefined, path: string | null | undefined
+): url is string {
   const wanted = url?.trim() ?? ''
   return wanted !== '' && (wanted !== known || path === null || path === undefined)
 }

@@ -72,8 +72,8 @@ export function createEditing (app: FastifyInstance, config: Config) {
     /**
      * Changes a ROM as a person says, or forgets what all providers said of it.
      *
-     * @throws ApiError NOT_FOUND also for a hidden ROM · BAD_REQUEST for what cannot be fetched or used · CONFLICT for a
-     * name that is taken · UNAVAILABLE without a scan worker
+     * @throws ApiError NOT_FOUND also for a hidden ROM · BAD_REQUEST for what cannot be fetched or used · CONFLICT for
+     * a name that is taken · UNAVAILABLE without a scan worker
      */
     async change (em: EntityManager, caller: Caller, id: number, form: EditForm, options: EditOptions) {
       await app.roms.checkVisible(em, caller, id)

@@ -99,5 +99,6 @@ export function settle (
     !isFreed(name) && textOf(value) !== textOf(first[name] as string | null)))
   const merged = mergeWith(held)
   const ownSources = listOwnSources(rest, sources.ids, sources.records).filter((name) => !call.unlock.includes(name))
-  return { merged, manual_metadata: manual, own_fields: [...new Set([...ownSources, ...Object.keys(own), ...Object.keys(held)])].sort() }
+  const ownFields = new Set([...ownSources, ...Object.keys(own), ...Object.keys(held)])
+  return { merged, manual_metadata: manual, own_fields: [...ownFields].sort() }
 }

@@ -68,8 +68,8 @@ const REFRESH = `update roms set updated_at = now(),
 
 export async function upsertFile (pool: pg.Pool, romId: number, file: AddedFile): Promise<void> {
   await transaction(pool, async (client) => {
-    await client.query(UPSERT, [romId, file.file_name, file.file_path, file.file_size_bytes, file.last_modified, file.inode,
-      file.category, file.crc_hash, file.md5_hash, file.sha1_hash, JSON.stringify(file.track_meta)])
+    await client.query(UPSERT, [romId, file.file_name, file.file_path, file.file_size_bytes, file.last_modified,
+      file.inode, file.category, file.crc_hash, file.md5_hash, file.sha1_hash, JSON.stringify(file.track_meta)])
     await client.query(REFRESH, [romId])
   })
 }

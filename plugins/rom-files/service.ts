@@ -69,7 +69,8 @@ export function createRomFiles (app: FastifyInstance, config: Config) {
     /**
      * Adds a file to the folder of a ROM, in place of one of that name. A ROM that is one file gets a folder.
      *
-     * @throws ApiError NOT_FOUND · BAD_REQUEST for a name or kind that is not taken · CONFLICT when the folder's name is
+     * @throws ApiError NOT_FOUND · BAD_REQUEST for a name or kind that is not taken · CONFLICT when the folder's name
+     * is
      */
     async add (request: FastifyRequest, id: number, kind: FileKind): Promise<void> {
       const name = readFileName(request, kind, false)

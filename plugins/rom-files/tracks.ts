@@ -59,5 +59,6 @@ export async function readTrack (
   const parsed = await parseFile(file.path, { duration: true }).catch(() => null)
   if (parsed === null) return null
   const [cover] = parsed.common.picture ?? []
-  return { ...toMeta(parsed), cover_path: cover === undefined ? null : await storeCover(cover.data, resourcesDir, coverPath) }
+  const stored = cover === undefined ? null : await storeCover(cover.data, resourcesDir, coverPath)
+  return { ...toMeta(parsed), cover_path: stored }
 }

@@ -286,7 +286,8 @@ t.test('whatever is edited, scanned and given back in whatever order, scans leav
     id: 1, fs_name: 'f.gb', fs_name_no_ext: 'f', fs_name_no_tags: 'f', fs_extension: 'gb', fs_path: 'roms/gb', is_folder: false,
     name: 'f', name_sort_key: 'f', summary: null, regions: [], languages: [], tags: [], revision: null, crc_hash: '', md5_hash: '',
     sha1_hash: '', ra_hash: null, url_cover: null, path_cover_large: null, path_cover_small: null, url_screenshots: [],
-    path_screenshots: [], url_manual: null, path_manual: null, media: {}, badges: [], own_fields: [], manual_metadata: null, edits: 0
+    path_screenshots: [], url_manual: null, path_manual: null, media: {}, badges: [],
+    own_fields: [], manual_metadata: null, edits: 0
   }
   const pictureOf = (url: string | null | undefined) => url === null || url === undefined ? null : 'there'
   fc.assert(fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
@@ -298,7 +299,8 @@ t.test('whatever is edited, scanned and given back in whatever order, scans leav
         const isSame = (before !== undefined && 'id' in before ? before.id : null) === one.id
         if (!isSame && one.id !== null) stored.set(one.key, { id: one.id, name: `chosen ${one.id}` })
         else if (!isSame) stored.delete(one.key)
-        const { merged, ...rest } = settle(row, stored, { ...one, unlock: one.unlock }, { ids: isSame ? [] : [one.key], records: [] }, priorities)
+        const sources = { ids: isSame ? [] : [one.key], records: [] }
+        const { merged, ...rest } = settle(row, stored, one, sources, priorities)
         row = { ...row, ...merged, ...rest, path_cover_large: pictureOf(merged.url_cover) }
         const isSet = (name: keyof typeof one.texts) => one.texts[name] !== undefined && one.texts[name] !== ''
         for (const name of ['name', 'summary'] as const) {

@@ -24,9 +24,14 @@ t.beforeEach(() => {
   manual = PDF
 })
 
-interface File { id: number, file_name: string, full_path: string, category: string, sha1_hash: string | null, file_size_bytes: number }
+interface File { id: number, file_name: string, full_path: string, category: string, file_size_bytes: number }
 interface Detail {
-  id: number, fs_name: string, path_manual: string | null, url_manual: string | null, has_manual: boolean, has_soundtrack: boolean
+  id: number
+  fs_name: string
+  path_manual: string | null
+  url_manual: string | null
+  has_manual: boolean
+  has_soundtrack: boolean
   has_nested_single_file: boolean, files: File[]
 }
 

@@ -14,7 +14,9 @@ function readTrustedOrigins (app: FastifyInstance, config: Config): string[] {
 }
 
 /** What fetches artwork from the open internet. */
-export const createArtworkClient = (app: FastifyInstance, config: Config, log: Logger): OutgoingClient => createHttpClient({
+export const createArtworkClient = (
+  app: FastifyInstance, config: Config, log: Logger
+): OutgoingClient => createHttpClient({
   name: 'artwork',
   userAgent: USER_AGENT,
   log,

@@ -80,8 +80,8 @@ export interface MatchWrite {
 export function createMatchStore (pool: pg.Pool) {
   return {
     /**
-     * Stores matches and what was merged from them, many ROMs in one transaction. A ROM that somebody edited since it was
-     * read is left as it is.
+     * Stores matches and what was merged from them, many ROMs in one transaction. A ROM that somebody edited since it
+     * was read is left as it is.
      *
      * @returns the ids of those that were written
      */
