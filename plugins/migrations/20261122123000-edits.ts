@@ -15,6 +15,6 @@ export class Migration20261122123000 extends Migration {
       constraint "rom_renames_pkey" primary key ("rom_id"))`)
     this.addSql('alter table "rom_renames" add constraint "rom_renames_platform_id_fs_name_unique" unique ("platform_id", "fs_name")')
     this.addSql('alter table "rom_renames" add constraint "rom_renames_rom_id_foreign" ' +
-      'foreign key ("rom_id") references "roms" ("id") on delete cascade')
+      'foreign key ("rom_id") references "roms" ("id") on update cascade on delete cascade')
   }
 }
