@@ -22,6 +22,8 @@ import library from './library/index.ts'
 import { LibraryVersion } from './library/entities.ts'
 import mail from './mail/index.ts'
 import { migrations } from './migrations.ts'
+import notes from './notes/index.ts'
+import { Note } from './notes/entities.ts'
 import notifications from './notifications/index.ts'
 import { Notification } from './notifications/entities.ts'
 import oidc from './oidc/index.ts'
@@ -34,13 +36,14 @@ import playSessions from './play-sessions/index.ts'
 import { PlaySession } from './play-sessions/entities.ts'
 import plugins from './plugins/index.ts'
 import resources from './resources/index.ts'
+import romFiles from './rom-files/index.ts'
 import roms from './roms/index.ts'
-import { FormerRom, Rom, RomFile, RomMatch, RomUser } from './roms/entities.ts'
+import { FormerRom, Rom, RomFile, RomMatch, RomRename, RomUser } from './roms/entities.ts'
 import scans from './scans/index.ts'
 import { CrashedFile } from './scans/entities.ts'
 import settings from './settings/index.ts'
 import setup from './setup/index.ts'
-import matching from './matching/index.ts'
+import editing from './editing/index.ts'
 import search from './search/index.ts'
 import sync from './sync/index.ts'
 import { SyncSession } from './sync/entities.ts'
@@ -58,9 +61,9 @@ export const features: AppOptions['features'] = {
   entities: [
     PermissionGroup, PermissionGrant, PermissionOverride, HiddenEntity, User, Device, Session, OneTimeToken, Throttle,
     ClientToken, PairingCode, DeviceAuthorization, AuditEvent, Platform, FormerPlatform, Firmware, Rom, FormerRom,
-    RomFile, RomMatch, RomUser, Task, Notification, NotificationChannel, ChannelDelivery, DevicePresence,
+    RomFile, RomMatch, RomRename, RomUser, Task, Notification, NotificationChannel, ChannelDelivery, DevicePresence,
     InstallRequest, Asset, AssetVersion, DeletedAccount, DeviceSync, SyncBase, SyncSession, PlaySession, ActivityEntry,
-    CrashedFile, ProviderAccount, LibraryVersion
+    CrashedFile, ProviderAccount, LibraryVersion, Note
   ],
   migrations,
   checks: [requireOwnUploads],
@@ -81,7 +84,9 @@ export const features: AppOptions['features'] = {
     roms,
     setup,
     settings,
-    matching,
+    editing,
+    romFiles,
+    notes,
     search,
     heartbeat,
     channels,

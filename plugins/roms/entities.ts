@@ -1,11 +1,29 @@
-import type { MediaKind } from '@svc/plugin-sdk'
+import type { GameFields, MediaKind } from '@svc/plugin-sdk'
 import type { ArchiveMember } from '../../core/archives/types.ts'
 import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
 import { columns } from '../../core/database/columns.ts'
 import { countChanges } from '../library/entities.ts'
 import { Platform } from '../platforms/entities.ts'
 import { User } from '../users/entities.ts'
-import { type GameFieldName, gameColumns } from './game-fields.ts'
+import { type GameFieldName, type ManualField, gameColumns } from './game-fields.ts'
+
+/** What the tags of an audio file say. */
+export interface TrackMeta {
+  title: string | null
+  artist: string | null
+  album: string | null
+  genre: string | null
+  year: number | null
+  track: number | null
+  disc: number | null
+  duration_seconds: number | null
+  has_embedded_cover: boolean
+  /** In the resources folder. */
+  cover_path: string | null
+}
+
+/** What a person may say of a game instead of its providers; absent and null for what they say. */
+export type ManualMetadata = { [Name in ManualField]?: GameFields[Name] | null | undefined }
 
 /** Where one piece of media came from, and where it lies in the resources folder once it was fetched. */
 export interface StoredMedia { url: string, path: string | null }
@@ -75,6 +93,12 @@ export const Rom = defineEntity({
     /** Names of the files in its folder of badges. */
     badges: columns.texts(),
     is_identified: columns.flag(),
+    /** What a person set and scans leave alone: columns of this table, `<provider>_id`, `raw_<provider>_metadata`. */
+    own_fields: columns.texts(),
+    /** Values that go before those of all providers. */
+    manual_metadata: p.json<ManualMetadata | null>().nullable(),
+    /** Counts what people changed, so that a scan that began before writes nothing over it. */
+    edits: p.integer().default(0),
     missing_from_fs: columns.flag(),
     created_at: columns.createdAt(),
     updated_at: columns.updatedAt()
@@ -125,11 +149,25 @@ export const RomFile = defineEntity({
     ra_hash: columns.text().nullable(),
     chd_sha1_hash: columns.text().nullable(),
     archive_members: p.json<ArchiveMember[] | null>().nullable(),
+    track_meta: p.json<TrackMeta | null>().nullable(),
     created_at: columns.createdAt(),
     updated_at: columns.updatedAt()
   }
 })
 export type RomFile = InferEntity<typeof RomFile>
+
+/** A ROM that is being renamed on disk: after a crash it is known what its file is called. */
+export const RomRename = defineEntity({
+  name: 'RomRename',
+  tableName: 'rom_renames',
+  uniques: [{ properties: ['platform_id', 'fs_name'] }],
+  properties: {
+    rom: () => p.oneToOne(Rom).primary().deleteRule('cascade').joinColumn('rom_id'),
+    platform_id: p.integer(),
+    fs_name: columns.text(),
+    created_at: columns.createdAt()
+  }
+})
 
 /** What one provider says about a ROM. */
 export const RomMatch = defineEntity({

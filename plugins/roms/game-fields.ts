@@ -83,6 +83,11 @@ export type GameFieldName = keyof Fields
 type NamesIn<Where extends Place> =
   { [Name in GameFieldName]: Where extends Fields[Name]['in'][number] ? Name : never }[GameFieldName]
 
+/** The fields that a person may set, in whose place nothing of a provider goes. */
+export const MANUAL_FIELDS = ['genres', 'franchises', 'companies', 'game_modes', 'age_ratings', 'first_release_date',
+  'youtube_video_id'] as const satisfies readonly GameFieldName[]
+export type ManualField = typeof MANUAL_FIELDS[number]
+
 export const GAME_FIELD_NAMES = Object.keys(GAME_FIELDS) as GameFieldName[]
 
 /** The fields that go to a place, in the order of the table. */

@@ -3,9 +3,10 @@ import type { MediaKind } from '@svc/plugin-sdk'
 import type { ArchiveMember } from '../../core/archives/types.ts'
 import { type RawBuilder, sql } from 'kysely'
 import { milliseconds } from '../../core/database/columns.ts'
+import { isReadable } from '../notes/rows.ts'
 import type { Viewer } from '../platforms/visibility.ts'
 import type { Condition } from './conditions.ts'
-import type { GameValues, RomFile, RomUser, StoredMedia } from './entities.ts'
+import type { GameValues, ManualMetadata, RomFile, RomUser, StoredMedia, TrackMeta } from './entities.ts'
 import { GAME_FIELD_NAMES, selectGameFields } from './game-fields.ts'
 import { isRomVisible } from './visibility.ts'
 
@@ -45,9 +46,11 @@ export interface RomRow extends GameValues {
   media: Partial<Record<MediaKind, StoredMedia>>
   badges: string[]
   is_identified: boolean
+  manual_metadata: ManualMetadata | null
   missing_from_fs: boolean
   created_at: number
   updated_at: number
+  has_notes: boolean
   marks: MarksRow | null
 }
 
@@ -68,6 +71,7 @@ export interface FileRow extends Pick<RomFile, 'id' | 'file_name' | 'file_path' 
   ra_hash: string | null
   chd_sha1_hash: string | null
   archive_members: ArchiveMember[] | null
+  track_meta: TrackMeta | null
   created_at: number
   updated_at: number
   last_modified: number
@@ -99,18 +103,19 @@ const MARK_COLUMNS = sql`u.id, u.rom_id, u.user_id, u.is_main_sibling, u.backlog
   u.difficulty, u.completion, u.status, ${milliseconds('u.last_played')} as last_played,
   ${milliseconds('u.created_at')} as created_at, ${milliseconds('u.updated_at')} as updated_at`
 
-const ROM_COLUMNS = sql`r.id, r.platform_id, p.slug as platform_slug, p.fs_slug as platform_fs_slug,
+const romColumns = (userId: number | null) => sql`r.id, r.platform_id, p.slug as platform_slug, p.fs_slug as platform_fs_slug,
   p.name as platform_name, p.custom_name as platform_custom_name, r.fs_name, r.fs_name_no_tags, r.fs_name_no_ext,
   r.fs_extension, r.fs_path, r.fs_size_bytes::float8 as fs_size_bytes, r.is_folder, r.has_nested_single_file,
   r.has_multiple_files, r.has_soundtrack, r.name, r.name_sort_key, r.summary,
   ${sql.raw(selectGameFields(GAME_FIELD_NAMES))}, r.revision, r.tags,
   r.crc_hash, r.md5_hash, r.sha1_hash, r.ra_hash, r.url_cover, r.path_cover_small, r.path_cover_large,
-  r.path_screenshots, r.url_manual, r.path_manual, r.media, r.badges, r.is_identified, r.missing_from_fs,
+  r.path_screenshots, r.url_manual, r.path_manual, r.media, r.badges, r.is_identified, r.manual_metadata, r.missing_from_fs,
   ${milliseconds('r.created_at')} as created_at, ${milliseconds('r.updated_at')} as updated_at,
+  exists (select 1 from notes n where n.rom_id = r.id and ${isReadable(userId)}) as has_notes,
   case when u.id is not null then to_jsonb((select marks from (select ${MARK_COLUMNS}) marks)) end as marks`
 
 const FILE_COLUMNS = sql`f.id, f.rom_id, f.file_name, f.file_path, f.file_size_bytes::float8 as file_size_bytes,
-  f.is_top_level, f.category, f.crc_hash, f.md5_hash, f.sha1_hash, f.ra_hash, f.chd_sha1_hash, f.archive_members,
+  f.is_top_level, f.category, f.crc_hash, f.md5_hash, f.sha1_hash, f.ra_hash, f.chd_sha1_hash, f.archive_members, f.track_meta,
   ${milliseconds('f.created_at')} as created_at, ${milliseconds('f.updated_at')} as updated_at,
   ${milliseconds('f.last_modified')} as last_modified`
 
@@ -127,7 +132,7 @@ export async function selectRoms (
   em: EntityManager, userId: number | null, condition: Condition, tail: RawBuilder<unknown> = sql``
 ): Promise<RomRow[]> {
   const { rows } = await sql<RomRow>`
-    select ${ROM_COLUMNS} from ${romTables(userId)} where ${condition} ${tail}`.execute(em.getKysely())
+    select ${romColumns(userId)} from ${romTables(userId)} where ${condition} ${tail}`.execute(em.getKysely())
   return rows
 }
 
@@ -194,4 +199,11 @@ export async function selectFile (em: EntityManager, viewer: Viewer, fileId: num
     select ${FILE_COLUMNS} from ${romTables(viewer?.id ?? null)} join rom_files f on f.rom_id = r.id
     where f.id = ${fileId} and ${isRomVisible(viewer)}`.execute(em.getKysely())
   return rows[0] ?? null
+}
+
+/** Whether a ROM is there and its viewer sees it. */
+export async function hasVisible (em: EntityManager, viewer: Viewer, id: number): Promise<boolean> {
+  const { rows } = await sql`select 1 from roms r join platforms p on p.id = r.platform_id
+    where r.id = ${id} and ${isRomVisible(viewer)}`.execute(em.getKysely())
+  return rows.length === 1
 }

@@ -2,6 +2,7 @@ import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { DateTime, Nullable, StringEnum } from '../../core/typebox.ts'
 import { ROM_FILE_CATEGORIES } from '../library/categories.ts'
 import { RomAssetFields } from '../assets/rom-assets.ts'
+import { UserNoteSchema } from '../notes/schemas.ts'
 import { PLAY_STATUSES } from './entities.ts'
 import { gameSchemas } from './game-fields.ts'
 import type { RomProviders } from './providers.ts'
@@ -31,7 +32,7 @@ const ArchiveMemberSchema = Type.Object({
   name: Type.String(), size: Type.Integer(), crc_hash: Type.String(), md5_hash: Type.String(), sha1_hash: Type.String()
 })
 
-const TrackMetaSchema = Type.Object({
+export const TrackMetaSchema = Type.Object({
   title: Nullable(Type.String()),
   artist: Nullable(Type.String()),
   album: Nullable(Type.String()),
@@ -143,7 +144,7 @@ const Empty = Type.Array(Type.Object({}, { additionalProperties: true }))
 const DetailedFields = Type.Object({
   ...RomAssetFields,
   user_collections: Empty,
-  all_user_notes: Empty
+  all_user_notes: Type.Array(UserNoteSchema)
 })
 
 /** `<key>_id` and `<key>_metadata` of every provider come on top, as the document shows. */

@@ -8,6 +8,8 @@ import { badRequest, notFound } from '../../core/errors.ts'
 import { formatDate } from '../../core/typebox.ts'
 import { selectRomAssets, selectThumbnailPaths } from '../assets/rom-assets.ts'
 import { type Moment, selectMoment } from '../library/version-rows.ts'
+import { selectNotes } from '../notes/rows.ts'
+import { toNoteView } from '../notes/views.ts'
 import type { Viewer } from '../platforms/visibility.ts'
 import {
   type Condition, type HashQuery, every, filterConditions, hasHash, isNotHidden, scopeConditions
@@ -20,7 +22,7 @@ import { type MarksChange, writeMarks } from './mark-rows.ts'
 import { type Order, readOrder } from './order.ts'
 import type { PageIndex } from './page-index-rows.ts'
 import { noteLastPlayed, notePlayed } from './played-rows.ts'
-import { type RomRow, markedRoms, selectFile, selectParts, selectProgress, selectRoms } from './rows.ts'
+import { type RomRow, hasVisible, markedRoms, selectFile, selectParts, selectProgress, selectRoms } from './rows.ts'
 import type { DetailedRomView, IdList, RomFileView, RomFilters, RomPage, RomUserView, RomView, SimpleRomView } from './schemas.ts'
 import { type RomProviders, createRomProviders } from './providers.ts'
 import { stillOf, toFileView, toRomView } from './views.ts'
@@ -28,8 +30,10 @@ import { isRomVisible } from './visibility.ts'
 
 const toSimple = (view: RomView): SimpleRomView => ({ ...view, screenshot_path: null })
 
-const toDetailed = async (em: EntityManager, viewer: Viewer, view: RomView): Promise<DetailedRomView> =>
-  ({ ...view, ...await selectRomAssets(em, viewer, view.id), user_collections: [], all_user_notes: [] })
+async function toDetailed (em: EntityManager, viewer: Viewer, view: RomView): Promise<DetailedRomView> {
+  const [assets, notes] = await Promise.all([selectRomAssets(em, viewer, view.id), selectNotes(em, viewer, view.id)])
+  return { ...view, ...assets, user_collections: [], all_user_notes: notes.map(toNoteView) }
+}
 
 const unknownRom = (id: number) => notFound(`ROM with ID '${id}' not found`)
 
@@ -191,6 +195,11 @@ export function createRoms (app: FastifyInstance, config: Config) {
 
     listFilterValues: async (em: EntityManager, viewer: Viewer): Promise<RomFilters> =>
       await listFilterValues(em, viewer, await selectMoment(em, userOf(viewer)), NO_SCOPE, ''),
+
+    /** @throws ApiError NOT_FOUND unless the viewer sees it */
+    async checkVisible (em: EntityManager, viewer: Viewer, id: number): Promise<void> {
+      if (!await hasVisible(em, viewer, id)) throw unknownRom(id)
+    },
 
     getSimple: async (em: EntityManager, viewer: Viewer, id: number): Promise<SimpleRomView> =>
       toSimple(await get(em, viewer, id)),

@@ -55,8 +55,7 @@ export function toFileView (row: FileRow): RomFileView {
     category: category ?? (row.is_top_level ? 'game' : null),
     created_at: formatDate(row.created_at),
     updated_at: formatDate(row.updated_at),
-    last_modified: formatDate(row.last_modified),
-    track_meta: null
+    last_modified: formatDate(row.last_modified)
   }
 }
 
@@ -190,14 +189,14 @@ export function toRomView (row: RomRow, parts: RomParts, providers: RomProviders
     platform_display_name: row.platform_custom_name ?? platformName,
     alternative_names: row.alternative_names.toSorted(),
     metadatum: toMetadatum(row),
-    manual_metadata: null,
+    manual_metadata: row.manual_metadata,
     is_identifying: false,
     is_unidentified: !row.is_identified,
     has_simple_single_file: !row.has_nested_single_file && !row.has_multiple_files,
     full_path: `${row.fs_path}/${row.fs_name}`,
     created_at: formatDate(row.created_at),
     updated_at: formatDate(row.updated_at),
-    has_notes: false,
+    has_notes: row.has_notes,
     rom_user: marks === null ? noMarks(row) : toMarksView(marks),
     merged_ra_metadata: toAchievements(row, achievements, addresses),
     files: parts.files.map(toFileView),

@@ -48,6 +48,7 @@ async function makeThings () {
     values ($1, $2, $3, now() + interval '1 hour')`, [owner, player, rom])
   const install = await insert('insert into install_requests (user_id, device_id, rom_id) values ($1, $2, $3)',
     [owner, player, rom])
+  const note = await insert("insert into notes (rom_id, user_id, title, is_public) values ($1, $2, 'Hers', true)", [rom, owner])
   const sync = await insert('insert into sync_sessions (user_id, device_id) values ($1, $2)', [owner, player])
   const addAsset = (kind: string, deletedAt: Date | null = null) => insert(`insert into assets (kind, user_id, rom_id,
     platform_fs_slug, rom_fs_name, file_name, sha1, disk_path, is_public, deleted_at, deleted_by)
@@ -59,7 +60,7 @@ async function makeThings () {
     values ($1, 'x', 'x', 'x', now())`, [save])
   return {
     save, state, screenshot, version, deletedSave, deletedState, user: owner, platform, rom, file, token, session,
-    notification, channel, sync, playSession, player, install
+    notification, channel, sync, playSession, player, install, note
   }
 }
 const things = await makeThings()
@@ -80,6 +81,12 @@ const FOREIGN: Record<string, [path: string, status: number]> = {
   getSimpleRom: [`/api/roms/${things.rom}/simple`, 404],
   getRomSources: [`/api/roms/${things.rom}/sources`, 404],
   updateRomProps: [`/api/roms/${things.rom}/props`, 404],
+  listRomTracks: [`/api/roms/${things.rom}/soundtracks/metadata`, 404],
+  listRomNotes: [`/api/roms/${things.rom}/notes`, 404],
+  listRomNoteIds: [`/api/roms/${things.rom}/notes/identifiers`, 404],
+  addRomNote: [`/api/roms/${things.rom}/notes`, 404],
+  updateRomNote: [`/api/roms/${things.rom}/notes/${things.note}`, 404],
+  deleteRomNote: [`/api/roms/${things.rom}/notes/${things.note}`, 404],
   getRomFile: [`/api/roms/${things.file}/files`, 404],
   getRomContent: [`/api/roms/${things.rom}/content/Game.sfc`, 404],
   updateNotificationChannel: [`/api/notification-channels/${things.channel}`, 404],
@@ -148,6 +155,8 @@ const BODIES: Record<string, object> = {
   confirmStateDownload: {},
   trackSave: {},
   untrackSave: {},
+  addRomNote: { title: 'His' },
+  updateRomNote: { title: 'His' },
   updateRomProps: { hidden: true }, refreshUserAchievements: {},
   updateDevice: { name: 'His' },
   createInstallRequest: { rom_id: things.rom },
@@ -159,7 +168,7 @@ const BODIES: Record<string, object> = {
 const IGNORED: Record<string, object> = Object.fromEntries(['activity:start', 'activity:heartbeat', 'activity:stop']
   .map((name) => [name, { rom_id: things.rom, device_id: things.player, user_id: things.user }]))
 
-const TABLES = ['sync_sessions', 'devices', 'install_requests', 'play_sessions', 'activity_entries', 'client_tokens', 'sessions', 'roms', 'rom_users', 'platforms', 'pairing_codes', 'notifications',
+const TABLES = ['sync_sessions', 'devices', 'install_requests', 'play_sessions', 'activity_entries', 'client_tokens', 'sessions', 'roms', 'rom_users', 'notes', 'platforms', 'pairing_codes', 'notifications',
   'notification_channels']
 const dump = async () => JSON.stringify(await Promise.all(TABLES
   .map(async (table) => (await app.pg.query(`select * from ${table} order by 1`)).rows as unknown[])))

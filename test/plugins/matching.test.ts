@@ -43,9 +43,9 @@ t.test('the text of a multipart form counts as well, and another game does not t
 })
 
 t.test('a field that would be lost is refused by its name', async (t) => {
-  const answer = await change({ vault_id: '41', summary: 'Mine' })
+  const answer = await change({ vault_id: '41', colour: 'red' })
   t.equal(answer.statusCode, 422)
-  t.match(answer.body, /summary/)
+  t.match(answer.body, /colour/)
 })
 
 t.test('an id that leads nowhere is stored alone, and one that is no number or empty is none', async (t) => {

@@ -21,7 +21,7 @@ const FILM_KINDS: readonly MediaKind[] = ['video', 'video_normalized']
 
 /** A ROM whose artwork may have to be fetched. */
 export type ArtworkSubject = Pick<Rom, 'id' | 'url_cover' | 'path_cover_large' | 'path_cover_small' | 'url_screenshots' |
-  'path_screenshots' | 'url_manual' | 'path_manual' | 'media' | 'badges'> & {
+  'path_screenshots' | 'url_manual' | 'path_manual' | 'media' | 'badges' | 'edits'> & {
     platform_id: number
     url_badges: readonly string[]
     /** The provider of each address, by its key. */
@@ -42,6 +42,8 @@ const isSet = (url: string | null | undefined): url is string => typeof url === 
 
 /** The folder of a ROM's artwork in the resources folder. */
 export const artworkFolder = (platformId: number, romId: number) => `roms/${platformId}/${romId}`
+
+const coverStems = (folder: string) => ({ large: `${folder}/cover/big`, small: `${folder}/cover/small` })
 
 /** Fetches covers, screenshots, manuals and other media into the resources folder and notes their paths. */
 export function createArtwork (services: Services, signal: AbortSignal) {
@@ -84,7 +86,7 @@ export function createArtwork (services: Services, signal: AbortSignal) {
     const { url_cover: url } = subject
     if (!isSet(url) || await files.isThere(kept.large)) return kept
     const none: CoverPaths = { large: null, small: null }
-    return await attempt(subject, 'cover', () => files.bringCover(toPiece(subject, 'cover', url), `${folder}/cover`), none)
+    return await attempt(subject, 'cover', () => files.bringCover(toPiece(subject, 'cover', url), coverStems(folder)), none)
   }
 
   async function fetchScreenshots (subject: ArtworkSubject, folder: string): Promise<string[]> {
@@ -159,7 +161,7 @@ export function createArtwork (services: Services, signal: AbortSignal) {
       fetchMedia(subject, folder),
       fetchBadges(subject, `${folder}/${BADGE_FOLDER}`)
     ])
-    return await updateArtwork(pool, subject.id, {
+    return await updateArtwork(pool, subject, {
       path_cover_large: cover.large,
       path_cover_small: cover.small,
       path_screenshots: screenshots,
@@ -192,9 +194,9 @@ export function createArtwork (services: Services, signal: AbortSignal) {
       return failures.list((id) => names.get(id) ?? String(id)).map((problem) => ({ ...problem, path: '' }))
     },
 
-    /** Deletes what is stored of some ROMs. */
-    async drop (roms: readonly { id: number, platform_id: number }[]): Promise<void> {
-      for (const { id, platform_id: platformId } of roms) await files.drop(artworkFolder(platformId, id))
+    /** Deletes what is stored of some ROMs, apart from some paths. */
+    async drop (roms: readonly { id: number, platform_id: number, kept: readonly string[] }[]): Promise<void> {
+      for (const { id, platform_id: platformId, kept } of roms) await files.drop(artworkFolder(platformId, id), kept)
     }
   }
 }

@@ -1,4 +1,4 @@
-import { mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { glob, mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 import { openImage } from '../../resources/image.ts'
 import { errorCode } from '../../../core/files/fs-error.ts'
@@ -12,6 +12,9 @@ const IMAGE_EXTENSIONS: Record<string, string> = { jpeg: 'jpg', png: 'png', webp
 const HEAD_BYTES = 1_024
 
 interface Services { origins: Origins, resourcesDir: string, staging: Staging }
+
+/** Where a cover goes in the resources folder, without extensions. */
+export interface CoverStems { large: string, small: string }
 
 const acceptsImage = (type: string) => type.startsWith('image/') || type === '' || type === 'application/octet-stream'
 const DOCUMENT_TYPES = ['application/pdf', 'application/force-download', 'application/octet-stream', '']
@@ -95,6 +98,18 @@ export function createArtworkFiles ({ origins, resourcesDir, staging }: Services
     }
   }
 
+  async function settleCover (part: string, stems: CoverStems) {
+    const { extension, height } = await readImage(part)
+    const content = await makeSmall(part, extension, height)
+    const small = await settleSmall(content, `${stems.small}.${extension}`)
+    try {
+      return { large: await settle(part, `${stems.large}.${extension}`), small }
+    } catch (err) {
+      await rm(join(resourcesDir, small), { force: true })
+      throw err
+    }
+  }
+
   return {
     /** @param stem path in the resources folder, without extension @returns the path with it */
     bringImage: (piece: Piece, stem: string): Promise<string> => bring(piece, acceptsImage, async (part) => {
@@ -103,17 +118,10 @@ export function createArtworkFiles ({ origins, resourcesDir, staging }: Services
     }),
 
     /** A cover and its small copy: both or none. */
-    bringCover: (piece: Piece, folder: string) => bring(piece, acceptsImage, async (part) => {
-      const { extension, height } = await readImage(part)
-      const content = await makeSmall(part, extension, height)
-      const small = await settleSmall(content, `${folder}/small.${extension}`)
-      try {
-        return { large: await settle(part, `${folder}/big.${extension}`), small }
-      } catch (err) {
-        await rm(join(resourcesDir, small), { force: true })
-        throw err
-      }
-    }),
+    bringCover: (piece: Piece, stems: CoverStems) => bring(piece, acceptsImage, (part) => settleCover(part, stems)),
+
+    /** The same of a picture that lies on the same disk. Its file is moved. */
+    settleCover,
 
     bringDocument: (piece: Piece, path: string): Promise<string> => bring(piece, acceptsDocument, async (part) => {
       await checkDocument(part)
@@ -136,7 +144,12 @@ export function createArtworkFiles ({ origins, resourcesDir, staging }: Services
       }
     },
 
-    /** Deletes all files of one ROM. */
-    drop: (folder: string): Promise<void> => rm(join(resourcesDir, folder), { recursive: true, force: true })
+    /** Deletes all files of one ROM, apart from some paths. */
+    async drop (folder: string, kept: readonly string[]): Promise<void> {
+      const path = join(resourcesDir, folder)
+      if (kept.length === 0) return await rm(path, { recursive: true, force: true })
+      const staying = new Set(kept.map((one) => join(resourcesDir, one)))
+      for await (const file of glob(join(path, '*', '*'))) if (!staying.has(file)) await rm(file, { recursive: true })
+    }
   }
 }

@@ -5,15 +5,33 @@ import type { Rom } from '../../roms/entities.ts'
 export type StoredArtwork =
   Pick<Rom, 'path_cover_large' | 'path_cover_small' | 'path_screenshots' | 'path_manual' | 'media' | 'badges'>
 
-/** @returns whether anything changed */
-export async function updateArtwork (pool: pg.Pool, romId: number, stored: StoredArtwork): Promise<boolean> {
+/** Not of a ROM that was edited since it was read. @returns whether anything changed */
+export async function updateArtwork (
+  pool: pg.Pool, rom: Pick<Rom, 'id' | 'edits'>, stored: StoredArtwork
+): Promise<boolean> {
   const { rowCount } = await pool.query(`update roms set path_cover_large = $2, path_cover_small = $3,
       path_screenshots = $4, path_manual = $5, media = $6::jsonb, badges = $7, updated_at = now()
-    where id = $1 and (path_cover_large, path_cover_small, path_screenshots, path_manual, media, badges)
+    where id = $1 and edits = $8 and (path_cover_large, path_cover_small, path_screenshots, path_manual, media, badges)
       is distinct from ($2, $3, $4::text[], $5, $6::jsonb, $7::text[])`,
-  [romId, stored.path_cover_large, stored.path_cover_small, stored.path_screenshots, stored.path_manual,
-    JSON.stringify(stored.media), stored.badges])
+  [rom.id, stored.path_cover_large, stored.path_cover_small, stored.path_screenshots, stored.path_manual,
+    JSON.stringify(stored.media), stored.badges, rom.edits])
   return rowCount === 1
+}
+
+/** What a person put there stays. */
+const FORGET = `update roms set url_screenshots = '{}', path_screenshots = '{}', media = '{}',
+    url_cover = case when own_fields && '{url_cover}' then url_cover end,
+    path_cover_large = case when own_fields && '{url_cover}' then path_cover_large end,
+    path_cover_small = case when own_fields && '{url_cover}' then path_cover_small end,
+    url_manual = case when own_fields && '{url_manual}' then url_manual end,
+    path_manual = case when own_fields && '{url_manual}' then path_manual end, updated_at = now()
+  where id = any($1::int[])
+  returning id, array_remove(array[path_cover_large, path_cover_small, path_manual], null) as kept`
+
+/** Forgets the artwork of ROMs. @returns the paths that their rows still name */
+export async function forgetArtwork (pool: pg.Pool, ids: readonly number[]): Promise<{ id: number, kept: string[] }[]> {
+  const { rows } = await pool.query<{ id: number, kept: string[] }>(FORGET, [ids])
+  return rows
 }
 
 /** Names of the folders of some platforms, by id. */

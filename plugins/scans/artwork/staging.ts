@@ -1,9 +1,13 @@
-import { mkdir, readdir, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, readdir, rm, stat } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import type pg from 'pg'
 import { requireFreeSpace } from '../../../core/files/free-space.ts'
 import { errorCode } from '../../../core/files/fs-error.ts'
 import { selectOtherRunning } from './rows.ts'
+
+/** Begins the names of what edits stage, which are no tasks and are over soon. */
+export const EDIT_PREFIX = 'edit-'
+const EDIT_MAX_MS = 60 * 60_000
 
 const FOLDER = '.unfinished'
 
@@ -14,6 +18,10 @@ async function listFolder (path: string): Promise<string[]> {
     if (errorCode(err) === 'ENOENT') return []
     throw err
   }
+}
+
+async function isEdited (path: string): Promise<boolean> {
+  return basename(path).startsWith(EDIT_PREFIX) && (await stat(path)).mtimeMs > Date.now() - EDIT_MAX_MS
 }
 
 /**
@@ -32,7 +40,7 @@ export function createStaging (pool: pg.Pool, resourcesDir: string, taskId: stri
       if (names.length === 0) return
       const running = await selectOtherRunning(pool, taskId)
       for (const name of names.filter((name) => !running.has(name))) {
-        await rm(join(all, name), { recursive: true, force: true })
+        if (!await isEdited(join(all, name))) await rm(join(all, name), { recursive: true, force: true })
       }
     },
 

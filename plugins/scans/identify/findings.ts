@@ -53,23 +53,30 @@ const scoreOf = (found: Found) => isLinked(found) ? 1 : found.score ?? 1
  * stored; any other keeps the surer of two matches.
  *
  * @param isIdOf whether a provider is known, and an id one of its kind
+ * @param held providers whose game a person chose: another one is not taken from them
  */
 export function createFindings (
-  type: ScanType, known: Founds, isIdOf: (key: string, id: ProviderId) => boolean = () => false
+  type: ScanType, known: Founds, isIdOf: (key: string, id: ProviderId) => boolean = () => false,
+  held: ReadonlySet<string> = new Set()
 ) {
   const stored = withoutLinked(known)
   const isFresh = type === 'complete'
+  const trusted = isFresh ? new Map([...stored].filter(([key]) => held.has(key))) : stored
   const refutes = isFresh || type === 'hashes'
   const said = new Map<string, Said>()
 
+  const chosenId = (key: string) => {
+    const found = stored.get(key)
+    return found === undefined ? null : idOf(found)
+  }
   const replaces = (match: Found, key: string) => {
     const before = stored.get(key)
-    return isFresh || before === undefined || scoreOf(match) >= scoreOf(before)
+    return isFresh || held.has(key) || before === undefined || scoreOf(match) >= scoreOf(before)
   }
 
   /** What is held true of a ROM by one provider. */
   function believe (key: string): Found | undefined {
-    const before = isFresh ? undefined : stored.get(key)
+    const before = trusted.get(key)
     const last = said.get(key)
     if (last?.kind === 'match') return replaces(last.match, key) ? last.match : before
     return last?.kind === 'miss' && refutes ? undefined : before
@@ -77,6 +84,7 @@ export function createFindings (
 
   function isDropped (key: string, isSelected: boolean): boolean {
     const kind = said.get(key)?.kind
+    if (held.has(key)) return false
     if (isFresh && (!isSelected || kind === 'passed')) return true
     return kind === 'miss' && refutes
   }
@@ -85,18 +93,21 @@ export function createFindings (
   function listLinked (founds: Founds): Map<string, LinkedMatch> {
     const linked = new Map<string, LinkedMatch>()
     for (const [key, id] of [...founds.values()].flatMap(linksOf)) {
-      const isTold = founds.has(key) || linked.has(key) || said.get(key)?.kind === 'miss'
+      const isTold = founds.has(key) || linked.has(key) || held.has(key) || said.get(key)?.kind === 'miss'
       if (id !== undefined && !isTold && isIdOf(key, id)) linked.set(key, { id, is_linked: true })
     }
     return linked
   }
 
   return {
-    say (key: string, what: Said): void { said.set(key, what) },
+    say (key: string, what: Said): void {
+      const isOther = what.kind !== 'match' || idOf(what.match) !== chosenId(key)
+      if (!held.has(key) || what.kind === 'failed' || !isOther) said.set(key, what)
+    },
 
     /** What these providers say by now, and all others said before. */
     before (keys: ReadonlySet<string>): Map<string, Found> {
-      const believed = new Map(isFresh ? [] : stored)
+      const believed = new Map(trusted)
       for (const key of keys) {
         const found = believe(key)
         if (found === undefined) believed.delete(key)

@@ -50,6 +50,7 @@ export function createKeeping (services: KeepingServices) {
       media: merged.media,
       url_badges: listBadges(matches),
       badges: rom.badges,
+      edits: rom.edits,
       providers: findOfferers(matches, providers)
     }).then(async (isFetched) => {
       if (isFetched) await announcer.roms([rom.id], { is_new: false, is_identifying: false })

@@ -11,6 +11,7 @@ import { toMergeBase } from './merge/merge-base.ts'
 import { type Priorities, mergeMatches } from './merge/merge.ts'
 import type { RomLookup } from './ask/one-rom.ts'
 import { type RomToAsk, planQuestions } from './ask/plan.ts'
+import { listHeld, listRewritten } from './own-values.ts'
 import { type ScannedPlatform, toSdkRom } from './sdk-rom.ts'
 import type { LookupRom } from './stored-rows.ts'
 
@@ -36,6 +37,8 @@ interface OutcomeServices {
 
 function toAsk ({ due, rom, stored, platform }: LoadedRom): RomToAsk {
   return {
+    held: listHeld(rom.own_fields),
+    rewritten: listRewritten(rom.own_fields),
     isNew: due.isNew,
     isSettled: due.isSettled,
     platform_slug: platform.slug,
@@ -53,15 +56,16 @@ export function createOutcomes ({ registry, config, choice, romLookup, prioritie
   return async function findOutcome (loaded: LoadedRom): Promise<Outcome> {
     const { due: { isNew }, rom, stored, platform, titles } = loaded
     const isFresh = isNew || type === 'complete'
-    const findings = createFindings(type, stored, isIdOf)
-    const questions = planQuestions(choice, providers, toAsk(loaded))
+    const asked = toAsk(loaded)
+    const findings = createFindings(type, stored, isIdOf, asked.held.union(asked.rewritten))
+    const questions = planQuestions(choice, providers, asked)
     await romLookup.lookUp(toSdkRom(loaded, titles, platform, config), questions, findings)
     progress.add({ failed_lookups: findings.failures })
     const { all, found, dropped } = findings.conclude(selected)
     const outcome = { rom, isNew, platform, isIdentified: isIdentified(all, providers), matches: all }
     if (found.size === 0 && dropped.length === 0 && !isFresh) return { ...outcome, write: null }
     const merged = { ...mergeMatches(all, toMergeBase(rom, isFresh), priorities), is_identified: outcome.isIdentified }
-    return { ...outcome, write: { rom_id: rom.id, matches: found, dropped, merged } }
+    return { ...outcome, write: { rom_id: rom.id, edits: rom.edits, matches: found, dropped, merged } }
   }
 }
 export type FindOutcome = ReturnType<typeof createOutcomes>

@@ -2,17 +2,16 @@ import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { Config } from '../../../core/config/config.ts'
-import { createHttpClient } from '../../../core/http/client.ts'
-import { readPluginConfig } from '../../../core/loader/plugin-config.ts'
 import { readPreferences } from '../../../core/loader/context.ts'
 import { createMemo } from '../../../core/loader/memo.ts'
-import { USER_AGENT } from '../../../core/loader/services.ts'
 import { Platform } from '../../platforms/entities.ts'
-import { Rom } from '../../roms/entities.ts'
+import { recoverRenames } from '../../roms/rename.ts'
 import type { TaskRun } from '../../tasks/definitions.ts'
 import { createAnnouncer } from '../tell/announcer.ts'
 import { createArtwork } from '../artwork/artwork.ts'
+import { createArtworkClient } from '../artwork/client.ts'
 import { createOrigins } from '../artwork/origins.ts'
+import { forgetArtwork } from '../artwork/rows.ts'
 import { createIdentification } from '../identify/all-roms.ts'
 import { createKeeping } from '../identify/keep-outcomes.ts'
 import { createRomLookup } from '../identify/ask/one-rom.ts'
@@ -40,21 +39,9 @@ import type { ScanPayload, ScanProblem } from '../schemas.ts'
 import { DatabaseUnableError, explainDatabaseError } from '../store/database-errors.ts'
 import { readUnfinished } from './unfinished-rows.ts'
 
-const NO_ARTWORK = {
-  url_cover: null, path_cover_large: null, path_cover_small: null, url_screenshots: [], path_screenshots: [],
-  url_manual: null, path_manual: null, media: {}
-}
 
 /** What is done with the scanned platforms at the end, such as exports, and what went wrong with it. */
 export type AfterScan = (platformIds: readonly number[], signal: AbortSignal) => Promise<readonly ScanProblem[]>
-
-/** Services that an administrator configured may offer artwork under their own address, wherever that is. */
-function readTrustedOrigins (app: FastifyInstance, config: Config): string[] {
-  return [...app.registry.providers.values()].flatMap(({ definition }) => {
-    const settings = readPluginConfig('provider', definition, config)
-    return settings.status === 'ready' ? settings.origins : []
-  })
-}
 
 /** Runs one scan from its payload to its last total. What is done when it throws stays done. */
 export async function runScan (
@@ -78,9 +65,7 @@ export async function runScan (
   const store = createRomStore(app.pg)
   const statistics = createTableStatistics(app.pg, log)
   const resourcesDir = join(config.data_dir, 'resources')
-  const http = createHttpClient({
-    name: 'artwork', userAgent: USER_AGENT, log, trustedOrigins: readTrustedOrigins(app, config), gateway: config.outgoing.gateway
-  })
+  const http = createArtworkClient(app, config, log)
   const scope = { signal, memo: createMemo(), preferences: readPreferences(config), options: payload }
   const romLookup = createRomLookup(providers, payload.apis ?? [...providers.keys()], app.circuits.of, scope, log,
     config.scan.priority.region_mode === 'prefer_rom_tags')
@@ -126,8 +111,8 @@ export async function runScan (
 
   async function dropArtwork (ids: readonly number[], platform: ScannedPlatform): Promise<void> {
     // Rows first: when this process dies in between, no row names a file that is not there.
-    await app.orm.em.fork().nativeUpdate(Rom, { id: [...ids] }, NO_ARTWORK)
-    await artwork.drop(ids.map((id) => ({ id, platform_id: platform.id })))
+    const kept = await forgetArtwork(app.pg, ids)
+    await artwork.drop(kept.map((rom) => ({ ...rom, platform_id: platform.id })))
   }
 
   /** What was found and cannot be stored is one ROM's problem; that nothing can be stored is the scan's. */
@@ -139,6 +124,7 @@ export async function runScan (
 
   async function scan (): Promise<number[]> {
     await artwork.clear().catch((err: unknown) => { log.warn({ err }, 'half-written artwork could not be deleted') })
+    await recoverRenames({ pool: app.pg, libraryDir: config.library_dir })
     const known = await app.orm.em.fork().find(Platform, {})
     const library = await readLibrary(config, app.library.rules, known, progress)
     if (payload.roms_ids.length > 0) {

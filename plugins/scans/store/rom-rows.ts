@@ -98,11 +98,14 @@ const REBASE_ARTWORK = `update roms set path_cover_small = ${rebased('path_cover
     media = (${rebased('media::text')})::jsonb
   where id = any($1::int[]) and platform_id <> $2`
 
+/** Whether a ROM is called as its file is. */
+const FOLLOWS_FILE =
+  "(roms.name = roms.fs_name_no_tags and not roms.is_identified and not roms.own_fields && '{name}')"
+
 const UPDATE_ROMS = `update roms set platform_id = $2, fs_name = r.fs_name, fs_path = r.fs_path, fs_extension = r.fs_extension,
     fs_name_no_tags = r.fs_name_no_tags, fs_name_no_ext = r.fs_name_no_ext, fs_size_bytes = r.fs_size_bytes,
-    name = case when roms.name = roms.fs_name_no_tags and not roms.is_identified then r.fs_name_no_tags
-      else roms.name end,
-    name_sort_key = case when roms.name = roms.fs_name_no_tags and not roms.is_identified then r.name_sort_key
+    name = case when ${FOLLOWS_FILE} then r.fs_name_no_tags else roms.name end,
+    name_sort_key = case when ${FOLLOWS_FILE} and not roms.own_fields && '{name_sort_key}' then r.name_sort_key
       else roms.name_sort_key end,
     is_folder = r.is_folder, has_nested_single_file = r.has_nested_single_file,
     has_multiple_files = r.has_multiple_files, has_soundtrack = r.has_soundtrack, crc_hash = r.crc_hash,

@@ -19,6 +19,10 @@ export function roomsOf (audience: readonly number[] | null, { sockets }: Pick<C
   return audience?.map(userRoom) ?? (sockets.guests === 'totals' ? SIGNED_IN_ROOM : null)
 }
 
+/** What everybody who may see a ROM is told of it. */
+export const toShown = (rom: object): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(rom).filter(([name]) => !PRIVATE_FIELDS.includes(name)))
+
 export function createAnnouncer (app: FastifyInstance, config: Config, listeners: Listeners): Announcer {
   let tokens = PER_SECOND * BURST_SECONDS
   let refilledAt = Date.now()
@@ -51,9 +55,8 @@ export function createAnnouncer (app: FastifyInstance, config: Config, listeners
       if (chosen.length === 0) return
       const audiences = await app.permissions.listAudiences(chosen)
       for (const rom of await app.roms.views(chosen, null)) {
-        const shown = Object.entries(rom).filter(([name]) => !PRIVATE_FIELDS.includes(name))
         const rooms = roomsOf(audiences.get(rom.id) ?? null, config)
-        app.sockets.publish(rooms, 'scan:scanning_rom', { ...Object.fromEntries(shown), ...flags })
+        app.sockets.publish(rooms, 'scan:scanning_rom', { ...toShown(rom), ...flags })
       }
     }
   }

@@ -13,6 +13,9 @@ export interface RomToAsk {
   stored: ReadonlyMap<string, ProviderId | null>
   /** Already looked up by this scan, before its worker went down. */
   isSettled: boolean
+  /** Providers whose game a person chose, and those whose record a person wrote. */
+  held: ReadonlySet<string>
+  rewritten: ReadonlySet<string>
 }
 
 type Providers = ReadonlyMap<string, Loaded<ProviderDefinition>>
@@ -43,7 +46,11 @@ export function planQuestions (
   return selected.flatMap((key) => {
     const definition = providers.get(key)?.definition
     if (definition === undefined || !knowsPlatform(definition, rom.platform_slug)) return []
-    if (!isAsked(type, definition, rom)) return []
+    if (rom.rewritten.has(key) || !isAsked(type, definition, rom)) return []
+    if (rom.held.has(key)) {
+      const chosen = rom.stored.get(key) ?? null
+      return chosen === null ? [] : [{ provider: key, knownId: chosen, searches: false }]
+    }
     if (type === 'update' && !rom.isNew) {
       const knownId = rom.stored.get(key) ?? null
       // A provider that cannot be asked by id is asked as at first.

@@ -1,5 +1,6 @@
 import { parseName } from '../../../library/names.ts'
 import type { MergeBase } from './merge.ts'
+import { readOwnValues } from '../own-values.ts'
 import { ownCoverOf } from './own-cover.ts'
 import type { LookupRom } from '../stored-rows.ts'
 
@@ -14,6 +15,7 @@ export function toMergeBase (rom: LookupRom, isFresh: boolean): MergeBase {
     regions: parsed.regions,
     languages: parsed.languages,
     own_cover: ownCover,
+    own: readOwnValues(rom),
     kept: isFresh
       ? {}
       : {

@@ -34,6 +34,8 @@ export interface MergeBase {
   own_cover: string | null
   /** Values that are kept when set: those of a ROM that was matched before. */
   kept: Partial<Pick<Rom, 'name' | 'summary' | 'url_cover' | 'url_screenshots' | 'url_manual' | 'media'>>
+  /** What a person set, which nothing replaces. */
+  own: Partial<MergedFields>
 }
 
 /** @param providers those there are, in load order */
@@ -157,9 +159,9 @@ export function mergeMatches (founds: Founds, base: MergeBase, priorities: Prior
     return chooseUrls(kind, order, isEmpty(before) ? [] : [before ?? ''])[0] ?? null
   }
 
-  const name = chooseText('name', keptName(base)) ?? base.fs_name_no_tags
+  const name = base.own.name ?? chooseText('name', keptName(base)) ?? base.fs_name_no_tags
   const named = claimed(priorities.metadata, 'name')
-  const sortName = pick(isEmpty(pick(named, 'name')) ? texts : named, 'sort_name')
+  const sortName = base.own.name !== undefined ? null : pick(isEmpty(pick(named, 'name')) ? texts : named, 'sort_name')
   const own = claimed(priorities.cover, 'media')
   return {
     ...mapGameFields<GameFieldName, GameValues>(GAME_FIELD_NAMES,
@@ -170,6 +172,7 @@ export function mergeMatches (founds: Founds, base: MergeBase, priorities: Prior
     url_cover: chooseUrl('cover', priorities.cover, kept.url_cover) ?? base.own_cover,
     url_screenshots: tidy(chooseUrls('screenshot', priorities.screenshot, kept.url_screenshots ?? [])),
     url_manual: priorities.media.includes('manual') ? chooseUrl('manual', priorities.manual, kept.url_manual) : kept.url_manual ?? null,
-    media: pickMedia([...own, ...matchesOf(rank(founds, priorities.cover))], priorities, kept.media)
+    media: pickMedia([...own, ...matchesOf(rank(founds, priorities.cover))], priorities, kept.media),
+    ...base.own
   }
 }

@@ -9,7 +9,7 @@ const TEXTS = ['name', 'summary'] as const
 
 /** What of a ROM may have come from a provider. */
 export type SourcedRom = Pick<Rom,
-  GameFieldName | typeof TEXTS[number] | 'url_cover' | 'url_screenshots' | 'url_manual' | 'media'>
+  GameFieldName | typeof TEXTS[number] | 'url_cover' | 'url_screenshots' | 'url_manual' | 'media' | 'own_fields' | 'manual_metadata'>
 
 /** The keys of providers by what they gave. */
 export interface FieldSources { fields: Record<string, string[]>, media: Record<string, string[]> }

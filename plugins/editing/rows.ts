@@ -13,6 +13,7 @@ export async function selectSourced (
 ): Promise<{ rom: SourcedRom, founds: Founds } | null> {
   const { rows: [row] } = await sql<SourcedRom & { matches: Record<string, object> }>`
     select r.name, r.summary, r.url_cover, r.url_screenshots, r.url_manual, r.media,
+      r.own_fields, r.manual_metadata,
       ${sql.raw(selectGameFields(GAME_FIELD_NAMES))},
       coalesce((select jsonb_object_agg(m.provider, m.match) from rom_matches m where m.rom_id = r.id), '{}') as matches
     from ${romTables(viewer?.id ?? null)} where r.id = ${id} and ${isRomVisible(viewer)}`.execute(em.getKysely())

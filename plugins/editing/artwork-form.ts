@@ -1,0 +1,86 @@
+import { randomUUID } from 'node:crypto'
+import { open } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Config } from '../../core/config/config.ts'
+import { ApiError, badRequest } from '../../core/errors.ts'
+import { readPicture } from '../assets/pictures/pictures.ts'
+import { EDIT_PREFIX, createStaging } from '../scans/artwork/staging.ts'
+
+const FIELD_MAX_BYTES = 256 * 1024
+const ARTWORK_MAX_BYTES = 64 * 1024 ** 2
+const LIMITS = { files: 1, fields: 200, fieldSize: FIELD_MAX_BYTES, parts: 201, fileSize: ARTWORK_MAX_BYTES }
+const HEAD_BYTES = 64
+const PART = 'artwork'
+const KINDS = ['png', 'jpg', 'webp', 'gif']
+
+/** A picture that lies on disk until the request is over. */
+export interface StagedArtwork { path: string, discard (): Promise<void> }
+
+declare module 'fastify' {
+  interface FastifyRequest { artwork: StagedArtwork | null }
+}
+
+type PartStream = Readable & { truncated?: boolean }
+
+/** @returns how many bytes there were, and the first of them */
+async function writeTo (path: string, content: Readable) {
+  const file = await open(path, 'wx', 0o640)
+  let size = 0
+  let head = Buffer.alloc(0)
+  try {
+    for await (const chunk of content as AsyncIterable<Buffer>) {
+      if (head.length < HEAD_BYTES) head = Buffer.concat([head, chunk.subarray(0, HEAD_BYTES - head.length)])
+      size += chunk.length
+      await file.writeFile(chunk)
+    }
+  } finally {
+    await file.close()
+  }
+  return { size, head }
+}
+
+/** Brings a multipart form into the shape of an urlencoded one; its picture is on disk before a handler runs. */
+export function createArtworkForms (app: FastifyInstance, config: Config) {
+  const resourcesDir = join(config.data_dir, 'resources')
+
+  async function stage (request: FastifyRequest, name: string, content: PartStream): Promise<void> {
+    const staging = createStaging(app.pg, resourcesDir, `${EDIT_PREFIX}${randomUUID()}`)
+    const path = await staging.next()
+    request.artwork = { path, discard: staging.remove }
+    const { size, head } = await writeTo(path, content)
+    if (content.truncated === true) throw new ApiError('TOO_LARGE', 'The artwork is larger than 64 MiB; send a smaller picture')
+    if (size === 0) {
+      // A form without a chosen file.
+      await staging.remove()
+      request.artwork = null
+    } else if (!KINDS.includes(await readPicture({ path, head, name }))) {
+      throw badRequest(`The artwork '${name}' is none of PNG, JPEG, WebP and GIF; send one of these`)
+    }
+  }
+
+  return {
+    async read (request: FastifyRequest): Promise<void> {
+      if (!request.isMultipart()) {
+        request.body ??= {}
+        return
+      }
+      const entries: [string, unknown][] = []
+      try {
+        for await (const part of request.parts({ limits: LIMITS })) {
+          if (part.type === 'field') entries.push([part.fieldname, part.value])
+          else if (part.fieldname === PART && request.artwork === null) await stage(request, part.filename, part.file)
+          else throw badRequest(`The file '${part.fieldname}' is not expected; send one picture as '${PART}'`)
+        }
+      } catch (err) {
+        if (err instanceof Error && 'statusCode' in err) throw err
+        throw badRequest(`The form cannot be read: ${err instanceof Error ? err.message : String(err)}`)
+      }
+      request.body = Object.fromEntries(entries)
+    },
+
+    discard: async (request: FastifyRequest): Promise<void> => { await request.artwork?.discard() }
+  }
+}
+export type ArtworkForms = ReturnType<typeof createArtworkForms>

@@ -1,0 +1,55 @@
+import type { Match, ProviderDefinition, ProviderId } from '@svc/plugin-sdk'
+import type { FastifyInstance } from 'fastify'
+import { callProvider } from '../../core/loader/call-provider.ts'
+import type { CallScope } from '../../core/loader/call-scope.ts'
+import type { Loaded } from '../../core/loader/registry.ts'
+import { checkAsked } from '../circuits/left-out.ts'
+import { checkMatch } from '../scans/identify/ask/check-match.ts'
+import { type Found, type Founds, idOf } from '../scans/identify/findings.ts'
+import type { RomAtProviders } from '../scans/identify/rom-at-providers.ts'
+
+type Provider = Loaded<ProviderDefinition>
+
+/** What providers are asked and told about the game that a person chose. */
+export function createGames (app: FastifyInstance) {
+  const { providers } = app.registry
+
+  /** The game with this id; one that cannot be asked for, or is not found, is known by its id alone. */
+  async function readGame (key: string, id: ProviderId, rom: RomAtProviders, scope: CallScope): Promise<Found> {
+    const provider = providers.get(key)
+    const bare: Match = { id }
+    if (provider?.definition.getById === undefined) return bare
+    try {
+      checkAsked(provider, app.circuits.of(key))
+      const game = await callProvider(provider, scope, async (definition, ctx) =>
+        await definition.getById?.(id as never, rom.toSdk(definition), ctx))
+      return game === undefined ? bare : checkMatch(game, provider)
+    } catch (err) {
+      scope.signal.throwIfAborted()
+      app.log.warn({ err, provider: key, rom: rom.rom.fs_name }, 'provider did not give the game that was chosen')
+      return bare
+    }
+  }
+
+  /** Tells those who want to know which ids a person chose. What they make of it changes nothing here. */
+  async function suggest (rom: RomAtProviders, founds: Founds, scope: CallScope): Promise<void> {
+    const ids = Object.fromEntries([...founds].flatMap(([key, found]) => {
+      const id = idOf(found)
+      return id === null ? [] : [[key, id] as const]
+    }))
+    const told = [...providers.values()]
+      .filter(({ definition }) => definition.suggest !== undefined && rom.isKnownTo(definition))
+    await Promise.all(told.map(async (provider: Provider) => {
+      try {
+        checkAsked(provider, app.circuits.of(provider.key))
+        await callProvider(provider, scope, async (definition, ctx) =>
+          await definition.suggest?.(rom.toSdk(definition), ids, ctx))
+      } catch (err) {
+        scope.signal.throwIfAborted()
+        app.log.warn({ err, provider: provider.key, rom: rom.rom.fs_name }, 'provider did not take a suggestion')
+      }
+    }))
+  }
+
+  return { read: readGame, suggest }
+}

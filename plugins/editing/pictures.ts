@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto'
+import { readdir, rm } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import type { Logger } from 'pino'
+import type { Config } from '../../core/config/config.ts'
+import { badRequest } from '../../core/errors.ts'
+import { AddressRefusedError } from '../../core/http/addresses.ts'
+import type { CallScope } from '../../core/loader/call-scope.ts'
+import { artworkFolder, createArtwork } from '../scans/artwork/artwork.ts'
+import { createArtworkClient } from '../scans/artwork/client.ts'
+import { ArtworkStoreError } from '../scans/artwork/failures.ts'
+import { createArtworkFiles } from '../scans/artwork/files.ts'
+import { createOrigins, findOfferers, listBadges } from '../scans/artwork/origins.ts'
+import { EDIT_PREFIX, createStaging } from '../scans/artwork/staging.ts'
+import type { Founds } from '../scans/identify/findings.ts'
+import type { RomAtProviders } from '../scans/identify/rom-at-providers.ts'
+
+export interface CoverPaths { large: string | null, small: string | null }
+
+const FETCHABLE = /^https?:\/\//i
+const OWN_PREFIX = 'own-'
+
+/** Brings in what a person chose for one ROM. Scans write other names, so that they never replace it. */
+export function createPictures (
+  app: FastifyInstance, config: Config, rom: RomAtProviders, founds: Founds, scope: CallScope
+) {
+  const { providers } = app.registry
+  const log = app.log as Logger
+  const resourcesDir = join(config.data_dir, 'resources')
+  const task = `${EDIT_PREFIX}${randomUUID()}`
+  const http = createArtworkClient(app, config, log)
+  const origins = createOrigins({
+    http: http.withSignal(scope.signal), libraryDir: config.library_dir, providers, breakerOf: app.circuits.of, scope
+  })
+  const files = createArtworkFiles({ origins, resourcesDir, staging: createStaging(app.pg, resourcesDir, task) })
+  const artwork = createArtwork({ origins, pool: app.pg, log, resourcesDir, task }, scope.signal)
+  const offerers = findOfferers(founds, providers)
+  const folder = artworkFolder(rom.platform.id, rom.rom.id)
+
+  /** A source that is down gives its picture to the next scan; any other address that gives none is refused. */
+  async function bring<T> (
+    what: string, url: string, work: (provider: string | null) => Promise<T>
+  ): Promise<T | null> {
+    const provider = offerers.get(url) ?? null
+    if (provider === null && !FETCHABLE.test(url)) {
+      throw badRequest(`The ${what} has no address of the web: '${url.slice(0, 50)}'; give one that begins with https://`)
+    }
+    try {
+      return await work(provider)
+    } catch (err) {
+      scope.signal.throwIfAborted()
+      if (err instanceof ArtworkStoreError) throw err.cause
+      if (provider === null || err instanceof AddressRefusedError) {
+        throw badRequest(`The ${what} '${url.slice(0, 300)}' cannot be taken: ${err instanceof Error ? err.message : String(err)}`)
+      }
+      log.warn({ err, rom: rom.rom.id, url }, `a ${what} that was chosen could not be brought in`)
+      return null
+    }
+  }
+
+  function coverStems () {
+    const name = `${OWN_PREFIX}${randomUUID()}`
+    return { large: `${folder}/cover/${name}`, small: `${folder}/cover/${name}-small` }
+  }
+
+  return {
+    settleCover: (part: string): Promise<CoverPaths> => files.settleCover(part, coverStems()),
+
+    bringCover: (url: string): Promise<CoverPaths | null> =>
+      bring('cover', url, (provider) => files.bringCover({ kind: 'cover', url, provider }, coverStems())),
+
+    bringManual: (url: string): Promise<string | null> => bring('manual', url, (provider) =>
+      files.bringDocument({ kind: 'manual', url, provider }, `${folder}/manual/${rom.rom.id}.pdf`)),
+
+    /** Deletes the covers of people that no row names any more. */
+    async tidy (named: readonly (string | null | undefined)[]): Promise<void> {
+      const kept = new Set(named.map((path) => basename(path ?? '')))
+      const names = await readdir(join(resourcesDir, folder, 'cover')).catch(() => [])
+      for (const name of names.filter((one) => one.startsWith(OWN_PREFIX) && !kept.has(one))) {
+        await rm(join(resourcesDir, folder, 'cover', name), { force: true })
+      }
+    },
+
+    /** Deletes everything of the ROM, apart from a path. */
+    dropAll: (kept: string | null): Promise<void> => files.drop(folder, kept === null ? [] : [kept]),
+
+    /** Brings in what is missing of what the row names now. */
+    fetchRest: (now: RomAtProviders['rom']): Promise<boolean> => artwork.fetch({
+      ...now, platform_id: rom.platform.id, url_badges: listBadges(founds), providers: offerers
+    }),
+
+    async close (): Promise<void> {
+      await artwork.close()
+      await http.close()
+    }
+  }
+}
+export type Pictures = ReturnType<typeof createPictures>

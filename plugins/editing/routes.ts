@@ -1,0 +1,57 @@
+import formbody from '@fastify/formbody'
+import { callerOf } from '../../core/access/auth.ts'
+import { ErrorSchema, IdParams, type Routes } from '../../core/typebox.ts'
+import { DetailedRomSchema } from '../roms/schemas.ts'
+import type { ArtworkForms } from './artwork-form.ts'
+import { EditQuery, RomSourcesSchema, createEditForm } from './schemas.ts'
+
+const createRoutes = (forms: ArtworkForms): Routes => async (app) => {
+  await app.register(formbody)
+  app.get('/api/roms/:id/sources', {
+    schema: {
+      operationId: 'getRomSources',
+      tags: ['roms'],
+      summary: 'Which providers the values of a ROM came from',
+      params: IdParams,
+      response: { 200: RomSourcesSchema }
+    },
+    config: { scopes: ['roms.read'] }
+  }, async (request) => app.editing.getSources(request.em, callerOf(request), request.params.id))
+
+  app.put('/api/roms/:id', {
+    schema: {
+      operationId: 'updateRom',
+      tags: ['roms'],
+      summary: 'Edit a ROM',
+      description: 'Only what the form names changes. What differs from what the metadata providers say is left alone by scans ' +
+        'until `unlock` gives it back. A picture comes as the part `artwork` of a multipart form.',
+      consumes: ['multipart/form-data', 'application/x-www-form-urlencoded', 'application/json'],
+      params: IdParams,
+      querystring: EditQuery,
+      body: createEditForm(app.roms.providers),
+      response: {
+        200: DetailedRomSchema,
+        400: ErrorSchema,
+        404: ErrorSchema,
+        409: ErrorSchema,
+        413: ErrorSchema,
+        503: ErrorSchema,
+        507: ErrorSchema
+      }
+    },
+    preValidation: forms.read,
+    onResponse: forms.discard,
+    serializerCompiler: () => (answer: unknown) => JSON.stringify(answer),
+    config: { scopes: ['roms.write'] }
+  }, async (request) => {
+    const { em, artwork, body, params: { id }, query } = request
+    return await app.editing.change(em, callerOf(request), id, body, {
+      unmatches: query.unmatch_metadata,
+      removesCover: query.remove_cover,
+      artwork: artwork?.path ?? null,
+      unlock: query.unlock
+    })
+  })
+}
+
+export default createRoutes

@@ -1,0 +1,84 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { FastifyInstance } from 'fastify'
+import type { Caller } from '../../core/access/auth.ts'
+import type { Config } from '../../core/config/config.ts'
+import { ApiError, notFound } from '../../core/errors.ts'
+import type { Viewer } from '../platforms/visibility.ts'
+import { readPriorities } from '../scans/identify/merge/merge.ts'
+import type { EditAnswer, EditCall, UnmatchCall } from './edit-call.ts'
+import { createEditor } from './edit.ts'
+import { announceRom } from './events.ts'
+import { listFieldSources } from './field-sources.ts'
+import { readForm } from './given.ts'
+import { selectSourced } from './rows.ts'
+import type { EditForm, RomSources } from './schemas.ts'
+
+const QUEUE = 'edit'
+const CONCURRENCY = 2
+/** Several providers and pictures, each within its own limit. */
+const TIMEOUT_MS = 90_000
+
+/** What is asked for beside the form. */
+export interface EditOptions {
+  unmatches: boolean
+  removesCover: boolean
+  /** The path of an uploaded picture. */
+  artwork: string | null
+  unlock: readonly string[]
+}
+
+const isEmpty = ({ ids, texts, records, fs_name: name, unlock, ...rest }: EditCall) => name === '' && unlock.length === 0 &&
+  [ids, texts, records].every((part) => Object.keys(part).length === 0) && !('cover' in rest) && !('manual_metadata' in rest)
+
+export function createEditing (app: FastifyInstance, config: Config) {
+  app.jobs.define<EditCall | UnmatchCall>(QUEUE, {
+    concurrency: CONCURRENCY, timeoutSeconds: TIMEOUT_MS / 1_000, run: createEditor(app, config)
+  })
+
+  /** One after the other for a ROM: each reads what the one before it wrote. */
+  async function request (call: EditCall | UnmatchCall): Promise<void> {
+    const answer = await app.jobs.request(QUEUE, call, TIMEOUT_MS, { group: `rom:${call.rom_id}` }) as EditAnswer
+    if (answer.refusal !== null) throw new ApiError(answer.refusal.code, answer.refusal.message)
+  }
+
+  function toCall (id: number, form: EditForm, { unlock, removesCover, artwork }: EditOptions): EditCall {
+    const cover = removesCover ? null : artwork
+    return {
+      kind: 'edit', rom_id: id, unlock, ...readForm(form, app.roms.providers),
+      ...(cover === null && !removesCover ? {} : { cover })
+    }
+  }
+
+  return {
+    /** Tells those who may see a ROM what became of it. */
+    announce: (id: number): Promise<void> => announceRom(app, config, id),
+
+    /** @throws ApiError BAD_REQUEST when no manual comes from the address */
+    refetchManual: (id: number, url: string): Promise<void> =>
+      request({
+        kind: 'edit', rom_id: id, ids: {}, texts: { url_manual: url }, records: {}, fs_name: '', unlock: [], refetches_manual: true
+      }),
+
+    /** @throws ApiError NOT_FOUND also for a hidden ROM */
+    async getSources (em: EntityManager, viewer: Viewer, id: number): Promise<RomSources> {
+      const sourced = await selectSourced(em, viewer, id)
+      if (sourced === null) throw notFound(`ROM with ID '${id}' not found`)
+      const locked = [...sourced.rom.own_fields, ...sourced.rom.manual_metadata == null ? [] : ['manual_metadata']]
+      return { ...listFieldSources(sourced.rom, sourced.founds, readPriorities(config, app.registry.providers)), locked }
+    },
+
+    /**
+     * Changes a ROM as a person says, or forgets what all providers said of it.
+     *
+     * @throws ApiError NOT_FOUND also for a hidden ROM · BAD_REQUEST for what cannot be fetched or used · CONFLICT for
+     * a name that is taken · UNAVAILABLE without a scan worker
+     */
+    async change (em: EntityManager, caller: Caller, id: number, form: EditForm, options: EditOptions) {
+      await app.roms.checkVisible(em, caller, id)
+      const call = toCall(id, form, options)
+      if (options.unmatches) await request({ kind: 'unmatch', rom_id: id })
+      else if (!isEmpty(call)) await request(call)
+      return await app.roms.getDetailed(em.fork(), caller, id)
+    }
+  }
+}

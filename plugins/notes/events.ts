@@ -1,0 +1,21 @@
+import type { FastifyInstance } from 'fastify'
+import type { Config } from '../../core/config/config.ts'
+import { userRoom } from '../../core/sockets/sockets.ts'
+import { roomsOf } from '../scans/tell/announcer.ts'
+
+declare module '../../core/sockets/sockets.ts' {
+  interface ServerEvents {
+    /** Notes about a ROM changed: those that listen may fetch them. */
+    'notes:changed': { rom_id: number }
+  }
+}
+
+/** Tells the author, and of a note for everybody all who may see the ROM. */
+export async function announceNotes (
+  app: FastifyInstance, config: Config, romId: number, authorId: number, isPublic: boolean
+): Promise<void> {
+  const rooms = isPublic
+    ? roomsOf((await app.permissions.listAudiences([romId])).get(romId) ?? null, config)
+    : userRoom(authorId)
+  app.sockets.publish(rooms, 'notes:changed', { rom_id: romId })
+}

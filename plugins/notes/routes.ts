@@ -1,0 +1,59 @@
+import { Type } from '@sinclair/typebox'
+import { type RouteAccess, callerOf } from '../../core/access/auth.ts'
+import { ErrorSchema, Id, IdParams, type Routes } from '../../core/typebox.ts'
+import { ListNotesQuery, NewNoteSchema, NoteChangeSchema, UserNoteSchema } from './schemas.ts'
+
+const tags = ['roms']
+const reads: RouteAccess = { scopes: ['roms.read'] }
+const writes: RouteAccess = { scopes: ['roms.user.write'] }
+const NoteParams = Type.Object({ id: Id, note_id: Id })
+
+const routes: Routes = async (app) => {
+  app.get('/api/roms/:id/notes', {
+    schema: {
+      operationId: 'listRomNotes', tags, summary: 'Your notes about a ROM and those for everybody, newest change first',
+      params: IdParams, querystring: ListNotesQuery, response: { 200: Type.Array(UserNoteSchema), 404: ErrorSchema }
+    },
+    config: reads
+  }, async (request) => app.notes.list(request.em, callerOf(request), request.params.id, request.query))
+
+  app.get('/api/roms/:id/notes/identifiers', {
+    schema: {
+      operationId: 'listRomNoteIds', tags, summary: 'The ids of the same notes', params: IdParams,
+      response: { 200: Type.Array(Type.Integer()), 404: ErrorSchema }
+    },
+    config: reads
+  }, async (request) => app.notes.listIds(request.em, callerOf(request), request.params.id))
+
+  app.post('/api/roms/:id/notes', {
+    schema: {
+      operationId: 'addRomNote', tags, summary: 'Write a note about a ROM', params: IdParams, body: NewNoteSchema,
+      response: { 200: UserNoteSchema, 404: ErrorSchema, 409: ErrorSchema }
+    },
+    config: writes
+  }, async (request) => app.notes.add(request.em, callerOf(request), request.params.id, request.body))
+
+  app.put('/api/roms/:id/notes/:note_id', {
+    schema: {
+      operationId: 'updateRomNote', tags, summary: 'Change one of your notes', params: NoteParams, body: NoteChangeSchema,
+      response: { 200: UserNoteSchema, 404: ErrorSchema, 409: ErrorSchema }
+    },
+    config: writes
+  }, async (request) => {
+    const { em, params: { id, note_id: noteId }, body } = request
+    return await app.notes.change(em, callerOf(request), id, noteId, body)
+  })
+
+  app.delete('/api/roms/:id/notes/:note_id', {
+    schema: {
+      operationId: 'deleteRomNote', tags, summary: 'Delete one of your notes', params: NoteParams,
+      response: { 200: Type.Object({ message: Type.String() }), 404: ErrorSchema }
+    },
+    config: writes
+  }, async (request) => {
+    await app.notes.delete(request.em, callerOf(request), request.params.id, request.params.note_id)
+    return { message: 'Note deleted successfully' }
+  })
+}
+
+export default routes

@@ -1,0 +1,95 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { type RawBuilder, sql } from 'kysely'
+import { milliseconds } from '../../core/database/columns.ts'
+import type { Viewer } from '../platforms/visibility.ts'
+import type { ListNotesQuery, NewNote, NoteChange } from './schemas.ts'
+
+/** A note with its author. Times are milliseconds since 1970. */
+export interface NoteRow {
+  id: number
+  title: string
+  content: string
+  is_public: boolean
+  tags: string[] | null
+  created_at: number
+  updated_at: number
+  user_id: number
+  username: string
+  user_avatar_path: string
+  user_updated_at: number
+}
+
+const COLUMNS = sql`n.id, n.title, n.content, n.is_public, n.tags, ${milliseconds('n.created_at')} as created_at,
+  ${milliseconds('n.updated_at')} as updated_at, n.user_id, w.username, w.avatar_path as user_avatar_path,
+  ${milliseconds('w.updated_at')} as user_updated_at`
+
+/** A note `n` that a viewer may read, where the ROM may be seen. */
+export const isReadable = (userId: number | null): RawBuilder<boolean> =>
+  sql<boolean>`(n.is_public or n.user_id = ${userId ?? -1})`
+
+const contains = (text: string) => `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`
+
+function listConditions (viewer: Viewer, romId: number, query: Partial<ListNotesQuery>): RawBuilder<unknown> {
+  const { public_only: isPublicOnly = false, search = '', tags = [] } = query
+  const conditions = [
+    sql`n.rom_id = ${romId}`,
+    isPublicOnly ? sql`n.is_public` : isReadable(viewer?.id ?? null),
+    ...(search === '' ? [] : [sql`(n.title ilike ${contains(search)} or n.content ilike ${contains(search)})`]),
+    ...(tags.length === 0 ? [] : [sql`n.tags @> ${tags}::text[]`])
+  ]
+  return sql.join(conditions, sql` and `)
+}
+
+/** The notes of a ROM that a viewer may read, newest change first. */
+export async function selectNotes (
+  em: EntityManager, viewer: Viewer, romId: number, query: Partial<ListNotesQuery> = {}
+): Promise<NoteRow[]> {
+  const { rows } = await sql<NoteRow>`select ${COLUMNS} from notes n join users w on w.id = n.user_id
+    where ${listConditions(viewer, romId, query)} order by n.updated_at desc, n.id desc`.execute(em.getKysely())
+  return rows
+}
+
+export async function selectNoteIds (em: EntityManager, viewer: Viewer, romId: number): Promise<number[]> {
+  const { rows } = await sql<{ id: number }>`select n.id from notes n where ${listConditions(viewer, romId, {})}
+    order by n.updated_at desc, n.id desc`.execute(em.getKysely())
+  return rows.map(({ id }) => id)
+}
+
+/** Null when the title is taken. */
+export async function insertNote (
+  em: EntityManager, userId: number, romId: number, { title, content = '', is_public: isPublic = false, tags = [] }: NewNote
+): Promise<number | null> {
+  const { rows } = await sql<{ id: number }>`insert into notes (rom_id, user_id, title, content, is_public, tags)
+    values (${romId}, ${userId}, ${title}, ${content}, ${isPublic}, ${tags}::text[])
+    on conflict (rom_id, user_id, title) do nothing returning id`.execute(em.getKysely())
+  return rows[0]?.id ?? null
+}
+
+/** A note of one user about a ROM, and whether another one of them has the title that is given. */
+export async function findOwnNote (
+  em: EntityManager, userId: number, romId: number, noteId: number, title: string | undefined
+): Promise<{ is_taken: boolean } | null> {
+  const { rows } = await sql<{ is_taken: boolean }>`select exists (select 1 from notes o where o.rom_id = n.rom_id
+      and o.user_id = n.user_id and o.title = ${title ?? null}::text and o.id <> n.id) as is_taken
+    from notes n where n.id = ${noteId} and n.rom_id = ${romId} and n.user_id = ${userId} for update of n`.execute(em.getKysely())
+  return rows[0] ?? null
+}
+
+/** Writes what is named. */
+export async function updateNote (em: EntityManager, noteId: number, change: NoteChange): Promise<void> {
+  const values = [
+    ...(change.title === undefined ? [] : [sql`title = ${change.title}`]),
+    ...(change.content === undefined ? [] : [sql`content = ${change.content}`]),
+    ...(change.is_public === undefined ? [] : [sql`is_public = ${change.is_public}`]),
+    ...(change.tags === undefined ? [] : [sql`tags = ${change.tags}::text[]`]),
+    sql`updated_at = now()`
+  ]
+  await sql`update notes set ${sql.join(values)} where id = ${noteId}`.execute(em.getKysely())
+}
+
+/** @returns whether it was one of theirs */
+export async function deleteNote (em: EntityManager, userId: number, romId: number, noteId: number): Promise<boolean> {
+  const { rows } = await sql`delete from notes where id = ${noteId} and rom_id = ${romId} and user_id = ${userId}
+    returning id`.execute(em.getKysely())
+  return rows.length === 1
+}

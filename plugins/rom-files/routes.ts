@@ -1,0 +1,83 @@
+import { Type } from '@sinclair/typebox'
+import type { FastifyRequest } from 'fastify'
+import { callerOf } from '../../core/access/auth.ts'
+import { ErrorSchema, Id, IdParams, type Routes } from '../../core/typebox.ts'
+import { type FileKind, MANUAL, SCREENSHOT, SOUNDTRACK } from './kinds.ts'
+import { SoundtrackTrackMetaSchema, UploadHeaders } from './schemas.ts'
+
+const tags = ['roms']
+const writes = { scopes: ['roms.write'] as const }
+const FileParams = Type.Object({ id: Id, file_id: Id })
+const ADDED = { 201: Type.Null(), 400: ErrorSchema, 404: ErrorSchema, 409: ErrorSchema, 507: ErrorSchema }
+const REMOVED = { 200: Type.Null(), 404: ErrorSchema, 409: ErrorSchema }
+const consumes = ['multipart/form-data', 'application/octet-stream']
+
+/** Kinds that lie in the ROM's own folder, by their part of the path. */
+const KINDS: readonly { path: string, kind: FileKind, noun: string, words: string }[] = [
+  { path: 'manuals/files', kind: MANUAL, noun: 'ManualFile', words: 'a manual' },
+  { path: 'screenshots', kind: SCREENSHOT, noun: 'Screenshot', words: 'a screenshot' },
+  { path: 'soundtracks', kind: SOUNDTRACK, noun: 'Soundtrack', words: 'a piece of music' }
+]
+
+const routes: Routes = async (app) => {
+  // A body that is no form is the file itself, of whatever type.
+  app.removeContentTypeParser(['application/json', 'text/plain'])
+  app.addContentTypeParser('*', (_request: FastifyRequest, payload, done) => { done(null, payload) })
+
+  app.post('/api/roms/:id/manuals', {
+    schema: {
+      operationId: 'addRomManual', tags, summary: 'Store a manual for a ROM outside of the library', consumes,
+      params: IdParams, headers: UploadHeaders, response: ADDED
+    },
+    config: writes
+  }, async (request, reply) => {
+    await app.romFiles.addManual(request, request.params.id)
+    reply.code(201)
+  })
+
+  app.delete('/api/roms/:id/manuals', {
+    schema: { operationId: 'deleteRomManual', tags, summary: 'Delete the manual outside of the library', params: IdParams, response: REMOVED },
+    config: writes
+  }, async (request) => { await app.romFiles.removeManual(request.em, callerOf(request), request.params.id) })
+
+  app.post('/api/roms/:id/manuals/redownload', {
+    schema: {
+      operationId: 'refetchRomManual', tags, summary: 'Fetch the manual from its address again', params: IdParams,
+      response: { 200: Type.Null(), 400: ErrorSchema, 404: ErrorSchema, 503: ErrorSchema }
+    },
+    config: writes
+  }, async (request) => { await app.romFiles.refetchManual(request.em, callerOf(request), request.params.id) })
+
+  app.get('/api/roms/:id/soundtracks/metadata', {
+    schema: {
+      operationId: 'listRomTracks', tags, summary: 'What the tags of the music of a ROM say, by file name', params: IdParams,
+      response: { 200: Type.Array(SoundtrackTrackMetaSchema), 404: ErrorSchema }
+    },
+    config: { scopes: ['roms.read'] }
+  }, async (request) => app.romFiles.listTracks(request.em, callerOf(request), request.params.id))
+
+  for (const { path, kind, noun, words } of KINDS) {
+    app.post(`/api/roms/:id/${path}`, {
+      schema: {
+        operationId: `addRom${noun}`, tags, summary: `Add ${words} to the folder of a ROM`, consumes,
+        description: `Its name ends in one of .${kind.extensions.join(', .')}. A ROM that is one file gets a folder.`,
+        params: IdParams, headers: UploadHeaders, response: ADDED
+      },
+      config: writes
+    }, async (request, reply) => {
+      await app.romFiles.add(request, request.params.id, kind)
+      reply.code(201)
+    })
+
+    app.delete(`/api/roms/:id/${path}/:file_id`, {
+      schema: {
+        operationId: `deleteRom${noun}`, tags, summary: `Delete ${words} from the folder of a ROM`, params: FileParams, response: REMOVED
+      },
+      config: writes
+    }, async (request) => {
+      await app.romFiles.remove(request.em, callerOf(request), request.params.id, request.params.file_id, kind)
+    })
+  }
+}
+
+export default routes

@@ -1,0 +1,105 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { sql } from 'kysely'
+import type pg from 'pg'
+import { transaction } from '../../core/database/transaction.ts'
+import type { Viewer } from '../platforms/visibility.ts'
+import type { TrackMeta } from '../roms/entities.ts'
+import { isRomVisible } from '../roms/visibility.ts'
+
+/** A ROM to whose folder something is added. */
+export interface Target {
+  id: number
+  platform_id: number
+  fs_name: string
+  fs_name_no_ext: string
+  fs_path: string
+  is_folder: boolean
+  path_manual: string | null
+  url_manual: string | null
+}
+
+/** Null when it is not there or not visible. */
+export async function selectTarget (em: EntityManager, viewer: Viewer, id: number): Promise<Target | null> {
+  const { rows } = await sql<Target>`select r.id, r.platform_id, r.fs_name, r.fs_name_no_ext, r.fs_path, r.is_folder, r.path_manual,
+    r.url_manual from roms r join platforms p on p.id = r.platform_id where r.id = ${id} and ${isRomVisible(viewer)}`.execute(em.getKysely())
+  return rows[0] ?? null
+}
+
+const TO_FOLDER = `update roms set fs_name = $2, fs_name_no_ext = $2, fs_name_no_tags = $3, fs_extension = $4, is_folder = true,
+    has_nested_single_file = true, has_multiple_files = false, edits = edits + 1, updated_at = now() where id = $1`
+
+/** Writes that a ROM's one file lies in a folder now. */
+export async function writeFolder (
+  pool: pg.Pool, { id, fs_path: place }: Target, folder: string, name: { fs_name_no_tags: string, fs_extension: string }
+): Promise<void> {
+  await transaction(pool, async (client) => {
+    await client.query(TO_FOLDER, [id, folder, name.fs_name_no_tags, name.fs_extension])
+    await client.query('update rom_files set file_path = $2, updated_at = now() where rom_id = $1 and file_path = $3',
+      [id, `${place}/${folder}`, place])
+    await client.query('delete from rom_renames where rom_id = $1', [id])
+  })
+}
+
+/** A file as it lies in a ROM's folder; `last_modified` in milliseconds. */
+export interface AddedFile {
+  file_name: string
+  file_path: string
+  file_size_bytes: number
+  last_modified: number
+  inode: string
+  category: string
+  crc_hash: string
+  md5_hash: string
+  sha1_hash: string
+  track_meta: TrackMeta | null
+}
+
+const UPSERT = `insert into rom_files (rom_id, file_name, file_path, file_size_bytes, last_modified, inode, is_top_level, category,
+    crc_hash, md5_hash, sha1_hash, track_meta)
+  values ($1, $2, $3, $4, to_timestamp($5::float8 / 1000), $6, false, $7, $8, $9, $10, $11::jsonb)
+  on conflict (rom_id, file_path, file_name) do update set file_size_bytes = excluded.file_size_bytes,
+    last_modified = excluded.last_modified, inode = excluded.inode, category = excluded.category, crc_hash = excluded.crc_hash,
+    md5_hash = excluded.md5_hash, sha1_hash = excluded.sha1_hash, track_meta = excluded.track_meta, updated_at = now()`
+
+const REFRESH = `update roms set updated_at = now(),
+    fs_size_bytes = (select coalesce(sum(file_size_bytes), 0) from rom_files where rom_id = $1),
+    has_soundtrack = exists (select 1 from rom_files where rom_id = $1 and category = 'soundtrack')
+  where id = $1`
+
+export async function upsertFile (pool: pg.Pool, romId: number, file: AddedFile): Promise<void> {
+  await transaction(pool, async (client) => {
+    await client.query(UPSERT, [romId, file.file_name, file.file_path, file.file_size_bytes, file.last_modified,
+      file.inode, file.category, file.crc_hash, file.md5_hash, file.sha1_hash, JSON.stringify(file.track_meta)])
+    await client.query(REFRESH, [romId])
+  })
+}
+
+export interface FoundFile {
+  id: number
+  file_name: string
+  file_path: string
+  file_size_bytes: number
+  track_meta: TrackMeta | null
+}
+
+/** The files of a category, by name. */
+export async function selectFilesOf (em: EntityManager, romId: number, category: string): Promise<FoundFile[]> {
+  const { rows } = await sql<FoundFile>`select f.id, f.file_name, f.file_path, f.track_meta,
+    f.file_size_bytes::float8 as file_size_bytes from rom_files f where f.rom_id = ${romId} and f.category = ${category}
+    order by f.file_name, f.id`.execute(em.getKysely())
+  return rows
+}
+
+export async function deleteFile (pool: pg.Pool, romId: number, fileId: number): Promise<void> {
+  await transaction(pool, async (client) => {
+    await client.query('delete from rom_files where id = $1 and rom_id = $2', [fileId, romId])
+    await client.query(REFRESH, [romId])
+  })
+}
+
+/** A manual that a person put there, or took away: scans leave it alone. */
+export async function writeManual (pool: pg.Pool, romId: number, path: string | null): Promise<void> {
+  await pool.query(`update roms set path_manual = $2, url_manual = null, edits = edits + 1, updated_at = now(),
+    own_fields = array(select distinct name from unnest(own_fields || '{url_manual}') as name order by name)
+    where id = $1`, [romId, path])
+}

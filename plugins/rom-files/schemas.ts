@@ -1,0 +1,17 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { Nullable } from '../../core/typebox.ts'
+import { TrackMetaSchema } from '../roms/schemas.ts'
+
+export const SoundtrackTrackMetaSchema = Type.Object({
+  file_id: Type.Integer(),
+  file_name: Type.String(),
+  file_size_bytes: Type.Integer(),
+  track_meta: Nullable(TrackMetaSchema)
+})
+export type SoundtrackTrack = Static<typeof SoundtrackTrackMetaSchema>
+
+export const UploadHeaders = Type.Object({
+  'x-upload-filename': Type.String({
+    minLength: 1, maxLength: 2_000, description: 'The name of the file, and of the part of the form that holds it; without a form, the body is the file'
+  })
+})

@@ -1,0 +1,139 @@
+import { lstat, mkdir, rename, rm } from 'node:fs/promises'
+import { basename, dirname, extname, join } from 'node:path'
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { type Caller, callerOf } from '../../core/access/auth.ts'
+import type { Config } from '../../core/config/config.ts'
+import { badRequest, conflict, notFound } from '../../core/errors.ts'
+import { errorCode } from '../../core/files/fs-error.ts'
+import { PathRefusedError, resolveInside } from '../../core/files/safe-path.ts'
+import { artworkFolder } from '../scans/artwork/artwork.ts'
+import { type FileKind, MANUAL, SOUNDTRACK } from './kinds.ts'
+import { type Target, deleteFile, selectFilesOf, selectTarget, upsertFile, writeManual } from './rows.ts'
+import type { SoundtrackTrack } from './schemas.ts'
+import { ensureFolder } from './to-folder.ts'
+import { readTrack } from './tracks.ts'
+import { type Arrived, givenNameOf, readFileName, receive } from './upload.ts'
+import { toTrackView } from './views.ts'
+
+const REFUSED = new Map([
+  ['EROFS', 'the library is read-only'], ['EACCES', 'there is no permission to write'], ['EPERM', 'there is no permission to write']
+])
+
+export function createRomFiles (app: FastifyInstance, config: Config) {
+  const resourcesDir = join(config.data_dir, 'resources')
+  const libraryDir = config.library_dir
+
+  async function find (em: EntityManager, caller: Caller, id: number): Promise<Target> {
+    const rom = await selectTarget(em, caller, id)
+    if (rom === null) throw notFound(`ROM with ID '${id}' not found`)
+    return rom
+  }
+
+  /** What the library's disk does not let the server write is no fault of the server. */
+  async function inLibrary<T> (work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (err) {
+      if (err instanceof PathRefusedError) throw badRequest(err.message)
+      const reason = REFUSED.get(errorCode(err))
+      throw reason === undefined ? err : conflict(`The file cannot be stored: ${reason}. Make the library writable for the server`)
+    }
+  }
+
+  const trackCover = (rom: Target, name: string) => `${artworkFolder(rom.platform_id, rom.id)}/soundtrack/${name}.webp`
+
+  async function settle (rom: Target, kind: FileKind, name: string, arrived: Arrived): Promise<void> {
+    const folder = await ensureFolder(app.pg, libraryDir, rom)
+    const path = `${rom.fs_path}/${folder}/${kind.folder}`
+    await mkdir(join(libraryDir, path), { recursive: true })
+    const target = join(libraryDir, path, name)
+    await rename(arrived.path, target)
+    const { mtimeMs, ino } = await lstat(target, { bigint: true })
+    const { path: _path, ...facts } = arrived
+    const track = kind === SOUNDTRACK
+      ? await readTrack({ ...arrived, path: target }, resourcesDir, trackCover(rom, name))
+      : null
+    await upsertFile(app.pg, rom.id, {
+      ...facts,
+      file_name: name,
+      file_path: path,
+      last_modified: Number(mtimeMs),
+      inode: String(ino),
+      category: kind.category,
+      track_meta: track
+    })
+  }
+
+  return {
+    /**
+     * Adds a file to the folder of a ROM, in place of one of that name. A ROM that is one file gets a folder.
+     *
+     * @throws ApiError NOT_FOUND · BAD_REQUEST for a name or kind that is not taken · CONFLICT when the folder's name
+     * is
+     */
+    async add (request: FastifyRequest, id: number, kind: FileKind): Promise<void> {
+      const name = readFileName(request, kind, false)
+      const rom = await find(request.em, callerOf(request), id)
+      await inLibrary(async () => {
+        const place = await resolveInside(libraryDir, rom.fs_path)
+        const arrived = await receive(request, givenNameOf(request), place)
+        try {
+          await settle(rom, kind, name, arrived)
+        } finally {
+          await rm(arrived.path, { force: true })
+        }
+      })
+      await app.editing.announce(id)
+    },
+
+    /** @throws ApiError NOT_FOUND unless it is one of that kind */
+    async remove (em: EntityManager, caller: Caller, id: number, fileId: number, kind: FileKind): Promise<void> {
+      const rom = await find(em, caller, id)
+      const file = (await selectFilesOf(em, rom.id, kind.category)).find((one) => one.id === fileId)
+      if (file === undefined) throw notFound(kind.missing)
+      await inLibrary(async () => {
+        await rm(await resolveInside(libraryDir, `${file.file_path}/${file.file_name}`), { force: true })
+      })
+      await deleteFile(app.pg, id, fileId)
+      const cover = file.track_meta?.cover_path ?? null
+      if (cover !== null) await rm(join(resourcesDir, cover), { force: true })
+      await app.editing.announce(id)
+    },
+
+    async listTracks (em: EntityManager, caller: Caller, id: number): Promise<SoundtrackTrack[]> {
+      await find(em, caller, id)
+      return (await selectFilesOf(em, id, SOUNDTRACK.category)).map((row) => toTrackView(row, app.resources.marked))
+    },
+
+    /** Stores a manual beside the artwork of a ROM, in place of the one that is there. */
+    async addManual (request: FastifyRequest, id: number): Promise<void> {
+      const name = readFileName(request, MANUAL, true)
+      const rom = await find(request.em, callerOf(request), id)
+      const path = `${artworkFolder(rom.platform_id, id)}/manual/${id}${extname(name).toLowerCase()}`
+      const arrived = await receive(request, givenNameOf(request), dirname(join(resourcesDir, path)))
+      await rename(arrived.path, join(resourcesDir, path))
+      await writeManual(app.pg, id, path)
+      if (rom.path_manual !== null && basename(rom.path_manual) !== basename(path)) {
+        await rm(join(resourcesDir, rom.path_manual), { force: true })
+      }
+      await app.editing.announce(id)
+    },
+
+    /** @throws ApiError NOT_FOUND when it has none */
+    async removeManual (em: EntityManager, caller: Caller, id: number): Promise<void> {
+      const { path_manual: path } = await find(em, caller, id)
+      if (path === null || path === '') throw notFound('No manual found for this ROM')
+      await writeManual(app.pg, id, null)
+      await rm(join(resourcesDir, path), { force: true })
+      await app.editing.announce(id)
+    },
+
+    /** @throws ApiError BAD_REQUEST without an address, or when nothing comes from it */
+    async refetchManual (em: EntityManager, caller: Caller, id: number): Promise<void> {
+      const { url_manual: url } = await find(em, caller, id)
+      if (url === null || url === '') throw badRequest('No scraped manual URL available for this ROM')
+      await app.editing.refetchManual(id, url)
+    }
+  }
+}

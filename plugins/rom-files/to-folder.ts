@@ -1,0 +1,63 @@
+import { lstat, mkdir, rename, rmdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type pg from 'pg'
+import { conflict } from '../../core/errors.ts'
+import { errorCode } from '../../core/files/fs-error.ts'
+import { parseName } from '../library/names.ts'
+import { asideOf } from '../roms/rename.ts'
+import { deleteRename, insertRename } from '../roms/rename-rows.ts'
+import { type Target, writeFolder } from './rows.ts'
+
+/** An empty folder is what a conversion left that came to no end. */
+async function makeFolder (path: string, name: string): Promise<void> {
+  try {
+    await mkdir(path)
+  } catch (err) {
+    if (errorCode(err) !== 'EEXIST') throw err
+    await rmdir(path).catch(() => { throw conflict(`'${name}' is there already; rename it, then try again`) })
+    await mkdir(path)
+  }
+}
+
+/** Without an extension the file stands where its folder is to be. */
+async function moveIn (place: string, fsName: string, folder: string): Promise<void> {
+  const from = join(place, fsName)
+  const waiting = fsName === folder ? join(place, asideOf(fsName)) : from
+  if (waiting !== from) await rename(from, waiting)
+  try {
+    await makeFolder(join(place, folder), folder)
+    await rename(waiting, join(place, folder, fsName))
+  } catch (err) {
+    if (waiting !== from) {
+      await rmdir(from).catch(() => {})
+      await rename(waiting, from)
+    }
+    throw err
+  }
+}
+
+/**
+ * Gives a ROM that is one file a folder of its own. That it begins is noted, as for a rename: the next scan ends what a
+ * crash left half done.
+ *
+ * @returns the name of its folder
+ * @throws ApiError CONFLICT when that name is taken
+ */
+export async function ensureFolder (pool: pg.Pool, libraryDir: string, rom: Target): Promise<string> {
+  if (rom.is_folder) return rom.fs_name
+  const { id, fs_name: name, fs_name_no_ext: folder, fs_path: path, platform_id: platform } = rom
+  const place = join(libraryDir, path)
+  await lstat(join(place, name)).catch(() => { throw conflict(`'${name}' is not in the library any more; scan its platform`) })
+  const isFree = await insertRename(pool, {
+    rom_id: id, platform_id: platform, fs_path: path, old_name: name, new_name: folder, is_folder: false
+  })
+  if (!isFree) throw conflict(`'${folder}' is there already; rename it, then try again`)
+  try {
+    await moveIn(place, name, folder)
+  } catch (err) {
+    await deleteRename(pool, id)
+    throw err
+  }
+  await writeFolder(pool, rom, folder, parseName(folder, { isFolder: true }))
+  return folder
+}

@@ -1,0 +1,193 @@
+import { access, readFile, readdir, rename, mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import sharp from 'sharp'
+import t from 'tap'
+import { startServer } from '../core/http/server.ts'
+import { resetVault } from './fixtures/vault.ts'
+import { buildScanTest } from './scan-support.ts'
+
+const PNG = await sharp({ create: { width: 30, height: 40, channels: 3, background: '#ff0000' } }).png().toBuffer()
+const PDF = Buffer.from('%PDF-1.7\nsmall\n%%EOF\n')
+let manual: Buffer | null = PDF
+const server = await startServer(t, (_request, response) => {
+  if (manual === null) response.writeHead(404).end()
+  else response.writeHead(200, { 'content-type': 'application/pdf' }).end(manual)
+})
+const { app, admin, createUser, put, scan, rom, sql, libraryDir, dataDir } = await buildScanTest(t, {
+  providers: ['vault'], config: { scan: { media: ['manual'] }, plugins: { vault: { base_url: server.url } } }
+})
+const resources = join(dataDir, 'resources')
+const zoe = await createUser('zoe')
+let count = 0
+t.beforeEach(() => {
+  resetVault()
+  manual = PDF
+})
+
+interface File { id: number, file_name: string, full_path: string, category: string, file_size_bytes: number }
+interface Detail {
+  id: number
+  fs_name: string
+  path_manual: string | null
+  url_manual: string | null
+  has_manual: boolean
+  has_soundtrack: boolean
+  has_nested_single_file: boolean, files: File[]
+}
+
+async function addRom (fsName = 'Chrono (Japan).gb') {
+  const folder = `platform ${count++}`
+  await put({ [`roms/${folder}/${fsName}`]: `tale ${count}` })
+  await scan({ platform_fs_slugs: [folder] })
+  const { id } = await rom(folder, fsName)
+  return { id, folder, path: (...names: string[]) => join(libraryDir, 'roms', folder, ...names) }
+}
+
+const get = async (id: number): Promise<Detail> => (await app.inject({ url: `/api/roms/${id}`, headers: admin })).json()
+const fileOf = async (id: number, name: string) => (await get(id)).files.find((file) => file.file_name === name)
+const exists = (path: string) => access(path).then(() => true, () => false)
+
+interface Upload { name?: string, part?: string, headers?: object, raw?: boolean }
+async function upload (id: number, path: string, content: Buffer, { name = 'guide.pdf', part = name, headers = admin, raw = false }: Upload = {}) {
+  const head = `--x\r\ncontent-disposition: form-data; name="x-upload-platform"\r\n\r\n1\r\n--x\r\ncontent-disposition: form-data; name="${part}"; ` +
+    `filename="${part}"\r\ncontent-type: application/octet-stream\r\n\r\n`
+  const form = Buffer.concat([Buffer.from(head), content, Buffer.from('\r\n--x--\r\n')])
+  return await app.inject({
+    method: 'POST',
+    url: `/api/roms/${id}/${path}`,
+    headers: {
+      ...headers,
+      'x-upload-filename': Buffer.from(name).toString('latin1'),
+      'content-type': raw ? 'text/plain' : 'multipart/form-data; boundary=x'
+    },
+    payload: raw ? content : form
+  })
+}
+const remove = (id: number, path: string) => app.inject({ method: 'DELETE', url: `/api/roms/${id}/${path}`, headers: admin })
+
+/** An MP3 with a title, a track and a picture. */
+function makeTrack (): Buffer {
+  const frame = (id: string, content: Buffer) => {
+    const head = Buffer.alloc(10)
+    head.write(id, 'latin1')
+    head.writeUInt32BE(content.length, 4)
+    return Buffer.concat([head, content])
+  }
+  const text = (id: string, value: string) => frame(id, Buffer.from(`\0${value}`, 'latin1'))
+  const frames = Buffer.concat([
+    text('TIT2', 'Harbor Theme'), text('TPE1', 'The Choir'), text('TRCK', '3/9'), text('TYER', '1994'),
+    frame('APIC', Buffer.concat([Buffer.from('\0image/png\0\x03\0', 'latin1'), PNG]))
+  ])
+  const size = frames.length
+  const head = Buffer.from([0x49, 0x44, 0x33, 3, 0, 0, size >> 21 & 127, size >> 14 & 127, size >> 7 & 127, size & 127])
+  const sound = Buffer.alloc(417)
+  sound.set([0xff, 0xfb, 0x90, 0x00])
+  return Buffer.concat([head, frames, ...Array.from({ length: 40 }, () => sound)])
+}
+
+t.test('a manual goes into the ROM\'s folder, which a single file gets for it, and scans find nothing new', async (t) => {
+  const { id, folder, path } = await addRom()
+  await app.inject({ method: 'PUT', url: `/api/roms/${id}/props`, headers: admin, payload: { rating: 7 } })
+  const answer = await upload(id, 'manuals/files', PDF, { name: 'Führer é.pdf' })
+  t.equal(answer.statusCode, 201, answer.body)
+  t.equal(answer.body, '')
+  t.match(await get(id), { fs_name: 'Chrono (Japan)', has_nested_single_file: true, rom_user: { rating: 7 } })
+  t.same(await readdir(path('Chrono (Japan)')), ['Chrono (Japan).gb', 'manual'])
+  t.same(await readFile(path('Chrono (Japan)', 'manual', 'Führer é.pdf')), PDF)
+  t.match(await fileOf(id, 'Führer é.pdf'), { category: 'manual', file_size_bytes: PDF.length, full_path: `roms/${folder}/Chrono (Japan)/manual/Führer é.pdf` })
+  const { meta } = await scan({ platform_fs_slugs: [folder] })
+  t.match(meta.scan_stats, { new_roms: 0, updated_roms: 0, new_files: 0 })
+  t.equal((await upload(id, 'manuals/files', Buffer.from('%PDF-2'), { name: 'Führer é.pdf' })).statusCode, 201)
+  t.match(await fileOf(id, 'Führer é.pdf'), { file_size_bytes: 6 })
+  t.equal((await remove(id, `manuals/files/${(await fileOf(id, 'Führer é.pdf'))?.id ?? 0}`)).statusCode, 200)
+  t.notOk(await exists(path('Chrono (Japan)', 'manual', 'Führer é.pdf')))
+  t.notOk(await fileOf(id, 'Führer é.pdf'))
+})
+
+t.test('a file of another kind, name or part is refused and changes nothing', async (t) => {
+  const { id, path } = await addRom()
+  t.match((await upload(id, 'screenshots', PDF)).json(), { detail: /'guide\.pdf'.*\.png/ })
+  for (const name of ['../x.pdf', 'a/b.pdf', 'a\\b.pdf', '..', 'c:x.pdf']) t.equal((await upload(id, 'manuals/files', PDF, { name })).statusCode, 400, name)
+  t.equal((await upload(id, 'manuals/files', PDF, { part: 'other' })).statusCode, 400)
+  t.equal((await upload(id, 'manuals/files', Buffer.alloc(0))).statusCode, 400)
+  t.equal((await app.inject({ method: 'POST', url: `/api/roms/${id}/screenshots`, headers: admin })).statusCode, 422)
+  t.equal((await upload(id, 'manuals/files', PDF, { headers: zoe })).statusCode, 403)
+  t.equal((await upload(999_999, 'manuals/files', PDF)).statusCode, 404)
+  t.same(await readdir(path('')), ['Chrono (Japan).gb'])
+  t.match(await get(id), { fs_name: 'Chrono (Japan).gb' })
+})
+
+t.test('a folder whose name is taken is refused; one that is empty, and a file without an extension, are not', async (t) => {
+  const first = await addRom()
+  await put({ [`roms/${first.folder}/Chrono (Japan)/x.bin`]: 'x' })
+  t.equal((await upload(first.id, 'screenshots', PNG, { name: 'a.png' })).statusCode, 409)
+  t.same((await readdir(first.path(''))).sort(), ['Chrono (Japan)', 'Chrono (Japan).gb'])
+  const second = await addRom('Bare')
+  t.equal((await upload(second.id, 'screenshots', PNG, { name: 'a.png' })).statusCode, 201)
+  t.same(await readdir(second.path('Bare')), ['Bare', 'screenshots'])
+  t.match(await fileOf(second.id, 'a.png'), { category: 'screenshot' })
+  t.same(await sql('select * from rom_renames'), [])
+})
+
+t.test('a conversion that a crash cut short at any step is ended by the next scan, with the same ROM', async (t) => {
+  const { id, folder, path } = await addRom('Bare')
+  const note = () => sql(
+    'insert into rom_renames (rom_id, platform_id, fs_name) select id, platform_id, fs_name from roms where id = $1', [id])
+  await note()
+  await rename(path('Bare'), path('.Bare.part'))
+  await scan({ platform_fs_slugs: [folder] })
+  t.match(await get(id), { fs_name: 'Bare', missing_from_fs: false, is_folder: undefined })
+  t.same(await readdir(path('')), ['Bare'])
+  await note()
+  await rename(path('Bare'), path('.Bare.part'))
+  await mkdir(path('Bare'))
+  await scan({ platform_fs_slugs: [folder] })
+  t.match(await get(id), { fs_name: 'Bare', missing_from_fs: false, has_nested_single_file: true })
+  t.same(await readdir(path('Bare')), ['Bare'])
+})
+
+t.test('the tags of music are told, and its cover is shown', async (t) => {
+  const { id, path } = await addRom()
+  t.equal((await upload(id, 'soundtracks', makeTrack(), { name: 'theme.mp3' })).statusCode, 201)
+  t.equal((await upload(id, 'soundtracks', Buffer.from('no music'), { name: 'a.ogg' })).statusCode, 201)
+  const tracks = (await app.inject({ url: `/api/roms/${id}/soundtracks/metadata`, headers: admin })).json<{ file_id: number, track_meta: { cover_path: string } | null }[]>()
+  t.match(tracks, [{ file_name: 'a.ogg' }, {
+    file_name: 'theme.mp3',
+    track_meta: { title: 'Harbor Theme', artist: 'The Choir', year: 1994, track: 3, has_embedded_cover: true, duration_seconds: Number }
+  }])
+  t.match(await get(id), { has_soundtrack: true })
+  const cover = await app.inject({ url: `/assets/svc/resources/${tracks[1]?.track_meta?.cover_path ?? ''}`, headers: admin })
+  t.match(cover, { statusCode: 200, headers: { 'content-type': 'image/webp' } })
+  t.equal((await remove(id, `screenshots/${tracks[1]?.file_id ?? 0}`)).statusCode, 404)
+  for (const { file_id: file } of tracks) t.equal((await remove(id, `soundtracks/${file}`)).statusCode, 200)
+  t.match(await get(id), { has_soundtrack: false })
+  t.same(await readdir(path('Chrono (Japan)', 'soundtrack')), [])
+  t.same(await readdir(join(resources, 'roms', String((await sql<{ p: number }>('select platform_id as p from roms where id = $1', [id]))[0]?.p), String(id), 'soundtrack')), [])
+})
+
+t.test('a manual outside of the library comes as a form or a body, replaces the other kind, and scans leave it alone', async (t) => {
+  const { id, folder } = await addRom()
+  t.equal((await upload(id, 'manuals', Buffer.from('# Guide'), { name: 'some/path/Guide.md', raw: true })).statusCode, 201)
+  t.match(await get(id), { has_manual: true, path_manual: new RegExp(`manual/${id}\\.md$`), fs_name: 'Chrono (Japan).gb' })
+  t.equal((await upload(id, 'manuals', PDF)).statusCode, 201)
+  t.same(await readdir(join(resources, 'roms', String((await sql<{ p: number }>('select platform_id as p from roms where id = $1', [id]))[0]?.p), String(id), 'manual')), [`${id}.pdf`])
+  await scan({ platform_fs_slugs: [folder], type: 'complete' })
+  t.match(await get(id), { has_manual: true })
+  t.equal((await remove(id, 'manuals')).statusCode, 200)
+  t.match(await get(id), { has_manual: false, path_manual: null, url_manual: null })
+  t.match((await remove(id, 'manuals')).json(), { detail: 'No manual found for this ROM' })
+})
+
+t.test('a manual is fetched again from its address', async (t) => {
+  const { id } = await addRom()
+  const refetch = () => app.inject({ method: 'POST', url: `/api/roms/${id}/manuals/redownload`, headers: admin })
+  t.match((await refetch()).json(), { detail: 'No scraped manual URL available for this ROM' })
+  await app.inject({ method: 'PUT', url: `/api/roms/${id}`, headers: admin, payload: { url_manual: `${server.url}/manual.pdf` } })
+  manual = Buffer.from('%PDF-1.7\nlonger now\n%%EOF\n')
+  const answer = await refetch()
+  t.equal(answer.statusCode, 200, answer.body)
+  const [stored] = await sql<{ path: string }>('select path_manual as path from roms where id = $1', [id])
+  t.same(await readFile(join(resources, stored?.path ?? '')), manual)
+  manual = null
+  t.equal((await refetch()).statusCode, 400)
+})
