@@ -10,16 +10,17 @@ import type { Secrets } from '../../core/access/secrets.ts'
 import { type Addresses, createAddresses, readPlace } from './addresses.ts'
 import { BADGE_FOLDER } from './badges.ts'
 import { mediaTypeOf } from './media-types.ts'
-import { hasVisibleRom } from './rows.ts'
+import { hasVisibleCollection, hasVisibleRom } from './rows.ts'
 
 const MEDIA_FOLDERS = ['cover', 'screenshots', 'manual', 'soundtrack', BADGE_FOLDER, ...MEDIA_KINDS]
 const NAME = '[^/.][^/]*'
 const ROM_PATH = new RegExp(`^roms/\\d+/(?<rom>\\d{1,10})/(?:${MEDIA_FOLDERS.join('|')})/${NAME}$`, 's')
+const COLLECTION_PATH = new RegExp(`^collections/(?<collection>\\d{1,10})/cover/${NAME}$`, 's')
 /** What is served from the folder; what belongs to users has its own routes. */
 const SERVED_PATHS = [
   ROM_PATH,
   new RegExp(`^platforms/(?:${NAME}/)?${NAME}$`, 's'),
-  new RegExp(`^collections/\\d+/cover/${NAME}$`, 's')
+  COLLECTION_PATH
 ]
 
 /** A file that an address names. */
@@ -57,6 +58,11 @@ export function createResources (config: Config, secrets: Secrets) {
 
     /** @throws ApiError NOT_FOUND unless the caller may see what the file belongs to. */
     async checkVisible (em: EntityManager, caller: Caller, { path }: Resource): Promise<void> {
+      const collectionId = COLLECTION_PATH.exec(path)?.groups?.collection
+      if (collectionId !== undefined) {
+        if (await hasVisibleCollection(em, caller, collectionId)) return
+        throw notFound('Resource not found')
+      }
       if (caller.access.is_admin) return
       const romId = ROM_PATH.exec(path)?.groups?.rom ?? null
       if (!await hasVisibleRom(em, caller, romId)) throw notFound('Resource not found')
