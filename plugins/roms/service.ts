@@ -114,7 +114,8 @@ export function createRoms (app: FastifyInstance, config: Config) {
 
   /** The condition of a list that is no part of another one; what the viewer hid goes after the groups are made. */
   function listCondition (
-    viewer: Viewer, query: ListRomsQuery, { needsMarks, regionPriority = [], smart = null, isOfOne = false }: ConditionOptions
+    viewer: Viewer, query: ListRomsQuery,
+    { needsMarks, regionPriority = [], smart = null, isOfOne = false }: ConditionOptions
   ): Condition {
     const narrowed = every([
       isRomVisible(viewer),
