@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { type RawBuilder, sql } from 'kysely'
 import { milliseconds } from '../../core/database/columns.ts'
+import { isChangedAfter } from '../platforms/changes.ts'
 import type { Viewer } from '../platforms/visibility.ts'
 import { isCollectionVisible, isRomVisible } from '../roms/visibility.ts'
 
@@ -39,9 +40,17 @@ const BY_NAME = sql`order by lower(c.name), c.name, c.id`
 const HAS_COVER = sql<boolean>`(r.path_cover_small <> '' or r.path_cover_large <> '')`
 const COVER = sql`r.id, r.path_cover_small as small, r.path_cover_large as large, ${milliseconds('r.updated_at')} as updated_at`
 
+/** Which collections are meant: one, or those that changed later. */
+export interface Narrowing { id?: number | undefined, updated_after?: string | undefined }
+
+function isMeant ({ id, updated_after: after }: Narrowing): RawBuilder<boolean> {
+  const isId = id === undefined ? sql<boolean>`true` : sql<boolean>`c.id = ${id}`
+  return after === undefined ? isId : sql<boolean>`${isId} and ${isChangedAfter('c.updated_at', after)}`
+}
+
 /** The plain collections a viewer sees, by name, with the members that it sees. */
 export async function selectCollections (
-  em: EntityManager, viewer: Viewer, condition: RawBuilder<boolean>
+  em: EntityManager, viewer: Viewer, narrowing: Narrowing = {}
 ): Promise<CollectionRow[]> {
   const { rows } = await sql<CollectionRow>`
     select ${OWNED}, c.is_favorite, c.url_cover, c.path_cover_small, c.path_cover_large,
@@ -53,17 +62,17 @@ export async function selectCollections (
           filter (where ${HAS_COVER}) as covers
       from collection_roms l join roms r on r.id = l.rom_id where l.collection_id = c.id and ${isRomVisible(viewer)}
     ) m on true
-    where ${isCollectionVisible(viewer)} and ${condition} ${BY_NAME}`.execute(em.getKysely())
+    where ${isCollectionVisible(viewer)} and ${isMeant(narrowing)} ${BY_NAME}`.execute(em.getKysely())
   return rows
 }
 
 /** The smart collections a viewer sees, by name. */
 export async function selectSmartCollections (
-  em: EntityManager, viewer: Viewer, condition: RawBuilder<boolean>
+  em: EntityManager, viewer: Viewer, narrowing: Narrowing = {}
 ): Promise<SmartRow[]> {
   const { rows } = await sql<SmartRow>`select ${OWNED}, c.filter_criteria
     from smart_collections c join users u on u.id = c.user_id
-    where ${isCollectionVisible(viewer)} and ${condition} ${BY_NAME}`.execute(em.getKysely())
+    where ${isCollectionVisible(viewer)} and ${isMeant(narrowing)} ${BY_NAME}`.execute(em.getKysely())
   return rows
 }
 

@@ -1,12 +1,10 @@
 import { LockMode } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
-import { sql } from 'kysely'
 import { type Caller, requireGrant } from '../../core/access/auth.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { ApiError } from '../../core/errors.ts'
 import { ID_MAX } from '../../core/typebox.ts'
-import { isChangedAfter } from '../platforms/changes.ts'
 import type { Viewer } from '../platforms/visibility.ts'
 import { User } from '../users/entities.ts'
 import { announceChange } from './announce.ts'
@@ -44,7 +42,7 @@ export function createCollections (app: FastifyInstance, covers: Covers) {
   }
 
   async function get (em: EntityManager, viewer: Viewer, id: number): Promise<CollectionView> {
-    const [row] = await selectCollections(em, viewer, sql<boolean>`c.id = ${id}`)
+    const [row] = await selectCollections(em, viewer, { id })
     if (row === undefined) throw unknownCollection(id)
     return toCollectionView(row, app.resources.marked)
   }
@@ -94,8 +92,7 @@ export function createCollections (app: FastifyInstance, covers: Covers) {
     },
 
     async list (em: EntityManager, viewer: Viewer, updatedAfter: string | undefined): Promise<CollectionView[]> {
-      const condition = updatedAfter === undefined ? sql<boolean>`true` : isChangedAfter('c.updated_at', updatedAfter)
-      const rows = await selectCollections(em, viewer, condition)
+      const rows = await selectCollections(em, viewer, { updated_after: updatedAfter })
       return rows.map((row) => toCollectionView(row, app.resources.marked))
     },
 

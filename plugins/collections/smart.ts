@@ -1,11 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
-import { sql } from 'kysely'
 import { type Caller, requireGrant } from '../../core/access/auth.ts'
 import { toStorable } from '../../core/database/json.ts'
 import { badRequest } from '../../core/errors.ts'
 import { isShallow } from '../../core/web/json-depth.ts'
-import { isChangedAfter } from '../platforms/changes.ts'
 import type { Viewer } from '../platforms/visibility.ts'
 import { User } from '../users/entities.ts'
 import { checkName, requireOwn, requireReadable, unknownCollection, withName } from './access.ts'
@@ -68,7 +66,7 @@ export function createSmartCollections (app: FastifyInstance) {
   }
 
   async function get (em: EntityManager, viewer: Viewer, id: number): Promise<SmartCollectionView> {
-    const [view] = await toViews(em, viewer, await selectSmartCollections(em, viewer, sql<boolean>`c.id = ${id}`))
+    const [view] = await toViews(em, viewer, await selectSmartCollections(em, viewer, { id }))
     if (view === undefined) throw unknownCollection(id)
     return view
   }
@@ -80,8 +78,7 @@ export function createSmartCollections (app: FastifyInstance) {
     },
 
     async list (em: EntityManager, viewer: Viewer, updatedAfter: string | undefined): Promise<SmartCollectionView[]> {
-      const condition = updatedAfter === undefined ? sql<boolean>`true` : isChangedAfter('c.updated_at', updatedAfter)
-      return await toViews(em, viewer, await selectSmartCollections(em, viewer, condition))
+      return await toViews(em, viewer, await selectSmartCollections(em, viewer, { updated_after: updatedAfter }))
     },
 
     listIds: (em: EntityManager, viewer: Viewer): Promise<number[]> => selectCollectionIds(em, viewer, 'smart'),
