@@ -11,6 +11,8 @@ import { AuditEvent } from './audit/entities.ts'
 import channels from './channels/index.ts'
 import { ChannelDelivery, NotificationChannel } from './channels/entities.ts'
 import circuits from './circuits/index.ts'
+import collections from './collections/index.ts'
+import { Collection, CollectionRom, SmartCollection } from './collections/entities.ts'
 import devices from './devices/index.ts'
 import { Device, DevicePresence } from './devices/entities.ts'
 import exports from './exports/index.ts'
@@ -63,7 +65,7 @@ export const features: AppOptions['features'] = {
     ClientToken, PairingCode, DeviceAuthorization, AuditEvent, Platform, FormerPlatform, Firmware, Rom, FormerRom,
     RomFile, RomMatch, RomRename, RomUser, Task, Notification, NotificationChannel, ChannelDelivery, DevicePresence,
     InstallRequest, Asset, AssetVersion, DeletedAccount, DeviceSync, SyncBase, SyncSession, PlaySession, ActivityEntry,
-    CrashedFile, ProviderAccount, LibraryVersion, Note
+    CrashedFile, ProviderAccount, LibraryVersion, Collection, CollectionRom, SmartCollection, Note
   ],
   migrations,
   checks: [requireOwnUploads],
@@ -82,6 +84,7 @@ export const features: AppOptions['features'] = {
     tokens,
     platforms,
     roms,
+    collections,
     setup,
     settings,
     editing,

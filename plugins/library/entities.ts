@@ -21,7 +21,7 @@ export const LibraryVersion = defineEntity({
 const CHANGES = ['insert', 'update', 'delete'] as const
 
 /** Has each statement that changes a table counted. */
-export const countChanges = (table: string, what: 'library' | 'assets' = 'library') => ({
+export const countChanges = (table: string, what: 'library' | 'assets' | 'collections' = 'library') => ({
   name: 'note_change',
   timing: 'after' as const,
   events: [...CHANGES],

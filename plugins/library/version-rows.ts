@@ -1,8 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { sql } from 'kysely'
 
-/** What changed: the library by people, or by scans; somebody's assets; which ROMs a user sees; any mark of a user. */
-export type VersionKind = 'edits' | 'scans' | 'assets' | 'shown' | 'marks'
+/**
+ * What changed: the library by people, or by scans; somebody's assets or collections; which ROMs a user sees; any mark
+ * of a user.
+ */
+export type VersionKind = 'edits' | 'scans' | 'assets' | 'collections' | 'shown' | 'marks'
 
 /** How often everything changed before this moment. What is read later is at least as new. */
 export interface Moment {

@@ -102,6 +102,12 @@ export function createPermissions (app: FastifyInstance) {
     /** What several accounts may do and see, by user id. */
     listAccess: (userIds: readonly number[]) => loadAccess(app.pg, userIds),
 
+    /** Several accounts as viewers, by user id. */
+    async listViewers (userIds: readonly number[]): Promise<Map<number, Pick<Caller, 'id' | 'access'>>> {
+      if (userIds.length === 0) return new Map()
+      return new Map([...await loadAccess(app.pg, [...new Set(userIds)])].map(([id, access]) => [id, { id, access }]))
+    },
+
     /** Who looks at what may be open to anyone: the caller, or a guest who sees what the default group sees. */
     viewerOf: async (request: FastifyRequest): Promise<Pick<Caller, 'id' | 'access'>> =>
       request.caller ?? { id: GUEST_ID, access: await loadGuestAccess(app.pg) },

@@ -12,6 +12,17 @@ export async function openImage (input: SharpInput): Promise<Sharp> {
   return sharp(input, { limitInputPixels: PIXELS_MAX })
 }
 
+/** A small cover is 20 % of the large one when that is at least this high, else 40 %. */
+const TALL_COVER_PIXELS = 1_000
+
+/** The small copy of a cover, in memory: an image library's own writing does not say that a disk is full. */
+export async function makeSmallCover (file: string, extension: string, height: number): Promise<Buffer> {
+  const scale = height >= TALL_COVER_PIXELS ? 0.2 : 0.4
+  const format = extension === 'jpg' ? 'jpeg' : extension as 'png' | 'webp' | 'gif' | 'avif'
+  const rows = Math.max(1, Math.round(height * scale))
+  return await (await openImage(file)).resize({ height: rows }).toFormat(format).toBuffer()
+}
+
 const SAMPLE_POINTS = 32
 
 /** 32 × 32 points of a picture, three bytes each (red, green, blue), row by row; undefined for what is none. */

@@ -14,11 +14,12 @@ import { mediaTypeOf } from './media-types.ts'
 const MEDIA_FOLDERS = ['cover', 'screenshots', 'manual', 'soundtrack', BADGE_FOLDER, ...MEDIA_KINDS]
 const NAME = '[^/.][^/]*'
 const ROM_PATH = new RegExp(`^roms/\\d+/(?<rom>\\d{1,10})/(?:${MEDIA_FOLDERS.join('|')})/${NAME}$`, 's')
+const COLLECTION_PATH = new RegExp(`^collections/(?<collection>\\d{1,10})/cover/${NAME}$`, 's')
 /** What is served from the folder; what belongs to users has its own routes. */
 const SERVED_PATHS = [
   ROM_PATH,
   new RegExp(`^platforms/(?:${NAME}/)?${NAME}$`, 's'),
-  new RegExp(`^collections/\\d+/cover/${NAME}$`, 's')
+  COLLECTION_PATH
 ]
 
 /** A file that an address names. */
@@ -30,14 +31,15 @@ export interface Resource {
   isOpen: boolean
 }
 
-/** Whether a caller sees the ROM with this id, as an address names it. */
-type SeesRom = (em: EntityManager, caller: Caller, id: string) => Promise<boolean>
+/** Whether a caller sees the ROM or the collection with this id, as an address names it. */
+type Sees = (em: EntityManager, caller: Caller, id: string) => Promise<boolean>
 
 export function createResources (config: Config, secrets: Secrets) {
   const folder = join(config.data_dir, 'resources')
   const isPublic = config.resources.public
   const plain = createAddresses(null)
-  let seesRom: SeesRom = async () => false
+  let seesRom: Sees = async () => false
+  let seesCollection: Sees = async () => false
 
   return {
     /** Addresses for somebody who may see what they name: they open it without a credential. */
@@ -59,10 +61,18 @@ export function createResources (config: Config, secrets: Secrets) {
     },
 
     /** Until whoever knows ROMs says who sees one, administrators alone see what belongs to it. */
-    guardRoms (check: SeesRom): void { seesRom = check },
+    guardRoms (check: Sees): void { seesRom = check },
+
+    /** Until whoever knows collections says who sees one, nobody does. */
+    guardCollections (check: Sees): void { seesCollection = check },
 
     /** @throws ApiError NOT_FOUND unless the caller may see what the file belongs to. */
     async checkVisible (em: EntityManager, caller: Caller, { path }: Resource): Promise<void> {
+      const collectionId = COLLECTION_PATH.exec(path)?.groups?.collection
+      if (collectionId !== undefined) {
+        if (await seesCollection(em, caller, collectionId)) return
+        throw notFound('Resource not found')
+      }
       if (caller.access.is_admin) return
       const romId = ROM_PATH.exec(path)?.groups?.rom
       if (romId === undefined || !await seesRom(em, caller, romId)) throw notFound('Resource not found')

@@ -6,13 +6,14 @@ import { PLAY_STATUSES } from './entities.ts'
 import type { ListRomsQuery, ScopeQuery } from './list-query.ts'
 import { gameFieldsIn } from './game-fields.ts'
 import type { RomProviders } from './providers.ts'
-import { isRomVisible } from './visibility.ts'
+import { VIRTUAL_TYPES, readVirtualId } from './virtual-collections.ts'
+import { isCollectionVisible, isRomVisible } from './visibility.ts'
 
 /** A condition on `roms` aliased `r` and the viewer's marks `u`. */
 export type Condition = RawBuilder<boolean>
 type Logic = 'any' | 'all' | 'none'
 
-const NOTHING = sql<boolean>`false`
+export const NOTHING: Condition = sql<boolean>`false`
 const HASH = /^(?:[\da-f]{8}|[\da-f]{32}|[\da-f]{40})$/i
 const FLAG_MARKS = ['now_playing', 'backlogged', 'hidden'] as const
 
@@ -52,6 +53,12 @@ const hasSiblings = (keys: readonly string[], viewer: Viewer): Condition => sql<
   select unnest(array_agg(r.id)) from rom_matches m join roms r on r.id = m.rom_id
   where m.provider = any(${keys}::text[]) and ${isRomVisible(viewer)}
   group by r.platform_id, m.provider, m.provider_id having count(*) > 1)`
+
+/** The same, where it is asked of one ROM. */
+const hasSibling = (keys: readonly string[], viewer: Viewer): Condition => sql<boolean>`exists (
+  select 1 from rom_matches a join rom_matches b on b.provider = a.provider and b.provider_id = a.provider_id
+  where a.rom_id = r.id and b.rom_id <> a.rom_id and a.provider = any(${keys}::text[]) and (b.rom_id, r.platform_id) in (
+    select r.id, r.platform_id from roms r where r.id = b.rom_id and ${isRomVisible(viewer)}))`
 
 const isVerified = sql<boolean>`exists (select 1 from rom_matches m where m.rom_id = r.id and m.provider = 'hasheous'
   and jsonb_path_exists(m.match, '$.metadata.keyvalue() ? (@.key like_regex "_match$" && @.value == true)', '{}', true))`
@@ -103,13 +110,35 @@ function matchesTerm (term: string): Condition | null {
   return alternatives.length === 0 ? null : some(alternatives.map((words) => every(words.map(matchesWord))))
 }
 
-/** Which part of the library is looked at. */
-export function scopeConditions (query: ScopeQuery, term = ''): Condition[] {
+/** In one of the plain collections under a condition that the viewer sees. */
+const isCollected = (viewer: Viewer, condition: Condition): Condition => sql<boolean>`r.id in (
+  select l.rom_id from collection_roms l join collections c on c.id = l.collection_id
+  where ${condition} and ${isCollectionVisible(viewer)})`
+
+const isFavorite = (viewer: Viewer): Condition =>
+  isCollected(viewer, sql<boolean>`c.user_id = ${viewer?.id ?? -1} and c.is_favorite`)
+
+function isInVirtual (id: string): Condition {
+  const collection = readVirtualId(id)
+  if (collection === null) return NOTHING
+  return sql<boolean>`${sql.ref(`r.${VIRTUAL_TYPES[collection.type]}`)} @> ${[collection.name]}::text[]`
+}
+
+/**
+ * Which part of the library is looked at.
+ *
+ * @param smart the condition of the smart collection that the query names, if it names one
+ */
+export function scopeConditions (
+  viewer: Viewer, query: ScopeQuery, term: string, smart: Condition | null
+): Condition[] {
   const conditions: Condition[] = []
   const platforms = query.platform_id === undefined ? query.platform_ids : [...query.platform_ids, query.platform_id]
   if (platforms.length > 0) conditions.push(sql<boolean>`r.platform_id = any(${platforms}::int[])`)
-  const collections = [query.collection_id, query.virtual_collection_id, query.smart_collection_id]
-  if (collections.some((id) => id !== undefined)) conditions.push(NOTHING)
+  const { collection_id: collection, virtual_collection_id: virtual } = query
+  if (collection !== undefined) conditions.push(isCollected(viewer, sql<boolean>`c.id = ${collection}`))
+  if (virtual !== undefined) conditions.push(isInVirtual(virtual))
+  if (smart !== null) conditions.push(smart)
   const matching = matchesTerm(term)
   if (matching !== null) conditions.push(matching)
   return conditions
@@ -124,12 +153,12 @@ const FLAGS = {
   has_soundtrack: sql<boolean>`r.has_soundtrack`
 } as const
 
-function flagConditions (query: ListRomsQuery, providers: RomProviders, viewer: Viewer): Condition[] {
+function flagConditions (query: ListRomsQuery, providers: RomProviders, viewer: Viewer, isOfOne: boolean): Condition[] {
   const flags: Record<string, Condition> = {
     ...FLAGS,
     matched: isMatchedBy(providers.identifying),
-    duplicate: hasSiblings(providers.identifying, viewer),
-    favorite: NOTHING,
+    duplicate: (isOfOne ? hasSibling : hasSiblings)(providers.identifying, viewer),
+    favorite: isFavorite(viewer),
     has_saves: hasAsset(viewer, 'save'),
     has_states: hasAsset(viewer, 'state')
   }
@@ -178,11 +207,17 @@ function providerConditions (query: ListRomsQuery, providers: RomProviders): Con
   return [combine(keys.map((key) => isMatchedBy([key])), readLogic(query.metadata_providers_logic))]
 }
 
-/** Everything that narrows a list within its scope, but for what the viewer hid. */
-export function filterConditions (query: ListRomsQuery, providers: RomProviders, viewer: Viewer): Condition[] {
+/**
+ * Everything that narrows a list within its scope, but for what the viewer hid.
+ *
+ * @param isOfOne whether it is to be asked of one ROM, and not of all
+ */
+export function filterConditions (
+  query: ListRomsQuery, providers: RomProviders, viewer: Viewer, isOfOne: boolean
+): Condition[] {
   return [
     ...(query.updated_after === undefined ? [] : [isChangedAfter('r.updated_at', query.updated_after)]),
-    ...flagConditions(query, providers, viewer),
+    ...flagConditions(query, providers, viewer, isOfOne),
     ...listConditions(query),
     ...playerCountCondition(query),
     ...statusConditions(query),

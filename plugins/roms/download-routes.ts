@@ -5,6 +5,7 @@ import type { RouteAccess } from '../../core/access/auth.ts'
 import { callerOf } from '../../core/access/auth.ts'
 import { badRequest } from '../../core/errors.ts'
 import type { Routes } from '../../core/typebox.ts'
+import { ScopeQuery } from './list-query.ts'
 import { type Download, readIdList } from './downloads.ts'
 
 const tags = ['roms']
@@ -19,27 +20,27 @@ const ContentQuery = Type.Object({
   hidden_folder: Type.String({ default: '', description: '`true` puts everything below `.hidden/`' })
 })
 const FileContentParams = Type.Object({ file_id: Id, file_name: Type.String({ description: 'Any' }) })
-const NO_COLLECTIONS = 'Holds nothing while there are no collections'
 const ManyQuery = Type.Object({
   rom_ids: Type.Optional(Type.String({ description: 'Ids with commas between them' })),
-  platform_id: Type.Optional(Id),
-  collection_id: Type.Optional(Type.Integer({ description: NO_COLLECTIONS })),
-  smart_collection_id: Type.Optional(Type.Integer({ description: NO_COLLECTIONS })),
-  virtual_collection_id: Type.Optional(Type.String({ description: NO_COLLECTIONS })),
+  ...Type.Omit(ScopeQuery, ['platform_ids']).properties,
   filename: Type.String({ default: '', maxLength: 255, description: 'Name of the zip' })
 })
 
-/** @throws ApiError BAD_REQUEST when nothing is selected. */
-function selectorOf (query: Static<typeof ManyQuery>): { platformId: number } | { romIds: number[] } {
-  const { platform_id: platformId, rom_ids: romIds = '' } = query
-  const { collection_id: plain, smart_collection_id: smart, virtual_collection_id: virtual } = query
-  if (platformId !== undefined) return { platformId }
-  if (plain !== undefined || smart !== undefined || virtual !== undefined) return { romIds: [] }
-  if (romIds === '') throw badRequest('Say what to download: rom_ids or platform_id')
-  return { romIds: readIdList('rom_ids', romIds) }
-}
-
 const routes: Routes = async (app) => {
+  /** @throws ApiError BAD_REQUEST when nothing is selected. */
+  async function readSelector (
+    request: FastifyRequest, { rom_ids: romIds = '', filename: _name, ...scope }: Static<typeof ManyQuery>
+  ): Promise<{ platformId: number } | { romIds: number[] }> {
+    const { platform_id: platformId, ...collections } = scope
+    if (platformId !== undefined) return { platformId }
+    if (Object.keys(collections).length > 0) {
+      const query = { platform_ids: [], ...collections }
+      return { romIds: await app.roms.listScope(request.em, callerOf(request), query) }
+    }
+    if (romIds === '') throw badRequest('Say what to download: rom_ids, platform_id, or the id of a collection')
+    return { romIds: readIdList('rom_ids', romIds) }
+  }
+
   /** A reply that leaves the stream to the server, which gives it up when the client goes away. */
   async function sendDownload (request: FastifyRequest, reply: FastifyReply, download: Download) {
     if (download.kind === 'file') {
@@ -73,7 +74,7 @@ const routes: Routes = async (app) => {
       config: { scopes: ['roms.read'] },
       handler: async (request, reply) => {
         const download = await app.downloads.openMany(
-          request.em, callerOf(request), selectorOf(request.query), request.query.filename)
+          request.em, callerOf(request), await readSelector(request, request.query), request.query.filename)
         return await sendDownload(request, reply, download)
       }
     })

@@ -38,11 +38,14 @@ export function needsIndex (query: ListRomsQuery, order: Order): boolean {
     !order.isIndexed || nameList(query).some(([name]) => !SCOPE_AND_ORDER.has(name))
 }
 
-/** What a list depends on besides the library. */
-function kindsOf (query: ListPart, order: Order): VersionKind[] {
-  const byMarks = order.needsMarks || query.last_played !== undefined || (query.statuses ?? []).length > 0
+/** What a list depends on besides the library. The filter of a smart collection may ask for anything. */
+function kindsOf (query: ListPart, order: Order | null): VersionKind[] {
+  if (query.smart_collection_id !== undefined) return ['shown', 'marks', 'assets', 'collections']
+  const byMarks = order?.needsMarks === true || query.last_played !== undefined || (query.statuses ?? []).length > 0
   const byAssets = query.has_saves !== undefined || query.has_states !== undefined
-  return ['shown', ...(byMarks ? ['marks' as const] : []), ...(byAssets ? ['assets' as const] : [])]
+  const byCollections = query.collection_id !== undefined || query.favorite !== undefined
+  return ['shown', ...(byMarks ? ['marks' as const] : []), ...(byAssets ? ['assets' as const] : []),
+    ...(byCollections ? ['collections' as const] : [])]
 }
 
 /** The condition has to follow from the viewer, the query and what `by` says alone. */
@@ -70,7 +73,7 @@ export function createKeptLists () {
         () => selectPageIndex(em, viewer?.id ?? null, condition, order)),
 
     filterValues: (em: EntityManager, { viewer, moment, query, condition }: KeptList): Promise<RomFilters> =>
-      filterValues.get(moment, { viewer: viewerKey(viewer), of: nameList(query), kinds: ['shown'] },
+      filterValues.get(moment, { viewer: viewerKey(viewer), of: nameList(query), kinds: kindsOf(query, null) },
         () => selectFilterValues(em, viewer?.id ?? null, condition))
   }
 }

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { Id, Limit, Offset, StoredText } from '../../core/typebox.ts'
+import { ID_MAX, Id, Limit, Offset, StoredText } from '../../core/typebox.ts'
 
 const LIST_MAX = 1_000
 const TEXT_MAX = 1_000
@@ -8,20 +8,19 @@ const Flag = (description: string) => Type.Optional(Type.Boolean({ description }
 const Sidecar = (name: string) => Type.Boolean({ default: true, description: `Whether ${name} is filled` })
 const Texts = (description: string) =>
   Type.Array(StoredText({ maxLength: TEXT_MAX }), { default: [], maxItems: LIST_MAX, description })
+const IdOf = (description: string) => Type.Integer({ minimum: 1, maximum: ID_MAX, description })
 const Ids = Type.Array(Id, { default: [], maxItems: LIST_MAX })
 const Logic = Type.String({ default: 'any', description: '`any`, `all` or `none` of the values; anything else means any' })
 const Old = (name: string) => Type.Optional(StoredText({
   maxLength: TEXT_MAX, deprecated: true, description: `One value of ${name}, as older apps send it`
 }))
-const NOT_YET = 'true matches nothing while there is no such feature, false filters nothing'
-const NO_ROWS = 'Matches nothing while there are no collections'
 
 export const ScopeQuery = Type.Object({
   platform_ids: Ids,
   platform_id: Type.Optional(Id),
-  collection_id: Type.Optional(Type.Integer({ minimum: 1, description: NO_ROWS })),
-  virtual_collection_id: Type.Optional(Type.String({ description: NO_ROWS })),
-  smart_collection_id: Type.Optional(Type.Integer({ minimum: 1, description: NO_ROWS }))
+  collection_id: Type.Optional(IdOf('A plain collection of yours, or a public one')),
+  virtual_collection_id: Type.Optional(Type.String({ maxLength: TEXT_MAX, description: 'A virtual collection' })),
+  smart_collection_id: Type.Optional(IdOf('A smart collection of yours, or a public one; its filter is applied for you'))
 })
 export type ScopeQuery = Static<typeof ScopeQuery>
 
@@ -51,7 +50,7 @@ export const ListRomsQuery = Type.Object({
   }),
   ...ScopeQuery.properties,
   matched: Flag('Known to a metadata provider'),
-  favorite: Flag(NOT_YET),
+  favorite: Flag('In a favourite list of yours'),
   duplicate: Flag('Has siblings'),
   last_played: Flag('You played it'),
   playable: Flag('Its platform can be played in a browser'),

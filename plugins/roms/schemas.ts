@@ -140,10 +140,11 @@ const RomFields = Type.Object({
 const SimpleFields = Type.Object({
   screenshot_path: Nullable(Type.String({ description: 'In lists of what you played: the picture of your newest save, else the title screen, else a screenshot' }))
 })
-const Empty = Type.Array(Type.Object({}, { additionalProperties: true }))
+const UserCollectionSchema = Type.Object({ id: Type.Integer(), name: Type.String(), is_smart: Type.Boolean() })
+export type UserCollectionView = Static<typeof UserCollectionSchema>
 const DetailedFields = Type.Object({
   ...RomAssetFields,
-  user_collections: Empty,
+  user_collections: Type.Array(UserCollectionSchema, { description: 'Yours and public ones that hold it: plain ones, then smart ones' }),
   all_user_notes: Type.Array(UserNoteSchema)
 })
 

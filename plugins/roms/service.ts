@@ -12,28 +12,27 @@ import { selectNotes } from '../notes/rows.ts'
 import { toNoteView } from '../notes/views.ts'
 import type { Viewer } from '../platforms/visibility.ts'
 import {
-  type Condition, type HashQuery, every, filterConditions, hasHash, isNotHidden, scopeConditions
+  type Condition, type HashQuery, NOTHING, every, filterConditions, hasHash, isNotHidden, scopeConditions
 } from './conditions.ts'
 import { noFilterValues } from './filter-value-rows.ts'
 import { isRepresentative } from './grouping.ts'
-import { createKeptLists, needsIndex } from './kept-lists.ts'
+import { selectCriteria, selectHolding, selectMemberships } from './collection-rows.ts'
+import { type Criteria, readCriteria } from './criteria.ts'
+import { type KeptList, createKeptLists, needsIndex } from './kept-lists.ts'
 import { type ListRomsQuery, type ScopeQuery, pickScope, withOldNames } from './list-query.ts'
 import { type MarksChange, writeMarks } from './mark-rows.ts'
 import { type Order, readOrder } from './order.ts'
 import type { PageIndex } from './page-index-rows.ts'
 import { noteLastPlayed, notePlayed } from './played-rows.ts'
 import { type RomRow, hasVisible, markedRoms, selectFile, selectParts, selectProgress, selectRoms } from './rows.ts'
-import type { DetailedRomView, IdList, RomFileView, RomFilters, RomPage, RomUserView, RomView, SimpleRomView } from './schemas.ts'
+import type {
+  DetailedRomView, IdList, RomFileView, RomFilters, RomPage, RomUserView, RomView, SimpleRomView, UserCollectionView
+} from './schemas.ts'
 import { type RomProviders, createRomProviders } from './providers.ts'
 import { stillOf, toFileView, toRomView } from './views.ts'
 import { isRomVisible } from './visibility.ts'
 
 const toSimple = (view: RomView): SimpleRomView => ({ ...view, screenshot_path: null })
-
-async function toDetailed (em: EntityManager, viewer: Viewer, view: RomView): Promise<DetailedRomView> {
-  const [assets, notes] = await Promise.all([selectRomAssets(em, viewer, view.id), selectNotes(em, viewer, view.id)])
-  return { ...view, ...assets, user_collections: [], all_user_notes: notes.map(toNoteView) }
-}
 
 const unknownRom = (id: number) => notFound(`ROM with ID '${id}' not found`)
 
@@ -42,6 +41,16 @@ const NO_SCOPE: ScopeQuery = { platform_ids: [] }
 const NO_INDEX: PageIndex = { ids: new Int32Array(), json: '[]', characters: {} }
 
 const NO_PARTS = { matches: [], siblings: [], files: [] }
+
+interface ConditionOptions {
+  needsMarks: boolean
+  /** By which the one of a group is chosen that is shown. */
+  regionPriority?: readonly string[]
+  /** Of the smart collection that the list is narrowed to. */
+  smart?: Condition | null
+  /** Whether it is asked of one ROM, and not of all. */
+  isOfOne?: boolean
+}
 
 /** The first ROM by any of the ids given, which are keyed by provider. */
 function hasSourceId (ids: Readonly<Record<string, number | string>>): Condition {
@@ -105,20 +114,56 @@ export function createRoms (app: FastifyInstance, config: Config) {
     return view
   }
 
-  /** The whole condition of a list; what the viewer hid goes after the groups are made. */
+  /** The condition of a list that is no part of another one; what the viewer hid goes after the groups are made. */
   function listCondition (
-    viewer: Viewer, query: ListRomsQuery, needsMarks: boolean, regionPriority: readonly string[]
+    viewer: Viewer, query: ListRomsQuery,
+    { needsMarks, regionPriority = [], smart = null, isOfOne = false }: ConditionOptions
   ): Condition {
     const narrowed = every([
       isRomVisible(viewer),
-      ...scopeConditions(query, query.search_term),
-      ...filterConditions(query, providers, viewer),
+      ...scopeConditions(viewer, query, query.search_term, smart),
+      ...filterConditions(query, providers, viewer, isOfOne),
       ...(needsMarks ? [sql<boolean>`u.id is not null`] : [])
     ])
-    const shown = query.statuses.includes('hidden') ? [] : [isNotHidden(viewer)]
+    const shown = query.statuses.includes('hidden') || smart !== null ? [] : [isNotHidden(viewer)]
     if (!query.group_by_meta_id) return every([narrowed, ...shown])
     const tables = markedRoms(userOf(viewer))
     return every([isRepresentative(tables, narrowed, providers.identifying, regionPriority), ...shown])
+  }
+
+  /** What a stored filter asks for, and in which order. */
+  function readFilter (viewer: Viewer, criteria: Criteria, isOfOne = false): Pick<KeptList, 'query' | 'condition'> & { order: Order } {
+    const query = readCriteria(criteria)
+    const order = readOrder(query.order_by, query.order_dir, providers)
+    return { query, order, condition: listCondition(viewer, query, { needsMarks: order.needsMarks, isOfOne }) }
+  }
+
+  /** The condition of the smart collection that a query names; null when it names none. */
+  async function smartCondition (
+    em: EntityManager, viewer: Viewer, { smart_collection_id: id }: ScopeQuery
+  ): Promise<Condition | null> {
+    if (id === undefined) return null
+    const criteria = await selectCriteria(em, viewer, id)
+    return criteria === null ? NOTHING : readFilter(viewer, criteria).condition
+  }
+
+  /** The collections a viewer sees that hold a ROM; smart ones hold what they find for their owners. */
+  async function selectCollections (em: EntityManager, viewer: Viewer, romId: number): Promise<UserCollectionView[]> {
+    const rows = await selectHolding(em, viewer, romId)
+    const smart = rows.flatMap(({ filter_criteria: criteria, ...row }) =>
+      criteria === null ? [] : [{ ...row, criteria }])
+    const owners = await app.permissions.listViewers(smart.map((row) => row.user_id))
+    const holding = await selectMemberships(em, romId, smart.map(({ id, user_id: userId, criteria }) =>
+      ({ key: id, userId, condition: readFilter(owners.get(userId) ?? null, criteria, true).condition })))
+    return rows.filter(({ id, filter_criteria: criteria }) => criteria === null || holding.has(id))
+      .map(({ id, name, filter_criteria: criteria }) => ({ id, name, is_smart: criteria !== null }))
+  }
+
+  async function toDetailed (em: EntityManager, viewer: Viewer, view: RomView): Promise<DetailedRomView> {
+    const [assets, collections, notes] = await Promise.all([
+      selectRomAssets(em, viewer, view.id), selectCollections(em, viewer, view.id), selectNotes(em, viewer, view.id)
+    ])
+    return { ...view, ...assets, user_collections: collections, all_user_notes: notes.map(toNoteView) }
   }
 
   /** The page of a list, and what is known of the whole list where it was needed. */
@@ -127,7 +172,8 @@ export function createRoms (app: FastifyInstance, config: Config) {
   ): Promise<{ rows: RomRow[], index: PageIndex }> {
     const { limit, offset } = query
     const by = query.group_by_meta_id ? config.scan.priority.region : []
-    const condition = listCondition(viewer, query, order.needsMarks, by)
+    const smart = await smartCondition(em, viewer, query)
+    const condition = listCondition(viewer, query, { needsMarks: order.needsMarks, regionPriority: by, smart })
     if (!needsIndex(query, order)) {
       const tail = sql`order by ${order.by} limit ${limit} offset ${offset}`
       return { rows: await selectRoms(em, userOf(viewer), condition, tail), index: NO_INDEX }
@@ -136,20 +182,25 @@ export function createRoms (app: FastifyInstance, config: Config) {
     return { rows: await selectByIds(em, viewer, [...index.ids.subarray(offset, offset + limit)]), index }
   }
 
-  const inScope = (viewer: Viewer, query: ScopeQuery, term: string): Condition =>
-    every([isRomVisible(viewer), isNotHidden(viewer), ...scopeConditions(query, term)])
+  async function inScope (em: EntityManager, viewer: Viewer, query: ScopeQuery, term: string): Promise<Condition> {
+    const smart = await smartCondition(em, viewer, query)
+    const shown = smart === null ? [isNotHidden(viewer)] : []
+    return every([isRomVisible(viewer), ...shown, ...scopeConditions(viewer, query, term, smart)])
+  }
 
   /** All ROMs of a part of the library by name. */
   async function indexScope (em: EntityManager, viewer: Viewer, query: ScopeQuery): Promise<PageIndex> {
     const moment = await selectMoment(em, userOf(viewer))
-    return await lists.index(em, { viewer, moment, query, condition: inScope(viewer, query, '') }, readOrder('', '', providers))
+    const condition = await inScope(em, viewer, query, '')
+    return await lists.index(em, { viewer, moment, query, condition }, readOrder('', '', providers))
   }
 
   async function listFilterValues (
     em: EntityManager, viewer: Viewer, moment: Moment, query: ScopeQuery, term: string
   ): Promise<RomFilters> {
     const scope = { ...pickScope(query), search_term: term }
-    return await lists.filterValues(em, { viewer, moment, query: scope, condition: inScope(viewer, query, term) })
+    const condition = await inScope(em, viewer, query, term)
+    return await lists.filterValues(em, { viewer, moment, query: scope, condition })
   }
 
   return {
@@ -184,6 +235,17 @@ export function createRoms (app: FastifyInstance, config: Config) {
     async listIds (em: EntityManager, viewer: Viewer): Promise<IdList> {
       const { json } = await indexScope(em, viewer, NO_SCOPE)
       return { json }
+    },
+
+    /** The ids of those in a part of the library, by name. */
+    listScope: async (em: EntityManager, viewer: Viewer, query: ScopeQuery): Promise<number[]> =>
+      [...(await indexScope(em, viewer, query)).ids],
+
+    /** The ids of all that a stored filter finds for somebody, in its order. */
+    async listFiltered (em: EntityManager, viewer: Viewer, criteria: Criteria): Promise<Int32Array> {
+      const moment = await selectMoment(em, userOf(viewer))
+      const { order, ...filter } = readFilter(viewer, criteria)
+      return (await lists.index(em, { viewer, moment, ...filter }, order)).ids
     },
 
     async pickRandom (em: EntityManager, viewer: Viewer, query: ScopeQuery): Promise<SimpleRomView | null> {

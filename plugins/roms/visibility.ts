@@ -23,3 +23,10 @@ export function isRomVisible (viewer: Viewer): RawBuilder<boolean> {
   if (viewer === null || viewer.access.is_admin) return sql<boolean>`true`
   return sql<boolean>`(${isNotHidden(viewer, 'platforms', 'r.platform_id')} and ${isNotHidden(viewer, 'roms', 'r.id')} and ${isOfAge(viewer)})`
 }
+
+/**
+ * The condition under which a viewer sees a collection, aliased `c`: its own, and those that are public. Administrators
+ * are no exception.
+ */
+export const isCollectionVisible = (viewer: Viewer): RawBuilder<boolean> =>
+  viewer === null ? sql<boolean>`true` : sql<boolean>`(c.user_id = ${viewer.id} or c.is_public)`

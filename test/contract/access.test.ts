@@ -58,7 +58,10 @@ async function makeThings () {
   const [deletedSave, deletedState] = [await addAsset('save', new Date()), await addAsset('state', new Date())]
   const version = await insert(`insert into asset_versions (asset_id, file_name, sha1, disk_path, content_updated_at)
     values ($1, 'x', 'x', 'x', now())`, [save])
+  const collection = await insert("insert into collections (user_id, name) values ($1, 'x')", [owner])
+  const smart = await insert("insert into smart_collections (user_id, name, filter_criteria) values ($1, 'x', '{}')", [owner])
   return {
+    collection, smart,
     save, state, screenshot, version, deletedSave, deletedState, user: owner, platform, rom, file, token, session,
     notification, channel, sync, playSession, player, install, note
   }
@@ -89,6 +92,16 @@ const FOREIGN: Record<string, [path: string, status: number]> = {
   deleteRomNote: [`/api/roms/${things.rom}/notes/${things.note}`, 404],
   getRomFile: [`/api/roms/${things.file}/files`, 404],
   getRomContent: [`/api/roms/${things.rom}/content/Game.sfc`, 404],
+  // Whose id names a collection is told that it is another's.
+  getCollection: [`/api/collections/${things.collection}`, 403],
+  updateCollection: [`/api/collections/${things.collection}`, 403],
+  deleteCollection: [`/api/collections/${things.collection}`, 403],
+  addCollectionRoms: [`/api/collections/${things.collection}/roms`, 403],
+  removeCollectionRoms: [`/api/collections/${things.collection}/roms`, 403],
+  getSmartCollection: [`/api/collections/smart/${things.smart}`, 403],
+  updateSmartCollection: [`/api/collections/smart/${things.smart}`, 403],
+  deleteSmartCollection: [`/api/collections/smart/${things.smart}`, 403],
+  getVirtualCollection: ['/api/collections/virtual/eyJuYW1lIjogIngiLCAidHlwZSI6ICJnZW5yZSJ9', 404],
   updateNotificationChannel: [`/api/notification-channels/${things.channel}`, 404],
   deleteNotificationChannel: [`/api/notification-channels/${things.channel}`, 404],
   testNotificationChannel: [`/api/notification-channels/${things.channel}/test`, 404],
@@ -148,6 +161,10 @@ const FOREIGN: Record<string, [path: string, status: number]> = {
 const BODIES: Record<string, object> = {
   updateNotificationChannel: { enabled: false },
   confirmNotificationChannel: { code: '123456' },
+  updateCollection: { name: 'his', rom_ids: '[]' },
+  addCollectionRoms: { rom_ids: [things.rom] },
+  removeCollectionRoms: { rom_ids: [things.rom] },
+  updateSmartCollection: { name: 'his' },
   updateSaveVisibility: { is_public: false },
   updateStateVisibility: { is_public: false },
   updateScreenshot: { is_public: false },
@@ -169,7 +186,7 @@ const IGNORED: Record<string, object> = Object.fromEntries(['activity:start', 'a
   .map((name) => [name, { rom_id: things.rom, device_id: things.player, user_id: things.user }]))
 
 const TABLES = ['sync_sessions', 'devices', 'install_requests', 'play_sessions', 'activity_entries', 'client_tokens', 'sessions', 'roms', 'rom_users', 'notes', 'platforms', 'pairing_codes', 'notifications',
-  'notification_channels']
+  'notification_channels', 'collections', 'collection_roms', 'smart_collections']
 const dump = async () => JSON.stringify(await Promise.all(TABLES
   .map(async (table) => (await app.pg.query(`select * from ${table} order by 1`)).rows as unknown[])))
 

@@ -4,7 +4,7 @@ import t from 'tap'
 import { SERVER_DIR } from '../../core/server-dir.ts'
 import { type AssetItem, PNG, createClient, listStored } from '../plugins/assets-support.ts'
 import { addRom } from '../plugins/roms-support.ts'
-import { buildTestApp, shareTestApp } from '../support.ts'
+import { type TestApp, buildTestApp, shareTestApp } from '../support.ts'
 
 /**
  * What went wrong in a server of this kind before, by number. Each has a test whose title begins with its number, here
@@ -16,9 +16,6 @@ const NUMBERS = Array.from({ length: 17 }, (_, index) => `V${index + 1}`)
 const AWAITED: readonly { routes: RegExp, title: string }[] = [
   { routes: /^\/api\/raw\b/, title: 'V1, raw assets: ' },
   { routes: /^\/api\/raw\b/, title: 'V10, raw assets: ' },
-  { routes: /^\/api\/collections\b/, title: 'V3: ' },
-  { routes: /^\/api\/collections\b/, title: 'V4: ' },
-  { routes: /^\/api\/collections\b/, title: 'V9, collections: ' },
   { routes: /^\/api\/streaming\b/, title: 'V8, streaming: ' },
   { routes: /^\/api\/feeds\b/, title: 'V9, feeds: ' },
   { routes: /^\/api\/netplay\b/, title: 'V9, netplay: ' }
@@ -35,6 +32,8 @@ async function listTitles (): Promise<string[]> {
   return sources.flatMap((source) => [...source.matchAll(/\bt\.test\(['"`](V\d+(?:, [a-z ]+)?: )/g)].map(([, title]) => title ?? ''))
 }
 
+type Client = ReturnType<typeof createClient>
+
 /** What is wrong with these titles for a server that has these routes. */
 function findMissing (paths: readonly string[], titles: readonly string[]): string[] {
   const due = AWAITED.filter(({ routes }) => paths.some((path) => routes.test(path))).map(({ title }) => title)
@@ -50,8 +49,69 @@ t.test('every known vulnerability of what this server does has its test', async 
   const titles = await listTitles()
   t.same(findMissing(paths, titles), [])
   for (const title of titles) t.ok(NUMBERS.includes(title.split(/[:,]/, 1)[0] ?? ''), `${title} is one of ${NUMBERS.length}`)
-  t.same(findMissing([...paths, '/api/collections/{id}', '/api/raw/assets/{path}'], []).slice(-5),
-    ['V1, raw assets: ', 'V10, raw assets: ', 'V3: ', 'V4: ', 'V9, collections: '], 'a new feature asks for its tests')
+  t.same(findMissing([...paths, '/api/streaming/{id}', '/api/raw/assets/{path}'], []).slice(-3),
+    ['V1, raw assets: ', 'V10, raw assets: ', 'V8, streaming: '], 'a new feature asks for its tests')
+})
+
+/** A private collection of alice's of each kind that is kept, and one that she shows; a ROM is in all of them. */
+async function makeCollections (test: TestApp, alice: Client) {
+  const rom = await addRom(test, { fs_name: 'Game.sfc' })
+  const make = async (path: string, isPublic: boolean, name: string) =>
+    (await alice.send('POST', path, { is_public: isPublic }, [{ name: 'name', content: name }])).json<{ id: number }>().id
+  const plain = await make('/api/collections', false, 'a secret')
+  await alice.call('POST', `/api/collections/${plain}/roms`, { rom_ids: [rom] })
+  const shown = await make('/api/collections', true, 'shown')
+  return { rom, shown, plain, smart: await make('/api/collections/smart', false, 'a smart secret') }
+}
+
+t.test('V3: a private collection is told to nobody but its owner, not even to an administrator', async (t) => {
+  const test = await fresh(t)
+  const alice = createClient(test, await test.createUser('alice'))
+  const others = [createClient(test, await test.createUser('bob')), createClient(test, test.admin)]
+  const { rom, shown, plain, smart } = await makeCollections(test, alice)
+  for (const other of others) {
+    for (const path of [`/api/collections/${plain}`, `/api/collections/smart/${smart}`]) {
+      const { statusCode, body } = await other.call('GET', path)
+      t.equal(statusCode, 403, path)
+      t.notMatch(body, 'secret')
+    }
+    t.same(await other.get('/api/collections/identifiers'), [shown])
+    t.same(await other.get('/api/collections/smart/identifiers'), [])
+    for (const path of ['/api/collections', '/api/collections/smart', `/api/roms/${rom}`]) {
+      t.notMatch((await other.call('GET', path)).body, 'secret', path)
+    }
+    for (const query of [`collection_id=${plain}`, `smart_collection_id=${smart}`]) {
+      t.match(await other.get(`/api/roms?${query}`), { total: 0, rom_id_index: [], filter_values: { platforms: { length: 0 } } }, query)
+      t.equal((await other.call('GET', `/api/roms/random?${query}`)).body, 'null', query)
+      t.equal((await other.call('GET', `/api/roms/download?${query}`)).statusCode, 404, query)
+      t.match(await alice.get(`/api/roms?${query}`), { total: 1 }, `${query} by its owner`)
+    }
+  }
+})
+
+t.test('V4: nobody but its owner changes or deletes a collection, public or not', async (t) => {
+  const test = await fresh(t)
+  const alice = createClient(test, await test.createUser('alice'))
+  const others = [createClient(test, await test.createUser('bob')), createClient(test, test.admin)]
+  const { rom, shown, plain, smart } = await makeCollections(test, alice)
+  const read = async () => [await alice.get('/api/collections'), await alice.get('/api/collections/smart')]
+  const before = await read()
+  for (const other of others) {
+    for (const id of [plain, shown]) {
+      const replies = [
+        await other.call('DELETE', `/api/collections/${id}`),
+        await other.call('POST', `/api/collections/${id}/roms`, { rom_ids: [rom] }),
+        await other.call('DELETE', `/api/collections/${id}/roms`, { rom_ids: [rom] }),
+        await other.send('PUT', `/api/collections/${id}`, { is_public: true, remove_cover: true }, [{ name: 'rom_ids', content: '[]' }])
+      ]
+      for (const reply of replies) {
+        t.match([reply.statusCode, reply.json()], [403, { detail: `Permission denied for collection with id '${id}'` }])
+      }
+    }
+    t.equal((await other.call('DELETE', `/api/collections/smart/${smart}`)).statusCode, 403)
+    t.equal((await other.send('PUT', `/api/collections/smart/${smart}`, { is_public: true }, [])).statusCode, 403)
+  }
+  t.same(await read(), before)
 })
 
 t.test('V7: over TLS the cookies of a session go no other way', async (t) => {

@@ -1,6 +1,7 @@
 import pg from 'pg'
 import t from 'tap'
 import { seedLibrary } from '../bench/seed-library.ts'
+import { virtualId } from '../../plugins/roms/virtual-collections.ts'
 import { buildTestApp } from '../support.ts'
 
 /**
@@ -15,6 +16,10 @@ const client = new pg.Client({ connectionString: test.databaseUrl })
 await client.connect()
 t.teardown(() => client.end())
 await seedLibrary(client, ROMS, 1)
+await client.query(`insert into collections (user_id, name, is_favorite) values (1, 'Favourites', true);
+  insert into collection_roms (collection_id, rom_id) select 1, id from roms where id % 100 = 0;
+  insert into smart_collections (user_id, name, filter_criteria) values (1, 'Zero', '{"franchises": ["Zero"]}')`)
+const FRANCHISE = virtualId({ type: 'franchise', name: 'Zero' })
 
 /** How often all ROMs were read from the first to the last. */
 async function countScans (): Promise<number> {
@@ -40,6 +45,8 @@ const HOT = [
   `roms?${BARE}&tags=Hack`, `roms?${BARE}&companies=Harbor+Works+7`, `roms?${BARE}&franchises=Zero&collections=Amber`,
   `roms?${BARE}&statuses=finished`, `roms?${BARE}&has_saves=true`, `roms?${BARE}&order_by=last_played`,
   `roms?${BARE}&updated_after=2999-01-01T00:00:00Z`,
+  `roms?${BARE}&collection_id=1`, `roms?${BARE}&favorite=true`, `roms?${BARE}&virtual_collection_id=${FRANCHISE}`,
+  `roms?${BARE}&smart_collection_id=1`, 'collections', 'collections/1', 'collections/smart/1', 'roms/random?collection_id=1',
   'roms/7', 'roms/7/simple', 'roms/by-hash?md5_hash=c4ca4238a0b923820dcc509a6f75849b', 'roms/by-metadata-provider?igdb_id=5'
 ]
 
@@ -49,7 +56,7 @@ t.test('what is asked for often is found by an index', async (t) => {
 
 t.test('what is worked out of the whole library is worked out once', async (t) => {
   const whole = ['roms', 'roms?group_by_meta_id=true', 'roms?duplicate=true', 'roms?order_by=fs_size_bytes', 'roms?matched=false',
-    'roms?has_soundtrack=true', 'roms/filters', 'platforms', 'platforms/identifiers', 'platforms/3']
+    'roms?has_soundtrack=true', 'collections/virtual?type=all', `collections/virtual/${FRANCHISE}`, 'roms/filters', 'platforms', 'platforms/identifiers', 'platforms/3']
   for (const path of whole) await scansOf(path)
   for (const path of whole) t.equal(await scansOf(path), 0, path)
 })

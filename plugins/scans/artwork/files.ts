@@ -1,13 +1,11 @@
 import { glob, mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
-import { openImage } from '../../resources/image.ts'
+import { makeSmallCover, openImage } from '../../resources/image.ts'
 import { errorCode } from '../../../core/files/fs-error.ts'
 import { onDisk } from './failures.ts'
 import type { Origins, Piece } from './origins.ts'
 import type { Staging } from './staging.ts'
 
-/** A small cover is 20 % of the large one when that is at least this high, else 40 %. */
-const TALL_COVER_PIXELS = 1_000
 const IMAGE_EXTENSIONS: Record<string, string> = { jpeg: 'jpg', png: 'png', webp: 'webp', gif: 'gif', heif: 'avif' }
 const HEAD_BYTES = 1_024
 
@@ -80,14 +78,6 @@ export function createArtworkFiles ({ origins, resourcesDir, staging }: Services
     }
   }
 
-  /** The small copy of a cover, in memory: an image library's own writing does not say that a disk is full. */
-  async function makeSmall (part: string, extension: string, height: number): Promise<Buffer> {
-    const scale = height >= TALL_COVER_PIXELS ? 0.2 : 0.4
-    const format = extension === 'jpg' ? 'jpeg' : extension as 'png' | 'webp' | 'gif' | 'avif'
-    const rows = Math.max(1, Math.round(height * scale))
-    return await (await openImage(part)).resize({ height: rows }).toFormat(format).toBuffer()
-  }
-
   async function settleSmall (content: Buffer, path: string): Promise<string> {
     const part = await onDisk(staging.next)
     try {
@@ -100,7 +90,7 @@ export function createArtworkFiles ({ origins, resourcesDir, staging }: Services
 
   async function settleCover (part: string, stems: CoverStems) {
     const { extension, height } = await readImage(part)
-    const content = await makeSmall(part, extension, height)
+    const content = await makeSmallCover(part, extension, height)
     const small = await settleSmall(content, `${stems.small}.${extension}`)
     try {
       return { large: await settle(part, `${stems.large}.${extension}`), small }

@@ -1,0 +1,42 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { UniqueConstraintViolationException } from '@mikro-orm/core'
+import type { Caller } from '../../core/access/auth.ts'
+import { conflict, forbidden, invalid, notFound } from '../../core/errors.ts'
+import type { Viewer } from '../platforms/visibility.ts'
+import { type Kind, findOwner } from './rows.ts'
+
+export const unknownCollection = (id: number | string) => notFound(`Collection with id '${id}' not found`)
+const refused = (id: number) => forbidden(`Permission denied for collection with id '${id}'`)
+
+/** @throws ApiError NOT_FOUND, or FORBIDDEN for what another user keeps private */
+export async function requireReadable (em: EntityManager, viewer: Viewer, kind: Kind, id: number): Promise<void> {
+  const owner = await findOwner(em, kind, id)
+  if (owner === null) throw unknownCollection(id)
+  if (owner.user_id !== viewer?.id && !owner.is_public) throw refused(id)
+}
+
+/** @throws ApiError NOT_FOUND, or FORBIDDEN for what is another's, administrators included */
+export async function requireOwn (
+  em: EntityManager, caller: Caller, kind: Kind, id: number
+): Promise<{ is_public: boolean }> {
+  const owner = await findOwner(em, kind, id)
+  if (owner === null) throw unknownCollection(id)
+  if (owner.user_id !== caller.id) throw refused(id)
+  return owner
+}
+
+/** @throws ApiError INVALID for a name that shows nothing */
+export function checkName (name: string | undefined): string {
+  if (name === undefined || name.trim() === '') throw invalid(['body', 'name'], 'must not be empty', name)
+  return name
+}
+
+/** Does what stores a name. @throws ApiError CONFLICT when another collection of the user has it */
+export async function withName<T> (name: string | undefined, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (err) {
+    if (err instanceof UniqueConstraintViolationException) throw conflict(`Collection with name '${name}' already exists`)
+    throw err
+  }
+}

@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto'
+import { createReadStream, createWriteStream } from 'node:fs'
+import { access, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { Config } from '../../core/config/config.ts'
+import { apartFromRequest } from '../../core/database/request-time.ts'
+import { ApiError, badRequest } from '../../core/errors.ts'
+import { errorCode } from '../../core/files/fs-error.ts'
+import { requireFreeSpace } from '../../core/files/free-space.ts'
+import { type DownloadingClient, FileWriteError } from '../../core/http/client.ts'
+import { readPicture } from '../assets/pictures/pictures.ts'
+import { makeSmallCover, openImage } from '../resources/image.ts'
+
+/** As much as is downloaded of a picture. */
+export const COVER_MAX_BYTES = 64 * 1024 ** 2
+const FETCH_TIMEOUT_MS = 30_000
+const HEAD_BYTES = 64
+const EXTENSIONS = new Set(['png', 'jpg', 'webp', 'gif'])
+const INCOMING = '.incoming'
+/** No upload takes longer. */
+const INCOMING_MAX_MS = 24 * 60 * 60_000
+
+export interface CoverPaths { path_cover_large: string, path_cover_small: string }
+
+/** A picture that was looked at and lies nowhere yet. */
+export interface StagedCover {
+  /** Puts it and its small copy in the place of the former ones. */
+  settle (collectionId: number): Promise<CoverPaths>
+  /** Removes it, unless it was settled. */
+  discard (): Promise<void>
+}
+
+async function readHead (path: string): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  for await (const chunk of createReadStream(path, { end: HEAD_BYTES - 1 }) as AsyncIterable<Buffer>) chunks.push(chunk)
+  return Buffer.concat(chunks)
+}
+
+/** @throws ApiError BAD_REQUEST for what is no picture that is accepted */
+async function readExtension (path: string, name: string): Promise<string> {
+  const extension = await readPicture({ path, head: await readHead(path), name })
+  if (EXTENSIONS.has(extension)) return extension
+  throw badRequest(`The cover '${name}' is a ${extension} picture; send a PNG, JPEG, WebP or GIF picture`)
+}
+
+const isAbsent = (err: unknown) => errorCode(err) === 'ENOENT'
+
+async function listFolder (path: string): Promise<string[]> {
+  try {
+    return await readdir(path)
+  } catch (err) {
+    if (isAbsent(err)) return []
+    throw err
+  }
+}
+
+/** The pictures of collections, in the resources folder. */
+export function createCovers (config: Config, http: DownloadingClient) {
+  const resources = join(config.data_dir, 'resources')
+  const all = join(resources, 'collections')
+  const incoming = join(all, INCOMING)
+
+  /** Writes a picture to a name of its own, where it is looked at; nothing is left of one that is refused. */
+  async function stage (name: string, write: (path: string) => Promise<unknown>): Promise<StagedCover> {
+    const part = join(incoming, `${randomUUID()}.part`)
+    await requireFreeSpace(incoming, COVER_MAX_BYTES)
+    await mkdir(incoming, { recursive: true })
+    try {
+      await write(part)
+      const extension = await readExtension(part, name)
+      const { height } = await (await openImage(part)).metadata()
+      const small = await makeSmallCover(part, extension, height).catch((err: unknown) => {
+        throw badRequest(`The cover '${name}' cannot be read (${err instanceof Error ? err.message.slice(0, 200) : String(err)})`)
+      })
+      return { settle: (id) => settle(id, { part, small, extension }), discard: () => rm(part, { force: true }) }
+    } catch (err) {
+      await rm(part, { force: true })
+      throw err
+    }
+  }
+
+  async function settle (
+    id: number, { part, small, extension }: { part: string, small: Buffer, extension: string }
+  ): Promise<CoverPaths> {
+    const folder = `collections/${id}/cover`
+    const names = { large: `big.${extension}`, small: `small.${extension}` }
+    await mkdir(join(resources, folder), { recursive: true })
+    await writeFile(`${part}.small`, small)
+    await rename(`${part}.small`, join(resources, folder, names.small))
+    await rename(part, join(resources, folder, names.large))
+    // Former pictures of another kind.
+    const kept = Object.values(names)
+    const twins = (await readdir(join(resources, folder))).filter((name) => !kept.includes(name))
+    for (const twin of twins) await rm(join(resources, folder, twin), { force: true })
+    return { path_cover_large: `${folder}/${names.large}`, path_cover_small: `${folder}/${names.small}` }
+  }
+
+  return {
+    /** @throws ApiError BAD_REQUEST, TOO_LARGE, NO_FREE_SPACE; then nothing of it is left */
+    upload: (name: string, content: Readable & { truncated?: boolean }): Promise<StagedCover> =>
+      stage(name, async (path) => {
+        await pipeline(content, createWriteStream(path, { flags: 'wx' }))
+        if (content.truncated === true) throw new ApiError('TOO_LARGE', `A cover may have ${COVER_MAX_BYTES} bytes`)
+      }),
+
+    /** @throws ApiError BAD_REQUEST for an address that may not be asked, or has no picture */
+    fetch: (url: string): Promise<StagedCover> => apartFromRequest(() => stage(url, async (path) => {
+      try {
+        await http.download(url, { toFile: path, timeoutMs: FETCH_TIMEOUT_MS, retry: false, maxBytes: COVER_MAX_BYTES })
+      } catch (err) {
+        if (err instanceof FileWriteError) throw err
+        const reason = err instanceof Error ? err.message.slice(0, 300) : String(err)
+        throw badRequest(`The cover '${url}' could not be fetched: ${reason}; give the address of a picture, or upload it`)
+      }
+    })),
+
+    /** Whether a path that is stored still leads to a file. */
+    async isThere (path: string | null): Promise<boolean> {
+      if (path === null) return false
+      return await access(join(resources, path)).then(() => true, (err: unknown) => !isAbsent(err))
+    },
+
+    drop: (id: number): Promise<void> => rm(join(all, String(id)), { recursive: true, force: true }),
+
+    /** The ids of collections that have a folder. */
+    listFolders: async (): Promise<number[]> => (await listFolder(all)).filter((name) => /^\d{1,9}$/.test(name)).map(Number),
+
+    /** Removes what uploads left behind that nobody ended. */
+    async sweep (): Promise<void> {
+      for (const name of await listFolder(incoming)) {
+        const path = join(incoming, name)
+        const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() }))
+        if (Date.now() - mtimeMs > INCOMING_MAX_MS) await rm(path, { force: true })
+      }
+    }
+  }
+}
+export type Covers = ReturnType<typeof createCovers>

@@ -1,0 +1,155 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { type RawBuilder, sql } from 'kysely'
+import { milliseconds } from '../../core/database/columns.ts'
+import { isChangedAfter } from '../platforms/changes.ts'
+import type { Viewer } from '../platforms/visibility.ts'
+import { isCollectionVisible, isRomVisible } from '../roms/visibility.ts'
+
+/** Whether there is a collection with this id, as an address names it, that the viewer sees. */
+export async function hasVisibleCollection (em: EntityManager, viewer: Viewer, id: string): Promise<boolean> {
+  const { rows } = await sql`select from collections c where c.id = ${id}::bigint and ${isCollectionVisible(viewer)}`
+    .execute(em.getKysely())
+  return rows.length > 0
+}
+
+/** Times are milliseconds since 1970. */
+export interface CoverRow { id: number, small: string | null, large: string | null, updated_at: number }
+
+export interface OwnedRow {
+  id: number
+  user_id: number
+  owner_username: string
+  name: string
+  description: string
+  is_public: boolean
+  created_at: number
+  updated_at: number
+}
+
+export interface CollectionRow extends OwnedRow {
+  is_favorite: boolean
+  url_cover: string | null
+  path_cover_small: string | null
+  path_cover_large: string | null
+  rom_ids: number[]
+  /** Of the members that have one, by name. */
+  covers: CoverRow[]
+}
+
+export interface SmartRow extends OwnedRow { filter_criteria: Record<string, unknown> }
+
+export type Kind = 'plain' | 'smart'
+const TABLES = { plain: 'collections', smart: 'smart_collections' } as const
+
+const OWNED = sql`c.id, c.user_id, u.username as owner_username, c.name, c.description, c.is_public,
+  ${milliseconds('c.created_at')} as created_at, ${milliseconds('c.updated_at')} as updated_at`
+const BY_NAME = sql`order by lower(c.name), c.name, c.id`
+const HAS_COVER = sql<boolean>`(r.path_cover_small <> '' or r.path_cover_large <> '')`
+const COVER = sql`r.id, r.path_cover_small as small, r.path_cover_large as large, ${milliseconds('r.updated_at')} as updated_at`
+
+/** Which collections are meant: one, or those that changed later. */
+export interface Narrowing { id?: number | undefined, updated_after?: string | undefined }
+
+function isMeant ({ id, updated_after: after }: Narrowing): RawBuilder<boolean> {
+  const isId = id === undefined ? sql<boolean>`true` : sql<boolean>`c.id = ${id}`
+  return after === undefined ? isId : sql<boolean>`${isId} and ${isChangedAfter('c.updated_at', after)}`
+}
+
+/** The plain collections a viewer sees, by name, with the members that it sees. */
+export async function selectCollections (
+  em: EntityManager, viewer: Viewer, narrowing: Narrowing = {}
+): Promise<CollectionRow[]> {
+  const { rows } = await sql<CollectionRow>`
+    select ${OWNED}, c.is_favorite, c.url_cover, c.path_cover_small, c.path_cover_large,
+      coalesce(m.rom_ids, '[]') as rom_ids, coalesce(m.covers, '[]') as covers
+    from collections c join users u on u.id = c.user_id
+    left join lateral (
+      select jsonb_agg(r.id order by r.name_sort_key, r.id) as rom_ids,
+        jsonb_agg((select to_jsonb(cover) from (select ${COVER}) cover) order by r.name_sort_key, r.id)
+          filter (where ${HAS_COVER}) as covers
+      from collection_roms l join roms r on r.id = l.rom_id where l.collection_id = c.id and ${isRomVisible(viewer)}
+    ) m on true
+    where ${isCollectionVisible(viewer)} and ${isMeant(narrowing)} ${BY_NAME}`.execute(em.getKysely())
+  return rows
+}
+
+/** The smart collections a viewer sees, by name. */
+export async function selectSmartCollections (
+  em: EntityManager, viewer: Viewer, narrowing: Narrowing = {}
+): Promise<SmartRow[]> {
+  const { rows } = await sql<SmartRow>`select ${OWNED}, c.filter_criteria
+    from smart_collections c join users u on u.id = c.user_id
+    where ${isCollectionVisible(viewer)} and ${isMeant(narrowing)} ${BY_NAME}`.execute(em.getKysely())
+  return rows
+}
+
+/** The ids of the collections a viewer sees, by name. */
+export async function selectCollectionIds (em: EntityManager, viewer: Viewer, kind: Kind): Promise<number[]> {
+  const { rows } = await sql<{ id: number }>`select c.id from ${sql.table(TABLES[kind])} c
+    where ${isCollectionVisible(viewer)} ${BY_NAME}`.execute(em.getKysely())
+  return rows.map((row) => row.id)
+}
+
+/** Whose a collection is; null when there is none. */
+export async function findOwner (
+  em: EntityManager, kind: Kind, id: number
+): Promise<{ user_id: number, is_public: boolean } | null> {
+  const { rows } = await sql<{ user_id: number, is_public: boolean }>`select c.user_id, c.is_public
+    from ${sql.table(TABLES[kind])} c where c.id = ${id}`.execute(em.getKysely())
+  return rows[0] ?? null
+}
+
+/** The covers of those of these ROMs that have one and that the viewer sees, by id. */
+export async function selectCovers (
+  em: EntityManager, viewer: Viewer, romIds: readonly number[]
+): Promise<Map<number, CoverRow>> {
+  if (romIds.length === 0) return new Map()
+  const { rows } = await sql<CoverRow>`select ${COVER} from roms r
+    where r.id = any(${romIds}::int[]) and ${HAS_COVER} and ${isRomVisible(viewer)}`.execute(em.getKysely())
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+/** Those of the ids whose ROMs a viewer sees, in their order. */
+export async function selectVisibleIds (
+  em: EntityManager, viewer: Viewer, romIds: readonly number[]
+): Promise<number[]> {
+  const { rows } = await sql<{ id: number }>`select r.id from unnest(${romIds}::int[]) with ordinality as given (id, place)
+    join roms r on r.id = given.id where ${isRomVisible(viewer)} order by given.place`.execute(em.getKysely())
+  return rows.map((row) => row.id)
+}
+
+const visible = (viewer: Viewer, romIds: readonly number[]) => sql`select r.id from roms r
+  where r.id = any(${romIds}::int[]) and ${isRomVisible(viewer)}`
+
+/** Makes ROMs members that the viewer sees. @returns how many were none before */
+export async function insertMembers (
+  em: EntityManager, viewer: Viewer, id: number, romIds: readonly number[]
+): Promise<number> {
+  const { rows } = await sql`insert into collection_roms (collection_id, rom_id)
+    select ${id}::int, seen.id from (${visible(viewer, romIds)}) seen on conflict do nothing returning rom_id`.execute(em.getKysely())
+  return rows.length
+}
+
+/** @returns how many were members before */
+export async function deleteMembers (
+  em: EntityManager, viewer: Viewer, id: number, romIds: readonly number[]
+): Promise<number> {
+  const { rows } = await sql`delete from collection_roms l
+    where l.collection_id = ${id} and l.rom_id in (${visible(viewer, romIds)}) returning l.rom_id`.execute(em.getKysely())
+  return rows.length
+}
+
+/** Leaves of the members that the viewer sees these alone; who replaces a list does not know the others. */
+export async function keepMembers (
+  em: EntityManager, viewer: Viewer, id: number, romIds: readonly number[]
+): Promise<void> {
+  await sql`delete from collection_roms l using roms r
+    where l.collection_id = ${id} and r.id = l.rom_id and r.id <> all(${romIds}::int[]) and ${isRomVisible(viewer)}`
+    .execute(em.getKysely())
+}
+
+/** Those of the ids that collections have. */
+export async function selectExistingIds (em: EntityManager, ids: readonly number[]): Promise<Set<number>> {
+  const { rows } = await sql<{ id: number }>`select c.id from collections c where c.id = any(${ids}::int[])`.execute(em.getKysely())
+  return new Set(rows.map((row) => row.id))
+}

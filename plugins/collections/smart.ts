@@ -1,0 +1,126 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { FastifyInstance } from 'fastify'
+import { type Caller, requireGrant } from '../../core/access/auth.ts'
+import { toStorable } from '../../core/database/json.ts'
+import { badRequest } from '../../core/errors.ts'
+import { isShallow } from '../../core/web/json-depth.ts'
+import type { Viewer } from '../platforms/visibility.ts'
+import { User } from '../users/entities.ts'
+import { checkName, requireOwn, requireReadable, unknownCollection, withName } from './access.ts'
+import { announceChange } from './announce.ts'
+import { SmartCollection } from './entities.ts'
+import { type SmartRow, selectCollectionIds, selectCovers, selectSmartCollections, selectVisibleIds } from './rows.ts'
+import type { SmartCollectionForm, SmartCollectionView } from './schemas.ts'
+import { toSmartView } from './views.ts'
+import { COVERS_MAX } from './virtual-rows.ts'
+
+/** Among so many of the first members covers are looked for. */
+const COVER_CANDIDATES = 500
+
+type Criteria = Record<string, unknown>
+
+/** @throws ApiError BAD_REQUEST, in the words that apps show, for anything but an object */
+function readCriteriaText (text: string): Criteria {
+  const refused = () => badRequest('Invalid JSON for filter_criteria field')
+  let criteria: unknown
+  try {
+    criteria = JSON.parse(text)
+  } catch {
+    throw refused()
+  }
+  const isObject = typeof criteria === 'object' && criteria !== null && !Array.isArray(criteria)
+  if (!isObject || !isShallow(criteria)) throw refused()
+  return toStorable(criteria as Criteria)
+}
+
+/**
+ * The collections that are stored filters. Their members are what `GET /api/roms` would list for their owners: worked
+ * out when somebody asks, and kept with the other lists until the library changes.
+ */
+export function createSmartCollections (app: FastifyInstance) {
+  /** The members of each that a viewer sees; others' filters find what those see. */
+  async function selectMembers (
+    em: EntityManager, viewer: Viewer, rows: readonly SmartRow[]
+  ): Promise<Map<number, number[]>> {
+    const owners = await app.permissions.listViewers(rows.map((row) => row.user_id))
+    const members = new Map<number, number[]>()
+    // One after the other: each may read the whole library.
+    for (const { id, user_id: userId, filter_criteria: criteria } of rows) {
+      const found = [...await app.roms.listFiltered(em, owners.get(userId) ?? null, criteria)]
+      members.set(id, userId === viewer?.id ? found : await selectVisibleIds(em, viewer, found))
+    }
+    return members
+  }
+
+  async function toViews (
+    em: EntityManager, viewer: Viewer, rows: readonly SmartRow[]
+  ): Promise<SmartCollectionView[]> {
+    const members = await selectMembers(em, viewer, rows)
+    const candidates = [...members.values()].flatMap((ids) => ids.slice(0, COVER_CANDIDATES))
+    const covers = await selectCovers(em, viewer, [...new Set(candidates)])
+    return rows.map((row) => {
+      const ids = members.get(row.id) ?? []
+      const found = ids.slice(0, COVER_CANDIDATES).flatMap((id) => covers.get(id) ?? [])
+      return toSmartView(row, ids, found.slice(0, COVERS_MAX), app.resources.marked)
+    })
+  }
+
+  async function get (em: EntityManager, viewer: Viewer, id: number): Promise<SmartCollectionView> {
+    const [view] = await toViews(em, viewer, await selectSmartCollections(em, viewer, { id }))
+    if (view === undefined) throw unknownCollection(id)
+    return view
+  }
+
+  return {
+    async get (em: EntityManager, viewer: Viewer, id: number): Promise<SmartCollectionView> {
+      await requireReadable(em, viewer, 'smart', id)
+      return await get(em, viewer, id)
+    },
+
+    async list (em: EntityManager, viewer: Viewer, updatedAfter: string | undefined): Promise<SmartCollectionView[]> {
+      return await toViews(em, viewer, await selectSmartCollections(em, viewer, { updated_after: updatedAfter }))
+    },
+
+    listIds: (em: EntityManager, viewer: Viewer): Promise<number[]> => selectCollectionIds(em, viewer, 'smart'),
+
+    /** @throws ApiError INVALID, BAD_REQUEST for criteria that are none, CONFLICT for the name */
+    async create (
+      em: EntityManager, caller: Caller, form: SmartCollectionForm, isPublic: boolean
+    ): Promise<SmartCollectionView> {
+      const name = checkName(form.name)
+      const criteria = readCriteriaText(form.filter_criteria ?? '{}')
+      const collection = em.create(SmartCollection, {
+        user: em.getReference(User, caller.id), name, description: form.description ?? '', is_public: isPublic, filter_criteria: criteria
+      })
+      await withName(name, () => em.flush())
+      const { id } = collection
+      announceChange(app, { kind: 'smart', id, user_id: caller.id, change: 'added' }, isPublic)
+      return await get(em, caller, id)
+    },
+
+    async update (
+      em: EntityManager, caller: Caller, id: number, form: SmartCollectionForm, isPublic: boolean | undefined
+    ): Promise<SmartCollectionView> {
+      const { is_public: wasPublic } = await requireOwn(em, caller, 'smart', id)
+      const { name, description, filter_criteria: text } = form
+      const changes = {
+        ...(name === undefined ? {} : { name: checkName(name) }),
+        ...(description === undefined ? {} : { description }),
+        ...(text === undefined ? {} : { filter_criteria: readCriteriaText(text) }),
+        ...(isPublic === undefined ? {} : { is_public: isPublic }),
+        updated_at: new Date()
+      }
+      await withName(name, () => em.nativeUpdate(SmartCollection, { id }, changes))
+      announceChange(app, { kind: 'smart', id, user_id: caller.id, change: 'changed' }, wasPublic || isPublic === true)
+      return await get(em, caller, id)
+    },
+
+    async delete (em: EntityManager, caller: Caller, id: number): Promise<void> {
+      const { is_public: wasPublic } = await requireOwn(em, caller, 'smart', id)
+      requireGrant(caller, 'collections', 'delete', true)
+      await em.nativeDelete(SmartCollection, { id })
+      announceChange(app, { kind: 'smart', id, user_id: caller.id, change: 'deleted' }, wasPublic)
+    }
+  }
+}
+export type SmartCollections = ReturnType<typeof createSmartCollections>
