@@ -23,7 +23,8 @@ export type RomAssets = Static<TObject<typeof RomAssetFields>>
 
 /** Of a ROM that has none. */
 export const NO_ASSETS: RomAssets = {
-  user_saves: [], user_states: [], all_user_saves: [], all_user_states: [], user_screenshots: [], all_user_screenshots: []
+  user_saves: [], user_states: [], user_screenshots: [],
+  all_user_saves: [], all_user_states: [], all_user_screenshots: []
 }
 
 /** The files of a ROM that the viewer sees, newest first, in one query. */
