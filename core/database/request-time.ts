@@ -4,7 +4,7 @@ import { OUT_OF_TIME } from './errors.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** How long all the database work of a request may take, where that grows with the library; statements stay short. */
+    /** How long the database may work for a request where that grows with the library; each statement stays short. */
     databaseMs?: number
   }
 }

@@ -1,4 +1,4 @@
-import { type ChildProcess, fork } from 'node:child_process'
+import { fork } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
@@ -82,7 +82,7 @@ async function takeTurns (measures: readonly Measure[], row: Row): Promise<Measu
   return loads.map(summarise)
 }
 
-function pidOf ({ pid }: ChildProcess): number {
+function pidOf ({ pid }: { pid?: number | undefined }): number {
   if (pid === undefined) throw new Error('A program did not start')
   return pid
 }
@@ -101,7 +101,7 @@ async function startServer (folder: string, databaseUrl: string, workers: number
   const server = runSvc({ teardown }, ['start'], settings(folder, {
     SVC_DATABASE_URL: databaseUrl, SVC_LIBRARY_DIR: join(folder, 'library'), WEB_SERVER_CONCURRENCY: String(workers), SVC_LOG_LEVEL: 'warn'
   }))
-  return { url: (await waitUntilListening(server, folder)).url, pid: pidOf(server) }
+  return { url: (await waitUntilListening(server, folder)).url, pid: server.pid }
 }
 
 const describe = ({ perSecond, p50, p99, processorMs }: Measured) =>
@@ -136,7 +136,8 @@ async function measureRows (server: Program, bareProgram: Program, rom: number, 
 async function measureWorkers (oneWorker: Program, moreWorkers: Program, rom: number): Promise<Measurement> {
   const measurement: Measurement = { name: `${MORE_WORKERS} web workers beside one`, figures: {}, targets: [], notes: [] }
   for (const row of ROWS.slice(0, 2)) {
-    const [one, more] = await takeTurns([oneWorker, moreWorkers].map((program) => (asked: Row) => measure(program, asked.path(rom))), row)
+    const turns = [oneWorker, moreWorkers].map((program) => (asked: Row) => measure(program, asked.path(rom)))
+    const [one, more] = await takeTurns(turns, row)
     if (one === undefined || more === undefined) continue
     measurement.figures[`${row.name}, one`] = describe(one)
     measurement.figures[`${row.name}, ${MORE_WORKERS}`] = describe(more)

@@ -20,7 +20,8 @@ export interface Load {
   requests: number
 }
 
-const at = (sorted: readonly number[], share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN
+const at = (sorted: readonly number[], share: number) =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN
 
 async function ask (pool: Pool, { path, headers }: LoadOrder): Promise<number> {
   const { statusCode, body } = await pool.request({ method: 'GET', path, headers })
