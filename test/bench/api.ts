@@ -9,7 +9,7 @@ import { migrate } from '../../core/database/database.ts'
 import { startEmbeddedPostgres } from '../../core/postgres/embedded.ts'
 import { WEB_FLAGS } from '../../core/supervisor/node-flags.ts'
 import { features } from '../../plugins/index.ts'
-import { runSvc, settings, waitUntilListening } from '../e2e/server.ts'
+import { listChildren, runSvc, settings, waitUntilListening } from '../e2e/server.ts'
 import { TOKEN, fillLibrary } from './api-library.ts'
 import type { Load, LoadOrder } from './load.ts'
 import { readProcessorSeconds, runProgram } from './process.ts'
@@ -55,8 +55,8 @@ interface Measured extends Omit<Load, 'requests'> {
 }
 type Measure = (row: Row) => Promise<Measured>
 
-/** Where a program listens, and its process. */
-interface Program { url: string, pid: number }
+/** Where a program listens, and the processes that answer. */
+interface Program { url: string, pids: readonly number[] }
 
 const median = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? NaN
 
@@ -65,12 +65,13 @@ function summarise (loads: readonly Measured[]): Measured {
   return { perSecond: of('perSecond'), p50: of('p50'), p99: of('p99'), bytes: of('bytes'), processorMs: of('processorMs') }
 }
 
-async function measure ({ url, pid }: Program, path: string, isOpen = false): Promise<Measured> {
-  const before = readProcessorSeconds(pid) ?? NaN
+async function measure ({ url, pids }: Program, path: string, isOpen = false): Promise<Measured> {
+  const readSeconds = () => pids.reduce((sum, pid) => sum + (readProcessorSeconds(pid) ?? NaN), 0)
+  const before = readSeconds()
   const { requests, ...load } = await runProgram<Load>('load.ts', {
     url, path, headers: isOpen ? {} : { authorization: `Bearer ${TOKEN}` }, connections: CONNECTIONS, seconds: SECONDS, warmUps: WARM_UPS
   } satisfies LoadOrder)
-  return { ...load, processorMs: ((readProcessorSeconds(pid) ?? NaN) - before) * 1_000 / requests }
+  return { ...load, processorMs: (readSeconds() - before) * 1_000 / requests }
 }
 
 /** Several in turns, so that what else the machine does falls on all of them. */
@@ -82,17 +83,12 @@ async function takeTurns (measures: readonly Measure[], row: Row): Promise<Measu
   return loads.map(summarise)
 }
 
-function pidOf ({ pid }: { pid?: number | undefined }): number {
-  if (pid === undefined) throw new Error('A program did not start')
-  return pid
-}
-
 async function startBare (databaseUrl: string, ends: Ends): Promise<Program> {
   const child = fork(fileURLToPath(new URL('bare-program.ts', import.meta.url)), [], { execArgv: WEB_FLAGS })
   ends.unshift(() => child.kill())
   child.send(databaseUrl)
   const [port] = await once(child, 'message') as [number]
-  return { url: `http://127.0.0.1:${port}`, pid: pidOf(child) }
+  return { url: `http://127.0.0.1:${port}`, pids: child.pid === undefined ? [] : [child.pid] }
 }
 
 async function startServer (folder: string, databaseUrl: string, workers: number, ends: Ends): Promise<Program> {
@@ -101,7 +97,8 @@ async function startServer (folder: string, databaseUrl: string, workers: number
   const server = runSvc({ teardown }, ['start'], settings(folder, {
     SVC_DATABASE_URL: databaseUrl, SVC_LIBRARY_DIR: join(folder, 'library'), WEB_SERVER_CONCURRENCY: String(workers), SVC_LOG_LEVEL: 'warn'
   }))
-  return { url: (await waitUntilListening(server, folder)).url, pid: server.pid }
+  const { url } = await waitUntilListening(server, folder)
+  return { url, pids: await listChildren(server.pid, 'web') }
 }
 
 const describe = ({ perSecond, p50, p99, processorMs }: Measured) =>
