@@ -23,6 +23,7 @@ import { Migration20261122110000 } from './migrations/20261122110000-foreign-key
 import { Migration20261122112000 } from './migrations/20261122112000-announce-callers.ts'
 import { Migration20261122113000 } from './migrations/20261122113000-library-versions.ts'
 import { Migration20261122113001 } from './migrations/20261122113001-list-indexes.ts'
+import { Migration20261122114500 } from './migrations/20261122114500-announce-sessions.ts'
 import { Migration20261122120000 } from './migrations/20261122120000-collections.ts'
 import { Migration20261122123000 } from './migrations/20261122123000-edits.ts'
 import { Migration20261122123001 } from './migrations/20261122123001-notes.ts'
@@ -54,6 +55,7 @@ export const migrations: Migrations = [
   { name: '20261122112000-announce-callers', class: Migration20261122112000 },
   { name: '20261122113000-library-versions', class: Migration20261122113000 },
   { name: '20261122113001-list-indexes', class: Migration20261122113001 },
+  { name: '20261122114500-announce-sessions', class: Migration20261122114500 },
   { name: '20261122120000-collections', class: Migration20261122120000 },
   { name: '20261122123000-edits', class: Migration20261122123000 },
   { name: '20261122123001-notes', class: Migration20261122123001 },

@@ -4,7 +4,7 @@ import { OUT_OF_TIME } from './errors.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** How long all the database work of a request may take, where that grows with the library; each statement stays short. */
+    /** How long the database may work for a request where that grows with the library; each statement stays short. */
     databaseMs?: number
   }
 }
@@ -15,31 +15,44 @@ declare module 'fastify' {
  */
 export class RequestTime {
   #leftMs: number
-  #open = 0
   #since = 0
+  /** What is told when the time is spent; while there is any, time goes by. */
+  readonly #open = new Set<() => void>()
+  /** One for all of a request: most end with all of them still to come. */
+  #timer: NodeJS.Timeout | undefined
 
   constructor (limitMs: number) {
     this.#leftMs = limitMs
   }
 
   get leftMs (): number {
-    return this.#open === 0 ? this.#leftMs : this.#leftMs - (performance.now() - this.#since)
+    return this.#open.size === 0 ? this.#leftMs : this.#leftMs - (performance.now() - this.#since)
   }
 
   /** Nobody waits any more: what goes on has no end to keep. */
   lift (): void {
     this.#leftMs = Infinity
+    clearTimeout(this.#timer)
   }
 
   /** Counts until the function that it returns is called; what goes on at once counts once. */
   spend (onGone: () => void): () => void {
-    const late = () => { if (this.#leftMs !== Infinity) onGone() }
-    const timer = this.#leftMs === Infinity ? undefined : setTimeout(late, this.leftMs)
-    if (this.#open++ === 0) this.#since = performance.now()
+    if (this.#open.size === 0) this.#since = performance.now()
+    this.#open.add(onGone)
+    if (this.#leftMs !== Infinity) this.#timer ??= this.#watch()
     return () => {
-      clearTimeout(timer)
-      if (--this.#open === 0) this.#leftMs -= performance.now() - this.#since
+      if (this.#open.delete(onGone) && this.#open.size === 0) this.#leftMs -= performance.now() - this.#since
     }
+  }
+
+  /** Looks again when all the time can have been spent at the soonest. */
+  #watch (): NodeJS.Timeout {
+    return setTimeout(() => {
+      this.#timer = undefined
+      if (this.#open.size === 0) return
+      if (this.leftMs > 0) this.#timer = this.#watch()
+      else for (const onGone of [...this.#open]) onGone()
+    }, Math.max(1, this.leftMs))
   }
 }
 

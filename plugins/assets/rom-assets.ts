@@ -21,6 +21,12 @@ export const RomAssetFields = {
 }
 export type RomAssets = Static<TObject<typeof RomAssetFields>>
 
+/** Of a ROM that has none. */
+export const NO_ASSETS: RomAssets = {
+  user_saves: [], user_states: [], user_screenshots: [],
+  all_user_saves: [], all_user_states: [], all_user_screenshots: []
+}
+
 /** The files of a ROM that the viewer sees, newest first, in one query. */
 export async function selectRomAssets (em: EntityManager, viewer: Viewer, romId: number): Promise<RomAssets> {
   const rows = await selectAssets(em, all([isOfRom(romId), isLive, isShared(viewer)]))

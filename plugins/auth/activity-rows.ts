@@ -3,10 +3,11 @@ import type pg from 'pg'
 /** An account's last use is written at most this often. */
 const TOUCH_AFTER_MS = 5 * 60_000
 
-interface Account { id: number, last_active?: Date | null | undefined }
+/** @property last_active milliseconds since 1970 */
+interface Account { id: number, last_active: number | null }
 
 /** Notes that an account was used just now. Not by way of the ORM, which would also move `updated_at`. */
 export async function noteActivity (pool: pg.Pool, user: Account): Promise<void> {
-  if (Date.now() - (user.last_active?.getTime() ?? 0) < TOUCH_AFTER_MS) return
+  if (Date.now() - (user.last_active ?? 0) < TOUCH_AFTER_MS) return
   await pool.query('update users set last_active = now() where id = $1', [user.id])
 }

@@ -72,7 +72,7 @@ export function createBasicScheme (app: FastifyInstance, signIn: SignIn): AuthSc
       user = verdict.user
       remember(pair, mark, user)
     }
-    await noteActivity(app.pg, user)
+    await noteActivity(app.pg, { id: user.id, last_active: user.last_active?.getTime() ?? null })
     return await app.permissions.toCaller(user, { credential: 'basic' })
   }
 

@@ -1,12 +1,16 @@
 import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
+import { announcesCallers } from '../../core/access/kept-callers.ts'
 import { columns } from '../../core/database/columns.ts'
 import { Device } from '../devices/entities.ts'
 import { User } from '../users/entities.ts'
+
+const SESSION_CHANGES = 'delete or update of "user_id", "device_id", "token_hash", "expires_at"'
 
 /** A browser's login. Only the SHA-256 of its cookie is kept. */
 export const Session = defineEntity({
   name: 'Session',
   tableName: 'sessions',
+  triggers: [announcesCallers('sessions', SESSION_CHANGES)],
   properties: {
     id: columns.id(),
     token_hash: columns.text().unique(),

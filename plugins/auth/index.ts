@@ -1,6 +1,7 @@
 import formbody from '@fastify/formbody'
 import fp from 'fastify-plugin'
 import type { FeatureOptions } from '../../core/app.ts'
+import { keepCallers } from '../../core/access/keep-callers.ts'
 import { dropExpiredCache } from '../../core/loader/context.ts'
 import { LINK_FORM, createPageRoutes } from '../../core/web/pages/page.ts'
 import { createBasicScheme } from './basic.ts'
@@ -25,7 +26,7 @@ const CLEAN_UP_MS = 60 * 60_000
 const PAGE = { path: RESET_PATH, folder: new URL('page/', import.meta.url), name: 'reset-password', script: LINK_FORM }
 
 export default fp<FeatureOptions>(async (app, { config, role }) => {
-  const sessions = createSessions(app, config)
+  const sessions = createSessions(app, config, keepCallers(app))
   const signIn = createSignIn(app)
   const jwts = createJwts(app.secrets)
   const oauth = createOauth(app, config, jwts, signIn)
@@ -53,4 +54,4 @@ export default fp<FeatureOptions>(async (app, { config, role }) => {
       .catch((err: unknown) => { app.log.warn({ err }, 'expired sessions, tokens and cached answers were not removed') })
   }, CLEAN_UP_MS)
   app.addHook('onClose', async () => { clearInterval(timer) })
-}, { name: 'auth', dependencies: ['auth-core', 'audit', 'mail', 'devices', 'permissions'] })
+}, { name: 'auth', dependencies: ['auth-core', 'workers', 'audit', 'mail', 'devices', 'permissions'] })

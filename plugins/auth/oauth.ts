@@ -108,7 +108,7 @@ export function createOauth (app: FastifyInstance, config: Config, jwts: Jwts, s
     if (user === null || !user.enabled || !isMarked(claims, user)) return null
     const isLive = await em.count(OneTimeToken, { user: user.id, purpose: 'refresh', data: { sid: claims.sid } }) > 0
     if (!isLive) return null
-    await noteActivity(app.pg, user)
+    await noteActivity(app.pg, { id: user.id, last_active: user.last_active?.getTime() ?? null })
     return await app.permissions.toCaller(user, { credential: 'oauth', scopes: (claims.scopes ?? '').split(' ') })
   }
 

@@ -1,5 +1,31 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type pg from 'pg'
+import type { User } from '../users/entities.ts'
+
+/** A login with its account. Times are milliseconds since 1970. */
+export interface LiveSession extends Pick<User, 'username' | 'role'> {
+  id: number
+  user_id: number
+  device_id: number | null
+  password_hash: string | null
+  last_active: number | null
+  seen_at: number
+  /** By lack of use, or by age. */
+  expires_at: number
+}
+
+const END = 'least(s.expires_at, s.created_at + make_interval(secs => $2))'
+const LIVE_SESSION = `select s.id, s.user_id, s.device_id, u.username, u.role, u.password_hash,
+    date_part('epoch', u.last_active) * 1000 as last_active, date_part('epoch', s.seen_at) * 1000 as seen_at,
+    date_part('epoch', ${END}) * 1000 as expires_at
+  from sessions s join users u on u.id = s.user_id where s.token_hash = $1 and ${END} > now() and u.enabled`
+
+/** The session that a cookie stands for, of an account that may sign in. */
+export async function findLiveSession (
+  pool: pg.Pool, tokenHash: string, absoluteSeconds: number
+): Promise<LiveSession | null> {
+  return (await pool.query<LiveSession>(LIVE_SESSION, [tokenHash, absoluteSeconds])).rows[0] ?? null
+}
 
 const RENEW = `update sessions set seen_at = now(), expires_at = least(now() + make_interval(secs => $2),
   created_at + make_interval(secs => $3)) where id = $1`

@@ -3,6 +3,7 @@ import { LockMode } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type AuthScheme, type Caller, type Presented, callerOf } from '../../core/access/auth.ts'
+import type { Found, KeptCallers } from '../../core/access/kept-callers.ts'
 import type { Config } from '../../core/config/config.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
@@ -11,7 +12,7 @@ import { User } from '../users/entities.ts'
 import { noteActivity } from './activity-rows.ts'
 import { clearSessionCookie, readSessionCookie, setSessionCookie } from './cookie.ts'
 import { OneTimeToken, Session } from './entities.ts'
-import { deleteSession, deleteSessions, lockUser, noteSignIn, renewSession } from './rows.ts'
+import { deleteSession, deleteSessions, findLiveSession, lockUser, noteSignIn, renewSession } from './rows.ts'
 
 /** A session's end is moved on at most this often. */
 const RENEW_AFTER_MS = 5 * 60_000
@@ -30,29 +31,30 @@ export interface SignInExtra {
 export interface Farewell { oidc_logout_url: string | null }
 
 /** Browsers' logins: rows that their cookie's hash finds. */
-export function createSessions (app: FastifyInstance, config: Config) {
+export function createSessions (app: FastifyInstance, config: Config, kept: KeptCallers) {
   const { session_max_age_seconds: idleSeconds, session_absolute_max_age_seconds: absoluteSeconds } = config.auth
   const renewAfterMs = Math.min(RENEW_AFTER_MS, idleSeconds * 100)
   /** Callers whose session's end moves on with the answer. */
   const due = new WeakSet<Caller>()
   let sayFarewell: ((idToken: string) => Promise<Farewell | null>) | null = null
 
+  async function look (tokenHash: string): Promise<Found | null> {
+    const session = await findLiveSession(app.pg, tokenHash, absoluteSeconds)
+    if (session === null) return null
+    const user = { ...session, id: session.user_id }
+    await noteActivity(app.pg, user)
+    const caller = await app.permissions.toCaller(user, {
+      credential: 'session', session_id: session.id, device_id: session.device_id
+    })
+    if (Date.now() - session.seen_at > renewAfterMs) due.add(caller)
+    return { caller, expires_at: session.expires_at }
+  }
+
   async function authenticate ({ cookies }: Presented): Promise<Caller | null> {
     const token = readSessionCookie(config, cookies)
     if (token === undefined) return null
-    const now = Date.now()
-    const session = await app.orm.em.fork().findOne(Session, {
-      token_hash: sha256(token),
-      expires_at: { $gt: new Date(now) },
-      created_at: { $gt: new Date(now - absoluteSeconds * 1_000) }
-    }, { populate: ['user'] })
-    if (session === null || !session.user.enabled) return null
-    await noteActivity(app.pg, session.user)
-    const caller = await app.permissions.toCaller(session.user, {
-      credential: 'session', session_id: session.id, device_id: session.device?.id ?? null
-    })
-    if (now - session.seen_at.getTime() > renewAfterMs) due.add(caller)
-    return caller
+    const tokenHash = sha256(token)
+    return await kept.find(tokenHash, () => look(tokenHash))
   }
 
   const scheme: AuthScheme = { name: 'session', order: 10, opensSockets: true, authenticate }
@@ -87,6 +89,7 @@ export function createSessions (app: FastifyInstance, config: Config) {
   /** Ends a session and disconnects its sockets. @returns what the OpenID provider gave for it, if one opened it */
   async function end (id: number): Promise<string | null> {
     const sealed = await deleteSession(app.pg, id)
+    kept.forget()
     app.sockets.end({ kind: 'session', id })
     return sealed === null ? null : app.secrets.open(ID_TOKEN_PURPOSE, sealed)
   }

@@ -19,7 +19,16 @@ export interface RomProviders {
   byKey: ReadonlyMap<string, RomProvider>
   /** Providers by which two ROMs are the same game, most trusted first. */
   identifying: readonly string[]
+  /** What they tell of a ROM that none of them knows. */
+  unknown: Readonly<Record<string, null>>
 }
+
+const fieldsOf = ({ key, hasMetadata, progress }: RomProvider): string[] =>
+  [`${key}_id`, ...(progress === null ? [] : [`${key}_progress`]), ...(hasMetadata ? [`${key}_metadata`] : [])]
+
+/** From JSON come objects that V8 copies at once; those that are filled by computed names it copies field by field. */
+const createUnknown = (providers: readonly RomProvider[]): RomProviders['unknown'] =>
+  JSON.parse(JSON.stringify(Object.fromEntries(providers.flatMap(fieldsOf).map((field) => [field, null])))) as RomProviders['unknown']
 
 /** The providers clients know, then every other provider that is registered. */
 export function createRomProviders (registry: Registry): RomProviders {
@@ -34,5 +43,6 @@ export function createRomProviders (registry: Registry): RomProviders {
   }
   const others = providers.filter((provider) => knowsGames(provider) && findKnownProvider(provider.key) === undefined)
     .map((provider) => provider.key)
-  return { all: [...byKey.values()], byKey, identifying: [...IDENTIFYING, ...others] }
+  const all = [...byKey.values()]
+  return { all, byKey, identifying: [...IDENTIFYING, ...others], unknown: createUnknown(all) }
 }

@@ -127,32 +127,36 @@ export const markedRoms = (userId: number | null): RawBuilder<unknown> =>
 export const romTables = (userId: number | null): RawBuilder<unknown> =>
   sql`${markedRoms(userId)} join platforms p on p.id = r.platform_id`
 
-/** @param tail what follows the condition: an order, a limit. */
-export async function selectRoms (
-  em: EntityManager, userId: number | null, condition: Condition, tail: RawBuilder<unknown> = sql``
-): Promise<RomRow[]> {
-  const { rows } = await sql<RomRow>`
-    select ${romColumns(userId)} from ${romTables(userId)} where ${condition} ${tail}`.execute(em.getKysely())
-  return rows
+/** The ids of ROMs, in an order. @param tail what follows the condition: an order, a limit */
+export async function selectIds (
+  em: EntityManager, userId: number | null, condition: Condition, tail: RawBuilder<unknown>
+): Promise<number[]> {
+  const { rows } = await sql<{ id: number }>`
+    select r.id from ${markedRoms(userId)} where ${condition} ${tail}`.execute(em.getKysely())
+  return rows.map((row) => row.id)
 }
 
-/** What hangs on one ROM: what the providers say, the files by name, and the siblings. */
-export interface PartsRow { id: number, matches: MatchRow[], files: FileRow[], siblings: SiblingRow[] }
+/** A ROM with what hangs on it: what the providers say, the files by name, and the siblings. */
+export interface WholeRomRow extends RomRow {
+  matches: MatchRow[]
+  files: FileRow[]
+  siblings: SiblingRow[]
+  /** Whether there is any save, state or screenshot of it, whoever may see that. */
+  has_assets: boolean
+}
 
-/** Whose siblings are asked for, and what the providers are whose word makes two ROMs the same game. */
-export interface SiblingQuery { viewer: Viewer, keys: readonly string[] }
+/** Which of that is wanted. Siblings are ROMs that one of the providers takes for the same game. */
+export interface Wanted { files: boolean, siblings_by: readonly string[] | null }
 
 const MATCHES = sql`select m.provider, m.provider_id, m.match -> 'metadata' as metadata from rom_matches m where m.rom_id = i.id`
 const FILES = sql`select ${FILE_COLUMNS} from rom_files f where f.rom_id = i.id order by f.file_name, f.file_path`
 
 /** Other ROMs of the same platform that one of the providers takes for the same game. */
-const siblingsOf = ({ viewer, keys }: SiblingQuery) => sql`
+const siblingsBy = (keys: readonly string[], viewer: Viewer) => sql`
   select distinct r.id, r.name, r.fs_name_no_tags, r.fs_name_no_ext, coalesce(u.is_main_sibling, false) as is_main_sibling
   from rom_matches a
-  join roms o on o.id = a.rom_id
   join rom_matches b on b.provider = a.provider and b.provider_id = a.provider_id and b.rom_id <> a.rom_id
-  join roms r on r.id = b.rom_id and r.platform_id = o.platform_id
-  join platforms p on p.id = r.platform_id
+  join roms r on r.id = b.rom_id and r.platform_id = i.platform_id
   left join rom_users u on u.rom_id = r.id and u.user_id = ${viewer?.id ?? -1}
   where a.rom_id = i.id and a.provider = any(${keys}::text[]) and ${isRomVisible(viewer)}`
 
@@ -160,15 +164,20 @@ const listOf = (rows: RawBuilder<unknown> | null) => rows === null
   ? sql`'[]'::json`
   : sql`(select coalesce(json_agg(x), '[]') from (${rows}) x)`
 
-/** What hangs on all these ROMs, in one statement. */
-export async function selectParts (
-  em: EntityManager, romIds: readonly number[], wanted: { files: boolean, siblings: SiblingQuery | null }
-): Promise<Map<number, PartsRow>> {
-  const { rows } = await sql<PartsRow>`
-    select i.id, ${listOf(MATCHES)} as matches, ${listOf(wanted.files ? FILES : null)} as files,
-      ${listOf(wanted.siblings && siblingsOf(wanted.siblings))} as siblings
-    from unnest(${romIds}::int[]) as i(id)`.execute(em.getKysely())
-  return new Map(rows.map((row) => [row.id, row]))
+/**
+ * ROMs whole, in one statement.
+ *
+ * @param tail what follows the condition: an order, a limit
+ */
+export async function selectRoms (
+  em: EntityManager, viewer: Viewer, condition: Condition, { files, siblings_by: keys }: Wanted, tail: RawBuilder<unknown> = sql``
+): Promise<WholeRomRow[]> {
+  const { rows } = await sql<WholeRomRow>`
+    select ${romColumns(viewer?.id ?? null)}, ${listOf(MATCHES)} as matches, ${listOf(files ? FILES : null)} as files,
+      ${listOf(keys && siblingsBy(keys, viewer))} as siblings, exists (select 1 from assets where rom_id = i.id) as has_assets
+    from ${romTables(viewer?.id ?? null)} cross join lateral (select r.id, r.platform_id) i
+    where ${condition} ${tail}`.execute(em.getKysely())
+  return rows
 }
 
 /** What providers tell of one user and these games, by provider and id. */

@@ -6,7 +6,7 @@ import { ADMIN_ACCESS } from '../../core/access/grants.ts'
 import type { Config } from '../../core/config/config.ts'
 import { badRequest, notFound } from '../../core/errors.ts'
 import { formatDate } from '../../core/typebox.ts'
-import { selectRomAssets, selectThumbnailPaths } from '../assets/rom-assets.ts'
+import { NO_ASSETS, selectRomAssets, selectThumbnailPaths } from '../assets/rom-assets.ts'
 import { type Moment, selectMoment } from '../library/version-rows.ts'
 import { selectNotes } from '../notes/rows.ts'
 import { toNoteView } from '../notes/views.ts'
@@ -24,7 +24,9 @@ import { type MarksChange, writeMarks } from './mark-rows.ts'
 import { type Order, readOrder } from './order.ts'
 import type { PageIndex } from './page-index-rows.ts'
 import { noteLastPlayed, notePlayed } from './played-rows.ts'
-import { type RomRow, hasVisible, markedRoms, selectFile, selectParts, selectProgress, selectRoms } from './rows.ts'
+import {
+  type ProgressRow, type Wanted, type WholeRomRow, hasVisible, markedRoms, selectFile, selectIds, selectProgress, selectRoms
+} from './rows.ts'
 import type {
   DetailedRomView, IdList, RomFileView, RomFilters, RomPage, RomUserView, RomView, SimpleRomView, UserCollectionView
 } from './schemas.ts'
@@ -36,11 +38,11 @@ const toSimple = (view: RomView): SimpleRomView => ({ ...view, screenshot_path: 
 
 const unknownRom = (id: number) => notFound(`ROM with ID '${id}' not found`)
 
+const hasId = (id: number) => sql<boolean>`r.id = ${id}`
+const ALL = sql``
 const FIRST = sql`order by r.id limit 1`
 const NO_SCOPE: ScopeQuery = { platform_ids: [] }
 const NO_INDEX: PageIndex = { ids: new Int32Array(), json: '[]', characters: {} }
-
-const NO_PARTS = { matches: [], siblings: [], files: [] }
 
 interface ConditionOptions {
   needsMarks: boolean
@@ -65,33 +67,35 @@ export function createRoms (app: FastifyInstance, config: Config) {
   const userOf = (viewer: Viewer) => viewer?.id ?? null
   const lists = createKeptLists()
 
-  async function toViews (
-    em: EntityManager, viewer: Viewer, rows: readonly RomRow[], extras: { files: boolean, siblings: boolean }
-  ): Promise<RomView[]> {
-    const ids = rows.map((row) => row.id)
-    if (ids.length === 0) return []
-    const parts = await selectParts(em, ids, {
-      files: extras.files, siblings: extras.siblings ? { viewer, keys: providers.identifying } : null
-    })
-    const progress = viewer === null || telling.length === 0
-      ? []
-      : await selectProgress(em, viewer.id, telling, [...parts.values()].flatMap(({ matches }) => matches))
-    // What the server tells everybody opens nothing.
-    const addresses = viewer === null ? app.resources.plain : app.resources.marked
-    return rows.map((row) => toRomView(row, { ...(parts.get(row.id) ?? NO_PARTS), progress }, providers, addresses))
+  const everything = { files: true, siblings_by: providers.identifying }
+
+  // What the server tells everybody opens nothing.
+  const addressesFor = (viewer: Viewer) => viewer === null ? app.resources.plain : app.resources.marked
+
+  async function findProgress (
+    em: EntityManager, viewer: Viewer, rows: readonly WholeRomRow[]
+  ): Promise<ProgressRow[]> {
+    return viewer === null ? [] : await selectProgress(em, viewer.id, telling, rows.flatMap(({ matches }) => matches))
+  }
+
+  async function toViews (em: EntityManager, viewer: Viewer, rows: readonly WholeRomRow[]): Promise<RomView[]> {
+    const progress = await findProgress(em, viewer, rows)
+    return rows.map((row) => toRomView(row, progress, providers, addressesFor(viewer)))
   }
 
   /** The rows in the order of the ids; ids without a row are left out, and rows that the viewer may not see. */
-  async function selectByIds (em: EntityManager, viewer: Viewer, ids: readonly number[]): Promise<RomRow[]> {
+  async function selectByIds (
+    em: EntityManager, viewer: Viewer, ids: readonly number[], wanted: Wanted
+  ): Promise<WholeRomRow[]> {
     if (ids.length === 0) return []
-    const rows = await selectRoms(em, userOf(viewer), every([sql<boolean>`r.id = any(${ids}::int[])`, isRomVisible(viewer)]))
+    const rows = await selectRoms(em, viewer, every([sql<boolean>`r.id = any(${ids}::int[])`, isRomVisible(viewer)]), wanted)
     const byId = new Map(rows.map((row) => [row.id, row]))
     return ids.flatMap((id) => byId.get(id) ?? [])
   }
 
   /** The picture of each ROM that was played: of the viewer's newest save, else the game's own. */
   async function selectPictures (
-    em: EntityManager, viewer: Viewer, rows: readonly RomRow[]
+    em: EntityManager, viewer: Viewer, rows: readonly WholeRomRow[]
   ): Promise<Map<number, string | null>> {
     const thumbnails = await selectThumbnailPaths(em, viewer, rows.map((row) => row.id))
     return new Map(rows.map((row) => {
@@ -101,17 +105,41 @@ export function createRoms (app: FastifyInstance, config: Config) {
     }))
   }
 
-  async function find (
+  async function findRow (
     em: EntityManager, viewer: Viewer, condition: Condition, tail: RawBuilder<unknown>
-  ): Promise<RomView | null> {
-    const rows = await selectRoms(em, userOf(viewer), every([isRomVisible(viewer), condition]), tail)
-    return (await toViews(em, viewer, rows, { files: true, siblings: true }))[0] ?? null
+  ): Promise<WholeRomRow | null> {
+    const [row] = await selectRoms(em, viewer, every([isRomVisible(viewer), condition]), everything, tail)
+    return row ?? null
+  }
+
+  async function toView (em: EntityManager, viewer: Viewer, row: WholeRomRow): Promise<RomView> {
+    return toRomView(row, await findProgress(em, viewer, [row]), providers, addressesFor(viewer))
+  }
+
+  async function find (em: EntityManager, viewer: Viewer, id: number): Promise<RomView | null> {
+    const row = await findRow(em, viewer, hasId(id), ALL)
+    return row === null ? null : await toView(em, viewer, row)
   }
 
   async function get (em: EntityManager, viewer: Viewer, id: number): Promise<RomView> {
-    const view = await find(em, viewer, sql<boolean>`r.id = ${id}`, sql``)
+    const view = await find(em, viewer, id)
     if (view === null) throw unknownRom(id)
     return view
+  }
+
+  /** The first ROM that meets a condition, with all that belongs to it; null when there is none. */
+  async function findDetailed (
+    em: EntityManager, viewer: Viewer, condition: Condition, tail: RawBuilder<unknown>
+  ): Promise<DetailedRomView | null> {
+    const row = await findRow(em, viewer, condition, tail)
+    if (row === null) return null
+    const [view, assets, collections, notes] = await Promise.all([
+      toView(em, viewer, row),
+      row.has_assets ? selectRomAssets(em, viewer, row.id) : NO_ASSETS,
+      selectCollections(em, viewer, row.id),
+      row.has_notes ? selectNotes(em, viewer, row.id) : []
+    ])
+    return { ...view, ...assets, user_collections: collections, all_user_notes: notes.map(toNoteView) }
   }
 
   /** The condition of a list that is no part of another one; what the viewer hid goes after the groups are made. */
@@ -159,27 +187,24 @@ export function createRoms (app: FastifyInstance, config: Config) {
       .map(({ id, name, filter_criteria: criteria }) => ({ id, name, is_smart: criteria !== null }))
   }
 
-  async function toDetailed (em: EntityManager, viewer: Viewer, view: RomView): Promise<DetailedRomView> {
-    const [assets, collections, notes] = await Promise.all([
-      selectRomAssets(em, viewer, view.id), selectCollections(em, viewer, view.id), selectNotes(em, viewer, view.id)
-    ])
-    return { ...view, ...assets, user_collections: collections, all_user_notes: notes.map(toNoteView) }
-  }
-
-  /** The page of a list, and what is known of the whole list where it was needed. */
+  /**
+   * The ids of a page, and what is known of the whole list where it was needed.
+   *
+   * @param moment null where the whole list is not needed
+   */
   async function readPage (
-    em: EntityManager, viewer: Viewer, moment: Moment, query: ListRomsQuery, order: Order
-  ): Promise<{ rows: RomRow[], index: PageIndex }> {
+    em: EntityManager, viewer: Viewer, moment: Moment | null, query: ListRomsQuery, order: Order
+  ): Promise<{ ids: readonly number[], index: PageIndex }> {
     const { limit, offset } = query
     const by = query.group_by_meta_id ? config.scan.priority.region : []
     const smart = await smartCondition(em, viewer, query)
     const condition = listCondition(viewer, query, { needsMarks: order.needsMarks, regionPriority: by, smart })
-    if (!needsIndex(query, order)) {
+    if (moment === null) {
       const tail = sql`order by ${order.by} limit ${limit} offset ${offset}`
-      return { rows: await selectRoms(em, userOf(viewer), condition, tail), index: NO_INDEX }
+      return { ids: await selectIds(em, userOf(viewer), condition, tail), index: NO_INDEX }
     }
     const index = await lists.index(em, { viewer, moment, query, condition, by }, order)
-    return { rows: await selectByIds(em, viewer, [...index.ids.subarray(offset, offset + limit)]), index }
+    return { ids: [...index.ids.subarray(offset, offset + limit)], index }
   }
 
   async function inScope (em: EntityManager, viewer: Viewer, query: ScopeQuery, term: string): Promise<Condition> {
@@ -212,12 +237,16 @@ export function createRoms (app: FastifyInstance, config: Config) {
       const query = withOldNames(input)
       const { limit, offset } = query
       const order = readOrder(query.order_by, query.order_dir, providers)
-      const moment = await selectMoment(em, userOf(viewer))
-      const [{ rows, index }, filterValues] = await Promise.all([
-        readPage(em, viewer, moment, query, order),
-        query.with_filter_values ? listFilterValues(em, viewer, moment, query, query.search_term) : noFilterValues()
+      const needs = { index: needsIndex(query, order), values: query.with_filter_values }
+      const moment = needs.index || needs.values ? await selectMoment(em, userOf(viewer)) : null
+      const [{ ids, index }, filterValues] = await Promise.all([
+        readPage(em, viewer, needs.index ? moment : null, query, order),
+        moment === null || !needs.values
+          ? noFilterValues()
+          : listFilterValues(em, viewer, moment, query, query.search_term)
       ])
-      const views = await toViews(em, viewer, rows, { files: query.with_files, siblings: true })
+      const rows = await selectByIds(em, viewer, ids, { ...everything, files: query.with_files })
+      const views = await toViews(em, viewer, rows)
       const pictures = query.last_played === true ? await selectPictures(em, viewer, rows) : null
       const items = views.map((view) => ({ ...view, screenshot_path: pictures?.get(view.id) ?? null }))
       return {
@@ -251,7 +280,7 @@ export function createRoms (app: FastifyInstance, config: Config) {
     async pickRandom (em: EntityManager, viewer: Viewer, query: ScopeQuery): Promise<SimpleRomView | null> {
       const { ids } = await indexScope(em, viewer, query)
       const id = ids[Math.floor(Math.random() * ids.length)]
-      const view = id === undefined ? null : await find(em, viewer, sql<boolean>`r.id = ${id}`, sql``)
+      const view = id === undefined ? null : await find(em, viewer, id)
       return view === null ? null : toSimple({ ...view, files: [] })
     },
 
@@ -266,26 +295,29 @@ export function createRoms (app: FastifyInstance, config: Config) {
     getSimple: async (em: EntityManager, viewer: Viewer, id: number): Promise<SimpleRomView> =>
       toSimple(await get(em, viewer, id)),
 
-    getDetailed: async (em: EntityManager, viewer: Viewer, id: number): Promise<DetailedRomView> =>
-      await toDetailed(em, viewer, await get(em, viewer, id)),
+    async getDetailed (em: EntityManager, viewer: Viewer, id: number): Promise<DetailedRomView> {
+      const view = await findDetailed(em, viewer, hasId(id), ALL)
+      if (view === null) throw unknownRom(id)
+      return view
+    },
 
     /** @param ids by provider key */
     async findBySource (
       em: EntityManager, viewer: Viewer, ids: Readonly<Record<string, number | string>>
     ): Promise<DetailedRomView> {
       if (Object.keys(ids).length === 0) throw badRequest('Give at least one id, such as igdb_id')
-      const view = await find(em, viewer, hasSourceId(ids), FIRST)
+      const view = await findDetailed(em, viewer, hasSourceId(ids), FIRST)
       if (view === null) throw notFound('No ROM has any of these ids')
-      return await toDetailed(em, viewer, view)
+      return view
     },
 
     async findByHash (em: EntityManager, viewer: Viewer, hashes: HashQuery): Promise<DetailedRomView> {
       if (Object.values(hashes).every((hash) => hash === '')) {
         throw badRequest('Give at least one of crc_hash, md5_hash, sha1_hash, ra_hash')
       }
-      const view = await find(em, viewer, hasHash(hashes), FIRST)
+      const view = await findDetailed(em, viewer, hasHash(hashes), FIRST)
       if (view === null) throw notFound('No ROM has any of these hashes')
-      return await toDetailed(em, viewer, view)
+      return view
     },
 
     async getFile (em: EntityManager, viewer: Viewer, fileId: number): Promise<RomFileView> {
@@ -309,8 +341,8 @@ export function createRoms (app: FastifyInstance, config: Config) {
     async views (ids: readonly number[], userId: number | null): Promise<SimpleRomView[]> {
       const em = app.orm.em.fork()
       const viewer: Viewer = userId === null ? null : { id: userId, access: ADMIN_ACCESS }
-      const rows = await selectByIds(em, viewer, ids)
-      return (await toViews(em, viewer, rows, { files: false, siblings: false })).map(toSimple)
+      const rows = await selectByIds(em, viewer, ids, { files: false, siblings_by: null })
+      return (await toViews(em, viewer, rows)).map(toSimple)
     }
   }
 }

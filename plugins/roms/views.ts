@@ -1,22 +1,13 @@
 import { sortComparator } from '../library/names.ts'
 import { toFieldsList } from '@svc/plugin-sdk'
 import { formatDate } from '../../core/typebox.ts'
-import type { FileRow, MarksRow, MatchRow, ProgressRow, RomRow, SiblingRow } from './rows.ts'
+import type { FileRow, MarksRow, MatchRow, ProgressRow, RomRow, SiblingRow, WholeRomRow } from './rows.ts'
 import type { RomFileView, RomUserView, RomView, SiblingView } from './schemas.ts'
 import { ROM_FILE_CATEGORIES } from '../library/categories.ts'
 import type { Addresses } from '../resources/addresses.ts'
 import type { RomProvider, RomProviders } from './providers.ts'
 import { BADGE_FOLDER, badgeStem } from '../resources/badges.ts'
 import { gameFieldsIn, mapGameFields } from './game-fields.ts'
-
-/** What belongs to a ROM, fetched for many at once. */
-export interface RomParts {
-  matches: readonly MatchRow[]
-  siblings: readonly SiblingRow[]
-  files: readonly FileRow[]
-  /** The viewer's, of these and perhaps other games. */
-  progress: readonly ProgressRow[]
-}
 
 export function toMarksView (row: MarksRow): RomUserView {
   return {
@@ -29,12 +20,13 @@ export function toMarksView (row: MarksRow): RomUserView {
 
 /** The marks of a caller who has made none. */
 function noMarks (rom: RomRow): RomUserView {
+  const created = formatDate(rom.created_at)
   return {
     id: -1,
     user_id: -1,
     rom_id: -1,
-    created_at: formatDate(rom.created_at),
-    updated_at: formatDate(rom.created_at),
+    created_at: created,
+    updated_at: created,
     last_played: null,
     is_main_sibling: false,
     backlogged: false,
@@ -67,8 +59,8 @@ function toSiblingViews (rows: readonly SiblingRow[]): SiblingView[] {
     .sort((a, b) => compareTexts(a.sort_comparator, b.sort_comparator) || a.id - b.id)
 }
 
-const readId = (provider: RomProvider, id: string | null | undefined) =>
-  id === null || id === undefined ? null : provider.id === 'integer' ? Number(id) : id
+const readId = (provider: RomProvider, id: string | null) =>
+  id === null ? null : provider.id === 'integer' ? Number(id) : id
 
 /** Beside each `<kind>_url` whose file is stored, where: `<kind>_path`. */
 function withPaths (
@@ -76,23 +68,22 @@ function withPaths (
 ): MatchRow['metadata'] {
   const paths = Object.entries(media).flatMap(([kind, { url, path }]) =>
     path !== null && metadata?.[`${kind}_url`] === url ? [[`${kind}_path`, addresses.place(path)] as const] : [])
-  return metadata && { ...metadata, ...Object.fromEntries(paths) }
+  return paths.length === 0 ? metadata : { ...metadata, ...Object.fromEntries(paths) }
 }
 
 /** `<key>_id`, `<key>_metadata` and `<key>_progress` of every provider; null where it does not know the ROM. */
 function toProviderFields (
-  { media }: RomRow, { matches, progress }: RomParts, providers: RomProviders, addresses: Addresses
+  { media, matches }: WholeRomRow, progress: readonly ProgressRow[], providers: RomProviders, addresses: Addresses
 ): Record<string, unknown> {
-  const byProvider = new Map(matches.map((match) => [match.provider, match]))
-  const fields: Record<string, unknown> = {}
-  for (const provider of providers.all) {
-    const match = byProvider.get(provider.key)
-    fields[`${provider.key}_id`] = readId(provider, match?.provider_id)
+  const fields: Record<string, unknown> = { ...providers.unknown }
+  for (const { provider: key, provider_id: id, metadata } of matches) {
+    const provider = providers.byKey.get(key)
+    if (provider === undefined) continue
+    fields[`${key}_id`] = readId(provider, id)
     if (provider.progress !== null) {
-      const own = progress.find((row) => row.provider === provider.key && row.provider_id === match?.provider_id)
-      fields[`${provider.key}_progress`] = own?.progress ?? null
+      fields[`${key}_progress`] = progress.find((row) => row.provider === key && row.provider_id === id)?.progress ?? null
     }
-    if (provider.hasMetadata) fields[`${provider.key}_metadata`] = withPaths(match?.metadata ?? null, media, addresses)
+    if (provider.hasMetadata) fields[`${key}_metadata`] = withPaths(metadata, media, addresses)
   }
   return fields
 }
@@ -178,13 +169,20 @@ function toFields (row: RomRow) {
   }
 }
 
-/** A ROM as clients get it in every list, event and detail; those add their own fields. */
-export function toRomView (row: RomRow, parts: RomParts, providers: RomProviders, addresses: Addresses): RomView {
+/**
+ * A ROM as clients get it in every list, event and detail; those add their own fields.
+ *
+ * @param progress the viewer's, of this and perhaps other games
+ */
+export function toRomView (
+  row: WholeRomRow, progress: readonly ProgressRow[], providers: RomProviders, addresses: Addresses
+): RomView {
   const { platform_name: platformName, marks } = row
-  const achievements = parts.matches.find((match) => match.provider === 'ra')?.metadata ?? null
+  const achievements = row.matches.find((match) => match.provider === 'ra')?.metadata ?? null
   return {
+    // First, as the largest part is copied at once.
+    ...toProviderFields(row, progress, providers, addresses),
     ...toFields(row),
-    ...toProviderFields(row, parts, providers, addresses),
     ...toArtwork(row, addresses),
     platform_display_name: row.platform_custom_name ?? platformName,
     alternative_names: row.alternative_names.toSorted(),
@@ -199,7 +197,7 @@ export function toRomView (row: RomRow, parts: RomParts, providers: RomProviders
     has_notes: row.has_notes,
     rom_user: marks === null ? noMarks(row) : toMarksView(marks),
     merged_ra_metadata: toAchievements(row, achievements, addresses),
-    files: parts.files.map(toFileView),
-    sibling_roms: toSiblingViews(parts.siblings)
+    files: row.files.map(toFileView),
+    sibling_roms: toSiblingViews(row.siblings)
   }
 }

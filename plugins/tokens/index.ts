@@ -1,7 +1,6 @@
 import fp from 'fastify-plugin'
 import type { FeatureOptions } from '../../core/app.ts'
-import { SAFE_METHODS } from '../../core/access/auth.ts'
-import { CALLERS_CHANNEL, createKeptCallers } from '../../core/access/kept-callers.ts'
+import { keepCallers } from '../../core/access/keep-callers.ts'
 import { createPageRoutes } from '../../core/web/pages/page.ts'
 import authorizationRoutes, { PAGE_PATH } from './authorization-routes.ts'
 import { createAuthorizations } from './authorizations.ts'
@@ -33,11 +32,7 @@ export default fp<FeatureOptions>(async (app, { config, role }) => {
   const pairing = createPairing(app, tokens)
   const authorizations = createAuthorizations(app, config)
   app.decorate('tokens', { ...tokens, pairing, authorizations, polls: createPolls(app) })
-  const kept = createKeptCallers()
-  app.auth.addScheme(createTokenScheme(app, config, kept))
-  app.addHook('onReady', async () => { await app.workers.hear(CALLERS_CHANNEL, kept.forget) })
-  // Who changed something finds it changed with the next request, whether or not the word has come by then.
-  app.addHook('onSend', async ({ method }) => { if (!SAFE_METHODS.has(method)) kept.forget() })
+  app.auth.addScheme(createTokenScheme(app, config, keepCallers(app)))
   const pageRoutes = createPageRoutes(config, PAGE)
   for (const part of [routes, pairingRoutes, authorizationRoutes, pageRoutes]) await app.register(part)
 

@@ -9,10 +9,10 @@ import { migrate } from '../../core/database/database.ts'
 import { startEmbeddedPostgres } from '../../core/postgres/embedded.ts'
 import { WEB_FLAGS } from '../../core/supervisor/node-flags.ts'
 import { features } from '../../plugins/index.ts'
-import { runSvc, settings, waitUntilListening } from '../e2e/server.ts'
+import { listChildren, runSvc, settings, waitUntilListening } from '../e2e/server.ts'
 import { TOKEN, fillLibrary } from './api-library.ts'
 import type { Load, LoadOrder } from './load.ts'
-import { runProgram } from './process.ts'
+import { readProcessorSeconds, runProgram } from './process.ts'
 import { type Measurement, type Target, isMet, renderJson, renderTable } from './report.ts'
 
 /** What the API costs beside a program that does no more than the same work on the same database, in turns with it. */
@@ -23,6 +23,8 @@ const SECONDS = 4
 const CONNECTIONS = 10
 const MORE_WORKERS = 4
 const P99_RATIO_MAX = 2
+/** Of a row, in each round: by then everything is compiled and statements are planned. */
+const WARM_UPS = 500
 
 interface Row {
   name: string
@@ -47,48 +49,62 @@ const ROWS: Row[] = [
 ]
 
 type Ends = (() => unknown)[]
-type Measure = (row: Row) => Promise<Load>
+interface Measured extends Omit<Load, 'requests'> {
+  /** What a request costs the program, without the database: almost the same on a busy machine. */
+  processorMs: number
+}
+type Measure = (row: Row) => Promise<Measured>
+
+/** Where a program listens, and the processes that answer. */
+interface Program { url: string, pids: readonly number[] }
 
 const median = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? NaN
 
-function summarise (loads: readonly Load[]): Load {
-  const of = (field: keyof Load) => median(loads.map((load) => load[field]))
-  return { perSecond: of('perSecond'), p50: of('p50'), p99: of('p99'), bytes: of('bytes') }
+function summarise (loads: readonly Measured[]): Measured {
+  const of = (field: keyof Measured) => median(loads.map((load) => load[field]))
+  return { perSecond: of('perSecond'), p50: of('p50'), p99: of('p99'), bytes: of('bytes'), processorMs: of('processorMs') }
 }
 
-const loadOf = (url: string, path: string, isOpen = false): Promise<Load> => runProgram<Load>('load.ts', {
-  url, path, headers: isOpen ? {} : { authorization: `Bearer ${TOKEN}` }, connections: CONNECTIONS, seconds: SECONDS
-} satisfies LoadOrder)
+async function measure ({ url, pids }: Program, path: string, isOpen = false): Promise<Measured> {
+  const readSeconds = () => pids.reduce((sum, pid) => sum + (readProcessorSeconds(pid) ?? NaN), 0)
+  const before = readSeconds()
+  const { requests, ...load } = await runProgram<Load>('load.ts', {
+    url, path, headers: isOpen ? {} : { authorization: `Bearer ${TOKEN}` }, connections: CONNECTIONS, seconds: SECONDS, warmUps: WARM_UPS
+  } satisfies LoadOrder)
+  return { ...load, processorMs: (readSeconds() - before) * 1_000 / requests }
+}
 
 /** Several in turns, so that what else the machine does falls on all of them. */
-async function takeTurns (measures: readonly Measure[], row: Row): Promise<Load[]> {
-  const loads: Load[][] = measures.map(() => [])
+async function takeTurns (measures: readonly Measure[], row: Row): Promise<Measured[]> {
+  const loads: Measured[][] = measures.map(() => [])
   for (let round = 0; round < ROUNDS; round++) {
     for (const [at, measure] of measures.entries()) loads[at]?.push(await measure(row))
   }
   return loads.map(summarise)
 }
 
-async function startBare (databaseUrl: string, ends: Ends): Promise<string> {
+async function startBare (databaseUrl: string, ends: Ends): Promise<Program> {
   const child = fork(fileURLToPath(new URL('bare-program.ts', import.meta.url)), [], { execArgv: WEB_FLAGS })
   ends.unshift(() => child.kill())
   child.send(databaseUrl)
   const [port] = await once(child, 'message') as [number]
-  return `http://127.0.0.1:${port}`
+  return { url: `http://127.0.0.1:${port}`, pids: child.pid === undefined ? [] : [child.pid] }
 }
 
-async function startServer (folder: string, databaseUrl: string, workers: number, ends: Ends): Promise<string> {
+async function startServer (folder: string, databaseUrl: string, workers: number, ends: Ends): Promise<Program> {
   const teardown = (end?: () => unknown) => { if (end !== undefined) ends.unshift(end) }
   mkdirSync(join(folder, 'library'), { recursive: true })
   const server = runSvc({ teardown }, ['start'], settings(folder, {
     SVC_DATABASE_URL: databaseUrl, SVC_LIBRARY_DIR: join(folder, 'library'), WEB_SERVER_CONCURRENCY: String(workers), SVC_LOG_LEVEL: 'warn'
   }))
-  return (await waitUntilListening(server, folder)).url
+  const { url } = await waitUntilListening(server, folder)
+  return { url, pids: await listChildren(server.pid, 'web') }
 }
 
-const describe = ({ perSecond, p50, p99 }: Load) => `${perSecond.toFixed(0)}/s, p50 ${p50.toFixed(1)}, p99 ${p99.toFixed(1)} ms`
+const describe = ({ perSecond, p50, p99, processorMs }: Measured) =>
+  `${perSecond.toFixed(0)}/s, p50 ${p50.toFixed(1)}, p99 ${p99.toFixed(1)} ms, processor ${processorMs.toFixed(2)} ms`
 
-function targetsOf ({ name, least, leastPerSecond }: Row, own: Load, bare: Load): Target[] {
+function targetsOf ({ name, least, leastPerSecond }: Row, own: Measured, bare: Measured): Target[] {
   const target: Target[] = leastPerSecond === undefined ? [] : [{ what: name, is: own.perSecond, least: leastPerSecond, unit: '/s' }]
   return least === undefined
     ? target
@@ -96,12 +112,12 @@ function targetsOf ({ name, least, leastPerSecond }: Row, own: Load, bare: Load)
         { what: `${name}, p99 / that of the bare program`, is: own.p99 / bare.p99, most: P99_RATIO_MAX }]
 }
 
-async function measureRows (serverUrl: string, bareUrl: string, rom: number, only: RegExp): Promise<Measurement> {
+async function measureRows (server: Program, bareProgram: Program, rom: number, only: RegExp): Promise<Measurement> {
   const measurement: Measurement = { name: 'One web worker beside the bare program', figures: {}, targets: [], notes: [] }
   for (const row of ROWS.filter(({ name }) => only.test(name))) {
     const [own, bare] = await takeTurns([
-      (one) => loadOf(serverUrl, one.path(rom), one.isOpen),
-      (one) => loadOf(bareUrl, one.barePath ?? one.path(rom), one.isOpen)
+      (one) => measure(server, one.path(rom), one.isOpen),
+      (one) => measure(bareProgram, one.barePath ?? one.path(rom), one.isOpen)
     ], row)
     if (own === undefined || bare === undefined) continue
     measurement.figures[`${row.name}, ${(own.bytes / 1e3).toFixed(1)} kB`] = describe(own)
@@ -114,10 +130,11 @@ async function measureRows (serverUrl: string, bareUrl: string, rom: number, onl
 }
 
 /** Several web workers have to be faster than one where there are processors for them. */
-async function measureWorkers (oneUrl: string, moreUrl: string, rom: number): Promise<Measurement> {
+async function measureWorkers (oneWorker: Program, moreWorkers: Program, rom: number): Promise<Measurement> {
   const measurement: Measurement = { name: `${MORE_WORKERS} web workers beside one`, figures: {}, targets: [], notes: [] }
   for (const row of ROWS.slice(0, 2)) {
-    const [one, more] = await takeTurns([oneUrl, moreUrl].map((url) => (asked: Row) => loadOf(url, asked.path(rom))), row)
+    const turns = [oneWorker, moreWorkers].map((program) => (asked: Row) => measure(program, asked.path(rom)))
+    const [one, more] = await takeTurns(turns, row)
     if (one === undefined || more === undefined) continue
     measurement.figures[`${row.name}, one`] = describe(one)
     measurement.figures[`${row.name}, ${MORE_WORKERS}`] = describe(more)
@@ -141,13 +158,13 @@ try {
   await fillLibrary(pool, roms)
   await pool.end()
   const data = join(folder, 'data')
-  const bareUrl = await startBare(database.url, ends)
-  const serverUrl = await startServer(data, database.url, 1, ends)
+  const bare = await startBare(database.url, ends)
+  const server = await startServer(data, database.url, 1, ends)
   const rom = Math.floor(roms / 2)
-  measurements.push(await measureRows(serverUrl, bareUrl, rom, only))
+  measurements.push(await measureRows(server, bare, rom, only))
   if (!has('--only')) {
-    const moreUrl = await startServer(join(folder, 'more'), database.url, MORE_WORKERS, ends)
-    measurements.push(await measureWorkers(serverUrl, moreUrl, rom))
+    const more = await startServer(join(folder, 'more'), database.url, MORE_WORKERS, ends)
+    measurements.push(await measureWorkers(server, more, rom))
   }
 } finally {
   for (const end of ends) await end()

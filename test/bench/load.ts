@@ -1,12 +1,27 @@
 import { Pool } from 'undici'
 import { answer } from './process.ts'
 
-/** Asks for one address over and over, on so many connections, for so long. */
-export interface LoadOrder { url: string, path: string, headers: Record<string, string>, connections: number, seconds: number }
+/** Asks for one address over and over, on so many connections, for so long; how often before that counts. */
+export interface LoadOrder {
+  url: string
+  path: string
+  headers: Record<string, string>
+  connections: number
+  seconds: number
+  warmUps: number
+}
 
-export interface Load { perSecond: number, p50: number, p99: number, bytes: number }
+export interface Load {
+  perSecond: number
+  p50: number
+  p99: number
+  bytes: number
+  /** All of them, also those before it counted. */
+  requests: number
+}
 
-const at = (sorted: readonly number[], share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN
+const at = (sorted: readonly number[], share: number) =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN
 
 async function ask (pool: Pool, { path, headers }: LoadOrder): Promise<number> {
   const { statusCode, body } = await pool.request({ method: 'GET', path, headers })
@@ -18,19 +33,23 @@ async function ask (pool: Pool, { path, headers }: LoadOrder): Promise<number> {
 async function load (order: LoadOrder): Promise<Load> {
   const pool = new Pool(order.url, { connections: order.connections, pipelining: 1 })
   const times: number[] = []
+  const onEach = (work: () => Promise<void>) => Promise.all(Array.from({ length: order.connections }, work))
   const bytes = await ask(pool, order)
+  let left = order.warmUps
+  await onEach(async () => { while (left-- > 0) await ask(pool, order) })
   const started = performance.now()
   const end = started + order.seconds * 1_000
-  await Promise.all(Array.from({ length: order.connections }, async () => {
+  await onEach(async () => {
     for (let before = performance.now(); before < end; before = performance.now()) {
       await ask(pool, order)
       times.push(performance.now() - before)
     }
-  }))
+  })
   const seconds = (performance.now() - started) / 1_000
   await pool.close()
   times.sort((a, b) => a - b)
-  return { perSecond: times.length / seconds, p50: at(times, 0.5), p99: at(times, 0.99), bytes }
+  const requests = 1 + order.warmUps + times.length
+  return { perSecond: times.length / seconds, p50: at(times, 0.5), p99: at(times, 0.99), bytes, requests }
 }
 
 answer(load)

@@ -170,9 +170,11 @@ t.test('a failure on the server is told without its reason and does no harm', as
 
 t.test('a session that has ended may not act any more on the socket it opened', async (t) => {
   const { app } = await withAct(t)
-  const admin = await connect(t, app, { cookie: await signIn(app, 'admin') })
+  const headers = { cookie: await signIn(app, 'admin') }
+  const admin = await connect(t, app, headers)
   t.match(await act(admin, {}), ['done', {}])
   await app.pg.query('delete from sessions')
+  await until(async () => (await app.inject({ url: '/api/users/me', headers })).statusCode === 401, 'the session has ended')
   const outcome = await Promise.race([
     act(admin, {}), once(admin, 'disconnect').then(() => ['refused', 'You are not authorized to do this'])
   ])

@@ -1,10 +1,12 @@
 import t, { type Test } from 'tap'
 import { createKeptCallers, type Found } from '../../core/access/kept-callers.ts'
 import { type TestApp, buildTestApp, shareTestApp } from '../support.ts'
+import { signIn } from './auth-support.ts'
 import { until } from '../until.ts'
 
 const fresh = shareTestApp(t)
 
+const REQUESTS = 20
 /** As long as a revoked credential may still be good on another web worker. */
 const REVOKED_MS = 2_000
 
@@ -103,4 +105,37 @@ t.test('a token that was revoked is refused by the next request to the same web 
   t.equal(await ask(test.app), 200)
   t.equal((await test.app.inject({ method: 'DELETE', url: `/api/client-tokens/${id}/admin`, headers: test.admin })).statusCode, 200)
   t.equal(await ask(test.app), 401)
+})
+
+/** A browser's login, and how a web worker answers it. */
+async function makeLogin ({ app }: TestApp) {
+  const headers = await signIn(app, 'admin')
+  return async (worker: TestApp['app'], url = '/api/users/me'): Promise<number> =>
+    (await worker.inject({ url, headers })).statusCode
+}
+
+const SESSION_CHANGES: { what: string, sql: string }[] = [
+  { what: 'was ended', sql: 'delete from sessions' },
+  { what: 'has run out', sql: "update sessions set expires_at = now() - interval '1 second'" },
+  { what: 'belongs to a disabled user', sql: 'update users set enabled = false' }
+]
+
+for (const { what, sql } of SESSION_CHANGES) {
+  t.test(`a browser's login that ${what} opens nothing on any other web worker`, async (t) => {
+    const test = await fresh(t)
+    const ask = await makeLogin(test)
+    const other = await buildOther(t, test)
+    t.same([await ask(test.app), await ask(other)], [200, 200])
+    await test.app.pg.query(sql)
+    for (const worker of [test.app, other]) await until(async () => await ask(worker) === 401, what, { ms: REVOKED_MS })
+  })
+}
+
+t.test("a browser's login is looked for once for many requests", async (t) => {
+  const test = await fresh(t)
+  const ask = await makeLogin(test)
+  let connections = 0
+  test.app.pg.on('acquire', () => { connections++ })
+  for (let times = 0; times < REQUESTS; times++) await ask(test.app, '/api/health')
+  t.ok(connections < REQUESTS / 2, `${connections} connections for ${REQUESTS} requests`)
 })
