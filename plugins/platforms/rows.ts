@@ -1,15 +1,16 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { type RawBuilder, sql } from 'kysely'
 import { milliseconds } from '../../core/database/columns.ts'
+import type { LongReads } from '../library/long-reads.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 import type { PlatformRow, PlatformSize } from './views.ts'
 import { type Viewer, isPlatformVisible, seesEverything } from './visibility.ts'
 
 /** What a viewer sees of all platforms by id; those without a ROM are left out. */
-export async function selectPlatformSizes (em: EntityManager, viewer: Viewer): Promise<Map<number, PlatformSize>> {
+export async function selectPlatformSizes (reads: LongReads, viewer: Viewer): Promise<Map<number, PlatformSize>> {
   const { rows } = await sql<PlatformSize & { platform_id: number }>`
     select r.platform_id, count(*)::int as rom_count, sum(r.fs_size_bytes)::float8 as fs_size_bytes
-    from roms r where ${isRomVisible(viewer)} group by r.platform_id`.execute(em.getKysely())
+    from roms r where ${isRomVisible(viewer)} group by r.platform_id`.execute(reads)
   return new Map(rows.map(({ platform_id: id, ...size }) => [id, size]))
 }
 

@@ -36,7 +36,7 @@ export function createPlatforms (app: FastifyInstance, config: Config) {
     const moment = await selectMoment(em, null)
     const [rows, known] = await Promise.all([
       selectPlatforms(em, viewer, condition),
-      sizes.get(moment, { viewer: viewerKey(viewer), of: 'sizes' }, () => selectPlatformSizes(em, viewer))
+      sizes.get(moment, { viewer: viewerKey(viewer), of: 'sizes' }, () => selectPlatformSizes(app.longReads, viewer))
     ])
     return rows.map((row) => ({ ...row, ...known.get(row.id) ?? NO_SIZE }))
   }

@@ -1,5 +1,5 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import { createKept } from '../library/kept.ts'
+import type { LongReads } from '../library/long-reads.ts'
 import type { Moment, VersionKind } from '../library/version-rows.ts'
 import { type Viewer, viewerKey } from '../platforms/visibility.ts'
 import type { Condition } from './conditions.ts'
@@ -56,21 +56,19 @@ export interface KeptList {
 }
 
 /** What a worker keeps of lists: the ids of all their ROMs in order, and the values these can be narrowed to. */
-export function createKeptLists () {
+export function createKeptLists (reads: LongReads) {
   const indexes = createKept<PageIndex>({ maxBytes: INDEXES_MAX_BYTES, sizeOf: sizeOfPageIndex })
   const filterValues = createKept<RomFilters>({
     maxBytes: FILTER_VALUES_MAX_BYTES, sizeOf: (values) => JSON.stringify(values).length
   })
 
   return {
-    index: (
-      em: EntityManager, { viewer, moment, query, condition, by = [] }: KeptList, order: Order
-    ): Promise<PageIndex> =>
+    index: ({ viewer, moment, query, condition, by = [] }: KeptList, order: Order): Promise<PageIndex> =>
       indexes.get(moment, { viewer: viewerKey(viewer), of: [nameList(query), by], kinds: kindsOf(query, order) },
-        () => selectPageIndex(em, viewer?.id ?? null, condition, order)),
+        () => selectPageIndex(reads, viewer?.id ?? null, condition, order)),
 
-    filterValues: (em: EntityManager, { viewer, moment, query, condition }: KeptList): Promise<RomFilters> =>
+    filterValues: ({ viewer, moment, query, condition }: KeptList): Promise<RomFilters> =>
       filterValues.get(moment, { viewer: viewerKey(viewer), of: nameList(query), kinds: ['shown'] },
-        () => selectFilterValues(em, viewer?.id ?? null, condition))
+        () => selectFilterValues(reads, viewer?.id ?? null, condition))
   }
 }

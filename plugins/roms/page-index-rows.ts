@@ -1,5 +1,5 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import { sql } from 'kysely'
+import type { LongReads } from '../library/long-reads.ts'
 import type { Condition } from './conditions.ts'
 import type { Order } from './order.ts'
 import { markedRoms } from './rows.ts'
@@ -49,13 +49,13 @@ function readCharacters (text: string): Record<string, number> {
  * million rows would keep this process busy for a second.
  */
 export async function selectPageIndex (
-  em: EntityManager, userId: number | null, condition: Condition, order: Order
+  reads: LongReads, userId: number | null, condition: Condition, order: Order
 ): Promise<PageIndex> {
   const { rows } = await sql<{ json: string, characters: string, count: number }>`
     select '[' || coalesce(string_agg(x.id::text, ','), '') || ']' as json, count(*)::int as count,
       coalesce(string_agg(coalesce(nullif(left(x.character, 1), ''), ${NO_CHARACTER}), ''), '') as characters
     from (select r.id, ${order.character} as character from ${markedRoms(userId)} where ${condition}
-      order by ${order.by}) x`.execute(em.getKysely())
+      order by ${order.by}) x`.execute(reads)
   const { json, characters, count } = rows[0] ?? { json: '[]', characters: '', count: 0 }
   return { ids: readIds(json, count), json, characters: readCharacters(characters) }
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
@@ -37,6 +38,9 @@ const FIRST = sql`order by r.id limit 1`
 const NO_SCOPE: ScopeQuery = { platform_ids: [] }
 const NO_INDEX: PageIndex = { ids: new Int32Array(), json: '[]', characters: {} }
 
+/** A library is large whose values take longer. */
+const FILTER_VALUES_WAIT_MS = 2_000
+
 const NO_PARTS = { matches: [], siblings: [], files: [] }
 
 /** The first ROM by any of the ids given, which are keyed by provider. */
@@ -50,7 +54,7 @@ export function createRoms (app: FastifyInstance, config: Config) {
   /** The providers that tell how a user fares. */
   const telling = providers.all.filter((provider) => provider.progress !== null).map(({ key }) => key)
   const userOf = (viewer: Viewer) => viewer?.id ?? null
-  const lists = createKeptLists()
+  const lists = createKeptLists(app.longReads)
 
   async function toViews (
     em: EntityManager, viewer: Viewer, rows: readonly RomRow[], extras: { files: boolean, siblings: boolean }
@@ -128,7 +132,7 @@ export function createRoms (app: FastifyInstance, config: Config) {
       const tail = sql`order by ${order.by} limit ${limit} offset ${offset}`
       return { rows: await selectRoms(em, userOf(viewer), condition, tail), index: NO_INDEX }
     }
-    const index = await lists.index(em, { viewer, moment, query, condition, by }, order)
+    const index = await lists.index({ viewer, moment, query, condition, by }, order)
     return { rows: await selectByIds(em, viewer, [...index.ids.subarray(offset, offset + limit)]), index }
   }
 
@@ -138,14 +142,21 @@ export function createRoms (app: FastifyInstance, config: Config) {
   /** All ROMs of a part of the library by name. */
   async function indexScope (em: EntityManager, viewer: Viewer, query: ScopeQuery): Promise<PageIndex> {
     const moment = await selectMoment(em, userOf(viewer))
-    return await lists.index(em, { viewer, moment, query, condition: inScope(viewer, query, '') }, readOrder('', '', providers))
+    return await lists.index({ viewer, moment, query, condition: inScope(viewer, query, '') }, readOrder('', '', providers))
   }
 
   async function listFilterValues (
-    em: EntityManager, viewer: Viewer, moment: Moment, query: ScopeQuery, term: string
+    viewer: Viewer, moment: Moment, query: ScopeQuery, term: string
   ): Promise<RomFilters> {
     const scope = { ...pickScope(query), search_term: term }
-    return await lists.filterValues(em, { viewer, moment, query: scope, condition: inScope(viewer, query, term) })
+    return await lists.filterValues({ viewer, moment, query: scope, condition: inScope(viewer, query, term) })
+  }
+
+  /** They do not keep a page waiting: while they are being worked out it goes without, and the next one has them. */
+  async function listSoonFilterValues (viewer: Viewer, moment: Moment, query: ListRomsQuery): Promise<RomFilters> {
+    const values = listFilterValues(viewer, moment, query, query.search_term)
+    values.catch(() => {})
+    return await Promise.race([values, sleep(FILTER_VALUES_WAIT_MS, noFilterValues(), { ref: false })])
   }
 
   return {
@@ -160,7 +171,7 @@ export function createRoms (app: FastifyInstance, config: Config) {
       const moment = await selectMoment(em, userOf(viewer))
       const [{ rows, index }, filterValues] = await Promise.all([
         readPage(em, viewer, moment, query, order),
-        query.with_filter_values ? listFilterValues(em, viewer, moment, query, query.search_term) : noFilterValues()
+        query.with_filter_values ? listSoonFilterValues(viewer, moment, query) : noFilterValues()
       ])
       const views = await toViews(em, viewer, rows, { files: query.with_files, siblings: true })
       const pictures = query.last_played === true ? await selectPictures(em, viewer, rows) : null
@@ -190,7 +201,7 @@ export function createRoms (app: FastifyInstance, config: Config) {
     },
 
     listFilterValues: async (em: EntityManager, viewer: Viewer): Promise<RomFilters> =>
-      await listFilterValues(em, viewer, await selectMoment(em, userOf(viewer)), NO_SCOPE, ''),
+      await listFilterValues(viewer, await selectMoment(em, userOf(viewer)), NO_SCOPE, ''),
 
     getSimple: async (em: EntityManager, viewer: Viewer, id: number): Promise<SimpleRomView> =>
       toSimple(await get(em, viewer, id)),
