@@ -9,7 +9,7 @@ import type { Order } from './order.ts'
 import { type PageIndex, selectPageIndex, sizeOfPageIndex } from './page-index-rows.ts'
 import type { RomFilters } from './schemas.ts'
 
-/** In each worker: five lists of a million ROMs, or hundreds of usual ones. */
+/** In each worker: four lists of a million ROMs, or hundreds of usual ones. */
 const INDEXES_MAX_BYTES = 64 * 1024 ** 2
 const FILTER_VALUES_MAX_BYTES = 8 * 1024 ** 2
 /** Pages up to here are quicker read than the whole list, where an index has the order. */

@@ -16,13 +16,14 @@ import {
 import { noFilterValues } from './filter-value-rows.ts'
 import { isRepresentative } from './grouping.ts'
 import { createKeptLists, needsIndex } from './kept-lists.ts'
+import { KeptText } from './kept-text.ts'
 import { type ListRomsQuery, type ScopeQuery, pickScope, withOldNames } from './list-query.ts'
 import { type MarksChange, writeMarks } from './mark-rows.ts'
 import { type Order, readOrder } from './order.ts'
 import type { PageIndex } from './page-index-rows.ts'
 import { noteLastPlayed, notePlayed } from './played-rows.ts'
 import { type RomRow, markedRoms, selectFile, selectParts, selectProgress, selectRoms } from './rows.ts'
-import type { DetailedRomView, IdList, RomFileView, RomFilters, RomPage, RomUserView, RomView, SimpleRomView } from './schemas.ts'
+import type { DetailedRomView, RomFileView, RomFilters, RomPage, RomUserView, RomView, SimpleRomView } from './schemas.ts'
 import { type RomProviders, createRomProviders } from './providers.ts'
 import { stillOf, toFileView, toRomView } from './views.ts'
 import { isRomVisible } from './visibility.ts'
@@ -36,7 +37,7 @@ const unknownRom = (id: number) => notFound(`ROM with ID '${id}' not found`)
 
 const FIRST = sql`order by r.id limit 1`
 const NO_SCOPE: ScopeQuery = { platform_ids: [] }
-const NO_INDEX: PageIndex = { ids: new Int32Array(), json: '[]', characters: {} }
+const NO_INDEX: PageIndex = { ids: new Int32Array(), text: new KeptText('[]'), characters: {} }
 
 /** A library is large whose values take longer. */
 const FILTER_VALUES_WAIT_MS = 2_000
@@ -183,15 +184,13 @@ export function createRoms (app: FastifyInstance, config: Config) {
         offset,
         char_index: query.with_char_index ? index.characters : {},
         filter_values: filterValues,
-        rom_id_index: { json: query.with_rom_id_index ? index.json : '[]' }
+        rom_id_index: { text: query.with_rom_id_index ? index.text : null }
       }
     },
 
     /** The visible ROMs a viewer has not hidden, by name. */
-    async listIds (em: EntityManager, viewer: Viewer): Promise<IdList> {
-      const { json } = await indexScope(em, viewer, NO_SCOPE)
-      return { json }
-    },
+    listIds: async (em: EntityManager, viewer: Viewer): Promise<KeptText> =>
+      (await indexScope(em, viewer, NO_SCOPE)).text,
 
     async pickRandom (em: EntityManager, viewer: Viewer, query: ScopeQuery): Promise<SimpleRomView | null> {
       const { ids } = await indexScope(em, viewer, query)

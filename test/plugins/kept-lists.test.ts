@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib'
 import fastify from 'fastify'
 import { sql } from 'kysely'
 import pg from 'pg'
@@ -116,6 +117,22 @@ t.test('pages come from the ids of the whole list, whatever else is asked for', 
     for (const sidecars of ['', none]) {
       const pages = [0, 2, 4, 6].map((offset) => get<Page>(test, test.admin, `roms?${order}&limit=2&offset=${offset}&${sidecars}`))
       t.same((await Promise.all(pages)).flatMap((page) => page.items.map(({ id }) => id)), whole, `${order} ${sidecars}`)
+    }
+  }
+})
+
+t.test('ids are sent as they are kept, plain and in one gzip stream with what comes before them', async (t) => {
+  const test = await fresh(t)
+  const ids = [await addRom(test, { fs_name: 'A.sfc', fields: { name: 'Ä' } }), await addRom(test, { fs_name: 'B.sfc' })]
+  for (const path of ['/api/roms', '/api/roms/identifiers']) {
+    const ask = (encoding: string) => test.app.inject({ url: path, headers: { ...test.admin, 'accept-encoding': encoding } })
+    const plain = await ask('identity')
+    t.equal(plain.headers['content-encoding'], undefined)
+    t.match(path === '/api/roms' ? plain.json<Page>().rom_id_index : plain.json(), ids)
+    for (const again of ['gzip', 'br, gzip;q=0.5']) {
+      const packed = await ask(again)
+      t.match(packed.headers, { 'content-encoding': 'gzip', vary: /Accept-Encoding/, 'content-type': 'application/json; charset=utf-8' })
+      t.equal(gunzipSync(packed.rawPayload).toString(), plain.body)
     }
   }
 })
