@@ -21,6 +21,9 @@ export function openLongReads ({ log, pg: { options } }: Pick<FastifyInstance, '
     ...options, application_name: 'svc lists', max: AT_ONCE, idleTimeoutMillis: IDLE_MS, connectionTimeoutMillis: STATEMENT_MS,
     statement_timeout: STATEMENT_MS, query_timeout: QUERY_MS
   })
-  pool.on('error', (err) => { log.debug({ err }, 'idle database connection of lists lost') })
+  const note = (err: Error) => { log.debug({ err }, 'database connection of lists lost') }
+  pool.on('error', note)
+  // One that is in use when it breaks fails the statement under way; without a listener it would end the process too.
+  pool.on('connect', (client) => { client.on('error', note) })
   return new Kysely<object>({ dialect: new PostgresDialect({ pool }) })
 }
