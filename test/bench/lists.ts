@@ -14,6 +14,8 @@ import { seedLibrary } from './seed-library.ts'
 
 /** What lists cost as the library grows: one request at a time, first when nothing is kept and then again and again. */
 const [USUAL, MILLION] = [46_000, 1_000_000]
+/** Right after a million ROMs were written the disk is busy for a while. */
+const START_MS = 180_000
 const ROUNDS = 15
 const TRIES = 60
 const GROWTH_MAX = 2
@@ -100,7 +102,7 @@ async function measure (roms: number, only: RegExp): Promise<Map<string, Times>>
     const server = runSvc({ teardown: (end) => { if (end !== undefined) ends.unshift(end) } }, ['start'], settings(data, {
       SVC_DATABASE_URL: database.url, SVC_LIBRARY_DIR: join(data, 'library'), WEB_SERVER_CONCURRENCY: '1', SVC_LOG_LEVEL: 'warn'
     }))
-    const pool = new Pool((await waitUntilListening(server, data)).url, { connections: 1 })
+    const pool = new Pool((await waitUntilListening(server, data, START_MS)).url, { connections: 1 })
     ends.unshift(() => pool.close())
     const times = new Map<string, Times>()
     for (const row of rowsOf(roms).filter(({ name }) => only.test(name))) {
