@@ -22,8 +22,8 @@ export interface DatabaseEvents {
   onHopeless (reason: string): void
 }
 
-/** Connections of one process for its identity, its jobs and LISTEN, besides its two pools. */
-const EXTRA_CONNECTIONS = 8
+/** Connections of one process for its identity, its jobs, LISTEN and long reads, besides its two pools. */
+const EXTRA_CONNECTIONS = 10
 /** For commands, backups and people. */
 const SPARE_CONNECTIONS = 15
 const RESTART_DELAYS_MS = [0, 1_000, 5_000, 15_000]

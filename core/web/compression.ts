@@ -22,7 +22,8 @@ const NAMES = Object.keys(ENCODINGS)
 
 const isJson = (reply: FastifyReply) => String(reply.getHeader('content-type')).startsWith('application/json')
 
-function vary (reply: FastifyReply): void {
+/** Tells caches that the answer depends on what encodings are read. */
+export function vary (reply: FastifyReply): void {
   const others = reply.getHeader('vary')
   reply.header('vary', others === undefined ? 'Accept-Encoding' : `${String(others)}, Accept-Encoding`)
 }

@@ -1,11 +1,17 @@
 import fp from 'fastify-plugin'
 import type { FeatureOptions } from '../../core/app.ts'
+import { type LongReads, openLongReads } from './long-reads.ts'
 import { type Library, createLibrary } from './service.ts'
 
 declare module 'fastify' {
-  interface FastifyInstance { library: Library }
+  interface FastifyInstance {
+    library: Library
+    longReads: LongReads
+  }
 }
 
 export default fp<FeatureOptions>(async (app, { config }) => {
   app.decorate('library', createLibrary(config))
-}, { name: 'library' })
+  app.decorate('longReads', openLongReads(app))
+  app.addHook('onClose', () => app.longReads.destroy())
+}, { name: 'library', dependencies: ['database'] })

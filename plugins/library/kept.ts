@@ -1,9 +1,11 @@
+import { apartFromRequest, outOfTime, timeOfRequest } from '../../core/database/request-time.ts'
 import type { Moment, VersionKind } from './version-rows.ts'
 
 /** How old something may be while a scan is storing what it finds, and how many times as old as it took to make. */
 const SCAN_LAG_MS = 2_000
 const SCAN_LAG_FACTOR = 10
 
+/** What is kept, or is being made. */
 interface Entry<Value> {
   version: string
   scans: number
@@ -11,9 +13,9 @@ interface Entry<Value> {
   at: number
   /** How long it may lag behind a scan. */
   lagMs: number
-  value: Promise<Value>
-  bytes: number
+  value: Value
 }
+interface Kept<Value> extends Entry<Value> { bytes: number }
 
 export interface KeptOptions<Value> {
   maxBytes: number
@@ -23,74 +25,116 @@ export interface KeptOptions<Value> {
 /** Of which viewer, and of what; what it depends on besides the library. */
 export interface KeptKey { viewer: string, of: unknown, kinds?: readonly VersionKind[] }
 
+const scansOf = ({ versions }: Moment) => versions.get('scans') ?? 0
+
+function isGood (entry: Entry<unknown>, version: string, moment: Moment): boolean {
+  // What was made of a later moment is right as well, whatever changed in between.
+  if (entry.at > moment.at) return true
+  return entry.version === version && (entry.scans === scansOf(moment) || moment.at - entry.at < entry.lagMs)
+}
+
+/** A scan goes on, and half of the time is over that this may be behind it. */
+const isAgeing = (entry: Entry<unknown>, moment: Moment) =>
+  entry.scans !== scansOf(moment) && (moment.at - entry.at) * 2 > entry.lagMs
+
+/** Waits as long as the request under way has time: what is waited for goes on without it. */
+async function inTime<Value> (value: Promise<Value>): Promise<Value> {
+  const late = Promise.withResolvers<never>()
+  const stop = timeOfRequest()?.spend(() => { late.reject(outOfTime()) })
+  try {
+    return await Promise.race([value, late.promise])
+  } finally {
+    stop?.()
+  }
+}
+
 /**
  * Keeps what was worked out of the whole library until the library changes. Every worker keeps its own; the database
  * counts the changes, and whoever asks has read how far it has counted: what somebody changed is seen by the next
  * request, whichever worker answers it. While a scan stores ROMs the counter moves all the time. What the scan worker
- * wrote may therefore be seen two seconds late, or ten times what making the value anew took. It is seen at once when
- * the scan has ended, or when anybody changed anything.
+ * wrote may therefore be seen two seconds late, or ten times what making the value anew took; it is made anew before
+ * anybody has to wait for it. It is seen at once when the scan has ended, or when anybody changed anything.
+ *
+ * It is made once however many ask, and in nobody's name: a request whose time is over ends, and what it waited for is
+ * there for the next one, however slow the machine.
  *
  * Nobody is given what was made for another viewer: the viewer is part of the key.
  */
 export function createKept<Value> ({ maxBytes, sizeOf }: KeptOptions<Value>) {
-  const entries = new Map<string, Entry<Value>>()
+  const entries = new Map<string, Kept<Value>>()
+  const makings = new Map<string, Entry<Promise<Value>>>()
+  /** The latest moment of those who wait for the next making. */
+  const wanted = new Map<string, Moment>()
   let bytes = 0
 
-  function drop (id: string, entry: Entry<Value>): void {
-    if (entries.get(id) !== entry) return
+  function drop (id: string): void {
+    bytes -= entries.get(id)?.bytes ?? 0
     entries.delete(id)
-    bytes -= entry.bytes
   }
 
   /** The longest unused go first. */
-  function shrink (): void {
-    for (const [id, entry] of entries) {
-      if (bytes <= maxBytes) return
-      drop(id, entry)
-    }
-  }
-
-  function isGood (entry: Entry<Value>, version: string, { versions, at }: Moment): boolean {
-    return entry.version === version && (entry.scans === (versions.get('scans') ?? 0) || at - entry.at < entry.lagMs)
-  }
-
-  async function make (id: string, version: string, moment: Moment, work: () => Promise<Value>): Promise<Value> {
-    const started = performance.now()
-    const entry: Entry<Value> = {
-      version, scans: moment.versions.get('scans') ?? 0, at: moment.at, lagMs: SCAN_LAG_MS, value: work(), bytes: 0
-    }
-    const former = entries.get(id)
-    if (former !== undefined) drop(id, former)
+  function keep (id: string, entry: Kept<Value>): void {
+    drop(id)
     entries.set(id, entry)
-    try {
-      const value = await entry.value
-      entry.lagMs = Math.max(SCAN_LAG_MS, (performance.now() - started) * SCAN_LAG_FACTOR)
-      if (entries.get(id) === entry) {
-        entry.bytes = sizeOf(value) + id.length
-        bytes += entry.bytes
-        shrink()
-      }
-      return value
-    } catch (err) {
-      drop(id, entry)
-      throw err
+    bytes += entry.bytes
+    for (const other of entries.keys()) {
+      if (bytes <= maxBytes) return
+      drop(other)
     }
+  }
+
+  function start (id: string, version: string, moment: Moment, work: () => Promise<Value>): Promise<Value> {
+    const started = performance.now()
+    const facts = { version, scans: scansOf(moment), at: moment.at }
+    async function make (): Promise<Value> {
+      try {
+        const value = await work()
+        const lagMs = Math.max(SCAN_LAG_MS, (performance.now() - started) * SCAN_LAG_FACTOR)
+        keep(id, { ...facts, lagMs, value, bytes: sizeOf(value) + id.length })
+        return value
+      } finally {
+        makings.delete(id)
+      }
+    }
+    const value = apartFromRequest(make)
+    makings.set(id, { ...facts, lagMs: SCAN_LAG_MS, value })
+    // Whoever still waits for it is told.
+    value.catch(() => {})
+    return value
+  }
+
+  /** Notes the moment for whoever makes it next, and gives the latest one. */
+  function want (id: string, moment: Moment): Moment {
+    const other = wanted.get(id)
+    const latest = other !== undefined && other.at > moment.at ? other : moment
+    wanted.set(id, latest)
+    return latest
   }
 
   return {
-    /** What is kept, or else made. Several who want the same at once wait for the one who makes it. */
+    /** What is kept, or else made: by a statement of its own limits, such as `app.longReads` runs. */
     async get (moment: Moment, { viewer, of, kinds = [] }: KeptKey, work: () => Promise<Value>): Promise<Value> {
       const id = JSON.stringify([viewer, of])
-      const version = ['edits' as const, ...kinds].map((kind) => moment.versions.get(kind) ?? 0).join(' ')
-      const entry = entries.get(id)
-      if (entry === undefined || !isGood(entry, version, moment)) return await make(id, version, moment, work)
-      entries.delete(id)
-      entries.set(id, entry)
-      try {
-        return await entry.value
-      } catch {
-        // That request was ended; this one has time of its own.
-        return await make(id, version, moment, work)
+      const versionAt = ({ versions }: Moment) => ['edits' as const, ...kinds].map((kind) => versions.get(kind) ?? 0).join(' ')
+      const version = versionAt(moment)
+      for (;;) {
+        const entry = entries.get(id)
+        const making = makings.get(id)
+        if (entry !== undefined && isGood(entry, version, moment)) {
+          entries.delete(id)
+          entries.set(id, entry)
+          if (making === undefined && isAgeing(entry, moment)) void start(id, version, moment, work).catch(() => {})
+          return entry.value
+        }
+        if (making === undefined) {
+          const latest = want(id, moment)
+          wanted.delete(id)
+          return await inTime(start(id, versionAt(latest), latest, work))
+        }
+        const isEnough = isGood(making, version, moment)
+        if (!isEnough) want(id, moment)
+        const made = await inTime(making.value.then((value) => ({ value }), () => null))
+        if (made !== null && isEnough) return made.value
       }
     },
 

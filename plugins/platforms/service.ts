@@ -10,6 +10,7 @@ import { createPlatformFolders } from './folders.ts'
 import { factsOf, resolvePlatform } from './resolve.ts'
 import { selectFirmware } from '../firmware/rows.ts'
 import { createKept } from '../library/kept.ts'
+import type { LongReads } from '../library/long-reads.ts'
 import { selectMoment } from '../library/version-rows.ts'
 import { deletePlatform, selectHiddenFolders, selectPlatforms, upsertPlatform } from './rows.ts'
 import type { PlatformView, UpdatePlatform } from './schemas.ts'
@@ -22,7 +23,7 @@ const BYTES_PER_SIZE = 100
 const NO_SIZE: PlatformSize = { rom_count: 0, fs_size_bytes: 0 }
 
 /** What a viewer sees of all platforms by id; those without a ROM are left out. */
-type SelectSizes = (em: EntityManager, viewer: Viewer) => Promise<ReadonlyMap<number, PlatformSize>>
+type SelectSizes = (reads: LongReads, viewer: Viewer) => Promise<ReadonlyMap<number, PlatformSize>>
 
 export function createPlatforms (app: FastifyInstance, config: Config) {
   const folders = createPlatformFolders(app, config.library_dir)
@@ -38,7 +39,7 @@ export function createPlatforms (app: FastifyInstance, config: Config) {
     const moment = await selectMoment(em, null)
     const [rows, known] = await Promise.all([
       selectPlatforms(em, viewer, condition),
-      sizes.get(moment, { viewer: viewerKey(viewer), of: 'sizes' }, () => selectSizes(em, viewer))
+      sizes.get(moment, { viewer: viewerKey(viewer), of: 'sizes' }, () => selectSizes(app.longReads, viewer))
     ])
     return rows.map((row) => ({ ...row, ...known.get(row.id) ?? NO_SIZE }))
   }

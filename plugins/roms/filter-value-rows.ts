@@ -1,5 +1,5 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import { sql } from 'kysely'
+import type { LongReads } from '../library/long-reads.ts'
 import type { Condition } from './conditions.ts'
 import { markedRoms } from './rows.ts'
 import { gameFieldsIn, mapGameFields } from './game-fields.ts'
@@ -33,10 +33,10 @@ export const noFilterValues = (): RomFilters => toFilters([])
 
 /** Every value the ROMs under a condition have, sorted. All columns in one pass, whole lists before their parts. */
 export async function selectFilterValues (
-  em: EntityManager, userId: number | null, condition: Condition
+  reads: LongReads, userId: number | null, condition: Condition
 ): Promise<RomFilters> {
   const columns = COLUMNS.map((name) => sql.ref(`r.${name}`))
   const { rows } = await sql<Found>`select ${sql.join(columns)} from ${markedRoms(userId)} where ${condition}
-    group by grouping sets (${sql.join(columns.map((column) => sql`(${column})`))})`.execute(em.getKysely())
+    group by grouping sets (${sql.join(columns.map((column) => sql`(${column})`))})`.execute(reads)
   return toFilters(rows)
 }

@@ -1,5 +1,5 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import { createKept } from '../library/kept.ts'
+import type { LongReads } from '../library/long-reads.ts'
 import type { Moment, VersionKind } from '../library/version-rows.ts'
 import { type Viewer, viewerKey } from '../platforms/visibility.ts'
 import type { Condition } from './conditions.ts'
@@ -9,7 +9,7 @@ import type { Order } from './order.ts'
 import { type PageIndex, selectPageIndex, sizeOfPageIndex } from './page-index-rows.ts'
 import type { RomFilters } from './schemas.ts'
 
-/** In each worker: five lists of a million ROMs, or hundreds of usual ones. */
+/** In each worker: four lists of a million ROMs, or hundreds of usual ones. */
 const INDEXES_MAX_BYTES = 64 * 1024 ** 2
 const FILTER_VALUES_MAX_BYTES = 8 * 1024 ** 2
 /** Pages up to here are quicker read than the whole list, where an index has the order. */
@@ -59,21 +59,19 @@ export interface KeptList {
 }
 
 /** What a worker keeps of lists: the ids of all their ROMs in order, and the values these can be narrowed to. */
-export function createKeptLists () {
+export function createKeptLists (reads: LongReads) {
   const indexes = createKept<PageIndex>({ maxBytes: INDEXES_MAX_BYTES, sizeOf: sizeOfPageIndex })
   const filterValues = createKept<RomFilters>({
     maxBytes: FILTER_VALUES_MAX_BYTES, sizeOf: (values) => JSON.stringify(values).length
   })
 
   return {
-    index: (
-      em: EntityManager, { viewer, moment, query, condition, by = [] }: KeptList, order: Order
-    ): Promise<PageIndex> =>
+    index: ({ viewer, moment, query, condition, by = [] }: KeptList, order: Order): Promise<PageIndex> =>
       indexes.get(moment, { viewer: viewerKey(viewer), of: [nameList(query), by], kinds: kindsOf(query, order) },
-        () => selectPageIndex(em, viewer?.id ?? null, condition, order)),
+        () => selectPageIndex(reads, viewer?.id ?? null, condition, order)),
 
-    filterValues: (em: EntityManager, { viewer, moment, query, condition }: KeptList): Promise<RomFilters> =>
+    filterValues: ({ viewer, moment, query, condition }: KeptList): Promise<RomFilters> =>
       filterValues.get(moment, { viewer: viewerKey(viewer), of: nameList(query), kinds: kindsOf(query, null) },
-        () => selectFilterValues(em, viewer?.id ?? null, condition))
+        () => selectFilterValues(reads, viewer?.id ?? null, condition))
   }
 }

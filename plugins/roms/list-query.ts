@@ -34,7 +34,10 @@ export const ListRomsQuery = Type.Object({
   offset: Offset,
   with_total: Sidecar('total'),
   with_char_index: Sidecar('char_index'),
-  with_filter_values: Sidecar('filter_values'),
+  with_filter_values: Type.Boolean({
+    default: true,
+    description: 'Whether filter_values is filled; after a change of a very large library not before it is worked out'
+  }),
   with_rom_id_index: Sidecar('rom_id_index'),
   with_files: Type.Boolean({ default: false, description: "Fills every item's files" }),
   order_by: Type.String({

@@ -1,10 +1,12 @@
 import { Type } from '@sinclair/typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { RouteAccess } from '../../core/access/auth.ts'
 import { callerOf } from '../../core/access/auth.ts'
 import { Id, StoredText, Nullable, type Routes } from '../../core/typebox.ts'
+import { sendPieces } from './kept-text.ts'
 import { ListRomsQuery, ScopeQuery } from './list-query.ts'
 import {
-  DetailedRomSchema, type IdList, IdListSchema, RomFileSchema, RomFiltersSchema, type RomPage, RomPageSchema,
+  DetailedRomSchema, IdListSchema, RomFileSchema, RomFiltersSchema, type RomPage, RomPageSchema,
   RomPropsQuery, RomPropsSchema, RomUserSchema, SimpleRomSchema, createRomSchemas
 } from './schemas.ts'
 
@@ -22,9 +24,14 @@ const HashQuery = Type.Object({ crc_hash: Hash, md5_hash: Hash, sha1_hash: Hash,
  */
 const asBuilt = () => (answer: unknown) => JSON.stringify(answer)
 
-const idsAsKept = () => ({ json }: IdList) => json
-const pageAsBuilt = () => ({ rom_id_index: { json }, ...page }: RomPage) =>
-  `${JSON.stringify(page).slice(0, -1)},"rom_id_index":${json}}`
+/** A page, whose ids come last: as they are kept when there are any. */
+async function sendPage (request: FastifyRequest, reply: FastifyReply, answer: RomPage): Promise<FastifyReply> {
+  const { rom_id_index: { text }, ...page } = answer
+  const start = `${JSON.stringify(page).slice(0, -1)},"rom_id_index":`
+  return text === null
+    ? reply.type('application/json; charset=utf-8').send(`${start}[]}`)
+    : await sendPieces(request, reply, [start, text, '}'])
+}
 
 const routes: Routes = async (app) => {
   const { providers } = app.roms
@@ -37,15 +44,16 @@ const routes: Routes = async (app) => {
       operationId: 'listRoms', tags, summary: 'ROMs page by page, filtered and sorted', querystring: ListRomsQuery,
       response: { 200: RomPageSchema }
     },
-    config: reads,
-    serializerCompiler: pageAsBuilt
-  }, async (request) => app.roms.list(request.em, callerOf(request), request.query))
+    config: reads
+  }, async (request, reply) => {
+    const page = await app.roms.list(request.em, callerOf(request), request.query)
+    return await sendPage(request, reply, page)
+  })
 
   app.get('/api/roms/identifiers', {
     schema: { operationId: 'listRomIds', tags, summary: 'The ids of all ROMs by name', response: { 200: IdListSchema } },
-    config: reads,
-    serializerCompiler: idsAsKept
-  }, async (request) => app.roms.listIds(request.em, callerOf(request)))
+    config: reads
+  }, async (request, reply) => sendPieces(request, reply, [await app.roms.listIds(request.em, callerOf(request))]))
 
   app.get('/api/roms/random', {
     schema: {

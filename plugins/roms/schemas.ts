@@ -5,6 +5,7 @@ import { RomAssetFields } from '../assets/rom-assets.ts'
 import { UserNoteSchema } from '../notes/schemas.ts'
 import { PLAY_STATUSES } from './entities.ts'
 import { gameSchemas } from './game-fields.ts'
+import type { KeptText } from './kept-text.ts'
 import type { RomProviders } from './providers.ts'
 
 const Texts = Type.Array(Type.String())
@@ -184,8 +185,8 @@ export function createRomSchemas (providers: RomProviders) {
 export const SimpleRomSchema = Type.Unsafe<SimpleRomView>({ $ref: 'SimpleRom#' })
 export const DetailedRomSchema = Type.Unsafe<DetailedRomView>({ $ref: 'DetailedRom#' })
 
-/** Ids that are sent as the text they are kept as: there may be a million. */
-export interface IdList { json: string }
+/** Ids that are sent as the text they are kept as: there may be a million. Null for none. */
+export interface IdList { text: KeptText | null }
 const idList = (description: string) => Type.Unsafe<IdList>(Type.Array(Type.Integer(), { description }))
 export const IdListSchema = idList('By name')
 

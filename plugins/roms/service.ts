@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import { type RawBuilder, sql } from 'kysely'
@@ -19,6 +20,7 @@ import { isRepresentative } from './grouping.ts'
 import { selectCriteria, selectHolding, selectMemberships } from './collection-rows.ts'
 import { type Criteria, readCriteria } from './criteria.ts'
 import { type KeptList, createKeptLists, needsIndex } from './kept-lists.ts'
+import { KeptText } from './kept-text.ts'
 import { type ListRomsQuery, type ScopeQuery, pickScope, withOldNames } from './list-query.ts'
 import { type MarksChange, writeMarks } from './mark-rows.ts'
 import { type Order, readOrder } from './order.ts'
@@ -28,7 +30,7 @@ import {
   type ProgressRow, type Wanted, type WholeRomRow, hasVisible, markedRoms, selectFile, selectIds, selectProgress, selectRoms
 } from './rows.ts'
 import type {
-  DetailedRomView, IdList, RomFileView, RomFilters, RomPage, RomUserView, RomView, SimpleRomView, UserCollectionView
+  DetailedRomView, RomFileView, RomFilters, RomPage, RomUserView, RomView, SimpleRomView, UserCollectionView
 } from './schemas.ts'
 import { type RomProviders, createRomProviders } from './providers.ts'
 import { stillOf, toFileView, toRomView } from './views.ts'
@@ -42,7 +44,10 @@ const hasId = (id: number) => sql<boolean>`r.id = ${id}`
 const ALL = sql``
 const FIRST = sql`order by r.id limit 1`
 const NO_SCOPE: ScopeQuery = { platform_ids: [] }
-const NO_INDEX: PageIndex = { ids: new Int32Array(), json: '[]', characters: {} }
+const NO_INDEX: PageIndex = { ids: new Int32Array(), text: new KeptText('[]'), characters: {} }
+
+/** A library is large whose values take longer. */
+const FILTER_VALUES_WAIT_MS = 2_000
 
 interface ConditionOptions {
   needsMarks: boolean
@@ -65,7 +70,7 @@ export function createRoms (app: FastifyInstance, config: Config) {
   /** The providers that tell how a user fares. */
   const telling = providers.all.filter((provider) => provider.progress !== null).map(({ key }) => key)
   const userOf = (viewer: Viewer) => viewer?.id ?? null
-  const lists = createKeptLists()
+  const lists = createKeptLists(app.longReads)
 
   const everything = { files: true, siblings_by: providers.identifying }
 
@@ -203,7 +208,7 @@ export function createRoms (app: FastifyInstance, config: Config) {
       const tail = sql`order by ${order.by} limit ${limit} offset ${offset}`
       return { ids: await selectIds(em, userOf(viewer), condition, tail), index: NO_INDEX }
     }
-    const index = await lists.index(em, { viewer, moment, query, condition, by }, order)
+    const index = await lists.index({ viewer, moment, query, condition, by }, order)
     return { ids: [...index.ids.subarray(offset, offset + limit)], index }
   }
 
@@ -217,7 +222,7 @@ export function createRoms (app: FastifyInstance, config: Config) {
   async function indexScope (em: EntityManager, viewer: Viewer, query: ScopeQuery): Promise<PageIndex> {
     const moment = await selectMoment(em, userOf(viewer))
     const condition = await inScope(em, viewer, query, '')
-    return await lists.index(em, { viewer, moment, query, condition }, readOrder('', '', providers))
+    return await lists.index({ viewer, moment, query, condition }, readOrder('', '', providers))
   }
 
   async function listFilterValues (
@@ -225,7 +230,16 @@ export function createRoms (app: FastifyInstance, config: Config) {
   ): Promise<RomFilters> {
     const scope = { ...pickScope(query), search_term: term }
     const condition = await inScope(em, viewer, query, term)
-    return await lists.filterValues(em, { viewer, moment, query: scope, condition })
+    return await lists.filterValues({ viewer, moment, query: scope, condition })
+  }
+
+  /** They do not keep a page waiting: while they are being worked out it goes without, and the next one has them. */
+  async function listSoonFilterValues (
+    em: EntityManager, viewer: Viewer, moment: Moment, query: ListRomsQuery
+  ): Promise<RomFilters> {
+    const values = listFilterValues(em, viewer, moment, query, query.search_term)
+    values.catch(() => {})
+    return await Promise.race([values, sleep(FILTER_VALUES_WAIT_MS, noFilterValues(), { ref: false })])
   }
 
   return {
@@ -243,7 +257,7 @@ export function createRoms (app: FastifyInstance, config: Config) {
         readPage(em, viewer, needs.index ? moment : null, query, order),
         moment === null || !needs.values
           ? noFilterValues()
-          : listFilterValues(em, viewer, moment, query, query.search_term)
+          : listSoonFilterValues(em, viewer, moment, query)
       ])
       const rows = await selectByIds(em, viewer, ids, { ...everything, files: query.with_files })
       const views = await toViews(em, viewer, rows)
@@ -256,15 +270,13 @@ export function createRoms (app: FastifyInstance, config: Config) {
         offset,
         char_index: query.with_char_index ? index.characters : {},
         filter_values: filterValues,
-        rom_id_index: { json: query.with_rom_id_index ? index.json : '[]' }
+        rom_id_index: { text: query.with_rom_id_index ? index.text : null }
       }
     },
 
     /** The visible ROMs a viewer has not hidden, by name. */
-    async listIds (em: EntityManager, viewer: Viewer): Promise<IdList> {
-      const { json } = await indexScope(em, viewer, NO_SCOPE)
-      return { json }
-    },
+    listIds: async (em: EntityManager, viewer: Viewer): Promise<KeptText> =>
+      (await indexScope(em, viewer, NO_SCOPE)).text,
 
     /** The ids of those in a part of the library, by name. */
     listScope: async (em: EntityManager, viewer: Viewer, query: ScopeQuery): Promise<number[]> =>
@@ -274,7 +286,7 @@ export function createRoms (app: FastifyInstance, config: Config) {
     async listFiltered (em: EntityManager, viewer: Viewer, criteria: Criteria): Promise<Int32Array> {
       const moment = await selectMoment(em, userOf(viewer))
       const { order, ...filter } = readFilter(viewer, criteria)
-      return (await lists.index(em, { viewer, moment, ...filter }, order)).ids
+      return (await lists.index({ viewer, moment, ...filter }, order)).ids
     },
 
     async pickRandom (em: EntityManager, viewer: Viewer, query: ScopeQuery): Promise<SimpleRomView | null> {

@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { sql } from 'kysely'
+import type { LongReads } from '../library/long-reads.ts'
 import type { PlatformSize } from '../platforms/views.ts'
 import type { Viewer } from '../platforms/visibility.ts'
 import { isRomVisible } from './visibility.ts'
@@ -12,9 +13,9 @@ export async function hasVisibleRom (em: EntityManager, viewer: Viewer, id: stri
 }
 
 /** What a viewer sees of all platforms by id; those without a ROM are left out. */
-export async function selectPlatformSizes (em: EntityManager, viewer: Viewer): Promise<Map<number, PlatformSize>> {
+export async function selectPlatformSizes (reads: LongReads, viewer: Viewer): Promise<Map<number, PlatformSize>> {
   const { rows } = await sql<PlatformSize & { platform_id: number }>`
     select r.platform_id, count(*)::int as rom_count, sum(r.fs_size_bytes)::float8 as fs_size_bytes
-    from roms r where ${isRomVisible(viewer)} group by r.platform_id`.execute(em.getKysely())
+    from roms r where ${isRomVisible(viewer)} group by r.platform_id`.execute(reads)
   return new Map(rows.map(({ platform_id: id, ...size }) => [id, size]))
 }

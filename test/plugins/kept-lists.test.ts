@@ -1,8 +1,14 @@
+import { gunzipSync } from 'node:zlib'
+import fastify from 'fastify'
+import { sql } from 'kysely'
 import pg from 'pg'
 import t from 'tap'
+import { OUT_OF_TIME } from '../../core/database/errors.ts'
+import { limitRequests } from '../../core/database/request-time.ts'
 import { createKept } from '../../plugins/library/kept.ts'
 import { type Moment, type VersionKind, selectMoment } from '../../plugins/library/version-rows.ts'
 import { type TestApp, buildTestApp, shareTestApp } from '../support.ts'
+import { until } from '../until.ts'
 import { addRom } from './roms-support.ts'
 
 const fresh = shareTestApp(t)
@@ -115,6 +121,22 @@ t.test('pages come from the ids of the whole list, whatever else is asked for', 
   }
 })
 
+t.test('ids are sent as they are kept, plain and in one gzip stream with what comes before them', async (t) => {
+  const test = await fresh(t)
+  const ids = [await addRom(test, { fs_name: 'A.sfc', fields: { name: 'Ä' } }), await addRom(test, { fs_name: 'B.sfc' })]
+  for (const path of ['/api/roms', '/api/roms/identifiers']) {
+    const ask = (encoding: string) => test.app.inject({ url: path, headers: { ...test.admin, 'accept-encoding': encoding } })
+    const plain = await ask('identity')
+    t.equal(plain.headers['content-encoding'], undefined)
+    t.match(path === '/api/roms' ? plain.json<Page>().rom_id_index : plain.json(), ids)
+    for (const again of ['gzip', 'br, gzip;q=0.5']) {
+      const packed = await ask(again)
+      t.match(packed.headers, { 'content-encoding': 'gzip', vary: /Accept-Encoding/, 'content-type': 'application/json; charset=utf-8' })
+      t.equal(gunzipSync(packed.rawPayload).toString(), plain.body)
+    }
+  }
+})
+
 t.test('a change counts when it is committed, and those who write do not wait for each other', async (t) => {
   const test = await fresh(t)
   await addRom(test, { fs_name: 'A.sfc' })
@@ -185,6 +207,81 @@ t.test('several who ask at once wait for one, and a failure is kept for nobody',
   await t.rejects(first, { message: 'out of time' })
   t.equal(await second, 'anew', 'who has time left tries again')
   t.equal(await kept.get(momentOf(0, {}), KEY, async () => 'never made'), 'anew')
+})
+
+t.test('a request whose time is over ends, and what it waited for is there for the next one', async (t) => {
+  const app = fastify()
+  t.teardown(() => app.close())
+  limitRequests(app, 20)
+  const kept = createTexts()
+  const { promise, resolve } = Promise.withResolvers<string>()
+  let made = 0
+  app.get('/', () => kept.get(momentOf(0, {}), KEY, () => {
+    made++
+    return promise
+  }))
+  const late = await app.inject('/')
+  t.same([late.statusCode, late.json<{ code: string }>().code], [500, OUT_OF_TIME])
+  resolve('made')
+  const next = await app.inject('/')
+  t.same([next.statusCode, next.body, made], [200, 'made', 1])
+})
+
+/** Something kept whose making ends when it is told to. */
+function createSlowTexts () {
+  const kept = createTexts()
+  const ends: ((text: string) => void)[] = []
+  return {
+    ends,
+    ask: (at: number, versions: Partial<Record<VersionKind, number>>) => kept.get(momentOf(at, versions), KEY, () => {
+      const { promise, resolve } = Promise.withResolvers<string>()
+      ends.push(resolve)
+      return promise
+    })
+  }
+}
+
+t.test('one thing is made once at a time, and then for all that changed meanwhile', async (t) => {
+  const { ends, ask } = createSlowTexts()
+  const first = ask(0, { edits: 1 })
+  const [second, third] = [ask(1, { edits: 2 }), ask(2, { edits: 3 })]
+  t.equal(ends.length, 1)
+  ends[0]?.('old')
+  t.equal(await first, 'old')
+  await until(() => ends.length === 2, 'it is made again')
+  ends[1]?.('new')
+  t.same(await Promise.all([second, third]), ['new', 'new'])
+  t.equal(await ask(3, { edits: 3 }), 'new')
+  t.equal(ends.length, 2)
+})
+
+t.test('while a scan goes on nobody waits for what is made anew in time', async (t) => {
+  const { ends, ask } = createSlowTexts()
+  const first = ask(0, { scans: 1 })
+  ends[0]?.('old')
+  t.equal(await first, 'old')
+  t.equal(await ask(1_500, { scans: 2 }), 'old')
+  t.equal(ends.length, 2, 'it is being made')
+  t.equal(await ask(1_600, { scans: 3 }), 'old')
+  t.equal(ends.length, 2, 'once')
+  const late = ask(2_100, { scans: 4 })
+  ends[1]?.('new')
+  t.equal(await late, 'new', 'later than that one waits')
+})
+
+t.test('a page does not wait for filter values that take long, and the next has them after a lost connection', async (t) => {
+  const test = await fresh(t)
+  await addRom(test, { fs_name: 'A (USA).sfc' })
+  const { app } = test
+  const sleepers = Promise.allSettled([1, 2].map(() => sql`select pg_sleep(100)`.execute(app.longReads)))
+  const endSleepers = () => app.pg.query("select pg_terminate_backend(pid) from pg_stat_activity where query like '%pg_sleep(100)' and datname = current_database()")
+  t.teardown(endSleepers)
+  const read = () => get<Page>(test, test.admin, 'roms?with_total=false&with_char_index=false&with_rom_id_index=false')
+  const page = await read()
+  t.same([page.items.length, page.filter_values.regions], [1, []])
+  await endSleepers()
+  await sleepers
+  t.same((await read()).filter_values.regions, ['USA'])
 })
 
 t.test('what is kept has a bound; the longest unused goes first', async (t) => {

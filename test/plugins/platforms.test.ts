@@ -99,7 +99,6 @@ t.test('the list takes as many queries for twenty platforms as for one', async (
   const one = await count()
   for (let i = 0; i < 20; i++) await addPlatform(test, `custom-${i}`)
   t.equal(await count(), one)
-  t.equal(await count(), one - 1, 'how many ROMs they have is kept')
 })
 
 t.test('every known platform is listed once, the stored ones as they are', async (t) => {

@@ -346,7 +346,6 @@ t.test('a list takes as many queries for fifty ROMs as for one, and few', async 
   for (let i = 1; i < 50; i++) await add(i)
   const fifty = await countQueries(test, async () => { t.equal((await list(test)).items.length, 50) })
   t.equal(fifty, one)
-  t.equal(await countQueries(test, () => list(test)), fifty - 2, 'the ids and filter values of all are kept')
   t.ok(fifty - withAuth <= 6, `${fifty - withAuth} queries`)
 })
 
