@@ -3,8 +3,9 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
 
 const NODE_MAJOR = 24
 /** npm packages that hold nothing but a Node program of the right version, by platform. */
@@ -21,7 +22,7 @@ const FLAGS = ['--conditions=svc:source', '--disable-warning=ExperimentalWarning
  * glibc gives every thread a heap of its own; with a handful of processes that costs some 90 MB at rest, and nothing here
  * allocates from many threads at once.
  */
-const ENVIRONMENT = { MALLOC_ARENA_MAX: '2', ...process.env }
+const ENVIRONMENT = { MALLOC_ARENA_MAX: '2', ...compiledCode(), ...process.env }
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
 const folder = dirname(fileURLToPath(import.meta.url))
@@ -39,6 +40,21 @@ function findRuntime () {
     // The package was left out by npm: not made for this machine, or --omit=optional.
     return null
   }
+}
+
+/** The data directory as core/cli/program.ts will read it. */
+function findDataDir () {
+  const { values } = parseArgs({ options: { 'data-dir': { type: 'string' } }, strict: false })
+  return typeof values['data-dir'] === 'string' ? values['data-dir'] : process.env.SVC_DATA_DIR || 'data'
+}
+
+/**
+ * The code that a server compiled there, if it did (core/supervisor/compiled.ts): used from the first module on, it spares
+ * the supervisor what removes types, which it would keep as long as it lives.
+ */
+function compiledCode () {
+  const folder = resolve(findDataDir(), 'run', 'compiled')
+  return existsSync(join(folder, 'complete')) ? { NODE_COMPILE_CACHE: folder } : {}
 }
 
 /** For systems, and versions of Node, on which a program cannot take another's place. */

@@ -1,7 +1,5 @@
-import { resolve } from 'node:path'
 import { Command } from 'commander'
 import { takeSettings } from '../config/environment.ts'
-import { useCompiledCode } from '../supervisor/compiled.ts'
 
 /** Adds a feature's commands; what they do is loaded when they run. */
 export type AddCommands = (program: Command) => void
@@ -36,7 +34,6 @@ export function createProgram (version: string, features: readonly AddCommands[]
     .hook('preAction', () => {
       const { dataDir } = program.opts<{ dataDir?: string }>()
       if (dataDir !== undefined) process.env.SVC_DATA_DIR = dataDir
-      useCompiledCode(resolve(process.env.SVC_DATA_DIR || './data'))
       takeSettings()
     })
   addServerCommands(program)

@@ -3,9 +3,9 @@ import {
   type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders, type Server as HttpServer,
   type ServerResponse, createServer, request as sendRequest
 } from 'node:http'
-import { join } from 'node:path'
 import { type Duplex, pipeline } from 'node:stream'
 import type { Server as SocketServer } from 'socket.io'
+import { ownerSocket } from './owner-socket.ts'
 import { checkSocketRequest, isSocketUrl, readSocketBody } from './request.ts'
 import type { App } from '../typebox.ts'
 
@@ -32,13 +32,6 @@ const PLAIN_TEXT = /^[\t\x20-\x7e]*$/
 const UNKNOWN_SESSION = JSON.stringify({ code: 1, message: 'Session ID unknown' })
 
 const ownerOf = (workerNumber: number, pid = process.pid) => `${workerNumber}-${pid.toString(36)}`
-
-/** The local socket of one web worker. */
-export function ownerSocket (folder: string, owner: string): string {
-  return process.platform === 'win32'
-    ? `\\\\.\\pipe\\svc-${Buffer.from(folder).toString('base64url').slice(-60)}-${owner}`
-    : join(folder, `web-${owner}.sock`)
-}
 
 const queryOf = (url: string) => new URLSearchParams(url.split('?', 2)[1] ?? '')
 

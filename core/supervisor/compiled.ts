@@ -1,5 +1,5 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { enableCompileCache, flushCompileCache } from 'node:module'
+import { flushCompileCache } from 'node:module'
 import { join } from 'node:path'
 import { runDir } from './run-dir.ts'
 import { VERSION } from '../version.ts'
@@ -24,11 +24,6 @@ export function hasCompiledCode (dataDir: string): boolean {
     if ((err as NodeJS.ErrnoException).code === 'ENOENT') return false
     throw err
   }
-}
-
-/** Lets this process use it, if it is there; making it would keep the end of a short command waiting. */
-export function useCompiledCode (dataDir: string): void {
-  if (hasCompiledCode(dataDir)) enableCompileCache(folderOf(dataDir))
 }
 
 /** Throws away what another release left. Only for the holder of the lock. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { StartError } from '../errors.ts'
-import { ownerSocket } from '../sockets/forward.ts'
+import { ownerSocket } from '../sockets/owner-socket.ts'
 import { createRunDir, runDir } from './run-dir.ts'
 
 /** The length of a local socket's path, less one: 104 bytes on macOS, 108 on Linux (`man 7 unix`). */

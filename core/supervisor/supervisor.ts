@@ -16,6 +16,7 @@ import type { ReadyNews } from './messages.ts'
 import { WEB_FLAGS, WORKER_FLAGS } from './node-flags.ts'
 import { checkPort } from './port.ts'
 import { type Slot, createSlot } from './slot.ts'
+import { releaseStartMemory } from './start-memory.ts'
 import { readLastState, removeServerState, writeServerState } from './state.ts'
 
 export interface SuperviseOptions {
@@ -218,6 +219,7 @@ class Run {
     if (this.#bannerTimer === undefined) return
     clearTimeout(this.#bannerTimer)
     this.#bannerTimer = undefined
+    releaseStartMemory()
     const { config, announce } = this.#options
     announce(renderBanner({
       config,

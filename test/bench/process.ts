@@ -27,6 +27,12 @@ export const readPeak = (pid: number) => readStatus(pid, 'VmHWM')
 export const readPeakOfOthers = (pid: number) => sumOf(listTree(pid).slice(1).map(readPeak))
 export const readMemory = (pid: number) => readStatus(pid, 'VmRSS')
 
+/** The memory a process has for itself, and its part of what it shares, in MiB: proc_pid_smaps(5) of Linux. */
+export function readShare (pid: number): number {
+  const [, kilobytes] = /^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')) ?? []
+  return Number(kilobytes) / 1024
+}
+
 const TICKS_PER_SECOND = 100
 
 /** Seconds the processors worked for a process, its threads and those it started; null where it cannot be told. */

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { existsSync, readFileSync, symlinkSync } from 'node:fs'
+import { existsSync, readFileSync, readdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { SDK_VERSION } from '@svc/plugin-sdk'
@@ -95,6 +95,24 @@ t.test('a plugin is not created under a key that is none or is taken, nor over s
   t.match(await create('provider', 'igdb', join(folder, 'igdb')), { code: 2, output: /'igdb' is already there, from @svc\/provider-igdb/ })
   t.match(await create('channel', 'tide', join(folder, 'full')), { code: 2, output: /full is not empty/ })
   t.match(await create('theme', 'tide'), { code: 2, output: /Allowed choices are provider, channel, exporter/ })
+})
+
+t.test('a command uses the code that the server on its data directory compiled, from its first module on', async (t) => {
+  const started = () => ({ run: { compiled: { complete: '' } } })
+  const folder = t.testdir({ option: started(), joined: started(), variable: started(), fresh: {} })
+  const { NODE_COMPILE_CACHE: _tests, ...inherited } = process.env
+  const run = async (args: string[], env: Record<string, string> = {}) => {
+    await execute(process.execPath, [join(SERVER_DIR, 'core', 'svc.js'), ...args, '--version'], { env: { ...inherited, ...env } })
+  }
+  await run(['--data-dir', join(folder, 'option')])
+  await run([`--data-dir=${join(folder, 'joined')}`])
+  await run([], { SVC_DATA_DIR: join(folder, 'variable') })
+  await run([], { SVC_DATA_DIR: join(folder, 'fresh') })
+  for (const name of ['option', 'joined', 'variable']) {
+    // A folder of Node's own, named after its version.
+    t.ok(readdirSync(join(folder, name, 'run', 'compiled')).some((entry) => entry.startsWith(process.version)), name)
+  }
+  t.same(readdirSync(join(folder, 'fresh')), [], 'a short command does not wait until code is compiled')
 })
 
 t.test('the flags of the start script are those of the processes it leads to', async (t) => {

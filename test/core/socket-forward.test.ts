@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { ownerSocket, pickHeaders, readOwner, rebuildUrl } from '../../core/sockets/forward.ts'
+import { pickHeaders, readOwner, rebuildUrl } from '../../core/sockets/forward.ts'
+import { ownerSocket } from '../../core/sockets/owner-socket.ts'
 
 const PATH = '/games/ws/socket.io'
 

@@ -1,0 +1,8 @@
+import { join } from 'node:path'
+
+/** The local socket of one web worker. */
+export function ownerSocket (folder: string, owner: string): string {
+  return process.platform === 'win32'
+    ? `\\\\.\\pipe\\svc-${Buffer.from(folder).toString('base64url').slice(-60)}-${owner}`
+    : join(folder, `web-${owner}.sock`)
+}

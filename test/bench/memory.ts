@@ -1,0 +1,101 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { WEB_FLAGS } from '../../core/supervisor/node-flags.ts'
+import { type Command, type Listening, listChildren, runSvc, settings, waitUntilListening } from '../e2e/server.ts'
+import { until } from '../until.ts'
+import { listTree, readShare } from './process.ts'
+import { type Measurement, isMet, renderJson, renderTable } from './report.ts'
+
+/** What a server may take that nobody asks anything, in MiB, by its number of web workers. */
+const MOST = new Map([[1, 180], [4, 350]])
+/** The processes give back what starting took five seconds after it; the database's connections end after ten. */
+const SETTLED_MS = 20_000
+/** Starting yields to everything else. */
+const PATIENCE_MS = 180_000
+
+const sumShares = (pids: readonly number[]) => pids.reduce((sum, pid) => sum + readShare(pid), 0)
+
+/** Runs `svc start` for as long as `work` takes. */
+async function withServer (
+  dataDir: string, workers: number, work: (server: Command, listening: Listening) => Promise<void>
+): Promise<void> {
+  const ends: (() => unknown)[] = []
+  const env = settings(dataDir, { WEB_SERVER_CONCURRENCY: String(workers), SVC_LOG_LEVEL: 'warn' })
+  const server = runSvc({ teardown: (end) => { if (end !== undefined) ends.push(end) } }, ['start'], env)
+  try {
+    await work(server, await waitUntilListening(server, dataDir, PATIENCE_MS))
+  } finally {
+    for (const end of ends) await end()
+  }
+}
+
+/** A program of Fastify and pg with a handful of routes. */
+async function measureBare (databaseUrl: string): Promise<number> {
+  const program = fork(fileURLToPath(new URL('bare-program.ts', import.meta.url)), [], {
+    execArgv: WEB_FLAGS, env: { ...process.env, MALLOC_ARENA_MAX: '2' }
+  })
+  try {
+    program.send(databaseUrl)
+    await once(program, 'message')
+    return program.pid === undefined ? 0 : readShare(program.pid)
+  } finally {
+    program.kill()
+  }
+}
+
+async function measureServer (server: Command, { state }: Listening, workers: number): Promise<Measurement> {
+  const isComplete = async () =>
+    (await listChildren(server.pid, 'web')).length === workers && server.output().includes('is ready')
+  await until(isComplete, 'all processes', { ...server, ms: PATIENCE_MS })
+  await sleep(SETTLED_MS)
+  const [webs, scan] = await Promise.all([listChildren(server.pid, 'web'), listChildren(server.pid, 'worker')])
+  const others = listTree(server.pid).filter((pid) => ![server.pid, ...webs, ...scan].includes(pid))
+  const figures = {
+    'supervisor (MiB)': readShare(server.pid),
+    'each web worker (MiB)': sumShares(webs) / workers,
+    'scan worker (MiB)': sumShares(scan),
+    'database (MiB)': sumShares(others)
+  }
+  const all = sumShares([server.pid, ...webs, ...scan, ...others])
+  return {
+    name: `at rest, ${workers === 1 ? 'one web worker' : `${workers} web workers`}`,
+    figures: { ...figures, 'bare program (MiB)': await measureBare(state.database_url) },
+    targets: [{ what: 'in all', is: all, most: MOST.get(workers) ?? Infinity, unit: ' MiB' }],
+    notes: []
+  }
+}
+
+/** The second start, which uses what the first one compiled. */
+async function measure (workers: number): Promise<Measurement> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'))
+  const dataDir = join(folder, 'data')
+  const isCompiled = async () => existsSync(join(dataDir, 'run', 'compiled', 'complete'))
+  const measured: Measurement[] = []
+  try {
+    await withServer(dataDir, workers, async (server) => {
+      await until(isCompiled, 'compiled code', { ...server, ms: PATIENCE_MS })
+    })
+    await withServer(dataDir, workers, async (server, listening) => {
+      measured.push(await measureServer(server, listening, workers))
+    })
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+  const [one] = measured
+  if (one === undefined) throw new Error('The server ended before it was measured')
+  return one
+}
+
+if (process.platform !== 'linux') throw new Error('Only Linux tells the share of a process in memory; run this there')
+const { values } = parseArgs({ options: { json: { type: 'boolean' }, check: { type: 'boolean' } } })
+for (const workers of MOST.keys()) {
+  const measurement = await measure(workers)
+  console.log(values.json === true ? renderJson(measurement) : renderTable(measurement))
+  if (values.check === true && !measurement.targets.every(isMet)) process.exitCode = 2
+}
