@@ -14,6 +14,7 @@ import circuits from './circuits/index.ts'
 import devices from './devices/index.ts'
 import { Device, DevicePresence } from './devices/entities.ts'
 import exports from './exports/index.ts'
+import firmware from './firmware/index.ts'
 import { Firmware } from './firmware/entities.ts'
 import heartbeat from './heartbeat/index.ts'
 import installs from './installs/index.ts'
@@ -79,6 +80,7 @@ export const features: AppOptions['features'] = {
     tokens,
     platforms,
     roms,
+    firmware,
     setup,
     settings,
     matching,

@@ -16,7 +16,7 @@ import {
 } from './rows.ts'
 import type { PlatformView, UpdatePlatform } from './schemas.ts'
 import { type PlatformRow, type PlatformSize, providersOf, toPlatformView, toSyntheticView } from './views.ts'
-import { type Viewer, viewerKey } from './visibility.ts'
+import { type Viewer, isPlatformVisible, viewerKey } from './visibility.ts'
 import { isChangedAfter } from './changes.ts'
 
 const SIZES_MAX_BYTES = 4 * 1024 ** 2
@@ -67,6 +67,9 @@ export function createPlatforms (app: FastifyInstance, config: Config) {
   return {
     get,
     ensure,
+
+    /** The condition under which a viewer sees a row of `platforms`, aliased `p`, for statements of other features. */
+    isVisible: isPlatformVisible,
 
     /** What a folder is read as. */
     resolve: (fsSlug: string) => resolvePlatform(fsSlug, config.system),

@@ -17,7 +17,7 @@ import { toScannedPlatform } from '../identify/sdk-rom.ts'
 
 /** Scans platform folders: those a payload asks for, else all. */
 export function createLibraryScan (app: FastifyInstance, config: Config, services: PlatformScanServices) {
-  const { libraryDir, type, hasher, progress, rules, signal, begunAt, unfinished } = services
+  const { libraryDir, type, progress, rules, signal, begunAt, unfinished } = services
 
   async function countTotals (structure: Structure, folders: string[]): Promise<void> {
     let total = 0
@@ -65,7 +65,6 @@ export function createLibraryScan (app: FastifyInstance, config: Config, service
         libraryDir,
         rules,
         isThorough: type === 'complete' || type === 'hashes',
-        hash: (path) => hasher.hashFile(path, { signal }),
         progress,
         signal
       })
