@@ -43,6 +43,8 @@ import settings from './settings/index.ts'
 import setup from './setup/index.ts'
 import matching from './matching/index.ts'
 import search from './search/index.ts'
+import stats from './stats/index.ts'
+import { LibraryCount } from './stats/entities.ts'
 import sync from './sync/index.ts'
 import { SyncSession } from './sync/entities.ts'
 import tasks from './tasks/index.ts'
@@ -62,6 +64,7 @@ export const features: AppOptions['features'] = {
     RomFile, RomMatch, RomUser, Task, Notification, NotificationChannel, ChannelDelivery, DevicePresence,
     InstallRequest, Asset, AssetVersion, DeletedAccount, DeviceSync, SyncBase, SyncSession, PlaySession, ActivityEntry,
     CrashedFile, ProviderAccount, LibraryVersion
+    CrashedFile, ProviderAccount, LibraryCount
   ],
   migrations,
   checks: [requireOwnUploads],
@@ -89,6 +92,7 @@ export const features: AppOptions['features'] = {
     channels,
     notifications,
     playSessions,
+    stats,
     sync,
     assets,
     activity,

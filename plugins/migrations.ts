@@ -23,6 +23,7 @@ import { Migration20261122110000 } from './migrations/20261122110000-foreign-key
 import { Migration20261122112000 } from './migrations/20261122112000-announce-callers.ts'
 import { Migration20261122113000 } from './migrations/20261122113000-library-versions.ts'
 import { Migration20261122113001 } from './migrations/20261122113001-list-indexes.ts'
+import { Migration20261122121000 } from './migrations/20261122121000-library-counts.ts'
 
 /** Every migration in the order they run. A released one is never changed. */
 export const migrations: Migrations = [
@@ -50,4 +51,5 @@ export const migrations: Migrations = [
   { name: '20261122112000-announce-callers', class: Migration20261122112000 },
   { name: '20261122113000-library-versions', class: Migration20261122113000 },
   { name: '20261122113001-list-indexes', class: Migration20261122113001 }
+  { name: '20261122121000-library-counts', class: Migration20261122121000 }
 ]

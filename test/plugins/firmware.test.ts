@@ -211,7 +211,9 @@ t.test('firmware is deleted from the list, and from the disk where that is asked
   const lost = await uploadOne(test, snes, 'lost.bin', 'x')
   const folder = join(test.libraryDir, 'bios', 'snes')
   await rm(join(folder, 'lost.bin'))
-  const reply = await remove(test, { firmware: [kept.id, gone.id, lost.id, 4711], delete_from_fs: [gone.id, lost.id, 12] })
+  const reply = await remove(test, {
+    firmware: [kept.id, gone.id, lost.id, 4711], delete_from_fs: [gone.id, lost.id, 12]
+  })
   t.equal(reply.statusCode, 200)
   t.match(reply.json<Bulk>(), {
     successful_items: 2, failed_ids: [lost.id, 4711],
