@@ -7,6 +7,7 @@ import { createFiles } from './files.ts'
 import { createForms } from './form.ts'
 import { createJanitor } from './janitor.ts'
 import { reattachUploads } from './reattach-rows.ts'
+import rawRoutes from './raw-routes.ts'
 import saveRoutes from './save-routes.ts'
 import screenshotRoutes from './screenshot-routes.ts'
 import { type Assets, createAssets } from './service.ts'
@@ -33,6 +34,7 @@ export default fp<FeatureOptions>(async (app, { config, role }) => {
     await routes.register(contentRoutes)
   })
   await app.register(accountRoutes)
+  await app.register(rawRoutes)
   app.users.onDelete(keepUploads)
   app.tasks.define(janitor.definition)
   // A ROM may be in the library again, and some have another name.

@@ -81,7 +81,6 @@ const FOREIGN: Record<string, [path: string, status: number]> = {
   getFirmware: [`/api/firmware/${things.firmware}`, 404],
   getFirmwareContent: [`/api/firmware/${things.firmware}/content/x`, 404],
   headFirmwareContent: [`/api/firmware/${things.firmware}/content/x`, 404],
-  patchRomFile: [`/api/roms/${things.file}/patch`, 404],
   getRom: [`/api/roms/${things.rom}`, 404],
   getSimpleRom: [`/api/roms/${things.rom}/simple`, 404],
   getRomSources: [`/api/roms/${things.rom}/sources`, 404],

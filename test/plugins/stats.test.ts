@@ -130,7 +130,9 @@ t.test('the numbers follow every change, whatever is written in whatever order',
     for (const { step, place, ...at } of history) await steps[step]?.({ ...at, platform: platforms[place] ?? 0 })
     const expected = (await run(counted)).rows.map(key).sort()
     const found = (await selectCounts(app.orm.em.fork(), null))
-      .map(({ platform_id, kind, key: name, roms, bytes }) => key({ platform_id, kind, key: name, roms, bytes })).sort()
+      .map(({ platform_id: id, kind, key: name, roms, bytes }) =>
+        key({ platform_id: id, kind, key: name, roms, bytes }))
+      .sort()
     t.same(found, expected)
     await run('delete from roms')
     t.same(await selectCounts(app.orm.em.fork(), null), [])
