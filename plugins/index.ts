@@ -26,6 +26,7 @@ import { migrations } from './migrations.ts'
 import notifications from './notifications/index.ts'
 import { Notification } from './notifications/entities.ts'
 import oidc from './oidc/index.ts'
+import patches from './patches/index.ts'
 import permissions from './permissions/index.ts'
 import { HiddenEntity, PermissionOverride } from './permissions/entities.ts'
 import { PermissionGrant, PermissionGroup } from './permissions/group-entities.ts'
@@ -84,6 +85,7 @@ export const features: AppOptions['features'] = {
     platforms,
     roms,
     firmware,
+    patches,
     setup,
     settings,
     matching,

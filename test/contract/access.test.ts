@@ -81,6 +81,8 @@ const FOREIGN: Record<string, [path: string, status: number]> = {
   getFirmware: [`/api/firmware/${things.firmware}`, 404],
   getFirmwareContent: [`/api/firmware/${things.firmware}/content/x`, 404],
   headFirmwareContent: [`/api/firmware/${things.firmware}/content/x`, 404],
+  // What is sent is looked at before the file is.
+  patchRomFile: [`/api/roms/${things.file}/patch`, 400],
   getRom: [`/api/roms/${things.rom}`, 404],
   getSimpleRom: [`/api/roms/${things.rom}/simple`, 404],
   getRomSources: [`/api/roms/${things.rom}/sources`, 404],

@@ -16,7 +16,8 @@ export function readChecksums (patch: PatchReader): Checksums {
 }
 
 /** @returns whether the base has the size and checksum that the patch names. */
-export const isBase = ({ base }: Patching, size: number, crc: number): boolean => base.size === size && base.crc32() === crc
+export const isBase = ({ base }: Patching, size: number, crc: number): boolean =>
+  base.size === size && base.crc32() === crc
 
 /** @throws PatchError when the right base did not become what the patch promises */
 export function checkResult (output: Output, size: number, crc: number): void {

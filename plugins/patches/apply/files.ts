@@ -9,6 +9,11 @@ export class PatchError extends Error {
   override readonly name = 'PatchError'
 }
 
+/** The disk has no room for what a patch makes. */
+export class NoRoomError extends Error {
+  override readonly name = 'NoRoomError'
+}
+
 export const brokenPatch = (why: string) => new PatchError(`The patch is broken: ${why}; get it anew`)
 export const wrongBase = (why: string) => new PatchError(`The file is not the one that the patch was made for: ${why}`)
 
@@ -130,25 +135,29 @@ export function requireNumber (value: number): number {
 export class Output {
   readonly fd: number
   readonly #maxBytes: number
+  readonly #roomBytes: number
   readonly #pending = Buffer.allocUnsafe(CHUNK_BYTES)
   #filled = 0
   /** Bytes written one after another so far. */
   #flushed = 0
 
-  constructor (fd: number, maxBytes: number) {
+  /** @param roomBytes what fits on its disk */
+  constructor (fd: number, maxBytes: number, roomBytes: number) {
     this.fd = fd
     this.#maxBytes = maxBytes
+    this.#roomBytes = roomBytes
   }
 
   /** How far it was appended to. */
   get length (): number { return this.#flushed + this.#filled }
 
-  /** @throws PatchError when the patched file would have more than is allowed. */
+  /** @throws PatchError when the patched file would have more than is allowed, NoRoomError more than fits */
   requireSize (size: number): void {
     if (size > this.#maxBytes) {
       throw new PatchError(`The patched file would have ${size} bytes; ${this.#maxBytes} are allowed. ` +
         'Raise ROM_PATCHER_MAX_FILE_SIZE_BYTES')
     }
+    if (size > this.#roomBytes) throw new NoRoomError()
   }
 
   append (bytes: Uint8Array): void {

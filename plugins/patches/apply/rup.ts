@@ -5,7 +5,15 @@ const NUMBER_BYTES_MAX = 6
 const INVERTED = 0xff
 
 /** One of the files that a patch is for. */
-interface PatchedFile { baseMd5: string, resultMd5: string, baseSize: number, size: number, overflow: Overflow | null, records: number }
+interface PatchedFile {
+  baseMd5: string
+  resultMd5: string
+  baseSize: number
+  size: number
+  overflow: Overflow | null
+  /** Where they begin. */
+  records: number
+}
 interface Overflow { mode: string, start: number, length: number }
 
 function readNumber (patch: PatchReader): number {

@@ -10,7 +10,8 @@ export const CODES: readonly (readonly Instruction[])[] = [
   [{ kind: 'run', size: 0, mode: 0 }],
   ...range(0, 17).map((size) => [add(size)]),
   ...range(0, 8).flatMap((mode) => [0, ...range(4, 18)].map((size) => [copy(size, mode)])),
-  ...range(0, 5).flatMap((mode) => range(1, 4).flatMap((one) => range(4, 6).map((other) => [add(one), copy(other, mode)]))),
+  ...range(0, 5).flatMap((mode) => range(1, 4).flatMap((one) =>
+    range(4, 6).map((other) => [add(one), copy(other, mode)]))),
   ...range(6, 8).flatMap((mode) => range(1, 4).map((one) => [add(one), copy(4, mode)])),
   ...range(0, 8).map((mode) => [copy(4, mode), add(1)])
 ]
