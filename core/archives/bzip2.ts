@@ -53,7 +53,8 @@ class FileInput {
 
   eof (): boolean {
     if (this.#at < this.#end) return false
-    this.#end = readSync(this.#source.fd, this.#chunk, 0, Math.min(CHUNK_BYTES, this.#limit - this.#position), this.#position)
+    const length = Math.min(CHUNK_BYTES, this.#limit - this.#position)
+    this.#end = readSync(this.#source.fd, this.#chunk, 0, length, this.#position)
     this.#position += this.#end
     this.#at = 0
     return this.#end === 0

@@ -23,8 +23,12 @@ export function applyIn (folder: string, base: Buffer, patch: Buffer, maxBytes =
   }
 }
 
-const be = (value: number, length: number) => { const b = Buffer.alloc(length); b.writeUIntBE(value, 0, length); return b }
-const le = (value: number, length: number) => { const b = Buffer.alloc(length); b.writeUIntLE(value, 0, length); return b }
+function be (value: number, length: number): Buffer {
+  const bytes = Buffer.alloc(length)
+  bytes.writeUIntBE(value, 0, length)
+  return bytes
+}
+const le = (value: number, length: number) => Buffer.from(be(value, length).reverse())
 const text = (value: string) => Buffer.from(value, 'latin1')
 const md5 = (bytes: Buffer) => createHash('md5').update(bytes).digest()
 
@@ -91,7 +95,8 @@ export const ENCODERS: Record<string, Encode> = {
       let same = 0
       while (at + same < Math.min(base.length, result.length) && base[at + same] === result[at + same]) same++
       let repeated = 0
-      while (at > 0 && at + repeated < result.length && result[at + repeated] === result[at - 1]) repeated++
+      const last = at === 0 ? undefined : result[at - 1]
+      while (last !== undefined && result[at + repeated] === last) repeated++
       const found = base.indexOf(result.subarray(at, at + 4))
       if (same > 1) {
         actions.push(vlv((same - 1) * 4))
@@ -168,7 +173,8 @@ export const ENCODERS: Record<string, Encode> = {
     let [a, b] = [1, 0]
     for (const byte of result) { a = (a + byte) % 65_521; b = (b + a) % 65_521 }
     const [d, o, p] = [Buffer.concat(data), Buffer.concat(orders), Buffer.concat(places)]
-    const delta = Buffer.concat([number(result.length), Buffer.of(0), number(d.length), number(o.length), number(p.length),
+    const lengths = [d, o, p].map((part) => number(part.length))
+    const delta = Buffer.concat([number(result.length), Buffer.of(0), ...lengths,
       be(b * 65_536 + a, 4), d, o, p])
     const segment = base.length === 0 ? Buffer.of(4) : Buffer.concat([Buffer.of(5), number(base.length), number(0)])
     return Buffer.concat([Buffer.of(0xd6, 0xc3, 0xc4, 0, 4), number(3), text('app'), segment, number(delta.length), delta])

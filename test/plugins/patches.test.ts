@@ -10,7 +10,8 @@ import { addRom } from './roms-support.ts'
 
 const bytes = (maxLength: number) => fc.uint8Array({ maxLength }).map((array) => Buffer.from(array))
 /** Two files that have much in common, as a ROM and its translation have. */
-const pair = fc.tuple(bytes(600), fc.array(fc.tuple(fc.nat(700), bytes(40), fc.boolean()), { maxLength: 6 }), fc.nat(900))
+const changesOf = fc.array(fc.tuple(fc.nat(700), bytes(40), fc.boolean()), { maxLength: 6 })
+const pair = fc.tuple(bytes(600), changesOf, fc.nat(900))
   .map(([base, changes, size]) => {
     const result = Buffer.concat([base, Buffer.alloc(1000)])
     for (const [at, some, isRun] of changes) (isRun ? Buffer.alloc(some.length, some[0] ?? 0) : some).copy(result, at)
@@ -29,14 +30,15 @@ for (const [format, encode] of Object.entries(ENCODERS)) {
     }), { numRuns: 60 })
   })
 
-  t.test(`${format}: a patch that was cut, or changed anywhere, is refused or applied, and never more than allowed`, async (t) => {
+  t.test(`${format}: a patch that was cut or changed is refused, or makes no more than allowed`, async (t) => {
     const folder = t.testdir({})
     const changed = fc.tuple(pair, fc.array(fc.tuple(fc.nat(), fc.nat(255)), { minLength: 1, maxLength: 5 }), fc.nat())
     fc.assert(fc.property(changed, ([{ base, result }, changes, cut]) => {
       const patch = Buffer.from(encode(base, result))
       for (const [at, byte] of changes) patch[8 + at % Math.max(1, patch.length - 8)] = byte
       try {
-        const made = applyIn(folder, base, patch.subarray(0, cut % 3 === 0 ? cut % (patch.length + 1) : patch.length), 5000)
+        const end = cut % 3 === 0 ? cut % (patch.length + 1) : patch.length
+        const made = applyIn(folder, base, patch.subarray(0, end), 5000)
         t.ok(made.result.length <= 5000)
       } catch (err) {
         t.ok(err instanceof PatchError, String(err))
@@ -90,7 +92,7 @@ t.test('sizes and places beyond all bounds are refused', async (t) => {
 const fresh = shareTestApp(t)
 const [BASE, RESULT] = [Buffer.from('The base of everything.'), Buffer.from('The result of everything, and longer.')]
 const PATCH = ENCODERS.bps?.(BASE, RESULT) ?? Buffer.alloc(0)
-const LIBRARY = { roms: { snes: { 'Game (USA).sfc': BASE, Hack: { 'Game.sfc': BASE, patch: { 'Fix.bps': PATCH, 'Fix.txt': 'x' } } } } }
+const LIBRARY = { roms: { snes: { 'Game (USA).sfc': BASE, Hack: { patch: { 'Fix.bps': PATCH, 'Fix.txt': 'x' } } } } }
 
 async function fileIdsOf ({ app }: TestApp): Promise<Record<string, number>> {
   const { rows } = await app.pg.query<{ id: number, file_name: string }>('select id, file_name from rom_files')
