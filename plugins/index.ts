@@ -64,8 +64,7 @@ export const features: AppOptions['features'] = {
     ClientToken, PairingCode, DeviceAuthorization, AuditEvent, Platform, FormerPlatform, Firmware, Rom, FormerRom,
     RomFile, RomMatch, RomUser, Task, Notification, NotificationChannel, ChannelDelivery, DevicePresence,
     InstallRequest, Asset, AssetVersion, DeletedAccount, DeviceSync, SyncBase, SyncSession, PlaySession, ActivityEntry,
-    CrashedFile, ProviderAccount, LibraryVersion
-    CrashedFile, ProviderAccount, LibraryCount
+    CrashedFile, ProviderAccount, LibraryVersion, LibraryCount
   ],
   migrations,
   checks: [requireOwnUploads],

@@ -50,6 +50,6 @@ export const migrations: Migrations = [
   { name: '20261122110000-foreign-key-indexes', class: Migration20261122110000 },
   { name: '20261122112000-announce-callers', class: Migration20261122112000 },
   { name: '20261122113000-library-versions', class: Migration20261122113000 },
-  { name: '20261122113001-list-indexes', class: Migration20261122113001 }
+  { name: '20261122113001-list-indexes', class: Migration20261122113001 },
   { name: '20261122121000-library-counts', class: Migration20261122121000 }
 ]

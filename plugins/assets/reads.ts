@@ -4,10 +4,8 @@ import type { Device } from '../devices/entities.ts'
 import type { Viewer } from '../platforms/visibility.ts'
 import { Asset, type AssetKind } from './entities.ts'
 import {
-  type AssetCondition, type AssetRow, all, isDeleted, isId, isInSlot, isKind, isLive, isOfPlatform, isOfRom,
+  type AssetCondition, type AssetRow, all, isAt, isDeleted, isId, isInSlot, isKind, isLive, isOfPlatform, isOfRom,
   isOfVisibleRom, isOneOf, isOrphaned, isOwn, isReachable, isShared, selectAssets, selectScreenshotsOf, selectSyncs
-  type AssetCondition, type AssetRow, all, isAt, isDeleted, isKind, isLive, isOwn, isReachable, isShared, selectAssets,
-  selectScreenshotsOf, selectSyncs
 } from './rows.ts'
 import type { ListInput, SaveSummary, SaveView, StateView } from './schemas.ts'
 import { createThumbnails } from './thumbnails.ts'

@@ -13,10 +13,8 @@ import { requireFile } from './form.ts'
 import { cleanFileName } from './names.ts'
 import { readPicture } from './pictures.ts'
 import {
-  getDeleted, getOwn, getOwnOrDeleted, getReadable, listDeleted, listOwn, summarize, toSaveViews,
+  getDeleted, getOwn, getOwnOrDeleted, getReadable, getReadableAt, listDeleted, listOwn, summarize, toSaveViews,
   toStateViews
-  getDeleted, getOwn, getOwnOrDeleted, getReadable, getReadableAt, listDeleted, listOwn, listOwnIds, summarize,
-  toSaveViews, toStateViews
 } from './reads.ts'
 import { type AssetRow, selectOwnIds } from './rows.ts'
 import type { ContentInput, ListInput, SaveView, ScreenshotView, StateView, VersionInput, VersionView } from './schemas.ts'

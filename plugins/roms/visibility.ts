@@ -1,5 +1,4 @@
 import { type RawBuilder, sql } from 'kysely'
-import { type Viewer, isNotHidden } from '../platforms/visibility.ts'
 import { type Viewer, hiddenIds, isNotHidden, isPlatformVisible } from '../platforms/visibility.ts'
 
 /** An unrated ROM passes an age limit unless unrated ones are hidden. */
