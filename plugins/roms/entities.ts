@@ -154,8 +154,7 @@ export type RomFile = InferEntity<typeof RomFile>
 export const RomMatch = defineEntity({
   name: 'RomMatch',
   tableName: 'rom_matches',
-  triggers: [countChanges('rom_matches')],
-  triggers: countingTriggers('rom_matches', 'count_matches'),
+  triggers: [countChanges('rom_matches'), ...countingTriggers('rom_matches', 'count_matches')],
   primaryKeys: ['rom', 'provider'],
   indexes: [{ properties: ['provider', 'provider_id'] }],
   properties: {
