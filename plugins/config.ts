@@ -3,6 +3,7 @@ import { DevicesSchema } from './devices/config.ts'
 import { ExcludeSchema, FilesystemSchema } from './library/config.ts'
 import { MailSchema } from './mail/config.ts'
 import { OidcSchema } from './oidc/config.ts'
+import { PatchesSchema } from './patches/config.ts'
 import { SystemSchema } from './platforms/config.ts'
 import { ResourcesSchema } from './resources/config.ts'
 import { ScanSchema } from './scans/config.ts'
@@ -27,5 +28,6 @@ export const sections = {
   assets: AssetsSchema,
   resources: ResourcesSchema,
   devices: DevicesSchema,
+  patches: PatchesSchema,
   tasks: TasksSchema
 }

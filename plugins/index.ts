@@ -16,6 +16,7 @@ import { Collection, CollectionRom, SmartCollection } from './collections/entiti
 import devices from './devices/index.ts'
 import { Device, DevicePresence } from './devices/entities.ts'
 import exports from './exports/index.ts'
+import firmware from './firmware/index.ts'
 import { Firmware } from './firmware/entities.ts'
 import heartbeat from './heartbeat/index.ts'
 import installs from './installs/index.ts'
@@ -29,6 +30,7 @@ import { Note } from './notes/entities.ts'
 import notifications from './notifications/index.ts'
 import { Notification } from './notifications/entities.ts'
 import oidc from './oidc/index.ts'
+import patches from './patches/index.ts'
 import permissions from './permissions/index.ts'
 import { HiddenEntity, PermissionOverride } from './permissions/entities.ts'
 import { PermissionGrant, PermissionGroup } from './permissions/group-entities.ts'
@@ -47,6 +49,8 @@ import settings from './settings/index.ts'
 import setup from './setup/index.ts'
 import editing from './editing/index.ts'
 import search from './search/index.ts'
+import stats from './stats/index.ts'
+import { LibraryCount } from './stats/entities.ts'
 import sync from './sync/index.ts'
 import { SyncSession } from './sync/entities.ts'
 import tasks from './tasks/index.ts'
@@ -65,7 +69,7 @@ export const features: AppOptions['features'] = {
     ClientToken, PairingCode, DeviceAuthorization, AuditEvent, Platform, FormerPlatform, Firmware, Rom, FormerRom,
     RomFile, RomMatch, RomRename, RomUser, Task, Notification, NotificationChannel, ChannelDelivery, DevicePresence,
     InstallRequest, Asset, AssetVersion, DeletedAccount, DeviceSync, SyncBase, SyncSession, PlaySession, ActivityEntry,
-    CrashedFile, ProviderAccount, LibraryVersion, Collection, CollectionRom, SmartCollection, Note
+    CrashedFile, ProviderAccount, LibraryVersion, LibraryCount, Collection, CollectionRom, SmartCollection, Note
   ],
   migrations,
   checks: [requireOwnUploads],
@@ -85,6 +89,8 @@ export const features: AppOptions['features'] = {
     platforms,
     roms,
     collections,
+    firmware,
+    patches,
     setup,
     settings,
     editing,
@@ -95,6 +101,7 @@ export const features: AppOptions['features'] = {
     channels,
     notifications,
     playSessions,
+    stats,
     sync,
     assets,
     activity,

@@ -25,6 +25,7 @@ import { Migration20261122113000 } from './migrations/20261122113000-library-ver
 import { Migration20261122113001 } from './migrations/20261122113001-list-indexes.ts'
 import { Migration20261122114500 } from './migrations/20261122114500-announce-sessions.ts'
 import { Migration20261122120000 } from './migrations/20261122120000-collections.ts'
+import { Migration20261122121000 } from './migrations/20261122121000-library-counts.ts'
 import { Migration20261122123000 } from './migrations/20261122123000-edits.ts'
 import { Migration20261122123001 } from './migrations/20261122123001-notes.ts'
 import { Migration20261122123002 } from './migrations/20261122123002-track-meta.ts'
@@ -57,6 +58,7 @@ export const migrations: Migrations = [
   { name: '20261122113001-list-indexes', class: Migration20261122113001 },
   { name: '20261122114500-announce-sessions', class: Migration20261122114500 },
   { name: '20261122120000-collections', class: Migration20261122120000 },
+  { name: '20261122121000-library-counts', class: Migration20261122121000 },
   { name: '20261122123000-edits', class: Migration20261122123000 },
   { name: '20261122123001-notes', class: Migration20261122123001 },
   { name: '20261122123002-track-meta', class: Migration20261122123002 }

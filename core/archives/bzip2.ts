@@ -11,8 +11,8 @@ const CHUNK_BYTES = 64 * 1024
  * bytes, the most that is held at once.
  * @throws ArchiveError or TypeError on broken data.
  */
-export function * unpackBzip2 (source: Source): Generator<Uint8Array> {
-  const input = new FileInput(source)
+export function * unpackBzip2 (source: Source, start = 0, end = Infinity): Generator<Uint8Array> {
+  const input = new FileInput(source, start, end)
   const output = new Pieces()
   const bunzip = new Bunzip(input, output)
   for (;;) {
@@ -29,12 +29,15 @@ export function * unpackBzip2 (source: Source): Generator<Uint8Array> {
 class FileInput {
   readonly #source: Source
   readonly #chunk = Buffer.allocUnsafe(CHUNK_BYTES)
-  #position = 0
+  #position: number
+  readonly #limit: number
   #at = 0
   #end = 0
 
-  constructor (source: Source) {
+  constructor (source: Source, start: number, limit: number) {
     this.#source = source
+    this.#position = start
+    this.#limit = limit
   }
 
   readByte (): number {
@@ -50,7 +53,8 @@ class FileInput {
 
   eof (): boolean {
     if (this.#at < this.#end) return false
-    this.#end = readSync(this.#source.fd, this.#chunk, 0, CHUNK_BYTES, this.#position)
+    const length = Math.min(CHUNK_BYTES, this.#limit - this.#position)
+    this.#end = readSync(this.#source.fd, this.#chunk, 0, length, this.#position)
     this.#position += this.#end
     this.#at = 0
     return this.#end === 0

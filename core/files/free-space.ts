@@ -17,11 +17,14 @@ async function countFree (folder: string): Promise<number> {
   }
 }
 
+/** How many bytes may still be written into a folder. */
+export const countRoom = async (folder: string): Promise<number> => await countFree(folder) - RESERVE_BYTES
+
 /**
  * To be asked by everything that writes files: uploads, artwork, exports, plugins, and what is kept to be faster.
  *
  * @throws ApiError NO_FREE_SPACE unless so many bytes fit into the folder and the reserve stays free.
  */
 export async function requireFreeSpace (folder: string, bytes: number): Promise<void> {
-  if (await countFree(folder) - bytes < RESERVE_BYTES) throw new ApiError('NO_FREE_SPACE')
+  if (await countRoom(folder) < bytes) throw new ApiError('NO_FREE_SPACE')
 }

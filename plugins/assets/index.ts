@@ -7,6 +7,7 @@ import { createFiles } from './disk/files.ts'
 import { createForms } from './uploads/form.ts'
 import { createJanitor } from './clean-up/janitor.ts'
 import { reattachUploads } from './restore/reattach-rows.ts'
+import rawRoutes from './routes/raw.ts'
 import saveRoutes from './routes/saves.ts'
 import screenshotRoutes from './routes/screenshots.ts'
 import { type Assets, createAssets } from './service.ts'
@@ -33,6 +34,7 @@ export default fp<FeatureOptions>(async (app, { config, role }) => {
     await routes.register(contentRoutes)
   })
   await app.register(accountRoutes)
+  await app.register(rawRoutes)
   app.users.onDelete(keepUploads)
   app.tasks.define(janitor.definition)
   // A ROM may be in the library again, and some have another name.

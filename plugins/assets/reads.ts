@@ -4,7 +4,7 @@ import type { Device } from '../devices/entities.ts'
 import type { Viewer } from '../platforms/visibility.ts'
 import { Asset, type AssetKind } from './entities.ts'
 import {
-  type AssetCondition, type AssetRow, all, isDeleted, isId, isInSlot, isKind, isLive, isOfPlatform, isOfRom,
+  type AssetCondition, type AssetRow, all, isAt, isDeleted, isId, isInSlot, isKind, isLive, isOfPlatform, isOfRom,
   isOfVisibleRom, isOneOf, isOrphaned, isOwn, isReachable, isShared, selectAssets, selectScreenshotsOf, selectSyncs
 } from './rows.ts'
 import type { ListInput, SaveSummary, SaveView, StateView } from './schemas.ts'
@@ -66,6 +66,13 @@ export async function getAllOwn (
 /** The viewer's own, or what another user shows to everybody. @throws ApiError NOT_FOUND */
 export const getReadable = (em: EntityManager, viewer: Viewer, kind: AssetKind, id: number): Promise<AssetRow> =>
   one(em, kind, id, [isShared(viewer), isLive, isReachable(viewer)])
+
+/** The same by the path that clients know it by. @throws ApiError NOT_FOUND */
+export async function getReadableAt (em: EntityManager, viewer: Viewer, path: string): Promise<AssetRow> {
+  const [newest] = await selectAssets(em, all([isAt(path), isShared(viewer), isLive, isReachable(viewer)]))
+  if (newest === undefined) throw notFound('Asset not found')
+  return newest
+}
 
 function listConditions (input: ListInput): AssetCondition[] {
   const { rom_id: rom, platform_id: platform, slot } = input

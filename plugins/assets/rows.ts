@@ -1,3 +1,4 @@
+import { basename, dirname } from 'node:path/posix'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { type RawBuilder, sql } from 'kysely'
 import { milliseconds } from '../../core/database/columns.ts'
@@ -48,6 +49,10 @@ export const userIdOf = (viewer: Viewer) => viewer?.id ?? -1
 
 export const isOwn = (viewer: Viewer): AssetCondition => sql<boolean>`a.user_id = ${userIdOf(viewer)}`
 export const isKind = (kind: AssetKind): AssetCondition => sql<boolean>`a.kind = ${kind}`
+/** The one of a user that clients know by this path: its folder, and the name that it goes by. */
+export const isAt = (path: string): AssetCondition => sql<boolean>`(a.user_id in (
+    select id from users where folder = ${path.split('/')[1] ?? ''})
+  and a.file_name = ${basename(path)} and regexp_replace(a.disk_path, '/[^/]*$', '') = ${dirname(path)})`
 export const isLive = sql<boolean>`a.deleted_at is null`
 export const isDeleted = sql<boolean>`a.deleted_at is not null`
 /** The viewer's own, or shown to everybody. */

@@ -13,7 +13,7 @@ import { requireFile } from './uploads/form.ts'
 import { cleanFileName } from './disk/names.ts'
 import { readPicture } from './pictures/pictures.ts'
 import {
-  getDeleted, getOwn, getOwnOrDeleted, getReadable, listDeleted, listOwn, summarize, toSaveViews,
+  getDeleted, getOwn, getOwnOrDeleted, getReadable, getReadableAt, listDeleted, listOwn, summarize, toSaveViews,
   toStateViews
 } from './reads.ts'
 import { type AssetRow, selectOwnIds } from './rows.ts'
@@ -114,6 +114,10 @@ export function createAssets (app: FastifyInstance, config: Config, files: Files
     async open (em: EntityManager, caller: Caller, kind: AssetKind, id: number) {
       return await openOf(em, await getReadable(em, caller, kind, id))
     },
+
+    /** The same by the path below the assets folder that clients know it by. @throws ApiError NOT_FOUND */
+    openAt: async (em: EntityManager, caller: Caller, path: string) =>
+      (await openOf(em, await getReadableAt(em, caller, path))).content,
 
     /** The content of one that the caller deleted and can restore. @throws ApiError NOT_FOUND */
     openDeleted: async (em: EntityManager, caller: Caller, kind: AssetKind, id: number) =>

@@ -10,7 +10,7 @@ declare module 'fastify' {
 
 /** What says which thing is meant. Nothing else of a body is kept: it may hold secrets. */
 const NAMED = new Set(['id', 'session_id', 'channel_id', 'saves', 'states', 'type', 'name', 'platforms', 'platform_ids',
-  'fs_slug', 'slug', 'exclusion_type', 'exclusion_value'])
+  'fs_slug', 'slug', 'exclusion_type', 'exclusion_value', 'firmware', 'delete_from_fs'])
 
 const asRecord = (value: unknown): object => typeof value === 'object' && value !== null ? value : {}
 const toText = (value: unknown) => typeof value === 'string' ? value : JSON.stringify(value)

@@ -1,16 +1,75 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { milliseconds } from '../../core/database/columns.ts'
+import type { Hashes } from '../../core/archives/types.ts'
 import type { FirmwareRow } from './views.ts'
+
+const COLUMNS = sql`f.id, f.platform_id, f.file_name, f.file_path, f.file_size_bytes::float8 as file_size_bytes,
+  f.crc_hash, f.md5_hash, f.sha1_hash, f.is_verified, f.missing_from_fs, ${milliseconds('f.created_at')} as created_at,
+  ${milliseconds('f.updated_at')} as updated_at`
 
 /** The firmware of some platforms by platform, by file name. */
 export async function selectFirmware (
   em: EntityManager, platforms: readonly number[]
 ): Promise<Map<number, FirmwareRow[]>> {
-  const { rows } = await sql<FirmwareRow>`
-    select id, platform_id, file_name, file_path, file_size_bytes::float8 as file_size_bytes, crc_hash, md5_hash,
-      sha1_hash, is_verified, missing_from_fs, ${milliseconds('created_at')} as created_at,
-      ${milliseconds('updated_at')} as updated_at
-    from firmware where platform_id = any(${platforms}::int[]) order by file_name`.execute(em.getKysely())
+  const { rows } = await sql<FirmwareRow>`select ${COLUMNS} from firmware f
+    where f.platform_id = any(${platforms}::int[]) order by f.file_name`.execute(em.getKysely())
   return Map.groupBy(rows, (row) => row.platform_id)
+}
+
+/** Firmware beside the folder of its platform. */
+export interface PlacedFirmwareRow extends FirmwareRow { platform_fs_slug: string }
+
+/** Which firmware is meant; all of it without either. */
+export interface FirmwareSelection { platform_id?: number | undefined, ids?: readonly number[] }
+
+/** Firmware by file name. @param isVisible of its platform `p` */
+export async function selectPlacedFirmware (
+  em: EntityManager, isVisible: RawBuilder<boolean>, { platform_id: platform, ids }: FirmwareSelection
+): Promise<PlacedFirmwareRow[]> {
+  const ofPlatform = platform === undefined ? sql`` : sql`and f.platform_id = ${platform}`
+  const oneOf = ids === undefined ? sql`` : sql`and f.id = any(${ids}::int[])`
+  const { rows } = await sql<PlacedFirmwareRow>`select ${COLUMNS}, p.fs_slug as platform_fs_slug
+    from firmware f join platforms p on p.id = f.platform_id
+    where ${isVisible} ${ofPlatform} ${oneOf} order by f.file_name, f.id`.execute(em.getKysely())
+  return rows
+}
+
+export async function selectFirmwareIds (em: EntityManager, isVisible: RawBuilder<boolean>): Promise<number[]> {
+  const { rows } = await sql<{ id: number }>`select f.id from firmware f join platforms p on p.id = f.platform_id
+    where ${isVisible} order by f.id`.execute(em.getKysely())
+  return rows.map((row) => row.id)
+}
+
+/** The platform `p` that firmware is for; null when the condition finds none. */
+export async function selectFirmwarePlatform (
+  em: EntityManager, id: number, isVisible: RawBuilder<boolean>
+): Promise<{ id: number, slug: string, fs_slug: string } | null> {
+  const { rows } = await sql<{ id: number, slug: string, fs_slug: string }>`
+    select p.id, p.slug, p.fs_slug from platforms p where p.id = ${id} and ${isVisible}`.execute(em.getKysely())
+  return rows[0] ?? null
+}
+
+/** What a file on disk is, in the row of its name. */
+export interface FirmwareFacts extends Hashes {
+  platform_id: number
+  file_name: string
+  file_path: string
+  file_size_bytes: number
+  is_verified: boolean
+}
+
+export async function upsertFirmware (em: EntityManager, facts: FirmwareFacts): Promise<void> {
+  await sql`insert into firmware (platform_id, file_name, file_path, file_size_bytes, crc_hash, md5_hash, sha1_hash,
+      is_verified, missing_from_fs)
+    values (${facts.platform_id}, ${facts.file_name}, ${facts.file_path}, ${facts.file_size_bytes}, ${facts.crc_hash},
+      ${facts.md5_hash}, ${facts.sha1_hash}, ${facts.is_verified}, false)
+    on conflict (platform_id, file_name) do update set file_path = excluded.file_path,
+      file_size_bytes = excluded.file_size_bytes, crc_hash = excluded.crc_hash, md5_hash = excluded.md5_hash,
+      sha1_hash = excluded.sha1_hash, is_verified = excluded.is_verified, missing_from_fs = false, updated_at = now()`
+    .execute(em.getKysely())
+}
+
+export async function deleteFirmware (em: EntityManager, ids: readonly number[]): Promise<void> {
+  await sql`delete from firmware where id = any(${ids}::int[])`.execute(em.getKysely())
 }

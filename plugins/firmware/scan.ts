@@ -5,11 +5,11 @@ import {
   INVALID_NAME_REASON, LibraryUnreadableError, adviceOf, readLibraryDirectory
 } from '../library/directory.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
+import { digestFile } from './digest.ts'
 import { Firmware } from './entities.ts'
 import { isKnownFirmware } from './known-firmware.ts'
 import { Platform } from '../platforms/entities.ts'
 import type { ExclusionRules } from '../library/exclusions.ts'
-import type { Hashes } from '../../core/archives/types.ts'
 
 export interface FirmwareScan {
   em: EntityManager
@@ -19,7 +19,6 @@ export interface FirmwareScan {
   rules: ExclusionRules
   /** Whether files are hashed again that look as they did. */
   isThorough: boolean
-  hash: (path: string) => Promise<Hashes>
   progress: {
     add (counts: { scanned_firmware?: number, new_firmware?: number }): void
     problem (problem: { platform: string, path: string, reason: string }): void
@@ -69,7 +68,7 @@ async function listItems (path: string) {
  * @throws LibraryUnreadableError when the folder is there and cannot be read
  */
 export async function scanFirmware (platform: FirmwarePlatform, scan: FirmwareScan): Promise<number> {
-  const { em, folder, libraryDir, isThorough, hash, progress, signal } = scan
+  const { em, folder, libraryDir, isThorough, progress, signal } = scan
   const complain: Complain = (name, reason) => {
     progress.problem({ platform: platform.fs_slug, path: `${folder}/${name}`, reason })
   }
@@ -96,8 +95,7 @@ export async function scanFirmware (platform: FirmwarePlatform, scan: FirmwareSc
       continue
     }
     try {
-      const { crc_hash: crc, md5_hash: md5, sha1_hash: sha1 } = await hash(file.path)
-      const hashes = { crc_hash: crc, md5_hash: md5, sha1_hash: sha1 }
+      const hashes = await digestFile(file.path, signal)
       const facts = {
         ...hashes, file_path: folder, file_size_bytes: file.size, missing_from_fs: false,
         is_verified: isKnownFirmware(platform.slug, file.name, file.size, hashes)

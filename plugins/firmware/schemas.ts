@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { DateTime } from '../../core/typebox.ts'
+import { DateTime, ID_MAX, LIMIT_MAX } from '../../core/typebox.ts'
 
 export const FirmwareSchema = Type.Object({
   id: Type.Integer(),
@@ -19,3 +19,32 @@ export const FirmwareSchema = Type.Object({
   updated_at: DateTime
 })
 export type FirmwareView = Static<typeof FirmwareSchema>
+
+export const FirmwareUploadSchema = Type.Object({
+  uploaded: Type.Integer({ description: 'The parts that were sent, those without a name included' }),
+  firmware: Type.Array(FirmwareSchema, { description: 'All firmware of the platform' })
+})
+export type FirmwareUploadView = Static<typeof FirmwareUploadSchema>
+
+/** A number that some row may have. */
+const AnyId = Type.Integer({ minimum: -ID_MAX, maximum: ID_MAX })
+export const FirmwareParams = Type.Object({ id: AnyId })
+export const FirmwareContentParams = Type.Object({
+  id: AnyId, file_name: Type.String({ description: 'Any; some emulators look at the end of an address' })
+})
+export const PlatformQuery = Type.Object({ platform_id: AnyId })
+export const ListFirmwareQuery = Type.Partial(PlatformQuery)
+
+const Ids = Type.Array(AnyId, { maxItems: LIMIT_MAX })
+export const DeleteFirmwareSchema = Type.Object({
+  firmware: Ids,
+  delete_from_fs: Type.Optional({ ...Ids, description: 'Of those, the ones whose file is deleted too' })
+})
+export type DeleteFirmware = Static<typeof DeleteFirmwareSchema>
+
+export const BulkResultSchema = Type.Object({
+  successful_items: Type.Integer(),
+  failed_ids: Type.Array(Type.Integer()),
+  errors: Type.Array(Type.String(), { description: 'Why, one for each that failed' })
+})
+export type BulkResult = Static<typeof BulkResultSchema>

@@ -15,7 +15,7 @@ import { selectMoment } from '../library/version-rows.ts'
 import { deletePlatform, selectHiddenFolders, selectPlatforms, upsertPlatform } from './rows.ts'
 import type { PlatformView, UpdatePlatform } from './schemas.ts'
 import { type PlatformRow, type PlatformSize, providersOf, toPlatformView, toSyntheticView } from './views.ts'
-import { type Viewer, viewerKey } from './visibility.ts'
+import { type Viewer, isPlatformVisible, viewerKey } from './visibility.ts'
 import { isChangedAfter } from './changes.ts'
 
 const SIZES_MAX_BYTES = 4 * 1024 ** 2
@@ -73,6 +73,9 @@ export function createPlatforms (app: FastifyInstance, config: Config) {
 
     /** Has sizes counted by whoever knows ROMs. */
     measureBy (select: SelectSizes): void { selectSizes = select },
+
+    /** The condition under which a viewer sees a row of `platforms`, aliased `p`, for statements of other features. */
+    isVisible: isPlatformVisible,
 
     /** What a folder is read as. */
     resolve: (fsSlug: string) => resolvePlatform(fsSlug, config.system),

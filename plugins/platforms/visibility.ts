@@ -21,6 +21,12 @@ export function isNotHidden (
 
 export const seesEverything = (viewer: Viewer): boolean => viewer === null || viewer.access.is_admin
 
+/** The ids of the things of a kind that somebody hid from a viewer. */
+export function hiddenIds (viewer: NonNullable<Viewer>, entity: 'platforms' | 'roms'): RawBuilder<unknown> {
+  return sql`select h.entity_id from hidden_entities h where h.entity = ${entity}
+    and (h.user_id = ${viewer.id} or h.group_id = ${viewer.access.group_id})`
+}
+
 /**
  * The condition under which a viewer sees a row of `platforms`, aliased `p`. Every query that answers someone has it.
  */

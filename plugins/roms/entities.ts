@@ -28,6 +28,20 @@ export type ManualMetadata = { [Name in ManualField]?: GameFields[Name] | null |
 /** Where one piece of media came from, and where it lies in the resources folder once it was fetched. */
 export interface StoredMedia { url: string, path: string | null }
 
+const TRANSITIONS = {
+  insert: 'new table as added', update: 'old table as removed new table as added', delete: 'old table as removed'
+}
+
+/** What counts how many ROMs there are, once per statement. */
+const countingTriggers = (table: string, run: string) => (['insert', 'update', 'delete'] as const).map((event) => ({
+  name: `${run}_${event}`,
+  timing: 'after' as const,
+  events: [event],
+  forEach: 'statement' as const,
+  expression: `create trigger ${run}_${event} after ${event} on "${table}" referencing ${TRANSITIONS[event]} ` +
+    `for each statement execute function ${run}()`
+}))
+
 /** An index over a hash that few rows have. */
 const hashIndex = (table: string, column: string) => ({
   name: `${table}_${column}_index`,
@@ -47,7 +61,12 @@ export const Rom = defineEntity({
     timing: 'before',
     events: ['delete'],
     expression: 'create trigger keep_former before delete on "roms" for each row execute function keep_former_rom()'
-  }],
+  }, {
+    name: 'count_matches_of_gone',
+    timing: 'before',
+    events: ['delete'],
+    expression: 'create trigger count_matches_of_gone before delete on "roms" for each row execute function count_matches_of_gone()'
+  }, ...countingTriggers('roms', 'count_roms')],
   uniques: [{ properties: ['platform', 'fs_name'] }],
   indexes: [
     { properties: ['name_sort_key', 'id'] },
@@ -173,7 +192,7 @@ export const RomRename = defineEntity({
 export const RomMatch = defineEntity({
   name: 'RomMatch',
   tableName: 'rom_matches',
-  triggers: [countChanges('rom_matches')],
+  triggers: [countChanges('rom_matches'), ...countingTriggers('rom_matches', 'count_matches')],
   primaryKeys: ['rom', 'provider'],
   indexes: [{ properties: ['provider', 'provider_id'] }],
   properties: {

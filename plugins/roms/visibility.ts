@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import { type Viewer, isNotHidden } from '../platforms/visibility.ts'
+import { type Viewer, hiddenIds, isNotHidden, isPlatformVisible } from '../platforms/visibility.ts'
 
 /** An unrated ROM passes an age limit unless unrated ones are hidden. */
 function isOfAge ({ access }: NonNullable<Viewer>): RawBuilder<boolean> {
@@ -8,7 +8,23 @@ function isOfAge ({ access }: NonNullable<Viewer>): RawBuilder<boolean> {
   return sql<boolean>`coalesce(r.min_age <= ${limit}, ${!hidesUnrated}::boolean)`
 }
 
-/** The same of a game that is not in the library, such as one that a source found. */
+/**
+ * The condition under which a viewer sees numbers `r` of ROMs of one age of a platform `p`, as far as no ROM is hidden
+ * by itself: those are in {@link isRomHidden}.
+ */
+export function isCountVisible (viewer: Viewer): RawBuilder<boolean> {
+  if (viewer === null || viewer.access.is_admin) return sql<boolean>`true`
+  return sql<boolean>`(${isPlatformVisible(viewer)} and ${isOfAge(viewer)})`
+}
+
+/** The condition that somebody hid a row of `roms`, aliased `r`, from a viewer; found by the rules, which are few. */
+export function isRomHidden (viewer: Viewer): RawBuilder<boolean> {
+  return viewer === null || viewer.access.is_admin
+    ? sql<boolean>`false`
+    : sql<boolean>`r.id in (${hiddenIds(viewer, 'roms')})`
+}
+
+/** Whether a viewer may see a game that is not in the library, such as one that a source found. */
 export function mayBeShown ({ access }: NonNullable<Viewer>, minAge: number | null): boolean {
   if (access.is_admin) return true
   if (minAge === null) return !access.hide_unrated_roms

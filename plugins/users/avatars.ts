@@ -1,16 +1,20 @@
 import { randomUUID } from 'node:crypto'
-import { type FileHandle, mkdir, open, readdir, rename, rm, rmdir } from 'node:fs/promises'
+import { mkdir, open, readdir, rename, rm, rmdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { Config } from '../../core/config/config.ts'
 import { badRequest, notFound } from '../../core/errors.ts'
 import { requireFreeSpace } from '../../core/files/free-space.ts'
+import type { FileReply } from '../resources/file-reply.ts'
 import { PIXELS_MAX, openImage } from '../resources/image.ts'
+import { mediaTypeOf } from '../resources/media-types.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { isNothingThere, openInside } from '../../core/files/safe-path.ts'
 import type { User } from './entities.ts'
 import { userFolder } from './folder.ts'
 
 const STEM = 'avatar'
+/** Kinds that a browser shows; whatever else may lie there is only saved. */
+const SHOWN = new Set(['image/png', 'image/jpeg', 'image/webp', 'image/gif'])
 
 /** How each kind begins. Nothing else is even shown to the decoder, which knows far more formats. */
 const KINDS = [
@@ -84,11 +88,18 @@ export function createAvatars (config: Config) {
       }
     },
 
-    /** Opens a picture; the caller closes the handle. @throws ApiError NOT_FOUND when there is none. */
-    async open (path: string): Promise<{ handle: FileHandle, fileName: string }> {
+    /** Opens a picture to answer with. @throws ApiError NOT_FOUND when there is none. */
+    async open (path: string): Promise<FileReply> {
       try {
         if (path === '') throw notFound('This user has no avatar')
-        return { handle: await openInside(assetsDir, path), fileName: basename(path) }
+        const type = mediaTypeOf(path) ?? ''
+        const isShown = SHOWN.has(type)
+        return {
+          handle: await openInside(assetsDir, path),
+          type: isShown ? type : 'application/octet-stream',
+          cacheControl: 'private, no-cache',
+          disposition: { type: isShown ? 'inline' : 'attachment', fileName: basename(path) }
+        }
       } catch (err) {
         if (isNothingThere(err)) throw notFound('This user has no avatar')
         throw err

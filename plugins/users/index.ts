@@ -3,7 +3,7 @@ import type { FeatureOptions } from '../../core/app.ts'
 import { LINK_FORM, createPageRoutes } from '../../core/web/pages/page.ts'
 import { createAccounts } from './accounts.ts'
 import { createAchievements } from './achievements.ts'
-import { createAvatars } from './avatars.ts'
+import { type Avatars, createAvatars } from './avatars.ts'
 import { type Changes, createChanges } from './changes.ts'
 import { REGISTER_PATH, createInvites } from './invites.ts'
 import createProfileRoutes from './profile-routes.ts'
@@ -13,7 +13,10 @@ import { createUsers } from './service.ts'
 import { type SetupCode, createSetupCode } from './setup-code.ts'
 
 declare module 'fastify' {
-  interface FastifyInstance { users: ReturnType<typeof createUsers> & Roles & SetupCode & Pick<Changes, 'onDelete'> }
+  interface FastifyInstance {
+    users: ReturnType<typeof createUsers> & Roles & SetupCode & Pick<Changes, 'onDelete'> &
+      { openAvatar: Avatars['open'] }
+  }
 }
 
 /** What an invite opens. */
@@ -26,7 +29,13 @@ export default fp<FeatureOptions>(async (app, { config, role }) => {
   const achievements = createAchievements(app, config)
   for (const task of achievements.tasks()) app.tasks.define(task)
   const changes = createChanges(app, avatars, roles, accounts)
-  app.decorate('users', { ...createUsers(app, accounts), ...roles, ...createSetupCode(app), onDelete: changes.onDelete })
+  app.decorate('users', {
+    ...createUsers(app, accounts),
+    ...roles,
+    ...createSetupCode(app),
+    onDelete: changes.onDelete,
+    openAvatar: avatars.open
+  })
   await app.register(createRoutes({ invites: createInvites(app, config), changes, accounts }))
   await app.register(createProfileRoutes({ config, avatars, changes, accounts, achievements }))
   await app.register(createPageRoutes(config, PAGE))

@@ -12,8 +12,6 @@ import { RefreshSchema, createUpdateUserSchema, createUserSchema } from './schem
 import { readUpdateForm } from './update-form.ts'
 
 const tags = ['users']
-/** Kinds that a browser shows; whatever else may lie there is only saved. */
-const SHOWN = new Set(['image/png', 'image/jpeg', 'image/webp', 'image/gif'])
 const Bytes = Type.Unsafe<unknown>({ type: 'string', format: 'binary' })
 
 interface Services {
@@ -34,15 +32,7 @@ const createProfileRoutes = ({ config, avatars, changes, accounts, achievements 
     config: { scopes: ['assets.read'] }
   }, async (request, reply) => {
     const { avatar_path: path } = await app.users.get(request.em, request.params.id)
-    const { handle, fileName } = await avatars.open(path)
-    const type = app.files.mediaTypeOf(fileName) ?? ''
-    const isShown = SHOWN.has(type)
-    return await app.files.send(request, reply, {
-      handle,
-      type: isShown ? type : 'application/octet-stream',
-      cacheControl: 'private, no-cache',
-      disposition: { type: isShown ? 'inline' : 'attachment', fileName }
-    })
+    return await app.files.send(request, reply, await avatars.open(path))
   })
 
   app.put('/api/users/:id', {

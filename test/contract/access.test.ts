@@ -32,6 +32,8 @@ async function makeThings () {
     values ($1, 'Game.sfc', 'roms/snes', 'Game', 'Game')`, [platform])
   const file = await insert(`insert into rom_files (rom_id, file_name, file_path, last_modified)
     values ($1, 'Game.sfc', 'roms/snes', now())`, [rom])
+  const firmware = await insert("insert into firmware (platform_id, file_name, file_path) values ($1, 'x', 'bios/snes')",
+    [platform])
   await insert("insert into hidden_entities (entity, entity_id, user_id) values ('platforms', $1, $2)", [platform, other])
   const token = (await app.inject({
     method: 'POST', url: '/api/client-tokens', headers: alice, payload: { name: 'x', scopes: ['me.read'] }
@@ -62,8 +64,8 @@ async function makeThings () {
   const smart = await insert("insert into smart_collections (user_id, name, filter_criteria) values ($1, 'x', '{}')", [owner])
   return {
     collection, smart,
-    save, state, screenshot, version, deletedSave, deletedState, user: owner, platform, rom, file, token, session,
-    notification, channel, sync, playSession, player, install, note
+    save, state, screenshot, version, deletedSave, deletedState, user: owner, platform, firmware, rom, file, token,
+    session, notification, channel, sync, playSession, player, install, note
   }
 }
 const things = await makeThings()
@@ -80,6 +82,11 @@ const FOREIGN: Record<string, [path: string, status: number]> = {
   getUserAvatar: [`/api/users/${things.user}/avatar`, 404],
   getDeviceAuthorization: ['/api/auth/device/pending/ABCDEFGH', 404],
   getPlatform: [`/api/platforms/${things.platform}`, 404],
+  getFirmware: [`/api/firmware/${things.firmware}`, 404],
+  getFirmwareContent: [`/api/firmware/${things.firmware}/content/x`, 404],
+  headFirmwareContent: [`/api/firmware/${things.firmware}/content/x`, 404],
+  // What is sent is looked at before the file is.
+  patchRomFile: [`/api/roms/${things.file}/patch`, 400],
   getRom: [`/api/roms/${things.rom}`, 404],
   getSimpleRom: [`/api/roms/${things.rom}/simple`, 404],
   getRomSources: [`/api/roms/${things.rom}/sources`, 404],

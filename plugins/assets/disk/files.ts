@@ -7,11 +7,10 @@ import type { Config } from '../../../core/config/config.ts'
 import { ApiError, notFound } from '../../../core/errors.ts'
 import { requireFreeSpace } from '../../../core/files/free-space.ts'
 import { isNothingThere, openInside, resolveInside } from '../../../core/files/safe-path.ts'
+import { writeUpload } from '../../../core/files/write-upload.ts'
 import { hashContent } from './content-hash.ts'
 import { diskName } from './names.ts'
 
-/** How much is written until the free space is looked at again. */
-const FREE_CHECK_BYTES = 64 * 1024 ** 2
 const HEAD_BYTES = 64
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0)
 
@@ -57,28 +56,21 @@ export function createFiles (config: Config) {
   /** @throws ApiError NO_FREE_SPACE unless so many bytes fit and enough stays free. */
   const checkFreeSpace = (bytes: number) => requireFreeSpace(base, bytes)
 
+  const limits = {
+    folder: base,
+    maxBytes,
+    tooLarge: () => new ApiError('TOO_LARGE',
+      `A file may have ${maxBytes} bytes; raise MAX_ASSET_UPLOAD_SIZE_BYTES to send larger ones`)
+  }
+
   async function write (handle: FileHandle, content: Readable) {
     const [sha1, md5] = [createHash('sha1'), createHash('md5')]
-    let size = 0
-    let checked = 0
     let head = Buffer.alloc(0)
-    // Not everybody announces a length.
-    await checkFreeSpace(0)
-    for await (const chunk of content as AsyncIterable<Buffer>) {
+    const size = await writeUpload(handle, content, limits, (chunk) => {
       if (head.length < HEAD_BYTES) head = Buffer.concat([head, chunk.subarray(0, HEAD_BYTES - head.length)])
-      size += chunk.length
-      if (maxBytes > 0 && size > maxBytes) {
-        throw new ApiError('TOO_LARGE', `A file may have ${maxBytes} bytes; raise MAX_ASSET_UPLOAD_SIZE_BYTES to send larger ones`)
-      }
-      if (size - checked >= FREE_CHECK_BYTES) {
-        await checkFreeSpace(chunk.length)
-        checked = size
-      }
       sha1.update(chunk)
       md5.update(chunk)
-      await handle.writeFile(chunk)
-    }
-    await handle.sync()
+    })
     return { file_size_bytes: size, sha1: sha1.digest('hex'), md5: md5.digest('hex'), head }
   }
 

@@ -33,6 +33,12 @@ function createForm (staged: ReadonlyMap<string, StagedFile>): UploadForm {
   }
 }
 
+/** The parser's own complaints have a status where they are limits; the rest is about a form that is none. */
+export function toFormError (err: unknown): unknown {
+  if (err instanceof Error && ('statusCode' in err || 'syscall' in err)) return err
+  return badRequest(`The form cannot be read: ${err instanceof Error ? err.message : String(err)}`)
+}
+
 /** @throws ApiError unless the length that is announced is a number, and one that is allowed and fits. */
 async function checkLength (request: FastifyRequest, files: Files, maxBytes: number): Promise<void> {
   const given = request.headers['content-length']
@@ -78,9 +84,7 @@ export function createForms (config: Config, files: Files) {
         const fields = await readParts(request, staged)
         request.query = { ...fields, ...request.query as Record<string, unknown> }
       } catch (err) {
-        // The parser's own complaints have a status where they are limits; the rest is about a form that is none.
-        if (err instanceof Error && ('statusCode' in err || 'syscall' in err)) throw err
-        throw badRequest(`The form cannot be read: ${err instanceof Error ? err.message : String(err)}`)
+        throw toFormError(err)
       }
     },
 

@@ -9,7 +9,6 @@ import { isPlatformIdentified } from '../../platforms/views.ts'
 import { Rom } from '../../roms/entities.ts'
 import { roomsOf } from '../tell/announcer.ts'
 import { scanFirmware } from '../../firmware/scan.ts'
-import type { EntryHasher } from '../hashing/entry-hasher.ts'
 import { type Library, chooseFolders, readLibraryAgain } from '../disk/library.ts'
 import type { PlatformScan } from './platform-scan.ts'
 import type { Progress } from '../tell/progress.ts'
@@ -20,8 +19,6 @@ import { toScannedPlatform } from '../identify/sdk-rom.ts'
 
 interface LibraryScanServices {
   platformScan: PlatformScan
-  /** Of firmware. */
-  hasher: Pick<EntryHasher, 'hashFile'>
   unfinished: Unfinished
   progress: Progress
   signal: AbortSignal
@@ -29,7 +26,7 @@ interface LibraryScanServices {
 
 /** Scans platform folders: those a payload asks for, else all. */
 export function createLibraryScan (app: FastifyInstance, config: Config, services: LibraryScanServices) {
-  const { platformScan, hasher, unfinished, progress, signal } = services
+  const { platformScan, unfinished, progress, signal } = services
   const { rules } = app.library
 
   async function countTotals (structure: Structure, folders: string[]): Promise<void> {
@@ -78,7 +75,6 @@ export function createLibraryScan (app: FastifyInstance, config: Config, service
         libraryDir: config.library_dir,
         rules,
         isThorough: type === 'complete' || type === 'hashes',
-        hash: hasher.hashFile,
         progress,
         signal
       })

@@ -130,7 +130,7 @@ export async function runScan (
     if (payload.roms_ids.length > 0) {
       return await scanRoms(app, config, payload.roms_ids, { platformScan, store, progress, signal }, library)
     }
-    const scanLibrary = createLibraryScan(app, config, { platformScan, hasher, unfinished, progress, signal })
+    const scanLibrary = createLibraryScan(app, config, { platformScan, unfinished, progress, signal })
     return await scanLibrary(payload, library, known)
   }
 

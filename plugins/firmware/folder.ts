@@ -1,0 +1,138 @@
+import { constants } from 'node:fs'
+import { type FileHandle, mkdir, open, realpath, rename, rm } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import { Digest } from '../../core/archives/digest.ts'
+import type { Hashes } from '../../core/archives/types.ts'
+import type { Config } from '../../core/config/config.ts'
+import { ApiError, badRequest, conflict } from '../../core/errors.ts'
+import { requireFreeSpace } from '../../core/files/free-space.ts'
+import { errorCode } from '../../core/files/fs-error.ts'
+import { PathRefusedError, resolveInside, safeName, safeRelativePath } from '../../core/files/safe-path.ts'
+import { writeUpload } from '../../core/files/write-upload.ts'
+import { temporaryPath } from '../exports/text-file.ts'
+import { LibraryUnreadableError, isFolder, reasonOf } from '../library/directory.ts'
+import { firmwarePath } from '../library/structure.ts'
+
+const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0)
+const WRITABLE_MODE = 0o644
+
+/** The firmware folder of one platform, ready to be written to. */
+export interface FirmwareFolder {
+  /** Relative to the library. */
+  path: string
+  /** Absolute, without symbolic links. */
+  real: string
+}
+
+/** A file that lies complete in its folder, under a name that no scan looks at. */
+export interface StagedFirmware {
+  file_name: string
+  file_size_bytes: number
+  hashes: Hashes
+  /** Puts it in the place of its name, in one step. @throws ApiError CONFLICT */
+  settle (): Promise<void>
+  /** Removes it, unless it was settled. */
+  discard (): Promise<void>
+}
+
+/** What the folder's disk does not take, with the remedy. */
+function toRefusal (err: unknown, path: string): unknown {
+  switch (errorCode(err)) {
+    case 'EACCES':
+    case 'EPERM': return conflict(`The server may not write in '${path}'; let its user write there`)
+    case 'EROFS': return conflict(`'${path}' is read-only; mount the library writable`)
+    case 'EEXIST':
+    case 'ENOTDIR':
+    case 'EISDIR':
+    case 'ENOTEMPTY': return conflict(`Something else has the name of '${path}'; rename what is in the way`)
+    case 'ENAMETOOLONG': return badRequest(`The name of '${path}' is too long for its disk; send a shorter one`)
+    case 'ENOSPC':
+    case 'EDQUOT': return new ApiError('NO_FREE_SPACE')
+    default: break
+  }
+  if (err instanceof PathRefusedError) return badRequest(err.message)
+  if (!(err instanceof LibraryUnreadableError)) return err
+  return new ApiError('UNAVAILABLE', `The library cannot be read: ${reasonOf(err.cause)}. Check SVC_LIBRARY_DIR and its ` +
+    'permissions', { cause: err })
+}
+
+async function refusing<T> (path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (err) {
+    throw toRefusal(err, path)
+  }
+}
+
+/** The files of the firmware folders. */
+export function createFirmwareFolders ({ library }: FastifyInstance, config: Config) {
+  const { library_dir: libraryDir, assets: { max_upload_bytes: maxBytes } } = config
+
+  /** @throws ApiError BAD_REQUEST for a name that no file of a firmware folder may have. */
+  function checkName (name: string): void {
+    try {
+      safeName(name)
+    } catch (err) {
+      if (!(err instanceof PathRefusedError)) throw err
+      throw badRequest(`${err.message}; send a plain file name`)
+    }
+    if (library.rules.isExcludedSingle(name)) {
+      throw badRequest(`The name '${name}' is one that scans leave out; send another one, or change 'exclude' in config.yml`)
+    }
+  }
+
+  const tooLarge = (bytes: number | string) => new ApiError('TOO_LARGE',
+    `The upload has ${bytes} bytes; ${maxBytes} are allowed. Raise MAX_ASSET_UPLOAD_SIZE_BYTES to send more`)
+
+  async function write (handle: FileHandle, folder: string, content: AsyncIterable<Buffer>) {
+    const digest = new Digest()
+    const limits = { folder, maxBytes, tooLarge: () => tooLarge(`more than ${maxBytes}`) }
+    const size = await writeUpload(handle, content, limits, (chunk) => { digest.update(chunk) })
+    return { file_size_bytes: size, hashes: digest.hashes() }
+  }
+
+  return {
+    /** Makes the folder unless it is there. @throws ApiError CONFLICT, NO_FREE_SPACE, TOO_LARGE, UNAVAILABLE */
+    async prepare (fsSlug: string, announcedBytes: number): Promise<FirmwareFolder> {
+      if (maxBytes > 0 && announcedBytes > maxBytes) throw tooLarge(announcedBytes)
+      const structure = await refusing(libraryDir, () => library.detectStructure()) ?? library.emptyStructure
+      const path = firmwarePath(structure, fsSlug)
+      return await refusing(path, async () => {
+        const place = join(libraryDir, path)
+        if (!await isFolder(place)) await mkdir(await resolveInside(libraryDir, path), { recursive: true })
+        const real = await realpath(place)
+        await requireFreeSpace(real, announcedBytes)
+        return { path, real }
+      })
+    },
+
+    /** Writes an upload while it arrives. @throws ApiError; then nothing of it is left. */
+    async stage (folder: FirmwareFolder, name: string, content: AsyncIterable<Buffer>): Promise<StagedFirmware> {
+      checkName(name)
+      const temporary = temporaryPath(folder.real)
+      const handle = await refusing(folder.path, () => open(temporary, NEW_FILE, WRITABLE_MODE))
+      try {
+        const facts = await refusing(folder.path, () => write(handle, folder.real, content))
+          .finally(() => handle.close())
+        const place = `${folder.path}/${name}`
+        return {
+          file_name: name,
+          ...facts,
+          settle: () => refusing(place, () => rename(temporary, join(folder.real, name))),
+          discard: () => rm(temporary, { force: true })
+        }
+      } catch (err) {
+        await rm(temporary, { force: true })
+        throw err
+      }
+    },
+
+    /** @throws the error of the file system, `ENOENT` when the file is gone already. */
+    async remove (file: { file_path: string, file_name: string }): Promise<void> {
+      const folder = await realpath(join(libraryDir, safeRelativePath(file.file_path)))
+      await rm(join(folder, basename(file.file_name)))
+    }
+  }
+}
+export type FirmwareFolders = ReturnType<typeof createFirmwareFolders>

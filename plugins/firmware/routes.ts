@@ -1,0 +1,97 @@
+import { Type } from '@sinclair/typebox'
+import type { RouteAccess } from '../../core/access/auth.ts'
+import { callerOf } from '../../core/access/auth.ts'
+import { ErrorSchema, type Routes } from '../../core/typebox.ts'
+import {
+  BulkResultSchema, DeleteFirmwareSchema, FirmwareContentParams, FirmwareParams, FirmwareSchema, FirmwareUploadSchema,
+  ListFirmwareQuery, PlatformQuery
+} from './schemas.ts'
+
+const tags = ['firmware']
+const reads = { scopes: ['firmware.read'] as const }
+const open: RouteAccess = { ...reads, download: true }
+const writes = { scopes: ['firmware.write'] as const }
+const Bytes = Type.Unsafe<unknown>({ type: 'string', format: 'binary' })
+
+const routes: Routes = async (app) => {
+  app.post('/api/firmware', {
+    schema: {
+      operationId: 'addFirmware',
+      tags,
+      summary: "Put files into a platform's firmware folder",
+      description: 'A form with up to 20 parts `files`. A file whose name is there already is replaced. Each is compared ' +
+        'with the dumps that are known to be good: `is_verified`.',
+      consumes: ['multipart/form-data'],
+      querystring: PlatformQuery,
+      response: {
+        200: FirmwareUploadSchema, 400: ErrorSchema, 404: ErrorSchema, 409: ErrorSchema, 413: ErrorSchema,
+        507: ErrorSchema
+      }
+    },
+    config: writes
+  }, async (request) => await app.firmware.upload(request, callerOf(request), request.query.platform_id))
+
+  app.get('/api/firmware', {
+    schema: {
+      operationId: 'listFirmware', tags, summary: 'Firmware by file name, of one platform or of all',
+      querystring: ListFirmwareQuery, response: { 200: Type.Array(FirmwareSchema) }
+    },
+    config: reads
+  }, async (request) => await app.firmware.list(request.em, callerOf(request), request.query.platform_id))
+
+  app.get('/api/firmware/identifiers', {
+    schema: {
+      operationId: 'listFirmwareIds', tags, summary: 'The ids of all firmware', response: { 200: Type.Array(Type.Integer()) }
+    },
+    config: reads
+  }, async (request) => await app.firmware.listIds(request.em, callerOf(request)))
+
+  app.get('/api/firmware/:id', {
+    schema: {
+      operationId: 'getFirmware', tags, summary: 'One firmware file', params: FirmwareParams,
+      response: { 200: FirmwareSchema, 404: ErrorSchema }
+    },
+    config: open
+  }, async (request) => await app.firmware.get(request.em, await app.permissions.viewerOf(request), request.params.id))
+
+  for (const method of ['HEAD', 'GET'] as const) {
+    app.route({
+      method,
+      url: '/api/firmware/:id/content/:file_name',
+      exposeHeadRoute: false,
+      schema: {
+        operationId: method === 'GET' ? 'getFirmwareContent' : 'headFirmwareContent',
+        tags,
+        summary: 'The file itself, or a range of it',
+        params: FirmwareContentParams,
+        response: { 200: Bytes, 206: Bytes, 404: ErrorSchema }
+      },
+      config: open,
+      handler: async (request, reply) => {
+        const viewer = await app.permissions.viewerOf(request)
+        const { handle, fileName } = await app.firmware.open(request.em, viewer, request.params.id)
+        return await app.files.send(request, reply, {
+          handle,
+          type: app.files.mediaTypeOf(fileName) ?? 'application/octet-stream',
+          cacheControl: 'private, no-cache',
+          disposition: { type: 'attachment', fileName: method === 'HEAD' ? request.params.file_name : fileName }
+        })
+      }
+    })
+  }
+
+  app.post('/api/firmware/delete', {
+    schema: {
+      operationId: 'deleteFirmware',
+      tags,
+      summary: 'Take firmware out of the list, with its files where that is asked for',
+      description: 'Answers 200 also when some could not be deleted. Firmware whose file was gone already is among those ' +
+        'that failed, and yet out of the list.',
+      body: DeleteFirmwareSchema,
+      response: { 200: BulkResultSchema }
+    },
+    config: { ...writes, grant: ['firmware', 'delete'], audit: 'firmware.deleted' }
+  }, async (request) => await app.firmware.delete(request.em, callerOf(request), request.body))
+}
+
+export default routes

@@ -1,0 +1,110 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Caller } from '../../core/access/auth.ts'
+import type { Config } from '../../core/config/config.ts'
+import { notFound } from '../../core/errors.ts'
+import { errorCode } from '../../core/files/fs-error.ts'
+import { reasonOf } from '../library/directory.ts'
+import { openStoredFile } from '../roms/stored-files.ts'
+import { createFirmwareFolders } from './folder.ts'
+import { isKnownFirmware } from './known-firmware.ts'
+import {
+  type PlacedFirmwareRow, deleteFirmware, selectFirmwareIds, selectFirmwarePlatform, selectPlacedFirmware,
+  upsertFirmware
+} from './rows.ts'
+import type { BulkResult, DeleteFirmware, FirmwareUploadView, FirmwareView } from './schemas.ts'
+import { announcedBytes, discardAll, readFirmware } from './upload.ts'
+import { toFirmwareView } from './views.ts'
+
+type Viewer = Pick<Caller, 'id' | 'access'>
+
+const unknownFirmware = (id: number) => `Firmware with ID ${id} not found`
+
+export function createFirmware (app: FastifyInstance, config: Config) {
+  const folders = createFirmwareFolders(app, config)
+  const { isVisible } = app.platforms
+
+  async function find (em: EntityManager, viewer: Viewer, id: number): Promise<PlacedFirmwareRow> {
+    const [row] = await selectPlacedFirmware(em, isVisible(viewer), { ids: [id] })
+    if (row === undefined) throw notFound(unknownFirmware(id))
+    return row
+  }
+
+  async function list (em: EntityManager, viewer: Viewer, platformId: number | undefined): Promise<FirmwareView[]> {
+    return (await selectPlacedFirmware(em, isVisible(viewer), { platform_id: platformId })).map(toFirmwareView)
+  }
+
+  /** Deletes the file of a row. @returns what is wrong, and whether the row stays for that */
+  async function removeFile (row: PlacedFirmwareRow): Promise<{ error: string, keepsRow: boolean } | null> {
+    try {
+      await folders.remove(row)
+      return null
+    } catch (err) {
+      const error = `Failed to delete firmware ${row.id}: ${reasonOf(err)}`
+      return { error, keepsRow: !['ENOENT', 'ENOTDIR'].includes(errorCode(err)) }
+    }
+  }
+
+  return {
+    list,
+
+    listIds: (em: EntityManager, viewer: Viewer): Promise<number[]> => selectFirmwareIds(em, isVisible(viewer)),
+
+    get: async (em: EntityManager, viewer: Viewer, id: number): Promise<FirmwareView> =>
+      toFirmwareView(await find(em, viewer, id)),
+
+    /** Opens the file; the caller closes the handle. @throws ApiError NOT_FOUND, also when the disk lost it */
+    async open (em: EntityManager, viewer: Viewer, id: number) {
+      const row = await find(em, viewer, id)
+      const { file_name: fileName, file_path: folder, platform_fs_slug: slug } = row
+      const stored = { file_name: fileName, file_path: folder, fs_path: folder, platform_fs_slug: slug }
+      return { fileName, handle: await openStoredFile(config.library_dir, stored) }
+    },
+
+    /** Puts the files of a form into the platform's folder; one that is there already is replaced. */
+    async upload (request: FastifyRequest, viewer: Viewer, platformId: number): Promise<FirmwareUploadView> {
+      const { em } = request
+      const platform = await selectFirmwarePlatform(em, platformId, isVisible(viewer))
+      if (platform === null) throw notFound(`Platform with ID ${platformId} not found`)
+      const folder = await folders.prepare(platform.fs_slug, announcedBytes(request))
+      const { parts, staged } = await readFirmware(request, folders, folder)
+      try {
+        for (const file of staged) {
+          const { file_name: name, file_size_bytes: size, hashes } = file
+          await file.settle()
+          await upsertFirmware(em, {
+            platform_id: platform.id,
+            file_name: name,
+            file_path: folder.path,
+            file_size_bytes: size,
+            ...hashes,
+            is_verified: isKnownFirmware(platform.slug, name, size, hashes)
+          })
+        }
+      } finally {
+        await discardAll(staged)
+      }
+      return { uploaded: parts, firmware: await list(em, viewer, platform.id) }
+    },
+
+    /** Takes firmware out of the list, and with it the files that are named. What cannot be deleted stays in both. */
+    async delete (em: EntityManager, viewer: Viewer, input: DeleteFirmware): Promise<BulkResult> {
+      const ids = [...new Set(input.firmware)]
+      const withFile = new Set(input.delete_from_fs)
+      const rows = new Map((await selectPlacedFirmware(em, isVisible(viewer), { ids })).map((row) => [row.id, row]))
+      const failed = new Map<number, string>()
+      const gone: number[] = []
+      for (const id of ids) {
+        const row = rows.get(id)
+        const failure = row !== undefined && withFile.has(id) ? await removeFile(row) : null
+        if (row === undefined) failed.set(id, unknownFirmware(id))
+        else if (failure !== null) failed.set(id, failure.error)
+        if (row !== undefined && failure?.keepsRow !== true) gone.push(id)
+      }
+      await deleteFirmware(em, gone)
+      return {
+        successful_items: ids.length - failed.size, failed_ids: [...failed.keys()], errors: [...failed.values()]
+      }
+    }
+  }
+}

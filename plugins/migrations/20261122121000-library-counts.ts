@@ -1,0 +1,89 @@
+import { Migration } from '@mikro-orm/migrations'
+
+/** What is counted of each ROM: once by its extension, and once for each region. */
+const FACTS = `cross join lateral (select 'extension' as kind, r.fs_extension as key
+    union all select 'region', unnest(r.regions)) f`
+const insertRomFacts = (from: string) => `insert into library_counts (platform_id, min_age, kind, key, roms, bytes)
+    select r.platform_id, r.min_age, f.kind, f.key, sum(r.sign), sum(r.sign * r.fs_size_bytes)
+    from (${from}) r ${FACTS} group by 1, 2, 3, 4
+    having sum(r.sign) <> 0 or sum(r.sign * r.fs_size_bytes) <> 0`
+const ROM_COLUMNS = 'id, platform_id, min_age, fs_extension, regions, fs_size_bytes'
+const signed = (table: string, sign: 1 | -1) => `select ${ROM_COLUMNS}, ${sign} as sign from ${table}`
+const BOTH = `${signed('added', 1)} union all ${signed('removed', -1)}`
+
+/** What writes ROMs writes what that changes in the numbers, once per statement. */
+const COUNT_ROMS = `create function count_roms() returns trigger language plpgsql as $$ begin
+  if tg_op = 'INSERT' then
+    ${insertRomFacts(signed('added', 1))};
+  elsif tg_op = 'DELETE' then
+    ${insertRomFacts(signed('removed', -1))};
+  else
+    ${insertRomFacts(BOTH)};
+    insert into library_counts (platform_id, min_age, kind, key, roms)
+    select r.platform_id, r.min_age, 'provider', m.provider, sum(r.sign)
+    from (${BOTH}) r join rom_matches m on m.rom_id = r.id and m.provider_id is not null
+    where r.id in (select a.id from added a join removed b using (id)
+      where (a.platform_id, a.min_age) is distinct from (b.platform_id, b.min_age))
+    group by 1, 2, 4 having sum(r.sign) <> 0;
+  end if;
+  return null;
+end $$`
+
+/** The matches of a ROM go with it, at a moment when nobody knows any more where it was. */
+const COUNT_MATCHES_OF_GONE = `create function count_matches_of_gone() returns trigger language plpgsql as $$ begin
+  insert into library_counts (platform_id, min_age, kind, key, roms)
+  select old.platform_id, old.min_age, 'provider', m.provider, -1
+  from rom_matches m where m.rom_id = old.id and m.provider_id is not null;
+  return old;
+end $$`
+
+const MATCHES = {
+  added: 'select rom_id, provider, 1 as sign from added where provider_id is not null',
+  removed: 'select rom_id, provider, -1 as sign from removed where provider_id is not null'
+}
+/** A ROM whose age is about to change is waited for, so that its matches count for the age that it then has. */
+const insertMatchFacts = (from: string) => `insert into library_counts (platform_id, min_age, kind, key, roms)
+    with changed as (select rom_id, provider, sum(sign) as sign from (${from}) c group by 1, 2 having sum(sign) <> 0),
+      held as (select r.id, r.platform_id, r.min_age from roms r where r.id in (select rom_id from changed)
+        order by r.id for no key update)
+    select r.platform_id, r.min_age, 'provider', c.provider, sum(c.sign)
+    from changed c join held r on r.id = c.rom_id group by 1, 2, 4`
+const COUNT_MATCHES = `create function count_matches() returns trigger language plpgsql as $$ begin
+  if tg_op = 'INSERT' then
+    ${insertMatchFacts(MATCHES.added)};
+  elsif tg_op = 'DELETE' then
+    ${insertMatchFacts(MATCHES.removed)};
+  else
+    ${insertMatchFacts(`${MATCHES.added} union all ${MATCHES.removed}`)};
+  end if;
+  return null;
+end $$`
+
+/** As the entities have them. */
+const statementTriggers = (table: string, run: string) => [
+  `create trigger ${run}_insert after insert on "${table}" referencing new table as added for each statement execute function ${run}()`,
+  `create trigger ${run}_update after update on "${table}" referencing old table as removed new table as added for each statement execute function ${run}()`,
+  `create trigger ${run}_delete after delete on "${table}" referencing old table as removed for each statement execute function ${run}()`
+]
+
+/** How many ROMs there are of each kind is known without reading them. */
+export class Migration20261122121000 extends Migration {
+  override up (): void {
+    this.addSql(`create table "library_counts" (
+      "id" serial primary key,
+      "platform_id" int not null,
+      "min_age" int null,
+      "kind" text not null,
+      "key" text not null,
+      "roms" int not null,
+      "bytes" bigint not null default '0')`)
+    for (const sql of [COUNT_ROMS, COUNT_MATCHES_OF_GONE, COUNT_MATCHES]) this.addSql(sql)
+    this.addSql(insertRomFacts(signed('roms', 1)))
+    this.addSql(`insert into library_counts (platform_id, min_age, kind, key, roms)
+      select r.platform_id, r.min_age, 'provider', m.provider, count(*)
+      from roms r join rom_matches m on m.rom_id = r.id and m.provider_id is not null group by 1, 2, 4`)
+    for (const sql of statementTriggers('roms', 'count_roms')) this.addSql(sql)
+    for (const sql of statementTriggers('rom_matches', 'count_matches')) this.addSql(sql)
+    this.addSql('create trigger count_matches_of_gone before delete on "roms" for each row execute function count_matches_of_gone()')
+  }
+}

@@ -1,0 +1,25 @@
+import { type Output, type PatchReader, type Patching, Source, brokenPatch } from './files.ts'
+
+/** Base, result and patch, as BPS and UPS write them at the end. */
+const FOOTER_BYTES = 12
+
+export interface Checksums { base: number, result: number }
+
+/** Leaves the reader before the checksums. @throws PatchError unless the patch is as it was written */
+export function readChecksums (patch: PatchReader): Checksums {
+  const { source } = patch
+  const start = source.size - FOOTER_BYTES
+  patch.endAt(start)
+  const footer = source.readAt(start, FOOTER_BYTES)
+  if (source.crc32(source.size - 4) !== footer.readUInt32LE(8)) throw brokenPatch('its own checksum does not fit')
+  return { base: footer.readUInt32LE(0), result: footer.readUInt32LE(4) }
+}
+
+/** @returns whether the base has the size and checksum that the patch names. */
+export const isBase = ({ base }: Patching, size: number, crc: number): boolean =>
+  base.size === size && base.crc32() === crc
+
+/** @throws PatchError when the right base did not become what the patch promises */
+export function checkResult (output: Output, size: number, crc: number): void {
+  if (new Source(output.fd, size).crc32() !== crc) throw brokenPatch('what it makes has another checksum than it says')
+}

@@ -1,0 +1,24 @@
+import type { Patching } from './files.ts'
+
+const MAGIC_BYTES = 5
+
+/** Format: http://fileformats.archiveteam.org/wiki/IPS_(binary_patch_format) */
+function applyRecords ({ patch, base, output }: Patching, width: 3 | 4, end: string): boolean {
+  output.copyBase(base)
+  patch.seek(MAGIC_BYTES)
+  for (;;) {
+    const mark = patch.bytes(end.length)
+    // The mark is a place as well: it ends the patch where nothing, or the size of the result, follows.
+    if (mark.toString('latin1') === end && (patch.left === 0 || patch.left === width)) break
+    patch.skip(width - end.length)
+    const offset = mark.readUIntBE(0, width)
+    const length = patch.be(2)
+    if (length > 0) output.writeAt(offset, patch.bytes(length))
+    else output.writeAt(offset, Buffer.alloc(patch.be(2), patch.u8()))
+  }
+  if (patch.left === width) output.truncate(patch.be(width))
+  return true
+}
+
+export const applyIps = (patching: Patching): boolean => applyRecords(patching, 3, 'EOF')
+export const applyIps32 = (patching: Patching): boolean => applyRecords(patching, 4, 'EEOF')

@@ -1,0 +1,21 @@
+import { Type } from '@sinclair/typebox'
+import { Section } from '../../core/config/setting.ts'
+
+export const PatchesSchema = Section({
+  max_file_size_bytes: Type.Integer({
+    default: 4_294_967_296,
+    minimum: 1,
+    env: 'ROM_PATCHER_MAX_FILE_SIZE_BYTES',
+    description: 'Bytes that a file to be patched, a patch, and what it makes may have'
+  }),
+  timeout_seconds: Type.Integer({
+    default: 120, minimum: 1, maximum: 3600, env: 'ROM_PATCHER_TIMEOUT', description: 'How long one patch may take'
+  }),
+  max_concurrency: Type.Integer({
+    default: 2,
+    minimum: 1,
+    maximum: 64,
+    env: 'ROM_PATCHER_MAX_CONCURRENCY',
+    description: 'How many patches each web worker applies at once; further ones wait'
+  })
+}, 'Patches')

@@ -1,0 +1,112 @@
+import type { FileHandle } from 'node:fs/promises'
+import { join } from 'node:path'
+import { extname } from 'node:path/posix'
+import PQueue from 'p-queue'
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { FastifyRequest } from 'fastify'
+import { type Caller, callerOf } from '../../core/access/auth.ts'
+import type { Config } from '../../core/config/config.ts'
+import { ApiError, badRequest, notFound } from '../../core/errors.ts'
+import { countRoom } from '../../core/files/free-space.ts'
+import { type StoredFile, openStoredFile } from '../roms/stored-files.ts'
+import { applyInThread } from './apply-in-thread.ts'
+import { PATCH_EXTENSIONS } from './apply/formats.ts'
+import { type PatchForm, type SentPatch, readPatchForm } from './form.ts'
+import type { OpenFile } from './protocol.ts'
+import { selectStoredFiles } from './rows.ts'
+import { openNameless } from './temporary.ts'
+
+/** A patched file, open to be sent and without a name on disk. */
+export interface Patched { handle: FileHandle, fileName: string, isValid: boolean }
+
+const stemOf = (name: string) => name.slice(0, name.length - extname(name).length)
+
+/** The name that a client asks for, or one that says what was done; the extension is the base's. */
+function nameOutput (base: string, patch: string, asked: string): string {
+  const last = asked.slice(Math.max(asked.lastIndexOf('/'), asked.lastIndexOf('\\')) + 1).trim()
+  const stem = last === '' ? `${stemOf(base)} (patched-${stemOf(patch)})` : stemOf(last)
+  return `${stem}${extname(base)}`
+}
+
+function checkFormat (name: string): void {
+  if (PATCH_EXTENSIONS.includes(extname(name).slice(1).toLowerCase())) return
+  throw badRequest(`The patch '${name.slice(0, 300)}' has no format that is known; its name must end with ` +
+    PATCH_EXTENSIONS.map((extension) => `.${extension}`).join(', '))
+}
+
+export function createPatches (config: Config) {
+  const { max_file_size_bytes: maxBytes, timeout_seconds: timeout, max_concurrency: concurrency } = config.patches
+  const folder = join(config.data_dir, 'patching')
+  const queue = new PQueue({ concurrency })
+
+  /** @throws ApiError NOT_FOUND when the disk lost it */
+  async function openOf (file: StoredFile, what: 'ROM' | 'Patch'): Promise<FileHandle> {
+    try {
+      return await openStoredFile(config.library_dir, file)
+    } catch (err) {
+      if (!(err instanceof ApiError)) throw err
+      throw notFound(`${what} file '${file.file_name}' is missing from filesystem`)
+    }
+  }
+
+  async function toOpenFile (handle: FileHandle, name: string): Promise<OpenFile> {
+    const { size } = await handle.stat()
+    if (size <= maxBytes) return { fd: handle.fd, size }
+    throw badRequest(`'${name}' has ${size} bytes; ${maxBytes} are allowed. Raise ROM_PATCHER_MAX_FILE_SIZE_BYTES to patch it`)
+  }
+
+  async function apply (base: StoredFile, baseHandle: FileHandle, patch: SentPatch, asked: string): Promise<Patched> {
+    const files = {
+      base: await toOpenFile(baseHandle, base.file_name), patch: await toOpenFile(patch.handle, patch.name)
+    }
+    if (files.patch.size === 0) throw badRequest(`The patch '${patch.name}' is empty; send it anew`)
+    const handle = await openNameless(folder)
+    try {
+      const roomBytes = await countRoom(folder)
+      const isValid = await applyInThread({ ...files, output: handle.fd, maxBytes, roomBytes }, timeout)
+      return { handle, fileName: nameOutput(base.file_name, patch.name, asked), isValid }
+    } catch (err) {
+      await handle.close()
+      throw err
+    }
+  }
+
+  /** The patch of the library, or the one that was sent. */
+  async function openPatch (form: PatchForm, stored: StoredFile | undefined): Promise<SentPatch> {
+    if (typeof form.patch !== 'number') return form.patch
+    if (stored === undefined) throw notFound(`Patch file with id ${form.patch} not found`)
+    checkFormat(stored.file_name)
+    return { name: stored.file_name, handle: await openOf(stored, 'Patch') }
+  }
+
+  async function patchFile (em: EntityManager, caller: Caller, fileId: number, form: PatchForm): Promise<Patched> {
+    const ids = typeof form.patch === 'number' ? [fileId, form.patch] : [fileId]
+    const stored = await selectStoredFiles(em, caller, ids)
+    const base = stored.get(fileId)
+    if (base === undefined) throw notFound(`ROM file with id ${fileId} not found`)
+    if (typeof form.patch !== 'number') checkFormat(form.patch.name)
+    const baseHandle = await openOf(base, 'ROM')
+    try {
+      const patch = await openPatch(form, stored.get(ids[1] ?? 0))
+      try {
+        return await queue.add(() => apply(base, baseHandle, patch, form.outputName))
+      } finally {
+        if (typeof form.patch === 'number') await patch.handle.close()
+      }
+    } finally {
+      await baseHandle.close()
+    }
+  }
+
+  return {
+    /** Patches a file of the library as a form asks for; the library is not changed. The caller closes the handle. */
+    async patch (request: FastifyRequest, fileId: number): Promise<Patched> {
+      const form = await readPatchForm(request, folder, maxBytes)
+      try {
+        return await patchFile(request.em, callerOf(request), fileId, form)
+      } finally {
+        if (typeof form.patch !== 'number') await form.patch.handle.close()
+      }
+    }
+  }
+}

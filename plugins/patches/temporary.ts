@@ -1,0 +1,17 @@
+import { randomUUID } from 'node:crypto'
+import { type FileHandle, mkdir, open, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** An empty file without a name: it is gone with its handle, however the process ends. */
+export async function openNameless (folder: string): Promise<FileHandle> {
+  await mkdir(folder, { recursive: true })
+  const path = join(folder, `${randomUUID()}.tmp`)
+  const handle = await open(path, 'wx+', 0o600)
+  try {
+    await rm(path)
+    return handle
+  } catch (err) {
+    await handle.close()
+    throw err
+  }
+}

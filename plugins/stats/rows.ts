@@ -1,0 +1,101 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { sql } from 'kysely'
+import type pg from 'pg'
+import { milliseconds } from '../../core/database/columns.ts'
+import type { AssetKind } from '../assets/entities.ts'
+import type { Viewer } from '../platforms/visibility.ts'
+import { isCountVisible, isRomHidden, isRomVisible } from '../roms/visibility.ts'
+
+/** ROMs of a platform that have something alike, and how many bytes they are. */
+export interface CountRow {
+  platform_id: number
+  kind: 'extension' | 'region' | 'provider'
+  key: string
+  roms: number
+  bytes: number
+}
+
+/** Every number that there is, without the ROMs that a viewer does not see; what came first comes first. */
+export async function selectCounts (em: EntityManager, viewer: Viewer): Promise<CountRow[]> {
+  const { rows } = await sql<CountRow>`
+    with hidden as (
+      select r.id, r.platform_id, r.min_age, r.fs_extension, r.fs_size_bytes, r.regions from roms r
+      where ${isRomHidden(viewer)}),
+    r as (
+      select id, platform_id, min_age, kind, key, roms, bytes from library_counts
+      union all select null, platform_id, min_age, 'extension', fs_extension, -1, -fs_size_bytes from hidden
+      union all select null, platform_id, min_age, 'region', unnest(regions), -1, -fs_size_bytes from hidden
+      union all select null, platform_id, min_age, 'provider', m.provider, -1, 0
+        from hidden join rom_matches m on m.rom_id = hidden.id and m.provider_id is not null)
+    select r.platform_id, r.kind, r.key, sum(r.roms)::int as roms, sum(r.bytes)::float8 as bytes
+    from r join platforms p on p.id = r.platform_id where ${isCountVisible(viewer)}
+    group by r.platform_id, r.kind, r.key having sum(r.roms) > 0
+    order by r.platform_id, r.kind, min(r.id)`.execute(em.getKysely())
+  return rows
+}
+
+/** How many uploads of each kind all users have together. */
+export async function selectAssetCounts (em: EntityManager): Promise<Map<AssetKind, number>> {
+  const { rows } = await sql<{ kind: AssetKind, count: number }>`
+    select kind, count(*)::int as count from assets where deleted_at is null group by kind`.execute(em.getKysely())
+  return new Map(rows.map((row) => [row.kind, row.count]))
+}
+
+/** Brings rows that are alike together. Whoever reads meanwhile, or writes, sees the same sums. */
+export async function compactCounts (pool: pg.Pool): Promise<void> {
+  await pool.query(`with gone as (delete from library_counts returning *)
+    insert into library_counts (platform_id, min_age, kind, key, roms, bytes)
+    select platform_id, min_age, kind, key, sum(roms), sum(bytes) from gone
+    group by platform_id, min_age, kind, key having sum(roms) <> 0 or sum(bytes) <> 0 order by min(id)`)
+}
+
+export interface MostPlayedRow {
+  rom_id: number
+  name: string | null
+  fs_name: string
+  platform_id: number
+  total_ms: number
+  sessions: number
+  /** Milliseconds since 1970. */
+  last_played: number
+}
+
+/** What a user played longest of what it sees. */
+export async function selectMostPlayed (
+  em: EntityManager, viewer: NonNullable<Viewer>, limit: number
+): Promise<MostPlayedRow[]> {
+  const { rows } = await sql<MostPlayedRow>`
+    with played as (
+      select s.rom_id, sum(s.duration_ms) as total_ms, count(*) as sessions, max(s.end_time) as last_played
+      from play_sessions s where s.user_id = ${viewer.id} group by s.rom_id)
+    select r.id as rom_id, r.name, r.fs_name, r.platform_id, played.total_ms::float8 as total_ms,
+      played.sessions::int as sessions, ${milliseconds('played.last_played')} as last_played
+    from played join roms r on r.id = played.rom_id join platforms p on p.id = r.platform_id
+    where ${isRomVisible(viewer)} order by played.total_ms desc, r.id limit ${limit}`.execute(em.getKysely())
+  return rows
+}
+
+export interface PlayedWeekRow {
+  /** Its Monday. */
+  week: string
+  platform_id: number
+  platform_display_name: string
+  total_ms: number
+  sessions: number
+}
+
+/** How long a user played each week and on which platform, of what it sees, the newest week first. */
+export async function selectPlayedWeeks (
+  em: EntityManager, viewer: NonNullable<Viewer>, weeks: number
+): Promise<PlayedWeekRow[]> {
+  const { rows } = await sql<PlayedWeekRow>`
+    select to_char(date_trunc('week', s.start_time at time zone 'UTC'), 'YYYY-MM-DD') as week, p.id as platform_id,
+      coalesce(p.custom_name, p.name) as platform_display_name, sum(s.duration_ms)::float8 as total_ms,
+      count(*)::int as sessions
+    from play_sessions s join roms r on r.id = s.rom_id join platforms p on p.id = r.platform_id
+    where s.user_id = ${viewer.id} and ${isRomVisible(viewer)}
+      and s.start_time >= (date_trunc('week', now() at time zone 'UTC') - make_interval(weeks => ${weeks - 1}))
+        at time zone 'UTC'
+    group by 1, p.id order by 1 desc, sum(s.duration_ms) desc, p.id`.execute(em.getKysely())
+  return rows
+}

@@ -1,0 +1,56 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { DateTime, Nullable } from '../../core/typebox.ts'
+
+const byPlatform = <T extends ReturnType<typeof Type.Object>> (item: T, description: string) =>
+  Type.Record(Type.String(), Type.Array(item), {
+    description: `${description}, by the id of each platform; only with ` +
+    'include_platform_stats'
+  })
+
+const MetadataCoverageItem = Type.Object({ source: Type.String(), matched: Type.Integer() })
+const RegionBreakdownItem = Type.Object({ region: Type.String(), count: Type.Integer() })
+const ExtensionBreakdownItem = Type.Object({
+  extension: Type.String({ description: 'Without the dot; empty for none' }), count: Type.Integer(), size_bytes: Type.Integer()
+})
+
+export const StatsSchema = Type.Object({
+  PLATFORMS: Type.Integer({ description: 'Those that hold a ROM' }),
+  ROMS: Type.Integer(),
+  SAVES: Type.Integer({ description: 'Of all users' }),
+  STATES: Type.Integer({ description: 'Of all users' }),
+  SCREENSHOTS: Type.Integer({ description: 'Of all users, the pictures of saves and states included' }),
+  TOTAL_FILESIZE_BYTES: Type.Integer(),
+  METADATA_COVERAGE: byPlatform(MetadataCoverageItem, 'How many ROMs each source knows'),
+  REGION_BREAKDOWN: byPlatform(RegionBreakdownItem, 'ROMs by region, most first'),
+  EXTENSION_BREAKDOWN: byPlatform(ExtensionBreakdownItem, 'ROMs and their size by file type, largest first')
+})
+export type StatsView = Static<typeof StatsSchema>
+
+export const StatsQuery = Type.Object({ include_platform_stats: Type.Boolean({ default: false }) })
+
+const WEEKS_MAX = 520
+const MOST_PLAYED_MAX = 100
+export const PlayStatsQuery = Type.Object({
+  weeks: Type.Integer({ default: 12, minimum: 1, maximum: WEEKS_MAX, description: 'How many weeks, the present one included' }),
+  limit: Type.Integer({ default: 10, minimum: 1, maximum: MOST_PLAYED_MAX, description: 'How many of the most played ROMs' })
+})
+export type PlayStatsInput = Static<typeof PlayStatsQuery>
+
+const Played = { total_ms: Type.Integer(), sessions: Type.Integer() }
+export const PlayStatsSchema = Type.Object({
+  most_played: Type.Array(Type.Object({
+    rom_id: Type.Integer(),
+    name: Nullable(Type.String()),
+    fs_name: Type.String(),
+    platform_id: Type.Integer(),
+    ...Played,
+    last_played: DateTime
+  }), { description: 'The longest first' }),
+  weeks: Type.Array(Type.Object({
+    week: Type.String({ format: 'date', description: 'Its Monday, in UTC' }),
+    platform_id: Type.Integer(),
+    platform_display_name: Type.String(),
+    ...Played
+  }), { description: 'One entry for each week and platform with play time, the newest week first' })
+})
+export type PlayStatsView = Static<typeof PlayStatsSchema>
