@@ -97,7 +97,9 @@ export async function buildApp (options: AppOptions): Promise<App> {
     trustProxy: config.server.trusted_proxies.length > 0 ? [...config.server.trusted_proxies] : false,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: URL_PART_MAX },
     // For every context: setting it on the root would be undone by the first schema a plugin adds.
-    schemaController: { compilersFactory: { buildValidator: () => createValidatorCompiler() as never, buildSerializer } },
+    schemaController: {
+      compilersFactory: { buildValidator: () => createValidatorCompiler() as never, buildSerializer }
+    },
     genReqId: () => crypto.randomUUID(),
     pluginTimeout: 15_000,
     rewriteUrl: ({ url = '/' }) => stripPrefix(url, prefix)

@@ -15,8 +15,8 @@ import { features } from '../plugins/index.ts'
 import { writeGroups } from './grouped/write-groups.ts'
 
 /**
- * Runs the suite on one embedded database server. Every test process makes its own databases from a migrated template, so
- * that processes run side by side.
+ * Runs the suite on one embedded database server. Every test process makes its own databases from a migrated template,
+ * so that processes run side by side.
  */
 /** What one process compiled serves the next. */
 const COMPILE_CACHE = join(SERVER_DIR, 'node_modules', '.cache', 'svc-test')
@@ -73,7 +73,7 @@ try {
   if (!isTapAsConfigured()) await runTap(['build'])
   await createTemplate()
   const args = process.argv.slice(2)
-  // Files that are named are processes of their own; those of the whole suite share some, for each takes seconds to start.
+  // Files that are named are processes of their own; those of the whole suite share some, for each takes seconds.
   const isWhole = args.every((arg) => arg.startsWith('-'))
   process.exitCode = await runTap([NOTE_NOTHING, ...args, ...isWhole ? writeGroups() : []])
 } finally {

@@ -42,10 +42,12 @@ export async function runRole (role: Role): Promise<void> {
     await prepareDatabase(config, databaseUrl)
     const running = await startRole({ config, role, databaseUrl, logger, workerNumber: 0, socketDir: folder.path })
     if (role === 'worker') collectSooner()
+    // Before anybody is told that it is ready: whoever hears that may end it.
+    const ended = waitForEnd(running)
     logger.info(running.port === null ? {} : { url: listenUrl(config, running.port) }, `svc ${role} is ready`)
     const setupCode = role === 'web' ? await running.app.users.findSetupCode() : null
     if (setupCode !== null) logger.warn(`There is no administrator yet; making it from another machine takes the setup code ${setupCode}`)
-    await waitForEnd(running)
+    await ended
   } finally {
     folder.remove()
   }

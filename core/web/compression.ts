@@ -29,8 +29,8 @@ export function vary (reply: FastifyReply): void {
 }
 
 /**
- * Sends JSON that is there as text compressed to those who say that they can read that. What is streamed are files, which
- * come with their own length, ranges and tag.
+ * Sends JSON that is there as text compressed to those who say that they can read that. What is streamed are files,
+ * which come with their own length, ranges and tag.
  */
 export default fp(async (app) => {
   app.addHook('onSend', async ({ headers }, reply, payload: unknown) => {

@@ -64,7 +64,8 @@ export function createEditing (app: FastifyInstance, config: Config) {
       const sourced = await selectSourced(em, viewer, id)
       if (sourced === null) throw notFound(`ROM with ID '${id}' not found`)
       const locked = [...sourced.rom.own_fields, ...sourced.rom.manual_metadata == null ? [] : ['manual_metadata']]
-      return { ...listFieldSources(sourced.rom, sourced.founds, readPriorities(config, app.registry.providers)), locked }
+      const priorities = readPriorities(config, app.registry.providers)
+      return { ...listFieldSources(sourced.rom, sourced.founds, priorities), locked }
     },
 
     /**

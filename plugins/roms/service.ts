@@ -27,7 +27,8 @@ import { type Order, readOrder } from './order.ts'
 import type { PageIndex } from './page-index-rows.ts'
 import { noteLastPlayed, notePlayed } from './played-rows.ts'
 import {
-  type ProgressRow, type Wanted, type WholeRomRow, hasVisible, markedRoms, selectFile, selectIds, selectProgress, selectRoms
+  type ProgressRow, type Wanted, type WholeRomRow, hasVisible, markedRoms, selectFile, selectIds, selectProgress,
+  selectRoms
 } from './rows.ts'
 import type {
   DetailedRomView, RomFileView, RomFilters, RomPage, RomUserView, RomView, SimpleRomView, UserCollectionView

@@ -13,7 +13,8 @@ const TOUCH_AFTER_MS = 5 * 60_000
 export function createTokenScheme (app: FastifyInstance, config: Config, kept: KeptCallers): AuthScheme {
   const prefixes = tokenPrefixes(config)
 
-  async function touch ({ id, last_used_at: lastUsed, user_id: userId, device_id: deviceId }: LiveToken): Promise<void> {
+  async function touch (token: LiveToken): Promise<void> {
+    const { id, last_used_at: lastUsed, user_id: userId, device_id: deviceId } = token
     if (Date.now() - (lastUsed ?? 0) <= TOUCH_AFTER_MS) return
     await noteTokenUse(app.pg, id, userId)
     if (deviceId !== null) await app.devices.touch(app.orm.em.fork(), deviceId)
@@ -23,8 +24,8 @@ export function createTokenScheme (app: FastifyInstance, config: Config, kept: K
     const token = await findLiveToken(app.pg, tokenHash)
     if (token === null) return null
     await touch(token)
-    const { user_id: id, username, role, password_hash } = token
-    const caller = await app.permissions.toCaller({ id, username, role, password_hash }, {
+    const { user_id: id, username, role, password_hash: passwordHash } = token
+    const caller = await app.permissions.toCaller({ id, username, role, password_hash: passwordHash }, {
       credential: 'token', token_id: token.id, device_id: token.device_id, scopes: token.scopes
     })
     return { caller, expires_at: token.expires_at }

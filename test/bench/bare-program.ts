@@ -12,7 +12,7 @@ const CALLER = 'select u.id, u.role, t.scopes from client_tokens t join users u 
 const COLUMNS = `select r.*, p.slug as platform_slug, p.name as platform_name,
   (select jsonb_object_agg(m.provider, m.match -> 'metadata') from rom_matches m where m.rom_id = r.id) as metadata
   from roms r join platforms p on p.id = r.platform_id`
-const FILES = `select f.* from rom_files f where f.rom_id = any($1::int[])`
+const FILES = 'select f.* from rom_files f where f.rom_id = any($1::int[])'
 
 async function serve (databaseUrl: string): Promise<number> {
   const pool = new pg.Pool({ connectionString: databaseUrl, max: CONNECTIONS })

@@ -33,7 +33,8 @@ function divide (files: readonly string[]): string[][] {
 /** Groups of test files, those that are to begin first at the front. */
 export function groupFiles (files: readonly string[]): Array<{ place: string, files: string[] }> {
   const places = [...FIRST, 'test/plugins', 'packages']
-  return places.flatMap((place) => divide(files.filter((file) => placeOf(file) === place)).map((files) => ({ place, files })))
+  return places.flatMap((place) =>
+    divide(files.filter((file) => placeOf(file) === place)).map((files) => ({ place, files })))
 }
 
 /** What runs these files as one group. */

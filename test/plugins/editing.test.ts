@@ -14,6 +14,7 @@ import { OWN_COLUMNS, listHeld } from '../../plugins/scans/identify/own-values.t
 import type { LookupRom } from '../../plugins/scans/identify/stored-rows.ts'
 import { SCAN_TYPES } from '../../plugins/scans/scan-types.ts'
 import { startServer } from '../core/http/server.ts'
+import { until } from '../until.ts'
 import { resetVault, vault } from './fixtures/vault.ts'
 import { buildScanTest } from './scan-support.ts'
 
@@ -188,7 +189,7 @@ t.test('an address that may not be asked, and what is no picture, are refused an
   t.equal((await editForm(id, Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'))).statusCode, 400)
   t.equal((await editForm(id, PDF)).statusCode, 400)
   t.match(await get(id), { name: 'Chrono', url_cover: null })
-  t.same(await readdir(join(resources, '.unfinished')), [], 'nothing is left of what was sent')
+  await until(async () => (await readdir(join(resources, '.unfinished'))).length === 0, 'nothing is left of what was sent')
 })
 
 t.test('a manual is fetched from an address', async (t) => {

@@ -96,7 +96,7 @@ export const ENCODERS: Record<string, Encode> = {
       while (at + same < Math.min(base.length, result.length) && base[at + same] === result[at + same]) same++
       let repeated = 0
       const last = at === 0 ? undefined : result[at - 1]
-      while (last !== undefined && result[at + repeated] === last) repeated++
+      if (last !== undefined) while (result[at + repeated] === last) repeated++
       const found = base.indexOf(result.subarray(at, at + 4))
       if (same > 1) {
         actions.push(vlv((same - 1) * 4))

@@ -86,7 +86,9 @@ t.test('sizes and places beyond all bounds are refused', async (t) => {
     'RUP with an endless number': Buffer.concat([Buffer.from('NINJA2'), Buffer.alloc(0x800 - 6), Buffer.of(1, 255)]),
     'nothing that is known': Buffer.from('PK\x03\x04 a zip')
   }
-  for (const [name, patch] of Object.entries(hostile)) t.throws(() => applyIn(t.testdir({}), base, patch), PatchError, name)
+  for (const [name, patch] of Object.entries(hostile)) {
+    t.throws(() => applyIn(t.testdir({}), base, patch), PatchError, name)
+  }
 })
 
 const fresh = shareTestApp(t)

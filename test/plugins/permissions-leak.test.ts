@@ -247,7 +247,8 @@ t.test('events about what is hidden reach those who see it, and neither others n
   })
   const listeners = createListeners(app, app.log)
   t.teardown(() => { listeners.close() })
-  await createAnnouncer(app, test.config, listeners).roms(rows.map(({ id }) => id), { is_new: false, is_identifying: false })
+  const announcer = createAnnouncer(app, test.config, listeners)
+  await announcer.roms(rows.map(({ id }) => id), { is_new: false, is_identifying: false })
   await scan()
   t.same(Object.fromEntries(await Promise.all(heard)), {
     alice: ['Open', 'snes'], bob: ['Grown', 'Open', 'Secret', 'Unrated', 'Veiled', 'snes', 'veiledbox'], guest: ['Open', 'snes']

@@ -24,14 +24,15 @@ async function makeMember ({ app, createUser }: TestApp) {
   const made = await app.inject({
     method: 'POST', url: '/api/client-tokens', headers, payload: { name: 'x', scopes: ['me.read', 'roms.read'] }
   })
-  const { raw_token: raw, id } = made.json() as { raw_token: string, id: number }
+  const { raw_token: raw, id } = made.json<{ raw_token: string, id: number }>()
   const ask = async (worker: TestApp['app'], url = '/api/users/me'): Promise<number> =>
     (await worker.inject({ url, headers: { authorization: `Bearer ${raw}` } })).statusCode
   return { id, ask }
 }
 
 /** A second web worker of the same server. */
-const buildOther = async (t: Test, { databaseUrl }: TestApp) => (await buildTestApp(t, { databaseUrl, withoutAdmin: true })).app
+const buildOther = async (t: Test, { databaseUrl }: TestApp) =>
+  (await buildTestApp(t, { databaseUrl, withoutAdmin: true })).app
 
 t.test('a credential is looked for once a second, and never beyond its own end', async (t) => {
   let [now, looks] = [0, 0]
@@ -80,7 +81,9 @@ for (const { what, sql, url, becomes } of CHANGES) {
     const other = await buildOther(t, test)
     t.equal(await ask(other, url), 200)
     await test.app.pg.query(sql)
-    for (const worker of [test.app, other]) await until(async () => await ask(worker, url) === becomes, what, { ms: REVOKED_MS })
+    for (const worker of [test.app, other]) {
+      await until(async () => await ask(worker, url) === becomes, what, { ms: REVOKED_MS })
+    }
   })
 }
 

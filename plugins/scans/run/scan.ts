@@ -39,7 +39,6 @@ import type { ScanPayload, ScanProblem } from '../schemas.ts'
 import { DatabaseUnableError, explainDatabaseError } from '../store/database-errors.ts'
 import { readUnfinished } from './unfinished-rows.ts'
 
-
 /** What is done with the scanned platforms at the end, such as exports, and what went wrong with it. */
 export type AfterScan = (platformIds: readonly number[], signal: AbortSignal) => Promise<readonly ScanProblem[]>
 
