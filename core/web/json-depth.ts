@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import fp from 'fastify-plugin'
 import { invalid } from '../errors.ts'
 
@@ -13,7 +14,8 @@ export function isShallow (value: unknown, depth = JSON_DEPTH_MAX): boolean {
 /** Refuses bodies that are nested deeper, before anything looks into them. */
 export default fp(async (app) => {
   app.addHook('preValidation', async ({ body }) => {
-    if (isShallow(body)) return
+    // What a route reads by itself was not parsed.
+    if (body instanceof Readable || isShallow(body)) return
     throw invalid(['body'], `The body is nested deeper than ${JSON_DEPTH_MAX} levels; flatten it`, undefined, 'too_deep')
   })
 }, { name: 'json-depth', fastify: '5.x' })

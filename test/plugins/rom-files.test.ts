@@ -85,6 +85,16 @@ function makeTrack (): Buffer {
   return Buffer.concat([head, frames, ...Array.from({ length: 40 }, () => sound)])
 }
 
+t.test('a picture comes as the body of a request over the network', async (t) => {
+  const { id } = await addRom('Chrono')
+  const url = await app.listen({ port: 0, host: '127.0.0.1' })
+  const headers = { ...admin, 'content-type': 'image/png', 'x-upload-filename': 'title.png' }
+  const answer = await fetch(`${url}/api/roms/${id}/screenshots`, { method: 'POST', headers, body: new Uint8Array(PNG) })
+  t.ok(answer.ok, await answer.text())
+  const stored = await fileOf(id, 'title.png')
+  t.same(await readFile(join(libraryDir, stored?.full_path ?? '')), PNG)
+})
+
 t.test('a manual goes into the ROM\'s folder, which a single file gets for it, and scans find nothing new', async (t) => {
   const { id, folder, path } = await addRom()
   await app.inject({ method: 'PUT', url: `/api/roms/${id}/props`, headers: admin, payload: { rating: 7 } })
