@@ -25,5 +25,8 @@ export function hasValues (
   return same.length === 0 ? sql<boolean>`true` : sql.join<boolean>(same, sql` and `)
 }
 
+/** A text as it stands in a pattern of `like`, where it means nothing but itself. */
+export const escapeLike = (text: string): string => text.replaceAll(/[\\%_]/g, '\\$&')
+
 /** A column of times in milliseconds since 1970, for queries whose rows no entity reads. */
 export const milliseconds = (column: string) => sql<number>`round(date_part('epoch', ${sql.ref(column)}) * 1000)`

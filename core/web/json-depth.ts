@@ -1,6 +1,6 @@
-import { Readable } from 'node:stream'
 import fp from 'fastify-plugin'
 import { invalid } from '../errors.ts'
+import { parsedBody } from './parsed-body.ts'
 
 /** Far more than any request needs, and far from where a function that walks a value would run out of stack. */
 export const JSON_DEPTH_MAX = 32
@@ -14,8 +14,7 @@ export function isShallow (value: unknown, depth = JSON_DEPTH_MAX): boolean {
 /** Refuses bodies that are nested deeper, before anything looks into them. */
 export default fp(async (app) => {
   app.addHook('preValidation', async ({ body }) => {
-    // What a route reads by itself was not parsed.
-    if (body instanceof Readable || isShallow(body)) return
+    if (isShallow(parsedBody(body))) return
     throw invalid(['body'], `The body is nested deeper than ${JSON_DEPTH_MAX} levels; flatten it`, undefined, 'too_deep')
   })
 }, { name: 'json-depth', fastify: '5.x' })

@@ -1,6 +1,6 @@
-import { Readable } from 'node:stream'
 import fp from 'fastify-plugin'
 import { invalid } from '../errors.ts'
+import { parsedBody } from './parsed-body.ts'
 
 interface Place { value: object, key: string | number, within: Place | null }
 
@@ -27,10 +27,8 @@ function findNul (part: string, input: unknown): (string | number)[] | null {
 
 /** Neither the database nor a file name can hold NUL, and nobody types it: no text of a request does. */
 export default fp(async (app) => {
-  app.addHook('preValidation', async ({ params, query, body: given }) => {
-    // What a route reads by itself was not parsed.
-    const body = given instanceof Readable ? undefined : given
-    const loc = findNul('path', params) ?? findNul('query', query) ?? findNul('body', body)
+  app.addHook('preValidation', async ({ params, query, body }) => {
+    const loc = findNul('path', params) ?? findNul('query', query) ?? findNul('body', parsedBody(body))
     if (loc !== null) throw invalid(loc, 'must not hold the NUL character; leave it out', undefined, 'nul')
   })
 }, { name: 'refuse-nul', fastify: '5.x' })

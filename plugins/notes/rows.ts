@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { type RawBuilder, sql } from 'kysely'
-import { milliseconds } from '../../core/database/columns.ts'
+import { escapeLike, milliseconds } from '../../core/database/columns.ts'
 import type { Viewer } from '../platforms/visibility.ts'
 import type { ListNotesQuery, NewNote, NoteChange } from './schemas.ts'
 
@@ -27,7 +27,7 @@ const COLUMNS = sql`n.id, n.title, n.content, n.is_public, n.tags, ${millisecond
 export const isReadable = (userId: number | null): RawBuilder<boolean> =>
   sql<boolean>`(n.is_public or n.user_id = ${userId ?? -1})`
 
-const contains = (text: string) => `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`
+const contains = (text: string) => `%${escapeLike(text)}%`
 
 function listConditions (viewer: Viewer, romId: number, query: Partial<ListNotesQuery>): RawBuilder<unknown> {
   const { public_only: isPublicOnly = false, search = '', tags = [] } = query

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
+import { escapeLike } from '../../core/database/columns.ts'
 import { hasAsset } from '../assets/rows.ts'
 import { isChangedAfter } from '../platforms/changes.ts'
 import type { Viewer } from '../platforms/visibility.ts'
@@ -97,7 +98,7 @@ function hashesOf (hash: string): HashQuery {
 }
 
 function matchesWord (word: string): Condition {
-  const pattern = `%${word.replaceAll(/[\\%_]/g, '\\$&')}%`
+  const pattern = `%${escapeLike(word)}%`
   if (!HASH.test(word)) return sql<boolean>`(r.name ilike ${pattern} or r.fs_name ilike ${pattern})`
   const named = sql`select n.id from roms n where n.name ilike ${pattern} or n.fs_name ilike ${pattern}`
   return isAmong([named, ...idsByHash(hashesOf(word))])

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../../core/access/auth.ts'
 import type { Config } from '../../../core/config/config.ts'
 import { ApiError, badRequest, notFound } from '../../../core/errors.ts'
+import { escapeLike } from '../../../core/database/columns.ts'
 import { requireTime } from '../../../core/database/times.ts'
 import { formatDate } from '../../../core/typebox.ts'
 import type { ActingDevice, DeviceStamps } from '../device-sync/stamps.ts'
@@ -100,7 +101,7 @@ export function createUploads (
       kind: lineage.kind,
       slot,
       deleted_at: null,
-      ...(slot === null ? { file_name: { $like: `${stem.replaceAll(/[\\%_]/g, '\\$&')}%` } } : {})
+      ...(slot === null ? { file_name: { $like: `${escapeLike(stem)}%` } } : {})
     }, NEWEST)
   }
 
