@@ -9,3 +9,6 @@ spawning?.listeners.push((options) => {
   options.env = Object.fromEntries(Object.entries(options.env)
     .filter(([name]) => !['NODE_OPTIONS', 'NODE_V8_COVERAGE'].includes(name) && !name.startsWith('_TAPJS_')))
 })
+
+// A process that is forked takes the command line over, with the modules of tap that would count every line it runs.
+process.execArgv = process.execArgv.filter((argument) => !argument.includes('@tapjs') && argument !== '--enable-source-maps')
