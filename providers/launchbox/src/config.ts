@@ -20,6 +20,5 @@ export const OptionsSchema = Type.Object({
 export type LaunchBoxContext = ProviderContextOf<typeof ConfigSchema, typeof OptionsSchema>
 
 /** Whether the index of the dump may be asked. */
-export function usesDump ({ config, options }: LaunchBoxContext): boolean {
-  return config.remote && options.launchbox_remote_enabled
-}
+export const usesDump = ({ config, options }: LaunchBoxContext): boolean =>
+  config.remote && options.launchbox_remote_enabled

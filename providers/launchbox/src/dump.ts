@@ -13,9 +13,6 @@ const MEMBER_MAX_BYTES = 8 * 1024 ** 3
 /** Anything else is no id of a game. */
 const ID = /^[1-9]\d{0,14}$/
 
-/** An image as it is stored: file, type, region. */
-export type StoredImage = readonly [file: string, type: string, region: string | null]
-
 /**
  * The keys of the index: `game:` and `images:` by id; `name:`, `fold:` and `file:` by a name and the platform; `alt:`
  * and `mame:` by a name alone.
@@ -69,7 +66,7 @@ async function * readMember ({ name, size, chunks }: ZipMember, ctx: LaunchBoxCo
 /** The images of one game stand one after another and become one entry. */
 async function * toEntries (records: AsyncIterable<XmlElement>): AsyncGenerator<readonly IndexEntry[]> {
   let id: string | undefined
-  let images: StoredImage[] = []
+  let images: Array<readonly [file: string, type: string, region: string | null]> = []
   for await (const record of records) {
     const texts = readRecord(record)
     const owner = record.name === 'GameImage' ? readId(texts) : undefined

@@ -9,11 +9,7 @@ const FILE_MAX_BYTES = 1024 ** 3
 const COOPERATIVE = /co-?op/i
 
 /** A game of the installation, its fields under the names that the dump has for them. */
-export interface LocalEntry {
-  readonly id: number | undefined
-  readonly fields: Fields
-  readonly region: string | undefined
-}
+export interface LocalEntry { readonly id: number | undefined, readonly fields: Fields, readonly region?: string }
 
 /** The games of a platform by file names and by titles, in lower case; of equal ones the first. */
 interface Entries { byFile: Map<string, LocalEntry>, byTitle: Map<string, LocalEntry> }
@@ -26,8 +22,9 @@ const DUMP_NAMES: Texts = {
 
 /** The installation's entry of this file name or title. */
 export async function findEntry (
-  fileName: string, platform: string, ctx: LaunchBoxContext
+  fileName: string, platform: string | undefined, ctx: LaunchBoxContext
 ): Promise<LocalEntry | undefined> {
+  if (platform === undefined) return undefined
   const { byFile, byTitle } = await ctx.memo(`entries ${platform}`, () => readEntries(platform, ctx))
   const name = fileName.toLowerCase()
   const forms = listForms(name)
@@ -74,10 +71,9 @@ function toEntry (texts: Texts, platform: string): LocalEntry {
   // An installation writes 0 for a number it does not know.
   const known = Object.entries(texts).filter(([, text]) => text !== '0')
   const fields = toGameFields(Object.fromEntries(known.map(([name, text]) => [DUMP_NAMES[name] ?? name, text])))
-  const isCooperative = COOPERATIVE.test(texts.PlayMode ?? '')
   return {
     id: readId(fields, 'DatabaseID'),
-    fields: { ...fields, Platform: platform, ...isCooperative && { Cooperative: 'true' } },
+    fields: { ...fields, Platform: platform, ...COOPERATIVE.test(texts.PlayMode ?? '') && { Cooperative: 'true' } },
     region: texts.Region
   }
 }

@@ -14,16 +14,13 @@ const MORE = /^_?[-([.]/
 type ByStem = ReadonlyMap<string, readonly Image[]>
 
 /** A game's own files in the installation. */
-export interface LocalFiles {
-  readonly images: readonly Image[]
-  readonly manual: string | undefined
-  readonly video: string | undefined
-}
+export interface LocalFiles { readonly images: readonly Image[], readonly manual?: string, readonly video?: string }
 
 /** The files that are named as one of these: the name of the ROM, its title. */
 export async function findFiles (
-  names: readonly string[], platform: string, ctx: LaunchBoxContext
+  names: readonly string[], platform: string | undefined, ctx: LaunchBoxContext
 ): Promise<LocalFiles> {
+  if (platform === undefined) return { images: [] }
   const { images, manuals, videos } = await ctx.memo(`files ${platform}`, () => listFiles(toFileName(platform), ctx))
   const stems = [...new Set(names.map(toStemKey))].filter((stem) => stem !== '')
   const find = (files: ByStem) => stems.flatMap((stem) => files.get(stem) ?? [])
@@ -78,9 +75,7 @@ function groupByStem (images: readonly Image[], type: RegExp): ByStem {
     if (!type.test(image.url)) continue
     const { name } = posix.parse(image.url)
     for (const key of new Set([toStemKey(name), toStemKey(name.replace(NUMBER, ''))])) {
-      const group = groups.get(key)
-      if (group === undefined) groups.set(key, [image])
-      else group.push(image)
+      groups.set(key, [...groups.get(key) ?? [], image])
     }
   }
   return groups

@@ -40,8 +40,7 @@ export async function findByName (subject: Subject, ctx: LaunchBoxContext): Prom
 /** The game with this id; of the installation, when that has the ROM under no other one. */
 export async function findById (id: number, subject: Subject | undefined, ctx: LaunchBoxContext): Promise<Found> {
   if (id < 0) return subject && await findByName(subject, ctx)
-  const platform = subject?.platform
-  const entry = platform === undefined ? undefined : await findEntry(subject?.fileName ?? '', platform, ctx)
+  const entry = subject && await findEntry(subject.fileName, subject.platform, ctx)
   const own = entry?.id === id ? entry : undefined
   const game = usesDump(ctx) ? await getGame(id, ctx) : undefined
   return await describe(subject, own, game, ctx)
@@ -81,9 +80,7 @@ async function describe (
     id,
     fields,
     images: game?.images ?? [],
-    files: platform === undefined ? NO_FILES : await findFiles(names, platform, ctx),
+    files: await findFiles(names, platform, ctx),
     rank: createRegionRank(own, ctx.preferences.regions)
   })
 }
-
-const NO_FILES = { images: [], manual: undefined, video: undefined }

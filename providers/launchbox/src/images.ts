@@ -1,15 +1,9 @@
 import { MEDIA_KINDS, type Media, type MediaKind, listMedia } from '@svc/plugin-sdk'
 import categories from '../data/categories.json' with { type: 'json' }
-import type { createRegionRank } from './regions.ts'
+import type { RegionRank } from './regions.ts'
 
 /** A picture of a game, by LaunchBox's category, such as `Box - Front`. */
-export interface Image {
-  readonly url: string
-  readonly type: string
-  readonly region?: string | undefined
-}
-
-type RegionRank = ReturnType<typeof createRegionRank>
+export interface Image { readonly url: string, readonly type: string, readonly region?: string | undefined }
 
 /** The categories of each kind, most wanted first. */
 const CATEGORIES: Readonly<Partial<Record<MediaKind, readonly string[]>>> = categories.kinds

@@ -27,10 +27,7 @@ export default defineProvider({
 
   getById: (id, rom, ctx) => findById(id, rom && ofRom(rom), ctx),
 
-  async search (query, ctx) {
-    const match = await findByName(ofQuery(query), ctx)
-    return match === undefined ? [] : [match]
-  },
+  search: async (query, ctx) => [await findByName(ofQuery(query), ctx)].filter((match) => match !== undefined),
 
   async heartbeat ({ config, folders, index }) {
     if (await folders.installation?.exists('Data/Platforms') === true) return true

@@ -5,7 +5,7 @@ import {
 import type { LocalFiles } from './files.ts'
 import { type Image, toImageMedia } from './images.ts'
 import type { Metadata } from './metadata.ts'
-import type { createRegionRank } from './regions.ts'
+import type { RegionRank } from './regions.ts'
 
 /** All that is known of one game. */
 export interface Known {
@@ -14,7 +14,7 @@ export interface Known {
   readonly fields: Fields
   readonly images: readonly Image[]
   readonly files: LocalFiles
-  readonly rank: ReturnType<typeof createRegionRank>
+  readonly rank: RegionRank
 }
 
 export function toMatch (known: Known): Match<Metadata, number> {
@@ -66,17 +66,12 @@ function toMedia ({ images, files, rank }: Known): Media[] {
   return [...local, ...toImageMedia(images, rank).filter(({ kind }) => !kinds.has(kind))]
 }
 
-function readCount (fields: Fields, key: string): number {
-  return Math.max(0, Math.trunc(readNumeric(fields, key) ?? 0))
-}
+const readCount = (fields: Fields, key: string) => Math.max(0, Math.trunc(readNumeric(fields, key) ?? 0))
 
-function toList (text = ''): string[] {
-  return unique(text.split(/[;,]/).map((value) => value.trim() || undefined))
-}
+const toList = (text = '') => unique(text.split(/[;,]/).map((value) => value.trim() || undefined))
 
 /** Publisher and developer, once when they are the same. */
 function toCompanies (fields: Fields): string[] {
-  const publisher = readText(fields, 'Publisher')
-  const developer = readText(fields, 'Developer')
+  const [publisher, developer] = ['Publisher', 'Developer'].map((name) => readText(fields, name))
   return unique([publisher, developer?.toLowerCase() === publisher?.toLowerCase() ? undefined : developer])
 }

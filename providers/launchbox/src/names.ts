@@ -25,24 +25,19 @@ export function listForms (fileName: string): string[] {
 }
 
 /** A title as its key in the dump: ` - ` of a file name is the colon that it cannot have. */
-export function toTitleKey (title: string): string {
-  return title.replaceAll('_', ' ').replaceAll(/ ?- /g, ': ').replaceAll(/\s+/g, ' ').trim().toLowerCase()
-}
+export const toTitleKey = (title: string): string =>
+  title.replaceAll('_', ' ').replaceAll(/ ?- /g, ': ').replaceAll(/\s+/g, ' ').trim().toLowerCase()
 
 /** @example moveArticle('legend of x, the: sub') // 'the legend of x: sub' */
-export function moveArticle (key: string): string {
-  return key.replace(TRAILING_ARTICLE, '$2 $1')
-}
+export const moveArticle = (key: string): string => key.replace(TRAILING_ARTICLE, '$2 $1')
 
 /** The letters and digits of a title, without case and without the accents of Latin letters. */
-export function foldTitle (title: string): string {
-  return title.normalize('NFKD').toLowerCase().normalize('NFKD').replaceAll(LATIN_MARKS, '').replaceAll(NO_LETTER, '')
-}
+export const foldTitle = (title: string): string =>
+  title.normalize('NFKD').toLowerCase().normalize('NFKD').replaceAll(LATIN_MARKS, '').replaceAll(NO_LETTER, '')
 
 /** A platform or title as it can stand in the name of a file or folder. */
-export function toFileName (title: string): string {
-  return title.replaceAll(/[‘’]/g, "'").replaceAll(/[:'\\/|<>"?*]/g, '_')
-}
+export const toFileName = (title: string): string =>
+  title.replaceAll(/[‘’]/g, "'").replaceAll(/[:'\\/|<>"?*]/g, '_')
 
 /** What the names of media are compared by: titles lose the signs that no file name has, and Windows knows no case. */
 export function toStemKey (title: string): string {

@@ -4,14 +4,15 @@ import codes from '../data/regions.json' with { type: 'json' }
 const CODES: ReadonlyMap<string, string> = new Map(Object.entries(codes))
 
 /** The code of a region, such as `us` of `North America`; undefined for one that has none. */
-export function regionCode (name = ''): string | undefined {
-  return CODES.get(name.trim().toLowerCase())
-}
+export const regionCode = (name = ''): string | undefined => CODES.get(name.trim().toLowerCase())
 
-/** How wanted a region is, 0 first. All are alike while the game's own regions are not known. */
-export function createRegionRank (own: readonly string[], preferred: readonly string[]) {
+/** How wanted a region is, 0 first. */
+export type RegionRank = (region: string | undefined) => number
+
+/** All regions are alike while the game's own are not known. */
+export function createRegionRank (own: readonly string[], preferred: readonly string[]): RegionRank {
   const wanted = own.length === 0 ? [] : [...own, ...preferred]
-  return (region: string | undefined): number => {
+  return (region) => {
     const place = wanted.indexOf(regionCode(region) ?? '')
     return place === -1 ? wanted.length : place
   }
