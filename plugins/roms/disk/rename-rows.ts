@@ -1,6 +1,6 @@
 import type pg from 'pg'
-import { transaction } from '../../core/database/transaction.ts'
-import type { ParsedName } from '../library/names.ts'
+import { transaction } from '../../../core/database/transaction.ts'
+import type { ParsedName } from '../../library/names.ts'
 
 /** A ROM that is to have another name on disk. */
 export interface Renaming {

@@ -1,7 +1,7 @@
 import { TypeGuard } from '@sinclair/typebox'
 import { type RawBuilder, sql } from 'kysely'
-import { GAME_FIELDS, GAME_FIELD_NAMES } from './game-fields.ts'
-import type { RomProvider, RomProviders } from './providers.ts'
+import { GAME_FIELDS, GAME_FIELD_NAMES } from '../game-fields.ts'
+import type { RomProvider, RomProviders } from '../providers.ts'
 
 export interface Order {
   /** What follows `order by`; always total, since the id comes last. */

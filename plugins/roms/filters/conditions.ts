@@ -1,14 +1,14 @@
 import { type RawBuilder, sql } from 'kysely'
-import { escapeLike } from '../../core/database/columns.ts'
-import { hasAsset } from '../assets/rows.ts'
-import { isChangedAfter } from '../platforms/changes.ts'
-import type { Viewer } from '../platforms/visibility.ts'
-import { PLAY_STATUSES } from './entities.ts'
+import { escapeLike } from '../../../core/database/columns.ts'
+import { hasAsset } from '../../assets/rows.ts'
+import { isChangedAfter } from '../../platforms/changes.ts'
+import type { Viewer } from '../../platforms/visibility.ts'
+import { PLAY_STATUSES } from '../entities.ts'
 import type { ListRomsQuery, ScopeQuery } from './list-query.ts'
-import { gameFieldsIn } from './game-fields.ts'
-import type { RomProviders } from './providers.ts'
+import { gameFieldsIn } from '../game-fields.ts'
+import type { RomProviders } from '../providers.ts'
 import { VIRTUAL_TYPES, readVirtualId } from './virtual-collections.ts'
-import { isCollectionVisible, isRomVisible } from './visibility.ts'
+import { isCollectionVisible, isRomVisible } from '../visibility.ts'
 
 /** A condition on `roms` aliased `r` and the viewer's marks `u`. */
 export type Condition = RawBuilder<boolean>

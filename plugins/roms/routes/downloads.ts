@@ -1,12 +1,12 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { Id } from '../../core/typebox.ts'
+import { Id } from '../../../core/typebox.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { RouteAccess } from '../../core/access/auth.ts'
-import { callerOf } from '../../core/access/auth.ts'
-import { badRequest } from '../../core/errors.ts'
-import type { Routes } from '../../core/typebox.ts'
-import { ScopeQuery } from './list-query.ts'
-import { type Download, readIdList } from './downloads.ts'
+import type { RouteAccess } from '../../../core/access/auth.ts'
+import { callerOf } from '../../../core/access/auth.ts'
+import { badRequest } from '../../../core/errors.ts'
+import type { Routes } from '../../../core/typebox.ts'
+import { ScopeQuery } from '../filters/list-query.ts'
+import { type Download, readIdList } from '../downloads/downloads.ts'
 
 const tags = ['roms']
 const open: RouteAccess = { scopes: ['roms.read'], download: true }

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { ID_MAX, Id, Limit, Offset, StoredText } from '../../core/typebox.ts'
+import { ID_MAX, Id, Limit, Offset, StoredText } from '../../../core/typebox.ts'
 
 const LIST_MAX = 1_000
 const TEXT_MAX = 1_000

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
-import type { LongReads } from '../library/long-reads.ts'
+import type { LongReads } from '../../library/long-reads.ts'
 import type { Condition } from './conditions.ts'
-import { markedRoms } from './rows.ts'
-import { gameFieldsIn, mapGameFields } from './game-fields.ts'
-import type { RomFilters } from './schemas.ts'
+import { markedRoms } from '../rows.ts'
+import { gameFieldsIn, mapGameFields } from '../game-fields.ts'
+import type { RomFilters } from '../schemas.ts'
 
 const GAME_LISTS = gameFieldsIn('filters')
 type GameList = typeof GAME_LISTS[number]

@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
-import { inTransaction } from '../../core/database/transaction.ts'
-import { badRequest } from '../../core/errors.ts'
-import { Rom, RomUser } from './entities.ts'
-import type { Marks } from './schemas.ts'
+import { inTransaction } from '../../../core/database/transaction.ts'
+import { badRequest } from '../../../core/errors.ts'
+import { Rom, RomUser } from '../entities.ts'
+import type { Marks } from '../schemas.ts'
 
 export interface MarksChange {
   marks: Marks

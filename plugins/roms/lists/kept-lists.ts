@@ -1,13 +1,13 @@
-import { createKept } from '../library/kept.ts'
-import type { LongReads } from '../library/long-reads.ts'
-import type { Moment, VersionKind } from '../library/version-rows.ts'
-import { type Viewer, viewerKey } from '../platforms/visibility.ts'
-import type { Condition } from './conditions.ts'
-import { selectFilterValues } from './filter-value-rows.ts'
-import type { ListRomsQuery, ScopeQuery } from './list-query.ts'
+import { createKept } from '../../library/kept.ts'
+import type { LongReads } from '../../library/long-reads.ts'
+import type { Moment, VersionKind } from '../../library/version-rows.ts'
+import { type Viewer, viewerKey } from '../../platforms/visibility.ts'
+import type { Condition } from '../filters/conditions.ts'
+import { selectFilterValues } from '../filters/filter-value-rows.ts'
+import type { ListRomsQuery, ScopeQuery } from '../filters/list-query.ts'
 import type { Order } from './order.ts'
 import { type PageIndex, selectPageIndex, sizeOfPageIndex } from './page-index-rows.ts'
-import type { RomFilters } from './schemas.ts'
+import type { RomFilters } from '../schemas.ts'
 
 /** In each worker: four lists of a million ROMs, or hundreds of usual ones. */
 const INDEXES_MAX_BYTES = 64 * 1024 ** 2

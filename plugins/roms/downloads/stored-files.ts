@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
-import { notFound } from '../../core/errors.ts'
-import { PathRefusedError, isNothingThere, openInside, safeRelativePath } from '../../core/files/safe-path.ts'
+import { notFound } from '../../../core/errors.ts'
+import { PathRefusedError, isNothingThere, openInside, safeRelativePath } from '../../../core/files/safe-path.ts'
 
 /** A file of the library as the database knows it. */
 export interface StoredFile {

@@ -1,14 +1,14 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { RouteAccess } from '../../core/access/auth.ts'
-import { callerOf } from '../../core/access/auth.ts'
-import { Id, StoredText, Nullable, type Routes } from '../../core/typebox.ts'
-import { sendPieces } from './kept-text.ts'
-import { ListRomsQuery, ScopeQuery } from './list-query.ts'
+import type { RouteAccess } from '../../../core/access/auth.ts'
+import { callerOf } from '../../../core/access/auth.ts'
+import { Id, StoredText, Nullable, type Routes } from '../../../core/typebox.ts'
+import { sendPieces } from '../lists/kept-text.ts'
+import { ListRomsQuery, ScopeQuery } from '../filters/list-query.ts'
 import {
   DetailedRomSchema, IdListSchema, RomFileSchema, RomFiltersSchema, type RomPage, RomPageSchema,
   RomPropsQuery, RomPropsSchema, RomUserSchema, SimpleRomSchema, createRomSchemas
-} from './schemas.ts'
+} from '../schemas.ts'
 
 const tags = ['roms']
 const reads: RouteAccess = { scopes: ['roms.read'] }

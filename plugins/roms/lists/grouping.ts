@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
-import { regionCodes } from '../library/names.ts'
-import type { Condition } from './conditions.ts'
+import { regionCodes } from '../../library/names.ts'
+import type { Condition } from '../filters/conditions.ts'
 
 const REGIONS = ['Australia', 'Asia', 'Brazil', 'Canada', 'China', 'Europe', 'France', 'Finland', 'Germany', 'Greece',
   'Holland', 'Hong Kong', 'Italy', 'Japan', 'Korea', 'Netherlands', 'Norway', 'Russia', 'Spain', 'Sweden', 'Taiwan',

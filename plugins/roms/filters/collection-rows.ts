@@ -1,10 +1,10 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { sql } from 'kysely'
-import type { Viewer } from '../platforms/visibility.ts'
+import type { Viewer } from '../../platforms/visibility.ts'
 import type { Condition } from './conditions.ts'
 import type { Criteria } from './criteria.ts'
-import { markedRoms } from './rows.ts'
-import { isCollectionVisible } from './visibility.ts'
+import { markedRoms } from '../rows.ts'
+import { isCollectionVisible } from '../visibility.ts'
 
 /** The filter of a smart collection; null for one that the viewer does not see. */
 export async function selectCriteria (em: EntityManager, viewer: Viewer, id: number): Promise<Criteria | null> {

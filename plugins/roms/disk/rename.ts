@@ -1,11 +1,11 @@
 import { lstat, readdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import type pg from 'pg'
-import { badRequest, conflict, notFound } from '../../core/errors.ts'
-import { errorCode } from '../../core/files/fs-error.ts'
-import { PathRefusedError, safeName } from '../../core/files/safe-path.ts'
-import type { ExclusionRules } from '../library/exclusions.ts'
-import { nameSortKey, parseName } from '../library/names.ts'
+import { badRequest, conflict, notFound } from '../../../core/errors.ts'
+import { errorCode } from '../../../core/files/fs-error.ts'
+import { PathRefusedError, safeName } from '../../../core/files/safe-path.ts'
+import type { ExclusionRules } from '../../library/exclusions.ts'
+import { nameSortKey, parseName } from '../../library/names.ts'
 import { type Renaming, deleteRename, finishRename, insertRename, selectRenames } from './rename-rows.ts'
 
 interface Place { pool: pg.Pool, libraryDir: string }

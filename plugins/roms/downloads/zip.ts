@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { sha256 } from '../../core/access/secrets.ts'
+import { sha256 } from '../../../core/access/secrets.ts'
 import { type ZipMember, centralHeader, dataDescriptor, endRecords, localHeader } from './zip-records.ts'
 
 /** What an entry holds. */

@@ -1,6 +1,6 @@
 import type pg from 'pg'
-import { toDatabaseJson } from '../../core/database/json.ts'
-import type { Rom } from './entities.ts'
+import { toDatabaseJson } from '../../../core/database/json.ts'
+import type { Rom } from '../entities.ts'
 
 /** What a file that has no row is recognised by. */
 export type Returning = Pick<Rom, 'fs_name' | 'fs_size_bytes' | 'sha1_hash'>

@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { crc32 } from 'node:zlib'
-import { conflict } from '../../core/errors.ts'
+import { conflict } from '../../../core/errors.ts'
 import type { Checksums } from './checksums.ts'
 import type { ZipContent } from './zip.ts'
 
