@@ -1,5 +1,5 @@
 import PQueue from 'p-queue'
-import { ApiError } from '../../core/errors.ts'
+import { ApiError } from '../../../core/errors.ts'
 
 /** Runs work one after the other under each key, and different keys side by side. */
 export function createTurns (waitingMax: number) {

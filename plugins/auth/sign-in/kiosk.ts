@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify'
-import type { AuthScheme, Caller, Presented } from '../../core/access/auth.ts'
-import { scopesOf } from '../../core/access/grants.ts'
-import type { Scope } from '../../core/access/scopes.ts'
-import { loadGuestAccess } from '../permissions/access-rows.ts'
+import type { AuthScheme, Caller, Presented } from '../../../core/access/auth.ts'
+import { scopesOf } from '../../../core/access/grants.ts'
+import type { Scope } from '../../../core/access/scopes.ts'
+import { loadGuestAccess } from '../../permissions/access-rows.ts'
 
 /** No account has this id. */
 const KIOSK_ID = -1

@@ -1,9 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
-import { announceEnd } from '../../core/sockets/end.ts'
-import { ClientToken } from '../tokens/entities.ts'
-import { User } from '../users/entities.ts'
-import { OneTimeToken } from './entities.ts'
-import { deleteSessions } from './rows.ts'
+import { announceEnd } from '../../../core/sockets/end.ts'
+import { ClientToken } from '../../tokens/entities.ts'
+import { User } from '../../users/entities.ts'
+import { OneTimeToken } from '../entities.ts'
+import { deleteSessions } from '../rows.ts'
 
 /** What a new password leaves as it is. */
 export interface Kept {

@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
-import { callerOf } from '../../core/access/auth.ts'
-import { ErrorSchema, IdParams, type Routes } from '../../core/typebox.ts'
-import { SessionSchema } from './schemas.ts'
-import { toSessionView } from './views.ts'
+import { callerOf } from '../../../core/access/auth.ts'
+import { ErrorSchema, IdParams, type Routes } from '../../../core/typebox.ts'
+import { SessionSchema } from '../schemas.ts'
+import { toSessionView } from '../views.ts'
 
 const tags = ['sessions']
 

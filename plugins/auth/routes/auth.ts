@@ -1,13 +1,13 @@
 import { Type } from '@sinclair/typebox'
-import { ApiError } from '../../core/errors.ts'
-import { ErrorSchema, type Routes } from '../../core/typebox.ts'
-import { readBasic } from './basic.ts'
-import type { createOauth } from './oauth.ts'
-import type { createResets } from './reset.ts'
+import { ApiError } from '../../../core/errors.ts'
+import { ErrorSchema, type Routes } from '../../../core/typebox.ts'
+import { readBasic } from '../sign-in/basic.ts'
+import type { createOauth } from '../sign-in/oauth.ts'
+import type { createResets } from '../passwords/reset.ts'
 import {
   ForgotPasswordSchema, LogoutSchema, ResetPasswordSchema, SignInFormSchema, TokenFormSchema, TokenSchema
-} from './schemas.ts'
-import type { SignIn } from './sign-in.ts'
+} from '../schemas.ts'
+import type { SignIn } from '../sign-in/sign-in.ts'
 
 const tags = ['auth']
 const FORM = ['application/x-www-form-urlencoded']

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify'
-import type { AuthScheme, Caller, Presented } from '../../core/access/auth.ts'
-import { User } from '../users/entities.ts'
-import { noteActivity } from './activity-rows.ts'
-import { signInKeys } from './limits.ts'
+import type { AuthScheme, Caller, Presented } from '../../../core/access/auth.ts'
+import { User } from '../../users/entities.ts'
+import { noteActivity } from '../activity-rows.ts'
+import { signInKeys } from '../throttle/limits.ts'
 import type { SignIn, Verdict } from './sign-in.ts'
 
 /** A checked password is believed this long, so that scripts do not pay for argon2 at every call. */

@@ -1,6 +1,6 @@
 import type pg from 'pg'
-import { ApiError } from '../../core/errors.ts'
-import { transaction } from '../../core/database/transaction.ts'
+import { ApiError } from '../../../core/errors.ts'
+import { transaction } from '../../../core/database/transaction.ts'
 
 /** How often something may be tried under one key before it has to wait. */
 export interface Limit {
