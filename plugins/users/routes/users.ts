@@ -1,10 +1,10 @@
 import { Type } from '@sinclair/typebox'
-import { callerOf } from '../../core/access/auth.ts'
-import { ErrorSchema, IdParams, type Routes } from '../../core/typebox.ts'
-import type { Accounts } from './accounts.ts'
-import type { Changes } from './changes.ts'
-import type { Invites } from './invites.ts'
-import { CreateUserSchema, InviteLinkSchema, InviteQuery, RegisterSchema, createUserSchema } from './schemas.ts'
+import { callerOf } from '../../../core/access/auth.ts'
+import { ErrorSchema, IdParams, type Routes } from '../../../core/typebox.ts'
+import type { Accounts } from '../progress/accounts.ts'
+import type { Changes } from '../accounts/changes.ts'
+import type { Invites } from '../invites/invites.ts'
+import { CreateUserSchema, InviteLinkSchema, InviteQuery, RegisterSchema, createUserSchema } from '../schemas.ts'
 
 const tags = ['users']
 const reads = { scopes: ['users.read'] } as const

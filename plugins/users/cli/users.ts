@@ -1,15 +1,15 @@
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { replacePassword } from '../auth/passwords/new-password.ts'
-import { checkPassword, hashPassword } from '../auth/passwords/passwords.ts'
-import { createAccounts } from './accounts.ts'
-import { createUsers } from './service.ts'
+import { replacePassword } from '../../auth/passwords/new-password.ts'
+import { checkPassword, hashPassword } from '../../auth/passwords/passwords.ts'
+import { createAccounts } from '../progress/accounts.ts'
+import { createUsers } from '../service.ts'
 import { findUser, withDatabase } from './with-database.ts'
-import { findDatabaseUrl } from '../../core/cli/database.ts'
-import { loadConfig } from '../../core/config/config.ts'
-import { settingsEnvironment } from '../../core/config/environment.ts'
-import { StartError } from '../../core/errors.ts'
+import { findDatabaseUrl } from '../../../core/cli/database.ts'
+import { loadConfig } from '../../../core/config/config.ts'
+import { settingsEnvironment } from '../../../core/config/environment.ts'
+import { StartError } from '../../../core/errors.ts'
 
 interface PasswordSource { passwordStdin?: boolean }
 export interface UserOptions extends PasswordSource { admin?: boolean, email: string }

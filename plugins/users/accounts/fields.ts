@@ -1,6 +1,6 @@
 import { UniqueConstraintViolationException } from '@mikro-orm/core'
-import { badRequest } from '../../core/errors.ts'
-import { JSON_DEPTH_MAX, isShallow } from '../../core/web/json-depth.ts'
+import { badRequest } from '../../../core/errors.ts'
+import { JSON_DEPTH_MAX, isShallow } from '../../../core/web/json-depth.ts'
 
 const USERNAME = /^[A-Za-z0-9_-]{3,255}$/
 /** Printable ASCII before the `@`. */

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { User } from './entities.ts'
+import type { User } from '../entities.ts'
 
 type Role = User['role']
 

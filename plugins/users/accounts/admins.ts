@@ -1,5 +1,5 @@
-import { forbidden } from '../../core/errors.ts'
-import type { Caller } from '../../core/access/auth.ts'
+import { forbidden } from '../../../core/errors.ts'
+import type { Caller } from '../../../core/access/auth.ts'
 
 /** A token of an administrator that names no `users.write` is good for the administrator's own account alone. */
 export const isUserAdmin = (caller: Caller) => caller.role === 'admin' && caller.scopes.has('users.write')

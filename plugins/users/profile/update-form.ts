@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { ApiError, badRequest } from '../../core/errors.ts'
+import { ApiError, badRequest } from '../../../core/errors.ts'
 
 const AVATAR_MAX_BYTES = 10 * 1024 * 1024
 const FIELD_MAX_BYTES = 64 * 1024

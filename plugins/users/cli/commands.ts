@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { PasswordOptions, UserOptions } from './cli.ts'
+import type { PasswordOptions, UserOptions } from './users.ts'
 
 const PASSWORD_HELP = `
 The password is asked for, or read from standard input or from SVC_NEW_PASSWORD: others could see an argument.`
@@ -15,12 +15,12 @@ export function addUserCommands (program: Command): void {
     .option('--password-stdin', 'read the password from standard input, up to the first line end')
     .option('--keep-tokens', 'leave client tokens as they are, with the devices that use them')
     .addHelpText('after', PASSWORD_HELP)
-    .action(async (name: string, options: PasswordOptions) => { await (await import('./cli.ts')).setPassword(name, options) })
+    .action(async (name: string, options: PasswordOptions) => { await (await import('./users.ts')).setPassword(name, options) })
   user.command('add').description('make a user')
     .argument('<name>', "3 to 255 letters, digits, '_' or '-'")
     .option('--admin', 'make an administrator')
     .option('--email <address>', 'email address', '')
     .option('--password-stdin', 'read the password from standard input, up to the first line end')
     .addHelpText('after', PASSWORD_HELP)
-    .action(async (name: string, options: UserOptions) => { await (await import('./cli.ts')).addUser(name, options) })
+    .action(async (name: string, options: UserOptions) => { await (await import('./users.ts')).addUser(name, options) })
 }

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
-import { notFound } from '../../core/errors.ts'
-import { User } from './entities.ts'
+import { notFound } from '../../../core/errors.ts'
+import { User } from '../entities.ts'
 
 /** What a user uploads lies here, below the folder `assets` of the data directory. */
 export const userFolder = ({ folder }: Pick<User, 'folder'>): string => `users/${folder}`

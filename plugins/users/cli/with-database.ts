@@ -1,10 +1,10 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import fastify, { type FastifyInstance } from 'fastify'
-import { loadFeatures } from '../../core/composition/features.ts'
-import database from '../../core/database/database.ts'
-import { StartError } from '../../core/errors.ts'
-import { createAudit } from '../audit/log.ts'
-import { User } from './entities.ts'
+import { loadFeatures } from '../../../core/composition/features.ts'
+import database from '../../../core/database/database.ts'
+import { StartError } from '../../../core/errors.ts'
+import { createAudit } from '../../audit/log.ts'
+import { User } from '../entities.ts'
 
 /** Works on the database without the rest of the server. */
 export async function withDatabase (url: string, work: (app: FastifyInstance) => Promise<void>): Promise<void> {

@@ -2,11 +2,11 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { GameProgress, ProviderDefinition } from '@svc/plugin-sdk'
 import { type TObject, type TSchema, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import { invalid } from '../../core/errors.ts'
-import type { Registry } from '../../core/loader/registry.ts'
-import { Nullable } from '../../core/typebox.ts'
-import { ProviderAccount } from './entities.ts'
-import { upsertProviderAccount } from './rows.ts'
+import { invalid } from '../../../core/errors.ts'
+import type { Registry } from '../../../core/loader/registry.ts'
+import { Nullable } from '../../../core/typebox.ts'
+import { ProviderAccount } from '../entities.ts'
+import { upsertProviderAccount } from '../rows.ts'
 
 /** What users may set for one provider, and what is read of how they fare there. */
 interface AccountKind {
