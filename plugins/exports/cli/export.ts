@@ -1,8 +1,8 @@
-import type { ExportOutcome } from './schemas.ts'
-import { withApp } from '../../core/cli/app.ts'
-import { loadConfig } from '../../core/config/config.ts'
-import { StartError } from '../../core/errors.ts'
-import type { App } from '../../core/typebox.ts'
+import type { ExportOutcome } from '../schemas.ts'
+import { withApp } from '../../../core/cli/app.ts'
+import { loadConfig } from '../../../core/config/config.ts'
+import { StartError } from '../../../core/errors.ts'
+import type { App } from '../../../core/typebox.ts'
 
 export interface ExportOptions { platform?: string[], json?: boolean }
 

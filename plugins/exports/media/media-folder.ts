@@ -1,10 +1,10 @@
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { requireFreeSpace } from '../../core/files/free-space.ts'
-import { errorCode } from '../../core/files/fs-error.ts'
-import { isPresent, resolveInside } from '../../core/files/safe-path.ts'
-import { linkOrCopy } from './link-or-copy.ts'
-import { temporaryPath } from './text-file.ts'
+import { requireFreeSpace } from '../../../core/files/free-space.ts'
+import { errorCode } from '../../../core/files/fs-error.ts'
+import { isPresent, resolveInside } from '../../../core/files/safe-path.ts'
+import { linkOrCopy } from '../files/link-or-copy.ts'
+import { temporaryPath } from '../files/text-file.ts'
 
 /** What a medium is made of: the file itself, or bytes it was converted to. */
 export type Content = { file: string } | { bytes: Buffer }

@@ -1,11 +1,11 @@
 import type { ExportGame, MediaKind } from '@svc/plugin-sdk'
 import type pg from 'pg'
-import { safeRelativePath } from '../../core/files/safe-path.ts'
-import type { StoredMedia } from '../roms/entities.ts'
-import { mapGameFields } from '../roms/game-fields.ts'
-import { toReason } from './fs-reason.ts'
-import { type ExportedFields, GAME_FIELDS, PAGE_ROMS, type RomRow, selectRomPage } from './rows.ts'
-import type { SkippedRom } from './schemas.ts'
+import { safeRelativePath } from '../../../core/files/safe-path.ts'
+import type { StoredMedia } from '../../roms/entities.ts'
+import { mapGameFields } from '../../roms/game-fields.ts'
+import { toReason } from '../files/fs-reason.ts'
+import { type ExportedFields, GAME_FIELDS, PAGE_ROMS, type RomRow, selectRomPage } from '../rows.ts'
+import type { SkippedRom } from '../schemas.ts'
 
 /** A game before its media are in place. */
 export interface GameDraft {

@@ -1,8 +1,8 @@
 import { constants } from 'node:fs'
 import { copyFile, link, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { requireFreeSpace } from '../../core/files/free-space.ts'
-import { errorCode } from '../../core/files/fs-error.ts'
+import { requireFreeSpace } from '../../../core/files/free-space.ts'
+import { errorCode } from '../../../core/files/fs-error.ts'
 
 /** Another disk, a disk without hard links, a rule against links to others' files, or too many of them. */
 const NO_LINK = new Set(['EXDEV', 'EPERM', 'EACCES', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EINVAL'])

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { lockPlatform } from './rows.ts'
+import { lockPlatform } from '../rows.ts'
 
 /**
  * Has one export at a time work in a platform's folder, on whichever machine it runs. The lock has a connection of its

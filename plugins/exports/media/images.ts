@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
 import type { Sharp } from 'sharp'
-import { openImage } from '../resources/image.ts'
+import { openImage } from '../../resources/image.ts'
 
 const JPEG_QUALITY = 90
 const HEAD_BYTES = 16

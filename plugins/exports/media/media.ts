@@ -1,13 +1,13 @@
 import { lstat, rm } from 'node:fs/promises'
 import { join, posix } from 'node:path'
 import type { MediaKind } from '@svc/plugin-sdk'
-import { ApiError } from '../../core/errors.ts'
-import { describeWriteError, isDiskFull, isNotWritable, toReason } from './fs-reason.ts'
-import type { GameDraft } from './games.ts'
+import { ApiError } from '../../../core/errors.ts'
+import { describeWriteError, isDiskFull, isNotWritable, toReason } from '../files/fs-reason.ts'
+import type { GameDraft } from '../platform/games.ts'
 import { type MediaFolder, openMediaFolder, putFile } from './media-folder.ts'
 import type { MediaRecords, MediaSource } from './media-records.ts'
 import { extensionsOf, findSource, readContent } from './media-source.ts'
-import type { MediaError } from './schemas.ts'
+import type { MediaError } from '../schemas.ts'
 
 /** The medium that a folder holds for a game. */
 export interface PlacedMedium {

@@ -1,4 +1,4 @@
-import { errorCode } from '../../core/files/fs-error.ts'
+import { errorCode } from '../../../core/files/fs-error.ts'
 
 const LONGEST_REASON = 1_000
 
