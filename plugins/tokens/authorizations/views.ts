@@ -1,7 +1,7 @@
 import type { Static } from '@sinclair/typebox'
-import { formatDate } from '../../core/typebox.ts'
-import type { DeviceAuthorization } from './entities.ts'
-import type { DeviceAuthPendingSchema } from './authorization-schemas.ts'
+import { formatDate } from '../../../core/typebox.ts'
+import type { DeviceAuthorization } from '../entities.ts'
+import type { DeviceAuthPendingSchema } from './schemas.ts'
 
 type DeviceAuthPending = Static<typeof DeviceAuthPendingSchema>
 

@@ -1,9 +1,9 @@
 import { Type } from '@sinclair/typebox'
-import { callerOf } from '../../core/access/auth.ts'
-import { ErrorSchema, type Routes } from '../../core/typebox.ts'
-import { actorOf } from './actor.ts'
-import { DeviceAuthApproveResponse, DeviceAuthApproveSchema, DeviceAuthInitResponse, DeviceAuthInitSchema, DeviceAuthPendingSchema, DeviceAuthTokenResponse, DeviceCodeSchema, UserCodeSchema } from './authorization-schemas.ts'
-import { toPendingView } from './authorization-views.ts'
+import { callerOf } from '../../../core/access/auth.ts'
+import { ErrorSchema, type Routes } from '../../../core/typebox.ts'
+import { actorOf } from '../actor.ts'
+import { DeviceAuthApproveResponse, DeviceAuthApproveSchema, DeviceAuthInitResponse, DeviceAuthInitSchema, DeviceAuthPendingSchema, DeviceAuthTokenResponse, DeviceCodeSchema, UserCodeSchema } from '../authorizations/schemas.ts'
+import { toPendingView } from '../authorizations/views.ts'
 
 /** Where a device sends its user. */
 export const PAGE_PATH = '/pair/device'

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { DateTime, Nullable, NameText, StoredText, StringEnum } from '../../core/typebox.ts'
-import { SCOPES } from '../../core/access/scopes.ts'
-import { LifetimeSchema } from './schemas.ts'
+import { DateTime, Nullable, NameText, StoredText, StringEnum } from '../../../core/typebox.ts'
+import { SCOPES } from '../../../core/access/scopes.ts'
+import { LifetimeSchema } from '../schemas.ts'
 
 const shortText = () => Type.Optional(Nullable(NameText({ maxLength: 50 })))
 

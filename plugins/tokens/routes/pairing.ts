@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
-import { callerOf } from '../../core/access/auth.ts'
-import { ErrorSchema, Id, type Routes } from '../../core/typebox.ts'
-import { ClientTokenCreateSchema, ClientTokenPairSchema, ExchangeSchema } from './schemas.ts'
-import { toTokenView } from './views.ts'
+import { callerOf } from '../../../core/access/auth.ts'
+import { ErrorSchema, Id, type Routes } from '../../../core/typebox.ts'
+import { ClientTokenCreateSchema, ClientTokenPairSchema, ExchangeSchema } from '../schemas.ts'
+import { toTokenView } from '../views.ts'
 
 const tags = ['client-tokens']
 

@@ -1,9 +1,9 @@
 import { Type } from '@sinclair/typebox'
-import { callerOf } from '../../core/access/auth.ts'
-import { Id, type Routes } from '../../core/typebox.ts'
-import { actorOf } from './actor.ts'
-import { ClientTokenAdminSchema, ClientTokenCreateSchema, ClientTokenSchema, CreateTokenSchema } from './schemas.ts'
-import { toTokenAdminView, toTokenView } from './views.ts'
+import { callerOf } from '../../../core/access/auth.ts'
+import { Id, type Routes } from '../../../core/typebox.ts'
+import { actorOf } from '../actor.ts'
+import { ClientTokenAdminSchema, ClientTokenCreateSchema, ClientTokenSchema, CreateTokenSchema } from '../schemas.ts'
+import { toTokenAdminView, toTokenView } from '../views.ts'
 
 const tags = ['client-tokens']
 const TokenParams = Type.Object({ token_id: Id })

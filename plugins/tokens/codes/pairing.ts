@@ -1,14 +1,14 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
-import type { Caller } from '../../core/access/auth.ts'
-import { badRequest, forbidden, notFound } from '../../core/errors.ts'
-import { inTransaction } from '../../core/database/transaction.ts'
-import { createThrottle } from '../auth/throttle/throttle-rows.ts'
+import type { Caller } from '../../../core/access/auth.ts'
+import { badRequest, forbidden, notFound } from '../../../core/errors.ts'
+import { inTransaction } from '../../../core/database/transaction.ts'
+import { createThrottle } from '../../auth/throttle/throttle-rows.ts'
 import { makeCode, readCode } from './codes.ts'
-import { ClientToken, PairingCode } from './entities.ts'
+import { ClientToken, PairingCode } from '../entities.ts'
 import { quotas } from './quotas.ts'
-import { deletePairing, findPairing, lockToken } from './rows.ts'
-import type { FreshToken, Tokens } from './service.ts'
+import { deletePairing, findPairing, lockToken } from '../rows.ts'
+import type { FreshToken, Tokens } from '../service.ts'
 
 const CODE_SECONDS = 60
 
