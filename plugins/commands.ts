@@ -1,9 +1,9 @@
 import type { AddCommands } from '../core/cli/program.ts'
 import { addAssetCommands } from './assets/restore/commands.ts'
-import { addExportCommands } from './exports/commands.ts'
+import { addExportCommands } from './exports/cli/commands.ts'
 import { addPluginCommands } from './plugins/commands.ts'
 import { addScanCommands } from './scans/cli/commands.ts'
-import { addUserCommands } from './users/commands.ts'
+import { addUserCommands } from './users/cli/commands.ts'
 
 /** What features add to the command line, in the order of its help. */
 export const commands: AddCommands[] = [

@@ -133,10 +133,10 @@ t.test('what a feature puts on the wire is made in a file of views', async (t) =
 const STATEMENT = /\bsql(<[^`]*>)?`|\.(query|execute)(<[^(]*>)?\(/
 
 /** Conditions and orders, which the statements of `rows.ts` are made of. */
-const PARTS = /^plugins\/(\w+\/visibility|platforms\/changes|roms\/(conditions|order|grouping))\.ts$/
+const PARTS = /^plugins\/(\w+\/visibility|platforms\/changes|roms\/(filters\/conditions|lists\/(order|grouping)))\.ts$/
 
 /** Files that still hold statements beside their logic. The list only gets shorter. */
-const STATEMENTS_ELSEWHERE = ['plugins/platforms/service.ts', 'plugins/roms/downloads.ts', 'plugins/roms/service.ts']
+const STATEMENTS_ELSEWHERE = ['plugins/platforms/service.ts', 'plugins/roms/downloads/downloads.ts', 'plugins/roms/service.ts']
 
 t.test('statements of the database are in files of rows', async (t) => {
   const elsewhere = SOURCES.filter((path) => path.startsWith('plugins/') && !/([/-]rows\.ts$|^plugins\/migrations\/)/.test(path))

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { sql } from 'kysely'
 import type { Viewer } from '../platforms/visibility.ts'
-import { VIRTUAL_TYPES, type VirtualCollection } from '../roms/virtual-collections.ts'
+import { VIRTUAL_TYPES, type VirtualCollection } from '../roms/filters/virtual-collections.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 
 /** What fewer ROMs share is no collection. */

@@ -9,12 +9,12 @@ import type { Structure } from '../library/structure.ts'
 import { createCache } from '../../core/loader/context.ts'
 import { Platform } from '../platforms/entities.ts'
 import type { Viewer } from '../platforms/visibility.ts'
-import { toReason } from './fs-reason.ts'
+import { toReason } from './files/fs-reason.ts'
 import { maskPlaces } from './narrow.ts'
 import {
   type LoadedExporter, type PlatformRow, type PlatformServices, exportPlatform, findObstacle, listMediaFolders
-} from './platform-export.ts'
-import { withPlatformLock } from './platform-lock.ts'
+} from './platform/platform-export.ts'
+import { withPlatformLock } from './platform/platform-lock.ts'
 import { type ExportOutcome, ExportOutcomeSchema } from './schemas.ts'
 
 export const EXPORT_QUEUE = 'shared-exports'

@@ -10,7 +10,7 @@ import { requireFreeSpace } from '../../core/files/free-space.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { PathRefusedError, resolveInside, safeName, safeRelativePath } from '../../core/files/safe-path.ts'
 import { writeUpload } from '../../core/files/write-upload.ts'
-import { temporaryPath } from '../exports/text-file.ts'
+import { temporaryPath } from '../exports/files/text-file.ts'
 import { LibraryUnreadableError, isFolder, reasonOf } from '../library/directory.ts'
 import { firmwarePath } from '../library/structure.ts'
 

@@ -1,7 +1,7 @@
 import type { Caller } from '../../core/access/auth.ts'
 import { forbidden, invalid, notFound } from '../../core/errors.ts'
 import { toDatabaseJson } from '../../core/database/json.ts'
-import { isUserAdmin } from '../users/admins.ts'
+import { isUserAdmin } from '../users/accounts/admins.ts'
 import { type Draft, isBuiltIn } from './kinds.ts'
 import { isInternalLink } from './link.ts'
 import type { SendNotification } from './schemas.ts'

@@ -1,8 +1,8 @@
 import fp from 'fastify-plugin'
 import type { FeatureOptions } from '../../core/app.ts'
-import downloadRoutes from './download-routes.ts'
-import { createDownloads } from './downloads.ts'
-import routes from './routes.ts'
+import downloadRoutes from './routes/downloads.ts'
+import { createDownloads } from './downloads/downloads.ts'
+import routes from './routes/roms.ts'
 import { createRoms } from './service.ts'
 import { hasVisibleRom, selectPlatformSizes } from './visible-rows.ts'
 

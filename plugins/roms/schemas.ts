@@ -5,7 +5,7 @@ import { RomAssetFields } from '../assets/rom-assets.ts'
 import { UserNoteSchema } from '../notes/schemas.ts'
 import { PLAY_STATUSES } from './entities.ts'
 import { gameSchemas } from './game-fields.ts'
-import type { KeptText } from './kept-text.ts'
+import type { KeptText } from './lists/kept-text.ts'
 import type { RomProviders } from './providers.ts'
 
 const Texts = Type.Array(Type.String())

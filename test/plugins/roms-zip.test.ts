@@ -9,9 +9,9 @@ import t, { type Test } from 'tap'
 import yauzl from 'yauzl'
 import { stateOf } from '../../plugins/resources/file-reply.ts'
 import { createFileStream } from '../../plugins/resources/file-stream.ts'
-import { createChecksums } from '../../plugins/roms/checksums.ts'
-import { type Zip, type ZipEntry, createZip } from '../../plugins/roms/zip.ts'
-import { fileContent, textContent } from '../../plugins/roms/zip-content.ts'
+import { createChecksums } from '../../plugins/roms/downloads/checksums.ts'
+import { type Zip, type ZipEntry, createZip } from '../../plugins/roms/downloads/zip.ts'
+import { fileContent, textContent } from '../../plugins/roms/downloads/zip-content.ts'
 
 const GIB = 2 ** 30
 

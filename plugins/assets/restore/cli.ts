@@ -1,7 +1,7 @@
 import { findDatabaseUrl } from '../../../core/cli/database.ts'
 import { loadConfig } from '../../../core/config/config.ts'
 import { formatDate } from '../../../core/typebox.ts'
-import { findUser, withDatabase } from '../../users/with-database.ts'
+import { findUser, withDatabase } from '../../users/cli/with-database.ts'
 import { listDeletedAccounts, restoreUploads } from './deleted-account-rows.ts'
 import { reattachUploads } from './reattach-rows.ts'
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { readId } from '../../../core/cli/arguments.ts'
-import { findUserCommand } from '../../users/commands.ts'
+import { findUserCommand } from '../../users/cli/commands.ts'
 
 export function addAssetCommands (program: Command): void {
   const user = findUserCommand(program)

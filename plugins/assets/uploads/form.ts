@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Config } from '../../../core/config/config.ts'
 import { callerOf } from '../../../core/access/auth.ts'
 import { ApiError, badRequest } from '../../../core/errors.ts'
-import { findUserFolder } from '../../users/folder.ts'
+import { findUserFolder } from '../../users/profile/folder.ts'
 import type { Files, StagedFile } from '../disk/files.ts'
 
 const FIELD_MAX_BYTES = 64 * 1024

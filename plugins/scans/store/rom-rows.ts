@@ -2,7 +2,7 @@ import type { ArchiveMember } from '../../../core/archives/types.ts'
 import type pg from 'pg'
 import { transaction } from '../../../core/database/transaction.ts'
 import type { Rom } from '../../roms/entities.ts'
-import { claimFormerIds } from '../../roms/former-rows.ts'
+import { claimFormerIds } from '../../roms/disk/former-rows.ts'
 import { toDatabaseJson } from '../../../core/database/json.ts'
 
 /** What the scan has to know of every ROM row of a platform. */

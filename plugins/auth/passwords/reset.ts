@@ -1,0 +1,137 @@
+import { randomBytes } from 'node:crypto'
+import { LockMode } from '@mikro-orm/core'
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { FastifyInstance } from 'fastify'
+import { type Config, shareableBaseUrl } from '../../../core/config/config.ts'
+import { inTransaction } from '../../../core/database/transaction.ts'
+import { badRequest, notFound } from '../../../core/errors.ts'
+import { sha256 } from '../../../core/access/secrets.ts'
+import { User } from '../../users/entities.ts'
+import { checkPassword, hashPassword } from './passwords.ts'
+import { OneTimeToken } from '../entities.ts'
+import type { Jwts } from '../jwt.ts'
+import { resetLimits, resetRequestLimits } from '../throttle/limits.ts'
+import { replacePassword } from './new-password.ts'
+import { deleteResetLink } from '../rows.ts'
+import type { ResetPassword } from '../schemas.ts'
+import { createThrottle } from '../throttle/throttle-rows.ts'
+
+export const RESET_PATH = '/reset-password'
+const LIFETIME_SECONDS = 600
+/** Whoever has so many links that are good needs no further one; else many addresses could flood a mailbox. */
+const LIVE_LINKS_MAX = 5
+
+const badLink = () => badRequest('The reset link is invalid, used or older than 10 minutes; ask for a new one')
+
+/** What to do about a forgotten password: a link that is good for one use. */
+export function createResets (app: FastifyInstance, config: Config, jwts: Jwts) {
+  const throttle = createThrottle(app.pg)
+  const mailedBase = shareableBaseUrl(config)
+  /** Links on their way to somebody. */
+  const underway = new Set<Promise<void>>()
+
+  async function createLink (user: User, base: string): Promise<string> {
+    const jti = randomBytes(32).toString('base64url')
+    await app.orm.em.fork().insert(OneTimeToken, {
+      token_hash: sha256(jti),
+      purpose: 'reset',
+      user: user.id,
+      data: { email: user.email },
+      expires_at: new Date(Date.now() + LIFETIME_SECONDS * 1_000)
+    })
+    const token = await jwts.sign('reset', { sub: user.username, jti }, LIFETIME_SECONDS)
+    return `${base}${RESET_PATH}?token=${token}`
+  }
+
+  async function hasLinks (user: User): Promise<boolean> {
+    const live = { user: user.id, purpose: 'reset', expires_at: { $gt: new Date() } } as const
+    return await app.orm.em.fork().count(OneTimeToken, live) >= LIVE_LINKS_MAX
+  }
+
+  async function mailLink (user: User): Promise<void> {
+    const { username, email } = user
+    // Without an address of ours that is certain, a link could lead to where a stranger wants it. It is not for the log
+    // either: whoever reads that would have the account.
+    if (!app.mail.isConfigured || mailedBase === null || email === null || email === undefined) {
+      app.log.warn({ username }, 'a reset of the password was asked for, but no link can be mailed: svc user password sets a new one')
+      return
+    }
+    const link = await createLink(user, mailedBase)
+    try {
+      await app.mail.send({
+        to: email,
+        subject: 'Reset your password',
+        text: `Somebody asked to reset the password of '${username}'.\n\nTo choose a new one open this link within 10 ` +
+          `minutes:\n\n${link}\n\nIf it was not you, nothing has changed and you need not do anything.\n`
+      })
+    } catch (err) {
+      app.log.error({ err, username }, 'the reset link could not be mailed')
+    }
+  }
+
+  async function sendLink (username: string, address: string): Promise<void> {
+    const user = await app.orm.em.fork().findOne(User, { username: username.toLowerCase(), enabled: true })
+    await app.audit.record({ event: 'password.reset_requested', user, username, address })
+    if (user === null) return
+    if (await hasLinks(user)) {
+      app.log.info({ username: user.username }, 'the user has enough reset links that are good; no further one was made')
+      return
+    }
+    await mailLink(user)
+  }
+
+  /** Spends a link. @returns the id of its user */
+  async function spend (tx: EntityManager, jti: string, username: string): Promise<number> {
+    // Two links of one user are spent one after the other, since each deletes the other.
+    const user = await tx.findOne(User, { username }, { lockMode: LockMode.PESSIMISTIC_WRITE })
+    if (user === null) throw notFound(`User '${username}' no longer exists`)
+    const spent = await deleteResetLink(tx, sha256(jti), user.id)
+    if (spent === undefined) throw badLink()
+    // Only whoever reads the mail of that address has the link; the account's may be another one by now.
+    if (spent.email !== null && spent.email === user.email) {
+      await tx.nativeUpdate(User, { id: user.id }, { email_confirmed: true })
+    }
+    return user.id
+  }
+
+  return {
+    /**
+     * Sends a link if there is such a user. Nobody waits for it, so that the answer takes as long for an unknown name.
+     *
+     * @throws ApiError TOO_MANY_REQUESTS
+     */
+    async request (username: string, address: string): Promise<void> {
+      await throttle.take(resetRequestLimits(username, address))
+      const work = sendLink(username, address)
+        .catch((err: unknown) => { app.log.error({ err }, 'the reset link could not be made') })
+        .finally(() => { underway.delete(work) })
+      underway.add(work)
+    },
+
+    /**
+     * Sets a new password and ends all that was let in by the former one.
+     *
+     * @throws ApiError BAD_REQUEST, NOT_FOUND or TOO_MANY_REQUESTS
+     */
+    async reset (em: EntityManager, given: ResetPassword, address: string): Promise<void> {
+      const { token, new_password: password, ...kept } = given
+      const limits = resetLimits(address)
+      await throttle.take(limits)
+      const claims = await jwts.read('reset', token)
+      if (claims === null || claims.jti === undefined) throw badLink()
+      const { jti, sub: username } = claims
+      checkPassword(password)
+      const hash = await hashPassword(password)
+      const userId = await inTransaction(em, async (tx) => {
+        const id = await spend(tx, jti, username)
+        await replacePassword(tx, id, hash, kept)
+        return id
+      })
+      await throttle.forget(limits.map(({ key }) => key))
+      await app.audit.record({ event: 'password.reset', user: { id: userId, username }, address })
+    },
+
+    /** Until every link that was asked for is on its way. */
+    settle: async (): Promise<void> => { await Promise.all(underway) }
+  }
+}

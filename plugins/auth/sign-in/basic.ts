@@ -1,0 +1,80 @@
+import type { FastifyInstance } from 'fastify'
+import type { AuthScheme, Caller, Presented } from '../../../core/access/auth.ts'
+import { User } from '../../users/entities.ts'
+import { noteActivity } from '../activity-rows.ts'
+import { signInKeys } from '../throttle/limits.ts'
+import type { SignIn, Verdict } from './sign-in.ts'
+
+/** A checked password is believed this long, so that scripts do not pay for argon2 at every call. */
+const TRUST_MS = 60_000
+const TRUSTED_MAX = 500
+
+/** Username and password of a Basic header, or null when it is none. */
+export function readBasic (authorization: string | undefined): { username: string, password: string } | null {
+  const encoded = /^basic +([A-Za-z0-9+/=_-]+)$/i.exec(authorization ?? '')?.[1]
+  if (encoded === undefined) return null
+  const [username, ...rest] = Buffer.from(encoded, 'base64').toString('utf8').split(':')
+  return username === undefined || rest.length === 0 ? null : { username, password: rest.join(':') }
+}
+
+interface Trust {
+  /** What the password looks like without being it. */
+  mark: string
+  userId: number
+  /** The stored hash then: it changes with the password. */
+  hash: string
+  until: number
+}
+
+/** Usernames and passwords at every call, as scripts and simple apps send them. */
+export function createBasicScheme (app: FastifyInstance, signIn: SignIn): AuthScheme {
+  /** By address and name together. */
+  const trusted = new Map<string, Trust>()
+  const running = new Map<string, Promise<Verdict>>()
+
+  function remember (pair: string, mark: string, user: User): void {
+    const oldest = trusted.keys().next()
+    if (trusted.size >= TRUSTED_MAX && oldest.done !== true) trusted.delete(oldest.value)
+    trusted.set(pair, { mark, userId: user.id, hash: user.password_hash ?? '', until: Date.now() + TRUST_MS })
+  }
+
+  async function findTrusted (pair: string, mark: string, username: string): Promise<User | null> {
+    const known = trusted.get(pair)
+    if (known === undefined) return null
+    if (known.until < Date.now() || known.mark !== mark) {
+      // Another password: while it lasted, the trust would tell right guesses without counting wrong ones.
+      trusted.delete(pair)
+      return null
+    }
+    const user = await app.orm.em.fork().findOne(User, { id: known.userId })
+    if (user === null || !user.enabled || user.password_hash !== known.hash) return null
+    return user.username === username.toLowerCase() ? user : null
+  }
+
+  /** An app that opens with twenty calls at once is checked once, and a wrong password of its counts once. */
+  function checkOnce (key: string, check: () => Promise<Verdict>): Promise<Verdict> {
+    const former = running.get(key)
+    if (former !== undefined) return former
+    const verdict = check().finally(() => { running.delete(key) })
+    running.set(key, verdict)
+    return verdict
+  }
+
+  async function authenticate ({ authorization, address }: Presented): Promise<Caller | null> {
+    const basic = readBasic(authorization)
+    if (basic === null) return null
+    const { pair } = signInKeys(basic.username, address)
+    const mark = app.secrets.sign('basic', basic.password)
+    let user = await findTrusted(pair, mark, basic.username)
+    if (user === null) {
+      const verdict = await checkOnce(`${pair} ${mark}`, () => signIn.check({ ...basic, address }))
+      if (verdict.status !== 'right') return null
+      user = verdict.user
+      remember(pair, mark, user)
+    }
+    await noteActivity(app.pg, { id: user.id, last_active: user.last_active?.getTime() ?? null })
+    return await app.permissions.toCaller(user, { credential: 'basic' })
+  }
+
+  return { name: 'basic', order: 20, opensSockets: false, authenticate }
+}

@@ -1,0 +1,32 @@
+import type { FastifyInstance } from 'fastify'
+import type { AuthScheme, Caller, Presented } from '../../../core/access/auth.ts'
+import { scopesOf } from '../../../core/access/grants.ts'
+import type { Scope } from '../../../core/access/scopes.ts'
+import { loadGuestAccess } from '../../permissions/access-rows.ts'
+
+/** No account has this id. */
+const KIOSK_ID = -1
+/** What a guest may hold at most; of these it holds what the default group grants. */
+const KIOSK_SCOPES: ReadonlySet<Scope> = new Set<Scope>(['me.read', 'roms.read', 'platforms.read', 'assets.read',
+  'devices.read', 'firmware.read', 'roms.user.read', 'collections.read', 'playlists.read'])
+
+/** In kiosk mode whoever comes without credentials is a guest who may read. Wrong credentials are still refused. */
+export function createKioskScheme (app: FastifyInstance): AuthScheme {
+  async function authenticate ({ authorization }: Presented): Promise<Caller | null> {
+    if (authorization !== undefined) return null
+    const access = await loadGuestAccess(app.pg)
+    return {
+      id: KIOSK_ID,
+      username: 'kiosk',
+      role: 'user',
+      access,
+      scopes: new Set(scopesOf(access).filter((scope) => KIOSK_SCOPES.has(scope))),
+      credential: 'kiosk',
+      session_id: null,
+      token_id: null,
+      device_id: null,
+      password_mark: ''
+    }
+  }
+  return { name: 'kiosk', order: 90, opensSockets: false, authenticate }
+}

@@ -1,0 +1,128 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { LockMode } from '@mikro-orm/core'
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { FastifyInstance } from 'fastify'
+import type { AuthScheme, Caller, Presented } from '../../../core/access/auth.ts'
+import type { Config } from '../../../core/config/config.ts'
+import { inTransaction } from '../../../core/database/transaction.ts'
+import { ApiError, badRequest, forbidden } from '../../../core/errors.ts'
+import { isScope } from '../../../core/access/scopes.ts'
+import { isEqualSecret, sha256 } from '../../../core/access/secrets.ts'
+import { User } from '../../users/entities.ts'
+import { noteActivity } from '../activity-rows.ts'
+import { OneTimeToken } from '../entities.ts'
+import type { Claims, Jwts } from '../jwt.ts'
+import type { TokenForm, TokenView } from '../schemas.ts'
+import type { SignIn } from './sign-in.ts'
+
+const JWT = /^bearer +([\w-]+\.[\w-]+\.[\w-]+)$/i
+const badRefresh = () => new ApiError('NOT_AUTHENTICATED', 'The refresh token is invalid, expired or used; sign in again')
+
+/** A sign-in by OAuth2. While it lasts one refresh token of it is unspent; without that its access tokens are void. */
+interface Grant { user: User, scopes: string, sid: string }
+
+/** Sign-in for programs: short-lived access tokens, and refresh tokens that are good for one use. */
+export function createOauth (app: FastifyInstance, config: Config, jwts: Jwts, signIn: SignIn) {
+  const {
+    oauth_access_token_expire_seconds: accessSeconds, oauth_refresh_token_expire_seconds: refreshSeconds
+  } = config.auth
+  const markOf = (user: User) => app.secrets.sign('password-mark', `${user.id}\n${user.password_hash ?? ''}`).slice(0, 22)
+  const isMarked = (claims: Claims, user: User) => isEqualSecret(claims.pwd ?? '', markOf(user))
+
+  async function issue (em: EntityManager, { user, scopes, sid }: Grant): Promise<TokenView> {
+    const jti = randomBytes(32).toString('base64url')
+    const claims = { sub: user.username, scopes, sid, pwd: markOf(user) }
+    await em.insert(OneTimeToken, {
+      token_hash: sha256(jti),
+      purpose: 'refresh',
+      user: user.id,
+      data: { sid },
+      // The row also stands for the access token, however the two lifetimes are set.
+      expires_at: new Date(Date.now() + Math.max(accessSeconds, refreshSeconds) * 1_000)
+    })
+    return {
+      access_token: await jwts.sign('access', claims, accessSeconds),
+      token_type: 'bearer',
+      expires: accessSeconds,
+      expires_in: accessSeconds,
+      refresh_token: await jwts.sign('refresh', { ...claims, jti }, refreshSeconds),
+      refresh_expires: refreshSeconds,
+      scope: scopes
+    }
+  }
+
+  async function findScopes (user: User, wanted: string): Promise<string> {
+    const names = [...new Set(wanted.split(/\s+/).filter(Boolean))]
+    const held = (await app.permissions.toCaller(user, { credential: 'oauth' })).scopes
+    const lacking = names.filter((name) => !isScope(name) || !held.has(name))
+    if (lacking.length > 0) throw forbidden(`You do not hold the scopes: ${lacking.join(', ').slice(0, 300)}`)
+    return names.join(' ')
+  }
+
+  async function grantPassword (em: EntityManager, form: TokenForm, address: string): Promise<TokenView> {
+    const { username, password, scope = '' } = form
+    if (username === undefined || password === undefined) throw badRequest('Send username and password')
+    const verdict = await signIn.check({ username, password, address })
+    if (verdict.status === 'disabled') throw forbidden('The account is disabled')
+    if (verdict.status === 'wrong') throw new ApiError('BAD_CREDENTIALS')
+    const { user } = verdict
+    const view = await issue(em, { user, scopes: await findScopes(user, scope), sid: randomUUID() })
+    await app.audit.record({ event: 'sign_in.succeeded', user, address, details: { by: 'oauth' } })
+    return view
+  }
+
+  /** A refresh token that comes again was stolen, then or now: the whole sign-in ends. */
+  async function endStolen (em: EntityManager, { sub, sid = '' }: Claims, address: string): Promise<void> {
+    const user = await em.findOne(User, { username: sub })
+    if (user === null) return
+    const ended = await em.nativeDelete(OneTimeToken, { user: user.id, purpose: 'refresh', data: { sid } })
+    if (ended === 0) return
+    await app.audit.record({ event: 'token.revoked', user, address, details: { reason: 'refresh token used twice' } })
+  }
+
+  async function grantRefresh (em: EntityManager, form: TokenForm, address: string): Promise<TokenView> {
+    if (form.refresh_token === undefined) throw badRequest('Send refresh_token')
+    const claims = await jwts.read('refresh', form.refresh_token)
+    const { jti, sid } = claims ?? {}
+    if (claims === null || jti === undefined || sid === undefined) throw badRefresh()
+    const view = await inTransaction(em, async (tx) => {
+      // Until this ends nobody can sign the user out everywhere, and so miss the token that is about to be made.
+      const user = await tx.findOne(User, { username: claims.sub }, { lockMode: LockMode.PESSIMISTIC_WRITE })
+      if (user === null || !user.enabled || !isMarked(claims, user)) return null
+      // Of several processes that try, one deletes the row.
+      const isUnspent = await tx.nativeDelete(OneTimeToken, { token_hash: sha256(jti), purpose: 'refresh' }) === 1
+      if (!isUnspent) return 'spent'
+      return await issue(tx, { user, scopes: claims.scopes ?? '', sid })
+    })
+    if (view === 'spent') await endStolen(em, claims, address)
+    if (view === 'spent' || view === null) throw badRefresh()
+    return view
+  }
+
+  async function authenticate ({ authorization }: Presented): Promise<Caller | null> {
+    const token = JWT.exec(authorization ?? '')?.[1]
+    const claims = token === undefined ? null : await jwts.read('access', token)
+    if (claims === null || claims.sid === undefined) return null
+    const em = app.orm.em.fork()
+    const user = await em.findOne(User, { username: claims.sub })
+    if (user === null || !user.enabled || !isMarked(claims, user)) return null
+    const isLive = await em.count(OneTimeToken, { user: user.id, purpose: 'refresh', data: { sid: claims.sid } }) > 0
+    if (!isLive) return null
+    await noteActivity(app.pg, { id: user.id, last_active: user.last_active?.getTime() ?? null })
+    return await app.permissions.toCaller(user, { credential: 'oauth', scopes: (claims.scopes ?? '').split(' ') })
+  }
+
+  const scheme: AuthScheme = { name: 'oauth', order: 40, opensSockets: false, authenticate }
+
+  return {
+    scheme,
+
+    /** @throws ApiError BAD_REQUEST, BAD_CREDENTIALS, NOT_AUTHENTICATED, FORBIDDEN or TOO_MANY_REQUESTS. */
+    async grant (em: EntityManager, form: TokenForm, address: string): Promise<TokenView> {
+      const type = form.grant_type ?? 'password'
+      if (type === 'password') return await grantPassword(em, form, address)
+      if (type === 'refresh_token') return await grantRefresh(em, form, address)
+      throw badRequest(`Grant type '${type.slice(0, 50)}' is not offered; use password or refresh_token`)
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import type { FastifyInstance } from 'fastify'
+import { ApiError } from '../../../core/errors.ts'
+import { networkOf } from '../../../core/config/networks.ts'
+import { User } from '../../users/entities.ts'
+import { verifyPassword } from '../passwords/passwords.ts'
+import { HOUR_SECONDS, type SignInKeys, signInKeys, signInLimits } from '../throttle/limits.ts'
+import { createThrottle, tooMany } from '../throttle/throttle-rows.ts'
+import { createTurns } from '../throttle/turns.ts'
+
+/** Sign-ins that wait for their turn at one address: more than a household, less than what would fill the memory. */
+const WAITING_MAX = 32
+const USERNAME_MAX = 255
+
+/** What somebody claims to be. */
+export interface Claim { username: string, password: string, address: string }
+/** A disabled account with the right password is told apart by those who may say so. */
+export type Verdict = { status: 'right', user: User } | { status: 'disabled' } | { status: 'wrong' }
+
+/** Checks usernames and passwords, and makes those wait who guess. */
+export function createSignIn (app: FastifyInstance) {
+  const throttle = createThrottle(app.pg)
+  const inTurn = createTurns(WAITING_MAX)
+
+  async function findUser (username: string): Promise<User | null> {
+    // No account has such a name, and the database refuses to look for it.
+    if (username.includes('\0')) return null
+    return await app.orm.em.fork().findOne(User, { username: username.toLowerCase() })
+  }
+
+  async function noteFailure ({ username, address }: Claim, keys: SignInKeys, accountFailures: number): Promise<void> {
+    const name = username.replaceAll('\0', '').slice(0, USERNAME_MAX)
+    // Programs that ban addresses look for exactly this line.
+    app.log.warn({ username: name, address }, 'sign-in failed')
+    const wait = await throttle.fail(signInLimits(keys, accountFailures))
+    await app.audit.record({ event: 'sign_in.failed', username: name, address })
+    if (wait === 0) return
+    await app.audit.record({ event: 'sign_in.throttled', username: name, address, details: { wait_seconds: wait } })
+  }
+
+  async function judge (claim: Claim): Promise<Verdict> {
+    const keys = signInKeys(claim.username, claim.address)
+    const tries = await throttle.read(Object.values(keys), HOUR_SECONDS)
+    const wait = Math.max(tries.get(keys.address)?.wait_seconds ?? 0, tries.get(keys.pair)?.wait_seconds ?? 0)
+    if (wait > 0) throw tooMany(wait)
+    const user = await findUser(claim.username)
+    const isRight = await verifyPassword(user?.password_hash ?? null, claim.password)
+    if (user === null || !isRight || !user.enabled) {
+      await noteFailure(claim, keys, tries.get(keys.account)?.count ?? 0)
+      return { status: isRight ? 'disabled' : 'wrong' }
+    }
+    // Their own typing errors, but not what the address tried on others.
+    if (tries.has(keys.pair)) await throttle.forgive(keys.pair, keys.address)
+    return { status: 'right', user }
+  }
+
+  /**
+   * One after the other from each address: what came of a try is known before the next, so that many right ones at once
+   * are never taken for guessing, and many wrong ones are not checked all together.
+   *
+   * @throws ApiError TOO_MANY_REQUESTS while the address has to wait.
+   */
+  const check = async (claim: Claim): Promise<Verdict> =>
+    await inTurn(networkOf(claim.address), async () => await judge(claim))
+
+  return {
+    check,
+
+    /** @throws ApiError BAD_CREDENTIALS, the same for an unknown name, a wrong password and a disabled account. */
+    async checkOrRefuse (claim: Claim): Promise<User> {
+      const verdict = await check(claim)
+      if (verdict.status !== 'right') throw new ApiError('BAD_CREDENTIALS')
+      return verdict.user
+    }
+  }
+}
+export type SignIn = ReturnType<typeof createSignIn>

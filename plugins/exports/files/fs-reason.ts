@@ -1,0 +1,32 @@
+import { errorCode } from '../../../core/files/fs-error.ts'
+
+const LONGEST_REASON = 1_000
+
+/** Whether nothing more can be written to that disk, whatever the file. */
+export const isDiskFull = (err: unknown) => ['ENOSPC', 'EDQUOT', 'NO_FREE_SPACE'].includes(errorCode(err))
+
+/** Whether the folder itself takes no files, so that the next one would fail alike. */
+export const isNotWritable = (err: unknown) => ['EROFS', 'EACCES', 'EPERM'].includes(errorCode(err))
+
+/** What is wrong with writing into a folder and what to do about it. */
+export function describeWriteError (err: unknown, folder: string): string {
+  const place = JSON.stringify(folder)
+  switch (errorCode(err)) {
+    case 'EROFS': return `The folder ${place} is read-only. Mount the library writable (in Docker without ":ro") and export again.`
+    case 'EACCES':
+    case 'EPERM': return `No permission to write in the folder ${place}. Let the server's user write there and export again.`
+    case 'ENOSPC': return `The disk that holds ${place} is full. Free some space and export again.`
+    case 'NO_FREE_SPACE': return `Less than 1 GiB is free on the disk that holds ${place}. Free some space and export again.`
+    case 'EDQUOT': return `The quota of the disk that holds ${place} is used up. Free some space and export again.`
+    case 'ENAMETOOLONG': return `The name is too long for the disk that holds ${place}. Shorten the ROM's name and scan again.`
+    case 'ENOTDIR':
+    case 'EEXIST': return `${place} is no folder, or one above it is none. Rename what is in the way and export again.`
+    default: return toReason(err)
+  }
+}
+
+/** An error's message in a form that any database and any reader takes. */
+export function toReason (err: unknown): string {
+  const message = err instanceof Error ? err.message : String(err)
+  return message.replaceAll('\0', '').slice(0, LONGEST_REASON).toWellFormed()
+}

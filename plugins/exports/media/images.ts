@@ -1,0 +1,44 @@
+import type { FileHandle } from 'node:fs/promises'
+import type { Sharp } from 'sharp'
+import { openImage } from '../../resources/image.ts'
+
+const JPEG_QUALITY = 90
+const HEAD_BYTES = 16
+
+const SIGNATURES: readonly [type: ImageType, offset: number, bytes: string][] = [
+  ['png', 0, '\x89PNG\r\n\x1a\n'],
+  ['jpg', 0, '\xff\xd8\xff'],
+  ['other', 0, 'GIF8'],
+  ['other', 8, 'WEBP'],
+  ['other', 4, 'ftyp'],
+  ['other', 0, 'II*\0'],
+  ['other', 0, 'MM\0*']
+]
+
+/** What a picture's content is, whatever its name says: one that every frontend shows, or one to convert. */
+export type ImageType = 'png' | 'jpg' | 'other'
+
+/** Null when the content is no picture of a kind that is stored here. */
+export async function readImageType (handle: FileHandle): Promise<ImageType | null> {
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0)
+  const head = buffer.toString('latin1', 0, bytesRead)
+  return SIGNATURES.find(([, offset, bytes]) => head.startsWith(bytes, offset))?.[0] ?? null
+}
+
+/**
+ * The picture as PNG when it has transparent parts, else as JPEG; of an animation the first frame.
+ *
+ * @throws Error when it cannot be decoded or has more than 50 million pixels.
+ */
+export async function convertImage (content: Buffer): Promise<{ extension: '.png' | '.jpg', bytes: Buffer }> {
+  const image = (await openImage(content)).autoOrient()
+  return await isTransparent(image)
+    ? { extension: '.png', bytes: await image.png().toBuffer() }
+    : { extension: '.jpg', bytes: await image.jpeg({ quality: JPEG_QUALITY }).toBuffer() }
+}
+
+/** Many pictures have an alpha channel and no transparent pixel; only those with one are looked through. */
+async function isTransparent (image: Sharp): Promise<boolean> {
+  const { hasAlpha } = await image.metadata()
+  return hasAlpha && !(await image.clone().stats()).isOpaque
+}

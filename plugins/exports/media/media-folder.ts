@@ -1,0 +1,60 @@
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { requireFreeSpace } from '../../../core/files/free-space.ts'
+import { errorCode } from '../../../core/files/fs-error.ts'
+import { isPresent, resolveInside } from '../../../core/files/safe-path.ts'
+import { linkOrCopy } from '../files/link-or-copy.ts'
+import { temporaryPath } from '../files/text-file.ts'
+
+/** What a medium is made of: the file itself, or bytes it was converted to. */
+export type Content = { file: string } | { bytes: Buffer }
+
+/** A folder of media beside the ROMs. It comes into being with its first file. */
+export interface MediaFolder {
+  /** Relative to the platform folder. */
+  path: string
+  /** Absolute, without symbolic links. */
+  real: string
+  names: Set<string>
+  exists: boolean
+}
+
+/** @throws PathRefusedError when a symbolic link leads out of the platform's folder. */
+export async function openMediaFolder (root: string, path: string): Promise<MediaFolder> {
+  const real = await resolveInside(root, path)
+  try {
+    return { path, real, names: new Set(await readdir(real)), exists: true }
+  } catch (err) {
+    if (errorCode(err) !== 'ENOENT') throw err
+    return { path, real, names: new Set(), exists: false }
+  }
+}
+
+/**
+ * Puts a file into the folder in one step.
+ *
+ * @param replaces whether a file of that name may be there and goes
+ * @returns false when one is there that must stay
+ */
+export async function putFile (
+  folder: MediaFolder, name: string, content: Content, replaces: boolean
+): Promise<boolean> {
+  const target = join(folder.real, name)
+  if (!folder.exists) await mkdir(folder.real, { recursive: true })
+  folder.exists = true
+  // On a disk that ignores case the listing did not tell.
+  if (!replaces && await isPresent(target)) return false
+  const temporary = temporaryPath(folder.real)
+  try {
+    if ('file' in content) await linkOrCopy(content.file, temporary)
+    else {
+      await requireFreeSpace(folder.real, content.bytes.length)
+      await writeFile(temporary, content.bytes, { flag: 'wx' })
+    }
+    await rename(temporary, target)
+  } finally {
+    await rm(temporary, { force: true })
+  }
+  folder.names.add(name)
+  return true
+}

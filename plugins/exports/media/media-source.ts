@@ -1,0 +1,59 @@
+import { stat } from 'node:fs/promises'
+import { join, posix } from 'node:path'
+import type { MediaKind } from '@svc/plugin-sdk'
+import { ApiError } from '../../../core/errors.ts'
+import { errorCode } from '../../../core/files/fs-error.ts'
+import { openInside, resolveInside, safeRelativePath } from '../../../core/files/safe-path.ts'
+import { convertImage, readImageType } from './images.ts'
+import type { Content } from './media-folder.ts'
+import type { MediaSource } from './media-records.ts'
+
+/** What frontends look for, in their order. */
+const IMAGES = ['.png', '.jpg']
+const FILMS = ['.mp4', '.mkv', '.avi', '.wmv', '.mov', '.webm', '.m4v']
+const DOCUMENTS = ['.pdf', '.cbz']
+const EXTENSIONS: Partial<Record<MediaKind, readonly string[]>> = {
+  video: FILMS, video_normalized: FILMS, manual: DOCUMENTS
+}
+
+/** The extensions a medium of that kind may have beside the ROMs. */
+export const extensionsOf = (kind: MediaKind) => EXTENSIONS[kind] ?? IMAGES
+
+/** @throws ApiError EXPORT_FAILED when there is no such file any more, PathRefusedError when it is not a resource. */
+export async function findSource (resourcesDir: string, path: string): Promise<MediaSource> {
+  try {
+    return { path, stats: await stat(join(resourcesDir, safeRelativePath(path))) }
+  } catch (err) {
+    if (errorCode(err) !== 'ENOENT') throw err
+    throw new ApiError('EXPORT_FAILED', `The server has lost its file ${JSON.stringify(path)}. Scan again to fetch it.`,
+      { cause: err })
+  }
+}
+
+/** @throws ApiError EXPORT_FAILED when the file is not what its kind wants, Error when it cannot be read. */
+export async function readContent (
+  resourcesDir: string, kind: MediaKind, { path }: MediaSource
+): Promise<{ content: Content, extension: string }> {
+  if (extensionsOf(kind) === IMAGES) return await readImage(resourcesDir, path)
+  const extension = posix.extname(path).toLowerCase()
+  if (!extensionsOf(kind).includes(extension)) {
+    throw new ApiError('EXPORT_FAILED',
+      `The file ${JSON.stringify(path)} is no ${kind} that frontends show: ${extensionsOf(kind).join(', ')}`)
+  }
+  return { content: { file: await resolveInside(resourcesDir, path) }, extension }
+}
+
+async function readImage (resourcesDir: string, path: string): Promise<{ content: Content, extension: string }> {
+  const file = await resolveInside(resourcesDir, path)
+  const handle = await openInside(resourcesDir, path)
+  try {
+    const type = await readImageType(handle)
+    if (type === null) throw new ApiError('EXPORT_FAILED', `The file ${JSON.stringify(path)} is no picture`)
+    if (type !== 'other') return { content: { file }, extension: `.${type}` }
+    // Not by its path: sharp would take a file it has seen before for unchanged.
+    const { extension, bytes } = await convertImage(await handle.readFile())
+    return { content: { bytes }, extension }
+  } finally {
+    await handle.close()
+  }
+}

@@ -1,0 +1,149 @@
+import { lstat, rm } from 'node:fs/promises'
+import { join, posix } from 'node:path'
+import type { MediaKind } from '@svc/plugin-sdk'
+import { ApiError } from '../../../core/errors.ts'
+import { describeWriteError, isDiskFull, isNotWritable, toReason } from '../files/fs-reason.ts'
+import type { GameDraft } from '../platform/games.ts'
+import { type MediaFolder, openMediaFolder, putFile } from './media-folder.ts'
+import type { MediaRecords, MediaSource } from './media-records.ts'
+import { extensionsOf, findSource, readContent } from './media-source.ts'
+import type { MediaError } from '../schemas.ts'
+
+/** The medium that a folder holds for a game. */
+export interface PlacedMedium {
+  kind: MediaKind
+  /** Relative to the platform folder. */
+  path: string
+}
+
+/** Folder, relative to the platform's → the kinds it may hold; of a game it holds the first that there is. */
+export type MediaFolders = ReadonlyMap<string, readonly MediaKind[]>
+
+export interface MediaOptions {
+  /** The platform's folder, without symbolic links. */
+  root: string
+  resourcesDir: string
+  folders: MediaFolders
+  records: MediaRecords
+}
+
+export interface MediaPlacer {
+  /**
+   * Puts a game's media beside the ROMs; what cannot be put there is left out and reported.
+   *
+   * @returns what each folder holds of the game
+   * @throws the file system's error when the disk is full.
+   */
+  place (draft: GameDraft): Promise<Map<string, PlacedMedium>>
+  errors: readonly MediaError[]
+}
+
+const ERRORS_MAX = 100
+
+/** Places one platform's media during one export. */
+export function createMediaPlacer ({ root, resourcesDir, folders, records }: MediaOptions): MediaPlacer {
+  const opened = new Map<string, Promise<MediaFolder | null>>()
+  const closed = new Set<MediaFolder>()
+  /** Two ROMs that differ in their extension share one name: it belongs to the first that has such a medium. */
+  const claims = new Map<string, Promise<PlacedMedium | null>>()
+  const errors: MediaError[] = []
+
+  function report (path: string, reason: string): void {
+    if (errors.length < ERRORS_MAX) errors.push({ path, reason })
+  }
+
+  function openFolder (path: string): Promise<MediaFolder | null> {
+    const folder = opened.get(path) ?? openMediaFolder(root, path).catch((err: unknown) => {
+      report(path, describeWriteError(err, join(root, path)))
+      return null
+    })
+    opened.set(path, folder)
+    return folder
+  }
+
+  async function write (
+    folder: MediaFolder, stem: string, kind: MediaKind, source: MediaSource, stale: readonly string[]
+  ): Promise<string> {
+    const { content, extension } = await readContent(resourcesDir, kind, source)
+    const name = stem + extension
+    try {
+      if (!await putFile(folder, name, content, stale.includes(name))) return name
+      records.set(posix.join(folder.path, name), await lstat(join(folder.real, name)), source)
+      // Its predecessor under another extension: a frontend might find that first.
+      for (const old of stale.filter((other) => other !== name)) {
+        await rm(join(folder.real, old))
+        records.delete(posix.join(folder.path, old))
+      }
+      return name
+    } catch (err) {
+      if (isDiskFull(err)) throw err
+      if (isNotWritable(err)) closed.add(folder)
+      throw new ApiError('EXPORT_FAILED', describeWriteError(err, folder.real), { cause: err })
+    }
+  }
+
+  /** @returns the name of the file that is now there; null when there is none. */
+  async function placeFile (folder: MediaFolder, stem: string, kind: MediaKind, path: string): Promise<string | null> {
+    const source = await findSource(resourcesDir, path)
+    const names = extensionsOf(kind).map((extension) => stem + extension).filter((name) => folder.names.has(name))
+    for (const name of names) {
+      if (await mayStay(folder, name, source, records)) return name
+    }
+    return closed.has(folder) ? null : await write(folder, stem, kind, source, names)
+  }
+
+  async function placeFirst (folderPath: string, kinds: readonly MediaKind[], draft: GameDraft) {
+    const { dir, base } = posix.parse(draft.stem)
+    const folder = await openFolder(posix.join(folderPath, dir))
+    for (const kind of folder === null ? [] : kinds) {
+      const source = draft.sources.get(kind)
+      if (folder === null || source === undefined) continue
+      try {
+        const name = await placeFile(folder, base, kind, source)
+        if (name !== null) return { kind, path: posix.join(folder.path, name) }
+      } catch (err) {
+        if (isDiskFull(err)) throw err
+        report(posix.join(folder.path, base), toReason(err))
+      }
+    }
+    return null
+  }
+
+  function claim (folderPath: string, kinds: readonly MediaKind[], draft: GameDraft): Promise<PlacedMedium | null> {
+    const name = posix.join(folderPath, draft.stem)
+    const earlier = claims.get(name) ?? Promise.resolve(null)
+    const placed = earlier.then((medium) => medium ?? placeFirst(folderPath, kinds, draft))
+    claims.set(name, placed)
+    return placed
+  }
+
+  return {
+    errors,
+    async place (draft) {
+      const wanted = [...folders].filter(([, kinds]) => kinds.some((kind) => draft.sources.has(kind)))
+      const placed = new Map<string, PlacedMedium>()
+      for (const [folderPath, kinds] of wanted) {
+        const medium = await claim(folderPath, kinds, draft)
+        if (medium !== null) placed.set(folderPath, medium)
+      }
+      return placed
+    }
+  }
+}
+
+/** Whether a file that is there is someone else's, or ours and up to date. */
+async function mayStay (
+  folder: MediaFolder, name: string, source: MediaSource, records: MediaRecords
+): Promise<boolean> {
+  const path = posix.join(folder.path, name)
+  const found = await lstat(join(folder.real, name))
+  if (found.ino === source.stats.ino && found.dev === source.stats.dev) {
+    if (!records.isOwn(path, found) || !records.isMadeOf(path, source)) records.set(path, found, source)
+    return true
+  }
+  // An empty file is what a power cut leaves of a copy.
+  if (found.isFile() && found.size === 0) return false
+  if (records.isOwn(path, found)) return records.isMadeOf(path, source)
+  records.delete(path)
+  return true
+}

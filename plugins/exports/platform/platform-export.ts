@@ -1,0 +1,213 @@
+import { dirname, join } from 'node:path'
+import type { Cache, ExportGame, ExportPlatform, ExportResult, ExporterDefinition, MediaKind } from '@svc/plugin-sdk'
+import { Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import type pg from 'pg'
+import type { Config } from '../../../core/config/config.ts'
+import { ApiError } from '../../../core/errors.ts'
+import { realLibraryDirectory, reasonOf } from '../../library/directory.ts'
+import { errorCode } from '../../../core/files/fs-error.ts'
+import { isInside, safeName, safeRelativePath } from '../../../core/files/safe-path.ts'
+import { type Structure, platformRoot, romsPath } from '../../library/structure.ts'
+import { readPreferences } from '../../../core/loader/context.ts'
+import { limitTime } from '../../../core/loader/limit-time.ts'
+import { createMemo } from '../../../core/loader/memo.ts'
+import type { Loaded } from '../../../core/loader/registry.ts'
+import { describeWriteError, toReason } from '../files/fs-reason.ts'
+import { type GameDraft, readGames } from './games.ts'
+import { type MediaFolders, type MediaPlacer, type PlacedMedium, createMediaPlacer } from '../media/media.ts'
+import { loadMediaRecords } from '../media/media-records.ts'
+import { type ExportOutcome, type MediaError, type SkippedRom, SkippedRomSchema } from '../schemas.ts'
+import { type TextFile, readTextFile, replaceTextFile } from '../files/text-file.ts'
+
+export type LoadedExporter = Loaded<ExporterDefinition>
+export interface PlatformRow extends ExportPlatform { id: number }
+
+export interface PlatformServices {
+  config: Config
+  pool: pg.Pool
+  /** Where it is kept which media are ours. */
+  cache: Cache
+  structure: Structure
+}
+
+/** What all exporters of a platform are given alike. */
+interface Library {
+  root: string
+  games: { draft: GameDraft, placed: ReadonlyMap<string, PlacedMedium> }[]
+  skipped: SkippedRom[]
+  media_errors: readonly MediaError[]
+}
+
+const RENDER_TIMEOUT_MS = 120_000
+const GAMES_AT_ONCE = 16
+const ExportResultSchema = Type.Object({ text: Type.String(), skipped: Type.Array(SkippedRomSchema) })
+
+/** Why the host cannot write an exporter's files; null when it can. */
+export function findObstacle ({ definition }: LoadedExporter): string | null {
+  try {
+    safeName(definition.fileName)
+    mediaOf(definition)
+    return null
+  } catch (err) {
+    return toReason(err)
+  }
+}
+
+/**
+ * Which kinds of media go into which folder. The kinds of a folder are those of all exporters, so that it holds the
+ * same whichever of them is run.
+ */
+export function listMediaFolders (wanted: readonly LoadedExporter[], all: Iterable<LoadedExporter>): MediaFolders {
+  const names = new Set(wanted.flatMap(({ definition }) => mediaOf(definition).map(([, folder]) => folder)))
+  const folders = new Map<string, MediaKind[]>()
+  for (const { definition } of [...wanted, ...all]) {
+    for (const [kind, folder] of mediaOf(definition)) {
+      const kinds = folders.get(folder) ?? []
+      if (names.has(folder) && !kinds.includes(kind)) folders.set(folder, [...kinds, kind])
+    }
+  }
+  return folders
+}
+
+function mediaOf ({ media }: ExporterDefinition): [MediaKind, string][] {
+  return Object.entries(media).map(([kind, folder]) => [kind as MediaKind, safeRelativePath(folder)])
+}
+
+/** The file an exporter writes for a platform, as the library's owner knows it. */
+export function exportPath (config: Config, structure: Structure, platform: ExportPlatform, fileName: string): string {
+  return join(config.library_dir, romsPath(structure, platform.fs_slug), fileName)
+}
+
+/**
+ * Writes the files of some exporters for one platform. What goes wrong is in the outcome.
+ *
+ * @throws only the signal's reason once it is aborted.
+ */
+export async function exportPlatform (
+  services: PlatformServices, platform: PlatformRow, exporters: readonly LoadedExporter[], folders: MediaFolders,
+  signal: AbortSignal
+): Promise<ExportOutcome> {
+  const { config, structure } = services
+  const outcome: ExportOutcome = { files: [], errors: [] }
+  const pathOf = ({ definition }: LoadedExporter) => exportPath(config, structure, platform, definition.fileName)
+  const fail = (exporter: LoadedExporter, err: unknown) => {
+    signal.throwIfAborted()
+    const path = pathOf(exporter)
+    const reason = describeWriteError(err, dirname(path))
+    outcome.errors.push({ exporter: exporter.key, platform: platform.slug, path, reason })
+  }
+  let library: Library
+  try {
+    library = await prepare(services, platform, folders, signal)
+  } catch (err) {
+    exporters.forEach((exporter) => { fail(exporter, err) })
+    return outcome
+  }
+  for (const exporter of exporters) {
+    try {
+      const facts = await exportFile(services, platform, exporter, library, signal)
+      outcome.files.push({ exporter: exporter.key, platform: platform.slug, path: pathOf(exporter), ...facts })
+    } catch (err) {
+      fail(exporter, err)
+    }
+  }
+  return outcome
+}
+
+async function prepare (
+  { config, pool, cache, structure }: PlatformServices, platform: PlatformRow, folders: MediaFolders,
+  signal: AbortSignal
+): Promise<Library> {
+  const root = await openPlatformFolder(config, structure, platform)
+  const records = await loadMediaRecords(cache, platform.id)
+  const resourcesDir = join(config.data_dir, 'resources')
+  const placer = createMediaPlacer({ root, resourcesDir, folders, records })
+  const library: Library = { root, games: [], skipped: [], media_errors: placer.errors }
+  try {
+    for await (const page of readGames(pool, platform.id, romsPath(structure, platform.fs_slug))) {
+      library.games.push(...await placeAll(placer, page.drafts, signal))
+      library.skipped.push(...page.skipped)
+    }
+    return library
+  } finally {
+    await records.save()
+  }
+}
+
+/** @throws LibraryUnreadableError when it is not there; ApiError EXPORT_FAILED when it is the library. */
+async function openPlatformFolder (
+  config: Config, structure: Structure, { fs_slug: fsSlug }: PlatformRow
+): Promise<string> {
+  const root = await platformRoot(config.library_dir, structure, fsSlug)
+  if (!isInside(root, await realLibraryDirectory(config.library_dir))) return root
+  throw new ApiError('EXPORT_FAILED', `The folder of the platform '${fsSlug}' is a link to the library itself. ` +
+    'Let it lead to a folder that holds only this platform.')
+}
+
+async function placeAll (
+  placer: MediaPlacer, drafts: readonly GameDraft[], signal: AbortSignal
+): Promise<Library['games']> {
+  const games: Library['games'] = []
+  for (let start = 0; start < drafts.length; start += GAMES_AT_ONCE) {
+    signal.throwIfAborted()
+    const batch = drafts.slice(start, start + GAMES_AT_ONCE)
+    // All have to end before an error is passed on: nothing may be written after that.
+    const results = await Promise.allSettled(batch.map(async (draft) => ({ draft, placed: await placer.place(draft) })))
+    for (const result of results) {
+      if (result.status === 'rejected') throw result.reason
+      games.push(result.value)
+    }
+  }
+  return games
+}
+
+async function exportFile (
+  { config }: PlatformServices, platform: PlatformRow, exporter: LoadedExporter, library: Library, signal: AbortSignal
+) {
+  const { definition } = exporter
+  const games = library.games.map(({ draft, placed }) => ({ ...draft.game, media: pickMedia(definition, placed) }))
+  const file = await readExisting(library.root, safeName(definition.fileName))
+  const result = await render(exporter, config, platform, games, file.text, signal)
+  const written = await replaceTextFile(file, result.text.toWellFormed())
+  const skipped = result.skipped.map(({ rom_id: id, reason }) => ({ rom_id: id, reason: toReason(reason) }))
+  return {
+    written,
+    games: games.length - skipped.length,
+    media_files: games.reduce((sum, { media }) => sum + Object.keys(media).length, 0),
+    skipped: [...library.skipped, ...skipped],
+    media_errors: [...library.media_errors]
+  }
+}
+
+function pickMedia (definition: ExporterDefinition, placed: ReadonlyMap<string, PlacedMedium>): ExportGame['media'] {
+  return Object.fromEntries(mediaOf(definition).flatMap(([kind, folder]) => {
+    const medium = placed.get(folder)
+    return medium?.kind === kind ? [[kind, medium.path]] : []
+  }))
+}
+
+async function readExisting (root: string, name: string): Promise<TextFile> {
+  try {
+    return await readTextFile(root, name)
+  } catch (err) {
+    if (err instanceof ApiError || errorCode(err) === '') throw err
+    throw new ApiError('EXPORT_FAILED', `${name} cannot be read: ${reasonOf(err)}. Correct that, or move the file away to ` +
+      'have a new one written.', { cause: err })
+  }
+}
+
+/** @throws whatever the exporter throws, TimeLimitError, and ApiError EXPORT_FAILED when it returns something else. */
+async function render (
+  exporter: LoadedExporter, config: Config, { slug, fs_slug: fsSlug, name }: PlatformRow,
+  games: readonly ExportGame[], existing: string | null, signal: AbortSignal
+): Promise<ExportResult> {
+  const { definition, key } = exporter
+  const result: unknown = await limitTime(`The exporter '${key}' did not answer within`, RENDER_TIMEOUT_MS, signal, async (limited) => {
+    const scope = { signal: limited, memo: createMemo(), preferences: readPreferences(config) }
+    const context = exporter.context(scope) as Parameters<typeof definition.render>[3]
+    return await definition.render({ slug, fs_slug: fsSlug, name }, games, existing, context)
+  })
+  if (Value.Check(ExportResultSchema, result)) return result
+  throw new ApiError('EXPORT_FAILED', `The exporter '${key}' did not return { text, skipped }; report it to its author`)
+}

@@ -1,0 +1,38 @@
+import pg from 'pg'
+import { lockPlatform } from '../rows.ts'
+
+/**
+ * Has one export at a time work in a platform's folder, on whichever machine it runs. The lock has a connection of its
+ * own: a pool's would run out while exports wait for each other.
+ *
+ * @throws the signal's reason once it is aborted.
+ */
+export async function withPlatformLock<T> (
+  pool: pg.Pool, platformId: number, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>
+): Promise<T> {
+  signal.throwIfAborted()
+  const { connectionString } = pool.options
+  const client = new pg.Client({ connectionString, application_name: 'svc-exports' })
+  const lost = new AbortController()
+  client.on('error', (err) => { lost.abort(err) })
+  await client.connect()
+  try {
+    await acquire(client, platformId, signal)
+    return await work(AbortSignal.any([signal, lost.signal]))
+  } finally {
+    // The lock ends with its connection.
+    await client.end()
+  }
+}
+
+async function acquire (client: pg.Client, platformId: number, signal: AbortSignal): Promise<void> {
+  const locked = lockPlatform(client, platformId)
+  const aborted = Promise.withResolvers<never>()
+  const abort = () => { aborted.reject(signal.reason) }
+  signal.addEventListener('abort', abort, { once: true })
+  try {
+    await Promise.race([locked, aborted.promise])
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
+}

@@ -1,0 +1,179 @@
+import { crc32 } from 'node:zlib'
+import type { Stats } from 'node:fs'
+import type { FileHandle } from 'node:fs/promises'
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { FastifyInstance } from 'fastify'
+import { sql } from 'kysely'
+import type { Config } from '../../../core/config/config.ts'
+import { badRequest, notFound } from '../../../core/errors.ts'
+import { formatOf } from '../../../core/archives/formats.ts'
+import type { Viewer } from '../../platforms/visibility.ts'
+import { createChecksums } from './checksums.ts'
+import { type Condition, every } from '../filters/conditions.ts'
+import { type FileRow, romTables, selectFile, selectFiles } from '../rows.ts'
+import { type StoredFile, openStoredFile } from './stored-files.ts'
+import { isRomVisible } from '../visibility.ts'
+import { type Zip, type ZipEntry, createZip } from './zip.ts'
+import { fileContent, textContent } from './zip-content.ts'
+
+/** What a download answers with. */
+export type Download =
+  | { kind: 'file', handle: FileHandle, type: string, disposition: { type: 'attachment' | 'inline', fileName: string } }
+  | { kind: 'zip', fileName: string, zip: Zip }
+
+interface RomPlace { id: number, fs_name: string, fs_path: string, is_folder: boolean, platform_fs_slug: string }
+
+const BINARY = 'application/octet-stream'
+const INLINE_CATEGORIES = new Set(['soundtrack'])
+const CONCURRENT_STATS = 16
+/** The database holds whole milliseconds. */
+const MTIME_ROUNDING_MS = 1
+
+/** @throws ApiError BAD_REQUEST for anything but whole numbers. */
+export function readIdList (name: string, text: string): number[] {
+  const parts = text.split(',').map((part) => part.trim()).filter(Boolean)
+  const wrong = parts.find((part) => !/^\d{1,9}$/.test(part))
+  if (wrong !== undefined) throw badRequest(`${name} must be ids with commas between them; '${wrong.slice(0, 50)}' is none`)
+  return [...new Set(parts.map(Number))]
+}
+
+const pathOf = (file: FileRow) => `${file.file_path}/${file.file_name}`
+const hasExtension = (name: string, extension: string) => name.toLowerCase().endsWith(extension)
+
+/** A playlist of the discs for emulators that need one: the cue sheets, else everything. */
+function createPlaylist (entries: readonly ZipEntry[]): string {
+  const names = entries.map((entry) => entry.name)
+  const cues = names.filter((name) => hasExtension(name, '.cue'))
+  return (cues.length > 0 ? cues : names).join('\n')
+}
+
+async function mapInBatches<In, Out> (items: readonly In[], map: (item: In) => Promise<Out>): Promise<Out[]> {
+  const results: Out[] = []
+  for (let start = 0; start < items.length; start += CONCURRENT_STATS) {
+    results.push(...await Promise.all(items.slice(start, start + CONCURRENT_STATS).map(map)))
+  }
+  return results
+}
+
+/** A file's own checksum, unless it changed since the scan; of archives the scan knows that of what they hold. */
+function scannedCrc (file: FileRow, { size, mtimeMs }: Stats): number | null {
+  const isSame = size === file.file_size_bytes && Math.abs(mtimeMs - file.last_modified) < MTIME_ROUNDING_MS
+  if (!isSame || file.crc_hash === '' || formatOf(file.file_name).kind !== 'plain') return null
+  return Number.parseInt(file.crc_hash, 16)
+}
+
+export function createDownloads (app: FastifyInstance, config: Config) {
+  const access = { stateOf: app.files.stateOf, createStream: app.files.createStream, checksums: createChecksums() }
+  const open = (file: StoredFile) => openStoredFile(config.library_dir, file)
+
+  async function selectPlaces (em: EntityManager, viewer: Viewer, condition: Condition): Promise<RomPlace[]> {
+    const { rows } = await sql<RomPlace>`
+      select r.id, r.fs_name, r.fs_path, r.is_folder, p.fs_slug as platform_fs_slug
+      from ${romTables(viewer?.id ?? null)} where ${every([isRomVisible(viewer), condition])}
+      order by r.name_sort_key, r.id`.execute(em.getKysely())
+    return rows
+  }
+
+  const toStored = (rom: RomPlace, file: FileRow): StoredFile => ({
+    file_name: file.file_name, file_path: file.file_path, fs_path: rom.fs_path, platform_fs_slug: rom.platform_fs_slug
+  })
+
+  /** Sizes come from the disk: those in the database may be out of date, and a zip names them up front. */
+  async function toEntry (rom: RomPlace, file: FileRow, name: string): Promise<ZipEntry> {
+    const stored = toStored(rom, file)
+    const handle = await open(stored)
+    try {
+      const stats = await handle.stat()
+      const state = await app.files.stateOf(handle)
+      const { size, mtime: modified } = stats
+      const zipped = { size, modified, state, crc: scannedCrc(file, stats), open: () => open(stored) }
+      return { name, content: fileContent(pathOf(file), zipped, access) }
+    } finally {
+      await handle.close()
+    }
+  }
+
+  async function toAttachment (stored: StoredFile): Promise<Download> {
+    return {
+      kind: 'file',
+      handle: await open(stored),
+      type: BINARY,
+      disposition: { type: 'attachment', fileName: stored.file_name }
+    }
+  }
+
+  async function toFolderZip (
+    rom: RomPlace, files: readonly FileRow[], name: string, isHidden: boolean
+  ): Promise<Download> {
+    const folder = `${rom.fs_path}/${rom.fs_name}/`
+    const prefix = isHidden ? '.hidden/' : ''
+    const entries = await mapInBatches(files, (file) => {
+      const path = pathOf(file)
+      return toEntry(rom, file, path.startsWith(folder) ? prefix + path.slice(folder.length) : file.file_name)
+    })
+    const playlist = files.some((file) => hasExtension(file.file_name, '.m3u'))
+      ? []
+      : [{ name: `${name.replaceAll('/', '_')}.m3u`, content: textContent(createPlaylist(entries)) }]
+    return { kind: 'zip', fileName: `${name}.zip`, zip: createZip([...entries, ...playlist]) }
+  }
+
+  return {
+    /**
+     * What a ROM is downloaded as: its file, or a zip of its files.
+     *
+     * @param name names the zip, never a file
+     */
+    async openRom (
+      em: EntityManager, viewer: Viewer, romId: number, name: string,
+      options: { fileIds: readonly number[], isHidden: boolean }
+    ): Promise<Download> {
+      const [rom] = await selectPlaces(em, viewer, sql<boolean>`r.id = ${romId}`)
+      if (rom === undefined) throw notFound(`ROM with ID '${romId}' not found`)
+      const all = (await selectFiles(em, [romId])).get(romId) ?? []
+      const { fileIds, isHidden } = options
+      const files = fileIds.length === 0 ? all : all.filter((file) => fileIds.includes(file.id))
+      const [first] = files
+      if (first === undefined) throw notFound(`ROM with ID '${romId}' has no file to download`)
+      if (files.length === 1) return await toAttachment(toStored(rom, first))
+      return await toFolderZip(rom, files, name, isHidden)
+    },
+
+    /** One file by its own id; what a browser can show is shown. */
+    async openFile (em: EntityManager, viewer: Viewer, fileId: number): Promise<Download> {
+      const file = await selectFile(em, viewer, fileId)
+      const [rom] = file === null ? [] : await selectPlaces(em, viewer, sql<boolean>`r.id = ${file.rom_id}`)
+      if (file === null || rom === undefined) throw notFound('File not found')
+      const download = await toAttachment(toStored(rom, file))
+      const type = app.files.mediaTypeOf(file.file_name)
+      const isShown = type !== null && (!type.startsWith('audio/') || INLINE_CATEGORIES.has(file.category ?? ''))
+      if (!isShown || download.kind !== 'file') return download
+      return { ...download, type, disposition: { ...download.disposition, type: 'inline' } }
+    },
+
+    /**
+     * A zip of every file of several ROMs, named by their place in the library. Ids that are not visible are left out.
+     *
+     * @param selector a platform's id, or ROM ids
+     */
+    async openMany (
+      em: EntityManager, viewer: Viewer, selector: { platformId: number } | { romIds: readonly number[] },
+      fileName: string
+    ): Promise<Download> {
+      const condition = 'platformId' in selector
+        ? sql<boolean>`r.platform_id = ${selector.platformId}`
+        : sql<boolean>`r.id = any(${selector.romIds}::int[])`
+      const roms = await selectPlaces(em, viewer, sql<boolean>`${condition} and not r.missing_from_fs`)
+      if (roms.length === 0) throw notFound('None of these ROMs can be downloaded')
+      const files = await selectFiles(em, roms.map((rom) => rom.id))
+      const all = roms.flatMap((rom) => (files.get(rom.id) ?? []).map((file) => ({ rom, file })))
+      if (all.length === 0) throw notFound('None of these ROMs has a file to download')
+      const entries = await mapInBatches(all, ({ rom, file }) => toEntry(rom, file, pathOf(file)))
+      const checksum = crc32(roms.map((rom) => rom.id).sort((a, b) => a - b).join(',')).toString(16).padStart(8, '0')
+      return {
+        kind: 'zip',
+        fileName: fileName === '' ? `${roms.length} ROMs (${checksum}).zip` : fileName,
+        zip: createZip(entries)
+      }
+    }
+  }
+}

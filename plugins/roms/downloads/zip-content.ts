@@ -1,0 +1,95 @@
+import type { FileHandle } from 'node:fs/promises'
+import type { Readable } from 'node:stream'
+import { crc32 } from 'node:zlib'
+import { conflict } from '../../../core/errors.ts'
+import type { Checksums } from './checksums.ts'
+import type { ZipContent } from './zip.ts'
+
+/** A file of the library as it was when the zip was put together. */
+export interface ZippedFile {
+  size: number
+  modified: Date
+  /** Of the file on disk, by `stateOf`. */
+  state: string
+  /** CRC-32 as far as the scan knows it. */
+  crc: number | null
+  open (): Promise<FileHandle>
+}
+
+export interface FileAccess {
+  /** Which state an open file is in. */
+  stateOf (handle: FileHandle): Promise<string>
+  /** A part of an open file as a stream that closes it. */
+  createStream (handle: FileHandle, start: number, length: number): Readable
+  checksums: Checksums
+}
+
+/** Two files of the same state that are not the same file: the checksum of one must not pass for the other's. */
+const keyOf = (path: string, { state }: ZippedFile) => `${path}\0${state}`
+
+/**
+ * The content of a file, which is opened when its turn comes. One that changed since then fails the zip: its size and
+ * its checksum were promised already.
+ *
+ * @param path tells it from all other files
+ */
+export function fileContent (path: string, file: ZippedFile, access: FileAccess): ZipContent {
+  const { stateOf, createStream, checksums } = access
+  const { size, modified, state, crc, open } = file
+
+  async function openSame (): Promise<FileHandle> {
+    const handle = await open()
+    try {
+      if (await stateOf(handle) === state) return handle
+      throw conflict(`The file ${JSON.stringify(path)} was changed while the zip was sent; begin the download anew`)
+    } catch (err) {
+      await handle.close()
+      throw err
+    }
+  }
+
+  const stream = async (start: number, end: number): Promise<AsyncIterable<Buffer>> =>
+    createStream(await openSame(), start, end - start)
+
+  async function compute (): Promise<number> {
+    let sum = 0
+    for await (const chunk of await stream(0, size)) sum = crc32(chunk, sum)
+    return sum
+  }
+
+  /** Whoever reads it all knows the checksum then. */
+  async function * readAll (): AsyncIterable<Buffer> {
+    let sum = 0
+    for await (const chunk of await stream(0, size)) {
+      sum = crc32(chunk, sum)
+      yield chunk
+    }
+    checksums.set(keyOf(path, file), sum)
+  }
+
+  return {
+    size,
+    modified,
+    state,
+    crc,
+    checksum: async () => crc ?? await checksums.get(keyOf(path, file), compute),
+    async * read (start, end) {
+      if (crc === null && start === 0 && end === size) yield * readAll()
+      else yield * await stream(start, end)
+    }
+  }
+}
+
+/** Text that the zip brings itself, of a time that never changes. */
+export function textContent (text: string): ZipContent {
+  const bytes = Buffer.from(text)
+  const crc = crc32(bytes)
+  return {
+    size: bytes.length,
+    modified: new Date(0),
+    state: text,
+    crc,
+    checksum: async () => crc,
+    async * read (start, end) { yield bytes.subarray(start, end) }
+  }
+}

@@ -1,0 +1,140 @@
+import { Readable } from 'node:stream'
+import { sha256 } from '../../../core/access/secrets.ts'
+import { type ZipMember, centralHeader, dataDescriptor, endRecords, localHeader } from './zip-records.ts'
+
+/** What an entry holds. */
+export interface ZipContent {
+  size: number
+  modified: Date
+  /** Another one for any other bytes. */
+  state: string
+  /** CRC-32; null when the content has to be read to know it. */
+  crc: number | null
+  /** CRC-32 in any case. */
+  checksum (): Promise<number>
+  /** The bytes from `start` up to and without `end`. */
+  read (start: number, end: number): AsyncIterable<Buffer>
+}
+
+export interface ZipEntry {
+  /** With forward slashes. */
+  name: string
+  content: ZipContent
+}
+
+export interface Zip {
+  /** Bytes. */
+  size: number
+  /** Another one for any other bytes; fit for an `ETag` header. */
+  etag: string
+  /** The bytes from `start` up to and without `end`. Only what they need is read, while the stream is. */
+  read (start: number, end: number): Readable
+}
+
+/** An entry in its place. */
+interface Placed extends ZipMember {
+  content: ZipContent
+  offset: number
+  contentOffset: number
+  /** Where its descriptor ends, if it has one. */
+  end: number
+}
+
+/** Records are short, and so are many files; what is less is sent together. */
+const CHUNK_BYTES = 64 * 1024
+
+/** Nothing in a name may look like an absolute path or a way out when the zip is unpacked elsewhere. */
+export function toEntryName (path: string): string {
+  const name = path.replaceAll('\\', '_').split('/').filter((part) => part !== '' && part !== '.' && part !== '..').join('/')
+  return name.replace(/^([a-z]):/i, '$1_')
+}
+
+function placeEntries (entries: readonly ZipEntry[]): Placed[] {
+  let offset = 0
+  return entries.map(({ name, content }) => {
+    const { size, modified, crc } = content
+    const member: ZipMember = { name: Buffer.from(toEntryName(name)), size, modified, crc }
+    const contentOffset = offset + localHeader(member).length
+    const end = contentOffset + size + (crc === null ? dataDescriptor(member, 0).length : 0)
+    const placed = { ...member, content, offset, contentOffset, end }
+    offset = end
+    return placed
+  })
+}
+
+/** The part of some bytes, of which the first stands at `at`, that lies in the range; null when none does. */
+function cut (bytes: Buffer, at: number, start: number, end: number): Buffer | null {
+  const part = bytes.subarray(Math.max(0, start - at), Math.max(0, end - at))
+  return part.length === 0 ? null : part
+}
+
+async function * readMember (member: Placed, start: number, end: number): AsyncIterable<Buffer> {
+  const { content, offset, contentOffset, size } = member
+  const header = cut(localHeader(member), offset, start, end)
+  if (header !== null) yield header
+  const first = Math.max(0, start - contentOffset)
+  const last = Math.min(size, end - contentOffset)
+  if (first < last) yield * content.read(first, last)
+  const descriptorOffset = contentOffset + size
+  if (member.end <= Math.max(start, descriptorOffset) || end <= descriptorOffset) return
+  const descriptor = cut(dataDescriptor(member, await content.checksum()), descriptorOffset, start, end)
+  if (descriptor !== null) yield descriptor
+}
+
+async function * gather (pieces: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
+  let waiting: Buffer[] = []
+  let bytes = 0
+  for await (const piece of pieces) {
+    waiting.push(piece)
+    bytes += piece.length
+    if (bytes < CHUNK_BYTES) continue
+    yield waiting.length === 1 ? piece : Buffer.concat(waiting)
+    waiting = []
+    bytes = 0
+  }
+  if (bytes > 0) yield Buffer.concat(waiting)
+}
+
+/**
+ * A zip of stored entries, of which every byte has its place before any is read: the same entries are the same bytes.
+ * Checksums that are known stand before their content, which any program can unpack while it receives it; others follow
+ * it, so that a download need not wait until everything was read once.
+ */
+export function createZip (entries: readonly ZipEntry[]): Zip {
+  const members = placeEntries(entries)
+  const directoryOffset = members.at(-1)?.end ?? 0
+  const lineLengths = members.map((member) => centralHeader(member, 0, member.offset).length)
+  const directorySize = lineLengths.reduce((sum, length) => sum + length, 0)
+  const endOffset = directoryOffset + directorySize
+  const ending = endRecords(members.length, directoryOffset, directorySize)
+
+  async function * readDirectory (start: number, end: number): AsyncIterable<Buffer> {
+    let next = directoryOffset
+    for (const [index, member] of members.entries()) {
+      const at = next
+      next += lineLengths[index] ?? 0
+      if (next <= start) continue
+      if (at >= end) break
+      const line = cut(centralHeader(member, await member.content.checksum(), member.offset), at, start, end)
+      if (line !== null) yield line
+    }
+  }
+
+  async function * readRange (start: number, end: number): AsyncIterable<Buffer> {
+    for (const member of members) {
+      if (member.offset >= end) break
+      if (member.end > start) yield * readMember(member, start, end)
+    }
+    yield * readDirectory(start, end)
+    const rest = cut(ending, endOffset, start, end)
+    if (rest !== null) yield rest
+  }
+
+  return {
+    size: endOffset + ending.length,
+    etag: `"${sha256(JSON.stringify(members.map(({ name, modified, crc, content }) => [
+      name.toString(), content.state, modified.getTime(), crc
+    ])))}"`,
+    read: (start, end) => Readable.from(gather(readRange(start, end)), { objectMode: false })
+  }
+}

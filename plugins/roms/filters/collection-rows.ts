@@ -1,0 +1,42 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { sql } from 'kysely'
+import type { Viewer } from '../../platforms/visibility.ts'
+import type { Condition } from './conditions.ts'
+import type { Criteria } from './criteria.ts'
+import { markedRoms } from '../rows.ts'
+import { isCollectionVisible } from '../visibility.ts'
+
+/** The filter of a smart collection; null for one that the viewer does not see. */
+export async function selectCriteria (em: EntityManager, viewer: Viewer, id: number): Promise<Criteria | null> {
+  const { rows } = await sql<{ filter_criteria: Criteria }>`select c.filter_criteria from smart_collections c
+    where c.id = ${id} and ${isCollectionVisible(viewer)}`.execute(em.getKysely())
+  return rows[0]?.filter_criteria ?? null
+}
+
+/** A collection that holds a ROM; with a filter, one that holds it if that finds it. */
+export interface HoldingRow { id: number, user_id: number, name: string, filter_criteria: Criteria | null }
+
+/** The collections a viewer sees that hold a ROM, or may hold it: plain ones by name, then smart ones. */
+export async function selectHolding (em: EntityManager, viewer: Viewer, romId: number): Promise<HoldingRow[]> {
+  const { rows } = await sql<HoldingRow>`select * from (
+      select c.id, c.user_id, c.name, null::jsonb as filter_criteria
+      from collection_roms l join collections c on c.id = l.collection_id
+      where l.rom_id = ${romId} and ${isCollectionVisible(viewer)}
+      union all select c.id, c.user_id, c.name, c.filter_criteria from smart_collections c where ${isCollectionVisible(viewer)}
+    ) h order by h.filter_criteria is not null, lower(h.name), h.name, h.id`.execute(em.getKysely())
+  return rows
+}
+
+/** A question about one ROM: whether it is among those under a condition, as one user marked them. */
+export interface Membership { key: number, userId: number | null, condition: Condition }
+
+/** The keys of those that hold a ROM, in one query. */
+export async function selectMemberships (
+  em: EntityManager, romId: number, memberships: readonly Membership[]
+): Promise<Set<number>> {
+  if (memberships.length === 0) return new Set()
+  const parts = memberships.map(({ key, userId, condition }) => sql`select ${key}::int as key
+    from ${markedRoms(userId)} where r.id = ${romId} and ${condition}`)
+  const { rows } = await sql<{ key: number }>`${sql.join(parts, sql` union all `)}`.execute(em.getKysely())
+  return new Set(rows.map((row) => row.key))
+}

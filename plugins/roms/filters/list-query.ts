@@ -1,0 +1,120 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { ID_MAX, Id, Limit, Offset, StoredText } from '../../../core/typebox.ts'
+
+const LIST_MAX = 1_000
+const TEXT_MAX = 1_000
+
+const Flag = (description: string) => Type.Optional(Type.Boolean({ description }))
+const Sidecar = (name: string) => Type.Boolean({ default: true, description: `Whether ${name} is filled` })
+const Texts = (description: string) =>
+  Type.Array(StoredText({ maxLength: TEXT_MAX }), { default: [], maxItems: LIST_MAX, description })
+const IdOf = (description: string) => Type.Integer({ minimum: 1, maximum: ID_MAX, description })
+const Ids = Type.Array(Id, { default: [], maxItems: LIST_MAX })
+const Logic = Type.String({ default: 'any', description: '`any`, `all` or `none` of the values; anything else means any' })
+const Old = (name: string) => Type.Optional(StoredText({
+  maxLength: TEXT_MAX, deprecated: true, description: `One value of ${name}, as older apps send it`
+}))
+
+export const ScopeQuery = Type.Object({
+  platform_ids: Ids,
+  platform_id: Type.Optional(Id),
+  collection_id: Type.Optional(IdOf('A plain collection of yours, or a public one')),
+  virtual_collection_id: Type.Optional(Type.String({ maxLength: TEXT_MAX, description: 'A virtual collection' })),
+  smart_collection_id: Type.Optional(IdOf('A smart collection of yours, or a public one; its filter is applied for you'))
+})
+export type ScopeQuery = Static<typeof ScopeQuery>
+
+const SCOPE = Object.keys(ScopeQuery.properties) as (keyof ScopeQuery)[]
+/** The part of a query that says where in the library is looked. */
+export const pickScope = (query: ScopeQuery): ScopeQuery =>
+  Object.fromEntries(SCOPE.map((name) => [name, query[name]])) as ScopeQuery
+
+export const ListRomsQuery = Type.Object({
+  limit: Limit,
+  offset: Offset,
+  with_total: Sidecar('total'),
+  with_char_index: Sidecar('char_index'),
+  with_filter_values: Type.Boolean({
+    default: true,
+    description: 'Whether filter_values is filled; after a change of a very large library not before it is worked out'
+  }),
+  with_rom_id_index: Sidecar('rom_id_index'),
+  with_files: Type.Boolean({ default: false, description: "Fills every item's files" }),
+  order_by: Type.String({
+    default: '',
+    description: 'A column of ROMs, `<source>_id`, a number of a source such as `hltb_metadata.main_story`, or an own mark ' +
+      '(then only marked ROMs are listed); else name'
+  }),
+  order_dir: Type.String({ default: 'asc', description: '`desc`; anything else sorts ascending' }),
+  search_term: StoredText({
+    default: '',
+    maxLength: TEXT_MAX,
+    description: 'Words that all occur in the name or file name, alternatives with `|`; a CRC-32, MD5 or SHA-1 finds its file'
+  }),
+  ...ScopeQuery.properties,
+  matched: Flag('Known to a metadata provider'),
+  favorite: Flag('In a favourite list of yours'),
+  duplicate: Flag('Has siblings'),
+  last_played: Flag('You played it'),
+  playable: Flag('Its platform can be played in a browser'),
+  missing: Flag('Missing from disk'),
+  has_ra: Flag('Has a RetroAchievements id'),
+  has_saves: Flag('Has saves of yours, or public ones of others'),
+  has_states: Flag('Has states of yours, or public ones of others'),
+  verified: Flag('Its hashes are in a database of known good dumps'),
+  has_soundtrack: Flag('Has soundtrack files'),
+  group_by_meta_id: Type.Boolean({ default: false, description: 'One ROM of every group of siblings' }),
+  updated_after: Type.Optional(Type.String({ format: 'date-time', description: 'Only those changed later' })),
+  genres: Texts('Any of, see genres_logic; the same for the lists that follow'),
+  franchises: Texts('Franchises'),
+  collections: Texts('Collections of the metadata providers'),
+  companies: Texts('Companies'),
+  age_ratings: Texts('Age ratings'),
+  regions: Texts('Regions of the file name'),
+  languages: Texts('Languages of the file name'),
+  tags: Texts('Other tags of the file name'),
+  player_counts: Texts('Player counts; exact'),
+  statuses: Texts('Your marks: incomplete, finished, completed_100, retired, never_playing, now_playing, backlogged, hidden'),
+  metadata_providers: Texts('Keys of providers that know it; unknown keys are ignored'),
+  genres_logic: Logic,
+  franchises_logic: Logic,
+  collections_logic: Logic,
+  companies_logic: Logic,
+  age_ratings_logic: Logic,
+  regions_logic: Logic,
+  languages_logic: Logic,
+  tags_logic: Logic,
+  player_counts_logic: Logic,
+  statuses_logic: Logic,
+  metadata_providers_logic: Logic,
+  selected_genre: Old('genres'),
+  selected_franchise: Old('franchises'),
+  selected_collection: Old('collections'),
+  selected_company: Old('companies'),
+  selected_age_rating: Old('age_ratings'),
+  selected_region: Old('regions'),
+  selected_language: Old('languages'),
+  selected_status: Old('statuses')
+})
+export type ListRomsQuery = Static<typeof ListRomsQuery>
+
+const OLD_NAMES = {
+  genres: 'selected_genre',
+  franchises: 'selected_franchise',
+  collections: 'selected_collection',
+  companies: 'selected_company',
+  age_ratings: 'selected_age_rating',
+  regions: 'selected_region',
+  languages: 'selected_language',
+  statuses: 'selected_status'
+} as const
+
+/** The query with what older apps sent under other names in its place. */
+export function withOldNames (query: ListRomsQuery): ListRomsQuery {
+  const renamed = { ...query }
+  for (const name of Object.keys(OLD_NAMES) as (keyof typeof OLD_NAMES)[]) {
+    const value = query[OLD_NAMES[name]]
+    if (value !== undefined && value !== '') renamed[name] = [...query[name], value]
+  }
+  return renamed
+}

@@ -1,0 +1,87 @@
+import { TypeGuard } from '@sinclair/typebox'
+import { type RawBuilder, sql } from 'kysely'
+import { GAME_FIELDS, GAME_FIELD_NAMES } from '../game-fields.ts'
+import type { RomProvider, RomProviders } from '../providers.ts'
+
+export interface Order {
+  /** What follows `order by`; always total, since the id comes last. */
+  by: RawBuilder<unknown>
+  /** The character a row is found under in the index. */
+  character: RawBuilder<string>
+  /** Whether only rows with marks of the viewer are listed. */
+  needsMarks: boolean
+  /** Whether an index of the table has it. */
+  isIndexed: boolean
+}
+
+const TEXT_COLUMNS = new Set<string>(['fs_name', 'fs_path', 'fs_extension', 'fs_name_no_tags', 'fs_name_no_ext', 'summary',
+  'revision', 'version', 'crc_hash', 'md5_hash', 'sha1_hash', 'ra_hash', 'url_cover', 'url_manual',
+  'path_cover_small', 'path_cover_large', 'path_manual',
+  ...GAME_FIELD_NAMES.filter((name) => GAME_FIELDS[name].sql === 'text')])
+const OTHER_COLUMNS = new Set<string>(['id', 'platform_id', 'fs_size_bytes', 'created_at', 'updated_at', 'is_identified',
+  'missing_from_fs', 'has_soundtrack', 'has_multiple_files', 'has_nested_single_file', 'tags',
+  ...GAME_FIELD_NAMES.filter((name) => GAME_FIELDS[name].sql !== 'text')])
+const MARK_COLUMNS = new Set(['last_played', 'rating', 'difficulty', 'completion', 'status', 'backlogged', 'now_playing',
+  'hidden', 'is_main_sibling'])
+
+/** Never null, and with an index of their own. */
+const INDEXED_COLUMNS = new Set(['id', 'created_at', 'updated_at'])
+
+const NAME = sql.ref('r.name_sort_key')
+const NAME_CHARACTER = sql<string>`lower(left(${NAME}, 1))`
+
+/** A provider's id as a value to sort by: a number where it is one. */
+function providerId ({ key, id }: RomProvider): RawBuilder<unknown> {
+  const value = id === 'string'
+    ? sql`m.provider_id`
+    : sql`case when m.provider_id ~ '^[0-9]{1,18}$' then m.provider_id::bigint end`
+  return sql`(select ${value} from rom_matches m where m.rom_id = r.id and m.provider = ${key})`
+}
+
+const METADATA_FIELD = /^([a-z][a-z0-9-]*)_metadata\.([a-z0-9_]+)$/
+
+/** A number of a provider's raw record, such as how long a game takes; null for what its schema has no number of. */
+function providerNumber ({ key, metadata }: RomProvider, field: string): RawBuilder<unknown> | null {
+  const schema = metadata?.properties[field]
+  if (!TypeGuard.IsInteger(schema) && !TypeGuard.IsNumber(schema)) return null
+  const value = sql`m.match->'metadata'->${field}::text`
+  return sql`(select case when jsonb_typeof(${value}) = 'number' then (${value})::numeric end
+    from rom_matches m where m.rom_id = r.id and m.provider = ${key})`
+}
+
+/** What comes of a provider: its id, or a number of its record. */
+function providerValue (column: string, { byKey }: RomProviders): RawBuilder<unknown> | null {
+  const [, key = '', field = ''] = METADATA_FIELD.exec(column) ?? []
+  const recorded = byKey.get(key)
+  if (recorded !== undefined) return providerNumber(recorded, field)
+  const provider = column.endsWith('_id') ? byKey.get(column.slice(0, -3)) : undefined
+  return provider === undefined ? null : providerId(provider)
+}
+
+interface SortValue { value: RawBuilder<unknown>, isText: boolean, needsMarks: boolean }
+
+function valueOf (column: string, providers: RomProviders): SortValue | null {
+  const isText = TEXT_COLUMNS.has(column)
+  if (isText || OTHER_COLUMNS.has(column)) return { value: sql.ref(`r.${column}`), isText, needsMarks: false }
+  if (MARK_COLUMNS.has(column)) return { value: sql.ref(`u.${column}`), isText: false, needsMarks: true }
+  const value = providerValue(column, providers)
+  return value === null ? null : { value, isText: false, needsMarks: false }
+}
+
+/** The order a client asks for by name; a name that is not in the lists above means by name. */
+export function readOrder (orderBy: string, orderDir: string, providers: RomProviders): Order {
+  const direction = orderDir.toLowerCase() === 'desc' ? sql`desc` : sql`asc`
+  const column = orderBy.toLowerCase()
+  const found = valueOf(column, providers)
+  if (found === null) {
+    return { by: sql`${NAME} ${direction}, r.id ${direction}`, character: NAME_CHARACTER, needsMarks: false, isIndexed: true }
+  }
+  // An index is read backwards as well, but then nulls come first: it is of use where there are none.
+  const nulls = INDEXED_COLUMNS.has(column) ? sql`` : sql`nulls last`
+  return {
+    by: sql`${found.value} ${direction} ${nulls}, ${NAME}, r.id`,
+    character: found.isText ? sql<string>`left(${found.value}, 1)` : NAME_CHARACTER,
+    needsMarks: found.needsMarks,
+    isIndexed: INDEXED_COLUMNS.has(column)
+  }
+}

@@ -1,0 +1,41 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { inTransaction } from '../../../core/database/transaction.ts'
+import { badRequest } from '../../../core/errors.ts'
+import { Rom, RomUser } from '../entities.ts'
+import type { Marks } from '../schemas.ts'
+
+export interface MarksChange {
+  marks: Marks
+  updateLastPlayed: boolean
+  removeLastPlayed: boolean
+}
+
+/**
+ * Writes one user's marks on a ROM. Of the siblings at most one is the main one.
+ *
+ * @throws ApiError BAD_REQUEST when last_played is both to be set and to be cleared.
+ */
+export async function writeMarks (
+  em: EntityManager, userId: number, romId: number, siblings: readonly number[], change: MarksChange
+): Promise<void> {
+  const { marks, updateLastPlayed, removeLastPlayed } = change
+  if (updateLastPlayed && removeLastPlayed) {
+    throw badRequest('update_last_played and remove_last_played contradict each other; send one of them')
+  }
+  const played = updateLastPlayed ? { last_played: new Date() } : removeLastPlayed ? { last_played: null } : {}
+  await inTransaction(em, async (tx) => {
+    await tx.execute('insert into rom_users (rom_id, user_id) values (?, ?) on conflict (rom_id, user_id) do nothing',
+      [romId, userId])
+    const row = await tx.findOneOrFail(RomUser, { rom: tx.getReference(Rom, romId), user: userId })
+    tx.assign(row, { ...pickMarks(marks), ...played })
+    await tx.flush()
+    if (marks.is_main_sibling !== true || siblings.length === 0) return
+    await tx.nativeUpdate(RomUser, { user: userId, rom: { $in: [...siblings] } }, { is_main_sibling: false })
+  })
+}
+
+/** Only what a person may set: a body may hold more. */
+function pickMarks (marks: Marks): Marks {
+  const names = ['is_main_sibling', 'backlogged', 'now_playing', 'hidden', 'rating', 'difficulty', 'completion', 'status'] as const
+  return Object.fromEntries(names.filter((name) => marks[name] !== undefined).map((name) => [name, marks[name]]))
+}

@@ -1,0 +1,126 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { Id } from '../../../core/typebox.ts'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { RouteAccess } from '../../../core/access/auth.ts'
+import { callerOf } from '../../../core/access/auth.ts'
+import { badRequest } from '../../../core/errors.ts'
+import type { Routes } from '../../../core/typebox.ts'
+import { ScopeQuery } from '../filters/list-query.ts'
+import { type Download, readIdList } from '../downloads/downloads.ts'
+
+const tags = ['roms']
+const open: RouteAccess = { scopes: ['roms.read'], download: true }
+const CACHE_CONTROL = 'private, no-cache'
+const TRUE_WORDS = new Set(['true', '1', 'yes', 'on'])
+const Bytes = Type.Unsafe<unknown>({ type: 'string', format: 'binary' })
+
+const ContentParams = Type.Object({ id: Id, file_name: Type.String({ description: 'Names the zip; selects no file' }) })
+const ContentQuery = Type.Object({
+  file_ids: Type.String({ default: '', description: 'Ids of the files wanted, with commas between them; else all' }),
+  hidden_folder: Type.String({ default: '', description: '`true` puts everything below `.hidden/`' })
+})
+const FileContentParams = Type.Object({ file_id: Id, file_name: Type.String({ description: 'Any' }) })
+const ManyQuery = Type.Object({
+  rom_ids: Type.Optional(Type.String({ description: 'Ids with commas between them' })),
+  ...Type.Omit(ScopeQuery, ['platform_ids']).properties,
+  filename: Type.String({ default: '', maxLength: 255, description: 'Name of the zip' })
+})
+
+const routes: Routes = async (app) => {
+  /** @throws ApiError BAD_REQUEST when nothing is selected. */
+  async function readSelector (
+    request: FastifyRequest, { rom_ids: romIds = '', filename: _name, ...scope }: Static<typeof ManyQuery>
+  ): Promise<{ platformId: number } | { romIds: number[] }> {
+    const { platform_id: platformId, ...collections } = scope
+    if (platformId !== undefined) return { platformId }
+    if (Object.keys(collections).length > 0) {
+      const query = { platform_ids: [], ...collections }
+      return { romIds: await app.roms.listScope(request.em, callerOf(request), query) }
+    }
+    if (romIds === '') throw badRequest('Say what to download: rom_ids, platform_id, or the id of a collection')
+    return { romIds: readIdList('rom_ids', romIds) }
+  }
+
+  /** A reply that leaves the stream to the server, which gives it up when the client goes away. */
+  async function sendDownload (request: FastifyRequest, reply: FastifyReply, download: Download) {
+    if (download.kind === 'file') {
+      const { handle, type, disposition } = download
+      return await app.files.send(request, reply, { handle, type, disposition, cacheControl: CACHE_CONTROL })
+    }
+    const { fileName, zip: { size, etag, read } } = download
+    return app.files.sendContent(request, reply, {
+      size,
+      read,
+      // Without a date: the newest of many files does not change when an older one is added.
+      validators: { etag },
+      type: 'application/zip',
+      disposition: { type: 'attachment', fileName },
+      cacheControl: CACHE_CONTROL
+    })
+  }
+
+  for (const method of ['HEAD', 'GET'] as const) {
+    app.route({
+      method,
+      url: '/api/roms/download',
+      exposeHeadRoute: false,
+      schema: {
+        operationId: method === 'GET' ? 'downloadRoms' : 'headRomsDownload',
+        tags,
+        summary: 'A zip of several ROMs',
+        querystring: ManyQuery,
+        response: { 200: Bytes, 206: Bytes }
+      },
+      config: { scopes: ['roms.read'] },
+      handler: async (request, reply) => {
+        const download = await app.downloads.openMany(
+          request.em, callerOf(request), await readSelector(request, request.query), request.query.filename)
+        return await sendDownload(request, reply, download)
+      }
+    })
+
+    app.route({
+      method,
+      url: '/api/roms/:id/content/:file_name',
+      exposeHeadRoute: false,
+      schema: {
+        operationId: method === 'GET' ? 'getRomContent' : 'headRomContent',
+        tags,
+        summary: 'The file of a ROM, or a zip of its files',
+        params: ContentParams,
+        querystring: ContentQuery,
+        response: { 200: Bytes, 206: Bytes }
+      },
+      config: open,
+      handler: async (request, reply) => {
+        const { id, file_name: name } = request.params
+        const download = await app.downloads.openRom(request.em, await app.permissions.viewerOf(request), id, name, {
+          fileIds: readIdList('file_ids', request.query.file_ids),
+          isHidden: TRUE_WORDS.has(request.query.hidden_folder.toLowerCase())
+        })
+        return await sendDownload(request, reply, download)
+      }
+    })
+
+    app.route({
+      method,
+      url: '/api/roms/:file_id/files/content/:file_name',
+      exposeHeadRoute: false,
+      schema: {
+        operationId: method === 'GET' ? 'getRomFileContent' : 'headRomFileContent',
+        tags,
+        summary: 'One file by its own id',
+        params: FileContentParams,
+        response: { 200: Bytes, 206: Bytes }
+      },
+      config: open,
+      handler: async (request, reply) => {
+        const viewer = await app.permissions.viewerOf(request)
+        const download = await app.downloads.openFile(request.em, viewer, request.params.file_id)
+        return await sendDownload(request, reply, download)
+      }
+    })
+  }
+}
+
+export default routes

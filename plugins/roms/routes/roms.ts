@@ -1,0 +1,134 @@
+import { Type } from '@sinclair/typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { RouteAccess } from '../../../core/access/auth.ts'
+import { callerOf } from '../../../core/access/auth.ts'
+import { Id, StoredText, Nullable, type Routes } from '../../../core/typebox.ts'
+import { sendPieces } from '../lists/kept-text.ts'
+import { ListRomsQuery, ScopeQuery } from '../filters/list-query.ts'
+import {
+  DetailedRomSchema, IdListSchema, RomFileSchema, RomFiltersSchema, type RomPage, RomPageSchema,
+  RomPropsQuery, RomPropsSchema, RomUserSchema, SimpleRomSchema, createRomSchemas
+} from '../schemas.ts'
+
+const tags = ['roms']
+const reads: RouteAccess = { scopes: ['roms.read'] }
+const readsOpen: RouteAccess = { scopes: ['roms.read'], download: true }
+const RomParams = Type.Object({ id: Id })
+const FileParams = Type.Object({ file_id: Id })
+const Hash = StoredText({ default: '', maxLength: 64 })
+const HashQuery = Type.Object({ crc_hash: Hash, md5_hash: Hash, sha1_hash: Hash, ra_hash: Hash })
+
+/**
+ * Lists are long and their fields many: views are built field by field from typed rows, so they are written as they
+ * are. The schemas are for the document, and a test holds the answers against them.
+ */
+const asBuilt = () => (answer: unknown) => JSON.stringify(answer)
+
+/** A page, whose ids come last: as they are kept when there are any. */
+async function sendPage (request: FastifyRequest, reply: FastifyReply, answer: RomPage): Promise<FastifyReply> {
+  const { rom_id_index: { text }, ...page } = answer
+  const start = `${JSON.stringify(page).slice(0, -1)},"rom_id_index":`
+  return text === null
+    ? reply.type('application/json; charset=utf-8').send(`${start}[]}`)
+    : await sendPieces(request, reply, [start, text, '}'])
+}
+
+const routes: Routes = async (app) => {
+  const { providers } = app.roms
+  createRomSchemas(providers).forEach((schema) => { app.addSchema(schema) })
+  const ProviderQuery = Type.Object(Object.fromEntries(providers.all.map(({ key, id }) =>
+    [`${key}_id`, Type.Optional(id === 'integer' ? Type.Integer() : StoredText())])))
+
+  app.get('/api/roms', {
+    schema: {
+      operationId: 'listRoms', tags, summary: 'ROMs page by page, filtered and sorted', querystring: ListRomsQuery,
+      response: { 200: RomPageSchema }
+    },
+    config: reads
+  }, async (request, reply) => {
+    const page = await app.roms.list(request.em, callerOf(request), request.query)
+    return await sendPage(request, reply, page)
+  })
+
+  app.get('/api/roms/identifiers', {
+    schema: { operationId: 'listRomIds', tags, summary: 'The ids of all ROMs by name', response: { 200: IdListSchema } },
+    config: reads
+  }, async (request, reply) => sendPieces(request, reply, [await app.roms.listIds(request.em, callerOf(request))]))
+
+  app.get('/api/roms/random', {
+    schema: {
+      operationId: 'getRandomRom', tags, summary: 'Any ROM; null when there is none', querystring: ScopeQuery,
+      response: { 200: Nullable(SimpleRomSchema) }
+    },
+    config: reads,
+    serializerCompiler: asBuilt
+  }, async (request, reply) => {
+    // A bare null would end the answer without a body.
+    const rom = await app.roms.pickRandom(request.em, callerOf(request), request.query)
+    return rom ?? reply.type('application/json').serializer(asBuilt()).send(null)
+  })
+
+  app.get('/api/roms/by-metadata-provider', {
+    schema: {
+      operationId: 'getRomByMetadataProvider', tags, summary: 'The first ROM that a metadata provider knows by an id',
+      querystring: ProviderQuery, response: { 200: DetailedRomSchema }
+    },
+    config: readsOpen,
+    serializerCompiler: asBuilt
+  }, async (request) => {
+    const query = request.query as Record<string, number | string | undefined>
+    const ids = providers.all.flatMap(({ key }) => {
+      const id = query[`${key}_id`]
+      return id === undefined || id === '' ? [] : [[key, id] as const]
+    })
+    return await app.roms.findBySource(request.em, await app.permissions.viewerOf(request), Object.fromEntries(ids))
+  })
+
+  app.get('/api/roms/by-hash', {
+    schema: {
+      operationId: 'getRomByHash', tags, summary: 'The first ROM with a hash, its own or of one of its files',
+      querystring: HashQuery, response: { 200: DetailedRomSchema }
+    },
+    config: readsOpen,
+    serializerCompiler: asBuilt
+  }, async (request) => app.roms.findByHash(request.em, await app.permissions.viewerOf(request), request.query))
+
+  app.get('/api/roms/filters', {
+    schema: { operationId: 'getRomFilters', tags, summary: 'Every value ROMs can be filtered by', response: { 200: RomFiltersSchema } },
+    config: reads
+  }, async (request) => app.roms.listFilterValues(request.em, callerOf(request)))
+
+  app.get('/api/roms/:id', {
+    schema: { operationId: 'getRom', tags, summary: 'One ROM', params: RomParams, response: { 200: DetailedRomSchema } },
+    config: readsOpen,
+    serializerCompiler: asBuilt
+  }, async (request) => app.roms.getDetailed(request.em, await app.permissions.viewerOf(request), request.params.id))
+
+  app.get('/api/roms/:id/simple', {
+    schema: { operationId: 'getSimpleRom', tags, summary: 'One ROM as lists show it', params: RomParams, response: { 200: SimpleRomSchema } },
+    config: readsOpen,
+    serializerCompiler: asBuilt
+  }, async (request) => app.roms.getSimple(request.em, await app.permissions.viewerOf(request), request.params.id))
+
+  app.put('/api/roms/:id/props', {
+    schema: {
+      operationId: 'updateRomProps', tags, summary: 'Set your own marks on a ROM', params: RomParams,
+      querystring: RomPropsQuery, body: RomPropsSchema, response: { 200: RomUserSchema }
+    },
+    config: { scopes: ['roms.user.write'] }
+  }, async (request) => {
+    const { data, update_last_played: update, remove_last_played: remove, ...marks } = request.body
+    return await app.roms.mark(request.em, callerOf(request), request.params.id, {
+      marks: { ...marks, ...data },
+      updateLastPlayed: request.query.update_last_played || update === true,
+      removeLastPlayed: request.query.remove_last_played || remove === true
+    })
+  })
+
+  app.get('/api/roms/:file_id/files', {
+    schema: { operationId: 'getRomFile', tags, summary: 'One file by its own id', params: FileParams, response: { 200: RomFileSchema } },
+    config: reads
+  }, async (request) => app.roms.getFile(request.em, callerOf(request), request.params.file_id))
+}
+
+export default routes

@@ -1,0 +1,135 @@
+import { randomBytes } from 'node:crypto'
+import { LockMode } from '@mikro-orm/core'
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { FastifyInstance } from 'fastify'
+import type { Caller } from '../../../core/access/auth.ts'
+import type { Config } from '../../../core/config/config.ts'
+import { ApiError, forbidden, notFound } from '../../../core/errors.ts'
+import { isScope } from '../../../core/access/scopes.ts'
+import { sha256 } from '../../../core/access/secrets.ts'
+import { inTransaction } from '../../../core/database/transaction.ts'
+import { lockSignedIn } from '../../auth/signed-in.ts'
+import { createThrottle } from '../../auth/throttle/throttle-rows.ts'
+import { Device } from '../../devices/entities.ts'
+import type { AppDevice } from '../../devices/rows.ts'
+import { User } from '../../users/entities.ts'
+import type { Actor } from '../actor.ts'
+import type { DeviceAuthApprove, DeviceAuthInit } from './schemas.ts'
+import { makeCode, readCode } from '../codes/codes.ts'
+import { ClientToken, DeviceAuthorization, type DeviceRequest } from '../entities.ts'
+import { quotas } from '../codes/quotas.ts'
+import { INTERVAL_SECONDS } from './polls.ts'
+import { TOKEN_SEAL, expiryOf, makeRawToken } from '../raw-token.ts'
+
+const REQUEST_SECONDS = 600
+/** For this long after the answer a late poll still learns of it. */
+const ANSWER_SECONDS = 60
+
+const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1_000)
+
+/** The scopes to approve. @throws ApiError FORBIDDEN for none, or one that was not asked for or is not held. */
+function checkScopes (caller: Caller, approved: readonly string[], request: DeviceRequest): string[] {
+  const { requested_scopes: requested } = request
+  if (approved.length === 0) throw forbidden('No scope is approved; approve one, or deny the request')
+  const outside = approved.filter((scope) => !isScope(scope) || !requested.includes(scope) || !caller.scopes.has(scope))
+  if (outside.length > 0) throw forbidden(`The device did not ask for these scopes, or you lack them: ${outside.join(', ')}`)
+  return [...new Set(approved)]
+}
+
+/** Lets in a device that shows a code, which its user answers elsewhere, after RFC 8628. */
+export function createAuthorizations (app: FastifyInstance, config: Config) {
+  const throttle = createThrottle(app.pg)
+
+  async function find (em: EntityManager, userCode: string): Promise<DeviceAuthorization> {
+    const code = readCode(userCode)
+    const row = await em.findOne(DeviceAuthorization, {
+      user_code_hash: app.secrets.sign('user-code', code), expires_at: { $gt: new Date() }
+    })
+    if (row === null) throw notFound(`No device waits with the code '${code}'; compare it with what the device shows`)
+    return row
+  }
+
+  /** The request to answer; until the transaction ends no one else does. */
+  async function take (tx: EntityManager, userCode: string): Promise<DeviceAuthorization> {
+    const { id } = await find(tx, userCode)
+    const row = await tx.findOne(DeviceAuthorization, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true })
+    if (row?.status !== 'pending') throw new ApiError('GONE', 'This request was answered a moment ago')
+    return row
+  }
+
+  async function approve (tx: EntityManager, caller: Caller, input: DeviceAuthApprove): Promise<AppDevice> {
+    const row = await take(tx, input.user_code)
+    const scopes = checkScopes(caller, input.approved_scopes, row.request)
+    await lockSignedIn(tx, caller)
+    const name = input.device_name?.trim().toWellFormed() || row.request.name
+    const device = await app.devices.admit(tx, caller.id, { ...row.request, name })
+    const raw = makeRawToken(config)
+    row.token = tx.create(ClientToken, {
+      user: tx.getReference(User, caller.id),
+      device: tx.getReference(Device, device.id),
+      name,
+      token_hash: sha256(raw),
+      scopes,
+      expires_at: expiryOf(input.expires_in)
+    })
+    row.sealed_token = app.secrets.seal(TOKEN_SEAL, raw)
+    row.status = 'approved'
+    row.user_code_hash = null
+    row.expires_at = new Date(Math.max(row.expires_at.getTime(), inSeconds(ANSWER_SECONDS).getTime()))
+    return device
+  }
+
+  async function record (event: 'device.approved' | 'device.denied', by: Actor, details: Record<string, string | number>) {
+    await app.audit.record({ event, user: by.caller, address: by.address, details })
+  }
+
+  return {
+    async init (em: EntityManager, input: DeviceAuthInit, address: string) {
+      await throttle.spend(quotas.deviceInit(address))
+      const deviceCode = randomBytes(32).toString('hex')
+      const userCode = makeCode()
+      await em.insert(DeviceAuthorization, {
+        device_code_hash: sha256(deviceCode),
+        user_code_hash: app.secrets.sign('user-code', userCode),
+        request: {
+          client_device_identifier: input.client_device_identifier.toWellFormed(),
+          name: input.name.toWellFormed(),
+          client: input.client.toWellFormed(),
+          platform: input.platform?.toWellFormed() ?? null,
+          client_version: input.client_version?.toWellFormed() ?? null,
+          requested_scopes: [...new Set(input.requested_scopes)]
+        },
+        expires_at: inSeconds(REQUEST_SECONDS)
+      })
+      return { device_code: deviceCode, user_code: userCode, expires_in: REQUEST_SECONDS, interval: INTERVAL_SECONDS }
+    },
+
+    /** @throws ApiError NOT_FOUND for a code that is wrong, answered or has run out. */
+    async getPending (em: EntityManager, caller: Caller, userCode: string): Promise<DeviceAuthorization> {
+      await throttle.spend(quotas.userCode(caller.id))
+      return await find(em, userCode)
+    },
+
+    /** @throws ApiError NOT_FOUND, GONE, or FORBIDDEN for scopes that cannot be approved. */
+    async approve (em: EntityManager, by: Actor, input: DeviceAuthApprove): Promise<AppDevice> {
+      await throttle.spend(quotas.userCode(by.caller.id))
+      const device = await inTransaction(em, (tx) => approve(tx, by.caller, input))
+      await record('device.approved', by, { device_id: device.device_id, device_name: device.name })
+      return device
+    },
+
+    /** @throws ApiError NOT_FOUND, GONE. */
+    async deny (em: EntityManager, by: Actor, userCode: string): Promise<void> {
+      await throttle.spend(quotas.userCode(by.caller.id))
+      const { request } = await inTransaction(em, async (tx) => {
+        const row = await take(tx, userCode)
+        return Object.assign(row, { status: 'denied', user_code_hash: null, expires_at: inSeconds(ANSWER_SECONDS) })
+      })
+      await record('device.denied', by, { device_name: request.name, client: request.client })
+    },
+
+    async dropExpired (): Promise<void> {
+      await app.orm.em.fork().nativeDelete(DeviceAuthorization, { expires_at: { $lt: new Date() } })
+    }
+  }
+}

@@ -1,0 +1,65 @@
+import { LockMode } from '@mikro-orm/core'
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { FastifyInstance } from 'fastify'
+import { badRequest } from '../../../core/errors.ts'
+import { sha256 } from '../../../core/access/secrets.ts'
+import { inTransaction } from '../../../core/database/transaction.ts'
+import { formatDate } from '../../../core/typebox.ts'
+import { createThrottle } from '../../auth/throttle/throttle-rows.ts'
+import type { DeviceAuthToken } from './schemas.ts'
+import { DeviceAuthorization } from '../entities.ts'
+import { quotas } from '../codes/quotas.ts'
+import { TOKEN_SEAL } from '../raw-token.ts'
+
+/** Seconds between two polls, as the device is told. */
+export const INTERVAL_SECONDS = 5
+/** A poll that is early by less than a second is so by its clock or the network only. */
+const EARLY_MS = (INTERVAL_SECONDS - 1) * 1_000
+
+/** Why a device does not have its token; RFC 8628, section 3.5. */
+type Refusal = 'authorization_pending' | 'slow_down' | 'access_denied' | 'expired_token'
+
+/** What devices that were not answered yet ask again and again. */
+export function createPolls (app: FastifyInstance) {
+  const throttle = createThrottle(app.pg)
+
+  /** Deleting the row is what makes the token go out once. */
+  async function handOut (tx: EntityManager, row: DeviceAuthorization): Promise<DeviceAuthToken | Refusal> {
+    await tx.populate(row, ['token.device'])
+    await tx.nativeDelete(DeviceAuthorization, { id: row.id })
+    const raw = row.sealed_token ? app.secrets.open(TOKEN_SEAL, row.sealed_token) : null
+    // The device was deleted meanwhile, or the server's key is another one.
+    if (raw === null || !row.token?.device) return 'expired_token'
+    const { device, scopes, expires_at: expiry } = row.token
+    return {
+      access_token: raw,
+      device_id: device.device_id,
+      device_number: device.id,
+      scopes,
+      expires_at: formatDate(expiry ?? null)
+    }
+  }
+
+  async function answer (tx: EntityManager, deviceCode: string): Promise<DeviceAuthToken | Refusal> {
+    const row = await tx.findOne(DeviceAuthorization, {
+      device_code_hash: sha256(deviceCode), expires_at: { $gt: new Date() }
+    }, { lockMode: LockMode.PESSIMISTIC_WRITE })
+    if (row === null) return 'expired_token'
+    if (row.status === 'denied') return 'access_denied'
+    if (row.status === 'approved') return await handOut(tx, row)
+    const now = new Date()
+    if (row.polled_at && now.getTime() - row.polled_at.getTime() < EARLY_MS) return 'slow_down'
+    row.polled_at = now
+    return 'authorization_pending'
+  }
+
+  return {
+    /** The token of a device that was approved, once. @throws ApiError BAD_REQUEST with what it is to do. */
+    async poll (em: EntityManager, deviceCode: string, address: string): Promise<DeviceAuthToken> {
+      await throttle.spend(quotas.devicePoll(address))
+      const answered = await inTransaction(em, (tx) => answer(tx, deviceCode))
+      if (typeof answered === 'string') throw badRequest(answered)
+      return answered
+    }
+  }
+}

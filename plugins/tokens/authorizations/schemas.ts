@@ -1,0 +1,63 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { DateTime, Nullable, NameText, StoredText, StringEnum } from '../../../core/typebox.ts'
+import { SCOPES } from '../../../core/access/scopes.ts'
+import { LifetimeSchema } from '../schemas.ts'
+
+const shortText = () => Type.Optional(Nullable(NameText({ maxLength: 50 })))
+
+export const DeviceAuthInitSchema = Type.Object({
+  client_device_identifier: StoredText({ minLength: 1, maxLength: 255, description: 'Stable for one installation' }),
+  name: NameText({ minLength: 1, maxLength: 255 }),
+  client: NameText({ minLength: 1, maxLength: 50 }),
+  platform: shortText(),
+  client_version: shortText(),
+  requested_scopes: Type.Array(StringEnum(SCOPES), { minItems: 1, maxItems: SCOPES.length })
+})
+export type DeviceAuthInit = Static<typeof DeviceAuthInitSchema>
+
+export const DeviceAuthInitResponse = Type.Object({
+  device_code: Type.String({ description: 'A secret of the device' }),
+  user_code: Type.String({ description: 'What the user types, or a QR code carries' }),
+  verification_path: Type.String(),
+  verification_path_complete: Type.String(),
+  expires_in: Type.Integer({ description: 'Seconds' }),
+  interval: Type.Integer({ description: 'Seconds between two polls' })
+})
+
+const UserCode = Type.String({ minLength: 1, maxLength: 32 })
+export const UserCodeSchema = Type.Object({ user_code: UserCode })
+
+export const DeviceAuthPendingSchema = Type.Object({
+  client_device_identifier: Type.String(),
+  name: Type.String(),
+  client: Type.String(),
+  platform: Nullable(Type.String()),
+  client_version: Nullable(Type.String()),
+  requested_scopes: Type.Array(Type.String()),
+  allowed_scopes: Type.Array(Type.String(), { description: 'Those of them that you hold' }),
+  expires_at: DateTime
+})
+
+export const DeviceAuthApproveSchema = Type.Object({
+  user_code: UserCode,
+  // What was not asked for or is not held is forbidden, not invalid: the service says so.
+  approved_scopes: Type.Array(Type.String({ maxLength: 50 }), { maxItems: SCOPES.length, description: 'At least one' }),
+  device_name: Type.Optional(Nullable(NameText({ maxLength: 255 }))),
+  expires_in: LifetimeSchema
+})
+export type DeviceAuthApprove = Static<typeof DeviceAuthApproveSchema>
+
+export const DeviceAuthApproveResponse = Type.Object({
+  device_id: Type.String(), device_number: Type.Integer(), device_name: Nullable(Type.String())
+})
+
+export const DeviceCodeSchema = Type.Object({ device_code: Type.String({ minLength: 1, maxLength: 128 }) })
+
+export const DeviceAuthTokenResponse = Type.Object({
+  access_token: Type.String({ description: 'A client token; given this once' }),
+  device_id: Type.String(),
+  device_number: Type.Integer(),
+  scopes: Type.Array(Type.String()),
+  expires_at: Nullable(DateTime)
+})
+export type DeviceAuthToken = Static<typeof DeviceAuthTokenResponse>

@@ -1,0 +1,79 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { FastifyInstance } from 'fastify'
+import type { Caller } from '../../../core/access/auth.ts'
+import { badRequest, forbidden, notFound } from '../../../core/errors.ts'
+import { inTransaction } from '../../../core/database/transaction.ts'
+import { createThrottle } from '../../auth/throttle/throttle-rows.ts'
+import { makeCode, readCode } from './codes.ts'
+import { ClientToken, PairingCode } from '../entities.ts'
+import { quotas } from './quotas.ts'
+import { deletePairing, findPairing, lockToken } from '../rows.ts'
+import type { FreshToken, Tokens } from '../service.ts'
+
+const CODE_SECONDS = 60
+
+/** Hands a token to a device that has no keyboard to type it: its owner shows a short code, the device sends it. */
+export function createPairing (app: FastifyInstance, tokens: Tokens) {
+  const throttle = createThrottle(app.pg)
+  const hashOf = (code: string) => app.secrets.sign('pairing-code', readCode(code))
+  // Apps tell these two apart by their words.
+  const unknown = () => notFound('Invalid or expired pairing code')
+  const tokenGone = () => notFound('Token no longer exists')
+
+  /**
+   * The token that a code stands for, under a new secret; the code is used up by it, whoever else tries. Null when the
+   * token was deleted.
+   */
+  async function redeem (tx: EntityManager, code: string): Promise<FreshToken | null> {
+    const hash = hashOf(code)
+    const named = await findPairing(tx, hash)
+    if (named === undefined) throw unknown()
+    if (named.token_id !== null) await lockToken(tx, named.token_id)
+    if (!await deletePairing(tx, hash)) throw unknown()
+    const token = await tx.findOne(ClientToken, { id: named.token_id ?? 0 }, { populate: ['device', 'user'] })
+    if (token === null) return null
+    if (!token.user.enabled) throw forbidden('The owner of this token is disabled')
+    return await tokens.renew(tx, token)
+  }
+
+  async function replaceCode (tx: EntityManager, caller: Caller, id: number, code: string): Promise<void> {
+    const { name, expires_at: expiry } = await tokens.hold(tx, caller, id)
+    if (expiry && expiry < new Date()) throw badRequest(`Client token '${name}' has run out; create a new one`)
+    await tx.nativeDelete(PairingCode, { token: id })
+    await tx.insert(PairingCode, {
+      code_hash: hashOf(code), token: id, expires_at: new Date(Date.now() + CODE_SECONDS * 1_000)
+    })
+  }
+
+  return {
+    /** A code for one of the caller's tokens, in place of earlier ones. */
+    async start (em: EntityManager, caller: Caller, id: number): Promise<{ code: string, expires_in: number }> {
+      const code = makeCode()
+      await inTransaction(em, (tx) => replaceCode(tx, caller, id, code))
+      return { code, expires_in: CODE_SECONDS }
+    },
+
+    /** @throws ApiError NOT_FOUND unless the code is still waiting. */
+    async checkWaiting (em: EntityManager, code: string, address: string): Promise<void> {
+      await throttle.spend(quotas.pairingStatus(address))
+      const waiting = await em.count(PairingCode, { code_hash: hashOf(code), expires_at: { $gt: new Date() } })
+      if (waiting === 0) throw unknown()
+    },
+
+    /** @throws ApiError NOT_FOUND for a code that is not good, FORBIDDEN when the token's owner is disabled. */
+    async exchange (em: EntityManager, code: string, address: string): Promise<FreshToken> {
+      await throttle.spend(quotas.exchange(address))
+      const fresh = await inTransaction(em, (tx) => redeem(tx, code))
+      if (fresh === null) throw tokenGone()
+      const { token } = fresh
+      app.sockets.end({ kind: 'token', id: token.id })
+      const details = { token_id: token.id, token_name: token.name }
+      await app.audit.record({ event: 'token.paired', user: token.user, address, details })
+      return fresh
+    },
+
+    async dropExpired (): Promise<void> {
+      await app.orm.em.fork().nativeDelete(PairingCode, { expires_at: { $lt: new Date() } })
+    }
+  }
+}

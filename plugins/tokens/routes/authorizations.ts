@@ -1,0 +1,86 @@
+import { Type } from '@sinclair/typebox'
+import { callerOf } from '../../../core/access/auth.ts'
+import { ErrorSchema, type Routes } from '../../../core/typebox.ts'
+import { actorOf } from '../actor.ts'
+import { DeviceAuthApproveResponse, DeviceAuthApproveSchema, DeviceAuthInitResponse, DeviceAuthInitSchema, DeviceAuthPendingSchema, DeviceAuthTokenResponse, DeviceCodeSchema, UserCodeSchema } from '../authorizations/schemas.ts'
+import { toPendingView } from '../authorizations/views.ts'
+
+/** Where a device sends its user. */
+export const PAGE_PATH = '/pair/device'
+
+const tags = ['device-authorization']
+
+const routes: Routes = async (app) => {
+  const { authorizations, polls } = app.tokens
+
+  app.post('/api/auth/device/init', {
+    schema: {
+      operationId: 'startDeviceAuthorization',
+      tags,
+      summary: 'A device asks to be let in',
+      body: DeviceAuthInitSchema,
+      response: { 201: DeviceAuthInitResponse, 429: ErrorSchema }
+    },
+    config: { public: true, csrfExempt: true }
+  }, async (request, reply) => {
+    const codes = await authorizations.init(request.em, request.body, request.ip)
+    const complete = `${PAGE_PATH}?user_code=${codes.user_code}`
+    return reply.code(201).send({ ...codes, verification_path: PAGE_PATH, verification_path_complete: complete })
+  })
+
+  app.get('/api/auth/device/pending/:user_code', {
+    schema: {
+      operationId: 'getDeviceAuthorization',
+      tags,
+      summary: 'What the device that shows a code asks for',
+      params: Type.Object({ user_code: Type.String() }),
+      response: { 200: DeviceAuthPendingSchema, 404: ErrorSchema, 410: ErrorSchema }
+    },
+    config: { scopes: ['me.read'] }
+  }, async (request) => {
+    const caller = callerOf(request)
+    return toPendingView(await authorizations.getPending(request.em, caller, request.params.user_code), caller.scopes)
+  })
+
+  app.post('/api/auth/device/approve', {
+    schema: {
+      operationId: 'approveDevice',
+      tags,
+      summary: 'Let the device in as yours',
+      body: DeviceAuthApproveSchema,
+      response: { 200: DeviceAuthApproveResponse, 404: ErrorSchema, 410: ErrorSchema }
+    },
+    config: { scopes: ['me.write'], signedIn: true }
+  }, async (request) => {
+    const { id, device_id: deviceId, name } = await authorizations.approve(request.em, actorOf(request), request.body)
+    return { device_id: deviceId, device_number: id, device_name: name }
+  })
+
+  app.post('/api/auth/device/deny', {
+    schema: {
+      operationId: 'denyDevice',
+      tags,
+      summary: 'Turn the device away',
+      body: UserCodeSchema,
+      response: { 200: Type.Null(), 404: ErrorSchema, 410: ErrorSchema }
+    },
+    config: { scopes: ['me.write'] }
+  }, async (request) => {
+    await authorizations.deny(request.em, actorOf(request), request.body.user_code)
+    return null
+  })
+
+  app.post('/api/auth/device/token', {
+    schema: {
+      operationId: 'pollDeviceToken',
+      tags,
+      summary: 'The token of a device once it is approved',
+      description: 'Until then 400 with the `detail` `authorization_pending`, `slow_down`, `access_denied` or `expired_token`.',
+      body: DeviceCodeSchema,
+      response: { 200: DeviceAuthTokenResponse, 400: ErrorSchema, 429: ErrorSchema }
+    },
+    config: { public: true, csrfExempt: true }
+  }, async (request) => await polls.poll(request.em, request.body.device_code, request.ip))
+}
+
+export default routes

@@ -1,0 +1,52 @@
+import { Type } from '@sinclair/typebox'
+import { callerOf } from '../../../core/access/auth.ts'
+import { ErrorSchema, Id, type Routes } from '../../../core/typebox.ts'
+import { ClientTokenCreateSchema, ClientTokenPairSchema, ExchangeSchema } from '../schemas.ts'
+import { toTokenView } from '../views.ts'
+
+const tags = ['client-tokens']
+
+const routes: Routes = async (app) => {
+  const { pairing } = app.tokens
+
+  app.post('/api/client-tokens/:token_id/pair', {
+    schema: {
+      operationId: 'pairClientToken',
+      tags,
+      summary: 'A short code that a device exchanges for the token',
+      params: Type.Object({ token_id: Id }),
+      response: { 200: ClientTokenPairSchema }
+    },
+    config: { scopes: ['me.write'], signedIn: true }
+  }, async (request) => await pairing.start(request.em, callerOf(request), request.params.token_id))
+
+  app.get('/api/client-tokens/pair/:code/status', {
+    schema: {
+      operationId: 'getPairingStatus',
+      tags,
+      summary: 'Whether a code is still waiting for its device',
+      params: Type.Object({ code: Type.String() }),
+      response: { 200: Type.Null(), 404: ErrorSchema, 429: ErrorSchema }
+    },
+    config: { public: true, csrfExempt: true }
+  }, async (request) => {
+    await pairing.checkWaiting(request.em, request.params.code, request.ip)
+    return null
+  })
+
+  app.post('/api/client-tokens/exchange', {
+    schema: {
+      operationId: 'exchangePairingCode',
+      tags,
+      summary: 'The token for a code; it gets a new secret by it',
+      body: ExchangeSchema,
+      response: { 200: ClientTokenCreateSchema, 403: ErrorSchema, 404: ErrorSchema, 429: ErrorSchema }
+    },
+    config: { public: true, csrfExempt: true }
+  }, async (request) => {
+    const { token, raw } = await pairing.exchange(request.em, request.body.code, request.ip)
+    return { ...toTokenView(token), raw_token: raw }
+  })
+}
+
+export default routes

@@ -1,0 +1,73 @@
+import { Type } from '@sinclair/typebox'
+import { callerOf } from '../../../core/access/auth.ts'
+import { Id, type Routes } from '../../../core/typebox.ts'
+import { actorOf } from '../actor.ts'
+import { ClientTokenAdminSchema, ClientTokenCreateSchema, ClientTokenSchema, CreateTokenSchema } from '../schemas.ts'
+import { toTokenAdminView, toTokenView } from '../views.ts'
+
+const tags = ['client-tokens']
+const TokenParams = Type.Object({ token_id: Id })
+
+const routes: Routes = async (app) => {
+  app.post('/api/client-tokens', {
+    schema: {
+      operationId: 'createClientToken', tags, summary: 'Create a token', body: CreateTokenSchema,
+      response: { 201: ClientTokenCreateSchema }
+    },
+    config: { scopes: ['me.write'], signedIn: true }
+  }, async (request, reply) => {
+    const { token, raw } = await app.tokens.create(request.em, actorOf(request), request.body)
+    return reply.code(201).send({ ...toTokenView(token), raw_token: raw })
+  })
+
+  app.get('/api/client-tokens', {
+    schema: {
+      operationId: 'listClientTokens', tags, summary: 'Your tokens, newest first',
+      response: { 200: Type.Array(ClientTokenSchema) }
+    },
+    config: { scopes: ['me.read'] }
+  }, async (request) => (await app.tokens.list(request.em, callerOf(request))).map(toTokenView))
+
+  app.delete('/api/client-tokens/:token_id', {
+    schema: {
+      operationId: 'deleteClientToken', tags, summary: 'Revoke a token', params: TokenParams,
+      response: { 200: Type.Null() }
+    },
+    config: { scopes: ['me.write'] }
+  }, async (request) => {
+    await app.tokens.delete(request.em, actorOf(request), request.params.token_id)
+    return null
+  })
+
+  app.put('/api/client-tokens/:token_id/regenerate', {
+    schema: {
+      operationId: 'regenerateClientToken', tags, summary: 'Replace the secret of a token', params: TokenParams,
+      response: { 200: ClientTokenCreateSchema }
+    },
+    config: { scopes: ['me.write'], signedIn: true }
+  }, async (request) => {
+    const { token, raw } = await app.tokens.regenerate(request.em, actorOf(request), request.params.token_id)
+    return { ...toTokenView(token), raw_token: raw }
+  })
+
+  app.get('/api/client-tokens/all', {
+    schema: {
+      operationId: 'listAllClientTokens', tags, summary: "Everybody's tokens, newest first",
+      response: { 200: Type.Array(ClientTokenAdminSchema) }
+    },
+    config: { scopes: ['users.read'] }
+  }, async (request) => (await app.tokens.listAll(request.em)).map(toTokenAdminView))
+
+  app.delete('/api/client-tokens/:token_id/admin', {
+    schema: {
+      operationId: 'deleteAnyClientToken', tags, summary: "Revoke anybody's token", params: TokenParams,
+      response: { 200: Type.Null() }
+    },
+    config: { scopes: ['users.write'] }
+  }, async (request) => {
+    await app.tokens.deleteAny(request.em, actorOf(request), request.params.token_id)
+    return null
+  })
+}
+
+export default routes

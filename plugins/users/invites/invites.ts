@@ -1,0 +1,101 @@
+import { randomBytes } from 'node:crypto'
+import { type Static, Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { FastifyInstance } from 'fastify'
+import type { Caller } from '../../../core/access/auth.ts'
+import { type Config, shareableBaseUrl } from '../../../core/config/config.ts'
+import { badRequest } from '../../../core/errors.ts'
+import { scopesOf } from '../../../core/access/grants.ts'
+import { sha256 } from '../../../core/access/secrets.ts'
+import { inTransaction } from '../../../core/database/transaction.ts'
+import { OneTimeToken } from '../../auth/entities.ts'
+import { createJwts } from '../../auth/jwt.ts'
+import { checkPassword } from '../../auth/passwords/passwords.ts'
+import { lockSignedIn } from '../../auth/signed-in.ts'
+import { ROLES, User } from '../entities.ts'
+import { readEmail, readUsername } from '../accounts/fields.ts'
+import { deleteInvite, lockFirstAdmin } from '../rows.ts'
+import type { InviteLink, InviteQuery, Register } from '../schemas.ts'
+import { checkMayAdd, insertUser, readNewUser } from '../service.ts'
+
+export const REGISTER_PATH = '/register'
+const LIFETIME_MAX_SECONDS = 365 * 86_400
+const DataSchema = Type.Object({ role: Type.Union(ROLES.map((role) => Type.Literal(role))) })
+type InviteData = Static<typeof DataSchema>
+
+const badToken = () => badRequest('The invite is invalid, used or has run out; ask for a new one')
+
+/** Links that let somebody make an account; each is good for one. */
+export function createInvites (app: FastifyInstance, config: Config) {
+  const jwts = createJwts(app.secrets)
+  const base = shareableBaseUrl(config)
+
+  function readQuery ({ role: word, expiration }: InviteQuery) {
+    const role = ROLES.find((one) => one === word)
+    if (role === undefined) throw badRequest(`The role '${word.slice(0, 50)}' is none; give user or admin`)
+    const seconds = expiration ?? config.auth.invite_token_expiry_seconds
+    if (seconds > 0 && seconds <= LIFETIME_MAX_SECONDS) return { role, seconds }
+    throw badRequest(`The expiration must be 1 to ${LIFETIME_MAX_SECONDS} seconds, not ${seconds}`)
+  }
+
+  /** Whoever invited still may: an invite is worth no more than its maker. */
+  async function isVouchedFor (tx: EntityManager, inviterId: number | null, role: User['role']): Promise<boolean> {
+    if (inviterId === null) return await tx.count(User, { role: 'admin' }) === 0
+    const inviter = await tx.findOne(User, { id: inviterId, enabled: true })
+    if (inviter === null) return false
+    if (inviter.role === 'admin') return true
+    return role === 'user' && scopesOf(await app.permissions.accessOf(inviter)).includes('users.write')
+  }
+
+  /** @returns the role; the row goes with the transaction, so that a failure leaves the invite as it was. */
+  async function spend (tx: EntityManager, jti: string): Promise<InviteData & { inviterId: number | null }> {
+    const row = await deleteInvite(tx, sha256(jti))
+    if (row === undefined || !Value.Check(DataSchema, row.data)) throw badToken()
+    const { role } = row.data
+    if (!await isVouchedFor(tx, row.user_id, role)) throw badToken()
+    return { role, inviterId: row.user_id }
+  }
+
+  return {
+    /** @throws ApiError BAD_REQUEST, or FORBIDDEN for who may not invite with this role. */
+    async create (em: EntityManager, caller: Caller | null, query: InviteQuery, address: string): Promise<InviteLink> {
+      const { role, seconds } = readQuery(query)
+      await checkMayAdd(em, caller, role)
+      const jti = randomBytes(32).toString('base64url')
+      await inTransaction(em, async (tx) => {
+        if (caller !== null) await lockSignedIn(tx, caller)
+        await tx.insert(OneTimeToken, {
+          token_hash: sha256(jti),
+          purpose: 'invite',
+          user: caller?.id ?? null,
+          data: { role } satisfies InviteData,
+          expires_at: new Date(Date.now() + seconds * 1_000)
+        })
+      })
+      await app.audit.record({ event: 'user.invited', user: caller, address, details: { role, seconds } })
+      const token = await jwts.sign('invite', { sub: caller?.username ?? '', jti }, seconds)
+      // Only our own address: one taken from the request could lead the invited to a stranger's server.
+      return { token, url: base === null ? null : `${base}${REGISTER_PATH}?token=${token}` }
+    },
+
+    /** Makes the account that an invite promises. @throws ApiError BAD_REQUEST; the invite stays good then. */
+    async register (em: EntityManager, { token, ...given }: Register, address: string): Promise<User> {
+      const jti = (await jwts.read('invite', token))?.jti
+      readUsername(given.username)
+      readEmail(given.email)
+      checkPassword(given.password)
+      // Hashing is dear: only for somebody who holds a link.
+      if (jti === undefined || await em.count(OneTimeToken, { token_hash: sha256(jti), purpose: 'invite' }) === 0) throw badToken()
+      const fields = await readNewUser({ ...given, role: 'user' })
+      const { user, role, inviterId } = await inTransaction(em, async (tx) => {
+        await lockFirstAdmin(tx)
+        const invite = await spend(tx, jti)
+        return { ...invite, user: await insertUser(tx, { ...fields, role: invite.role }) }
+      })
+      await app.audit.record({ event: 'user.registered', user, address, details: { role, invited_by: inviterId } })
+      return user
+    }
+  }
+}
+export type Invites = ReturnType<typeof createInvites>

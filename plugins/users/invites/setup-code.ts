@@ -1,0 +1,45 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { forbidden } from '../../../core/errors.ts'
+import { isLoopback, networkOf } from '../../../core/config/networks.ts'
+import { isEqualSecret } from '../../../core/access/secrets.ts'
+import { createThrottle } from '../../auth/throttle/throttle-rows.ts'
+
+/** What proxies add to a request that they hand on. */
+const FORWARDING = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip']
+const LOCAL_NAMES = new Set(['localhost', '127.0.0.1', '[::1]'])
+const CODE_LENGTH = 12
+
+/** A name of this machine alone, too: a proxy here, or a page elsewhere that had it looked up, calls another one. */
+const isLocal = ({ socket, headers, hostname }: FastifyRequest) =>
+  isLoopback(socket.remoteAddress ?? '') && LOCAL_NAMES.has(hostname) && FORWARDING.every((name) => headers[name] === undefined)
+
+const limitFor = (address: string) => ({
+  key: `setup-code:${networkOf(address)}`, free: 10, forgetSeconds: 3_600, waitSeconds: 30, waitMaxSeconds: 900
+})
+
+/**
+ * What proves to a server without an administrator that somebody owns it: the server prints it when it starts. It is
+ * made from the server's key, so that all processes know it.
+ */
+export function createSetupCode (app: FastifyInstance) {
+  const throttle = createThrottle(app.pg)
+  const code = app.secrets.sign('setup-code', 'first administrator').replaceAll(/[-_]/g, '').slice(0, CODE_LENGTH)
+
+  return {
+    /** The code as long as somebody may need it; null once there is an administrator. */
+    findSetupCode: async (): Promise<string | null> => await app.users.hasAdmin() ? null : code,
+
+    /** @throws ApiError FORBIDDEN for somebody who comes over the network without the code, TOO_MANY_REQUESTS */
+    async checkSetup (request: FastifyRequest, given: string | undefined): Promise<void> {
+      if (isLocal(request) || await app.users.hasAdmin()) return
+      const limit = limitFor(request.ip)
+      await throttle.take([limit])
+      if (given === undefined || !isEqualSecret(given.trim(), code)) {
+        throw forbidden('The first administrator is made on the machine of the server, or with the setup code that the ' +
+          'server printed when it started; send it as setup_code')
+      }
+      await throttle.forget([limit.key])
+    }
+  }
+}
+export type SetupCode = ReturnType<typeof createSetupCode>

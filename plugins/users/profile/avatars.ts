@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, open, readdir, rename, rm, rmdir } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import type { Config } from '../../../core/config/config.ts'
+import { badRequest, notFound } from '../../../core/errors.ts'
+import { requireFreeSpace } from '../../../core/files/free-space.ts'
+import type { FileReply } from '../../resources/file-reply.ts'
+import { PIXELS_MAX, openImage } from '../../resources/image.ts'
+import { mediaTypeOf } from '../../resources/media-types.ts'
+import { errorCode } from '../../../core/files/fs-error.ts'
+import { isNothingThere, openInside } from '../../../core/files/safe-path.ts'
+import type { User } from '../entities.ts'
+import { userFolder } from './folder.ts'
+
+const STEM = 'avatar'
+/** Kinds that a browser shows; whatever else may lie there is only saved. */
+const SHOWN = new Set(['image/png', 'image/jpeg', 'image/webp', 'image/gif'])
+
+/** How each kind begins. Nothing else is even shown to the decoder, which knows far more formats. */
+const KINDS = [
+  { format: 'png', extension: 'png', offset: 0, mark: '\x89PNG\r\n\x1a\n' },
+  { format: 'jpeg', extension: 'jpg', offset: 0, mark: '\xff\xd8\xff' },
+  { format: 'webp', extension: 'webp', offset: 8, mark: 'WEBP' },
+  { format: 'gif', extension: 'gif', offset: 0, mark: 'GIF8' }
+] as const
+
+const refused = (reason: string) => badRequest(`The avatar ${reason}; send a PNG, JPEG, WebP or GIF picture`)
+
+/** The extension that fits a picture's content, whatever its name says. @throws ApiError BAD_REQUEST */
+export async function readExtension (content: Buffer): Promise<string> {
+  const kind = KINDS.find(({ mark, offset }) => content.toString('latin1', offset, offset + mark.length) === mark)
+  if (kind === undefined) throw refused('is no picture')
+  const { format, width, height } = await (await openImage(content)).metadata().catch((err: unknown) => {
+    throw refused(`cannot be read (${err instanceof Error ? err.message : String(err)})`)
+  })
+  if (format !== kind.format) throw refused(`is neither ${kind.format} nor another kind that is accepted`)
+  if (width * height > PIXELS_MAX) throw refused(`has ${width} × ${height} pixels, more than 50 million`)
+  return kind.extension
+}
+
+/** A picture that lies beside its final place. */
+export interface StagedAvatar {
+  /** Relative to the assets folder. */
+  path: string
+  /** Puts it in the place of the former one, in one step. */
+  settle (): Promise<void>
+  /** Removes it, unless it was settled. */
+  discard (): Promise<void>
+}
+
+async function writeNew (path: string, content: Buffer): Promise<void> {
+  const handle = await open(path, 'wx')
+  try {
+    await handle.writeFile(content)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+export function createAvatars (config: Config) {
+  const assetsDir = join(config.data_dir, 'assets')
+  const folderOf = (user: Pick<User, 'folder'>) => `${userFolder(user)}/profile`
+
+  /** Former pictures of another kind. */
+  async function dropTwins (folder: string, kept: string): Promise<void> {
+    const twins = (await readdir(folder)).filter((name) => name.startsWith(`${STEM}.`) && name !== kept)
+    for (const name of twins) await rm(join(folder, name), { force: true })
+  }
+
+  return {
+    /** @throws ApiError BAD_REQUEST for what is no picture that is accepted, NO_FREE_SPACE. */
+    async stage (user: Pick<User, 'folder'>, content: Buffer): Promise<StagedAvatar> {
+      const extension = await readExtension(content)
+      const folder = join(assetsDir, folderOf(user))
+      const name = `${STEM}.${extension}`
+      const part = join(folder, `.${randomUUID()}.tmp`)
+      await requireFreeSpace(folder, content.length)
+      await mkdir(folder, { recursive: true })
+      await writeNew(part, content)
+      return {
+        path: `${folderOf(user)}/${name}`,
+        async settle () {
+          await rename(part, join(folder, name))
+          await dropTwins(folder, name)
+        },
+        discard: () => rm(part, { force: true })
+      }
+    },
+
+    /** Opens a picture to answer with. @throws ApiError NOT_FOUND when there is none. */
+    async open (path: string): Promise<FileReply> {
+      try {
+        if (path === '') throw notFound('This user has no avatar')
+        const type = mediaTypeOf(path) ?? ''
+        const isShown = SHOWN.has(type)
+        return {
+          handle: await openInside(assetsDir, path),
+          type: isShown ? type : 'application/octet-stream',
+          cacheControl: 'private, no-cache',
+          disposition: { type: isShown ? 'inline' : 'attachment', fileName: basename(path) }
+        }
+      } catch (err) {
+        if (isNothingThere(err)) throw notFound('This user has no avatar')
+        throw err
+      }
+    },
+
+    /** Removes the picture of a user, and its folder if it uploaded nothing else. */
+    async delete (user: Pick<User, 'folder'>): Promise<void> {
+      await rm(join(assetsDir, folderOf(user)), { recursive: true, force: true })
+      await rmdir(join(assetsDir, userFolder(user))).catch((err: unknown) => {
+        if (!['ENOENT', 'ENOTEMPTY'].includes(errorCode(err))) throw err
+      })
+    }
+  }
+}
+export type Avatars = ReturnType<typeof createAvatars>

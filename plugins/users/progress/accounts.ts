@@ -1,0 +1,108 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { GameProgress, ProviderDefinition } from '@svc/plugin-sdk'
+import { type TObject, type TSchema, Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { invalid } from '../../../core/errors.ts'
+import type { Registry } from '../../../core/loader/registry.ts'
+import { Nullable } from '../../../core/typebox.ts'
+import { ProviderAccount } from '../entities.ts'
+import { upsertProviderAccount } from '../rows.ts'
+
+/** What users may set for one provider, and what is read of how they fare there. */
+interface AccountKind {
+  key: string
+  /** The name of each setting is that on the wire. */
+  settings: TObject
+  progress: TSchema | null
+}
+
+/** Every answer has these, with or without the provider's plugin. */
+const KNOWN: readonly AccountKind[] = [{
+  key: 'ra',
+  settings: Type.Object({ ra_username: Type.String({ maxLength: 255 }) }),
+  progress: Type.Object({}, { additionalProperties: true })
+}]
+
+const Progression = Nullable(Type.Object({}, { additionalProperties: true }))
+
+export type StoredProgress = readonly GameProgress<object>[]
+
+/** What a provider told of all games of a user, as clients read it. */
+function toProgression (key: string, progress: StoredProgress) {
+  const results = progress.map(({ id, ...one }) => ({ [`rom_${key}_id`]: id, ...one }))
+  return { total: results.length, results }
+}
+
+/** The accounts that users have at providers: what the providers ask for, and the fields that clients see. */
+export function createAccounts ({ definitions }: Pick<Registry, 'definitions'>) {
+  const kinds = new Map(KNOWN.map((kind) => [kind.key, kind]))
+  for (const { kind, definition } of definitions) {
+    const { key, account, progress = null } = definition as ProviderDefinition
+    if (kind === 'provider' && account !== undefined) kinds.set(key, { key, settings: account, progress })
+  }
+  const all = [...kinds.values()]
+
+  function read ({ key, settings }: AccountKind, input: Readonly<Record<string, unknown>>): Record<string, unknown> {
+    const given: Record<string, unknown> = {}
+    for (const [name, schema] of Object.entries(settings.properties)) {
+      const value = typeof input[name] === 'string' ? input[name].trim() : input[name]
+      if (value === undefined || value === null || value === '') continue
+      if (!Value.Check(schema, value)) throw invalid(['body', name], `is not what ${key} accepts`, value)
+      given[name] = value
+    }
+    return given
+  }
+
+  return {
+    /** Fields that a user has on the wire besides its own. */
+    viewFields: Object.fromEntries(all.flatMap(({ key, settings, progress }): [string, TSchema][] => [
+      ...Object.entries(settings.properties).map(([name, schema]): [string, TSchema] => [name, Nullable(schema)]),
+      ...(progress === null ? [] : [[`${key}_progression`, Progression] satisfies [string, TSchema]])
+    ])),
+
+    /** Fields of an update. */
+    updateFields: Object.fromEntries(all.flatMap(({ settings }) => Object.entries(settings.properties)
+      .map(([name, schema]): [string, TSchema] =>
+        [name, Type.Optional(Nullable({ ...schema, pattern: '^[^\\u0000]*$', description: 'Empty leaves it as it is' }))]))),
+
+    /**
+     * What an update sets, by provider; empty values change nothing.
+     *
+     * @throws ApiError INVALID
+     */
+    readUpdate: (input: Readonly<Record<string, unknown>>): Map<string, Record<string, unknown>> =>
+      new Map(all.map((kind) => [kind.key, read(kind, input)] as const)
+        .filter(([, given]) => Object.keys(given).length > 0)),
+
+    /** Of another account at the provider nothing is known yet. */
+    async write (
+      tx: EntityManager, userId: number, updates: ReadonlyMap<string, Record<string, unknown>>
+    ): Promise<void> {
+      for (const [provider, settings] of updates) {
+        await upsertProviderAccount(tx, userId, provider, settings)
+      }
+    },
+
+    /** The fields of many users at once. */
+    async views (em: EntityManager, userIds: readonly number[]): Promise<Map<number, Record<string, unknown>>> {
+      const rows = await em.find(ProviderAccount, { user: { $in: [...userIds] } }, { disableIdentityMap: true })
+      const byUser = Map.groupBy(rows, (row) => row.user.id)
+      return new Map(userIds.map((id) => {
+        const accounts = new Map(byUser.get(id)?.map((row) => [row.provider, row]))
+        const fields = all.flatMap(({ key, settings, progress }) => {
+          const account = accounts.get(key)
+          const set = Object.keys(settings.properties).map((name) => [name, account?.settings[name] ?? null] as const)
+          if (progress === null) return set
+          const stored = account?.progress as StoredProgress | null | undefined
+          return [...set, [`${key}_progression`, stored ? toProgression(key, stored) : null] as const]
+        })
+        return [id, Object.fromEntries(fields)]
+      }))
+    },
+
+    /** Of nobody. */
+    noView: (): Record<string, null> => Object.fromEntries(all.flatMap(({ key, settings, progress }) =>
+      [...Object.keys(settings.properties), ...(progress === null ? [] : [`${key}_progression`])].map((name) => [name, null])))
+  }
+}
+export type Accounts = ReturnType<typeof createAccounts>

@@ -1,0 +1,78 @@
+import formbody from '@fastify/formbody'
+import { Type } from '@sinclair/typebox'
+import { callerOf } from '../../../core/access/auth.ts'
+import type { Config } from '../../../core/config/config.ts'
+import { ErrorSchema, IdParams, type Routes } from '../../../core/typebox.ts'
+import { clearSessionCookie } from '../../auth/cookie.ts'
+import type { Accounts } from '../progress/accounts.ts'
+import type { Achievements } from '../progress/achievements.ts'
+import type { Avatars } from '../profile/avatars.ts'
+import type { Changes } from '../accounts/changes.ts'
+import { RefreshSchema, createUpdateUserSchema, createUserSchema } from '../schemas.ts'
+import { readUpdateForm } from '../profile/update-form.ts'
+
+const tags = ['users']
+const Bytes = Type.Unsafe<unknown>({ type: 'string', format: 'binary' })
+
+interface Services {
+  config: Config
+  avatars: Avatars
+  changes: Changes
+  accounts: Accounts
+  achievements: Achievements
+}
+
+/** What users change of their own account, and administrators of every one. */
+const createProfileRoutes = ({ config, avatars, changes, accounts, achievements }: Services): Routes => async (app) => {
+  const UserSchema = createUserSchema(accounts.viewFields)
+  await app.register(formbody)
+
+  app.get('/api/users/:id/avatar', {
+    schema: { operationId: 'getUserAvatar', tags, summary: "A user's picture", params: IdParams, response: { 200: Bytes, 404: ErrorSchema } },
+    config: { scopes: ['assets.read'] }
+  }, async (request, reply) => {
+    const { avatar_path: path } = await app.users.get(request.em, request.params.id)
+    return await app.files.send(request, reply, await avatars.open(path))
+  })
+
+  app.put('/api/users/:id', {
+    schema: {
+      operationId: 'updateUser',
+      tags,
+      summary: 'Change an account; members their own, administrators any',
+      consumes: ['multipart/form-data', 'application/x-www-form-urlencoded', 'application/json'],
+      params: IdParams,
+      body: createUpdateUserSchema(accounts.updateFields),
+      response: { 200: UserSchema, 400: ErrorSchema, 404: ErrorSchema, 413: ErrorSchema }
+    },
+    preValidation: readUpdateForm,
+    config: { scopes: ['me.write'] }
+  }, async (request, reply) => {
+    const { params: { id }, body, ip } = request
+    const { user, endsOwnSession } = await changes.update(request.em, callerOf(request), id, body, ip)
+    if (endsOwnSession) {
+      // The answer is nobody's any more: it neither renews the session nor carries its CSRF token.
+      request.caller = null
+      clearSessionCookie(config, reply)
+    }
+    return await app.users.view(user)
+  })
+
+  app.post('/api/users/:id/ra/refresh', {
+    schema: {
+      operationId: 'refreshUserAchievements',
+      tags,
+      summary: "Fetch a user's progress at RetroAchievements",
+      params: IdParams,
+      body: RefreshSchema,
+      response: { 200: Type.Null(), 404: ErrorSchema, 503: ErrorSchema }
+    },
+    preValidation: async (request) => { request.body ??= null },
+    config: { scopes: ['me.write'] }
+  }, async (request) => {
+    const { em, params: { id }, body } = request
+    return await achievements.refresh(em, callerOf(request), id, 'ra', body?.incremental ?? false)
+  })
+}
+
+export default createProfileRoutes
