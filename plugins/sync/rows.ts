@@ -70,7 +70,8 @@ export async function selectAssets (em: EntityManager, scope: Scope): Promise<As
 export async function selectBases (em: EntityManager, scope: Scope): Promise<BaseRow[]> {
   const { rows } = await sql<BaseRow>`
     select b.rom_id, b.kind, b.key, b.sha1, b.content_hash, ${milliseconds('b.updated_at')} as updated_at from sync_bases b
-    where b.device_id = ${scope.device_id} and b.kind = any(${scope.kinds}::text[]) and ${isInScope('b.rom_id', scope)}
+    where b.device_id = ${scope.device_id} and b.kind = any(${scope.kinds}::text[])
+      and ${scope.includes_known ? sql`true` : isInScope('b.rom_id', scope)}
     `.execute(em.getKysely())
   return rows
 }
