@@ -8,6 +8,7 @@ import fp from 'fastify-plugin'
 import type { RouteAccess } from '../access/auth.ts'
 import { type Config, basePath } from '../config/config.ts'
 import { ErrorSchema, ValidationErrorSchema } from '../typebox.ts'
+import { nameSchemas } from './components.ts'
 
 interface OperationSchema {
   operationId?: string
@@ -113,8 +114,13 @@ export default fp<{ config: Config, version: string }>(async (app, { config, ver
     },
     transformObject: (document) => {
       const api = 'openapiObject' in document ? document.openapiObject : {}
-      const components = api.components ?? {}
-      return { ...api, 'x-socket-events': app.sockets.listEvents(), components: { ...components, schemas: { ...components.schemas, ...pluginSchemas() } } } as never
+      const { paths, schemas } = nameSchemas(api.paths ?? {}, api.components?.schemas ?? {})
+      return {
+        ...api,
+        paths,
+        'x-socket-events': app.sockets.listEvents(),
+        components: { ...api.components, schemas: { ...schemas, ...pluginSchemas() } }
+      } as never
     }
   })
 

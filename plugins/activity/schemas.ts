@@ -2,11 +2,11 @@ import { type Static, Type } from '@sinclair/typebox'
 import { DateTime, Id } from '../../core/typebox.ts'
 import { DeviceIdSchema, DeviceReference } from '../devices/schemas.ts'
 
-export const HeartbeatSchema = Type.Object({ rom_id: Id, device_id: DeviceReference })
+export const HeartbeatSchema = Type.Object({ rom_id: Id, device_id: DeviceReference }, { title: 'ActivityHeartbeat' })
 export type Heartbeat = Static<typeof HeartbeatSchema>
 
 /** Without a device it is whatever the socket started. */
-export const StopSchema = Type.Object({ rom_id: Id, device_id: Type.Optional(DeviceReference) })
+export const StopSchema = Type.Object({ rom_id: Id, device_id: Type.Optional(DeviceReference) }, { title: 'Stop' })
 export type Stop = Static<typeof StopSchema>
 
 export const ActivityEntrySchema = Type.Object({
@@ -24,5 +24,5 @@ export const ActivityEntrySchema = Type.Object({
   device_id: DeviceIdSchema,
   device_type: Type.String(),
   started_at: DateTime
-})
+}, { title: 'ActivityEntry' })
 export type ActivityEntryView = Static<typeof ActivityEntrySchema>

@@ -22,7 +22,7 @@ const BaseAsset = {
 }
 const Content = { sha1: Type.String(), client_mtime: Nullable(DateTime), conflict_of: Nullable(Type.Integer()) }
 
-export const ScreenshotSchema = Type.Object({ ...BaseAsset, is_gallery: Type.Boolean(), is_public: Type.Boolean() })
+export const ScreenshotSchema = Type.Object({ ...BaseAsset, is_gallery: Type.Boolean(), is_public: Type.Boolean() }, { title: 'Screenshot' })
 export type ScreenshotView = Static<typeof ScreenshotSchema>
 
 const DeviceSyncSchema = Type.Object({
@@ -44,7 +44,7 @@ export const SaveSchema = Type.Object({
   is_public: Type.Boolean(),
   screenshot: Nullable(ScreenshotSchema),
   device_syncs: Type.Array(DeviceSyncSchema, { description: 'Filled when device_id is given, that device first' })
-})
+}, { title: 'Save' })
 export type SaveView = Static<typeof SaveSchema>
 
 export const StateSchema = Type.Object({
@@ -53,17 +53,17 @@ export const StateSchema = Type.Object({
   emulator: Nullable(Type.String()),
   is_public: Type.Boolean(),
   screenshot: Nullable(ScreenshotSchema)
-})
+}, { title: 'State' })
 export type StateView = Static<typeof StateSchema>
 
 const Owner = { username: Type.String(), user_avatar_path: Type.String(), user_updated_at: Nullable(DateTime) }
 export type OwnerView = Static<ReturnType<typeof Type.Object<typeof Owner>>>
-export const UserSaveSchema = Type.Object({ ...SaveSchema.properties, ...Owner })
-export const UserStateSchema = Type.Object({ ...StateSchema.properties, ...Owner })
-export const UserScreenshotSchema = Type.Object({ ...ScreenshotSchema.properties, ...Owner })
+export const UserSaveSchema = Type.Object({ ...SaveSchema.properties, ...Owner }, { title: 'UserSave' })
+export const UserStateSchema = Type.Object({ ...StateSchema.properties, ...Owner }, { title: 'UserState' })
+export const UserScreenshotSchema = Type.Object({ ...ScreenshotSchema.properties, ...Owner }, { title: 'UserScreenshot' })
 
 const SlotSummarySchema = Type.Object({ slot: Nullable(Type.String()), count: Type.Integer(), latest: SaveSchema })
-export const SaveSummarySchema = Type.Object({ total_count: Type.Integer(), slots: Type.Array(SlotSummarySchema) })
+export const SaveSummarySchema = Type.Object({ total_count: Type.Integer(), slots: Type.Array(SlotSummarySchema) }, { title: 'SaveSummary' })
 export type SaveSummary = Static<typeof SaveSummarySchema>
 
 export const VersionSchema = Type.Object({
@@ -76,7 +76,7 @@ export const VersionSchema = Type.Object({
   content_updated_at: DateTime,
   created_at: DateTime,
   download_path: Type.String()
-})
+}, { title: 'Version' })
 export type VersionView = Static<typeof VersionSchema>
 
 const Device = Type.Optional(StoredText({ maxLength: 255, description: 'Either id of one of your devices' }))
@@ -144,15 +144,15 @@ export type ContentInput = Static<typeof ContentQuery>
 const Hash = StoredText({ maxLength: 64 })
 export const DeviceBody = Type.Object({
   device_id: Type.Optional(DeviceReference)
-}, { description: 'The device; that of the token when it names none' })
+}, { title: 'DeviceBody', description: 'The device; that of the token when it names none' })
 export const DownloadedBody = Type.Object({
   ...DeviceBody.properties,
   sha1: Type.Optional(Nullable(Type.String(SHA1))),
   content_hash: Type.Optional(Nullable(Hash))
-}, { description: 'The device, and optionally what it now holds' })
+}, { title: 'DownloadedBody', description: 'The device, and optionally what it now holds' })
 export type DownloadedInput = Static<typeof DownloadedBody>
-export const VisibilityBody = Type.Object({ is_public: Type.Boolean() })
+export const VisibilityBody = Type.Object({ is_public: Type.Boolean() }, { title: 'VisibilityBody' })
 const Ids = Type.Array(Id, { minItems: 0, maxItems: 10_000 })
-export const DeleteSavesBody = Type.Object({ saves: Ids })
-export const DeleteStatesBody = Type.Object({ states: Ids })
+export const DeleteSavesBody = Type.Object({ saves: Ids }, { title: 'DeleteSavesBody' })
+export const DeleteStatesBody = Type.Object({ states: Ids }, { title: 'DeleteStatesBody' })
 export const VersionParams = Type.Object({ id: Id, version_id: Id })

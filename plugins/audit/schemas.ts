@@ -9,8 +9,8 @@ export const AuditEventSchema = Type.Object({
   address: Type.String(),
   details: Type.Object({}, { additionalProperties: true }),
   created_at: DateTime
-})
+}, { title: 'AuditEvent' })
 
 export const AuditPageSchema = Type.Object({
   items: Type.Array(AuditEventSchema), total: Type.Integer(), limit: Type.Integer(), offset: Type.Integer()
-})
+}, { title: 'AuditPage' })

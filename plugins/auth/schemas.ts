@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { DateTime, Nullable } from '../../core/typebox.ts'
 
-export const SignInFormSchema = Type.Object({ username: Type.String(), password: Type.String() })
+export const SignInFormSchema = Type.Object({ username: Type.String(), password: Type.String() }, { title: 'SignInForm' })
 
 export const LogoutSchema = Nullable(Type.Object({
   oidc_logout_url: Nullable(Type.String({ description: 'Where to go to sign out at the OpenID provider too' }))
@@ -16,7 +16,7 @@ export const TokenFormSchema = Type.Object({
   refresh_token: Type.Optional(Type.String()),
   client_id: Type.Optional(Type.String({ description: 'Ignored' })),
   client_secret: Type.Optional(Type.String({ description: 'Ignored' }))
-})
+}, { title: 'TokenForm' })
 export type TokenForm = Static<typeof TokenFormSchema>
 
 export const TokenSchema = Type.Object({
@@ -27,17 +27,17 @@ export const TokenSchema = Type.Object({
   refresh_token: Type.String({ description: 'Good for one use' }),
   refresh_expires: Type.Integer({ description: 'Seconds the refresh token lasts' }),
   scope: Type.String()
-})
+}, { title: 'Token' })
 export type TokenView = Static<typeof TokenSchema>
 
-export const ForgotPasswordSchema = Type.Object({ username: Type.String() })
+export const ForgotPasswordSchema = Type.Object({ username: Type.String() }, { title: 'ForgotPassword' })
 /** Of a new password: what it leaves as it is. */
 export const KeepTokens = Type.Optional(Nullable(Type.Boolean({
   description: 'Whether client tokens, and the devices that are connected by them, outlive the new password; default false'
 })))
 export const ResetPasswordSchema = Type.Object({
   token: Type.String(), new_password: Type.String(), keep_tokens: KeepTokens
-})
+}, { title: 'ResetPassword' })
 export type ResetPassword = Static<typeof ResetPasswordSchema>
 
 export const SessionSchema = Type.Object({
@@ -49,4 +49,4 @@ export const SessionSchema = Type.Object({
   expires_at: DateTime,
   is_current: Type.Boolean({ description: 'Whether this request came with it' }),
   device_id: Nullable(Type.String())
-})
+}, { title: 'Session' })

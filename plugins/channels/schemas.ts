@@ -24,7 +24,7 @@ export const NotificationChannelSchema = Type.Object({
   last_error: Nullable(Type.String()),
   consecutive_failures: Type.Integer(),
   created_at: DateTime
-})
+}, { title: 'NotificationChannel' })
 export type ChannelView = Static<typeof NotificationChannelSchema>
 
 const Name = NameText({ minLength: 1, maxLength: 100 })
@@ -35,7 +35,7 @@ export const CreateChannelSchema = Type.Object({
   name: Name,
   min_level: Type.Optional(Nullable(StringEnum(MIN_LEVELS, { default: 'info' }))),
   topics: Type.Optional(Topics)
-}, { additionalProperties: true, description: 'With the settings of the type: those of the schema channel_<type>_settings' })
+}, { title: 'CreateChannel', additionalProperties: true, description: 'With the settings of the type: those of the schema channel_<type>_settings' })
 export type CreateChannel = Static<typeof CreateChannelSchema>
 
 export const UpdateChannelSchema = Type.Object({
@@ -44,16 +44,17 @@ export const UpdateChannelSchema = Type.Object({
   min_level: Type.Optional(Nullable(StringEnum(MIN_LEVELS))),
   topics: Type.Optional(Topics)
 }, {
+  title: 'UpdateChannel',
   additionalProperties: true,
   description: 'With the settings to change. What is left out or null stays, but null in topics means all, and null or an ' +
     'empty text in a secret drops it'
 })
 export type UpdateChannel = Static<typeof UpdateChannelSchema>
 
-export const TestResultSchema = Type.Object({ ok: Type.Boolean(), error: Nullable(Type.String()) })
+export const TestResultSchema = Type.Object({ ok: Type.Boolean(), error: Nullable(Type.String()) }, { title: 'TestResult' })
 export type TestResult = Static<typeof TestResultSchema>
 
-export const CodeSchema = Type.Object({ code: Type.String({ minLength: 1, maxLength: 16 }) })
+export const CodeSchema = Type.Object({ code: Type.String({ minLength: 1, maxLength: 16 }) }, { title: 'Code' })
 
 const FieldValue = Nullable(Type.Union([Type.Boolean(), Type.Number(), Type.String(), Type.Array(Type.String())]))
 
@@ -76,9 +77,9 @@ export const AppriseServiceSchema = Type.Object({
   setup_url: Nullable(Type.String()),
   url_fields: Type.Array(Type.String(), { description: "Fields that the service's own URL fills" }),
   fields: Type.Array(AppriseFieldSchema)
-})
+}, { title: 'AppriseService' })
 export type AppriseService = Static<typeof AppriseServiceSchema>
 
-export const ParseSchema = Type.Object({ url: Type.String({ minLength: 1, maxLength: 2_000 }) })
-export const ParsedSchema = Type.Object({ service: Type.String(), fields: Fields })
+export const ParseSchema = Type.Object({ url: Type.String({ minLength: 1, maxLength: 2_000 }) }, { title: 'Parse' })
+export const ParsedSchema = Type.Object({ service: Type.String(), fields: Fields }, { title: 'Parsed' })
 export type Parsed = Static<typeof ParsedSchema>

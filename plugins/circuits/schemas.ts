@@ -12,5 +12,5 @@ export const CircuitSchema = Type.Object({
   retry_at: Nullable(Type.String({
     format: 'date-time', description: 'When it is asked again; null when it is asked now or only after a restart'
   }))
-})
+}, { title: 'Circuit' })
 export type Circuit = Static<typeof CircuitSchema>

@@ -29,7 +29,7 @@ const OwnedFields = { id: Type.Integer(), user_id: Type.Integer(), owner_usernam
 
 export const CollectionSchema = Type.Object({
   ...CommonFields, ...OwnedFields, url_cover: Nullable(Type.String({ description: 'Where the cover was fetched from' }))
-})
+}, { title: 'Collection' })
 export type CollectionView = Static<typeof CollectionSchema>
 
 export const SmartCollectionSchema = Type.Object({
@@ -37,10 +37,10 @@ export const SmartCollectionSchema = Type.Object({
   ...OwnedFields,
   filter_criteria: Type.Object({}, { additionalProperties: true }),
   filter_summary: Type.String({ description: 'The criteria as JSON text' })
-})
+}, { title: 'SmartCollection' })
 export type SmartCollectionView = Static<typeof SmartCollectionSchema>
 
-export const VirtualCollectionSchema = Type.Object({ ...CommonFields, id: Type.String(), type: Type.String() })
+export const VirtualCollectionSchema = Type.Object({ ...CommonFields, id: Type.String(), type: Type.String() }, { title: 'VirtualCollection' })
 /** Its ids are sent as the text they are kept as. */
 export type VirtualCollectionView = Omit<Static<typeof VirtualCollectionSchema>, 'rom_ids'> & { rom_ids: { json: string } }
 
@@ -81,7 +81,7 @@ export const SmartCollectionForm = Type.Object({
 })
 export type SmartCollectionForm = Static<typeof SmartCollectionForm>
 
-export const RomIdsSchema = Type.Object({ rom_ids: Type.Array(Type.Integer(), { description: 'Ids of no ROM are ignored' }) })
+export const RomIdsSchema = Type.Object({ rom_ids: Type.Array(Type.Integer(), { description: 'Ids of no ROM are ignored' }) }, { title: 'RomIds' })
 
 export const VirtualCollectionsQuery = Type.Object({
   type: StoredText({ description: `One of ${[...Object.keys(VIRTUAL_TYPES), 'all'].join(', ')}` }),

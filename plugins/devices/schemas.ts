@@ -48,18 +48,19 @@ export const RegisterDeviceSchema = Type.Object({
   allow_existing: Type.Optional(Type.Boolean({ default: true, description: 'Answers with the device if it is known' })),
   allow_duplicate: Type.Optional(Type.Boolean({ default: false, description: 'Always makes a new one' })),
   reset_syncs: Type.Optional(Type.Boolean({ default: false, description: 'Forgets what a known device has of the saves' }))
-})
+}, { title: 'RegisterDevice' })
 export type RegisterDevice = Static<typeof RegisterDeviceSchema>
 
 export const UpdateDeviceSchema = Type.Object({
   ...fields, sync_enabled: Type.Optional(Nullable(Type.Boolean({ description: 'Whether it may sync' })))
-})
+}, { title: 'UpdateDevice' })
 export type UpdateDevice = Static<typeof UpdateDeviceSchema>
 
 const NullableText = Nullable(Type.String())
 
 /** A device by the id that its registration was answered with. */
 export const DeviceIdSchema = Type.Union([Type.Integer(), Type.String({ format: 'uuid' })], {
+  title: 'DeviceId',
   description: 'Integer of a device that registered without `client` and `client_version`, UUID of any other'
 })
 export type DeviceId = Static<typeof DeviceIdSchema>
@@ -86,14 +87,14 @@ export const DeviceRecordSchema = Type.Object({
   last_seen: Nullable(DateTime),
   created_at: DateTime,
   updated_at: DateTime
-})
+}, { title: 'DeviceRecord' })
 export const DeviceSchema = Type.Composite([
   Type.Object({
     id: Type.String({ format: 'uuid', description: 'The same as `device_id`' }),
     number: Type.Integer({ description: 'The same device by its other id' })
   }),
   DeviceRecordSchema
-])
+], { title: 'Device' })
 export type DeviceView = Static<typeof DeviceSchema>
 /** Apps that name their `client` take an `id` for the one by which they are listed, so they are given no other. */
 export const RegisteredDeviceSchema = Type.Composite([
@@ -101,9 +102,9 @@ export const RegisteredDeviceSchema = Type.Composite([
     id: Type.Optional(Type.Integer({ description: 'Only where neither `client` nor `client_version` was sent' }))
   }),
   DeviceRecordSchema
-])
+], { title: 'RegisteredDevice' })
 export type RegisteredDevice = Static<typeof RegisteredDeviceSchema>
 
 export const DeviceExistsSchema = Type.Object({
   detail: Type.Object({ error: Type.Literal('device_exists'), message: Type.String(), device_id: Type.String() })
-})
+}, { title: 'DeviceExists' })

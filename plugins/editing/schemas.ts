@@ -13,6 +13,7 @@ export const RomSourcesSchema = Type.Object({
       '`<key>_id`, and by `raw_<key>_metadata` where its record was written by hand'
   })
 }, {
+  title: 'RomSources',
   description: 'The keys of the providers that each value came from, most trusted first: several where it is made of ' +
     'several, none where it comes from the file name or from before'
 })

@@ -17,13 +17,13 @@ export const ExportQuerySchema = Type.Object({
   }))
 })
 
-export const SkippedRomSchema = Type.Object({ rom_id: Type.Integer(), reason: Type.String() })
+export const SkippedRomSchema = Type.Object({ rom_id: Type.Integer(), reason: Type.String() }, { title: 'SkippedRom' })
 export type SkippedRom = Static<typeof SkippedRomSchema>
 
 export const MediaErrorSchema = Type.Object({
   path: Type.String({ description: 'The file or folder, relative to the platform folder' }),
   reason: Type.String()
-})
+}, { title: 'MediaError' })
 export type MediaError = Static<typeof MediaErrorSchema>
 
 export const ExportedFileSchema = Type.Object({
@@ -35,7 +35,7 @@ export const ExportedFileSchema = Type.Object({
   media_files: Type.Integer({ description: 'Media of these games that lie beside the ROMs' }),
   skipped: Type.Array(SkippedRomSchema, { description: 'ROMs the file cannot hold' }),
   media_errors: Type.Array(MediaErrorSchema, { description: 'Media that could not be put there; the first 100' })
-})
+}, { title: 'ExportedFile' })
 export type ExportedFile = Static<typeof ExportedFileSchema>
 
 export const FailedExportSchema = Type.Object({
@@ -43,11 +43,11 @@ export const FailedExportSchema = Type.Object({
   platform: Type.String(),
   path: Type.String({ description: 'The file that was not written; the library when that cannot be read' }),
   reason: Type.String()
-})
+}, { title: 'FailedExport' })
 export type FailedExport = Static<typeof FailedExportSchema>
 
 export const ExportOutcomeSchema = Type.Object({
   files: Type.Array(ExportedFileSchema),
   errors: Type.Array(FailedExportSchema, { description: 'The other platforms were exported all the same' })
-})
+}, { title: 'ExportOutcome' })
 export type ExportOutcome = Static<typeof ExportOutcomeSchema>

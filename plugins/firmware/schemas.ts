@@ -17,13 +17,13 @@ export const FirmwareSchema = Type.Object({
   missing_from_fs: Type.Boolean(),
   created_at: DateTime,
   updated_at: DateTime
-})
+}, { title: 'Firmware' })
 export type FirmwareView = Static<typeof FirmwareSchema>
 
 export const FirmwareUploadSchema = Type.Object({
   uploaded: Type.Integer({ description: 'The parts that were sent, those without a name included' }),
   firmware: Type.Array(FirmwareSchema, { description: 'All firmware of the platform' })
-})
+}, { title: 'FirmwareUpload' })
 export type FirmwareUploadView = Static<typeof FirmwareUploadSchema>
 
 /** A number that some row may have. */
@@ -39,12 +39,12 @@ const Ids = Type.Array(AnyId, { maxItems: LIMIT_MAX })
 export const DeleteFirmwareSchema = Type.Object({
   firmware: Ids,
   delete_from_fs: Type.Optional({ ...Ids, description: 'Of those, the ones whose file is deleted too' })
-})
+}, { title: 'DeleteFirmware' })
 export type DeleteFirmware = Static<typeof DeleteFirmwareSchema>
 
 export const BulkResultSchema = Type.Object({
   successful_items: Type.Integer(),
   failed_ids: Type.Array(Type.Integer()),
   errors: Type.Array(Type.String(), { description: 'Why, one for each that failed' })
-})
+}, { title: 'BulkResult' })
 export type BulkResult = Static<typeof BulkResultSchema>

@@ -31,12 +31,12 @@ export const HeartbeatSchema = Type.Object({
     ENABLE_SCHEDULED_CONVERT_IMAGES_TO_WEBP: Type.Boolean(),
     SCHEDULED_CONVERT_IMAGES_TO_WEBP_CRON: Type.String()
   })
-})
+}, { title: 'Heartbeat' })
 export type Heartbeat = Static<typeof HeartbeatSchema>
 
 export const ProviderParams = Type.Object({ source: Type.String({ description: "A provider's key, such as `igdb`" }) })
 
-export const LivenessSchema = Type.Object({ status: Type.Literal('ok') })
+export const LivenessSchema = Type.Object({ status: Type.Literal('ok') }, { title: 'Liveness' })
 
 const CheckSchema = Type.Object({
   status: StringEnum(['ok', 'failed']),
@@ -45,6 +45,6 @@ const CheckSchema = Type.Object({
 export const ReadinessSchema = Type.Object({
   status: StringEnum(['ok', 'failed']),
   checks: Type.Object({ database: CheckSchema, worker: CheckSchema })
-})
+}, { title: 'Readiness' })
 export type Check = Static<typeof CheckSchema>
 export type Readiness = Static<typeof ReadinessSchema>

@@ -13,16 +13,16 @@ export const InstallRequestSchema = Type.Object({
   reason: Nullable(Type.String({ description: 'What the device says of how it ended' })),
   created_at: DateTime,
   updated_at: DateTime
-})
+}, { title: 'InstallRequest' })
 export type InstallRequestView = Static<typeof InstallRequestSchema>
 
-export const CreateInstallSchema = Type.Object({ rom_id: Id })
+export const CreateInstallSchema = Type.Object({ rom_id: Id }, { title: 'CreateInstall' })
 
 export const REPORTED_STATUSES = ['done', 'already_installed', 'failed'] as const
 export const ReportInstallSchema = Type.Object({
   status: StringEnum(REPORTED_STATUSES),
   reason: Type.Optional(Nullable(StoredText({ maxLength: 500 })))
-})
+}, { title: 'ReportInstall' })
 export type ReportInstall = Static<typeof ReportInstallSchema>
 
 export const InstallParams = Type.Object({ device_id: DeviceReference, request_id: Type.String({ format: 'uuid' }) })

@@ -18,7 +18,7 @@ export const UserNoteSchema = Type.Object({
   username: Type.String(),
   user_avatar_path: Type.String(),
   user_updated_at: Nullable(DateTime)
-})
+}, { title: 'UserNote' })
 export type UserNoteView = Static<typeof UserNoteSchema>
 
 const Title = NameText({ minLength: 1, maxLength: TITLE_MAX, description: 'One of yours for each ROM' })
@@ -30,8 +30,8 @@ export const NewNoteSchema = Type.Object({
   content: Type.Optional(Content),
   is_public: Type.Optional(Type.Boolean({ description: 'Whether everybody who sees the ROM may read it' })),
   tags: Type.Optional(Tags)
-})
-export const NoteChangeSchema = Type.Partial(NewNoteSchema)
+}, { title: 'NewNote' })
+export const NoteChangeSchema = Type.Partial(NewNoteSchema, { title: 'NoteChange' })
 export type NewNote = Static<typeof NewNoteSchema>
 export type NoteChange = Static<typeof NoteChangeSchema>
 

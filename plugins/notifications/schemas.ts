@@ -20,7 +20,7 @@ export const NotificationSchema = Type.Object({
   actor: Nullable(ActorSchema),
   read_at: Nullable(DateTime),
   created_at: DateTime
-})
+}, { title: 'Notification' })
 export type NotificationView = Static<typeof NotificationSchema>
 
 export const SendNotificationSchema = Type.Object({
@@ -43,9 +43,9 @@ export const SendNotificationSchema = Type.Object({
   recipients: Type.Optional(Type.Union([
     Type.Null(), Type.Array(Id, { minItems: 1, maxItems: RECIPIENTS_MAX }), StringEnum(['admins', 'all'])
   ], { description: 'Ids of users, `admins` or `all`; null for yourself. Others are for administrators with users.write' }))
-})
+}, { title: 'SendNotification' })
 export type SendNotification = Static<typeof SendNotificationSchema>
 
 export const ReadSchema = Type.Object({
   ids: Type.Optional(Nullable(Type.Array(Id, { maxItems: INBOX_MAX, description: 'Null for all' })))
-})
+}, { title: 'Read' })

@@ -12,17 +12,17 @@ const Description = StoredText({ maxLength: 1000 })
 export const GrantSchema = Type.Object({
   entity: StringEnum(GRANT_ENTITIES), action: StringEnum(GRANT_ACTIONS),
   own_only: Type.Boolean({ default: false, description: 'Only for things of the user' })
-})
+}, { title: 'Grant' })
 export const OverrideSchema = Type.Object({
   entity: StringEnum(GRANT_ENTITIES), action: StringEnum(GRANT_ACTIONS), granted: Type.Boolean(),
   own_only: Type.Boolean({ default: false })
-})
+}, { title: 'Override' })
 /** As they are given: what is absent is false. */
 const OwnOnly = Type.Optional(Type.Boolean({ default: false, description: 'Only for things of the user' }))
 const GivenGrantSchema = Type.Object({ ...GrantSchema.properties, own_only: OwnOnly })
 const GivenOverrideSchema = Type.Object({ ...OverrideSchema.properties, own_only: OwnOnly })
 export type GivenGrant = Static<typeof GivenGrantSchema>
-export const HiddenSchema = Type.Object({ entity: StringEnum(HIDEABLE_ENTITIES), entity_id: Type.Integer() })
+export const HiddenSchema = Type.Object({ entity: StringEnum(HIDEABLE_ENTITIES), entity_id: Type.Integer() }, { title: 'Hidden' })
 export type HiddenView = Static<typeof HiddenSchema>
 
 /** What the caller may do and what it does not see. */
@@ -33,11 +33,11 @@ export const PermissionsSchema = Type.Object({
     scope: Type.Object({ kind: StringEnum(['global', 'platform', 'collection', 'rom']), id: Nullable(Type.Integer()) })
   })),
   hidden: Type.Object({ platforms: Type.Array(Type.Integer()), roms: Type.Array(Type.Integer()) })
-})
+}, { title: 'Permissions' })
 
 export const CatalogSchema = Type.Object({
   entities: Type.Array(StringEnum(GRANT_ENTITIES)), actions: Type.Array(StringEnum(GRANT_ACTIONS))
-})
+}, { title: 'Catalog' })
 
 export const GroupSchema = Type.Object({
   id: Type.Integer(),
@@ -51,7 +51,7 @@ export const GroupSchema = Type.Object({
   hidden: Type.Array(HiddenSchema),
   age_limit: Nullable(AgeLimit),
   hide_unrated_roms: Type.Boolean()
-})
+}, { title: 'Group' })
 export type GroupView = Static<typeof GroupSchema>
 
 const Grants = Type.Array(GivenGrantSchema, { maxItems: GRANT_ENTITIES.length * GRANT_ACTIONS.length })
@@ -64,7 +64,7 @@ export const CreateGroupSchema = Type.Object({
   grants: Type.Optional(Grants),
   age_limit: Type.Optional(Nullable(AgeLimit)),
   hide_unrated_roms: Type.Optional(Type.Boolean())
-})
+}, { title: 'CreateGroup' })
 export type CreateGroup = Static<typeof CreateGroupSchema>
 
 const SetAge = Type.Optional(Type.Boolean({ description: 'Whether age_limit and hide_unrated_roms are written' }))
@@ -79,7 +79,7 @@ export const UpdateGroupSchema = Type.Object({
   set_age_settings: SetAge,
   age_limit: Type.Optional(Nullable(AgeLimit)),
   hide_unrated_roms: Type.Optional(Nullable(Type.Boolean()))
-})
+}, { title: 'UpdateGroup' })
 export type UpdateGroup = Static<typeof UpdateGroupSchema>
 
 export const UserRulesSchema = Type.Object({
@@ -89,7 +89,7 @@ export const UserRulesSchema = Type.Object({
   hidden: Type.Array(HiddenSchema),
   age_limit: Nullable(AgeLimit),
   hide_unrated_roms: Nullable(Type.Boolean())
-})
+}, { title: 'UserRules' })
 export type UserRulesView = Static<typeof UserRulesSchema>
 
 export const UpdateUserRulesSchema = Type.Object({
@@ -101,7 +101,7 @@ export const UpdateUserRulesSchema = Type.Object({
   set_age_settings: SetAge,
   age_limit: Type.Optional(Nullable(AgeLimit)),
   hide_unrated_roms: Type.Optional(Nullable(Type.Boolean()))
-})
+}, { title: 'UpdateUserRules' })
 export type UpdateUserRules = Static<typeof UpdateUserRulesSchema>
 
 /** Of `user_id` and `group_id` exactly one; the entity is checked by the service, which answers 400. */
@@ -110,5 +110,5 @@ export const HideSchema = Type.Object({
   entity_id: Id,
   user_id: Type.Optional(Nullable(Id)),
   group_id: Type.Optional(Nullable(Id))
-})
+}, { title: 'Hide' })
 export type Hide = Static<typeof HideSchema>

@@ -51,13 +51,13 @@ export function createPlatformSchema (providers: readonly { key: string, id: 'in
 
 export const CreatePlatformSchema = Type.Object({
   fs_slug: Type.String({ minLength: 1, description: 'Name of the folder' })
-})
+}, { title: 'CreatePlatform' })
 
 const clears = 'null leaves it as it is, an empty text clears it'
 export const UpdatePlatformSchema = Type.Object({
   custom_name: Type.Optional(Nullable(NameText({ maxLength: 400, description: clears }))),
   description: Type.Optional(Nullable(StoredText({ maxLength: 65_535, description: clears })))
-})
+}, { title: 'UpdatePlatform' })
 export type UpdatePlatform = Static<typeof UpdatePlatformSchema>
 
 export const ListPlatformsQuery = Type.Object({

@@ -19,7 +19,7 @@ const ENTRY = {
 }
 
 /** Time played, as clients send it in either dialect; `readEntries` tells them apart. */
-export const PlaySessionEntrySchema = Type.Object(ENTRY, { description: DIALECTS })
+export const PlaySessionEntrySchema = Type.Object(ENTRY, { title: 'PlaySessionEntry', description: DIALECTS })
 export type PlaySessionEntry = Static<typeof PlaySessionEntrySchema>
 
 const Entries = Type.Optional(Type.Array(PlaySessionEntrySchema, { description: 'At most 100' }))
@@ -27,7 +27,7 @@ const Entries = Type.Optional(Type.Array(PlaySessionEntrySchema, { description: 
 /** A list under either name, or one entry by itself. */
 export const IngestPlaySessionsSchema = Type.Object({
   device_id: Type.Optional(Nullable(DeviceReference)), sessions: Entries, play_sessions: Entries, ...ENTRY
-}, { description: `A list of entries, or one entry. ${DIALECTS}` })
+}, { title: 'IngestPlaySessions', description: `A list of entries, or one entry. ${DIALECTS}` })
 export type IngestPlaySessions = Static<typeof IngestPlaySessionsSchema>
 
 const PlaySessionIngestResultSchema = Type.Object({
@@ -42,7 +42,7 @@ export const PlaySessionIngestResponseSchema = Type.Object({
   results: Type.Array(PlaySessionIngestResultSchema, { description: 'Errors, then duplicates, then what was created' }),
   created_count: Type.Integer(),
   skipped_count: Type.Integer({ description: 'Entries that were not created' })
-})
+}, { title: 'PlaySessionIngestResponse' })
 export type PlaySessionIngestResponse = Static<typeof PlaySessionIngestResponseSchema>
 
 export const PlaySessionSchema = Type.Object({
@@ -60,7 +60,7 @@ export const PlaySessionSchema = Type.Object({
   duration_seconds: Type.Integer(),
   created_at: DateTime,
   updated_at: DateTime
-})
+}, { title: 'PlaySession' })
 export type PlaySessionView = Static<typeof PlaySessionSchema>
 
 const UserFilter = Type.Optional(Type.Integer({ minimum: 1, maximum: ID_MAX, description: 'Somebody else; takes users.read' }))
@@ -86,5 +86,5 @@ export type PlayTotalsQuery = Static<typeof PlayTotalsQuery>
 
 export const PlayTotalsSchema = Type.Object({
   rom_id: Type.Integer(), total_ms: Type.Integer(), sessions: Type.Integer(), last_played: DateTime
-})
+}, { title: 'PlayTotals' })
 export type PlayTotalsView = Static<typeof PlayTotalsSchema>

@@ -25,5 +25,5 @@ export const PluginSchema = Type.Object({
   paused_until: Nullable(Type.String({
     format: 'date-time', description: 'Until when a provider is not asked, since an allowance is spent; null when it is asked'
   }))
-}, { description: 'Further properties may be added' })
+}, { title: 'Plugin', description: 'Further properties may be added' })
 export type PluginView = Static<typeof PluginSchema>

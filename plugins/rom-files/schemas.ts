@@ -7,7 +7,7 @@ export const SoundtrackTrackMetaSchema = Type.Object({
   file_name: Type.String(),
   file_size_bytes: Type.Integer(),
   track_meta: Nullable(TrackMetaSchema)
-})
+}, { title: 'SoundtrackTrackMeta' })
 export type SoundtrackTrack = Static<typeof SoundtrackTrackMetaSchema>
 
 export const UploadHeaders = Type.Object({

@@ -26,7 +26,7 @@ export const RomUserSchema = Type.Object({
   difficulty: Type.Integer(),
   completion: Type.Integer(),
   status: Nullable(StringEnum(PLAY_STATUSES))
-})
+}, { title: 'RomUser' })
 export type RomUserView = Static<typeof RomUserSchema>
 
 const ArchiveMemberSchema = Type.Object({
@@ -44,7 +44,7 @@ export const TrackMetaSchema = Type.Object({
   duration_seconds: Nullable(Type.Number()),
   has_embedded_cover: Type.Boolean(),
   cover_path: Nullable(Type.String())
-})
+}, { title: 'TrackMeta' })
 
 export const RomFileSchema = Type.Object({
   id: Type.Integer(),
@@ -65,7 +65,7 @@ export const RomFileSchema = Type.Object({
   archive_members: Nullable(Type.Array(ArchiveMemberSchema)),
   category: Nullable(StringEnum(ROM_FILE_CATEGORIES)),
   track_meta: Nullable(TrackMetaSchema)
-})
+}, { title: 'RomFile' })
 export type RomFileView = Static<typeof RomFileSchema>
 
 const SiblingSchema = Type.Object({
@@ -160,7 +160,7 @@ export const RomFiltersSchema = Type.Object({
   player_counts: Texts,
   tags: Texts,
   platforms: Type.Array(Type.Integer())
-})
+}, { title: 'RomFilters' })
 export type RomFilters = Static<typeof RomFiltersSchema>
 
 function providerFields ({ all }: RomProviders): Record<string, TSchema> {
@@ -200,7 +200,7 @@ export const RomPageSchema = Type.Object({
   }),
   rom_id_index: idList('The ids of all matching ROMs in order'),
   filter_values: RomFiltersSchema
-})
+}, { title: 'RomPage' })
 export type RomPage = Static<typeof RomPageSchema>
 
 const Mark = Type.Optional(Type.Boolean())
@@ -224,7 +224,7 @@ export const RomPropsSchema = Type.Object({
   data: Type.Optional(MarksSchema),
   update_last_played: Mark,
   remove_last_played: Mark
-})
+}, { title: 'RomProps' })
 export const RomPropsQuery = Type.Object({
   update_last_played: Type.Boolean({ default: false, description: 'Sets last_played to now' }),
   remove_last_played: Type.Boolean({ default: false, description: 'Clears last_played' })

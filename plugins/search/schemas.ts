@@ -48,7 +48,7 @@ const CoverSchema = Type.Object({
 })
 export type CoverView = Static<typeof CoverSchema>
 
-export const CoverGroupSchema = Type.Object({ name: Type.String({ description: 'Of the game, at the provider' }), resources: Type.Array(CoverSchema) })
+export const CoverGroupSchema = Type.Object({ name: Type.String({ description: 'Of the game, at the provider' }), resources: Type.Array(CoverSchema) }, { title: 'CoverGroup' })
 export type CoverGroupView = Static<typeof CoverGroupSchema>
 
 /** A provider without an answer, as the header tells it. */

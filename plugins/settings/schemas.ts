@@ -47,13 +47,13 @@ const ExclusionTypeSchema = StringEnum(EXCLUSION_TYPES, { description: 'Which li
 export const BindingSchema = Type.Object({
   fs_slug: { ...Name, description: 'The folder' },
   slug: { ...Name, description: 'The platform' }
-})
+}, { title: 'Binding' })
 export type Binding = Static<typeof BindingSchema>
 
 export const ExclusionSchema = Type.Object({
   exclusion_type: ExclusionTypeSchema,
   exclusion_value: { ...Name, description: 'An extension, or a name in which *, ? and [...] are patterns' }
-})
+}, { title: 'Exclusion' })
 export type Exclusion = Static<typeof ExclusionSchema>
 
 export const FolderParams = Type.Object({ fs_slug: Type.String({ description: 'The folder' }) })
@@ -80,7 +80,7 @@ export const ScanSettingsSchema = Type.Object({
   pegasus_export: Type.Boolean({ description: 'Every scan writes metadata.pegasus.txt' }),
   gamelist_thumbnail: StringEnum(THUMBNAILS, { description: 'The picture in `thumbnail`' }),
   gamelist_image: StringEnum(IMAGES, { description: 'The picture in `image`' })
-})
+}, { title: 'ScanSettings' })
 export type ScanSettings = Static<typeof ScanSettingsSchema>
 
 /** Whom these are kept from. */
@@ -136,5 +136,5 @@ export const ConfigViewSchema = Type.Object({
   GAMELIST_MEDIA_THUMBNAIL: StringEnum(THUMBNAILS),
   GAMELIST_MEDIA_IMAGE: StringEnum(IMAGES),
   PEGASUS_AUTO_EXPORT_ON_SCAN: Type.Boolean()
-})
+}, { title: 'ConfigView' })
 export type ConfigView = Static<typeof ConfigViewSchema>

@@ -14,4 +14,4 @@ export const CreatePlatformsSchema = Type.Array(Type.String(), {
 })
 export const CreatedPlatformsSchema = Type.Object({
   success: Type.Boolean(), created_count: Type.Integer(), message: Type.String()
-})
+}, { title: 'CreatedPlatforms' })

@@ -23,7 +23,7 @@ export const StatsSchema = Type.Object({
   METADATA_COVERAGE: byPlatform(MetadataCoverageItem, 'How many ROMs each source knows'),
   REGION_BREAKDOWN: byPlatform(RegionBreakdownItem, 'ROMs by region, most first'),
   EXTENSION_BREAKDOWN: byPlatform(ExtensionBreakdownItem, 'ROMs and their size by file type, largest first')
-})
+}, { title: 'Stats' })
 export type StatsView = Static<typeof StatsSchema>
 
 export const StatsQuery = Type.Object({ include_platform_stats: Type.Boolean({ default: false }) })
@@ -52,5 +52,5 @@ export const PlayStatsSchema = Type.Object({
     platform_display_name: Type.String(),
     ...Played
   }), { description: 'One entry for each week and platform with play time, the newest week first' })
-})
+}, { title: 'PlayStats' })
 export type PlayStatsView = Static<typeof PlayStatsSchema>

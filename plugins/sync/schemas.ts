@@ -55,7 +55,7 @@ export const NegotiateSchema = Type.Object({
   emulators: Type.Optional(Nullable(Type.Array(StoredText({ maxLength: 50 }), {
     maxItems: 500, description: 'With saves: pairs and offers saves of these emulators only'
   })))
-})
+}, { title: 'Negotiate' })
 export type NegotiateBody = Static<typeof NegotiateSchema>
 
 export const FileOperationSchema = Type.Object({
@@ -66,7 +66,7 @@ export const FileOperationSchema = Type.Object({
   source: Type.Optional(Type.String({ description: 'Path to GET the file from' })),
   dest_path: Type.Optional(Type.String({ description: 'Where it goes on the device' })),
   resolution: Type.Optional(StringEnum(RESOLUTIONS))
-})
+}, { title: 'FileOperation' })
 export type FileOperation = Static<typeof FileOperationSchema>
 const ByFileSchema = Type.Object({
   session_id: Type.String({ format: 'uuid' }), operations: Type.Array(FileOperationSchema)
@@ -82,7 +82,7 @@ export const SlotOperationSchema = Type.Object({
   reason: Type.String(),
   server_updated_at: Nullable(DateTime),
   server_content_hash: Nullable(Type.String())
-})
+}, { title: 'SlotOperation' })
 export type SlotOperation = Static<typeof SlotOperationSchema>
 const BySlotSchema = Type.Object({
   session_id: Type.Integer(),
@@ -94,7 +94,7 @@ const BySlotSchema = Type.Object({
   total_delete: Type.Optional(Type.Integer({ description: 'Only where a field was sent whose clients know of it' }))
 })
 
-export const NegotiateResponseSchema = Type.Union([ByFileSchema, BySlotSchema])
+export const NegotiateResponseSchema = Type.Union([ByFileSchema, BySlotSchema], { title: 'NegotiateResponse' })
 export type NegotiateResponse = Static<typeof NegotiateResponseSchema>
 
 export const SessionParams = Type.Object({
@@ -106,7 +106,7 @@ export const CompleteSchema = Type.Object({
   operations_completed: Count,
   operations_failed: Count,
   play_sessions: Type.Optional(Nullable(Type.Array(PlaySessionEntrySchema)))
-})
+}, { title: 'Complete' })
 export type CompleteBody = Static<typeof CompleteSchema>
 
 export const SyncSessionSchema = Type.Object({
@@ -123,11 +123,11 @@ export const SyncSessionSchema = Type.Object({
   error_message: Nullable(Type.String()),
   created_at: DateTime,
   updated_at: DateTime
-})
+}, { title: 'SyncSession' })
 
 export const SyncCompleteSchema = Type.Object({
   session: SyncSessionSchema, play_session_ingest: Nullable(PlaySessionIngestResponseSchema)
-})
+}, { title: 'SyncComplete' })
 export type SyncCompleteAnswer = Static<typeof SyncCompleteSchema>
 
 export const ListSyncSessionsQuery = Type.Object({

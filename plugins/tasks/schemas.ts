@@ -11,14 +11,14 @@ export const TaskInfoSchema = Type.Object({
   manual_run: Type.Boolean(),
   cron_string: Type.String(),
   destructive: Type.Boolean({ description: 'Whether it deletes or replaces something that cannot be had again' })
-})
+}, { title: 'TaskInfo' })
 export type TaskInfo = Static<typeof TaskInfoSchema>
 
 export const TaskGroupsSchema = Type.Object({
   scheduled: Type.Array(TaskInfoSchema),
   manual: Type.Array(TaskInfoSchema),
   watcher: Type.Array(TaskInfoSchema)
-})
+}, { title: 'TaskGroups' })
 
 const execution = {
   task_name: Type.String(),
@@ -29,7 +29,7 @@ const execution = {
   enqueued_at: Nullable(DateTime)
 }
 
-export const TaskExecutionSchema = Type.Object(execution)
+export const TaskExecutionSchema = Type.Object(execution, { title: 'TaskExecution' })
 export type TaskExecution = Static<typeof TaskExecutionSchema>
 
 export const TaskStatusSchema = Type.Object({
@@ -38,5 +38,5 @@ export const TaskStatusSchema = Type.Object({
   ended_at: Nullable(DateTime),
   task_type: StringEnum(TASK_TYPES),
   meta: Type.Object({}, { additionalProperties: true })
-})
+}, { title: 'TaskStatus' })
 export type TaskStatus = Static<typeof TaskStatusSchema>

@@ -19,24 +19,24 @@ const fields = {
   device_number: Nullable(Type.Integer({ description: 'The same device by its other id' }))
 }
 
-export const ClientTokenSchema = Type.Object(fields)
+export const ClientTokenSchema = Type.Object(fields, { title: 'ClientToken' })
 export const ClientTokenCreateSchema = Type.Object({
   ...fields, raw_token: Type.String({ description: 'The token itself; shown this once' })
-})
+}, { title: 'ClientTokenCreate' })
 export const ClientTokenAdminSchema = Type.Object({
   ...fields, username: Type.String(), user_avatar_path: Type.String(), user_updated_at: DateTime
-})
+}, { title: 'ClientTokenAdmin' })
 export type ClientTokenView = Static<typeof ClientTokenSchema>
 
 export const CreateTokenSchema = Type.Object({
   name: NameText({ minLength: 1, maxLength: 255 }),
   scopes: Type.Array(StringEnum(SCOPES), { minItems: 1, maxItems: SCOPES.length }),
   expires_in: LifetimeSchema
-})
+}, { title: 'CreateToken' })
 export type CreateToken = Static<typeof CreateTokenSchema>
 
 export const ClientTokenPairSchema = Type.Object({
   code: Type.String({ description: 'For one use; upper or lower case, with or without dashes' }),
   expires_in: Type.Integer({ description: 'Seconds' })
-})
-export const ExchangeSchema = Type.Object({ code: Type.String({ minLength: 1, maxLength: 32 }) })
+}, { title: 'ClientTokenPair' })
+export const ExchangeSchema = Type.Object({ code: Type.String({ minLength: 1, maxLength: 32 }) }, { title: 'Exchange' })

@@ -19,7 +19,7 @@ export const UserSchema = Type.Object({
   current_device_id: Nullable(Type.String()),
   created_at: DateTime,
   updated_at: DateTime
-})
+}, { title: 'User' })
 /** What users have at providers comes on top, as the document shows: their settings there and `<key>_progression`. */
 export type UserView = Static<typeof UserSchema> & Readonly<Record<string, unknown>>
 
@@ -35,7 +35,7 @@ export const CreateUserSchema = Type.Object({
   password: Type.String(),
   role: Type.String({ description: '`admin` makes an administrator, anything else a user' }),
   setup_code: SetupCode
-})
+}, { title: 'CreateUser' })
 export type CreateUser = Static<typeof CreateUserSchema>
 
 export const InviteQuery = Type.Object({
@@ -48,7 +48,7 @@ export type InviteQuery = Static<typeof InviteQuery>
 export const InviteLinkSchema = Type.Object({
   token: Type.String(),
   url: Nullable(Type.String({ description: 'Null unless the base URL of the server names a host others can reach' }))
-})
+}, { title: 'InviteLink' })
 export type InviteLink = Static<typeof InviteLinkSchema>
 
 export const RegisterSchema = Type.Object({
@@ -56,7 +56,7 @@ export const RegisterSchema = Type.Object({
   email: Type.String({ description: 'Empty for none' }),
   password: Type.String(),
   token: Type.String({ description: 'Of the invite, which also says the role' })
-})
+}, { title: 'Register' })
 export type Register = Static<typeof RegisterSchema>
 
 /** What is absent or null stays as it is. The same as a form, where `ui_settings` is text and `avatar` a file. */
@@ -73,7 +73,7 @@ export const UpdateUserSchema = Type.Object({
   avatar: Type.Optional(Type.Unsafe<unknown>({
     contentMediaType: 'application/octet-stream', description: 'A file: PNG, JPEG, WebP or GIF, at most 10 MiB and 50 megapixels'
   }))
-})
+}, { title: 'UpdateUser' })
 export type UpdateUser = Static<typeof UpdateUserSchema> & Readonly<Record<string, unknown>>
 
 /** @param fields what users have at providers */

@@ -12,7 +12,7 @@ export const DeviceAuthInitSchema = Type.Object({
   platform: shortText(),
   client_version: shortText(),
   requested_scopes: Type.Array(StringEnum(SCOPES), { minItems: 1, maxItems: SCOPES.length })
-})
+}, { title: 'DeviceAuthInit' })
 export type DeviceAuthInit = Static<typeof DeviceAuthInitSchema>
 
 export const DeviceAuthInitResponse = Type.Object({
@@ -22,10 +22,10 @@ export const DeviceAuthInitResponse = Type.Object({
   verification_path_complete: Type.String(),
   expires_in: Type.Integer({ description: 'Seconds' }),
   interval: Type.Integer({ description: 'Seconds between two polls' })
-})
+}, { title: 'DeviceAuthInitResponse' })
 
 const UserCode = Type.String({ minLength: 1, maxLength: 32 })
-export const UserCodeSchema = Type.Object({ user_code: UserCode })
+export const UserCodeSchema = Type.Object({ user_code: UserCode }, { title: 'UserCode' })
 
 export const DeviceAuthPendingSchema = Type.Object({
   client_device_identifier: Type.String(),
@@ -36,7 +36,7 @@ export const DeviceAuthPendingSchema = Type.Object({
   requested_scopes: Type.Array(Type.String()),
   allowed_scopes: Type.Array(Type.String(), { description: 'Those of them that you hold' }),
   expires_at: DateTime
-})
+}, { title: 'DeviceAuthPending' })
 
 export const DeviceAuthApproveSchema = Type.Object({
   user_code: UserCode,
@@ -44,14 +44,14 @@ export const DeviceAuthApproveSchema = Type.Object({
   approved_scopes: Type.Array(Type.String({ maxLength: 50 }), { maxItems: SCOPES.length, description: 'At least one' }),
   device_name: Type.Optional(Nullable(NameText({ maxLength: 255 }))),
   expires_in: LifetimeSchema
-})
+}, { title: 'DeviceAuthApprove' })
 export type DeviceAuthApprove = Static<typeof DeviceAuthApproveSchema>
 
 export const DeviceAuthApproveResponse = Type.Object({
   device_id: Type.String(), device_number: Type.Integer(), device_name: Nullable(Type.String())
-})
+}, { title: 'DeviceAuthApproveResponse' })
 
-export const DeviceCodeSchema = Type.Object({ device_code: Type.String({ minLength: 1, maxLength: 128 }) })
+export const DeviceCodeSchema = Type.Object({ device_code: Type.String({ minLength: 1, maxLength: 128 }) }, { title: 'DeviceCode' })
 
 export const DeviceAuthTokenResponse = Type.Object({
   access_token: Type.String({ description: 'A client token; given this once' }),
@@ -59,5 +59,5 @@ export const DeviceAuthTokenResponse = Type.Object({
   device_number: Type.Integer(),
   scopes: Type.Array(Type.String()),
   expires_at: Nullable(DateTime)
-})
+}, { title: 'DeviceAuthTokenResponse' })
 export type DeviceAuthToken = Static<typeof DeviceAuthTokenResponse>
