@@ -31,7 +31,7 @@ const DeviceSyncSchema = Type.Object({
   last_synced_at: DateTime,
   is_untracked: Type.Boolean(),
   is_current: Type.Boolean()
-})
+}, { title: 'DeviceSync' })
 export type DeviceSyncView = Static<typeof DeviceSyncSchema>
 
 export const SaveSchema = Type.Object({
@@ -62,7 +62,7 @@ export const UserSaveSchema = Type.Object({ ...SaveSchema.properties, ...Owner }
 export const UserStateSchema = Type.Object({ ...StateSchema.properties, ...Owner }, { title: 'UserState' })
 export const UserScreenshotSchema = Type.Object({ ...ScreenshotSchema.properties, ...Owner }, { title: 'UserScreenshot' })
 
-const SlotSummarySchema = Type.Object({ slot: Nullable(Type.String()), count: Type.Integer(), latest: SaveSchema })
+const SlotSummarySchema = Type.Object({ slot: Nullable(Type.String()), count: Type.Integer(), latest: SaveSchema }, { title: 'SlotSummary' })
 export const SaveSummarySchema = Type.Object({ total_count: Type.Integer(), slots: Type.Array(SlotSummarySchema) }, { title: 'SaveSummary' })
 export type SaveSummary = Static<typeof SaveSummarySchema>
 

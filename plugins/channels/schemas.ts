@@ -69,7 +69,7 @@ const AppriseFieldSchema = Type.Object({
   values: Nullable(Type.Array(Type.String())),
   min: Nullable(Type.Number()),
   max: Nullable(Type.Number())
-})
+}, { title: 'AppriseField' })
 
 export const AppriseServiceSchema = Type.Object({
   id: Type.String(),

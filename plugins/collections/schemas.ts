@@ -65,12 +65,12 @@ const CoverFields = {
   url_cover: Type.Optional(StoredText({ maxLength: URL_MAX, description: 'Address of a picture that the server fetches' })),
   artwork: Type.Optional(Type.Unsafe<unknown>({ description: 'The cover: a PNG, JPEG, WebP or GIF picture' }))
 }
-export const CreateCollectionForm = Type.Object({ ...FormFields, ...CoverFields })
+export const CreateCollectionForm = Type.Object({ ...FormFields, ...CoverFields }, { title: 'CreateCollection' })
 export const UpdateCollectionForm = Type.Object({
   ...FormFields,
   ...CoverFields,
   rom_ids: Type.Optional(Type.Unsafe<unknown>({ description: 'Required: a JSON array of the ids of all members' }))
-})
+}, { title: 'UpdateCollection' })
 export type CollectionForm = Static<typeof UpdateCollectionForm>
 
 export const SmartCollectionForm = Type.Object({
@@ -78,7 +78,7 @@ export const SmartCollectionForm = Type.Object({
   filter_criteria: Type.Optional(StoredText({
     maxLength: TEXT_MAX, description: 'A JSON object of filters of `GET /api/roms`, with `order_by` and `order_dir`'
   }))
-})
+}, { title: 'SmartCollectionFilter' })
 export type SmartCollectionForm = Static<typeof SmartCollectionForm>
 
 export const RomIdsSchema = Type.Object({ rom_ids: Type.Array(Type.Integer(), { description: 'Ids of no ROM are ignored' }) }, { title: 'RomIds' })

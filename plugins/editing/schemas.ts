@@ -54,5 +54,5 @@ export function createEditForm ({ all }: RomProviders) {
     [`raw_${key}_metadata`, text(TEXT_MAX, 'JSON: the record to keep of it, while its id is set')]
   ])
   return Type.Unsafe<EditForm>(
-    Type.Object({ ...FIELDS, ...Object.fromEntries(fields) }, { additionalProperties: false }))
+    Type.Object({ ...FIELDS, ...Object.fromEntries(fields) }, { title: 'EditRom', additionalProperties: false }))
 }

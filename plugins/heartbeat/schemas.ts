@@ -41,7 +41,7 @@ export const LivenessSchema = Type.Object({ status: Type.Literal('ok') }, { titl
 const CheckSchema = Type.Object({
   status: StringEnum(['ok', 'failed']),
   reason: Nullable(Type.String({ description: 'What to look at; null when all is well' }))
-})
+}, { title: 'Check' })
 export const ReadinessSchema = Type.Object({
   status: StringEnum(['ok', 'failed']),
   checks: Type.Object({ database: CheckSchema, worker: CheckSchema })

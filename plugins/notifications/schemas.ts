@@ -6,7 +6,7 @@ const RECIPIENTS_MAX = 10_000
 
 const ActorSchema = Type.Object({
   id: Type.Integer(), username: Type.String(), avatar_path: Type.String(), updated_at: DateTime
-})
+}, { title: 'Actor' })
 
 export const NotificationSchema = Type.Object({
   id: Type.Integer(),

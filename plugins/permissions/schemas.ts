@@ -19,8 +19,8 @@ export const OverrideSchema = Type.Object({
 }, { title: 'Override' })
 /** As they are given: what is absent is false. */
 const OwnOnly = Type.Optional(Type.Boolean({ default: false, description: 'Only for things of the user' }))
-const GivenGrantSchema = Type.Object({ ...GrantSchema.properties, own_only: OwnOnly })
-const GivenOverrideSchema = Type.Object({ ...OverrideSchema.properties, own_only: OwnOnly })
+const GivenGrantSchema = Type.Object({ ...GrantSchema.properties, own_only: OwnOnly }, { title: 'GivenGrant' })
+const GivenOverrideSchema = Type.Object({ ...OverrideSchema.properties, own_only: OwnOnly }, { title: 'GivenOverride' })
 export type GivenGrant = Static<typeof GivenGrantSchema>
 export const HiddenSchema = Type.Object({ entity: StringEnum(HIDEABLE_ENTITIES), entity_id: Type.Integer() }, { title: 'Hidden' })
 export type HiddenView = Static<typeof HiddenSchema>

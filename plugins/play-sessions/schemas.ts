@@ -35,7 +35,7 @@ const PlaySessionIngestResultSchema = Type.Object({
   status: StringEnum(['created', 'duplicate', 'error']),
   id: Nullable(Type.Integer()),
   detail: Nullable(Type.String())
-})
+}, { title: 'PlaySessionIngestResult' })
 export type PlaySessionIngestResult = Static<typeof PlaySessionIngestResultSchema>
 
 export const PlaySessionIngestResponseSchema = Type.Object({

@@ -31,7 +31,7 @@ export type RomUserView = Static<typeof RomUserSchema>
 
 const ArchiveMemberSchema = Type.Object({
   name: Type.String(), size: Type.Integer(), crc_hash: Type.String(), md5_hash: Type.String(), sha1_hash: Type.String()
-})
+}, { title: 'ArchiveMember' })
 
 export const TrackMetaSchema = Type.Object({
   title: Nullable(Type.String()),
@@ -75,10 +75,10 @@ const SiblingSchema = Type.Object({
   fs_name_no_ext: Type.String(),
   is_main_sibling: Type.Boolean(),
   sort_comparator: Type.String()
-})
+}, { title: 'SiblingRom' })
 export type SiblingView = Static<typeof SiblingSchema>
 
-const MetadatumSchema = Type.Object({ rom_id: Type.Integer(), ...gameSchemas('metadatum') })
+const MetadatumSchema = Type.Object({ rom_id: Type.Integer(), ...gameSchemas('metadatum') }, { title: 'RomMetadatum' })
 
 const Free = Nullable(Type.Object({}, { additionalProperties: true }))
 
@@ -141,7 +141,7 @@ const RomFields = Type.Object({
 const SimpleFields = Type.Object({
   screenshot_path: Nullable(Type.String({ description: 'In lists of what you played: the picture of your newest save, else the title screen, else a screenshot' }))
 })
-const UserCollectionSchema = Type.Object({ id: Type.Integer(), name: Type.String(), is_smart: Type.Boolean() })
+const UserCollectionSchema = Type.Object({ id: Type.Integer(), name: Type.String(), is_smart: Type.Boolean() }, { title: 'UserCollection' })
 export type UserCollectionView = Static<typeof UserCollectionSchema>
 const DetailedFields = Type.Object({
   ...RomAssetFields,
@@ -167,8 +167,8 @@ function providerFields ({ all }: RomProviders): Record<string, TSchema> {
   const fields: Record<string, TSchema> = {}
   for (const { key, id, metadata, hasMetadata, progress } of all) {
     fields[`${key}_id`] = Nullable(id === 'integer' ? Type.Integer() : Type.String())
-    if (progress !== null) fields[`${key}_progress`] = Nullable(progress)
-    if (hasMetadata) fields[`${key}_metadata`] = metadata === null ? Free : Nullable(Type.Partial(metadata))
+    if (progress !== null) fields[`${key}_progress`] = Nullable({ ...progress, title: `${key}_progress` })
+    if (hasMetadata) fields[`${key}_metadata`] = metadata === null ? Free : Nullable(Type.Partial(metadata, { title: `${key}_metadata` }))
   }
   return fields
 }
@@ -215,7 +215,7 @@ const MarkFields = {
   completion: Points(100),
   status: Type.Optional(Nullable(StringEnum(PLAY_STATUSES)))
 }
-const MarksSchema = Type.Object(MarkFields)
+const MarksSchema = Type.Object(MarkFields, { title: 'Marks' })
 export type Marks = Static<typeof MarksSchema>
 
 /** The marks alone, or as older apps wrap them. */

@@ -37,7 +37,7 @@ export function createScanPayloadSchema (registry: Pick<Registry, 'definitions'>
   const apis = Type.Array(StringEnum(listProviderKeys(registry)), { description: 'Metadata providers; without it every enabled one' })
   return Type.Object({
     ...KNOWN_OPTIONS, ...listOptions(listProviders(registry)), ...SharedFields.properties, apis: Type.Optional(apis)
-  }, { additionalProperties: false })
+  }, { title: 'ScanPayload', additionalProperties: false })
 }
 /** Options of providers come on top, by their names. */
 export type ScanPayload = Static<typeof SharedFields> & { apis?: string[] } & Readonly<Record<string, unknown>>

@@ -30,7 +30,7 @@ export function createSearchedGameSchema ({ all }: RomProviders) {
   const fields = Object.fromEntries(all.flatMap(({ key, id }): [string, TSchema][] => [
     [`${key}_id`, Nullable(id === 'integer' ? Type.Integer() : Type.String())], [`${key}_url_cover`, Type.String()]
   ]))
-  return Type.Unsafe<SearchedGameView>(Type.Object({ ...SearchedGameFields.properties, ...fields }))
+  return Type.Unsafe<SearchedGameView>(Type.Object({ ...SearchedGameFields.properties, ...fields }, { title: 'SearchedGame' }))
 }
 
 const CoverSchema = Type.Object({
@@ -45,7 +45,7 @@ const CoverSchema = Type.Object({
   nsfw: Type.Boolean(),
   humor: Type.Boolean(),
   epilepsy: Type.Boolean()
-})
+}, { title: 'Cover' })
 export type CoverView = Static<typeof CoverSchema>
 
 export const CoverGroupSchema = Type.Object({ name: Type.String({ description: 'Of the game, at the provider' }), resources: Type.Array(CoverSchema) }, { title: 'CoverGroup' })

@@ -4,9 +4,9 @@ import { Nullable, StringEnum } from '../../core/typebox.ts'
 /** @param platform the schema of what `GET /api/platforms/supported` lists */
 export const createSetupLibrarySchema = (platform: TSchema) => Type.Object({
   detected_structure: Nullable(StringEnum(['struct_a', 'struct_b'])),
-  existing_platforms: Type.Array(Type.Object({ fs_slug: Type.String(), rom_count: Type.Integer() })),
+  existing_platforms: Type.Array(Type.Object({ fs_slug: Type.String(), rom_count: Type.Integer() }, { title: 'FoundPlatform' })),
   supported_platforms: Type.Array(platform)
-})
+}, { title: 'SetupLibrary' })
 
 const PLATFORMS_MAX = 1_000
 export const CreatePlatformsSchema = Type.Array(Type.String(), {

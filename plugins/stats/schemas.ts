@@ -7,11 +7,11 @@ const byPlatform = <T extends ReturnType<typeof Type.Object>> (item: T, descript
     'include_platform_stats'
   })
 
-const MetadataCoverageItem = Type.Object({ source: Type.String(), matched: Type.Integer() })
-const RegionBreakdownItem = Type.Object({ region: Type.String(), count: Type.Integer() })
+const MetadataCoverageItem = Type.Object({ source: Type.String(), matched: Type.Integer() }, { title: 'MetadataCoverageItem' })
+const RegionBreakdownItem = Type.Object({ region: Type.String(), count: Type.Integer() }, { title: 'RegionBreakdownItem' })
 const ExtensionBreakdownItem = Type.Object({
   extension: Type.String({ description: 'Without the dot; empty for none' }), count: Type.Integer(), size_bytes: Type.Integer()
-})
+}, { title: 'ExtensionBreakdownItem' })
 
 export const StatsSchema = Type.Object({
   PLATFORMS: Type.Integer({ description: 'Those that hold a ROM' }),

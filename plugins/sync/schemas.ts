@@ -19,7 +19,7 @@ const Time = Type.String({
 })
 const Label = Type.Optional(Nullable(StoredText({ maxLength: 255 })))
 
-const FileSchema = Type.Object({ file: FileName, mtime: Time, sha1: Hash })
+const FileSchema = Type.Object({ file: FileName, mtime: Time, sha1: Hash }, { title: 'DeviceFile' })
 /** Apps send numbers as text too. */
 const NumberOrText = Type.Unsafe<number | string>({ type: ['integer', 'string'], minimum: 0, pattern: '^[0-9]{1,15}$' })
 const SaveSchema = Type.Object({
@@ -37,7 +37,7 @@ const SaveSchema = Type.Object({
     description: 'ISO 8601, UTC without an offset; or the seconds or milliseconds since 1970'
   }),
   file_size_bytes: NumberOrText
-})
+}, { title: 'DeviceSave' })
 
 /** One schema for both dialects: a union of them would be looked through twice, and say less of what is wrong. */
 export const NegotiateSchema = Type.Object({
@@ -70,7 +70,7 @@ export const FileOperationSchema = Type.Object({
 export type FileOperation = Static<typeof FileOperationSchema>
 const ByFileSchema = Type.Object({
   session_id: Type.String({ format: 'uuid' }), operations: Type.Array(FileOperationSchema)
-})
+}, { title: 'FileNegotiation' })
 
 export const SlotOperationSchema = Type.Object({
   action: StringEnum(['upload', 'download', 'conflict', 'no_op', 'delete']),
@@ -92,7 +92,7 @@ const BySlotSchema = Type.Object({
   total_conflict: Type.Integer(),
   total_no_op: Type.Integer(),
   total_delete: Type.Optional(Type.Integer({ description: 'Only where a field was sent whose clients know of it' }))
-})
+}, { title: 'SlotNegotiation' })
 
 export const NegotiateResponseSchema = Type.Union([ByFileSchema, BySlotSchema], { title: 'NegotiateResponse' })
 export type NegotiateResponse = Static<typeof NegotiateResponseSchema>

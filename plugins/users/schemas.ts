@@ -78,9 +78,9 @@ export type UpdateUser = Static<typeof UpdateUserSchema> & Readonly<Record<strin
 
 /** @param fields what users have at providers */
 export const createUserSchema = (fields: Record<string, TSchema>) =>
-  Type.Unsafe<UserView>(Type.Object({ ...UserSchema.properties, ...fields }))
+  Type.Unsafe<UserView>(Type.Object({ ...UserSchema.properties, ...fields }, { title: 'User' }))
 export const createUpdateUserSchema = (fields: Record<string, TSchema>) =>
-  Type.Unsafe<UpdateUser>(Type.Object({ ...UpdateUserSchema.properties, ...fields }))
+  Type.Unsafe<UpdateUser>(Type.Object({ ...UpdateUserSchema.properties, ...fields }, { title: 'UpdateUser' }))
 
 export const RefreshSchema = Nullable(Type.Object({
   incremental: Type.Optional(Type.Boolean({ default: false, description: 'Only what is new since the last time' }))

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import type { InjectOptions } from 'fastify'
 import t, { type Test } from 'tap'
+import { nameSchemas } from '../../core/web/components.ts'
 import { type TestApp, buildTestApp, shareTestApp } from '../support.ts'
 
 const fresh = shareTestApp(t)
@@ -131,6 +132,31 @@ t.test('the schemas of every plugin are in the document', async (t) => {
       t.match(schemas[`${kind}_${definition.key}_${part}`], { type: 'object' }, `${kind} ${definition.key}: ${part}`)
     }
   }
+})
+
+/** Objects with fields of their own inside of `value`, each by where it stands. */
+function listNameless (value: unknown, place: string): string[] {
+  if (Array.isArray(value)) return value.flatMap((each, index) => listNameless(each, `${place}/${index}`))
+  if (typeof value !== 'object' || value === null) return []
+  const isNameless = 'properties' in value && Object.keys(value.properties ?? {}).length > 1
+  return isNameless ? [place] : Object.entries(value).flatMap(([key, each]) => listNameless(each, `${place}/${key}`))
+}
+
+t.test('whatever has fields and is sent or answered has a name in the document, so that clients have types with names', async (t) => {
+  const { paths, components } = await readDocument(await fresh(t))
+  t.same(listNameless(paths, ''), [])
+  for (const name of ['SimpleRom', 'Platform', 'Save', 'Device', 'User', 'Negotiate']) t.ok(name in components.schemas, name)
+  t.match(JSON.stringify(components.schemas.SimpleRom), /#\/components\/schemas\/igdb_metadata/)
+})
+
+t.test('two schemas of one name are refused', (t) => {
+  const text = { type: 'string', title: 'Name' }
+  t.same(nameSchemas({ '/a': { schema: text }, '/b': { schema: text } }, {}), {
+    paths: { '/a': { schema: { $ref: '#/components/schemas/Name' } }, '/b': { schema: { $ref: '#/components/schemas/Name' } } },
+    schemas: { Name: text }
+  })
+  t.throws(() => nameSchemas({ '/a': { schema: text }, '/b': { schema: { ...text, maxLength: 5 } } }, {}), /'Name'/)
+  t.end()
 })
 
 t.test('a value that is kept secret says so in the document', async (t) => {

@@ -14,9 +14,9 @@ const DeletedAccountSchema = Type.Object({
   file_size_bytes: Type.Integer({ description: 'Former contents included' }),
   deleted_at: DateTime,
   kept_until: DateTime
-})
-const RestoreSchema = Type.Object({ user_id: Id }, { description: 'The account that gets them' })
-const RestoredSchema = Type.Object({ restored: Type.Integer({ description: 'Saves, states and screenshots that came back' }) })
+}, { title: 'DeletedAccount' })
+const RestoreSchema = Type.Object({ user_id: Id }, { title: 'RestoreAccount', description: 'The account that gets them' })
+const RestoredSchema = Type.Object({ restored: Type.Integer({ description: 'Saves, states and screenshots that came back' }) }, { title: 'RestoredAccount' })
 
 const tags = ['users']
 const config = { scopes: ['users.write'] as const }
