@@ -18,7 +18,7 @@ import jsonDepth from './web/json-depth.ts'
 import limits from './web/limits.ts'
 import { openRegistry } from './loader/known-plugins.ts'
 import type { LoaderOptions } from './loader/loader.ts'
-import openapi from './web/openapi.ts'
+import openapi, { type Tag } from './web/openapi.ts'
 import { corsOptionsFor } from './web/origins.ts'
 import type { PluginPackage } from './loader/packages.ts'
 import { createPluginServices } from './loader/services.ts'
@@ -55,6 +55,8 @@ export interface Features {
   /** The tables of them all, as they came to be. */
   migrations: Migrations
   plugins: FastifyPluginCallback<FeatureOptions>[]
+  /** What the operations of them all are grouped by, in the order in which the API document shows them. */
+  tags: readonly Tag[]
   /** Before the first start on a database: each throws StartError when the data directory does not fit. */
   checks: readonly ((config: Config, pool: pg.Pool) => Promise<void>)[]
 }
@@ -144,7 +146,7 @@ export async function buildApp (options: AppOptions): Promise<App> {
     ...options.loading,
     ...(options.packages === undefined ? {} : { packages: options.packages })
   }))
-  await app.register(openapi, { config, version: VERSION })
+  await app.register(openapi, { config, version: VERSION, tags: options.features.tags })
   for (const feature of options.features.plugins) await app.register(feature, { config, role })
   return app
 }

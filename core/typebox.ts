@@ -26,11 +26,12 @@ export const DateTime = Type.String({ format: 'date-time' })
 /** The largest id a column holds; one beyond would be the database's error instead of ours. */
 export const ID_MAX = 2_147_483_647
 export const Id = Type.Integer({ minimum: 1, maximum: ID_MAX })
-export const IdParams = Type.Object({ id: Id })
+export const idOf = (what: string) => Type.Integer({ minimum: 1, maximum: ID_MAX, description: `Id of ${what}` })
+export const IdParams = Type.Object({ id: idOf('what the path names, as lists have it') })
 /** How many rows one answer has at most, however many are asked for. */
 export const LIMIT_MAX = 10_000
-export const Limit = Type.Integer({ default: 50, minimum: 1, maximum: LIMIT_MAX })
-export const Offset = Type.Integer({ default: 0, minimum: 0, maximum: ID_MAX })
+export const Limit = Type.Integer({ default: 50, minimum: 1, maximum: LIMIT_MAX, description: 'Most rows of the answer' })
+export const Offset = Type.Integer({ default: 0, minimum: 0, maximum: ID_MAX, description: 'Rows that are left out at the beginning' })
 /** Text that may go to the database, which refuses NUL. */
 export const StoredText = (options: StringOptions = {}) => Type.String({ pattern: '^[^\\u0000]*$', ...options })
 

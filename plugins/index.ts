@@ -53,6 +53,7 @@ import stats from './stats/index.ts'
 import { LibraryCount } from './stats/entities.ts'
 import sync from './sync/index.ts'
 import { SyncSession } from './sync/entities.ts'
+import { tags } from './tags.ts'
 import tasks from './tasks/index.ts'
 import { Task } from './tasks/entities.ts'
 import tokens from './tokens/index.ts'
@@ -73,6 +74,7 @@ export const features: AppOptions['features'] = {
   ],
   migrations,
   checks: [requireOwnUploads],
+  tags,
   plugins: [
     library,
     circuits,

@@ -9,6 +9,7 @@ import type { RouteAccess } from '../access/auth.ts'
 import { type Config, basePath } from '../config/config.ts'
 import { ErrorSchema, ValidationErrorSchema } from '../typebox.ts'
 import { nameSchemas } from './components.ts'
+import { type Operation, describeResponses } from './responses.ts'
 
 interface OperationSchema {
   operationId?: string
@@ -71,7 +72,12 @@ function describeAccess (access: RouteAccess): string {
   return `${admin}${grant}${signedIn}Scopes: ${lists.join(', or ')}.`
 }
 
-export default fp<{ config: Config, version: string }>(async (app, { config, version }) => {
+/** A group of operations, as pages that draw the document show it. */
+export interface Tag { readonly name: string, readonly description: string }
+
+export interface OpenapiOptions { config: Config, version: string, tags: readonly Tag[] }
+
+export default fp<OpenapiOptions>(async (app, { config, version, tags }) => {
   app.addSchema(ErrorSchema)
   app.addSchema(ValidationErrorSchema)
   const routes: RouteOptions[] = []
@@ -85,6 +91,7 @@ export default fp<{ config: Config, version: string }>(async (app, { config, ver
         title: 'svc', version, description: 'A self-hosted game library server.', license: { name: 'MIT', identifier: 'MIT' }
       },
       servers: [{ url: basePath(config) || '/' }],
+      tags: [...tags],
       components: {
         securitySchemes: {
           session: { type: 'apiKey', in: 'cookie', name: 'svc_session' },
@@ -114,7 +121,8 @@ export default fp<{ config: Config, version: string }>(async (app, { config, ver
     },
     transformObject: (document) => {
       const api = 'openapiObject' in document ? document.openapiObject : {}
-      const { paths, schemas } = nameSchemas(api.paths ?? {}, api.components?.schemas ?? {})
+      const described = describeResponses((api.paths ?? {}) as Record<string, Record<string, Operation>>)
+      const { paths, schemas } = nameSchemas(described, api.components?.schemas ?? {})
       return {
         ...api,
         paths,

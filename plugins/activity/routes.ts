@@ -1,11 +1,11 @@
 import { Type } from '@sinclair/typebox'
 import { callerOf } from '../../core/access/auth.ts'
-import { Id, type Routes } from '../../core/typebox.ts'
+import { type Routes, idOf } from '../../core/typebox.ts'
 import { DeviceReference } from '../devices/schemas.ts'
 import { ActivityEntrySchema, HeartbeatSchema } from './schemas.ts'
 
 const tags = ['activity']
-const RomParams = Type.Object({ rom_id: Id })
+const RomParams = Type.Object({ rom_id: idOf('a ROM') })
 
 const routes: Routes = async (app) => {
   app.get('/api/activity', {

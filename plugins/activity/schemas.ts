@@ -1,12 +1,12 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { DateTime, Id } from '../../core/typebox.ts'
+import { DateTime, idOf } from '../../core/typebox.ts'
 import { DeviceIdSchema, DeviceReference } from '../devices/schemas.ts'
 
-export const HeartbeatSchema = Type.Object({ rom_id: Id, device_id: DeviceReference }, { title: 'ActivityHeartbeat' })
+export const HeartbeatSchema = Type.Object({ rom_id: idOf('a ROM'), device_id: DeviceReference }, { title: 'ActivityHeartbeat' })
 export type Heartbeat = Static<typeof HeartbeatSchema>
 
 /** Without a device it is whatever the socket started. */
-export const StopSchema = Type.Object({ rom_id: Id, device_id: Type.Optional(DeviceReference) }, { title: 'Stop' })
+export const StopSchema = Type.Object({ rom_id: idOf('a ROM'), device_id: Type.Optional(DeviceReference) }, { title: 'Stop' })
 export type Stop = Static<typeof StopSchema>
 
 export const ActivityEntrySchema = Type.Object({

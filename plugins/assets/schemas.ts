@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { DateTime, ID_MAX, Id, NameText, Nullable, StoredText } from '../../core/typebox.ts'
+import { DateTime, ID_MAX, Id, NameText, Nullable, StoredText, idOf } from '../../core/typebox.ts'
 import { DeviceReference } from '../devices/schemas.ts'
 
 const SHA1 = { pattern: '^[0-9A-Fa-f]{40}$' }
@@ -87,7 +87,7 @@ const Mtime = Type.Optional(Type.String({ format: 'date-time', description: 'Whe
 
 /** What an upload says of itself, as query or as fields of the form. */
 export const StateUploadQuery = Type.Object({
-  rom_id: Id,
+  rom_id: idOf('a ROM'),
   emulator: Emulator,
   device_id: Device,
   session_id: Session,
@@ -116,13 +116,13 @@ export const ReplaceQuery = Type.Object({
   device_id: Device, session_id: Session, content_hash: ContentHash, mtime: Mtime
 })
 export type ReplaceInput = Static<typeof ReplaceQuery>
-export const ScreenshotUploadQuery = Type.Object({ rom_id: Id })
+export const ScreenshotUploadQuery = Type.Object({ rom_id: idOf('a ROM') })
 export const VersionUploadQuery = Type.Object({ device_id: Device, session_id: Session, mtime: Mtime })
 export type VersionInput = Static<typeof VersionUploadQuery>
 
 export const ListStatesQuery = Type.Object({
-  rom_id: Type.Optional(Id),
-  platform_id: Type.Optional(Id),
+  rom_id: Type.Optional(idOf('a ROM')),
+  platform_id: Type.Optional(idOf('a platform')),
   orphaned: Type.Boolean({ default: false, description: 'Those whose ROM is gone from the library, and no others' })
 })
 export const ListSavesQuery = Type.Object({
@@ -131,7 +131,7 @@ export const ListSavesQuery = Type.Object({
   device_id: Device
 })
 export type ListInput = Static<typeof ListStatesQuery> & Partial<Static<typeof ListSavesQuery>>
-export const SummaryQuery = Type.Object({ rom_id: Id })
+export const SummaryQuery = Type.Object({ rom_id: idOf('a ROM') })
 export const SaveQuery = Type.Object({ device_id: Device })
 export const ContentQuery = Type.Object({
   device_id: Device,
@@ -155,4 +155,4 @@ export const VisibilityBody = Type.Object({ is_public: Type.Boolean() }, { title
 const Ids = Type.Array(Id, { minItems: 0, maxItems: 10_000 })
 export const DeleteSavesBody = Type.Object({ saves: Ids }, { title: 'DeleteSavesBody' })
 export const DeleteStatesBody = Type.Object({ states: Ids }, { title: 'DeleteStatesBody' })
-export const VersionParams = Type.Object({ id: Id, version_id: Id })
+export const VersionParams = Type.Object({ id: idOf('a save or state'), version_id: idOf('a version') })

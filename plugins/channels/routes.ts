@@ -1,12 +1,12 @@
 import { Type } from '@sinclair/typebox'
 import { callerOf } from '../../core/access/auth.ts'
-import { ErrorSchema, Id, type Routes } from '../../core/typebox.ts'
+import { ErrorSchema, type Routes, idOf } from '../../core/typebox.ts'
 import type { NotificationChannel } from './entities.ts'
 import { AppriseServiceSchema, CodeSchema, CreateChannelSchema, NotificationChannelSchema, ParseSchema, ParsedSchema, TestResultSchema, UpdateChannelSchema } from './schemas.ts'
 import { toChannelView } from './views.ts'
 
 const tags = ['notification-channels']
-const ChannelParams = Type.Object({ channel_id: Id })
+const ChannelParams = Type.Object({ channel_id: idOf('a channel') })
 
 const routes: Routes = async (app) => {
   const { channels } = app

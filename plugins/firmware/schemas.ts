@@ -27,15 +27,15 @@ export const FirmwareUploadSchema = Type.Object({
 export type FirmwareUploadView = Static<typeof FirmwareUploadSchema>
 
 /** A number that some row may have. */
-const AnyId = Type.Integer({ minimum: -ID_MAX, maximum: ID_MAX })
-export const FirmwareParams = Type.Object({ id: AnyId })
+const anyIdOf = (what: string) => Type.Integer({ minimum: -ID_MAX, maximum: ID_MAX, description: `Id of ${what}` })
+export const FirmwareParams = Type.Object({ id: anyIdOf('a file') })
 export const FirmwareContentParams = Type.Object({
-  id: AnyId, file_name: Type.String({ description: 'Any; some emulators look at the end of an address' })
+  id: anyIdOf('a file'), file_name: Type.String({ description: 'Any; some emulators look at the end of an address' })
 })
-export const PlatformQuery = Type.Object({ platform_id: AnyId })
+export const PlatformQuery = Type.Object({ platform_id: anyIdOf('a platform') })
 export const ListFirmwareQuery = Type.Partial(PlatformQuery)
 
-const Ids = Type.Array(AnyId, { maxItems: LIMIT_MAX })
+const Ids = Type.Array(anyIdOf('a file'), { maxItems: LIMIT_MAX })
 export const DeleteFirmwareSchema = Type.Object({
   firmware: Ids,
   delete_from_fs: Type.Optional({ ...Ids, description: 'Of those, the ones whose file is deleted too' })

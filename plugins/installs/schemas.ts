@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { DateTime, Id, Nullable, StoredText, StringEnum } from '../../core/typebox.ts'
+import { DateTime, Nullable, StoredText, StringEnum, idOf } from '../../core/typebox.ts'
 import { DeviceIdSchema, DeviceReference } from '../devices/schemas.ts'
 import { INSTALL_STATUSES } from './entities.ts'
 
@@ -16,7 +16,7 @@ export const InstallRequestSchema = Type.Object({
 }, { title: 'InstallRequest' })
 export type InstallRequestView = Static<typeof InstallRequestSchema>
 
-export const CreateInstallSchema = Type.Object({ rom_id: Id }, { title: 'CreateInstall' })
+export const CreateInstallSchema = Type.Object({ rom_id: idOf('a ROM') }, { title: 'CreateInstall' })
 
 export const REPORTED_STATUSES = ['done', 'already_installed', 'failed'] as const
 export const ReportInstallSchema = Type.Object({
@@ -25,4 +25,4 @@ export const ReportInstallSchema = Type.Object({
 }, { title: 'ReportInstall' })
 export type ReportInstall = Static<typeof ReportInstallSchema>
 
-export const InstallParams = Type.Object({ device_id: DeviceReference, request_id: Type.String({ format: 'uuid' }) })
+export const InstallParams = Type.Object({ device_id: DeviceReference, request_id: Type.String({ format: 'uuid', description: 'The request' }) })

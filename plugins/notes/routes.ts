@@ -1,12 +1,12 @@
 import { Type } from '@sinclair/typebox'
 import { type RouteAccess, callerOf } from '../../core/access/auth.ts'
-import { ErrorSchema, Id, IdParams, type Routes } from '../../core/typebox.ts'
+import { ErrorSchema, IdParams, type Routes, idOf } from '../../core/typebox.ts'
 import { ListNotesQuery, NewNoteSchema, NoteChangeSchema, UserNoteSchema } from './schemas.ts'
 
 const tags = ['roms']
 const reads: RouteAccess = { scopes: ['roms.read'] }
 const writes: RouteAccess = { scopes: ['roms.user.write'] }
-const NoteParams = Type.Object({ id: Id, note_id: Id })
+const NoteParams = Type.Object({ id: idOf('a ROM'), note_id: idOf('a note') })
 
 const routes: Routes = async (app) => {
   app.get('/api/roms/:id/notes', {

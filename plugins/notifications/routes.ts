@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { callerOf } from '../../core/access/auth.ts'
-import { Id, type Routes } from '../../core/typebox.ts'
+import { type Routes, idOf } from '../../core/typebox.ts'
 import { NotificationSchema, ReadSchema, SendNotificationSchema } from './schemas.ts'
 
 const tags = ['notifications']
@@ -38,7 +38,7 @@ const routes: Routes = async (app) => {
 
   app.delete('/api/notifications/:notification_id', {
     schema: {
-      operationId: 'dismissNotification', tags, summary: 'Dismiss one', params: Type.Object({ notification_id: Id }),
+      operationId: 'dismissNotification', tags, summary: 'Dismiss one', params: Type.Object({ notification_id: idOf('a notification') }),
       response: { 200: Type.Null() }
     },
     config: { scopes: ['me.write'] }

@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
-import { ErrorSchema, Id, type Routes } from '../../core/typebox.ts'
+import { ErrorSchema, type Routes, idOf } from '../../core/typebox.ts'
 import { PATCH_EXTENSIONS } from './apply/formats.ts'
 
-const Params = Type.Object({ file_id: Id })
+const Params = Type.Object({ file_id: idOf('a file of a ROM') })
 const Bytes = Type.Unsafe<unknown>({ type: 'string', format: 'binary' })
 
 const routes: Routes = async (app) => {

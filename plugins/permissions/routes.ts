@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import { callerOf } from '../../core/access/auth.ts'
 import { GRANT_ACTIONS, GRANT_ENTITIES } from '../../core/access/grants.ts'
-import { Id, IdParams, type Routes } from '../../core/typebox.ts'
+import { IdParams, type Routes, idOf } from '../../core/typebox.ts'
 import {
   CatalogSchema, CreateGroupSchema, GroupSchema, type Hide, HiddenSchema, HideSchema, PermissionsSchema,
   UpdateGroupSchema, UpdateUserRulesSchema, UserRulesSchema
@@ -13,7 +13,7 @@ const reads = { scopes: ['users.read'], admin: true } as const
 const writes = { scopes: ['users.write'], admin: true } as const
 /** What hands out scopes. */
 const grants = { ...writes, signedIn: true } as const
-const UserParams = Type.Object({ user_id: Id })
+const UserParams = Type.Object({ user_id: idOf('a user') })
 
 const toDetails = ({ entity, entity_id: id, user_id: userId, group_id: groupId }: Hide) =>
   ({ entity, entity_id: id, user_id: userId ?? null, group_id: groupId ?? null })

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { type RouteAccess, callerOf } from '../../core/access/auth.ts'
-import { Id, type Routes } from '../../core/typebox.ts'
+import { type Routes, idOf } from '../../core/typebox.ts'
 import {
   IngestPlaySessionsSchema, ListPlaySessionsQuery, PlaySessionIngestResponseSchema, PlaySessionSchema, PlayTotalsQuery,
   PlayTotalsSchema
@@ -9,7 +9,7 @@ import {
 const tags = ['play-sessions']
 const reads: RouteAccess = { scopes: ['me.read'], orScopes: ['roms.user.read'] }
 const writes: RouteAccess = { scopes: ['me.write'], orScopes: ['roms.user.write'] }
-const SessionParams = Type.Object({ session_id: Id })
+const SessionParams = Type.Object({ session_id: idOf('a play session') })
 
 const routes: Routes = async (app) => {
   app.post('/api/play-sessions', {

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { DateTime, ID_MAX, Id, LIMIT_MAX, Limit, Nullable, Offset, StoredText, StringEnum } from '../../core/typebox.ts'
+import { DateTime, ID_MAX, LIMIT_MAX, Limit, Nullable, Offset, StoredText, StringEnum, idOf } from '../../core/typebox.ts'
 import { DeviceReference } from '../devices/schemas.ts'
 
 const DIALECTS = 'Needed are start, end and duration_seconds, or else start_time, end_time and duration_ms'
@@ -66,7 +66,7 @@ export type PlaySessionView = Static<typeof PlaySessionSchema>
 const UserFilter = Type.Optional(Type.Integer({ minimum: 1, maximum: ID_MAX, description: 'Somebody else; takes users.read' }))
 
 export const ListPlaySessionsQuery = Type.Object({
-  rom_id: Type.Optional(Id),
+  rom_id: Type.Optional(idOf('a ROM')),
   device_id: Type.Optional(DeviceReference),
   start_after: Type.Optional(UtcTime),
   end_before: Type.Optional(Type.String({ maxLength: 64, description: 'The latest start' })),
@@ -77,7 +77,7 @@ export const ListPlaySessionsQuery = Type.Object({
 export type ListPlaySessionsQuery = Static<typeof ListPlaySessionsQuery>
 
 export const PlayTotalsQuery = Type.Object({
-  rom_id: Type.Optional(Id),
+  rom_id: Type.Optional(idOf('a ROM')),
   limit: Limit,
   offset: Offset,
   user_id: UserFilter

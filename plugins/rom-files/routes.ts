@@ -1,13 +1,13 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import { callerOf } from '../../core/access/auth.ts'
-import { ErrorSchema, Id, IdParams, type Routes } from '../../core/typebox.ts'
+import { ErrorSchema, IdParams, type Routes, idOf } from '../../core/typebox.ts'
 import { type FileKind, MANUAL, SCREENSHOT, SOUNDTRACK } from './kinds.ts'
 import { SoundtrackTrackMetaSchema, UploadHeaders } from './schemas.ts'
 
 const tags = ['roms']
 const writes = { scopes: ['roms.write'] as const }
-const FileParams = Type.Object({ id: Id, file_id: Id })
+const FileParams = Type.Object({ id: idOf('a ROM'), file_id: idOf('a file of a ROM') })
 const ADDED = { 201: Type.Null(), 400: ErrorSchema, 404: ErrorSchema, 409: ErrorSchema, 507: ErrorSchema }
 const REMOVED = { 200: Type.Null(), 404: ErrorSchema, 409: ErrorSchema }
 const consumes = ['multipart/form-data', 'application/octet-stream']

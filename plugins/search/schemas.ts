@@ -1,17 +1,17 @@
 import { type TSchema, Type } from '@sinclair/typebox'
-import { Id, Nullable, type Static, StoredText, StringEnum } from '../../core/typebox.ts'
+import { Nullable, type Static, StoredText, StringEnum, idOf } from '../../core/typebox.ts'
 import type { RomProviders } from '../roms/providers.ts'
 
 const TERM_MAX = 500
 
 export const SearchRomsQuery = Type.Object({
-  rom_id: Id,
+  rom_id: idOf('a ROM'),
   search_term: StoredText({ default: '', maxLength: TERM_MAX, description: "Empty: the ROM's file name without tags" }),
   search_by: Type.String({ default: 'name', maxLength: 20, description: '`name`, or `id` with the number in search_term' })
 })
 export type SearchRomsQuery = Static<typeof SearchRomsQuery>
 
-export const SearchCoversQuery = Type.Object({ search_term: StoredText({ default: '', maxLength: TERM_MAX }) })
+export const SearchCoversQuery = Type.Object({ search_term: StoredText({ default: '', maxLength: TERM_MAX, description: 'Title of a game' }) })
 
 const SearchedGameFields = Type.Object({
   id: Type.Null({ description: 'What providers find is no ROM yet' }),

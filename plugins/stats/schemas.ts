@@ -26,7 +26,7 @@ export const StatsSchema = Type.Object({
 }, { title: 'Stats' })
 export type StatsView = Static<typeof StatsSchema>
 
-export const StatsQuery = Type.Object({ include_platform_stats: Type.Boolean({ default: false }) })
+export const StatsQuery = Type.Object({ include_platform_stats: Type.Boolean({ default: false, description: 'Also each platform by itself' }) })
 
 const WEEKS_MAX = 520
 const MOST_PLAYED_MAX = 100

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { DateTime, ID_MAX, Id, Limit, Nullable, Offset, StoredText, StringEnum } from '../../core/typebox.ts'
+import { DateTime, ID_MAX, Id, Limit, Nullable, Offset, StoredText, StringEnum, idOf } from '../../core/typebox.ts'
 import type { Device } from '../devices/entities.ts'
 import { DeviceIdSchema, DeviceReference } from '../devices/schemas.ts'
 import { PlaySessionEntrySchema, PlaySessionIngestResponseSchema } from '../play-sessions/schemas.ts'
@@ -42,7 +42,7 @@ const SaveSchema = Type.Object({
 /** One schema for both dialects: a union of them would be looked through twice, and say less of what is wrong. */
 export const NegotiateSchema = Type.Object({
   device_id: Type.Optional(Nullable(DeviceReference)),
-  roms: Type.Optional(Type.Array(Type.Object({ rom_id: Id, saves: Type.Array(FileSchema) }), {
+  roms: Type.Optional(Type.Array(Type.Object({ rom_id: idOf('a ROM'), saves: Type.Array(FileSchema) }), {
     description: 'The ROMs on the device with their saves and states; the answer then has the operations by file'
   })),
   saves: Type.Optional(Type.Array(SaveSchema, {

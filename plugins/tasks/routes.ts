@@ -40,7 +40,7 @@ const createRoutes = (config: Config): Routes => async (app) => {
 
   app.get('/api/tasks/:task_id', {
     schema: {
-      operationId: 'getTaskRun', tags, summary: 'One task', params: Type.Object({ task_id: Type.String() }),
+      operationId: 'getTaskRun', tags, summary: 'One task', params: Type.Object({ task_id: Type.String({ description: 'UUID of a run' }) }),
       response: { 200: TaskStatusSchema }
     },
     config: { scopes }
@@ -51,7 +51,7 @@ const createRoutes = (config: Config): Routes => async (app) => {
       operationId: 'runTask',
       tags,
       summary: 'Queue a task by its name',
-      params: Type.Object({ task_name: Type.String() }),
+      params: Type.Object({ task_name: Type.String({ description: 'Name of a task, as the list has it' }) }),
       body: Type.Union([Type.Object({}, { additionalProperties: true }), Type.Null()]),
       response: { 200: TaskExecutionSchema }
     },

@@ -12,9 +12,9 @@ interface Operation {
   tags?: string[]
   description?: string
   security?: Record<string, string[]>[]
-  responses?: Record<string, unknown>
+  responses?: Record<string, { description: string }>
   requestBody?: { content: Record<string, { schema?: BodySchema }> }
-  parameters?: { name: string, in: string, schema: NumberSchema }[]
+  parameters?: { name: string, in: string, description?: string, schema: NumberSchema }[]
 }
 interface BodySchema {
   $ref?: string
@@ -28,6 +28,7 @@ interface NumberSchema extends BodySchema { maximum?: number, items?: NumberSche
 interface Document {
   openapi: string
   servers: { url: string }[]
+  tags: { name: string }[]
   paths: Record<string, Record<string, Operation>>
   components: { schemas: Record<string, unknown> }
 }
@@ -147,6 +148,18 @@ t.test('whatever has fields and is sent or answered has a name in the document, 
   t.same(listNameless(paths, ''), [])
   for (const name of ['SimpleRom', 'Platform', 'Save', 'Device', 'User', 'Negotiate']) t.ok(name in components.schemas, name)
   t.match(JSON.stringify(components.schemas.SimpleRom), /#\/components\/schemas\/igdb_metadata/)
+})
+
+t.test('every answer, every parameter and every group says what it is', async (t) => {
+  const document = await readDocument(await fresh(t))
+  for (const { id, parameters = [], responses = {} } of listOperations(document)) {
+    for (const { name, description = '' } of parameters) t.not(description, '', `${id}: ${name}`)
+    for (const [status, { description }] of Object.entries(responses)) {
+      t.notMatch(description, /^$|Default Response/, `${id}: ${status}`)
+    }
+  }
+  const used = new Set(listOperations(document).flatMap(({ tags = [] }) => tags))
+  t.same([...used].sort(), document.tags.map(({ name }) => name).sort())
 })
 
 t.test('two schemas of one name are refused', (t) => {

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { callerOf } from '../../../core/access/auth.ts'
 import { forbidden } from '../../../core/errors.ts'
-import { DateTime, ErrorSchema, Id, IdParams, type Routes, formatDate } from '../../../core/typebox.ts'
+import { DateTime, ErrorSchema, IdParams, type Routes, formatDate, idOf } from '../../../core/typebox.ts'
 import { listDeletedAccounts, restoreUploads } from '../restore/deleted-account-rows.ts'
 import { reattachUploads } from '../restore/reattach-rows.ts'
 
@@ -15,7 +15,7 @@ const DeletedAccountSchema = Type.Object({
   deleted_at: DateTime,
   kept_until: DateTime
 }, { title: 'DeletedAccount' })
-const RestoreSchema = Type.Object({ user_id: Id }, { title: 'RestoreAccount', description: 'The account that gets them' })
+const RestoreSchema = Type.Object({ user_id: idOf('a user') }, { title: 'RestoreAccount', description: 'The account that gets them' })
 const RestoredSchema = Type.Object({ restored: Type.Integer({ description: 'Saves, states and screenshots that came back' }) }, { title: 'RestoredAccount' })
 
 const tags = ['users']

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { ID_MAX, Id, Limit, Offset, StoredText } from '../../../core/typebox.ts'
+import { ID_MAX, Id, Limit, Offset, StoredText, idOf } from '../../../core/typebox.ts'
 
 const LIST_MAX = 1_000
 const TEXT_MAX = 1_000
@@ -9,7 +9,7 @@ const Sidecar = (name: string) => Type.Boolean({ default: true, description: `Wh
 const Texts = (description: string) =>
   Type.Array(StoredText({ maxLength: TEXT_MAX }), { default: [], maxItems: LIST_MAX, description })
 const IdOf = (description: string) => Type.Integer({ minimum: 1, maximum: ID_MAX, description })
-const Ids = Type.Array(Id, { default: [], maxItems: LIST_MAX })
+const Ids = Type.Array(Id, { default: [], maxItems: LIST_MAX, description: 'Only of these platforms' })
 const Logic = Type.String({ default: 'any', description: '`any`, `all` or `none` of the values; anything else means any' })
 const Old = (name: string) => Type.Optional(StoredText({
   maxLength: TEXT_MAX, deprecated: true, description: `One value of ${name}, as older apps send it`
@@ -17,7 +17,7 @@ const Old = (name: string) => Type.Optional(StoredText({
 
 export const ScopeQuery = Type.Object({
   platform_ids: Ids,
-  platform_id: Type.Optional(Id),
+  platform_id: Type.Optional(idOf('a platform')),
   collection_id: Type.Optional(IdOf('A plain collection of yours, or a public one')),
   virtual_collection_id: Type.Optional(Type.String({ maxLength: TEXT_MAX, description: 'A virtual collection' })),
   smart_collection_id: Type.Optional(IdOf('A smart collection of yours, or a public one; its filter is applied for you'))

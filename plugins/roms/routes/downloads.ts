@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { Id } from '../../../core/typebox.ts'
+import { idOf } from '../../../core/typebox.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { RouteAccess } from '../../../core/access/auth.ts'
 import { callerOf } from '../../../core/access/auth.ts'
@@ -14,12 +14,12 @@ const CACHE_CONTROL = 'private, no-cache'
 const TRUE_WORDS = new Set(['true', '1', 'yes', 'on'])
 const Bytes = Type.Unsafe<unknown>({ type: 'string', format: 'binary' })
 
-const ContentParams = Type.Object({ id: Id, file_name: Type.String({ description: 'Names the zip; selects no file' }) })
+const ContentParams = Type.Object({ id: idOf('a ROM'), file_name: Type.String({ description: 'Names the zip; selects no file' }) })
 const ContentQuery = Type.Object({
   file_ids: Type.String({ default: '', description: 'Ids of the files wanted, with commas between them; else all' }),
   hidden_folder: Type.String({ default: '', description: '`true` puts everything below `.hidden/`' })
 })
-const FileContentParams = Type.Object({ file_id: Id, file_name: Type.String({ description: 'Any' }) })
+const FileContentParams = Type.Object({ file_id: idOf('a file of a ROM'), file_name: Type.String({ description: 'Any' }) })
 const ManyQuery = Type.Object({
   rom_ids: Type.Optional(Type.String({ description: 'Ids with commas between them' })),
   ...Type.Omit(ScopeQuery, ['platform_ids']).properties,

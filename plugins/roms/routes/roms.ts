@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { RouteAccess } from '../../../core/access/auth.ts'
 import { callerOf } from '../../../core/access/auth.ts'
-import { Id, StoredText, Nullable, type Routes } from '../../../core/typebox.ts'
+import { Nullable, type Routes, StoredText, idOf } from '../../../core/typebox.ts'
 import { sendPieces } from '../lists/kept-text.ts'
 import { ListRomsQuery, ScopeQuery } from '../filters/list-query.ts'
 import {
@@ -13,10 +13,12 @@ import {
 const tags = ['roms']
 const reads: RouteAccess = { scopes: ['roms.read'] }
 const readsOpen: RouteAccess = { scopes: ['roms.read'], download: true }
-const RomParams = Type.Object({ id: Id })
-const FileParams = Type.Object({ file_id: Id })
-const Hash = StoredText({ default: '', maxLength: 64 })
-const HashQuery = Type.Object({ crc_hash: Hash, md5_hash: Hash, sha1_hash: Hash, ra_hash: Hash })
+const RomParams = Type.Object({ id: idOf('a ROM') })
+const FileParams = Type.Object({ file_id: idOf('a file of a ROM') })
+const hash = (name: string) => StoredText({ default: '', maxLength: 64, description: `${name} of one of its files, in hex` })
+const HashQuery = Type.Object({
+  crc_hash: hash('CRC-32'), md5_hash: hash('MD5'), sha1_hash: hash('SHA-1'), ra_hash: hash('The hash of RetroAchievements')
+})
 
 /**
  * Lists are long and their fields many: views are built field by field from typed rows, so they are written as they
@@ -36,8 +38,10 @@ async function sendPage (request: FastifyRequest, reply: FastifyReply, answer: R
 const routes: Routes = async (app) => {
   const { providers } = app.roms
   createRomSchemas(providers).forEach((schema) => { app.addSchema(schema) })
-  const ProviderQuery = Type.Object(Object.fromEntries(providers.all.map(({ key, id }) =>
-    [`${key}_id`, Type.Optional(id === 'integer' ? Type.Integer() : StoredText())])))
+  const ProviderQuery = Type.Object(Object.fromEntries(providers.all.map(({ key, id }) => {
+    const options = { description: `Id of the game at the provider ${key}` }
+    return [`${key}_id`, Type.Optional(id === 'integer' ? Type.Integer(options) : StoredText(options))]
+  })))
 
   app.get('/api/roms', {
     schema: {

@@ -24,7 +24,7 @@ export const DeviceAuthInitResponse = Type.Object({
   interval: Type.Integer({ description: 'Seconds between two polls' })
 }, { title: 'DeviceAuthInitResponse' })
 
-const UserCode = Type.String({ minLength: 1, maxLength: 32 })
+const UserCode = Type.String({ minLength: 1, maxLength: 32, description: 'The code that the device shows' })
 export const UserCodeSchema = Type.Object({ user_code: UserCode }, { title: 'UserCode' })
 
 export const DeviceAuthPendingSchema = Type.Object({

@@ -33,7 +33,7 @@ const routes: Routes = async (app) => {
       operationId: 'getDeviceAuthorization',
       tags,
       summary: 'What the device that shows a code asks for',
-      params: Type.Object({ user_code: Type.String() }),
+      params: Type.Object({ user_code: Type.String({ description: 'The code that the device shows' }) }),
       response: { 200: DeviceAuthPendingSchema, 404: ErrorSchema, 410: ErrorSchema }
     },
     config: { scopes: ['me.read'] }

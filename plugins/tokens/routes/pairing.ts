@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { callerOf } from '../../../core/access/auth.ts'
-import { ErrorSchema, Id, type Routes } from '../../../core/typebox.ts'
+import { ErrorSchema, type Routes, idOf } from '../../../core/typebox.ts'
 import { ClientTokenCreateSchema, ClientTokenPairSchema, ExchangeSchema } from '../schemas.ts'
 import { toTokenView } from '../views.ts'
 
@@ -14,7 +14,7 @@ const routes: Routes = async (app) => {
       operationId: 'pairClientToken',
       tags,
       summary: 'A short code that a device exchanges for the token',
-      params: Type.Object({ token_id: Id }),
+      params: Type.Object({ token_id: idOf('a token') }),
       response: { 200: ClientTokenPairSchema }
     },
     config: { scopes: ['me.write'], signedIn: true }
@@ -25,7 +25,7 @@ const routes: Routes = async (app) => {
       operationId: 'getPairingStatus',
       tags,
       summary: 'Whether a code is still waiting for its device',
-      params: Type.Object({ code: Type.String() }),
+      params: Type.Object({ code: Type.String({ description: 'As it was shown to the user' }) }),
       response: { 200: Type.Null(), 404: ErrorSchema, 429: ErrorSchema }
     },
     config: { public: true, csrfExempt: true }

@@ -1,12 +1,12 @@
 import { Type } from '@sinclair/typebox'
 import { callerOf } from '../../../core/access/auth.ts'
-import { Id, type Routes } from '../../../core/typebox.ts'
+import { type Routes, idOf } from '../../../core/typebox.ts'
 import { actorOf } from '../actor.ts'
 import { ClientTokenAdminSchema, ClientTokenCreateSchema, ClientTokenSchema, CreateTokenSchema } from '../schemas.ts'
 import { toTokenAdminView, toTokenView } from '../views.ts'
 
 const tags = ['client-tokens']
-const TokenParams = Type.Object({ token_id: Id })
+const TokenParams = Type.Object({ token_id: idOf('a token') })
 
 const routes: Routes = async (app) => {
   app.post('/api/client-tokens', {
