@@ -3,6 +3,7 @@ import activity from './activity/index.ts'
 import { ActivityEntry } from './activity/entities.ts'
 import assets from './assets/index.ts'
 import { Asset, AssetVersion, DeletedAccount, DeviceSync, SyncBase } from './assets/entities.ts'
+import { romAssets } from './assets/rom-assets.ts'
 import { requireOwnUploads } from './assets/clean-up/stored.ts'
 import auth from './auth/index.ts'
 import { OneTimeToken, Session, Throttle } from './auth/entities.ts'
@@ -89,7 +90,7 @@ export const features: AppOptions['features'] = {
     oidc,
     tokens,
     platforms,
-    roms,
+    roms(romAssets),
     collections,
     firmware,
     patches,

@@ -1,9 +1,10 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { type Static, type TObject, Type } from '@sinclair/typebox'
 import type { Viewer } from '../platforms/visibility.ts'
+import type { UserFiles } from '../roms/user-files.ts'
 import type { AssetKind } from './entities.ts'
 import { selectThumbnails } from './pictures/thumbnail-rows.ts'
-import { type AssetRow, all, isLive, isOfRom, isShared, selectAssets, userIdOf } from './rows.ts'
+import { type AssetRow, all, hasAsset, isLive, isOfRom, isShared, selectAssets, userIdOf } from './rows.ts'
 import {
   SaveSchema, ScreenshotSchema, StateSchema, UserSaveSchema, UserScreenshotSchema, UserStateSchema
 } from './schemas.ts'
@@ -11,7 +12,7 @@ import { createThumbnails } from './pictures/thumbnails.ts'
 import { downloadPathOf, toOwnerView, toSaveView, toScreenshotView, toStateView } from './views.ts'
 
 /** What a ROM's details say of the viewer's files, and of those that others show. */
-export const RomAssetFields = {
+const RomAssetFields = {
   user_saves: Type.Array(SaveSchema),
   user_states: Type.Array(StateSchema),
   all_user_saves: Type.Array(UserSaveSchema),
@@ -19,16 +20,16 @@ export const RomAssetFields = {
   user_screenshots: Type.Array(ScreenshotSchema),
   all_user_screenshots: Type.Array(UserScreenshotSchema)
 }
-export type RomAssets = Static<TObject<typeof RomAssetFields>>
+type RomAssets = Static<TObject<typeof RomAssetFields>>
 
 /** Of a ROM that has none. */
-export const NO_ASSETS: RomAssets = {
+const NO_ASSETS: RomAssets = {
   user_saves: [], user_states: [], user_screenshots: [],
   all_user_saves: [], all_user_states: [], all_user_screenshots: []
 }
 
 /** The files of a ROM that the viewer sees, newest first, in one query. */
-export async function selectRomAssets (em: EntityManager, viewer: Viewer, romId: number): Promise<RomAssets> {
+async function selectRomAssets (em: EntityManager, viewer: Viewer, romId: number): Promise<RomAssets> {
   const rows = await selectAssets(em, all([isOfRom(romId), isLive, isShared(viewer)]))
   const own = (row: AssetRow) => row.user_id === userIdOf(viewer)
   const ofKind = (kind: AssetKind) => rows.filter((row) => row.kind === kind)
@@ -48,10 +49,19 @@ export async function selectRomAssets (em: EntityManager, viewer: Viewer, romId:
 }
 
 /** Where the picture of the viewer's newest save of each of these ROMs is; ROMs without one are left out. */
-export async function selectThumbnailPaths (
+async function selectThumbnailPaths (
   em: EntityManager, viewer: Viewer, romIds: readonly number[]
 ): Promise<Map<number, string>> {
   const rows = await selectThumbnails(em, userIdOf(viewer), romIds)
   return new Map(rows.flatMap(({ rom_id: id, thumbnail: picture }) =>
     picture === null ? [] : [[id, downloadPathOf({ ...picture, kind: 'screenshot' })]]))
+}
+
+/** What ROMs tell of saves, states and screenshots. */
+export const romAssets: UserFiles = {
+  fields: RomAssetFields,
+  nothing: NO_ASSETS,
+  select: selectRomAssets,
+  selectPictures: selectThumbnailPaths,
+  has: hasAsset
 }

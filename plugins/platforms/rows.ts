@@ -6,9 +6,15 @@ import { type Viewer, isPlatformVisible, seesEverything } from './visibility.ts'
 
 type StoredPlatform = Omit<PlatformRow, keyof PlatformSize>
 
+/** A condition on `platforms` aliased `p`. */
+export type PlatformCondition = RawBuilder<boolean>
+
+export const hasPlatformId = (id: number): PlatformCondition => sql<boolean>`p.id = ${id}`
+const ALL: PlatformCondition = sql<boolean>`true`
+
 /** The platforms that a viewer sees, by name. */
 export async function selectPlatforms (
-  em: EntityManager, viewer: Viewer, condition: RawBuilder<boolean> = sql`true`
+  em: EntityManager, viewer: Viewer, condition = ALL
 ): Promise<StoredPlatform[]> {
   const { rows } = await sql<StoredPlatform>`
     select p.id, p.slug, p.fs_slug, p.name, p.custom_name, p.description, p.missing_from_fs,

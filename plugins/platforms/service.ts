@@ -1,7 +1,6 @@
 import { PLATFORMS } from '@svc/plugin-sdk'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
-import { type RawBuilder, sql } from 'kysely'
 import type { Config } from '../../core/config/config.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { badRequest, notFound } from '../../core/errors.ts'
@@ -12,7 +11,9 @@ import { selectFirmware } from '../firmware/rows.ts'
 import { createKept } from '../library/kept.ts'
 import type { LongReads } from '../library/long-reads.ts'
 import { selectMoment } from '../library/version-rows.ts'
-import { deletePlatform, selectHiddenFolders, selectPlatforms, upsertPlatform } from './rows.ts'
+import {
+  type PlatformCondition, deletePlatform, hasPlatformId, selectHiddenFolders, selectPlatforms, upsertPlatform
+} from './rows.ts'
 import type { PlatformView, UpdatePlatform } from './schemas.ts'
 import { type PlatformRow, type PlatformSize, providersOf, toPlatformView, toSyntheticView } from './views.ts'
 import { type Viewer, isPlatformVisible, viewerKey } from './visibility.ts'
@@ -35,7 +36,7 @@ export function createPlatforms (app: FastifyInstance, config: Config) {
   })
 
   /** The platforms a viewer sees, with what that viewer sees of each. */
-  async function select (em: EntityManager, viewer: Viewer, condition?: RawBuilder<boolean>): Promise<PlatformRow[]> {
+  async function select (em: EntityManager, viewer: Viewer, condition?: PlatformCondition): Promise<PlatformRow[]> {
     const moment = await selectMoment(em, null)
     const [rows, known] = await Promise.all([
       selectPlatforms(em, viewer, condition),
@@ -51,7 +52,7 @@ export function createPlatforms (app: FastifyInstance, config: Config) {
   }
 
   async function get (em: EntityManager, viewer: Viewer, id: number): Promise<PlatformView> {
-    const [view] = await toViews(em, await select(em, viewer, sql<boolean>`p.id = ${id}`))
+    const [view] = await toViews(em, await select(em, viewer, hasPlatformId(id)))
     if (view === undefined) throw notFound(`Platform with ID '${id}' not found`)
     return view
   }
@@ -84,7 +85,7 @@ export function createPlatforms (app: FastifyInstance, config: Config) {
     facts: (platform: { slug: string, fs_slug: string }, bindings = config.system) => factsOf(platform, bindings),
 
     async list (em: EntityManager, viewer: Viewer, updatedAfter: string | undefined): Promise<PlatformView[]> {
-      const condition = updatedAfter === undefined ? sql<boolean>`true` : isChangedAfter('p.updated_at', updatedAfter)
+      const condition = updatedAfter === undefined ? undefined : isChangedAfter('p.updated_at', updatedAfter)
       return await toViews(em, await select(em, viewer, condition))
     },
 

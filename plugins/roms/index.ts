@@ -2,6 +2,7 @@ import fp from 'fastify-plugin'
 import type { FeatureOptions } from '../../core/app.ts'
 import downloadRoutes from './routes/downloads.ts'
 import { createDownloads } from './downloads/downloads.ts'
+import type { UserFiles } from './user-files.ts'
 import routes from './routes/roms.ts'
 import { createRoms } from './service.ts'
 import { hasVisibleRom, selectPlatformSizes } from './visible-rows.ts'
@@ -13,8 +14,9 @@ declare module 'fastify' {
   }
 }
 
-export default fp<FeatureOptions>(async (app, { config }) => {
-  app.decorate('roms', createRoms(app, config))
+/** @param userFiles what users keep of ROMs */
+export default (userFiles: UserFiles) => fp<FeatureOptions>(async (app, { config }) => {
+  app.decorate('roms', createRoms(app, config, userFiles))
   app.decorate('downloads', createDownloads(app, config))
   app.resources.guardRoms(hasVisibleRom)
   app.platforms.measureBy(selectPlatformSizes)

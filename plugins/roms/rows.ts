@@ -127,12 +127,13 @@ export const markedRoms = (userId: number | null): RawBuilder<unknown> =>
 export const romTables = (userId: number | null): RawBuilder<unknown> =>
   sql`${markedRoms(userId)} join platforms p on p.id = r.platform_id`
 
-/** The ids of ROMs, in an order. @param tail what follows the condition: an order, a limit */
+/** The ids of one page of ROMs. @param by the columns that they are ordered by */
 export async function selectIds (
-  em: EntityManager, userId: number | null, condition: Condition, tail: RawBuilder<unknown>
+  em: EntityManager, userId: number | null, condition: Condition,
+  { by, limit, offset }: { by: RawBuilder<unknown>, limit: number, offset: number }
 ): Promise<number[]> {
-  const { rows } = await sql<{ id: number }>`
-    select r.id from ${markedRoms(userId)} where ${condition} ${tail}`.execute(em.getKysely())
+  const { rows } = await sql<{ id: number }>`select r.id from ${markedRoms(userId)}
+    where ${condition} order by ${by} limit ${limit} offset ${offset}`.execute(em.getKysely())
   return rows.map((row) => row.id)
 }
 
@@ -164,20 +165,25 @@ const listOf = (rows: RawBuilder<unknown> | null) => rows === null
   ? sql`'[]'::json`
   : sql`(select coalesce(json_agg(x), '[]') from (${rows}) x)`
 
-/**
- * ROMs whole, in one statement.
- *
- * @param tail what follows the condition: an order, a limit
- */
-export async function selectRoms (
-  em: EntityManager, viewer: Viewer, condition: Condition, { files, siblings_by: keys }: Wanted, tail: RawBuilder<unknown> = sql``
-): Promise<WholeRomRow[]> {
-  const { rows } = await sql<WholeRomRow>`
+const wholeRoms = (viewer: Viewer, condition: Condition, { files, siblings_by: keys }: Wanted) => sql<WholeRomRow>`
     select ${romColumns(viewer?.id ?? null)}, ${listOf(MATCHES)} as matches, ${listOf(files ? FILES : null)} as files,
       ${listOf(keys && siblingsBy(keys, viewer))} as siblings, exists (select 1 from assets where rom_id = i.id) as has_assets
     from ${romTables(viewer?.id ?? null)} cross join lateral (select r.id, r.platform_id) i
-    where ${condition} ${tail}`.execute(em.getKysely())
-  return rows
+    where ${condition}`
+
+/** ROMs whole, in one statement. */
+export async function selectRoms (
+  em: EntityManager, viewer: Viewer, condition: Condition, wanted: Wanted
+): Promise<WholeRomRow[]> {
+  return (await wholeRoms(viewer, condition, wanted).execute(em.getKysely())).rows
+}
+
+/** The first of them; null when there is none. */
+export async function selectRom (
+  em: EntityManager, viewer: Viewer, condition: Condition, wanted: Wanted
+): Promise<WholeRomRow | null> {
+  const { rows } = await sql<WholeRomRow>`${wholeRoms(viewer, condition, wanted)} order by r.id limit 1`.execute(em.getKysely())
+  return rows[0] ?? null
 }
 
 /** What providers tell of one user and these games, by provider and id. */

@@ -1,7 +1,6 @@
-import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { DateTime, Nullable, StringEnum } from '../../core/typebox.ts'
 import { ROM_FILE_CATEGORIES } from '../library/categories.ts'
-import { RomAssetFields } from '../assets/rom-assets.ts'
 import { UserNoteSchema } from '../notes/schemas.ts'
 import { PLAY_STATUSES } from './entities.ts'
 import { gameSchemas } from './game-fields.ts'
@@ -144,7 +143,6 @@ const SimpleFields = Type.Object({
 const UserCollectionSchema = Type.Object({ id: Type.Integer(), name: Type.String(), is_smart: Type.Boolean() }, { title: 'UserCollection' })
 export type UserCollectionView = Static<typeof UserCollectionSchema>
 const DetailedFields = Type.Object({
-  ...RomAssetFields,
   user_collections: Type.Array(UserCollectionSchema, { description: 'Yours and public ones that hold it: plain ones, then smart ones' }),
   all_user_notes: Type.Array(UserNoteSchema)
 })
@@ -173,12 +171,16 @@ function providerFields ({ all }: RomProviders): Record<string, TSchema> {
   return fields
 }
 
-/** The schemas of ROMs with the fields of the providers that are registered. */
-export function createRomSchemas (providers: RomProviders) {
+/**
+ * The schemas of ROMs with the fields of the providers that are registered.
+ *
+ * @param userFiles those of what users keep of ROMs
+ */
+export function createRomSchemas (providers: RomProviders, userFiles: TProperties) {
   const fields = { ...RomFields.properties, ...providerFields(providers) }
   return [
     Type.Object({ ...fields, ...SimpleFields.properties }, { $id: 'SimpleRom' }),
-    Type.Object({ ...fields, ...DetailedFields.properties }, { $id: 'DetailedRom' })
+    Type.Object({ ...fields, ...userFiles, ...DetailedFields.properties }, { $id: 'DetailedRom' })
   ]
 }
 

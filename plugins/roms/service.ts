@@ -1,24 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
-import { type RawBuilder, sql } from 'kysely'
 import type { Caller } from '../../core/access/auth.ts'
 import { ADMIN_ACCESS } from '../../core/access/grants.ts'
 import type { Config } from '../../core/config/config.ts'
 import { badRequest, notFound } from '../../core/errors.ts'
 import { formatDate } from '../../core/typebox.ts'
-import { NO_ASSETS, selectRomAssets, selectThumbnailPaths } from '../assets/rom-assets.ts'
 import { type Moment, selectMoment } from '../library/version-rows.ts'
 import { selectNotes } from '../notes/rows.ts'
 import { toNoteView } from '../notes/views.ts'
 import type { Viewer } from '../platforms/visibility.ts'
 import {
-  type Condition, type HashQuery, NOTHING, every, filterConditions, hasHash, isNotHidden, scopeConditions
+  type Condition, type HashQuery, NOTHING, every, filterConditions, hasHash, hasId, hasSourceId, isMarked, isNotHidden,
+  isOneOf, scopeConditions
 } from './filters/conditions.ts'
 import { noFilterValues } from './filters/filter-value-rows.ts'
 import { isRepresentative } from './lists/grouping.ts'
 import { selectCriteria, selectHolding, selectMemberships } from './filters/collection-rows.ts'
 import { type Criteria, readCriteria } from './filters/criteria.ts'
+import type { UserFiles } from './user-files.ts'
 import { type KeptList, createKeptLists, needsIndex } from './lists/kept-lists.ts'
 import { KeptText } from './lists/kept-text.ts'
 import { type ListRomsQuery, type ScopeQuery, pickScope, withOldNames } from './filters/list-query.ts'
@@ -28,10 +28,11 @@ import type { PageIndex } from './lists/page-index-rows.ts'
 import { noteLastPlayed, notePlayed } from './marks/played-rows.ts'
 import {
   type ProgressRow, type Wanted, type WholeRomRow, hasVisible, markedRoms, selectFile, selectIds, selectProgress,
-  selectRoms
+  selectRom, selectRoms
 } from './rows.ts'
-import type {
-  DetailedRomView, RomFileView, RomFilters, RomPage, RomUserView, RomView, SimpleRomView, UserCollectionView
+import {
+  type DetailedRomView, type RomFileView, type RomFilters, type RomPage, type RomUserView, type RomView,
+  type SimpleRomView, type UserCollectionView, createRomSchemas
 } from './schemas.ts'
 import { type RomProviders, createRomProviders } from './providers.ts'
 import { stillOf, toFileView, toRomView } from './views.ts'
@@ -41,9 +42,6 @@ const toSimple = (view: RomView): SimpleRomView => ({ ...view, screenshot_path: 
 
 const unknownRom = (id: number) => notFound(`ROM with ID '${id}' not found`)
 
-const hasId = (id: number) => sql<boolean>`r.id = ${id}`
-const ALL = sql``
-const FIRST = sql`order by r.id limit 1`
 const NO_SCOPE: ScopeQuery = { platform_ids: [] }
 const NO_INDEX: PageIndex = { ids: new Int32Array(), text: new KeptText('[]'), characters: {} }
 
@@ -60,13 +58,7 @@ interface ConditionOptions {
   isOfOne?: boolean
 }
 
-/** The first ROM by any of the ids given, which are keyed by provider. */
-function hasSourceId (ids: Readonly<Record<string, number | string>>): Condition {
-  const pairs = Object.entries(ids).map(([key, id]) => sql<boolean>`(m.provider = ${key} and m.provider_id = ${String(id)})`)
-  return sql<boolean>`exists (select 1 from rom_matches m where m.rom_id = r.id and (${sql.join(pairs, sql` or `)}))`
-}
-
-export function createRoms (app: FastifyInstance, config: Config) {
+export function createRoms (app: FastifyInstance, config: Config, userFiles: UserFiles) {
   const providers: RomProviders = createRomProviders(app.registry)
   /** The providers that tell how a user fares. */
   const telling = providers.all.filter((provider) => provider.progress !== null).map(({ key }) => key)
@@ -94,7 +86,7 @@ export function createRoms (app: FastifyInstance, config: Config) {
     em: EntityManager, viewer: Viewer, ids: readonly number[], wanted: Wanted
   ): Promise<WholeRomRow[]> {
     if (ids.length === 0) return []
-    const rows = await selectRoms(em, viewer, every([sql<boolean>`r.id = any(${ids}::int[])`, isRomVisible(viewer)]), wanted)
+    const rows = await selectRoms(em, viewer, every([isOneOf(ids), isRomVisible(viewer)]), wanted)
     const byId = new Map(rows.map((row) => [row.id, row]))
     return ids.flatMap((id) => byId.get(id) ?? [])
   }
@@ -103,7 +95,7 @@ export function createRoms (app: FastifyInstance, config: Config) {
   async function selectPictures (
     em: EntityManager, viewer: Viewer, rows: readonly WholeRomRow[]
   ): Promise<Map<number, string | null>> {
-    const thumbnails = await selectThumbnailPaths(em, viewer, rows.map((row) => row.id))
+    const thumbnails = await userFiles.selectPictures(em, viewer, rows.map((row) => row.id))
     return new Map(rows.map((row) => {
       const still = stillOf(row)
       const address = still === null ? null : app.resources.marked.locate(still, formatDate(row.updated_at))
@@ -111,19 +103,15 @@ export function createRoms (app: FastifyInstance, config: Config) {
     }))
   }
 
-  async function findRow (
-    em: EntityManager, viewer: Viewer, condition: Condition, tail: RawBuilder<unknown>
-  ): Promise<WholeRomRow | null> {
-    const [row] = await selectRoms(em, viewer, every([isRomVisible(viewer), condition]), everything, tail)
-    return row ?? null
-  }
+  const findRow = async (em: EntityManager, viewer: Viewer, condition: Condition): Promise<WholeRomRow | null> =>
+    await selectRom(em, viewer, every([isRomVisible(viewer), condition]), everything)
 
   async function toView (em: EntityManager, viewer: Viewer, row: WholeRomRow): Promise<RomView> {
     return toRomView(row, await findProgress(em, viewer, [row]), providers, addressesFor(viewer))
   }
 
   async function find (em: EntityManager, viewer: Viewer, id: number): Promise<RomView | null> {
-    const row = await findRow(em, viewer, hasId(id), ALL)
+    const row = await findRow(em, viewer, hasId(id))
     return row === null ? null : await toView(em, viewer, row)
   }
 
@@ -135,13 +123,13 @@ export function createRoms (app: FastifyInstance, config: Config) {
 
   /** The first ROM that meets a condition, with all that belongs to it; null when there is none. */
   async function findDetailed (
-    em: EntityManager, viewer: Viewer, condition: Condition, tail: RawBuilder<unknown>
+    em: EntityManager, viewer: Viewer, condition: Condition
   ): Promise<DetailedRomView | null> {
-    const row = await findRow(em, viewer, condition, tail)
+    const row = await findRow(em, viewer, condition)
     if (row === null) return null
     const [view, assets, collections, notes] = await Promise.all([
       toView(em, viewer, row),
-      row.has_assets ? selectRomAssets(em, viewer, row.id) : NO_ASSETS,
+      row.has_assets ? userFiles.select(em, viewer, row.id) : userFiles.nothing,
       selectCollections(em, viewer, row.id),
       row.has_notes ? selectNotes(em, viewer, row.id) : []
     ])
@@ -156,8 +144,8 @@ export function createRoms (app: FastifyInstance, config: Config) {
     const narrowed = every([
       isRomVisible(viewer),
       ...scopeConditions(viewer, query, query.search_term, smart),
-      ...filterConditions(query, providers, viewer, isOfOne),
-      ...(needsMarks ? [sql<boolean>`u.id is not null`] : [])
+      ...filterConditions(query, { viewer, providers, userFiles, isOfOne }),
+      ...(needsMarks ? [isMarked] : [])
     ])
     const shown = query.statuses.includes('hidden') || smart !== null ? [] : [isNotHidden(viewer)]
     if (!query.group_by_meta_id) return every([narrowed, ...shown])
@@ -206,8 +194,7 @@ export function createRoms (app: FastifyInstance, config: Config) {
     const smart = await smartCondition(em, viewer, query)
     const condition = listCondition(viewer, query, { needsMarks: order.needsMarks, regionPriority: by, smart })
     if (moment === null) {
-      const tail = sql`order by ${order.by} limit ${limit} offset ${offset}`
-      return { ids: await selectIds(em, userOf(viewer), condition, tail), index: NO_INDEX }
+      return { ids: await selectIds(em, userOf(viewer), condition, { by: order.by, limit, offset }), index: NO_INDEX }
     }
     const index = await lists.index({ viewer, moment, query, condition, by }, order)
     return { ids: [...index.ids.subarray(offset, offset + limit)], index }
@@ -245,6 +232,7 @@ export function createRoms (app: FastifyInstance, config: Config) {
 
   return {
     providers,
+    schemas: createRomSchemas(providers, userFiles.fields),
     noteLastPlayed,
     notePlayed,
 
@@ -309,7 +297,7 @@ export function createRoms (app: FastifyInstance, config: Config) {
       toSimple(await get(em, viewer, id)),
 
     async getDetailed (em: EntityManager, viewer: Viewer, id: number): Promise<DetailedRomView> {
-      const view = await findDetailed(em, viewer, hasId(id), ALL)
+      const view = await findDetailed(em, viewer, hasId(id))
       if (view === null) throw unknownRom(id)
       return view
     },
@@ -319,7 +307,7 @@ export function createRoms (app: FastifyInstance, config: Config) {
       em: EntityManager, viewer: Viewer, ids: Readonly<Record<string, number | string>>
     ): Promise<DetailedRomView> {
       if (Object.keys(ids).length === 0) throw badRequest('Give at least one id, such as igdb_id')
-      const view = await findDetailed(em, viewer, hasSourceId(ids), FIRST)
+      const view = await findDetailed(em, viewer, hasSourceId(ids))
       if (view === null) throw notFound('No ROM has any of these ids')
       return view
     },
@@ -328,7 +316,7 @@ export function createRoms (app: FastifyInstance, config: Config) {
       if (Object.values(hashes).every((hash) => hash === '')) {
         throw badRequest('Give at least one of crc_hash, md5_hash, sha1_hash, ra_hash')
       }
-      const view = await findDetailed(em, viewer, hasHash(hashes), FIRST)
+      const view = await findDetailed(em, viewer, hasHash(hashes))
       if (view === null) throw notFound('No ROM has any of these hashes')
       return view
     },

@@ -3,7 +3,6 @@ import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { FormatRegistry } from '@sinclair/typebox'
 import { Platform } from '../../plugins/platforms/entities.ts'
 import { Rom, RomUser } from '../../plugins/roms/entities.ts'
-import { createRomSchemas } from '../../plugins/roms/schemas.ts'
 import { type TestApp, buildTestApp, shareTestApp } from '../support.ts'
 import { type RomSeed, addRom, countQueries } from './roms-support.ts'
 
@@ -315,7 +314,7 @@ t.test('a ROM is shown with its sources, merged data, artwork, files and sibling
   t.same(listed, simple)
   t.same((await list(test)).items[0], { ...simple, files: [] })
   FormatRegistry.Set('date-time', (value) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?\+00:00$/.test(value))
-  const [simpleSchema, detailedSchema] = createRomSchemas(test.app.roms.providers)
+  const [simpleSchema, detailedSchema] = test.app.roms.schemas
   for (const [schema, value] of [[simpleSchema, simple], [detailedSchema, detail]] as const) {
     if (schema === undefined) throw new Error('There are two schemas')
     t.same([...TypeCompiler.Compile(schema).Errors(value)].map((error) => `${error.path} ${error.message}`), [])

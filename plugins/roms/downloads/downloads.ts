@@ -3,16 +3,15 @@ import type { Stats } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
-import { sql } from 'kysely'
 import type { Config } from '../../../core/config/config.ts'
 import { badRequest, notFound } from '../../../core/errors.ts'
 import { formatOf } from '../../../core/archives/formats.ts'
 import type { Viewer } from '../../platforms/visibility.ts'
 import { createChecksums } from './checksums.ts'
-import { type Condition, every } from '../filters/conditions.ts'
-import { type FileRow, romTables, selectFile, selectFiles } from '../rows.ts'
+import { every, hasId, isOfPlatform, isOneOf, isThere } from '../filters/conditions.ts'
+import { type FileRow, selectFile, selectFiles } from '../rows.ts'
+import { type RomPlace, selectPlaces } from './place-rows.ts'
 import { type StoredFile, openStoredFile } from './stored-files.ts'
-import { isRomVisible } from '../visibility.ts'
 import { type Zip, type ZipEntry, createZip } from './zip.ts'
 import { fileContent, textContent } from './zip-content.ts'
 
@@ -20,8 +19,6 @@ import { fileContent, textContent } from './zip-content.ts'
 export type Download =
   | { kind: 'file', handle: FileHandle, type: string, disposition: { type: 'attachment' | 'inline', fileName: string } }
   | { kind: 'zip', fileName: string, zip: Zip }
-
-interface RomPlace { id: number, fs_name: string, fs_path: string, is_folder: boolean, platform_fs_slug: string }
 
 const BINARY = 'application/octet-stream'
 const INLINE_CATEGORIES = new Set(['soundtrack'])
@@ -65,14 +62,6 @@ function scannedCrc (file: FileRow, { size, mtimeMs }: Stats): number | null {
 export function createDownloads (app: FastifyInstance, config: Config) {
   const access = { stateOf: app.files.stateOf, createStream: app.files.createStream, checksums: createChecksums() }
   const open = (file: StoredFile) => openStoredFile(config.library_dir, file)
-
-  async function selectPlaces (em: EntityManager, viewer: Viewer, condition: Condition): Promise<RomPlace[]> {
-    const { rows } = await sql<RomPlace>`
-      select r.id, r.fs_name, r.fs_path, r.is_folder, p.fs_slug as platform_fs_slug
-      from ${romTables(viewer?.id ?? null)} where ${every([isRomVisible(viewer), condition])}
-      order by r.name_sort_key, r.id`.execute(em.getKysely())
-    return rows
-  }
 
   const toStored = (rom: RomPlace, file: FileRow): StoredFile => ({
     file_name: file.file_name, file_path: file.file_path, fs_path: rom.fs_path, platform_fs_slug: rom.platform_fs_slug
@@ -127,7 +116,7 @@ export function createDownloads (app: FastifyInstance, config: Config) {
       em: EntityManager, viewer: Viewer, romId: number, name: string,
       options: { fileIds: readonly number[], isHidden: boolean }
     ): Promise<Download> {
-      const [rom] = await selectPlaces(em, viewer, sql<boolean>`r.id = ${romId}`)
+      const [rom] = await selectPlaces(em, viewer, hasId(romId))
       if (rom === undefined) throw notFound(`ROM with ID '${romId}' not found`)
       const all = (await selectFiles(em, [romId])).get(romId) ?? []
       const { fileIds, isHidden } = options
@@ -141,7 +130,7 @@ export function createDownloads (app: FastifyInstance, config: Config) {
     /** One file by its own id; what a browser can show is shown. */
     async openFile (em: EntityManager, viewer: Viewer, fileId: number): Promise<Download> {
       const file = await selectFile(em, viewer, fileId)
-      const [rom] = file === null ? [] : await selectPlaces(em, viewer, sql<boolean>`r.id = ${file.rom_id}`)
+      const [rom] = file === null ? [] : await selectPlaces(em, viewer, hasId(file.rom_id))
       if (file === null || rom === undefined) throw notFound('File not found')
       const download = await toAttachment(toStored(rom, file))
       const type = app.files.mediaTypeOf(file.file_name)
@@ -159,10 +148,8 @@ export function createDownloads (app: FastifyInstance, config: Config) {
       em: EntityManager, viewer: Viewer, selector: { platformId: number } | { romIds: readonly number[] },
       fileName: string
     ): Promise<Download> {
-      const condition = 'platformId' in selector
-        ? sql<boolean>`r.platform_id = ${selector.platformId}`
-        : sql<boolean>`r.id = any(${selector.romIds}::int[])`
-      const roms = await selectPlaces(em, viewer, sql<boolean>`${condition} and not r.missing_from_fs`)
+      const condition = 'platformId' in selector ? isOfPlatform(selector.platformId) : isOneOf(selector.romIds)
+      const roms = await selectPlaces(em, viewer, every([condition, isThere]))
       if (roms.length === 0) throw notFound('None of these ROMs can be downloaded')
       const files = await selectFiles(em, roms.map((rom) => rom.id))
       const all = roms.flatMap((rom) => (files.get(rom.id) ?? []).map((file) => ({ rom, file })))

@@ -1,11 +1,11 @@
 import { type RawBuilder, sql } from 'kysely'
 import { escapeLike } from '../../../core/database/columns.ts'
-import { hasAsset } from '../../assets/rows.ts'
 import { isChangedAfter } from '../../platforms/changes.ts'
 import type { Viewer } from '../../platforms/visibility.ts'
 import { PLAY_STATUSES } from '../entities.ts'
 import type { ListRomsQuery, ScopeQuery } from './list-query.ts'
 import { gameFieldsIn } from '../game-fields.ts'
+import type { UserFiles } from '../user-files.ts'
 import type { RomProviders } from '../providers.ts'
 import { VIRTUAL_TYPES, readVirtualId } from './virtual-collections.ts'
 import { isCollectionVisible, isRomVisible } from '../visibility.ts'
@@ -31,6 +31,20 @@ export function every (conditions: readonly Condition[]): Condition {
 
 function some (conditions: readonly Condition[]): Condition {
   return conditions.length === 0 ? NOTHING : sql<boolean>`(${sql.join(conditions, sql` or `)})`
+}
+
+export const hasId = (id: number): Condition => sql<boolean>`r.id = ${id}`
+export const isOneOf = (ids: readonly number[]): Condition => sql<boolean>`r.id = any(${ids}::int[])`
+export const isOfPlatform = (id: number): Condition => sql<boolean>`r.platform_id = ${id}`
+/** Its files were there at the last scan. */
+export const isThere: Condition = sql<boolean>`not r.missing_from_fs`
+/** The viewer set something of it, or played it. */
+export const isMarked: Condition = sql<boolean>`u.id is not null`
+
+/** One of the ids, which are keyed by provider, is that of the ROM. */
+export function hasSourceId (ids: Readonly<Record<string, number | string>>): Condition {
+  const pairs = Object.entries(ids).map(([key, id]) => sql<boolean>`(m.provider = ${key} and m.provider_id = ${String(id)})`)
+  return sql<boolean>`exists (select 1 from rom_matches m where m.rom_id = r.id and ${some(pairs)})`
 }
 
 const not = (condition: Condition): Condition => sql<boolean>`not coalesce(${condition}, false)`
@@ -154,14 +168,17 @@ const FLAGS = {
   has_soundtrack: sql<boolean>`r.has_soundtrack`
 } as const
 
-function flagConditions (query: ListRomsQuery, providers: RomProviders, viewer: Viewer, isOfOne: boolean): Condition[] {
+/** @property isOfOne whether it is to be asked of one ROM, and not of all */
+interface FilterOptions { viewer: Viewer, providers: RomProviders, userFiles: UserFiles, isOfOne: boolean }
+
+function flagConditions (query: ListRomsQuery, { viewer, providers, userFiles, isOfOne }: FilterOptions): Condition[] {
   const flags: Record<string, Condition> = {
     ...FLAGS,
     matched: isMatchedBy(providers.identifying),
     duplicate: (isOfOne ? hasSibling : hasSiblings)(providers.identifying, viewer),
     favorite: isFavorite(viewer),
-    has_saves: hasAsset(viewer, 'save'),
-    has_states: hasAsset(viewer, 'state')
+    has_saves: userFiles.has(viewer, 'save'),
+    has_states: userFiles.has(viewer, 'state')
   }
   const values: Record<string, unknown> = query
   return Object.entries(flags).flatMap(([name, condition]) => {
@@ -208,21 +225,15 @@ function providerConditions (query: ListRomsQuery, providers: RomProviders): Con
   return [combine(keys.map((key) => isMatchedBy([key])), readLogic(query.metadata_providers_logic))]
 }
 
-/**
- * Everything that narrows a list within its scope, but for what the viewer hid.
- *
- * @param isOfOne whether it is to be asked of one ROM, and not of all
- */
-export function filterConditions (
-  query: ListRomsQuery, providers: RomProviders, viewer: Viewer, isOfOne: boolean
-): Condition[] {
+/** Everything that narrows a list within its scope, but for what the viewer hid. */
+export function filterConditions (query: ListRomsQuery, options: FilterOptions): Condition[] {
   return [
     ...(query.updated_after === undefined ? [] : [isChangedAfter('r.updated_at', query.updated_after)]),
-    ...flagConditions(query, providers, viewer, isOfOne),
+    ...flagConditions(query, options),
     ...listConditions(query),
     ...playerCountCondition(query),
     ...statusConditions(query),
-    ...providerConditions(query, providers)
+    ...providerConditions(query, options.providers)
   ]
 }
 

@@ -7,7 +7,7 @@ import { sendPieces } from '../lists/kept-text.ts'
 import { ListRomsQuery, ScopeQuery } from '../filters/list-query.ts'
 import {
   DetailedRomSchema, IdListSchema, RomFileSchema, RomFiltersSchema, type RomPage, RomPageSchema,
-  RomPropsQuery, RomPropsSchema, RomUserSchema, SimpleRomSchema, createRomSchemas
+  RomPropsQuery, RomPropsSchema, RomUserSchema, SimpleRomSchema
 } from '../schemas.ts'
 
 const tags = ['roms']
@@ -36,8 +36,8 @@ async function sendPage (request: FastifyRequest, reply: FastifyReply, answer: R
 }
 
 const routes: Routes = async (app) => {
-  const { providers } = app.roms
-  createRomSchemas(providers).forEach((schema) => { app.addSchema(schema) })
+  const { providers, schemas } = app.roms
+  schemas.forEach((schema) => { app.addSchema(schema) })
   const ProviderQuery = Type.Object(Object.fromEntries(providers.all.map(({ key, id }) => {
     const options = { description: `Id of the game at the provider ${key}` }
     return [`${key}_id`, Type.Optional(id === 'integer' ? Type.Integer(options) : StoredText(options))]
