@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { TProperties } from '@sinclair/typebox'
+import type { RawBuilder } from 'kysely'
 import type { Viewer } from '../platforms/visibility.ts'
-import type { Condition } from './filters/conditions.ts'
 
 type Details = Readonly<Record<string, unknown>>
 
@@ -15,5 +15,5 @@ export interface UserFiles {
   /** Addresses of the picture of the viewer's newest save of each of these ROMs; ROMs without one are left out. */
   selectPictures (em: EntityManager, viewer: Viewer, romIds: readonly number[]): Promise<ReadonlyMap<number, string>>
   /** The condition that there is one of a ROM `r` that the viewer sees. */
-  has (viewer: Viewer, kind: 'save' | 'state'): Condition
+  has (viewer: Viewer, kind: 'save' | 'state'): RawBuilder<boolean>
 }
