@@ -109,8 +109,8 @@ export const features: AppOptions['features'] = {
     assets,
     activity,
     installs,
-    plugins,
     scans,
+    plugins,
     watcher,
     exports,
     web

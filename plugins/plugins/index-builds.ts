@@ -1,11 +1,11 @@
 import { Type } from '@sinclair/typebox'
 import type { ProviderContext } from '@svc/plugin-sdk'
 import type { FastifyInstance } from 'fastify'
-import type { Config } from '../../../core/config/config.ts'
-import { readPreferences } from '../../../core/loader/context.ts'
-import { readIndexSchedule } from '../../../core/loader/index-schedule.ts'
-import type { TaskDefinition, TaskRun } from '../../tasks/definitions.ts'
-import { createMemo } from '../../../core/loader/memo.ts'
+import type { Config } from '../../core/config/config.ts'
+import { readPreferences } from '../../core/loader/context.ts'
+import { readIndexSchedule } from '../../core/loader/index-schedule.ts'
+import type { TaskDefinition, TaskRun } from '../tasks/definitions.ts'
+import { createMemo } from '../../core/loader/memo.ts'
 
 /** Archives of whole databases take their time. */
 const TIMEOUT_SECONDS = 60 * 60
@@ -32,7 +32,7 @@ function createProgress (tell: TaskRun['report']) {
 }
 
 /** One task for each provider that keeps a local index. Its schedule is off until it is set. */
-export function defineRefreshes (app: FastifyInstance, config: Config): TaskDefinition[] {
+export function defineIndexBuilds (app: FastifyInstance, config: Config): TaskDefinition[] {
   return [...app.registry.providers.values()].flatMap((provider) => {
     const { key, definition, rebuildIndex } = provider
     if (rebuildIndex === null || definition.index === undefined) return []

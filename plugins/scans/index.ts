@@ -8,7 +8,6 @@ import type { TaskDefinition } from '../tasks/definitions.ts'
 import { defineCleanupMissing } from './disk/cleanup-missing.ts'
 import { defineCleanupResources } from './artwork/cleanup-resources.ts'
 import { listenForScans } from './events.ts'
-import { defineRefreshes } from './identify/refresh.ts'
 import routes from './routes.ts'
 import type { ScanPayload } from './schemas.ts'
 import { createScans } from './service.ts'
@@ -52,9 +51,5 @@ export default fp<FeatureOptions>(async (app, { config }) => {
   app.decorate('scans', createScans(app, config))
   listenForScans(app)
   await app.register(routes)
-  const definitions = [
-    defineRescan(app, config), defineCleanupResources(app, config), defineCleanupMissing(app, config),
-    ...defineRefreshes(app, config)
-  ]
-  for (const definition of definitions) app.tasks.define(definition)
+  for (const define of [defineRescan, defineCleanupResources, defineCleanupMissing]) app.tasks.define(define(app, config))
 }, { name: 'scans', dependencies: ['tasks', 'permissions', 'library', 'platforms', 'roms', 'sockets', 'loader', 'circuits'] })
