@@ -51,5 +51,6 @@ export default fp<FeatureOptions>(async (app, { config }) => {
   app.decorate('scans', createScans(app, config))
   listenForScans(app)
   await app.register(routes)
-  for (const define of [defineRescan, defineCleanupResources, defineCleanupMissing]) app.tasks.define(define(app, config))
+  const definitions = [defineRescan, defineCleanupResources, defineCleanupMissing].map((define) => define(app, config))
+  for (const definition of definitions) app.tasks.define(definition)
 }, { name: 'scans', dependencies: ['tasks', 'permissions', 'library', 'platforms', 'roms', 'sockets', 'loader', 'circuits'] })
