@@ -178,7 +178,8 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
     }
     if (settings.status !== 'ready') throw new LoadError(settings.status, settings.reason)
     const { value, secrets, origins, folders } = settings
-    const missing = definition.missing?.(value)
+    // Of a plugin in a process of its own it is a promise; where its code is not run, nobody can say.
+    const missing = descriptions === undefined ? await Promise.resolve(definition.missing?.(value)) : undefined
     if (missing !== undefined) throw new LoadError('disabled', `set ${missing}`)
     const mask = createMask(secrets)
     candidate.mask = (text) => mask.text(text)

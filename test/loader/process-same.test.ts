@@ -1,94 +1,47 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import * as sdk from '@svc/plugin-sdk'
-import type { ProviderContext, ProviderDefinition } from '@svc/plugin-sdk'
-import { createRom } from '@svc/plugin-sdk/testing'
-import fastify, { type FastifyBaseLogger } from 'fastify'
-import { pino } from 'pino'
+import type {
+  ChannelDefinition, OutgoingNotification, PluginKind, ProviderContext, ProviderDefinition
+} from '@svc/plugin-sdk'
+import { createExportGame, createNotification, createRom } from '@svc/plugin-sdk/testing'
 import t, { type Test } from 'tap'
-import { loadConfig } from '../../core/config/config.ts'
-import database from '../../core/database/database.ts'
 import { callProvider } from '../../core/loader/call-provider.ts'
 import type { CallScope } from '../../core/loader/call-scope.ts'
-import { readPreferences } from '../../core/loader/context.ts'
-import { loadPlugins } from '../../core/loader/loader.ts'
-import { createMemo } from '../../core/loader/memo.ts'
-import { createPluginServices } from '../../core/loader/services.ts'
-import { readRequest, startServer } from '../core/http/server.ts'
-import { makeZip } from '../plugins/hashing/fixtures.ts'
-import { createTestDatabase } from '../support.ts'
-import { APART, install } from './troublemaker.ts'
+import { METHODS } from '../../core/loader/process/descriptor.ts'
+import { TOKEN, type Whole, outcomeOf, startService, startWhole } from './whole.ts'
 
-const TOKEN = 'hunter2-hunter2'
+/** What the loader calls by itself. */
+const CALLED_BY_LOADER = ['index.build', 'limits', 'missing', 'setup', 'close']
+const called = new Set(CALLED_BY_LOADER)
 
-/** The service that the fixture asks. */
-async function startService (t: Test) {
-  const zip = await makeZip([
-    { name: 'a.txt', bytes: Buffer.from('text of a') }, { name: 'b.txt', bytes: Buffer.alloc(200_000, 'b') }
-  ])
-  return await startServer(t, async (request, response) => {
-    const [path] = (request.url ?? '').split('?')
-    if (path === '/missing') response.statusCode = 404
-    if (path === '/json') response.setHeader('content-type', 'application/json')
-    const { 'content-type': type, 'x-own': own } = request.headers
-    if (path === '/json') response.end(JSON.stringify([request.url, own]))
-    else if (path === '/echo') response.end(JSON.stringify([type, await readRequest(request)]))
-    else if (path === '/zip') response.end(zip)
-    else response.end(path === '/long' ? 'x'.repeat(300_000) : 'no JSON at all')
-  })
-}
+/** What is left of a plugin: the lines of its log, and what it keeps. */
+interface Traces { lines: unknown[], kept: unknown }
 
-/** The fixture, in the test's own process or in one of its own, with what a server hands to it. */
-async function startWhole (t: Test, origin: 'built-in' | 'community', url: string) {
-  const { dataDir, packages } = install(t, ['whole'], APART)
-  const libraryDir = join(dataDir, 'library')
-  const place = join(dataDir, 'place')
-  for (const folder of [libraryDir, place]) {
-    mkdirSync(join(folder, 'a'), { recursive: true })
-    writeFileSync(join(folder, 'a', 'b.txt'), `text in ${folder === place ? 'its folder' : 'the library'}`)
+/** Has the same done with a fixture in the server and in a process of its own. @returns what came of it in both */
+async function compare<Seen> (
+  t: Test, kind: PluginKind, settings: Readonly<Record<string, unknown>>, use: (whole: Whole) => Promise<Seen>
+): Promise<Seen & Traces> {
+  async function see (origin: 'built-in' | 'community') {
+    const whole = await startWhole(t, kind, origin, settings)
+    t.match(whole.registry.records, [{ status: 'active', reason: null }])
+    const seen = await use(whole)
+    for (const method of whole.called) called.add(method)
+    const { lines } = whole
+    return JSON.parse(JSON.stringify({ ...seen, lines, kept: await whole.close() })
+      .replaceAll(whole.dataDir, '<data>')) as Seen & Traces
   }
-  writeFileSync(join(dataDir, 'outside.txt'), 'nobody reads this')
-  writeFileSync(join(dataDir, 'config.yml'), JSON.stringify({ plugins: { whole: { url, token: TOKEN, place } } }))
-  const { config } = loadConfig({
-    SVC_DATA_DIR: dataDir, SVC_LIBRARY_DIR: libraryDir, SVC_AUTH_SECRET_KEY: 'a key for tests only'
-  })
-  const lines: unknown[] = []
-  const logger: FastifyBaseLogger = pino({ base: null, timestamp: false }, {
-    write (line) { if (line.includes('"plugin"')) lines.push(JSON.parse(line)) }
-  })
-  const app = fastify({ loggerInstance: logger })
-  t.teardown(() => app.close())
-  await app.register(database, { url: await createTestDatabase(t), poolSize: 2, entities: [], migrations: [] })
-  const registry = await loadPlugins(app, {
-    config, works: true, packages: packages.map((pack) => ({ ...pack, origin })),
-    createServices: await createPluginServices(app, config)
-  })
-  await app.ready()
-  t.match(registry.records, [{ status: 'active', reason: null }])
-  const loaded = registry.providers.get('whole')
-  if (loaded === undefined) throw new Error('The fixture is not active')
-  const scopeOf = (more: Partial<CallScope> = {}): CallScope => ({
-    signal: new AbortController().signal, memo: createMemo(), preferences: readPreferences(config), ...more
-  })
-  return { app, loaded, lines, scopeOf, dataDir }
+  const here = await see('built-in')
+  t.strictSame(await see('community'), here)
+  return here
 }
-type Whole = Awaited<ReturnType<typeof startWhole>>
-
-/** All that a caller may see of an error. */
-function describe (err: unknown): unknown {
-  const { name, message, ...rest } = err as Error & Record<string, unknown>
-  const known = Object.entries(sdk).find(([key]) => key === (err as Error).constructor.name)?.[0]
-  return { name, message, known, ...rest }
-}
-
 type Work = (definition: Required<ProviderDefinition>, ctx: never) => Promise<unknown>
 
 /** What each method answers or throws, with what happened meanwhile. */
-async function useWhole ({ app, loaded, lines, scopeOf, dataDir }: Whole) {
+async function useProvider ({ app, registry, scopeOf }: Whole) {
+  const loaded = registry.providers.get('whole')
+  if (loaded === undefined) throw new Error('The fixture is not active')
   const progress: unknown[] = []
   const ask = (work: Work, more?: Partial<CallScope>) =>
-    callProvider(loaded, scopeOf(more), (definition, ctx) => work(definition as Required<ProviderDefinition>, ctx))
-      .then((value) => ({ value }), (err: unknown) => ({ thrown: describe(err) }))
+    outcomeOf(callProvider(loaded, scopeOf(more), (definition, ctx) =>
+      work(definition as Required<ProviderDefinition>, ctx)))
   const rom = createRom({ fs_name: 'Chrono Harbor (USA).sfc', sha1_hash: 'a'.repeat(40) })
   const found = new Map([['hasheous', { id: 7, name: 'Chrono Harbor' }]])
   const failures: Record<string, unknown> = {}
@@ -120,23 +73,19 @@ async function useWhole ({ app, loaded, lines, scopeOf, dataDir }: Whole) {
     nobody: await ask(({ readProgress }, ctx) => readProgress({ whole_username: 'nobody' }, undefined, ctx))
   }
   const { rows: cached } = await app.pg.query("select value from plugin_cache where key in ('suggested', 'mine') order by key")
-  const seen = {
-    answers, failures, progress, cached, lines,
+  return {
+    answers, failures, progress, cached,
     limits: loaded.limits,
     learnt: [loaded.learnt.pace(), loaded.learnt.allowances()],
     // Without its functions, which are other ones.
     definition: JSON.stringify(loaded.definition)
   }
-  return JSON.parse(JSON.stringify(seen).replaceAll(dataDir, '<data>')) as typeof seen
 }
 
 t.test('a provider answers, throws, asks and is told the same in a process of its own as in the server', async (t) => {
   const { url } = await startService(t)
-  const here = await useWhole(await startWhole(t, 'built-in', url))
-  const apart = await useWhole(await startWhole(t, 'community', url))
-  t.strictSame(apart, here)
-
-  const { answers: { rebuilt, identified, nobody }, failures, limits, learnt, lines } = here
+  const { answers: { rebuilt, identified, nobody }, failures, limits, learnt, lines } =
+    await compare(t, 'provider', { url, token: TOKEN }, useProvider)
   t.equal(rebuilt, 4)
   t.match(identified, {
     value: {
@@ -158,4 +107,134 @@ t.test('a provider answers, throws, asks and is told the same in a process of it
   t.equal(limits.concurrency, TOKEN.length)
   t.match(learnt, [{ concurrency: 2 }, [{ name: 'day', remaining: 5 }]])
   t.equal(lines.length, 1)
+})
+
+const CHANNEL_FAILURES = ['credentials', 'limited', 'down', 'settings', 'refused', 'bug', 'coded', 'missing', 'elsewhere']
+
+/** What the host of channels makes of each method, for an administrator and for somebody who is none. */
+const useChannel = (url: string) => async ({ app, host, registry }: Whole) => {
+  const definition = registry.channels.get('whole')?.definition as Required<ChannelDefinition> | undefined
+  if (definition === undefined) throw new Error('The fixture is not active')
+  const settings = {
+    address: url, room: 4, password: 'open sesame', service: 'harbor', fields: { topic: 'ships', secret_key: 'abcdef' }
+  }
+  const subjectOf = (isAdmin: boolean, more: object = {}) =>
+    ({ type: 'whole', settings: { ...settings, ...more }, secret_keys: ['secret_key'], is_admin: isAdmin })
+  const notification = createNotification({ title: 'Scan completed at last', body: 'Twelve ROMs were added to the library.' })
+  const { signal } = new AbortController()
+  async function answersFor (isAdmin: boolean) {
+    const subject = subjectOf(isAdmin)
+    const deliver = (one: OutgoingNotification) => outcomeOf(host.deliver(subject, one, signal))
+    const failures: Record<string, unknown> = {}
+    for (const kind of CHANNEL_FAILURES) failures[kind] = await deliver({ ...notification, kind })
+    const stop = new AbortController()
+    const waiting = outcomeOf(host.deliver(subject, { ...notification, kind: 'wait' }, stop.signal))
+    stop.abort(new Error('the server stops'))
+    return {
+      failures,
+      stopped: await waiting,
+      delivered: await deliver(notification),
+      inspected: await outcomeOf(host.inspect(subject, signal)),
+      refused: await outcomeOf(host.inspect(subjectOf(isAdmin, { room: 13 }), signal)),
+      nowhere: await outcomeOf(host.inspect(subjectOf(isAdmin, { address: 'nowhere' }), signal)),
+      confirmed: await outcomeOf(host.confirm(subject, '123456', signal)),
+      wrongCode: await outcomeOf(host.confirm(subject, '000000', signal)),
+      services: await outcomeOf(host.services(subject, signal)),
+      parsed: await outcomeOf(Promise.all(['whole:7', 'other:7', 'bad:7'].map((text) => host.parse(subject, text, signal))))
+    }
+  }
+  return {
+    admin: await answersFor(true),
+    nobody: await answersFor(false),
+    byHeart: await outcomeOf(Promise.all(['whole:9', 'other:9'].map(async (text) => await definition.parse(text)))),
+    cached: (await app.pg.query('select key, value from plugin_cache order by key')).rows,
+    definition: JSON.stringify(definition)
+  }
+}
+
+t.test('a channel answers, throws, asks and is told the same in a process of its own as in the server', async (t) => {
+  const { url } = await startService(t)
+  const { admin, byHeart, cached, lines, kept } = await compare(t, 'channel', { url, token: TOKEN }, useChannel(url))
+  const { failures, ...answers } = admin
+  t.match(answers, {
+    stopped: { thrown: { message: 'the server stops' } },
+    delivered: { value: { ok: true } },
+    inspected: {
+      value: {
+        ok: true,
+        value: {
+          destination: `${url}#4`,
+          view: {
+            target: '127.0.0.1, room 4', has_secret: true, service: 'harbor', service_name: /^Harbor of /,
+            fields: { topic: 'ships' }, stored_secrets: ['secret_key']
+          }
+        }
+      }
+    },
+    refused: { value: { ok: false, failure: { message: 'no such room', is_invalid: true } } },
+    nowhere: { value: { ok: true, value: { view: { target: '' } } } },
+    wrongCode: { value: { ok: false, failure: { retry_after_ms: 1_500 } } },
+    services: { value: { ok: true, value: [{ id: 'harbor' }, 'no service'] } },
+    parsed: { value: [{ ok: true, value: { address: url, room: 7 } }, { ok: true, value: null }, { ok: false }] }
+  })
+  t.match(failures, {
+    credentials: { value: { failure: { message: /^the key is not \*+$/, is_refused: true } } },
+    limited: { value: { failure: { retry_after_ms: 1_500, is_refused: false } } },
+    settings: { value: { failure: { is_invalid: true } } },
+    elsewhere: { value: { failure: { is_refused: true } } }
+  })
+  t.match(byHeart, { value: [{ room: 9 }, null] })
+  t.match(cached, [{ key: 'checked', value: 4 }, { key: 'confirmed' }, { key: 'delivered' }, { key: 'set-up', value: true }])
+  t.match(kept, [{}, { key: 'closed', value: true }])
+  t.match(lines, [{ msg: 'delivered', room: 4 }])
+})
+
+/** What it writes of games and of a file that is there, or why it does not. */
+async function useExporter ({ registry, scopeOf }: Whole) {
+  const loaded = registry.exporters.get('whole')
+  if (loaded === undefined) throw new Error('The fixture is not active')
+  const { definition } = loaded
+  const games = [createExportGame(), createExportGame({ rom_id: 2, name: 'Ünï <& "quoted">', summary: null, average_rating: null })]
+  const platform = { slug: 'snes', fs_slug: 'SNES', name: 'Super Nintendo' }
+  const render = (existing: string | null, { signal } = new AbortController()) => outcomeOf(
+    definition.render(platform, games, existing, loaded.context(scopeOf({ signal })) as never))
+  const stop = new AbortController()
+  const waiting = render('wait', stop)
+  stop.abort(new Error('the server stops'))
+  return {
+    fresh: await render(null),
+    again: await render('a file that is there'),
+    unreadable: await render('unreadable'),
+    wrong: await render('wrong'),
+    stopped: await waiting,
+    definition: JSON.stringify(definition)
+  }
+}
+
+t.test('an exporter answers, throws, asks and is told the same in a process of its own as in the server', async (t) => {
+  const { fresh, unreadable, stopped, lines, kept } = await compare(t, 'exporter', { title: 'Spiele' }, useExporter)
+  const { value } = fresh as { value: { text: string, skipped: unknown } }
+  t.match(JSON.parse(value.text), {
+    platform: { slug: 'snes', name: 'Super Nintendo' }, games: [{ rom_id: 1 }, { name: 'Ünï <& "quoted">' }], existing: null,
+    config: { title: 'Spiele' }, isShared: true, isSetUp: true, file: 'text in the library', listed: [['b.txt', 'file']]
+  })
+  t.same(value.skipped, [{ rom_id: 2, reason: 'one is enough' }])
+  t.match(unreadable, { thrown: { name: 'SyntaxError', message: 'line 3 is no game' } })
+  t.match(stopped, { thrown: { message: 'the server stops' } })
+  t.equal(lines.length, 2)
+  t.match(kept, [{ key: 'closed', value: true }])
+})
+
+t.test('every function of the contract is among those that are compared', async (t) => {
+  t.same([...called].sort(), Object.keys(METHODS).sort())
+})
+
+t.test('a plugin that says what is still to be set is disabled until then, wherever it runs', async (t) => {
+  const settings = { channel: { url: 'http://a.example', token: TOKEN, is_ready: false }, exporter: { is_ready: false } } as const
+  for (const origin of ['built-in', 'community'] as const) {
+    const { registry: { records: [channel] } } = await startWhole(t, 'channel', origin, settings.channel)
+    t.match(channel, { status: 'disabled', reason: 'set WHOLE_IS_READY' }, origin)
+    const { registry: { records: [exporter] } } = await startWhole(t, 'exporter', origin, settings.exporter)
+    t.match(exporter, { status: 'disabled', reason: 'set scan.whole.is_ready' }, origin)
+  }
 })

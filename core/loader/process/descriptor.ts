@@ -1,4 +1,4 @@
-import type { PluginKind } from '@svc/plugin-sdk'
+import type { ChannelDefinition, ExporterDefinition, PluginKind, ProviderDefinition } from '@svc/plugin-sdk'
 
 /** A plugin as its process describes it: everything but its code. */
 export interface Descriptor {
@@ -9,8 +9,16 @@ export interface Descriptor {
   methods: string[]
 }
 
-/** Where the context is among the arguments of each method that the host may call; null for one without. */
-export const METHODS: Readonly<Record<string, number | null>> = {
+/** What of a definition is a function, whether or not each plugin has it. */
+type MethodOf<Definition> = {
+  [Key in keyof Definition]-?: NonNullable<Definition[Key]> extends (...args: never[]) => unknown ? Key : never
+}[keyof Definition]
+
+/** All functions of the contract, those that data may stand for included. */
+type Method = MethodOf<ProviderDefinition> | MethodOf<ChannelDefinition> | MethodOf<ExporterDefinition> |
+  'index.build' | 'limits'
+
+const CONTEXT_PLACES: Record<Method, number | null> = {
   identify: 1,
   getById: 2,
   search: 1,
@@ -31,9 +39,13 @@ export const METHODS: Readonly<Record<string, number | null>> = {
   destination: null,
   secretKeys: null,
   render: 3,
+  missing: null,
   setup: 0,
   close: null
 }
+
+/** Where the context is among the arguments of each method that the host may call; null for one without. */
+export const METHODS: Readonly<Record<string, number | null>> = CONTEXT_PLACES
 
 /** Schemas carry what kind they are under symbols, which JSON leaves out. */
 const SYMBOL = /^~(TypeBox\.\w+)$/
