@@ -15,16 +15,16 @@ function hideSecrets (err: unknown, secrets: readonly string[]): void {
 }
 
 /**
- * Has a provider do something, for at most its own time limit and not beyond the end of the scope.
+ * Has a provider do something, for at most its time limit and not beyond the end of the scope.
  *
  * @param work what is called; its context fits every definition
+ * @param limitMs the limit, where it is not the provider's own
  * @throws what the work throws, without the provider's secrets · the reason of the scope's signal
  */
 export async function callProvider<Value> (
   { key, definition, limits, trust, context }: Loaded<ProviderDefinition>, scope: CallScope,
-  work: (definition: ProviderDefinition, ctx: never) => Promise<Value>
+  work: (definition: ProviderDefinition, ctx: never) => Promise<Value>, limitMs = limits.timeoutMs ?? DEFAULT_TIMEOUT_MS
 ): Promise<Value> {
-  const limitMs = limits.timeoutMs ?? DEFAULT_TIMEOUT_MS
   try {
     return await limitTime(`Provider '${key}' did not answer within`, limitMs, scope.signal,
       (signal, hold) => work(definition, context({ ...scope, signal, hold }) as never))

@@ -114,7 +114,7 @@ function checkProvider (parts: ReadonlyMap<string, unknown>): void {
   }
   const id = parts.get('id')
   if (parts.get('kind') !== 'ids' && id !== 'integer' && id !== 'string') {
-    throw new LoadError('failed', "its definition lacks 'id'; say id: 'integer' or id: 'string', or kind: 'ids' for a source without ids of its own")
+    throw new LoadError('failed', "its definition lacks 'id'; say id: 'integer' or id: 'string', or kind: 'ids' for a provider without ids of its own")
   }
 }
 

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
 import { badRequest } from '../../core/errors.ts'
+import { callProvider } from '../../core/loader/call-provider.ts'
 import { readPreferences } from '../../core/loader/context.ts'
 import { createMemo } from '../../core/loader/memo.ts'
-import { limitTime } from '../../core/loader/limit-time.ts'
 import { isKnownProvider } from './flags.ts'
 import { createTimedMemo } from './timed-memo.ts'
 
@@ -23,13 +23,10 @@ export function createProviderChecks (app: FastifyInstance, config: Config) {
   async function ask (key: string, until: AbortSignal): Promise<boolean> {
     const provider = app.registry.providers.get(key)
     if (provider === undefined) return false
-    const { definition } = provider
-    if (definition.heartbeat === undefined) return true
-    const { heartbeat } = definition
-    const preferences = readPreferences(config)
+    const scope = { signal: until, memo: createMemo(), preferences: readPreferences(config) }
     try {
-      return await limitTime(`Provider '${key}' did not answer within`, PROVIDER_TIMEOUT_MS, until, async (signal) =>
-        await heartbeat(provider.context({ signal, memo: createMemo(), preferences }) as never))
+      return await callProvider(provider, scope, async (definition, ctx) =>
+        definition.heartbeat === undefined || await definition.heartbeat(ctx), PROVIDER_TIMEOUT_MS)
     } catch (err) {
       app.log.warn({ err, plugin: `provider/${key}` }, 'provider does not answer')
       return false

@@ -43,6 +43,8 @@ export const ARTWORK_PRIORITY = ['sgdb', 'igdb', 'moby', 'ss', 'libretro', 'ra',
   'flashpoint', 'hltb']
 /** The order in which a known provider's id decides which ROMs are one game. */
 export const IDENTIFYING = ['igdb', 'ss', 'moby', 'ra', 'hasheous', 'launchbox', 'tgdb', 'flashpoint']
+/** The order in which statistics name them; others follow. */
+export const COVERAGE_ORDER = ['igdb', 'ss', 'moby', 'launchbox', 'ra', 'hasheous', 'tgdb', 'flashpoint', 'hltb', 'gamelist', 'libretro']
 
 const BY_KEY = new Map(KNOWN_PROVIDERS.map((provider) => [provider.key, provider]))
 

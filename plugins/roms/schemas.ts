@@ -148,10 +148,10 @@ const DetailedFields = Type.Object({
 })
 
 /** `<key>_id` and `<key>_metadata` of every provider come on top, as the document shows. */
-type WithSources<Fields> = Fields & Readonly<Record<string, unknown>>
-export type RomView = WithSources<Static<typeof RomFields>>
-export type SimpleRomView = WithSources<Static<typeof RomFields> & Static<typeof SimpleFields>>
-export type DetailedRomView = WithSources<Static<typeof RomFields> & Static<typeof DetailedFields>>
+type WithProviders<Fields> = Fields & Readonly<Record<string, unknown>>
+export type RomView = WithProviders<Static<typeof RomFields>>
+export type SimpleRomView = WithProviders<Static<typeof RomFields> & Static<typeof SimpleFields>>
+export type DetailedRomView = WithProviders<Static<typeof RomFields> & Static<typeof DetailedFields>>
 
 export const RomFiltersSchema = Type.Object({
   ...gameSchemas('filters'),

@@ -11,8 +11,8 @@ import { selectNotes } from '../notes/rows.ts'
 import { toNoteView } from '../notes/views.ts'
 import type { Viewer } from '../platforms/visibility.ts'
 import {
-  type Condition, type HashQuery, NOTHING, every, filterConditions, hasHash, hasId, hasSourceId, isMarked, isNotHidden,
-  isOneOf, scopeConditions
+  type Condition, type HashQuery, NOTHING, every, filterConditions, hasHash, hasId, hasProviderId, isMarked,
+  isNotHidden, isOneOf, scopeConditions
 } from './filters/conditions.ts'
 import { noFilterValues } from './filters/filter-value-rows.ts'
 import { isRepresentative } from './lists/grouping.ts'
@@ -303,11 +303,11 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
     },
 
     /** @param ids by provider key */
-    async findBySource (
+    async findByProviderId (
       em: EntityManager, viewer: Viewer, ids: Readonly<Record<string, number | string>>
     ): Promise<DetailedRomView> {
       if (Object.keys(ids).length === 0) throw badRequest('Give at least one id, such as igdb_id')
-      const view = await findDetailed(em, viewer, hasSourceId(ids))
+      const view = await findDetailed(em, viewer, hasProviderId(ids))
       if (view === null) throw notFound('No ROM has any of these ids')
       return view
     },

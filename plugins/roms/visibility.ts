@@ -24,7 +24,7 @@ export function isRomHidden (viewer: Viewer): RawBuilder<boolean> {
     : sql<boolean>`r.id in (${hiddenIds(viewer, 'roms')})`
 }
 
-/** Whether a viewer may see a game that is not in the library, such as one that a source found. */
+/** Whether a viewer may see a game that is not in the library, such as one that a provider found. */
 export function mayBeShown ({ access }: NonNullable<Viewer>, minAge: number | null): boolean {
   if (access.is_admin) return true
   if (minAge === null) return !access.hide_unrated_roms

@@ -1,13 +1,11 @@
 import { formatDate } from '../../core/typebox.ts'
 import type { AssetKind } from '../assets/entities.ts'
+import { COVERAGE_ORDER } from '../plugins/known-providers.ts'
 import type { CountRow, MostPlayedRow, PlayedWeekRow } from './rows.ts'
 import type { PlayStatsView, StatsView } from './schemas.ts'
 
-/** In which order sources are named; others follow. */
-const SOURCES = ['igdb', 'ss', 'moby', 'launchbox', 'ra', 'hasheous', 'tgdb', 'flashpoint', 'hltb', 'gamelist', 'libretro']
-
-const rankOf = (source: string) => SOURCES.includes(source) ? SOURCES.indexOf(source) : SOURCES.length
-const bySource = (a: CountRow, b: CountRow) => rankOf(a.key) - rankOf(b.key) || (a.key < b.key ? -1 : 1)
+const rankOf = (key: string) => COVERAGE_ORDER.includes(key) ? COVERAGE_ORDER.indexOf(key) : COVERAGE_ORDER.length
+const byProvider = (a: CountRow, b: CountRow) => rankOf(a.key) - rankOf(b.key) || (a.key < b.key ? -1 : 1)
 const sumOf = (rows: readonly CountRow[], field: 'roms' | 'bytes') => rows.reduce((sum, row) => sum + row[field], 0)
 
 /** The rows of a kind by the id of their platform. */
@@ -19,12 +17,12 @@ function byPlatform<T> (
   return Object.fromEntries([...platforms].map(([id, some]) => [id, [...some].sort(order).map(toItem)]))
 }
 
-/** What each platform has of everything; one with ROMs that no source knows has an empty list of sources. */
+/** What each platform has of everything; one with ROMs that no provider knows has an empty list. */
 function toPlatformStats (rows: readonly CountRow[]) {
   const none = Object.fromEntries(rows.map((row) => [row.platform_id, []]))
   return {
     METADATA_COVERAGE: {
-      ...none, ...byPlatform(rows, 'provider', bySource, ({ key, roms }) => ({ source: key, matched: roms }))
+      ...none, ...byPlatform(rows, 'provider', byProvider, ({ key, roms }) => ({ source: key, matched: roms }))
     },
     REGION_BREAKDOWN: byPlatform(rows, 'region', (a, b) => b.roms - a.roms, ({ key, roms }) => ({ region: key, count: roms })),
     EXTENSION_BREAKDOWN: byPlatform(rows, 'extension', (a, b) => b.bytes - a.bytes,

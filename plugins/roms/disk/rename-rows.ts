@@ -38,7 +38,7 @@ export async function selectRenames (pool: pg.Pool): Promise<Renaming[]> {
 const DELETE_TWIN = `delete from roms where platform_id = $2 and fs_name = $3 and id <> $1
   and created_at >= (select created_at from rom_renames where rom_id = $1)`
 
-/** Whether a ROM is called as its file is, or as all sources were taken from it. */
+/** Whether a ROM is called as its file is, or as all providers were taken from it. */
 const FOLLOWS_FILE = "(name in (fs_name_no_tags, fs_name) and not is_identified and not own_fields && '{name}')"
 
 const UPDATE_ROM = `update roms set fs_name = $2, fs_name_no_ext = $3, fs_extension = $5, regions = $6, languages = $7,

@@ -42,7 +42,7 @@ export const isThere: Condition = sql<boolean>`not r.missing_from_fs`
 export const isMarked: Condition = sql<boolean>`u.id is not null`
 
 /** One of the ids, which are keyed by provider, is that of the ROM. */
-export function hasSourceId (ids: Readonly<Record<string, number | string>>): Condition {
+export function hasProviderId (ids: Readonly<Record<string, number | string>>): Condition {
   const pairs = Object.entries(ids).map(([key, id]) => sql<boolean>`(m.provider = ${key} and m.provider_id = ${String(id)})`)
   return sql<boolean>`exists (select 1 from rom_matches m where m.rom_id = r.id and ${some(pairs)})`
 }

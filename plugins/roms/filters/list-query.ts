@@ -42,7 +42,7 @@ export const ListRomsQuery = Type.Object({
   with_files: Type.Boolean({ default: false, description: "Fills every item's files" }),
   order_by: Type.String({
     default: '',
-    description: 'A column of ROMs, `<source>_id`, a number of a source such as `hltb_metadata.main_story`, or an own mark ' +
+    description: 'A column of ROMs, `<provider>_id`, a number of a provider such as `hltb_metadata.main_story`, or an own mark ' +
       '(then only marked ROMs are listed); else name'
   }),
   order_dir: Type.String({ default: 'asc', description: '`desc`; anything else sorts ascending' }),

@@ -85,7 +85,7 @@ const routes: Routes = async (app) => {
       const id = query[`${key}_id`]
       return id === undefined || id === '' ? [] : [[key, id] as const]
     })
-    return await app.roms.findBySource(request.em, await app.permissions.viewerOf(request), Object.fromEntries(ids))
+    return await app.roms.findByProviderId(request.em, await app.permissions.viewerOf(request), Object.fromEntries(ids))
   })
 
   app.get('/api/roms/by-hash', {

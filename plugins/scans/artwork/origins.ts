@@ -52,7 +52,7 @@ export function findOfferers (matches: Founds, providers: Providers): Map<string
   return keys
 }
 
-/** The addresses of the pictures of achievements, from whatever source. */
+/** The addresses of the pictures of achievements, from whatever provider. */
 export const listBadges = (matches: Founds): string[] => [...matches.values()]
   .flatMap((found) => 'id' in found ? found.media ?? [] : [])
   .flatMap(({ kind, url }) => kind === 'badge' ? [url] : [])

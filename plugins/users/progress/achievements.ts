@@ -28,7 +28,7 @@ const QUEUE = 'user-progress'
 const TIMEOUT_SECONDS = 10 * 60
 const CONCURRENCY = 2
 const DEFAULT_CRON = '0 4 * * *'
-/** What every source says of a game. */
+/** What every provider says of a game. */
 const GameSchema = Type.Object({
   id: Type.Union([Type.Integer(), Type.String({ minLength: 1 })]),
   status: Type.Optional(StringEnum(PLAY_STATUSES))

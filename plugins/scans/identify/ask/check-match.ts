@@ -52,7 +52,7 @@ function cut (text: string | undefined, length: number): string | undefined {
   return text === undefined || text.length <= length ? text : text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '')
 }
 
-/** Of a source that gives ids of others, nothing else counts. */
+/** Of a provider that gives ids of others, nothing else counts. */
 function readLinks ({ id, ids, score }: Static<typeof MatchSchema>, key: string): LinkMatch {
   if (ids === undefined || id !== undefined) {
     throw new Error(`Provider '${key}' returned a match ${ids === undefined ? "without 'ids'" : "with an 'id' of its own"}, ` +

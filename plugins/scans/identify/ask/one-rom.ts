@@ -1,7 +1,7 @@
 import type { ProviderDefinition, ProviderId, Rom } from '@svc/plugin-sdk'
 import type { Logger } from 'pino'
+import { callProvider } from '../../../../core/loader/call-provider.ts'
 import type { CallScope } from '../../../../core/loader/call-scope.ts'
-import { limitTime } from '../../../../core/loader/limit-time.ts'
 import { listPredecessors } from '../../../../core/loader/provider-order.ts'
 import type { Loaded } from '../../../../core/loader/registry.ts'
 import type { Breaker } from '../../../circuits/breaker.ts'
@@ -23,8 +23,6 @@ export interface Question {
 
 /** A question as it is put when its turn comes: with what others found by then. */
 interface Call { rom: Rom, question: Question, found: Founds, ids: readonly ProviderId[] }
-
-const DEFAULT_TIMEOUT_MS = 60_000
 
 const linkedIds = (founds: Founds, key: string): ProviderId[] =>
   [...founds.values()].flatMap(({ ids }) => ids?.[key] ?? [])
@@ -60,11 +58,8 @@ export function createRomLookup (
   }
 
   async function call ({ provider }: ProviderQueue, { rom, question, found, ids }: Call): Promise<Found | null> {
-    const { definition, limits, context, key } = provider
-    const limitMs = limits.timeoutMs ?? DEFAULT_TIMEOUT_MS
-    const preferences = preferencesFor(rom)
-    const match = await limitTime(`Provider '${key}' did not answer within`, limitMs, scope.signal, async (signal, hold) => {
-      const ctx = context({ ...scope, preferences, signal, hold, found, heedsLimits: true }) as never
+    const ownScope = { ...scope, preferences: preferencesFor(rom), found, heedsLimits: true }
+    const match = await callProvider(provider, ownScope, async (definition, ctx) => {
       for (const id of ids) {
         const known = await definition.getById?.(id, rom, ctx)
         if (known !== undefined) return known
