@@ -330,7 +330,8 @@ t.test('the document shows the fields and records of every provider that is regi
   const { components } = (await app.inject({ url: '/openapi.json' })).json()
   const properties = components.schemas.SimpleRom.properties
   t.ok(properties.igdb_id)
-  t.match(JSON.stringify(properties.igdb_metadata), 'total_rating')
+  t.match(JSON.stringify(properties.igdb_metadata), '#/components/schemas/igdb_metadata')
+  t.match(JSON.stringify(components.schemas.igdb_metadata), 'total_rating')
   t.ok(components.schemas.DetailedRom.properties.all_user_notes)
 })
 
