@@ -1,10 +1,11 @@
-import type { Logger, PluginKind } from '@svc/plugin-sdk'
+import type { PluginKind } from '@svc/plugin-sdk'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../config/config.ts'
 import { createHttpClient } from '../http/client.ts'
 import type { Pace } from '../http/pace.ts'
 import type { CallScope } from './call-scope.ts'
 import { type PluginServices, createCache, createFiles, readPreferences } from './context.ts'
+import { createMaskedLog } from './masked-log.ts'
 import { createMemo } from './memo.ts'
 import { type BuildIndex, NO_INDEX, createIndex } from './plugin-index.ts'
 import { createLimitsStore } from './plugin-limits.ts'
@@ -42,7 +43,7 @@ export async function createPluginServices (app: FastifyInstance, config: Config
   return (kind: PluginKind, key: string, wanted: WantedServices): PluginServices => {
     const { config: pluginConfig, secrets, origins, pace, hosts, buildIndex } = wanted
     const folders = Object.fromEntries(Object.entries(wanted.folders).map(([name, path]) => [name, createFiles(path)]))
-    const log: Logger = app.log.child({ plugin: `${kind}/${key}` })
+    const log = createMaskedLog(app.log.child({ plugin: `${kind}/${key}` }), secrets)
     const cache = createCache(app.pg, `${kind}/${key}`)
     const learnt = limits.of(`${kind}/${key}`)
     const http = createHttpClient({

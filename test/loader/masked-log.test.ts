@@ -1,0 +1,45 @@
+import type { Logger } from '@svc/plugin-sdk'
+import t from 'tap'
+import { createMaskedLog } from '../../core/loader/masked-log.ts'
+
+const SECRET = 'hunter2/with sign'
+
+/** A log that keeps what is written to it, and the masked one in front of it. */
+function createLogs () {
+  const lines: { fields: Record<string, unknown>, message: string }[] = []
+  const write = (fields: object, message: string) => { lines.push({ fields: { ...fields }, message }) }
+  const log: Logger = { debug: write, info: write, warn: write, error: write }
+  return { lines, log: createMaskedLog(log, [SECRET]) }
+}
+
+t.test('a plugin that logs its own secret shows it nowhere', (t) => {
+  const { lines, log } = createLogs()
+  const fields = { key: SECRET, url: `https://a.example/?k=${encodeURIComponent(SECRET)}`, list: [{ of: SECRET }], count: 3 }
+  for (const level of ['debug', 'info', 'warn', 'error'] as const) log[level](fields, `asked with ${SECRET}`)
+  t.equal(lines.length, 4)
+  t.notMatch(JSON.stringify(lines), /hunter2/)
+  t.match(lines, lines.map(() => ({ fields: { key: '***', list: [{ of: '***' }], count: 3 }, message: 'asked with ***' })))
+  t.end()
+})
+
+t.test('an error is logged as an error, without the secret in its message, its stack or its cause', (t) => {
+  const { lines, log } = createLogs()
+  log.warn({ err: new TypeError(`bad ${SECRET}`, { cause: new Error(SECRET) }) }, 'failed')
+  const err = lines[0]?.fields.err
+  t.ok(err instanceof Error)
+  if (err instanceof Error) {
+    t.match(err, { name: 'TypeError', message: 'bad ***', cause: { message: '***' } })
+    t.notMatch(err.stack, /hunter2/)
+  }
+  t.end()
+})
+
+t.test('what goes in a circle is logged as far as it is of use', (t) => {
+  const { lines, log } = createLogs()
+  const circle: Record<string, unknown> = { name: SECRET }
+  circle.self = circle
+  log.info(circle, 'round')
+  t.match(lines[0]?.fields, { name: '***' })
+  t.notMatch(JSON.stringify(lines), /hunter2/)
+  t.end()
+})
