@@ -14,6 +14,8 @@ import { ChannelDelivery, NotificationChannel } from './channels/entities.ts'
 import circuits from './circuits/index.ts'
 import collections from './collections/index.ts'
 import { Collection, CollectionRom, SmartCollection } from './collections/entities.ts'
+import conversion from './conversion/index.ts'
+import { RomConversion } from './conversion/entities.ts'
 import devices from './devices/index.ts'
 import { Device, DevicePresence } from './devices/entities.ts'
 import exports from './exports/index.ts'
@@ -71,7 +73,8 @@ export const features: AppOptions['features'] = {
     ClientToken, PairingCode, DeviceAuthorization, AuditEvent, Platform, FormerPlatform, Firmware, Rom, FormerRom,
     RomFile, RomMatch, RomRename, RomUser, Task, Notification, NotificationChannel, ChannelDelivery, DevicePresence,
     InstallRequest, Asset, AssetVersion, DeletedAccount, DeviceSync, SyncBase, SyncSession, PlaySession, ActivityEntry,
-    CrashedFile, ProviderAccount, LibraryVersion, LibraryCount, Collection, CollectionRom, SmartCollection, Note
+    CrashedFile, ProviderAccount, LibraryVersion, LibraryCount, Collection, CollectionRom, SmartCollection, Note,
+    RomConversion
   ],
   migrations,
   checks: [requireOwnUploads],
@@ -112,6 +115,7 @@ export const features: AppOptions['features'] = {
     scans,
     plugins,
     watcher,
+    conversion,
     exports,
     web
   ]

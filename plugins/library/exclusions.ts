@@ -39,7 +39,9 @@ export const DEFAULT_EXCLUDED_FILES: readonly string[] = [
 
 export const DEFAULT_EXCLUDED_FOLDERS: readonly string[] = [
   '@eaDir', 'assets', '__MACOSX', '#recycle', '$RECYCLE.BIN', '.Trash-*', '.stfolder', '.Spotlight-V100',
-  '.fseventsd', '.DocumentRevisions-V100', 'System Volume Information'
+  '.fseventsd', '.DocumentRevisions-V100', 'System Volume Information',
+  // What this server writes beside a ROM until it is complete.
+  '.svc-convert-*'
 ]
 
 /** Folders that exporters and scrapers write beside the ROMs of a platform; never a ROM there. */

@@ -5,7 +5,7 @@ import { createPlaceMask } from '../../core/config/places.ts'
 import type { Task } from '../tasks/entities.ts'
 import type { TaskRun } from '../tasks/definitions.ts'
 import { createScanHasher } from './hashing/scan-hasher.ts'
-import { type AfterScan, runScan } from './run/scan.ts'
+import { type AfterScan, type BeforeScan, runScan } from './run/scan.ts'
 import { type ScanPayload, type ScanStats, createStats } from './schemas.ts'
 import type { ScanType } from './scan-types.ts'
 
@@ -23,6 +23,7 @@ const NO_WORKER = 'No scan worker is running. Start one with svc worker, or the 
 
 export function createScans (app: FastifyInstance, config: Config) {
   const after: AfterScan[] = []
+  const before: BeforeScan[] = []
   const hashers = createScanHasher(app)
   const mask = createPlaceMask(config)
 
@@ -30,7 +31,7 @@ export function createScans (app: FastifyInstance, config: Config) {
     concurrency: 1,
     timeoutName: 'SCAN_TIMEOUT',
     timeoutSeconds: config.scan.timeout_seconds,
-    run: (run) => runScan(app, config, hashers, run as TaskRun<ScanPayload & Record<string, unknown>>, after)
+    run: (run) => runScan(app, config, hashers, run as TaskRun<ScanPayload & Record<string, unknown>>, { before, after })
   })
 
   // Only now may the next scan be asked for: while the row says that this one runs, it would be refused.
@@ -41,6 +42,9 @@ export function createScans (app: FastifyInstance, config: Config) {
   })
 
   return {
+    /** Adds something to do before a scan reads the library. */
+    addBeforeScan (step: BeforeScan): void { before.push(step) },
+
     /** Adds something to do with the scanned platforms before the scan is done. */
     addAfterScan (step: AfterScan): void { after.push(step) },
 

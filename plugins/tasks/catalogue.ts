@@ -84,6 +84,7 @@ export function createCatalogue (app: FastifyInstance, start: Start) {
       if (!await app.workers.isAlive('worker')) {
         throw new ApiError('UNAVAILABLE', 'No scan worker is running; tasks wait for one. Start svc worker.')
       }
+      await definition.check?.(args)
       return await (definition.startByHand?.(userId) ?? start(definition, args, userId))
     }
   }

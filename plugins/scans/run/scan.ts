@@ -16,6 +16,11 @@ import { readUnfinished } from './unfinished-rows.ts'
 /** What is done with the scanned platforms at the end, such as exports, and what went wrong with it. */
 export type AfterScan = (platformIds: readonly number[], signal: AbortSignal) => Promise<readonly ScanProblem[]>
 
+/** What is done before the library is read. */
+export type BeforeScan = () => Promise<void>
+
+interface Steps { before: readonly BeforeScan[], after: readonly AfterScan[] }
+
 /** The settings of one scan: what is changed meanwhile is for the next one. */
 function takeSettings (app: FastifyInstance, live: Config): Config {
   const config = { ...live }
@@ -35,9 +40,10 @@ async function openScan (app: FastifyInstance, config: Config, hashers: ScanHash
 type Scan = Awaited<ReturnType<typeof openScan>>
 
 /** Ends what others left half-done. */
-async function cleanUp ({ app, config, artwork, log }: Scan): Promise<void> {
+async function cleanUp ({ app, config, artwork, log }: Scan, before: readonly BeforeScan[]): Promise<void> {
   await artwork.clear().catch((err: unknown) => { log.warn({ err }, 'half-written artwork could not be deleted') })
   await recoverRenames({ pool: app.pg, libraryDir: config.library_dir })
+  for (const step of before) await step()
 }
 
 /** @returns the ids of the platforms that were scanned */
@@ -72,12 +78,12 @@ async function close ({ listeners, progress, artwork, disk, log }: Scan): Promis
 
 /** Runs one scan from its payload to its last total. What is done when it throws stays done. */
 export async function runScan (
-  app: FastifyInstance, startConfig: Config, hashers: ScanHasher, run: TaskRun<ScanPayload>, after: readonly AfterScan[]
+  app: FastifyInstance, startConfig: Config, hashers: ScanHasher, run: TaskRun<ScanPayload>, { before, after }: Steps
 ): Promise<void> {
   const scan = await openScan(app, takeSettings(app, startConfig), hashers, run)
   const { identification, signal, progress } = scan
   try {
-    await cleanUp(scan)
+    await cleanUp(scan, before)
     const platformIds = await scanDisk(scan)
     await identification.finish()
     signal.throwIfAborted()

@@ -1,0 +1,151 @@
+import type { FastifyInstance } from 'fastify'
+import type { Config } from '../../core/config/config.ts'
+import { ApiError, conflict } from '../../core/errors.ts'
+import { errorCode } from '../../core/files/fs-error.ts'
+import { DEFAULT_EXCLUDED_EXTENSIONS, DEFAULT_EXCLUDED_FILES } from '../library/exclusions.ts'
+import { noteEdit } from '../library/version-rows.ts'
+import { createEntryHasher } from '../scans/hashing/entry-hasher.ts'
+import { createHasher } from '../scans/hashing/hasher.ts'
+import { createRomStore } from '../scans/store/rom-rows.ts'
+import type { TaskDefinition, TaskRun } from '../tasks/definitions.ts'
+import { createAround } from './around.ts'
+import { createChdman, requireChdman } from './chdman.ts'
+import { createContents } from './contents.ts'
+import { type Conversion, createConvert } from './convert.ts'
+import { createDiscs } from './discs.ts'
+import { createMake } from './make.ts'
+import { type ReportedRom, createReport } from './report.ts'
+import { type ConvertibleRom, type Selection, countConvertible, selectConvertible } from './rows.ts'
+import { type ConversionArguments, ConversionArgumentsSchema } from './schemas.ts'
+import { recoverConversions } from './swap.ts'
+
+export const TASK_NAME = 'convert_library'
+/** What is not done by then is done when somebody runs the task again. */
+const TIMEOUT_SECONDS = 86_400
+const PAGE = 500
+/** The whole folder takes no files: the next ROM would fail alike. */
+const NOT_WRITABLE: Record<string, string> = {
+  EROFS: 'the library is read-only', EACCES: 'there is no permission to write', EPERM: 'there is no permission to write'
+}
+
+const TOOLS_QUEUE = 'conversion-tools'
+const TOOLS_MS = 5_000
+
+function explain (err: unknown): string {
+  const code = errorCode(err)
+  const reason = NOT_WRITABLE[code]
+  if (reason !== undefined) throw conflict(`Nothing can be converted: ${reason}. Make the library writable for the server`)
+  if (err instanceof ApiError && err.code === 'CONFLICT') throw err
+  if (err instanceof ApiError && err.code === 'NO_FREE_SPACE') return 'there is not enough free space beside it; 1 GiB always stays free'
+  return err instanceof Error ? err.message : String(err)
+}
+
+async function * readAll (pool: FastifyInstance['pg'], selection: Selection): AsyncGenerator<ConvertibleRom> {
+  for (let after = 0; ;) {
+    const page = await selectConvertible(pool, selection, after, PAGE)
+    yield * page
+    const last = page.at(-1)
+    if (last === undefined) return
+    after = last.id
+  }
+}
+
+/** Everything that one run needs, for as long as it takes. */
+function openTools (app: FastifyInstance, config: Config, signal: AbortSignal) {
+  const contents = createContents(signal)
+  const scanned = createHasher({
+    threads: 1, excluded: { names: DEFAULT_EXCLUDED_FILES, extensions: DEFAULT_EXCLUDED_EXTENSIONS }
+  })
+  const discs = async () => createDiscs(createChdman(await requireChdman(), signal), signal)
+  const converter = createConvert({
+    pool: app.pg,
+    libraryDir: config.library_dir,
+    store: createRomStore(app.pg),
+    around: createAround({ dir: config.library_dir, rules: app.library.rules }),
+    hasher: createEntryHasher(scanned, config, signal),
+    make: createMake({ contents, discs, signal }),
+    signal
+  })
+  return { ...converter, close: () => Promise.all([contents.close(), scanned.close()]) }
+}
+
+/** Changes the format of files of the library. */
+export function defineConversion (app: FastifyInstance, config: Config): TaskDefinition {
+  const swaps = { pool: app.pg, libraryDir: config.library_dir, store: createRomStore(app.pg) }
+
+  async function tell (rom: ConvertibleRom): Promise<void> {
+    await noteEdit(app.orm.em.fork())
+    await app.editing.announce(rom.id)
+  }
+
+  async function run (run: TaskRun): Promise<void> {
+    const { to, platform_ids: platforms = null, rom_ids: roms = null, dry_run: isDry = false } = run.payload as ConversionArguments
+    if (to === 'chd' && !isDry) await requireChdman()
+    await recoverConversions(swaps, true)
+    const selection = { platform_ids: platforms, rom_ids: roms }
+    const report = createReport(run.report, { isDry, total: await countConvertible(app.pg, selection) })
+    const tools = openTools(app, { ...config }, run.signal)
+
+    async function convert (rom: ConvertibleRom): Promise<Conversion> {
+      if (isDry) return await tools.foresee(rom, to)
+      const conversion = await tools.convert(rom, to)
+      if (!('left' in conversion)) await tell(rom)
+      return conversion
+    }
+
+    async function convertOne (rom: ConvertibleRom): Promise<ReportedRom> {
+      const { id, fs_name: name } = rom
+      try {
+        return { rom_id: id, fs_name: name, ...await convert(rom) }
+      } catch (err) {
+        run.signal.throwIfAborted()
+        const problem = explain(err)
+        app.log.warn({ err, rom: id, to }, 'a ROM could not be converted')
+        return { rom_id: id, fs_name: name, problem }
+      }
+    }
+
+    try {
+      for await (const rom of readAll(app.pg, selection)) {
+        run.signal.throwIfAborted()
+        await report.add(await convertOne(rom))
+      }
+    } finally {
+      await tools.close()
+      await report.flush()
+    }
+  }
+
+  // Where files are converted, not where it is asked for.
+  app.jobs.define<Pick<ConversionArguments, 'to'>>(TOOLS_QUEUE, {
+    concurrency: 1,
+    timeoutSeconds: TOOLS_MS / 1_000,
+    run: async () => await requireChdman().then(() => null, (err: unknown) => {
+      if (err instanceof ApiError) return { refusal: err.message }
+      throw err
+    })
+  })
+
+  return {
+    name: TASK_NAME,
+    title: 'Convert library',
+    description: 'Converts files of ROMs to zip, to CHD or back, and replaces the originals once what was written was read again ' +
+      'and compared. Saves, marks and metadata stay with the ROM.',
+    type: 'conversion',
+    group: 'manual',
+    enabled: true,
+    manual_run: true,
+    cron_string: '',
+    destructive: true,
+    isSingle: true,
+    timeoutSeconds: TIMEOUT_SECONDS,
+    arguments: ConversionArgumentsSchema,
+    async check (args) {
+      const { to, dry_run: isDry = false } = args as ConversionArguments
+      if (to !== 'chd' || isDry) return
+      const answer = await app.jobs.request(TOOLS_QUEUE, {}, TOOLS_MS) as { refusal?: string } | null
+      if (answer?.refusal !== undefined) throw conflict(answer.refusal)
+    },
+    run
+  }
+}
