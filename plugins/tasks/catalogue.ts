@@ -73,7 +73,7 @@ export function createCatalogue (app: FastifyInstance, start: Start) {
     },
 
     /** @throws ApiError NOT_FOUND, BAD_REQUEST, CONFLICT, INVALID or UNAVAILABLE. */
-    async run (name: string, args: Record<string, unknown>, userId: number): Promise<Task> {
+    async run (name: string, args: Record<string, unknown>, userId: number | null): Promise<Task> {
       const definition = definitions.get(name)
       if (definition === undefined || definition.group === 'watcher') {
         const names = [...definitions.values()].filter((entry) => entry.group !== 'watcher').map((entry) => entry.name)

@@ -36,7 +36,7 @@ export interface TaskDefinition {
   check? (args: Record<string, unknown>): Promise<void>
   run (run: TaskRun): Promise<void>
   /** What a person who asks for it starts in place of a run of it. */
-  startByHand? (userId: number): Promise<Task>
+  startByHand? (userId: number | null): Promise<Task>
 }
 
 /** Something a worker can do with rows of one queue. */

@@ -117,6 +117,21 @@ export function createTasks (app: FastifyInstance, config: Config) {
     },
 
     /**
+     * Drops a task that waits, or asks one that runs to stop.
+     *
+     * @throws ApiError NOT_FOUND, or CONFLICT when it is over
+     */
+    async stopOne (id: string): Promise<void> {
+      const em = fork()
+      const { id: uuid } = await this.get(em, id)
+      const dropped = await em.nativeUpdate(Task, { id: uuid, status: ['queued', 'scheduled'] },
+        { status: 'canceled', ended_at: new Date() })
+      if (dropped === 1) return
+      const asked = await em.nativeUpdate(Task, { id: uuid, status: 'started' }, { cancel_requested: true })
+      if (asked === 0) throw conflict(`Task '${id}' is over; there is nothing to stop`)
+    },
+
+    /**
      * Drops waiting tasks of a type, those that wait for their time included, and asks running ones to stop.
      *
      * @returns how many there were
