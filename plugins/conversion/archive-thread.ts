@@ -1,8 +1,9 @@
+import { createHash } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
 import { mkdir, open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { parentPort, workerData } from 'node:worker_threads'
+import { parentPort } from 'node:worker_threads'
 import yazl from 'yazl'
 import type { Archive, Entry } from '../../core/archives/archive.ts'
 import { formatOf } from '../../core/archives/formats.ts'
@@ -35,6 +36,20 @@ async function openArchive (path: string, use: (archive: Archive) => Promise<Mem
 async function list (archive: Archive): Promise<Member[]> {
   const members = (await archive.list()).map(({ name, size }) => ({ name: safeRelativePath(name), size }))
   if (members.length === 0) throw new ArchiveError('there is no file in it')
+  return members
+}
+
+async function digestAll (archive: Archive): Promise<Member[]> {
+  const members: Member[] = []
+  for await (const { name, content } of archive.entries()) {
+    const hash = createHash('sha1')
+    let size = 0
+    for await (const piece of content()) {
+      hash.update(piece)
+      size += piece.length
+    }
+    members.push({ name: safeRelativePath(name), size, sha1: hash.digest('hex') })
+  }
   return members
 }
 
@@ -89,6 +104,7 @@ async function pack ({ files, archive }: Extract<ArchiveJob, { kind: 'pack' }>):
 async function work (job: ArchiveJob): Promise<Member[]> {
   switch (job.kind) {
     case 'list': return await openArchive(job.archive, list)
+    case 'digest': return await openArchive(job.archive, digestAll)
     case 'unpack': return await openArchive(job.archive, (archive) => unpack(archive, job.folder))
     case 'pack': return await pack(job)
   }
@@ -105,4 +121,4 @@ async function run (job: ArchiveJob): Promise<ArchiveResult> {
   }
 }
 
-parentPort?.postMessage(await run(workerData as ArchiveJob))
+parentPort?.on('message', (job: ArchiveJob) => { void run(job).then((result) => { parentPort?.postMessage(result) }) })

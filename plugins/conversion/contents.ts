@@ -1,26 +1,15 @@
 import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { DEFAULT_LIMITS } from '../../core/archives/limits.ts'
-import { type Hasher, createHasher } from '../scans/hashing/hasher.ts'
-import { ArchiveRefusedError } from './archive-in-thread.ts'
+import { type Archives, ArchiveRefusedError } from './archive-in-thread.ts'
 
 const FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)
-/** Nobody waits for it. */
-const LIMITS = { ...DEFAULT_LIMITS, timeoutMs: 3_600_000 }
 
 /** What two files have in common when they hold the same. */
 export interface Content {
   name: string
   size: number
   sha1: string
-}
-
-/** Reads what files hold, to compare it. */
-export interface Contents {
-  /** All of an archive, whatever scans leave out of it. @throws ArchiveRefusedError when it cannot be read */
-  ofArchive (path: string): Promise<Content[]>
-  close (): Promise<void>
 }
 
 async function addFile (path: string, signal: AbortSignal, add: (chunk: Buffer) => void): Promise<number> {
@@ -45,18 +34,10 @@ export async function contentOf (path: string, name: string, signal: AbortSignal
   return { name, ...await digestFiles([path], signal) }
 }
 
-/** Reads archives in a process of their own, which is started when it is needed. */
-export function createContents (signal: AbortSignal): Contents {
-  let hasher: Hasher | null = null
-  return {
-    async ofArchive (path) {
-      hasher ??= createHasher({ threads: 1, limits: LIMITS })
-      const { warning, archive_members: members } = await hasher.hashFile(path, { signal })
-      if (members === null) throw new ArchiveRefusedError(warning ?? 'it is no archive')
-      return members.map(({ name, size, sha1_hash: sha1 }) => ({ name, size, sha1 }))
-    },
-    async close () { await hasher?.close() }
-  }
+/** All that is in an archive, whatever scans leave out of it. @throws ArchiveRefusedError when it cannot be read */
+export async function contentsOf (archive: string, archives: Archives): Promise<Content[]> {
+  const members = await archives.work({ kind: 'digest', archive })
+  return members.map(({ name, size, sha1 = '' }) => ({ name, size, sha1 }))
 }
 
 const lineOf = ({ name, size, sha1 }: Content) => `${size} ${sha1} ${name}`

@@ -7,7 +7,7 @@ import type { Entry, EntryFile } from '../library/entries.ts'
 import type { EntryHasher } from '../scans/hashing/entry-hasher.ts'
 import type { RomWrite } from '../scans/store/rom-rows.ts'
 import { toFileRows, toRomRow } from '../scans/store/rows-of-entry.ts'
-import { ArchiveRefusedError } from './archive-in-thread.ts'
+import { type Archives, ArchiveRefusedError } from './archive-in-thread.ts'
 import type { Around } from './around.ts'
 import type { Swap } from './entities.ts'
 import { countNeeded, estimate, sizeOf } from './estimate.ts'
@@ -24,6 +24,7 @@ const SCAN_POLL_MS = 500
 
 export interface ConvertServices extends SwapServices {
   around: Around
+  archives: Archives
   hasher: EntryHasher
   make: Make
   signal: AbortSignal
@@ -51,7 +52,7 @@ const bytesOf = (files: readonly EntryFile[]) => files.reduce((sum, file) => sum
 
 /** Converts one ROM after the other. Until the last moment nothing of the library is touched. */
 export function createConvert (services: ConvertServices) {
-  const { pool, libraryDir, around, hasher, make, signal } = services
+  const { pool, libraryDir, around, archives, hasher, make, signal } = services
 
   async function plan (rom: ConvertibleRom, to: Target): Promise<Plan | { left: string }> {
     const found = await around.readEntry(rom.fs_path, rom.fs_name)
@@ -62,7 +63,7 @@ export function createConvert (services: ConvertServices) {
 
   async function requireRoom (folder: string, steps: readonly Step[]): Promise<void> {
     let bytes = 0
-    for (const step of steps) bytes += await countNeeded(step, signal)
+    for (const step of steps) bytes += await countNeeded(step, archives)
     await requireFreeSpace(folder, bytes)
   }
 
@@ -149,7 +150,7 @@ export function createConvert (services: ConvertServices) {
       let [before, after] = [0, 0]
       for (const step of planned.steps) {
         before += sizeOf(step)
-        after += await estimate(step, signal)
+        after += await estimate(step, archives)
       }
       return { to: planned.steps.map((step) => step.kind).join(', '), bytes_before: before, bytes_after: after }
     }

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { deflateRaw } from 'node:zlib'
-import { workOnArchive } from './archive-in-thread.ts'
+import type { Archives } from './archive-in-thread.ts'
 import { readChdHeader } from './chdman.ts'
 import type { Step } from './formats.ts'
 
@@ -32,29 +32,29 @@ async function sampleFile (path: string): Promise<number> {
 const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0)
 export const sizeOf = ({ sources }: Pick<Step, 'sources'>) => sum(sources.map((file) => file.file_size_bytes))
 
-async function countUnpacked ({ kind, main }: Step, signal: AbortSignal): Promise<number> {
+async function countUnpacked ({ kind, main }: Step, archives: Archives): Promise<number> {
   if (kind === 'unchd') return (await readChdHeader(main.absolute_path))?.logicalBytes ?? 0
-  return sum((await workOnArchive({ kind: 'list', archive: main.absolute_path }, signal)).map(({ size }) => size))
+  return sum((await archives.work({ kind: 'list', archive: main.absolute_path })).map(({ size }) => size))
 }
 
 /** How many bytes a step writes at most, what it compares included. @throws ArchiveRefusedError */
-export async function countNeeded (step: Step, signal: AbortSignal): Promise<number> {
+export async function countNeeded (step: Step, archives: Archives): Promise<number> {
   switch (step.kind) {
     case 'zip': return sizeOf(step)
-    case 'unzip': return await countUnpacked(step, signal)
+    case 'unzip': return await countUnpacked(step, archives)
     case 'chd': return 2 * sizeOf(step)
     case 'rezip':
-    case 'unchd': return 2 * await countUnpacked(step, signal)
+    case 'unchd': return 2 * await countUnpacked(step, archives)
   }
 }
 
 /** How large the new files will be; of what is compressed anew nobody can tell, it is worked out of samples. */
-export async function estimate (step: Step, signal: AbortSignal): Promise<number> {
+export async function estimate (step: Step, archives: Archives): Promise<number> {
   switch (step.kind) {
     case 'zip':
     case 'chd': return sum(await Promise.all(step.sources.map((file) => sampleFile(file.absolute_path))))
-    case 'unzip': return await countUnpacked(step, signal)
-    case 'unchd': return Math.round(await countUnpacked(step, signal) * TRACK_SHARE)
+    case 'unzip': return await countUnpacked(step, archives)
+    case 'unchd': return Math.round(await countUnpacked(step, archives) * TRACK_SHARE)
     // Deflate makes about a tenth more of what LZMA made.
     case 'rezip': return Math.round(sizeOf(step) * 1.1)
   }

@@ -1,22 +1,22 @@
-import { join, posix } from 'node:path'
-import { workOnArchive } from './archive-in-thread.ts'
-import { type Content, type Contents, contentOf, requireEqual } from './contents.ts'
+import { join } from 'node:path'
+import type { Archives } from './archive-in-thread.ts'
+import { type Content, contentOf, contentsOf, requireEqual } from './contents.ts'
 import type { Discs } from './discs.ts'
 import { type Step, stemOf } from './formats.ts'
 import { makeFolder, removeFolder } from './work.ts'
 
 interface Services {
-  contents: Contents
+  archives: Archives
   /** @throws ApiError CONFLICT without the program that makes them */
   discs (): Promise<Discs>
   signal: AbortSignal
 }
 
 /** Makes new files of old ones in an empty folder, and compares what both hold. */
-export function createMake ({ contents, discs, signal }: Services) {
+export function createMake ({ archives, discs, signal }: Services) {
   async function pack (files: readonly { path: string, name: string }[], archive: string, before: readonly Content[]) {
-    await workOnArchive({ kind: 'pack', files, archive }, signal)
-    requireEqual(before, await contents.ofArchive(archive))
+    await archives.work({ kind: 'pack', files, archive })
+    requireEqual(before, await contentsOf(archive, archives))
   }
 
   async function zip ({ main }: Step, folder: string): Promise<string[]> {
@@ -29,19 +29,18 @@ export function createMake ({ contents, discs, signal }: Services) {
   async function rezip ({ main }: Step, folder: string): Promise<string[]> {
     const name = `${stemOf(main.file_name)}.zip`
     const unpacked = await makeFolder(folder, 'unpacked')
-    const members = await workOnArchive({ kind: 'unpack', archive: main.absolute_path, folder: unpacked }, signal)
+    const members = await archives.work({ kind: 'unpack', archive: main.absolute_path, folder: unpacked })
     const files = members.map((member) => ({ path: join(unpacked, member.name), name: member.name }))
-    await pack(files, join(folder, name), await contents.ofArchive(main.absolute_path))
+    await pack(files, join(folder, name), await contentsOf(main.absolute_path, archives))
     await removeFolder(unpacked)
     return [name]
   }
 
   async function unzip ({ main }: Step, folder: string): Promise<string[]> {
-    const members = await workOnArchive({ kind: 'unpack', archive: main.absolute_path, folder }, signal)
+    const members = await archives.work({ kind: 'unpack', archive: main.absolute_path, folder })
     const made: Content[] = []
     for (const { name } of members) made.push(await contentOf(join(folder, name), name, signal))
-    const packed = await contents.ofArchive(main.absolute_path)
-    requireEqual(packed.map((content) => ({ ...content, name: posix.normalize(content.name) })), made)
+    requireEqual(await contentsOf(main.absolute_path, archives), made)
     return members.map(({ name }) => name)
   }
 

@@ -3,11 +3,14 @@ export interface Member {
   /** With forward slashes. */
   name: string
   size: number
+  /** Of its content, when that was read. */
+  sha1?: string
 }
 
 /** What a thread is told. */
 export type ArchiveJob =
   | { kind: 'list', archive: string }
+  | { kind: 'digest', archive: string }
   /** Each member becomes a file of the folder, which is there and empty. */
   | { kind: 'unpack', archive: string, folder: string }
   | { kind: 'pack', files: readonly { path: string, name: string }[], archive: string }

@@ -2,15 +2,14 @@ import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
 import { ApiError, conflict } from '../../core/errors.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
-import { DEFAULT_EXCLUDED_EXTENSIONS, DEFAULT_EXCLUDED_FILES } from '../library/exclusions.ts'
 import { noteEdit } from '../library/version-rows.ts'
 import { createEntryHasher } from '../scans/hashing/entry-hasher.ts'
-import { createHasher } from '../scans/hashing/hasher.ts'
+import { createScanHasher } from '../scans/hashing/scan-hasher.ts'
 import { createRomStore } from '../scans/store/rom-rows.ts'
 import type { TaskDefinition, TaskRun } from '../tasks/definitions.ts'
+import { type Archives, createArchives } from './archive-in-thread.ts'
 import { createAround } from './around.ts'
 import { createChdman, requireChdman } from './chdman.ts'
-import { createContents } from './contents.ts'
 import { type Conversion, createConvert } from './convert.ts'
 import { createDiscs } from './discs.ts'
 import { createMake } from './make.ts'
@@ -50,28 +49,23 @@ async function * readAll (pool: FastifyInstance['pg'], selection: Selection): As
   }
 }
 
-/** Everything that one run needs, for as long as it takes. */
-function openTools (app: FastifyInstance, config: Config, signal: AbortSignal) {
-  const contents = createContents(signal)
-  const scanned = createHasher({
-    threads: 1, excluded: { names: DEFAULT_EXCLUDED_FILES, extensions: DEFAULT_EXCLUDED_EXTENSIONS }
-  })
-  const discs = async () => createDiscs(createChdman(await requireChdman(), signal), signal)
-  const converter = createConvert({
-    pool: app.pg,
-    libraryDir: config.library_dir,
-    store: createRomStore(app.pg),
-    around: createAround({ dir: config.library_dir, rules: app.library.rules }),
-    hasher: createEntryHasher(scanned, config, signal),
-    make: createMake({ contents, discs, signal }),
-    signal
-  })
-  return { ...converter, close: () => Promise.all([contents.close(), scanned.close()]) }
-}
-
 /** Changes the format of files of the library. */
 export function defineConversion (app: FastifyInstance, config: Config): TaskDefinition {
   const swaps = { pool: app.pg, libraryDir: config.library_dir, store: createRomStore(app.pg) }
+  const hashers = createScanHasher(app)
+
+  /** With the settings as they are when a run begins. */
+  function createConverter (settings: Config, archives: Archives, signal: AbortSignal) {
+    const discs = async () => createDiscs(createChdman(await requireChdman(), signal), signal)
+    return createConvert({
+      ...swaps,
+      around: createAround({ dir: settings.library_dir, rules: app.library.rules }),
+      hasher: createEntryHasher(hashers.take(settings), settings, signal),
+      archives,
+      make: createMake({ archives, discs, signal }),
+      signal
+    })
+  }
 
   async function tell (rom: ConvertibleRom): Promise<void> {
     await noteEdit(app.orm.em.fork())
@@ -84,11 +78,12 @@ export function defineConversion (app: FastifyInstance, config: Config): TaskDef
     await recoverConversions(swaps, true)
     const selection = { platform_ids: platforms, rom_ids: roms }
     const report = createReport(run.report, { isDry, total: await countConvertible(app.pg, selection) })
-    const tools = openTools(app, { ...config }, run.signal)
+    const archives = createArchives(run.signal)
+    const converter = createConverter({ ...config }, archives, run.signal)
 
     async function convert (rom: ConvertibleRom): Promise<Conversion> {
-      if (isDry) return await tools.foresee(rom, to)
-      const conversion = await tools.convert(rom, to)
+      if (isDry) return await converter.foresee(rom, to)
+      const conversion = await converter.convert(rom, to)
       if (!('left' in conversion)) await tell(rom)
       return conversion
     }
@@ -111,7 +106,8 @@ export function defineConversion (app: FastifyInstance, config: Config): TaskDef
         await report.add(await convertOne(rom))
       }
     } finally {
-      await tools.close()
+      hashers.release()
+      await archives.close()
       await report.flush()
     }
   }

@@ -1,5 +1,5 @@
 import { access, mkdir, readFile, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import t from 'tap'
 import { endConversion, recoverConversions } from '../../plugins/conversion/swap.ts'
 import { unhashed } from '../../plugins/scans/hashing/hash-entry.ts'
@@ -11,7 +11,7 @@ import { MEMBERS, makeZip, unpackFixture } from './hashing/fixtures.ts'
 import { buildScanTest } from './scan-support.ts'
 
 const test = await buildScanTest(t, { providers: ['alpha'] })
-const { app, admin, put, scan, rom, roms, sql, finished, error, libraryDir } = test
+const { app, admin, put, scan, rom, roms, sql, finished, libraryDir } = test
 
 const at = (...parts: string[]) => join(libraryDir, 'roms', ...parts)
 const list = async (folder: string) => (await readdir(at(folder), { recursive: true })).sort()
@@ -66,7 +66,7 @@ t.test('a file becomes a zip of it, and everything about the ROM stays', async (
   t.match(await sql('select rating from rom_users where rom_id = $1', [before.id]), [{ rating: 7 }])
   t.match(await sql('select file_name, archive_members from rom_files where rom_id = $1', [before.id]),
     [{ file_name: 'Zelda (Europe).zip', archive_members: [{ name: 'Zelda (Europe).nes', size: GAME.length }] }])
-  t.match((await scan({ platform_fs_slugs: ['nes'] })).meta.scan_stats, { new_roms: 0, updated_roms: 0, scanned_roms: 0 },
+  t.match((await scan({ platform_fs_slugs: ['nes'] })).meta.scan_stats, { new_roms: 0, updated_roms: 0, scanned_roms: 1 },
     'a scan finds what it would have written itself')
   t.equal((await rom('nes', 'Zelda (Europe).zip')).id, before.id)
 })
@@ -129,7 +129,7 @@ t.test('what emulators need as it is stays, and it is said why', async (t) => {
     'Link.md': /symbolic link/
   })
   t.match(await reasons('plain'), { 'pacman.zip': /know a game by its archive/, 'Small.cso': /neither \.zip nor/ })
-  t.match(await reasons('chd'), { 'Flat.cue': /put both into a folder/, 'Sonic.md': /read no CHD/ })
+  t.match(await reasons('chd'), { 'Flat.cue': /put both into a folder/, 'Setup.exe': /read no CHD/ })
 })
 
 t.test('a dry run says what would be done and what it would save, and changes nothing', async (t) => {
@@ -219,8 +219,7 @@ t.test('a file that changes while it is converted is not replaced', async (t) =>
   t.teardown(release)
   const id = await start({ to: 'zip', platform_ids: [platform] })
   const work = (await until(readBegun, 'it began')).work_path
-  await until(() => exists(join(libraryDir, work, '0', 'Wait.zip')).then(async (none) => none || await exists(join(libraryDir, work, '0', 'Edit.zip'))), 'it is written')
-  await until(async () => (await sql("select 1 from tasks where id = $1 and status = 'started'", [id])).length === 1, 'it runs')
+  await until(() => exists(join(libraryDir, work, '0', 'Edit.zip')), 'it is written')
   await writeFile(at('vectrex', 'Edit.vec'), 'another dump')
   await release()
   t.match((await finished(id)).meta, { conversion_stats: { errors: 1 }, problems: [{ problem: /changed meanwhile/ }] })
@@ -265,16 +264,13 @@ t.test('wherever a process ended, the next scan ends the conversion', async (t) 
       await rename(from, to)
       await rm(old)
     },
-    written: async ({ id }) => {
-      await t.rejects(endConversion({ ...services, libraryDir: join(libraryDir, 'away') }, id))
-    },
     tidied: async ({ from, to, old, work }) => {
       await rename(from, to)
       await rm(old)
       await rm(work, { recursive: true })
     }
   }
-  for (const [name, step] of Object.entries(steps).filter(([name]) => name !== 'written')) {
+  for (const [name, step] of Object.entries(steps)) {
     const folder = `kill-${name}`
     const left = await leaveBegun(folder, 'Game')
     await step(left)
@@ -319,6 +315,4 @@ t.test('what is temporary goes with the next conversion', async (t) => {
   await scan({ platform_fs_slugs: ['debris'] })
   t.same(await list('debris'), ['Game.v'], 'or the next scan, while nothing is converted')
   t.equal((await roms('debris')).length, 1)
-  t.equal(dirname(at('debris', 'x')), at('debris'))
-  t.equal(await error('00000000-0000-0000-0000-000000000000'), null)
 })
