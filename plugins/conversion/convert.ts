@@ -105,16 +105,14 @@ export function createConvert (services: ConvertServices) {
       if (!await updateSwap(pool, rom.id, swap) || !await isScanning(pool)) break
       if (!await updateSwap(pool, rom.id, null)) break
     }
-    if (await endConversion(services, rom.id) === 'undone') {
-      throw new ArchiveRefusedError('its files were changed meanwhile; run the task again')
-    }
+    const obstacle = await endConversion(services, rom.id)
+    if (obstacle !== null) throw new ArchiveRefusedError(obstacle)
   }
 
   async function apply (rom: ConvertibleRom, planned: Plan): Promise<Conversion> {
     const { entry, steps } = planned
-    const folder = entry.kind === 'folder' ? `${rom.fs_path}/${rom.fs_name}` : rom.fs_path
-    await requireRoom(join(libraryDir, folder), steps)
-    const workPath = `${folder}/${workName(rom.id)}`
+    await requireRoom(join(libraryDir, rom.fs_path), steps)
+    const workPath = `${rom.fs_path}/${workName(rom.id)}`
     if (!await insertConversion(pool, rom, workPath)) {
       throw new ArchiveRefusedError('it was being converted when its disk went away; mount that, then run the task again')
     }

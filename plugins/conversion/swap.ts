@@ -1,5 +1,5 @@
 import { link, lstat, mkdir, rename, rm, rmdir } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import type pg from 'pg'
 import { transaction } from '../../core/database/transaction.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
@@ -11,14 +11,17 @@ import { factsOf, removeFolder, syncPath } from './work.ts'
 
 export interface SwapServices { pool: pg.Pool, libraryDir: string, store: Pick<RomStore, 'write'> }
 
-/** `undone`: something stood in the way, and the old files are what they were. */
-export type Outcome = 'done' | 'undone'
+/** Why the old files are what they were: something stood in the way of the new ones. Null when these took their places. */
+export type Obstacle = string | null
 
 /** A disk without hard links, or with a rule against them. */
 const NO_LINK = new Set(['EXDEV', 'EPERM', 'EACCES', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EINVAL'])
 
-/** The name is somebody else's by now. */
-class TakenError extends Error {}
+class TakenError extends Error {
+  constructor (path: string) {
+    super(`'${basename(path)}' is there already; rename or delete it`)
+  }
+}
 
 async function findInode (path: string): Promise<string | null> {
   try {
@@ -71,38 +74,47 @@ async function listLeaving (libraryDir: string, originals: readonly Original[]):
   return unchanged.length < there.length && there.length === originals.length ? null : unchanged
 }
 
+/** Gives all new files their names, or none. */
+async function placeAll (libraryDir: string, placings: readonly Placing[]): Promise<Obstacle> {
+  try {
+    for (const placing of placings.toSorted((a, b) => Number(a.replaces) - Number(b.replaces))) await place(libraryDir, placing)
+    for (const folder of new Set(placings.map(({ to }) => dirname(to)))) await syncPath(join(libraryDir, folder))
+    return null
+  } catch (err) {
+    await takeAway(libraryDir, placings)
+    return err instanceof Error ? err.message : String(err)
+  }
+}
+
 /** Every step may have been done before by a process that ended then. */
 async function goForward (
   { pool, libraryDir, store }: SwapServices, conversion: BegunConversion, { placings, originals, write }: Swap
-): Promise<Outcome> {
+): Promise<Obstacle> {
   const leaving = await listLeaving(libraryDir, originals)
-  try {
-    if (leaving === null) throw new TakenError('An old file is another one by now')
-    for (const placing of placings.toSorted((a, b) => Number(a.replaces) - Number(b.replaces))) await place(libraryDir, placing)
-  } catch (err) {
-    if (!(err instanceof TakenError)) throw err
+  if (leaving === null) {
     await takeAway(libraryDir, placings)
-    return 'undone'
+    return 'its files were changed meanwhile; run the task again'
   }
-  for (const folder of new Set(placings.map(({ to }) => dirname(to)))) await syncPath(join(libraryDir, folder))
+  const obstacle = await placeAll(libraryDir, placings)
+  if (obstacle !== null) return obstacle
   if (await prepareRom(pool, conversion, write.row.fs_name)) await store.write(conversion.platform_id, [write])
   for (const path of leaving) await rm(join(libraryDir, path), { force: true })
-  return 'done'
+  return null
 }
 
 /**
  * Puts the new files of a ROM in the places of the old ones, on disk and in the database. Whoever else does the same at
  * that moment waits. A ROM without a swap loses what is temporary.
  */
-export async function endConversion (services: SwapServices, romId: number): Promise<Outcome> {
+export async function endConversion (services: SwapServices, romId: number): Promise<Obstacle> {
   // The lock is of the database; all that is done while it is held may be done again.
   return await transaction(services.pool, async (client) => {
     const conversion = await lockConversion(client, romId)
-    if (conversion === null) return 'done'
-    const outcome = conversion.swap === null ? 'undone' : await goForward(services, conversion, conversion.swap)
+    if (conversion === null) return null
+    const obstacle = conversion.swap === null ? 'it was given up' : await goForward(services, conversion, conversion.swap)
     await removeFolder(join(services.libraryDir, conversion.work_path))
     await deleteConversion(client, romId)
-    return outcome
+    return obstacle
   })
 }
 
@@ -115,13 +127,20 @@ async function isWithinReach (libraryDir: string, work: string, swap: Swap | nul
 }
 
 /**
- * Ends what processes began that are gone.
+ * Ends what processes began that are gone. What cannot be ended now is tried the next time.
  *
  * @param isAlone whether nothing is being converted now: then also what is temporary goes
+ * @returns why some could not be ended
  */
-export async function recoverConversions (services: SwapServices, isAlone: boolean): Promise<void> {
+export async function recoverConversions (services: SwapServices, isAlone: boolean): Promise<unknown[]> {
+  const failures: unknown[] = []
   for (const { rom_id: romId, work_path: work, swap } of await selectConversions(services.pool)) {
     if (swap === null && !isAlone) continue
-    if (await isWithinReach(services.libraryDir, work, swap)) await endConversion(services, romId)
+    try {
+      if (await isWithinReach(services.libraryDir, work, swap)) await endConversion(services, romId)
+    } catch (err) {
+      failures.push(err)
+    }
   }
+  return failures
 }

@@ -75,7 +75,7 @@ export function defineConversion (app: FastifyInstance, config: Config): TaskDef
   async function run (run: TaskRun): Promise<void> {
     const { to, platform_ids: platforms = null, rom_ids: roms = null, dry_run: isDry = false } = run.payload as ConversionArguments
     if (to === 'chd' && !isDry) await requireChdman()
-    await recoverConversions(swaps, true)
+    for (const err of await recoverConversions(swaps, true)) app.log.warn({ err }, 'a conversion that was begun could not be ended')
     const selection = { platform_ids: platforms, rom_ids: roms }
     const report = createReport(run.report, { isDry, total: await countConvertible(app.pg, selection) })
     const archives = createArchives(run.signal)

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 
 /** Scans and the watcher leave such folders out. */
 const PREFIX = '.svc-convert-'
+export const isWorkName = (name: string) => name.startsWith(PREFIX)
 
 /** The name of a folder for what is temporary; no other process has the same, also when it outlives this one. */
 export const workName = (romId: number) => `${PREFIX}${romId}-${randomBytes(4).toString('hex')}`

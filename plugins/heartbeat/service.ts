@@ -88,8 +88,8 @@ export function createHeartbeat (app: FastifyInstance, config: Config) {
           SCHEDULED_UPDATE_SWITCH_TITLEDB_CRON: ABSENT_CRON,
           ENABLE_SCHEDULED_UPDATE_LAUNCHBOX_METADATA: launchbox?.enabled ?? false,
           SCHEDULED_UPDATE_LAUNCHBOX_METADATA_CRON: launchbox?.cron ?? ABSENT_CRON,
-          ENABLE_SCHEDULED_CONVERT_IMAGES_TO_WEBP: false,
-          SCHEDULED_CONVERT_IMAGES_TO_WEBP_CRON: ABSENT_CRON
+          ENABLE_SCHEDULED_CONVERT_IMAGES_TO_WEBP: tasks.convert_images_to_webp,
+          SCHEDULED_CONVERT_IMAGES_TO_WEBP_CRON: tasks.convert_images_to_webp_cron
         }
       }
     }

@@ -29,6 +29,13 @@ function checkArguments (definition: TaskDefinition, args: Record<string, unknow
 export function createCatalogue (app: FastifyInstance, start: Start) {
   const definitions = new Map<string, TaskDefinition>()
 
+  async function startOrSkip (definition: TaskDefinition, args: Record<string, unknown>): Promise<void> {
+    await start(definition, args, null).catch((err: unknown) => {
+      if (!(err instanceof ApiError)) throw err
+      app.log.info({ task: definition.name, reason: err.message }, 'a task that nobody asked for was skipped')
+    })
+  }
+
   app.jobs.define<{ name: string }>(SCHEDULE_QUEUE, {
     concurrency: 1,
     timeoutSeconds: SCHEDULE_SECONDS,
@@ -36,10 +43,7 @@ export function createCatalogue (app: FastifyInstance, start: Start) {
       const definition = definitions.get(name)
       // Switched off since it was scheduled, or still at it from last time: both are no reason to run.
       if (definition?.enabled !== true) return null
-      await start(definition, {}, null).catch((err: unknown) => {
-        if (!(err instanceof ApiError)) throw err
-        app.log.info({ task: name, reason: err.message }, 'scheduled task skipped')
-      })
+      await startOrSkip(definition, {})
       return null
     }
   })
@@ -70,6 +74,12 @@ export function createCatalogue (app: FastifyInstance, start: Start) {
       const ofGroup = (group: TaskDefinition['group']) =>
         [...definitions.values()].filter((definition) => definition.group === group).map(toInfo)
       return { scheduled: ofGroup('scheduled'), manual: ofGroup('manual'), watcher: ofGroup('watcher') }
+    },
+
+    /** Queues one without anybody asking for it; one that waits or runs already is as good. */
+    async startByItself (name: string, args: Record<string, unknown> = {}): Promise<void> {
+      const definition = definitions.get(name)
+      if (definition !== undefined) await startOrSkip(definition, args)
     },
 
     /** @throws ApiError NOT_FOUND, BAD_REQUEST, CONFLICT, INVALID or UNAVAILABLE. */

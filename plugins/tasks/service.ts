@@ -87,6 +87,7 @@ export function createTasks (app: FastifyInstance, config: Config) {
     schedule: catalogue.schedule,
     list: catalogue.list,
     run: catalogue.run,
+    startByItself: catalogue.startByItself,
 
     /** Takes up what dead workers left behind and what was written down but never reached the queue. */
     async recover (): Promise<void> {

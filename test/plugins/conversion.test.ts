@@ -1,4 +1,4 @@
-import { access, mkdir, readFile, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { access, mkdir, readFile, readdir, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { endConversion, recoverConversions } from '../../plugins/conversion/swap.ts'
@@ -284,13 +284,13 @@ t.test('wherever a process ended, the next scan ends the conversion', async (t) 
 t.test('a conversion that cannot go forward leaves the old file', async (t) => {
   const taken = await leaveBegun('taken', 'Game')
   await writeFile(taken.to, 'somebody put this here')
-  t.equal(await endConversion(services, taken.id), 'undone')
+  t.match(await endConversion(services, taken.id), /'Game\.zip' is there already/)
   t.same(await list('taken'), ['Game.v', 'Game.zip'])
   t.equal(await readFile(taken.to, 'utf8'), 'somebody put this here')
   const edited = await leaveBegun('edited', 'Game')
   await rename(edited.from, edited.to)
   await writeFile(edited.old, 'a better dump')
-  t.equal(await endConversion(services, edited.id), 'undone')
+  t.match(await endConversion(services, edited.id), /changed meanwhile/)
   t.same(await list('edited'), ['Game.v'])
   t.match(await roms('edited'), [{ fs_name: 'Game.v' }])
 })
@@ -315,4 +315,16 @@ t.test('what is temporary goes with the next conversion', async (t) => {
   await scan({ platform_fs_slugs: ['debris'] })
   t.same(await list('debris'), ['Game.v'], 'or the next scan, while nothing is converted')
   t.equal((await roms('debris')).length, 1)
+})
+
+t.test('copies that no conversion knows go after a day', async (t) => {
+  await put({
+    'roms/left/Game.v': GAME, 'roms/left/.svc-convert-7-00000000/0/old.zip': 'old', 'roms/left/.svc-convert-8-00000000/0/new.zip': 'new'
+  })
+  const yesterday = new Date(Date.now() - 90_000_000)
+  await utimes(at('left', '.svc-convert-7-00000000'), yesterday, yesterday)
+  const answer = await app.inject({ method: 'POST', url: '/api/tasks/run/cleanup_conversion_cache', headers: admin })
+  const { status, meta } = await finished(answer.json<{ task_id: string }>().task_id)
+  t.match({ status, meta }, { status: 'finished', meta: { cleanup_stats: { folders_found: 2, folders_removed: 1 } } })
+  t.same(await list('left'), ['.svc-convert-8-00000000', '.svc-convert-8-00000000/0', '.svc-convert-8-00000000/0/new.zip', 'Game.v'])
 })
