@@ -75,11 +75,11 @@ export function createAround (library: Library) {
       const kind = await findKind(place)
       if (kind === null) return { left: 'it is a symbolic link, or not there any more' }
       const items = [{ name, kind, isValid: true }]
-      for await (const entry of listEntries({ libraryDir: library.dir, folder, rules: library.rules, items }).entries) {
-        const reason = checkWhole(entry, place)
-        return reason === null ? { entry } : { left: reason }
-      }
-      return { left: 'scans leave it out, or it is empty' }
+      const listing = listEntries({ libraryDir: library.dir, folder, rules: library.rules, items })
+      const [entry] = await Array.fromAsync(listing.entries)
+      if (entry === undefined) return { left: 'scans leave it out, or it is empty' }
+      const reason = checkWhole(entry, place)
+      return reason === null ? { entry } : { left: reason }
     },
 
     async surround (entry: Entry, folder: string, slug: string, to: Surroundings['to']): Promise<Surroundings> {

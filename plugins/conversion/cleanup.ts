@@ -15,7 +15,7 @@ const CRON = '0 4 * * *'
 /** What is younger may be a conversion's that is not known here yet. */
 const OLD_MS = 86_400_000
 
-/** Removes what is temporary and of no conversion that is known, such as after the database was put back to a former day. */
+/** Removes what is temporary and of no conversion that is known, such as when an older database was put back. */
 export function defineCleanup (app: FastifyInstance, config: Config): TaskDefinition {
   const dir = config.library_dir
 

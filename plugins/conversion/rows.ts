@@ -22,8 +22,9 @@ export interface Selection { platform_ids: readonly number[] | null, rom_ids: re
 const SELECTED = `not r.missing_from_fs and ($1::int[] is null or r.platform_id = any($1::int[]))
   and ($2::int[] is null or r.id = any($2::int[]))`
 
-export async function countConvertible (pool: pg.Pool, { platform_ids: platforms, rom_ids: roms }: Selection): Promise<number> {
-  const { rows } = await pool.query<{ count: number }>(`select count(*)::int as count from roms r where ${SELECTED}`, [platforms, roms])
+export async function countConvertible (pool: pg.Pool, selection: Selection): Promise<number> {
+  const { rows } = await pool.query<{ count: number }>(`select count(*)::int as count from roms r where ${SELECTED}`,
+    [selection.platform_ids, selection.rom_ids])
   return rows[0]?.count ?? 0
 }
 
@@ -51,7 +52,9 @@ export async function isNameFree (pool: pg.Pool, rom: ConvertibleRom, fsName: st
 export interface BegunConversion { rom_id: number, platform_id: number, work_path: string, swap: Swap | null }
 
 /** @returns false when one of the same ROM was begun before and has not ended */
-export async function insertConversion (pool: pg.Pool, { id, platform_id: platform }: ConvertibleRom, work: string): Promise<boolean> {
+export async function insertConversion (
+  pool: pg.Pool, { id, platform_id: platform }: ConvertibleRom, work: string
+): Promise<boolean> {
   const { rowCount } = await pool.query(`insert into rom_conversions (rom_id, platform_id, work_path) values ($1, $2, $3)
     on conflict do nothing`, [id, platform, work])
   return rowCount === 1
@@ -80,7 +83,9 @@ export async function lockConversion (client: pg.PoolClient, romId: number): Pro
 }
 
 /** A scan that saw the new file before it was this ROM's took it for another one. @returns whether the ROM is there */
-export async function prepareRom (pool: pg.Pool, { rom_id: id, platform_id: platform }: BegunConversion, fsName: string): Promise<boolean> {
+export async function prepareRom (
+  pool: pg.Pool, { rom_id: id, platform_id: platform }: BegunConversion, fsName: string
+): Promise<boolean> {
   await pool.query(`delete from roms where platform_id = $2 and fs_name = $3 and id <> $1
     and created_at >= (select created_at from rom_conversions where rom_id = $1)`, [id, platform, fsName])
   const { rowCount } = await pool.query('select 1 from roms where id = $1', [id])

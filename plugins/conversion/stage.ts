@@ -36,7 +36,8 @@ async function stageOne (path: string, place: Place, replaces = false): Promise<
   const { file_name: name, file_path: folder, is_top_level: isTop, category } = place
   return {
     file: {
-      file_name: name, file_path: folder, absolute_path: path, file_size_bytes: size, mtime, inode, is_top_level: isTop, category
+      file_name: name, file_path: folder, absolute_path: path, file_size_bytes: size, mtime, inode, is_top_level: isTop,
+      category
     },
     replaces
   }
@@ -92,7 +93,9 @@ async function stagePlaylists (
 }
 
 /** Has all steps of a ROM done in its temporary folder. Nothing of the library is touched. */
-export async function stage (entry: Entry, steps: readonly Step[], { slug, fs_path: fsPath, work }: Site, make: Make): Promise<Staging> {
+export async function stage (
+  entry: Entry, steps: readonly Step[], { slug, fs_path: fsPath, work }: Site, make: Make
+): Promise<Staging> {
   const staged: Staged[] = []
   const renamed = new Map<string, Map<string, string>>()
   for (const [index, step] of steps.entries()) {

@@ -11,7 +11,7 @@ import { factsOf, removeFolder, syncPath } from './work.ts'
 
 export interface SwapServices { pool: pg.Pool, libraryDir: string, store: Pick<RomStore, 'write'> }
 
-/** Why the old files are what they were: something stood in the way of the new ones. Null when these took their places. */
+/** Why the old files stayed: something stood in the way of the new ones. Null when these took their places. */
 export type Obstacle = string | null
 
 /** A disk without hard links, or with a rule against them. */
@@ -77,7 +77,9 @@ async function listLeaving (libraryDir: string, originals: readonly Original[]):
 /** Gives all new files their names, or none. */
 async function placeAll (libraryDir: string, placings: readonly Placing[]): Promise<Obstacle> {
   try {
-    for (const placing of placings.toSorted((a, b) => Number(a.replaces) - Number(b.replaces))) await place(libraryDir, placing)
+    // What replaces a file cannot be taken back, so it comes last.
+    const inOrder = placings.toSorted((a, b) => Number(a.replaces) - Number(b.replaces))
+    for (const placing of inOrder) await place(libraryDir, placing)
     for (const folder of new Set(placings.map(({ to }) => dirname(to)))) await syncPath(join(libraryDir, folder))
     return null
   } catch (err) {

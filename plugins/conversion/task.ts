@@ -73,10 +73,11 @@ export function defineConversion (app: FastifyInstance, config: Config): TaskDef
   }
 
   async function run (run: TaskRun): Promise<void> {
-    const { to, platform_ids: platforms = null, rom_ids: roms = null, dry_run: isDry = false } = run.payload as ConversionArguments
+    const args = run.payload as ConversionArguments
+    const { to, dry_run: isDry = false } = args
     if (to === 'chd' && !isDry) await requireChdman()
     for (const err of await recoverConversions(swaps, true)) app.log.warn({ err }, 'a conversion that was begun could not be ended')
-    const selection = { platform_ids: platforms, rom_ids: roms }
+    const selection = { platform_ids: args.platform_ids ?? null, rom_ids: args.rom_ids ?? null }
     const report = createReport(run.report, { isDry, total: await countConvertible(app.pg, selection) })
     const archives = createArchives(run.signal)
     const converter = createConverter({ ...config }, archives, run.signal)

@@ -31,7 +31,8 @@ export function createScans (app: FastifyInstance, config: Config) {
     concurrency: 1,
     timeoutName: 'SCAN_TIMEOUT',
     timeoutSeconds: config.scan.timeout_seconds,
-    run: (run) => runScan(app, config, hashers, run as TaskRun<ScanPayload & Record<string, unknown>>, { before, after })
+    run: (run) =>
+      runScan(app, config, hashers, run as TaskRun<ScanPayload & Record<string, unknown>>, { before, after })
   })
 
   // Only now may the next scan be asked for: while the row says that this one runs, it would be refused.

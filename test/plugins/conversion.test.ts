@@ -188,7 +188,7 @@ t.test('without chdman no CHD is made, and it is said how to get it', async (t) 
 /** A scan that goes on until it is told to end: a conversion waits for it with everything ready. */
 async function holdScan (): Promise<() => Promise<void>> {
   const id = crypto.randomUUID()
-  await sql(`insert into tasks (id, title, type, status, worker_id, started_at) values ($1, 'Held', 'scan', 'started', $2, now())`,
+  await sql('insert into tasks (id, title, type, status, worker_id, started_at) values ($1, \'Held\', \'scan\', \'started\', $2, now())',
     [id, test.worker?.workers.id])
   return async () => { await sql("update tasks set status = 'finished', ended_at = now() where id = $1", [id]) }
 }
@@ -222,7 +222,8 @@ t.test('a file that changes while it is converted is not replaced', async (t) =>
   await until(() => exists(join(libraryDir, work, '0', 'Edit.zip')), 'it is written')
   await writeFile(at('vectrex', 'Edit.vec'), 'another dump')
   await release()
-  t.match((await finished(id)).meta, { conversion_stats: { errors: 1 }, problems: [{ problem: /changed meanwhile/ }] })
+  // Seen when it is packed, when it is compared or when it is replaced.
+  t.match((await finished(id)).meta, { conversion_stats: { errors: 1 }, problems: [{ fs_name: 'Edit.vec', problem: String }] })
   t.same(await list('vectrex'), ['Edit.vec'])
   t.equal(await readFile(at('vectrex', 'Edit.vec'), 'utf8'), 'another dump')
 })
@@ -311,7 +312,7 @@ t.test('while the disk is away, a conversion that was begun waits', async (t) =>
 t.test('what is temporary goes with the next conversion', async (t) => {
   const platform = await addPlatform('debris', { 'Game.v': GAME })
   await put({ 'roms/debris/.svc-convert-9-00000000/0/half.zip': 'half' })
-  await sql(`insert into rom_conversions (rom_id, platform_id, work_path) values (9, $1, 'roms/debris/.svc-convert-9-00000000')`, [platform])
+  await sql('insert into rom_conversions (rom_id, platform_id, work_path) values (9, $1, \'roms/debris/.svc-convert-9-00000000\')', [platform])
   await scan({ platform_fs_slugs: ['debris'] })
   t.same(await list('debris'), ['Game.v'], 'or the next scan, while nothing is converted')
   t.equal((await roms('debris')).length, 1)

@@ -63,12 +63,11 @@ const startConversion = (server: SoakServer, to: string) => until(async () => {
 
 async function readMember (path: string): Promise<Buffer> {
   const zip = await yauzl.openPromise(path)
+  const chunks: Buffer[] = []
   for await (const entry of zip.eachEntry()) {
-    const chunks: Buffer[] = []
     for await (const chunk of await zip.openReadStreamPromise(entry)) chunks.push(chunk as Buffer)
-    return Buffer.concat(chunks)
   }
-  throw new Error(`${path} is empty`)
+  return Buffer.concat(chunks)
 }
 
 interface Row { id: number, fs_name: string, sha1_hash: string, missing_from_fs: boolean, files: string }
