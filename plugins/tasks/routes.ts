@@ -53,7 +53,7 @@ const createRoutes = (config: Config): Routes => async (app) => {
       summary: 'Stop one task',
       description: 'One that waits is dropped; one that runs ends soon after, and what it did so far stays. Every task can be ' +
         'run again.',
-      params: Type.Object({ task_id: Type.String() }),
+      params: Type.Object({ task_id: Type.String({ description: 'UUID of a run' }) }),
       response: { 200: TaskStatusSchema, 404: ErrorSchema, 409: ErrorSchema }
     },
     config: { scopes }
