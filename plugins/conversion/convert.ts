@@ -99,9 +99,10 @@ export function createConvert (services: ConvertServices) {
    * A scan must not see one half of the change: it is waited for, and one that begins at this moment ends the
    * conversion itself before it reads the library.
    */
-  async function swapFiles (rom: ConvertibleRom, swap: Swap): Promise<void> {
+  async function swapFiles (rom: ConvertibleRom, staging: Staging, swap: Swap): Promise<void> {
     for (;;) {
       await untilNoScan(pool, signal)
+      await requireFree(rom, staging)
       if (!await updateSwap(pool, rom.id, swap) || !await isScanning(pool)) break
       if (!await updateSwap(pool, rom.id, null)) break
     }
@@ -121,7 +122,7 @@ export function createConvert (services: ConvertServices) {
       const staging = await stage(entry, steps, { slug: rom.slug, fs_path: rom.fs_path, work }, make)
       signal.throwIfAborted()
       await requireFree(rom, staging)
-      await swapFiles(rom, await toSwap(rom, planned, staging))
+      await swapFiles(rom, staging, await toSwap(rom, planned, staging))
       return {
         to: steps.length === 1 ? staging.staged[0]?.file.file_name ?? '' : staging.fs_name,
         bytes_before: bytesOf(staging.gone),

@@ -65,13 +65,23 @@ async function isUnchanged (libraryDir: string, original: Original): Promise<boo
   return inode === original.inode && size === original.size && mtime === original.mtime
 }
 
-/** Old files that are still there as they were read; null when somebody changed one before any of them was deleted. */
-async function listLeaving (libraryDir: string, originals: readonly Original[]): Promise<string[] | null> {
+/** Whether all new files have their names: only then are old ones deleted. */
+async function arePlaced (libraryDir: string, placings: readonly Placing[]): Promise<boolean> {
+  for (const { to, inode } of placings) if (await findInode(join(libraryDir, to)) !== inode) return false
+  return true
+}
+
+/**
+ * Old files that are still there as they were read; null when somebody else changed or deleted one. One that is missing
+ * was deleted here when all new files have their names, and while all old ones are there, none was deleted yet.
+ */
+async function listLeaving (libraryDir: string, { originals, placings }: Swap): Promise<string[] | null> {
   const there: Original[] = []
   for (const original of originals) if (await isPresent(join(libraryDir, original.path))) there.push(original)
   const unchanged: string[] = []
   for (const original of there) if (await isUnchanged(libraryDir, original)) unchanged.push(original.path)
-  return unchanged.length < there.length && there.length === originals.length ? null : unchanged
+  if (unchanged.length === originals.length) return unchanged
+  return there.length < originals.length && await arePlaced(libraryDir, placings) ? unchanged : null
 }
 
 /** Gives all new files their names, or none. */
@@ -90,9 +100,10 @@ async function placeAll (libraryDir: string, placings: readonly Placing[]): Prom
 
 /** Every step may have been done before by a process that ended then. */
 async function goForward (
-  { pool, libraryDir, store }: SwapServices, conversion: BegunConversion, { placings, originals, write }: Swap
+  { pool, libraryDir, store }: SwapServices, conversion: BegunConversion, swap: Swap
 ): Promise<Obstacle> {
-  const leaving = await listLeaving(libraryDir, originals)
+  const { placings, write } = swap
+  const leaving = await listLeaving(libraryDir, swap)
   if (leaving === null) {
     await takeAway(libraryDir, placings)
     return 'its files were changed meanwhile; run the task again'

@@ -34,7 +34,6 @@ function explain (err: unknown): string {
   const code = errorCode(err)
   const reason = NOT_WRITABLE[code]
   if (reason !== undefined) throw conflict(`Nothing can be converted: ${reason}. Make the library writable for the server`)
-  if (err instanceof ApiError && err.code === 'CONFLICT') throw err
   if (err instanceof ApiError && err.code === 'NO_FREE_SPACE') return 'there is not enough free space beside it; 1 GiB always stays free'
   return err instanceof Error ? err.message : String(err)
 }

@@ -1,4 +1,4 @@
-import { Value } from '@sinclair/typebox/value'
+import { Value, type ValueError } from '@sinclair/typebox/value'
 import type { FastifyInstance } from 'fastify'
 import { ApiError, badRequest, notFound } from '../../core/errors.ts'
 import type { TaskDefinition } from './definitions.ts'
@@ -15,12 +15,15 @@ function toInfo (definition: TaskDefinition): TaskInfo {
   return { name, type, title, description, enabled, manual_run: manual, cron_string: cron, destructive }
 }
 
+const describe = ({ schema, message }: ValueError) =>
+  Array.isArray(schema.enum) ? `Expected one of ${schema.enum.join(', ')}` : message
+
 function checkArguments (definition: TaskDefinition, args: Record<string, unknown>): void {
   const errors = [...Value.Errors(definition.arguments, args)]
   if (errors.length === 0) return
   throw new ApiError('INVALID', 'Invalid arguments', {
     violations: errors.map((error) => ({
-      type: 'value_error', loc: ['body', ...error.path.split('/').slice(1)], msg: error.message, input: error.value
+      type: 'value_error', loc: ['body', ...error.path.split('/').slice(1)], msg: describe(error), input: error.value
     }))
   })
 }

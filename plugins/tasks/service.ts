@@ -78,6 +78,14 @@ export function createTasks (app: FastifyInstance, config: Config) {
     }
   })
 
+  /** @throws ApiError NOT_FOUND */
+  async function get (em: EntityManager, id: string): Promise<Task> {
+    const uuid = readUuid(id)
+    const task = uuid === null ? null : await em.findOne(Task, { id: uuid })
+    if (task === null) throw notFound(`Task with ID '${id}' not found`)
+    return task
+  }
+
   return {
     addRunner,
     start,
@@ -100,12 +108,7 @@ export function createTasks (app: FastifyInstance, config: Config) {
       await em.nativeDelete(Task, { ended_at: { $lt: new Date(Date.now() - seconds * 1_000) } })
     },
 
-    async get (em: EntityManager, id: string): Promise<Task> {
-      const uuid = readUuid(id)
-      const task = uuid === null ? null : await em.findOne(Task, { id: uuid })
-      if (task === null) throw notFound(`Task with ID '${id}' not found`)
-      return task
-    },
+    get,
 
     /** Running, waiting, finished and failed ones, newest first. */
     async listRuns (em: EntityManager): Promise<Task[]> {
@@ -124,7 +127,7 @@ export function createTasks (app: FastifyInstance, config: Config) {
      */
     async stopOne (id: string): Promise<void> {
       const em = fork()
-      const { id: uuid } = await this.get(em, id)
+      const { id: uuid } = await get(em, id)
       const dropped = await em.nativeUpdate(Task, { id: uuid, status: ['queued', 'scheduled'] },
         { status: 'canceled', ended_at: new Date() })
       if (dropped === 1) return

@@ -1,6 +1,8 @@
 import { access, mkdir, readFile, readdir, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import fc from 'fast-check'
 import t from 'tap'
+import { describeLayout, findLoss, renameInPlaylist } from '../../plugins/conversion/sheets.ts'
 import { endConversion, recoverConversions } from '../../plugins/conversion/swap.ts'
 import { unhashed } from '../../plugins/scans/hashing/hash-entry.ts'
 import { createRomStore } from '../../plugins/scans/store/rom-rows.ts'
@@ -171,10 +173,40 @@ t.test('a member that would lie elsewhere is not unpacked', async (t) => {
   t.notOk(await exists(at('bb.sms')))
 })
 
+t.test('what a sheet says of a disc is compared, not how it says it', (t) => {
+  const many = ['FILE "A (Track 1).bin" BINARY', 'TRACK 01 MODE2/2352', 'INDEX 01 00:00:00', 'FILE "A (Track 2).bin" BINARY',
+    'TRACK 02 AUDIO', 'INDEX 00 00:00:00', 'INDEX 01 00:02:00'].join('\r\n')
+  const one = ['FILE A.bin BINARY', '  TRACK 1 MODE2/2352', '    INDEX 1 00:00:00', '  TRACK 2 AUDIO', '    INDEX 0 00:04:01',
+    '    INDEX 1 00:06:01'].join('\n')
+  const sizes = new Map([['A (Track 1).bin', 301 * 2352], ['A (Track 2).bin', 353 * 2352], ['A.bin', 654 * 2352]])
+  const layout = describeLayout('A.cue', many, sizes)
+  t.type(layout, 'string')
+  t.equal(describeLayout('A.cue', one, sizes), layout)
+  t.not(describeLayout('A.cue', one.replace('00:06:01', '00:06:02'), sizes), layout)
+  t.not(describeLayout('A.cue', `${one}\nPREGAP 00:02:00`, sizes), layout)
+  t.equal(describeLayout('A.cue', 'no sheet at all', sizes), null)
+  t.equal(findLoss(many), null)
+  for (const line of ['CATALOG 1', 'INDEX 02 00:03:00', 'REM SESSION 02', 'REM HIGH-DENSITY AREA', 'FILE "A.wav" WAVE', 'FLAGS DCP']) {
+    t.type(findLoss(`${many}\n${line}`), 'string', line)
+  }
+  t.end()
+})
+
+t.test('a playlist names new files where it named old ones, and is the same text else', (t) => {
+  const line = fc.string().filter((text) => !/[\r\n]/.test(text) && text.trim() !== 'old.cue' && !text.trim().endsWith('/old.cue'))
+  fc.assert(fc.property(fc.array(line), fc.array(line), fc.constantFrom('\n', '\r\n'), (before, after, end) => {
+    const text = (name: string) => [...before, `  ./${name} `, name, ...after].join(end)
+    t.equal(renameInPlaylist(text('old.cue'), new Map([['old.cue', 'new.chd']])), text('new.chd'))
+  }), { numRuns: 50 })
+  t.equal(renameInPlaylist('#old.cue\nold.cue.txt', new Map([['old.cue', 'x']])), '#old.cue\nold.cue.txt')
+  t.end()
+})
+
 t.test('arguments are read before anything is queued', async (t) => {
   for (const payload of [{}, { to: 'rar' }, { to: 'zip', platform_ids: 'all' }, { to: 'zip', more: true }]) {
     t.equal((await run(payload)).statusCode, 422, JSON.stringify(payload))
   }
+  t.match(await run({ to: 'rar' }), { body: /Expected one of zip, chd, plain/ })
 })
 
 t.test('without chdman no CHD is made, and it is said how to get it', async (t) => {
@@ -226,6 +258,20 @@ t.test('a file that changes while it is converted is not replaced', async (t) =>
   t.match((await finished(id)).meta, { conversion_stats: { errors: 1 }, problems: [{ fs_name: 'Edit.vec', problem: String }] })
   t.same(await list('vectrex'), ['Edit.vec'])
   t.equal(await readFile(at('vectrex', 'Edit.vec'), 'utf8'), 'another dump')
+})
+
+t.test('a ROM that is deleted while it is converted stays deleted', async (t) => {
+  const platform = await addPlatform('ngp', { 'Gone.ngp': GAME, 'Here.ngp': GAME })
+  const { id: rom_id } = await rom('ngp', 'Gone.ngp')
+  const release = await holdScan()
+  t.teardown(release)
+  const id = await start({ to: 'zip', platform_ids: [platform], rom_ids: [rom_id] })
+  const work = (await until(readBegun, 'it began')).work_path
+  await until(() => exists(join(libraryDir, work, '0', 'Gone.zip')), 'it is written')
+  await rm(at('ngp', 'Gone.ngp'))
+  await release()
+  t.match((await finished(id)).meta, { conversion_stats: { errors: 1 } })
+  t.same(await list('ngp'), ['Here.ngp'])
 })
 
 const services = { pool: app.pg, libraryDir, store: createRomStore(app.pg) }
