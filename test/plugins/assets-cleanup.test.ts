@@ -261,6 +261,7 @@ t.test('hashes of saves that are missing or wrong are computed again, and nothin
   t.equal((await hashes()).get(wrong?.id ?? 0), md5Of('content wrong'))
   t.equal((await hashes()).get(missing?.id ?? 0), md5Of('content missing'))
   t.equal((await hashes()).get(lost?.id ?? 0), null)
-  const withoutHash = (saves: Awaited<ReturnType<typeof read>>) => saves.map((save) => ({ ...save, content_hash: null }))
+  type Rows = Awaited<ReturnType<typeof read>>
+  const withoutHash = (saves: Rows) => saves.map((save) => ({ ...save, content_hash: null }))
   t.same(withoutHash(await read()), withoutHash(before))
 })

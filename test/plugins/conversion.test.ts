@@ -262,10 +262,10 @@ t.test('a file that changes while it is converted is not replaced', async (t) =>
 
 t.test('a ROM that is deleted while it is converted stays deleted', async (t) => {
   const platform = await addPlatform('ngp', { 'Gone.ngp': GAME, 'Here.ngp': GAME })
-  const { id: rom_id } = await rom('ngp', 'Gone.ngp')
+  const gone = await rom('ngp', 'Gone.ngp')
   const release = await holdScan()
   t.teardown(release)
-  const id = await start({ to: 'zip', platform_ids: [platform], rom_ids: [rom_id] })
+  const id = await start({ to: 'zip', platform_ids: [platform], rom_ids: [gone.id] })
   const work = (await until(readBegun, 'it began')).work_path
   await until(() => exists(join(libraryDir, work, '0', 'Gone.zip')), 'it is written')
   await rm(at('ngp', 'Gone.ngp'))
