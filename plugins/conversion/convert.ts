@@ -2,6 +2,7 @@ import { join, relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { requireFreeSpace } from '../../core/files/free-space.ts'
+import { errorCode } from '../../core/files/fs-error.ts'
 import { isPresent } from '../../core/files/safe-path.ts'
 import type { Entry, EntryFile } from '../library/entries.ts'
 import type { EntryHasher } from '../scans/hashing/entry-hasher.ts'
@@ -36,6 +37,21 @@ export type Conversion =
   | { to: string, bytes_before: number, bytes_after: number }
 
 interface Plan { entry: Entry, steps: Step[] }
+
+const NOT_WRITABLE: Record<string, string> = {
+  EROFS: 'its disk is read-only', EACCES: 'there is no permission to write', EPERM: 'there is no permission to write'
+}
+
+/** Before anything is worked on. @throws ArchiveRefusedError when nothing can be written beside the ROM */
+async function openWork (...path: string[]): Promise<string> {
+  try {
+    return await makeFolder(...path)
+  } catch (err) {
+    const reason = NOT_WRITABLE[errorCode(err)]
+    if (reason === undefined) throw err
+    throw new ArchiveRefusedError(`${reason}; make the folder of its platform writable for the server`)
+  }
+}
 
 async function untilNoScan (pool: pg.Pool, signal: AbortSignal): Promise<void> {
   while (await isScanning(pool)) await sleep(SCAN_POLL_MS, undefined, { signal })
@@ -118,7 +134,7 @@ export function createConvert (services: ConvertServices) {
       throw new ArchiveRefusedError('it was being converted when its disk went away; mount that, then run the task again')
     }
     try {
-      const work = await makeFolder(libraryDir, workPath)
+      const work = await openWork(libraryDir, workPath)
       const staging = await stage(entry, steps, { slug: rom.slug, fs_path: rom.fs_path, work }, make)
       signal.throwIfAborted()
       await requireFree(rom, staging)

@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
 import { ApiError, conflict } from '../../core/errors.ts'
-import { errorCode } from '../../core/files/fs-error.ts'
 import { noteEdit } from '../library/version-rows.ts'
 import { createEntryHasher } from '../scans/hashing/entry-hasher.ts'
 import { createScanHasher } from '../scans/hashing/scan-hasher.ts'
@@ -22,18 +21,11 @@ export const TASK_NAME = 'convert_library'
 /** What is not done by then is done when somebody runs the task again. */
 const TIMEOUT_SECONDS = 86_400
 const PAGE = 500
-/** The whole folder takes no files: the next ROM would fail alike. */
-const NOT_WRITABLE: Record<string, string> = {
-  EROFS: 'the library is read-only', EACCES: 'there is no permission to write', EPERM: 'there is no permission to write'
-}
 
 const TOOLS_QUEUE = 'conversion-tools'
 const TOOLS_MS = 5_000
 
 function explain (err: unknown): string {
-  const code = errorCode(err)
-  const reason = NOT_WRITABLE[code]
-  if (reason !== undefined) throw conflict(`Nothing can be converted: ${reason}. Make the library writable for the server`)
   if (err instanceof ApiError && err.code === 'NO_FREE_SPACE') return 'there is not enough free space beside it; 1 GiB always stays free'
   return err instanceof Error ? err.message : String(err)
 }
@@ -66,9 +58,14 @@ export function defineConversion (app: FastifyInstance, config: Config): TaskDef
     })
   }
 
+  /** It is done, whether or not anybody hears of it. */
   async function tell (rom: ConvertibleRom): Promise<void> {
-    await noteEdit(app.orm.em.fork())
-    await app.editing.announce(rom.id)
+    try {
+      await noteEdit(app.orm.em.fork())
+      await app.editing.announce(rom.id)
+    } catch (err) {
+      app.log.warn({ err, rom: rom.id }, 'clients could not be told of a ROM that was converted')
+    }
   }
 
   async function run (run: TaskRun): Promise<void> {
