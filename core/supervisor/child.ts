@@ -2,7 +2,7 @@ import { loadConfig } from '../config/config.ts'
 import { useSettings } from '../config/environment.ts'
 import { StartError } from '../errors.ts'
 import { endAtOwnErrors } from '../loader/fault.ts'
-import { createLogger } from '../log.ts'
+import { createLogger, passLine } from '../log.ts'
 import { ALIVE_MS, type News, type StartOrder, isOrder } from './messages.ts'
 import type { RunningRole } from '../server.ts'
 import { collectSooner, releaseStartMemory } from './start-memory.ts'
@@ -78,7 +78,9 @@ const endWell = () => {
 
 process.on('message', (message) => {
   if (!isOrder(message)) return
-  if (message.type === 'stop') {
+  if (message.type === 'line') {
+    passLine(log, message.line)
+  } else if (message.type === 'stop') {
     endWell()
   } else if (databaseUrl === null) {
     databaseUrl = message.database_url

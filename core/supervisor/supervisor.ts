@@ -5,6 +5,7 @@ import type { Logger } from 'pino'
 import type { Config } from '../config/config.ts'
 import type { Environment } from '../config/environment.ts'
 import { StartError } from '../errors.ts'
+import { readLines } from '../log.ts'
 import { SERVER_DIR } from '../server-dir.ts'
 import { listenUrl, renderBanner } from './banner.ts'
 import { clearOldCompiledCode, compiledCodeEnvironment, hasCompiledCode } from './compiled.ts'
@@ -134,6 +135,8 @@ class Run {
   async finish (): Promise<number> {
     const listener = (signal: NodeJS.Signals) => { this.#receive(signal) }
     for (const signal of STOP_SIGNALS) process.on(signal, listener)
+    // To any one that is there: its log is that of them all.
+    const stopReading = readLines(this.#options.log, (line) => { this.#slots.some(({ slot }) => slot.pass(line)) })
     try {
       // Its modules load while the database starts.
       this.#firstWeb.fill()
@@ -144,6 +147,7 @@ class Run {
       return code
     } finally {
       await this.#shutDown()
+      stopReading()
       for (const signal of STOP_SIGNALS) process.off(signal, listener)
     }
   }
