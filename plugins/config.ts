@@ -1,6 +1,8 @@
 import { AssetsSchema } from './assets/config.ts'
 import { DevicesSchema } from './devices/config.ts'
+import { FeedsSchema } from './feeds/config.ts'
 import { ExcludeSchema, FilesystemSchema } from './library/config.ts'
+import { LogsSchema } from './logs/config.ts'
 import { MailSchema } from './mail/config.ts'
 import { OidcSchema } from './oidc/config.ts'
 import { PatchesSchema } from './patches/config.ts'
@@ -29,5 +31,7 @@ export const sections = {
   resources: ResourcesSchema,
   devices: DevicesSchema,
   patches: PatchesSchema,
+  feeds: FeedsSchema,
+  logs: LogsSchema,
   tasks: TasksSchema
 }

@@ -19,6 +19,7 @@ import { RomConversion } from './conversion/entities.ts'
 import devices from './devices/index.ts'
 import { Device, DevicePresence } from './devices/entities.ts'
 import exports from './exports/index.ts'
+import feeds from './feeds/index.ts'
 import firmware from './firmware/index.ts'
 import { Firmware } from './firmware/entities.ts'
 import heartbeat from './heartbeat/index.ts'
@@ -26,6 +27,8 @@ import installs from './installs/index.ts'
 import { InstallRequest } from './installs/entities.ts'
 import library from './library/index.ts'
 import { LibraryVersion } from './library/entities.ts'
+import logs from './logs/index.ts'
+import { LogLine } from './logs/entities.ts'
 import mail from './mail/index.ts'
 import { migrations } from './migrations.ts'
 import notes from './notes/index.ts'
@@ -74,13 +77,14 @@ export const features: AppOptions['features'] = {
     RomFile, RomMatch, RomRename, RomUser, Task, Notification, NotificationChannel, ChannelDelivery, DevicePresence,
     InstallRequest, Asset, AssetVersion, DeletedAccount, DeviceSync, SyncBase, SyncSession, PlaySession, ActivityEntry,
     CrashedFile, ProviderAccount, LibraryVersion, LibraryCount, Collection, CollectionRom, SmartCollection, Note,
-    RomConversion
+    RomConversion, LogLine
   ],
   migrations,
   checks: [requireOwnUploads],
   tags,
   plugins: [
     library,
+    logs,
     circuits,
     tasks,
     audit,
@@ -97,6 +101,7 @@ export const features: AppOptions['features'] = {
     collections,
     firmware,
     patches,
+    feeds,
     setup,
     settings,
     editing,
