@@ -9,6 +9,8 @@ import { ResourcesSchema } from './resources/config.ts'
 import { ScanSchema } from './scans/config.ts'
 import { EmulatorjsSchema, StreamingSchema } from './settings/config.ts'
 import { TasksSchema } from './tasks/config.ts'
+import { TrashSchema } from './trash/config.ts'
+import { UploadsSchema } from './uploads/config.ts'
 
 /** Those that follow `config.yml`: whoever keeps a value of them takes no notice of a change. */
 export const liveSections = {
@@ -29,5 +31,7 @@ export const sections = {
   resources: ResourcesSchema,
   devices: DevicesSchema,
   patches: PatchesSchema,
+  uploads: UploadsSchema,
+  trash: TrashSchema,
   tasks: TasksSchema
 }

@@ -14,6 +14,7 @@ import { ChannelDelivery, NotificationChannel } from './channels/entities.ts'
 import circuits from './circuits/index.ts'
 import collections from './collections/index.ts'
 import { Collection, CollectionRom, SmartCollection } from './collections/entities.ts'
+import deletion from './deletion/index.ts'
 import devices from './devices/index.ts'
 import { Device, DevicePresence } from './devices/entities.ts'
 import exports from './exports/index.ts'
@@ -59,6 +60,9 @@ import tasks from './tasks/index.ts'
 import { Task } from './tasks/entities.ts'
 import tokens from './tokens/index.ts'
 import { ClientToken, DeviceAuthorization, PairingCode } from './tokens/entities.ts'
+import trash from './trash/index.ts'
+import uploads from './uploads/index.ts'
+import { RomUpload, RomUploadChunk } from './uploads/entities.ts'
 import users from './users/index.ts'
 import { ProviderAccount, User } from './users/entities.ts'
 import watcher from './watcher/index.ts'
@@ -71,7 +75,8 @@ export const features: AppOptions['features'] = {
     ClientToken, PairingCode, DeviceAuthorization, AuditEvent, Platform, FormerPlatform, Firmware, Rom, FormerRom,
     RomFile, RomMatch, RomRename, RomUser, Task, Notification, NotificationChannel, ChannelDelivery, DevicePresence,
     InstallRequest, Asset, AssetVersion, DeletedAccount, DeviceSync, SyncBase, SyncSession, PlaySession, ActivityEntry,
-    CrashedFile, ProviderAccount, LibraryVersion, LibraryCount, Collection, CollectionRom, SmartCollection, Note
+    CrashedFile, ProviderAccount, LibraryVersion, LibraryCount, Collection, CollectionRom, SmartCollection, Note,
+    RomUpload, RomUploadChunk
   ],
   migrations,
   checks: [requireOwnUploads],
@@ -97,7 +102,6 @@ export const features: AppOptions['features'] = {
     setup,
     settings,
     editing,
-    romFiles,
     notes,
     search,
     heartbeat,
@@ -111,6 +115,10 @@ export const features: AppOptions['features'] = {
     installs,
     scans,
     plugins,
+    trash,
+    romFiles,
+    deletion,
+    uploads,
     watcher,
     exports,
     web
