@@ -14,8 +14,11 @@ export interface DoomedRom {
 }
 
 /** Those of some ids that are there and visible, by id. */
-export async function selectDoomed (em: EntityManager, viewer: Viewer, ids: readonly number[]): Promise<Map<number, DoomedRom>> {
-  const { rows } = await sql<DoomedRom>`select r.id, r.platform_id, p.fs_slug as platform_fs_slug, r.fs_path, r.fs_name, r.is_folder
+export async function selectDoomed (
+  em: EntityManager, viewer: Viewer, ids: readonly number[]
+): Promise<Map<number, DoomedRom>> {
+  const { rows } = await sql<DoomedRom>`select r.id, r.platform_id, p.fs_slug as platform_fs_slug, r.fs_path,
+      r.fs_name, r.is_folder
     from roms r join platforms p on p.id = r.platform_id
     where r.id = any(${ids}::int[]) and ${isRomVisible(viewer)}`.execute(em.getKysely())
   return new Map(rows.map((row) => [row.id, row]))

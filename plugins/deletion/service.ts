@@ -19,11 +19,13 @@ const BATCH = 100
 const GONE = new Set(['ENOENT', 'ENOTDIR'])
 
 /** Why something stays, in words; null when it was gone already. */
-const reasonOf = (err: unknown): string | null => GONE.has(errorCode(err)) ? null : err instanceof PathRefusedError ? err.message : adviceOf(err)
-
-function inBatches<T> (items: readonly T[]): T[][] {
-  return Array.from({ length: Math.ceil(items.length / BATCH) }, (_none, index) => items.slice(index * BATCH, (index + 1) * BATCH))
+function reasonOf (err: unknown): string | null {
+  if (GONE.has(errorCode(err))) return null
+  return err instanceof PathRefusedError ? err.message : adviceOf(err)
 }
+
+const inBatches = (ids: readonly number[]): number[][] =>
+  Array.from({ length: Math.ceil(ids.length / BATCH) }, (_none, index) => ids.slice(index * BATCH, (index + 1) * BATCH))
 
 /** What became of the ROMs of one call. */
 interface Outcome { failed: Map<number, string>, gone: DoomedRom[] }
@@ -33,9 +35,9 @@ export function createDeletion (app: FastifyInstance, config: Config) {
   const artwork = createArtworkFolders(config.data_dir)
 
   /** @returns why the files stay; null when they are out of the library */
-  async function takeFiles (disposal: Disposal, { fs_path: path, fs_name: name, platform_fs_slug: slug }: DoomedRom): Promise<string | null> {
+  async function takeFiles (disposal: Disposal, rom: DoomedRom): Promise<string | null> {
     try {
-      await disposal.take({ file_path: path, file_name: name, fs_path: path, platform_fs_slug: slug })
+      await disposal.take({ ...rom, file_path: rom.fs_path, file_name: rom.fs_name })
       return null
     } catch (err) {
       return reasonOf(err)
@@ -54,7 +56,8 @@ export function createDeletion (app: FastifyInstance, config: Config) {
   async function deleteBatch (
     em: EntityManager, caller: Caller, ids: readonly number[], withFiles: ReadonlySet<number>, disposal: Disposal
   ): Promise<Outcome> {
-    const [roms, audiences] = await Promise.all([selectDoomed(em, caller, ids), app.permissions.listAudiences([...ids])])
+    const roms = await selectDoomed(em, caller, ids)
+    const audiences = await app.permissions.listAudiences(ids)
     const outcome: Outcome = { failed: new Map(), gone: [] }
     for (const id of ids) {
       const rom = roms.get(id)
@@ -86,7 +89,9 @@ export function createDeletion (app: FastifyInstance, config: Config) {
         for (const [id, error] of outcome.failed) failed.set(id, error)
       }
       await disposal.finish()
-      return { successful_items: ids.length - failed.size, failed_ids: [...failed.keys()], errors: [...failed.values()] }
+      return {
+        successful_items: ids.length - failed.size, failed_ids: [...failed.keys()], errors: [...failed.values()]
+      }
     }
   }
 }

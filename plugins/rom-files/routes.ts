@@ -10,7 +10,6 @@ const tags = ['roms']
 const writes = { scopes: ['roms.write'] as const }
 const FileParams = Type.Object({ id: idOf('a ROM'), file_id: idOf('a file of a ROM') })
 const ADDED = { 201: Type.Null(), 400: ErrorSchema, 404: ErrorSchema, 409: ErrorSchema, 507: ErrorSchema }
-/** The routes that people have always deleted by need no grant beside the scope. */
 const deletes = { ...writes, audit: 'rom_file.deleted' as const }
 const AnyFileParams = Type.Object({ rom_id: idOf('a ROM'), file_id: idOf('a file of a ROM') })
 const REMOVED = { 200: Type.Null(), 404: ErrorSchema, 409: ErrorSchema }

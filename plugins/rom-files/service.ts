@@ -77,9 +77,13 @@ export function createRomFiles (app: FastifyInstance, config: Config) {
   /** A file that is gone from the disk already is none the less. */
   async function removeFile (rom: Target, file: FoundFile, isPermanent: boolean): Promise<void> {
     const disposal = app.trash.open(isPermanent)
-    await inLibrary(() => disposal.take({ ...file, fs_path: rom.fs_path, platform_fs_slug: rom.platform_fs_slug }).catch((err: unknown) => {
-      if (!['ENOENT', 'ENOTDIR'].includes(errorCode(err))) throw err
-    }))
+    await inLibrary(async () => {
+      try {
+        await disposal.take({ ...rom, ...file })
+      } catch (err) {
+        if (!['ENOENT', 'ENOTDIR'].includes(errorCode(err))) throw err
+      }
+    })
     await deleteFile(app.pg, rom.id, file)
     await disposal.finish()
     const cover = file.track_meta?.cover_path ?? null
@@ -120,7 +124,9 @@ export function createRomFiles (app: FastifyInstance, config: Config) {
      *
      * @throws ApiError NOT_FOUND unless it is the ROM's
      */
-    async removeAny (em: EntityManager, caller: Caller, id: number, fileId: number, isPermanent: boolean): Promise<void> {
+    async removeAny (
+      em: EntityManager, caller: Caller, id: number, fileId: number, isPermanent: boolean
+    ): Promise<void> {
       const rom = await find(em, caller, id)
       const file = await findFile(em, rom, fileId, null, 'File not found')
       await removeFile(rom, file, isPermanent)

@@ -84,7 +84,9 @@ export async function agreeOnChunkSize (em: EntityManager, id: string, size: num
 }
 
 /** Notes that a chunk is there. @returns how many are */
-export async function upsertChunk (em: EntityManager, id: string, { number, size, is_apart: isApart }: Chunk): Promise<number> {
+export async function upsertChunk (
+  em: EntityManager, id: string, { number, size, is_apart: isApart }: Chunk
+): Promise<number> {
   const { rows } = await sql<{ received: number }>`with put as (
       insert into rom_upload_chunks (upload_id, number, size, is_apart) values (${id}, ${number}, ${size}, ${isApart})
       on conflict (upload_id, number) do update set size = excluded.size, is_apart = excluded.is_apart returning 1

@@ -22,11 +22,12 @@ import {
 } from './rows.ts'
 import type { Start, UploadView } from './schemas.ts'
 import { isSettled, nameTaken, settleFile } from './settle.ts'
-import { createStaging, placeOf } from './staging.ts'
+import { type Look, type Staging, createStaging, placeOf } from './staging.ts'
 import { toUploadView } from './views.ts'
 
 const CHUNK_MAX_BYTES = 64 * 1024 ** 2
 
+const pathOf = ({ fs_path: path, file_name: name }: Upload) => `${path}/${name}`
 const unknownUpload = () => notFound('Upload session not found or expired')
 
 /** How much a request says that it brings; null when it does not say. */
@@ -50,7 +51,8 @@ function missingOf ({ total_chunks: count }: Upload, chunks: readonly Chunk[]): 
 }
 
 export function createUploads (app: FastifyInstance, config: Config) {
-  const { library_dir: libraryDir, uploads: { max_bytes: maxBytes, quota_bytes: quotaBytes, max_open: maxOpen } } = config
+  const { library_dir: libraryDir } = config
+  const { max_bytes: maxBytes, quota_bytes: quotaBytes, max_open: maxOpen } = config.uploads
   const places = createPlaces(app, libraryDir)
   const romTooLarge = (bytes: number | string) => tooLarge(bytes, maxBytes, 'Raise MAX_ROM_UPLOAD_SIZE_BYTES to send more')
 
@@ -85,8 +87,8 @@ export function createUploads (app: FastifyInstance, config: Config) {
     await requireFreeSpace(join(libraryDir, path), awaited + size)
   }
 
-  /** Writes the body of a request. @returns whether it lies in the upload's own file */
-  async function write (request: FastifyRequest, upload: Upload, number: number, look: (piece: Buffer) => void): Promise<boolean> {
+  /** Writes the body of a request. @returns whether it has a file of its own, apart from the upload's */
+  async function write (request: FastifyRequest, upload: Upload, number: number, look: Look): Promise<boolean> {
     const size = announcedBytes(request)
     const content = request.body instanceof Readable ? request.body : Readable.from([])
     const isLast = number === upload.total_chunks - 1
@@ -100,11 +102,13 @@ export function createUploads (app: FastifyInstance, config: Config) {
   }
 
   /** Whether an earlier call came to no end after the file had its name. */
-  async function isDone (target: string, staged: readonly string[], upload: Upload, chunks: readonly Chunk[]): Promise<boolean> {
-    if (await isSettled(staged, target)) return true
-    // A disk without hard links moved it there.
-    const isMoved = chunks.some(({ is_apart: isApart }) => !isApart) && !await isPresent(staged[0] ?? '')
-    return isMoved && await isPresent(target) && (await stat(target)).size === upload.total_size
+  async function isDone (
+    target: string, { whole, joined }: Staging, { total_size: size }: Upload, chunks: readonly Chunk[]
+  ): Promise<boolean> {
+    if (await isSettled([whole, joined], target)) return true
+    // Where the disk has no hard links, it was moved.
+    const isMoved = chunks.some(({ is_apart: isApart }) => !isApart) && !await isPresent(whole)
+    return isMoved && await isPresent(target) && (await stat(target)).size === size
   }
 
   /** Puts a complete upload in its place in the library. */
@@ -113,7 +117,7 @@ export function createUploads (app: FastifyInstance, config: Config) {
     const folder = await places.open(path)
     const staging = createStaging(folder, id)
     const target = join(folder, name)
-    if (!await isDone(target, staging.results, upload, chunks)) {
+    if (!await isDone(target, staging, upload, chunks)) {
       if (await isPresent(target)) throw nameTaken(name)
       await settleFile(await staging.assemble(upload, chunks), target)
     }
@@ -137,7 +141,7 @@ export function createUploads (app: FastifyInstance, config: Config) {
       throw badRequest(`The chunks have ${size} bytes together, not ${upload.total_size}; start the upload again`)
     }
     try {
-      await refusing(`${upload.fs_path}/${upload.file_name}`, () => assemble(em, upload, chunks))
+      await refusing(pathOf(upload), () => assemble(em, upload, chunks))
     } catch (err) {
       if (errorCode(err) !== 'ENOENT') throw err
       await discard(em, upload)
@@ -163,7 +167,13 @@ export function createUploads (app: FastifyInstance, config: Config) {
       await checkRoom(em, caller.id, path, size)
       const id = randomUUID()
       await insertUpload(em, {
-        id, user_id: caller.id, platform_id: platform.id, fs_path: path, file_name: name, total_size: size, total_chunks: count
+        id,
+        user_id: caller.id,
+        platform_id: platform.id,
+        fs_path: path,
+        file_name: name,
+        total_size: size,
+        total_chunks: count
       })
       return { upload_id: id }
     },
@@ -184,11 +194,12 @@ export function createUploads (app: FastifyInstance, config: Config) {
       if (announced > CHUNK_MAX_BYTES) throw chunkTooLarge(announced)
       const check = createCheck(digest)
       let size = 0
-      const isApart = await refusing(`${upload.fs_path}/${upload.file_name}`, () => write(request, upload, number, (piece) => {
+      const look = (piece: Buffer) => {
         size += piece.length
         if (size > CHUNK_MAX_BYTES) throw chunkTooLarge(`more than ${CHUNK_MAX_BYTES}`)
         check.update(piece)
-      })).catch((err: unknown) => {
+      }
+      const isApart = await refusing(pathOf(upload), () => write(request, upload, number, look)).catch((err: unknown) => {
         if (!isCutOff(err)) throw err
         throw badRequest(`Chunk ${number} broke off after ${size} bytes; send it again`)
       })
@@ -210,8 +221,8 @@ export function createUploads (app: FastifyInstance, config: Config) {
     /**
      * Puts the chunks together as a file of the library, and has it scanned.
      *
-     * @throws ApiError BAD_REQUEST while chunks are missing, and for good when they are not what was announced · CONFLICT
-     * when the name was taken meanwhile, or somebody is at it already · NOT_FOUND · FORBIDDEN
+     * @throws ApiError BAD_REQUEST while chunks are missing, and for good when they are not what was announced ·
+     * CONFLICT when the name was taken meanwhile, or somebody is at it already · NOT_FOUND · FORBIDDEN
      */
     async complete (em: EntityManager, caller: Caller, given: string): Promise<void> {
       const upload = await find(em, caller, given)

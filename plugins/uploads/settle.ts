@@ -26,8 +26,8 @@ export async function isSettled (staged: readonly string[], target: string): Pro
 }
 
 /**
- * Gives a file its name in the library; its staged name may stay beside it. Where the disk has hard links nothing is ever replaced, whoever comes at the same
- * moment; elsewhere the name is looked at first.
+ * Gives a file its name in the library; its staged name may stay beside it. Where the disk has hard links nothing is
+ * ever replaced, whoever comes at the same moment; elsewhere the name is looked at first.
  *
  * @throws ApiError CONFLICT when the name is taken
  */

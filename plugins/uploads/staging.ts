@@ -21,8 +21,8 @@ const COPIED_BYTES = 1024 ** 2
 const STAGED = /^\.([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:\.[\w.-]+)?\.part$/
 
 /**
- * Where a chunk lies in the file of its upload if all chunks but the last are of one size, as clients cut them. Null for
- * one that does not fit in with that: it is kept apart, and nothing but its number says what it follows.
+ * Where a chunk lies in the file of its upload if all chunks but the last are of one size, as clients cut them. Null
+ * for one that does not fit in with that: it is kept apart, and nothing but its number says what it follows.
  */
 export function placeOf (
   { total_size: total, total_chunks: count, chunk_size: each }: Cut, number: number, size: number
@@ -32,6 +32,19 @@ export function placeOf (
   const start = number * (each ?? 0)
   if (isLast) return start + size === total ? start : null
   return size === each && start + size < total ? start : null
+}
+
+/** A chunk, where it lies in the file of the upload unless it is apart, and where it belongs. */
+interface Placed { chunk: Chunk, lies: number, at: number }
+
+/** @param each the size that those have which are not apart */
+function placeAll (chunks: readonly Chunk[], each: number): Placed[] {
+  let end = 0
+  return chunks.map((chunk) => {
+    const at = end
+    end += chunk.size
+    return { chunk, lies: chunk.number * each, at }
+  })
 }
 
 async function writeAll (target: FileHandle, bytes: Buffer, at: number): Promise<void> {
@@ -60,14 +73,18 @@ export function createStaging (folder: string, id: string) {
     await pipeline(seen, handle.createWriteStream({ start, flush: true }))
   }
 
-  /** @throws ApiError CONFLICT when the chunk is not what it was */
-  async function copy (target: FileHandle, { number, is_apart: isApart, size }: Chunk, lies: number, at: number): Promise<void> {
+  /**
+   * @param lies where the chunk begins in the file that it is in
+   * @throws ApiError CONFLICT when it is not what it was
+   */
+  async function copy (
+    target: FileHandle, { number, is_apart: isApart, size }: Chunk, lies: number, at: number
+  ): Promise<void> {
     const source = await open(isApart ? apart(number) : whole, READ)
-    const from = isApart ? 0 : lies
     const buffer = Buffer.allocUnsafe(Math.min(COPIED_BYTES, size))
     try {
       for (let done = 0; done < size;) {
-        const { bytesRead } = await source.read(buffer, 0, Math.min(buffer.length, size - done), from + done)
+        const { bytesRead } = await source.read(buffer, 0, Math.min(buffer.length, size - done), lies + done)
         if (bytesRead === 0) throw conflict(`Chunk ${number} was sent again meanwhile; complete the upload once more`)
         await writeAll(target, buffer.subarray(0, bytesRead), at + done)
         done += bytesRead
@@ -77,15 +94,11 @@ export function createStaging (folder: string, id: string) {
     }
   }
 
-  /** Writes chunks to a file in the order that they have. @param lies where one lies in the file of the upload */
-  async function copyAll (path: string, chunks: readonly Chunk[], lies: (chunk: Chunk) => number, isWanted: (chunk: Chunk) => boolean) {
+  /** Writes what is given of chunks to its place in a file. */
+  async function copyAll (path: string, placed: readonly Placed[]): Promise<void> {
     const target = await open(path, WRITE, MODE)
     try {
-      let at = 0
-      for (const chunk of chunks) {
-        if (isWanted(chunk)) await copy(target, chunk, lies(chunk), at)
-        at += chunk.size
-      }
+      for (const { chunk, lies, at } of placed) await copy(target, chunk, chunk.is_apart ? 0 : lies, at)
       await target.sync()
     } finally {
       await target.close()
@@ -93,8 +106,9 @@ export function createStaging (folder: string, id: string) {
   }
 
   return {
-    /** What may have its name in the library already. */
-    results: [whole, joined],
+    /** Two paths of what is whole in the end: where chunks lie at their place, and where others are joined. */
+    whole,
+    joined,
 
     /** Writes a chunk to its place in the file of the upload. */
     writeInPlace: (start: number, content: Readable, look: Look): Promise<void> => write(whole, start, content, look),
@@ -117,21 +131,15 @@ export function createStaging (folder: string, id: string) {
      * @returns the path of the file that is whole
      */
     async assemble ({ chunk_size: each, total_size: total }: Cut, chunks: readonly Chunk[]): Promise<string> {
-      const lies = ({ number }: Chunk) => number * (each ?? 0)
-      let at = 0
-      const isLaidOut = chunks.every((chunk) => {
-        const isInPlace = chunk.is_apart || lies(chunk) === at
-        at += chunk.size
-        return isInPlace
-      })
-      if (isLaidOut) {
-        const strays = chunks.filter((chunk) => chunk.is_apart)
-        if (strays.length > 0) await copyAll(whole, chunks, lies, (chunk) => chunk.is_apart)
+      const placed = placeAll(chunks, each ?? 0)
+      if (placed.every(({ chunk, lies, at }) => chunk.is_apart || lies === at)) {
+        const strays = placed.filter(({ chunk }) => chunk.is_apart)
+        if (strays.length > 0) await copyAll(whole, strays)
         return whole
       }
       await rm(joined, { force: true })
       await requireFreeSpace(folder, total)
-      await copyAll(joined, chunks, lies, () => true)
+      await copyAll(joined, placed)
       return joined
     },
 
@@ -142,3 +150,4 @@ export function createStaging (folder: string, id: string) {
     }
   }
 }
+export type Staging = ReturnType<typeof createStaging>

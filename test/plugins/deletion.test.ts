@@ -151,7 +151,7 @@ t.test('an open page hears which ROMs are gone', async (t) => {
   t.same(await heard, { ids: [one] })
 })
 
-interface Detail { files: { id: number, file_name: string }[], missing_from_fs: boolean, fs_size_bytes: number, sha1_hash: string, has_multiple_files: boolean }
+interface Detail { files: { id: number, file_name: string }[], sha1_hash: string }
 const detail = async (id: number) => (await call('GET', `/api/roms/${id}`)).json<Detail>()
 
 t.test('a single file of a ROM is deleted, and the ROM is what is left of it', async (t) => {

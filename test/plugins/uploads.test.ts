@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { link, mkdtemp, readFile, readdir, rm, symlink, utimes, writeFile } from 'node:fs/promises'
-import { request as sendRequest } from 'node:http'
+import { type IncomingMessage, request as sendRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -34,15 +34,17 @@ const platform = async (slug = 'snes') =>
 const path = (...names: string[]) => join(libraryDir, 'roms', 'snes', ...names)
 const latin = (text: string) => Buffer.from(text).toString('latin1')
 
-interface Answer { status: number, body: { detail?: unknown, upload_id?: string, received_chunks?: number[] } & Record<string, unknown> }
+interface Answer { status: number, body: { detail?: unknown, upload_id?: string } & Record<string, unknown> }
 async function call (method: string, route: string, headers: Record<string, string>, body?: Buffer): Promise<Answer> {
-  const init = { method, headers: { ...admin, ...headers }, ...(body === undefined ? {} : { body: new Uint8Array(body) }) }
-  const answer = await fetch(`${base()}/api/roms${route}`, init)
+  const sent = body === undefined ? {} : { body: new Uint8Array(body) }
+  const answer = await fetch(`${base()}/api/roms${route}`, { method, headers: { ...admin, ...headers }, ...sent })
   const text = await answer.text()
   return { status: answer.status, body: text === '' ? {} : JSON.parse(text) as Answer['body'] }
 }
 
-async function startUpload (name: string, size: number, chunks: number, more: Record<string, string> = {}): Promise<Answer> {
+async function startUpload (
+  name: string, size: number, chunks: number, more: Record<string, string> = {}
+): Promise<Answer> {
   return await call('POST', '/upload/start', {
     'x-upload-platform': String(await platform()),
     'x-upload-filename': latin(name),
@@ -68,7 +70,7 @@ function content (size: number): Buffer {
   return bytes
 }
 const cut = (bytes: Buffer, size: number) =>
-  Array.from({ length: Math.ceil(bytes.length / size) }, (_none, index) => bytes.subarray(index * size, (index + 1) * size))
+  Array.from({ length: Math.ceil(bytes.length / size) }, (_none, i) => bytes.subarray(i * size, (i + 1) * size))
 const sha1 = (bytes: Buffer) => createHash('sha1').update(bytes).digest('hex')
 const scanned = (name: string) => until(async () => (await roms('snes')).find((rom) => rom.fs_name === name && rom.sha1_hash !== ''), `the ROM ${name}`)
 const staged = async () => (await readdir(path())).filter((name) => name.endsWith('.part'))
@@ -176,7 +178,8 @@ t.test('a chunk whose bytes are not what its digest says is asked for again', as
 })
 
 t.test('what cannot become a ROM is refused before a byte of it is sent', async (t) => {
-  const status = async (name: string, more: Record<string, string> = {}) => (await startUpload(name, 10, 2, more)).status
+  const status = async (...more: [name: string, headers?: Record<string, string>]) =>
+    (await startUpload(more[0], 10, 2, more[1])).status
   const names = ['../up.sfc', '..', '.', '', 'a/b.sfc', 'a\\b.sfc', '/etc/passwd', 'C:x.sfc', `${'x'.repeat(253)}.sfc`, 'new\u0085line.sfc', 'half.part', 'gamelist.xml']
   for (const name of names) t.equal(await status(name), 400, name)
   t.match(await startUpload('First.sfc', 10, 2), { status: 400, body: { detail: 'File First.sfc already exists' } })
@@ -218,7 +221,13 @@ t.test('a chunk that does not belong to the upload is refused', async (t) => {
   t.match(await send(id, 2, content(5)), { status: 400, body: { detail: /no chunk 2/ } })
   t.equal((await send(id, -1, content(5))).status, 422)
   t.equal((await send(id, 0, Buffer.alloc(0))).status, 400)
-  t.equal((await send(id, 0, Buffer.alloc(64 * 1024 ** 2 + 1))).status, 413)
+  const large = sendRequest(`${base()}/api/roms/upload/${id}`, {
+    method: 'PUT', headers: { ...admin, 'x-chunk-index': '0', 'content-length': String(64 * 1024 ** 2 + 1) }
+  })
+  large.on('error', () => { /* given up by this test */ }).flushHeaders()
+  const [answer] = await once(large, 'response') as [IncomingMessage]
+  t.equal(answer.statusCode, 413)
+  large.destroy()
   const [{ id: user } = { id: 0 }] = await sql<{ id: number }>("select id from users where username = 'zoe'")
   await sql('update rom_uploads set user_id = $2 where id = $1', [id, user])
   t.equal((await send(id, 0, content(5))).status, 403)

@@ -25,7 +25,8 @@ export async function scanEntries (
   progress.add({ total_platforms: rows.length, total_roms: rows.length * names.length })
   for (const row of rows) {
     signal.throwIfAborted()
-    const platform = toScannedPlatform(row, app.platforms.facts(row, config.system), romsPath(library.structure, row.fs_slug))
+    const facts = app.platforms.facts(row, config.system)
+    const platform = toScannedPlatform(row, facts, romsPath(library.structure, row.fs_slug))
     progress.platform(platform.name)
     progress.add({ scanned_platforms: 1 })
     try {
