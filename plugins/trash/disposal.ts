@@ -3,7 +3,7 @@ import { lstat, mkdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { TRASH_FOLDER } from '../library/exclusions.ts'
-import { type StoredFile, resolveStoredFile } from '../roms/stored-files.ts'
+import { type StoredFile, resolveStoredFile } from '../roms/downloads/stored-files.ts'
 
 /** When its content was deleted, in UTC, and something that tells it from others of that second. */
 const ENTRY = /^(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)-[0-9a-f]{8}$/

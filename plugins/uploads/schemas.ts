@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { DateTime, ID_MAX, Id } from '../../core/typebox.ts'
+import { DateTime, ID_MAX } from '../../core/typebox.ts'
 
 /** The most parts that an upload may be cut into: 64 GiB of the smallest ones that apps send. */
 export const CHUNKS_MAX = 100_000
@@ -27,18 +27,18 @@ export const ChunkHeaders = Type.Object({
   }))
 })
 
-export const UploadParams = Type.Object({ upload_id: Type.String() })
-export const StartedSchema = Type.Object({ upload_id: Type.String({ format: 'uuid' }) })
+export const UploadParams = Type.Object({ upload_id: Type.String({ description: 'Id of an upload' }) })
+export const StartedSchema = Type.Object({ upload_id: Type.String({ format: 'uuid' }) }, { title: 'RomUploadStarted' })
 export const ReceivedSchema = Type.Object({
   received: Type.Integer({ description: 'How many chunks are there' }), total: Type.Integer()
-})
+}, { title: 'RomUploadProgress' })
 export const UploadSchema = Type.Object({
   upload_id: Type.String({ format: 'uuid' }),
-  platform_id: Id,
+  platform_id: Type.Integer(),
   file_name: Type.String(),
   total_size: Type.Integer(),
   total_chunks: Type.Integer(),
   received_chunks: Type.Array(Type.Integer(), { description: 'The chunks that are there whole, and need not be sent again' }),
   expires_at: DateTime
-})
+}, { title: 'RomUpload' })
 export type UploadView = Static<typeof UploadSchema>

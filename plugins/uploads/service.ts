@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { rm, stat } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import type { EntityManager } from '@mikro-orm/postgresql'
@@ -9,20 +9,20 @@ import type { Config } from '../../core/config/config.ts'
 import { ApiError, badRequest, conflict, forbidden, notFound } from '../../core/errors.ts'
 import { requireFreeSpace } from '../../core/files/free-space.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
-import { isPresent } from '../../core/files/safe-path.ts'
 import { readUuid } from '../../core/web/reference.ts'
 import { refusing } from '../library/writing.ts'
 import type { Viewer } from '../platforms/visibility.ts'
 import { givenNameOf, isCutOff, receive } from '../rom-files/upload.ts'
+import { UploadLostError, checkWhole, settleUpload } from './complete.ts'
 import { createCheck } from './content-digest.ts'
 import { createPlaces } from './place.ts'
 import {
-  type Chunk, type Upload, type UploadPlatform, agreeOnChunkSize, claimUpload, deleteChunk, deleteUpload, insertUpload,
+  type Upload, type UploadPlatform, agreeOnChunkSize, claimUpload, deleteChunk, deleteUpload, insertUpload,
   measureOpen, releaseUpload, selectChunks, selectPlatform, selectUpload, upsertChunk
 } from './rows.ts'
 import type { Start, UploadView } from './schemas.ts'
-import { isSettled, nameTaken, settleFile } from './settle.ts'
-import { type Look, type Staging, createStaging, placeOf } from './staging.ts'
+import { settleFile } from './settle.ts'
+import { type Look, createStaging, placeOf } from './staging.ts'
 import { toUploadView } from './views.ts'
 
 const CHUNK_MAX_BYTES = 64 * 1024 ** 2
@@ -43,12 +43,6 @@ function announcedBytes ({ headers }: FastifyRequest): number | null {
 const tooLarge = (bytes: number | string, max: number, remedy: string) =>
   new ApiError('TOO_LARGE', `The upload has ${bytes} bytes; ${max} are allowed. ${remedy}`)
 const chunkTooLarge = (bytes: number | string) => tooLarge(bytes, CHUNK_MAX_BYTES, 'Send smaller chunks')
-
-/** Numbers that are not among those of chunks. */
-function missingOf ({ total_chunks: count }: Upload, chunks: readonly Chunk[]): number[] {
-  const there = new Set(chunks.map(({ number }) => number))
-  return Array.from({ length: count }, (_none, number) => number).filter((number) => !there.has(number))
-}
 
 export function createUploads (app: FastifyInstance, config: Config) {
   const { library_dir: libraryDir } = config
@@ -101,31 +95,6 @@ export function createUploads (app: FastifyInstance, config: Config) {
     return start === null
   }
 
-  /** Whether an earlier call came to no end after the file had its name. */
-  async function isDone (
-    target: string, { whole, joined }: Staging, { total_size: size }: Upload, chunks: readonly Chunk[]
-  ): Promise<boolean> {
-    if (await isSettled([whole, joined], target)) return true
-    // Where the disk has no hard links, it was moved.
-    const isMoved = chunks.some(({ is_apart: isApart }) => !isApart) && !await isPresent(whole)
-    return isMoved && await isPresent(target) && (await stat(target)).size === size
-  }
-
-  /** Puts a complete upload in its place in the library. */
-  async function assemble (em: EntityManager, upload: Upload, chunks: readonly Chunk[]): Promise<void> {
-    const { id, fs_path: path, file_name: name } = upload
-    const folder = await places.open(path)
-    const staging = createStaging(folder, id)
-    const target = join(folder, name)
-    if (!await isDone(target, staging, upload, chunks)) {
-      if (await isPresent(target)) throw nameTaken(name)
-      await settleFile(await staging.assemble(upload, chunks), target)
-    }
-    await app.scans.takeIn(upload.platform_id, [name], upload.user_id)
-    await deleteUpload(em, id)
-    await staging.discard()
-  }
-
   async function discard (em: EntityManager, { id, fs_path: path }: Upload): Promise<void> {
     await deleteUpload(em, id)
     await createStaging(join(libraryDir, path), id).discard()
@@ -133,20 +102,14 @@ export function createUploads (app: FastifyInstance, config: Config) {
 
   async function complete (em: EntityManager, upload: Upload): Promise<void> {
     const chunks = await selectChunks(em, upload.id)
-    const missing = missingOf(upload, chunks)
-    if (missing.length > 0) throw badRequest(`Missing chunks: [${missing.join(', ')}]`)
-    const size = chunks.reduce((sum, chunk) => sum + chunk.size, 0)
-    if (size !== upload.total_size) {
-      await discard(em, upload)
-      throw badRequest(`The chunks have ${size} bytes together, not ${upload.total_size}; start the upload again`)
-    }
-    try {
-      await refusing(pathOf(upload), () => assemble(em, upload, chunks))
-    } catch (err) {
-      if (errorCode(err) !== 'ENOENT') throw err
-      await discard(em, upload)
-      throw unknownUpload()
-    }
+    checkWhole(upload, chunks)
+    const folder = await places.open(upload.fs_path)
+    const staging = createStaging(folder, upload.id)
+    await settleUpload(staging, join(folder, upload.file_name), upload, chunks)
+    // From here on it is a file of the library: whoever is asked again finds it there.
+    await app.scans.takeIn(upload.platform_id, [upload.file_name], upload.user_id)
+    await deleteUpload(em, upload.id)
+    await staging.discard()
   }
 
   return {
@@ -199,7 +162,8 @@ export function createUploads (app: FastifyInstance, config: Config) {
         if (size > CHUNK_MAX_BYTES) throw chunkTooLarge(`more than ${CHUNK_MAX_BYTES}`)
         check.update(piece)
       }
-      const isApart = await refusing(pathOf(upload), () => write(request, upload, number, look)).catch((err: unknown) => {
+      const writing = refusing(pathOf(upload), () => write(request, upload, number, look))
+      const isApart = await writing.catch((err: unknown) => {
         if (!isCutOff(err)) throw err
         throw badRequest(`Chunk ${number} broke off after ${size} bytes; send it again`)
       })
@@ -230,7 +194,12 @@ export function createUploads (app: FastifyInstance, config: Config) {
         throw conflict('This upload is being put together already')
       }
       try {
-        await complete(em, upload)
+        await refusing(pathOf(upload), () => complete(em, upload))
+      } catch (err) {
+        // Nothing makes it whole any more.
+        if (!(err instanceof UploadLostError) && errorCode(err) !== 'ENOENT') throw err
+        await discard(em, upload)
+        throw err instanceof UploadLostError ? badRequest(err.message) : unknownUpload()
       } finally {
         await releaseUpload(em, upload.id)
       }

@@ -133,7 +133,8 @@ t.test('whatever is killed while ROMs are uploaded and deleted, no file is lost'
 
   for (const [name, sum] of uploaded) t.equal(sha1(await readFile(join(roms, name))), sum, name)
   const entries = await readdir(join(libraryDir, '.svc-trash'), { recursive: true, withFileTypes: true })
-  const trash = new Map(entries.filter((entry) => entry.isFile()).map((entry) => [entry.name, join(entry.parentPath, entry.name)]))
+  const trash = new Map(entries.filter((entry) => entry.isFile())
+    .map((entry) => [entry.name, join(entry.parentPath, entry.name)]))
   const there = new Set(await readdir(roms))
   for (const [name, bytes] of olds) {
     t.not(there.has(name), trash.has(name), `${name} is in the library or in the trash`)
