@@ -4,10 +4,10 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../core/access/auth.ts'
 import type { Config } from '../../core/config/config.ts'
+import { ApiError } from '../../core/errors.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
-import { PathRefusedError } from '../../core/files/safe-path.ts'
 import type { BulkResult } from '../firmware/schemas.ts'
-import { adviceOf } from '../library/directory.ts'
+import { toRefusal } from '../library/writing.ts'
 import { createArtworkFolders } from '../scans/artwork/folders.ts'
 import type { Disposal } from '../trash/disposal.ts'
 import { announceDeleted } from './events.ts'
@@ -16,12 +16,13 @@ import type { DeleteRoms } from './schemas.ts'
 
 /** So many files are moved until their rows go: what is cut short is at most so much behind. */
 const BATCH = 100
-const GONE = new Set(['ENOENT', 'ENOTDIR'])
 
-/** Why something stays, in words; null when it was gone already. */
-function reasonOf (err: unknown): string | null {
-  if (GONE.has(errorCode(err))) return null
-  return err instanceof PathRefusedError ? err.message : adviceOf(err)
+/** Why the files of a ROM stay, in words that name no place of the machine. */
+function reasonOf (err: unknown, { fs_path: path, fs_name: name }: DoomedRom): string {
+  const refusal = toRefusal(err, `${path}/${name}`)
+  if (refusal instanceof ApiError) return refusal.message
+  if (errorCode(err) === '') throw err
+  return `'${path}/${name}' cannot be moved (${errorCode(err)}); look at its disk`
 }
 
 const inBatches = (ids: readonly number[]): number[][] =>
@@ -40,7 +41,7 @@ export function createDeletion (app: FastifyInstance, config: Config) {
       await disposal.take({ ...rom, file_path: rom.fs_path, file_name: rom.fs_name })
       return null
     } catch (err) {
-      return reasonOf(err)
+      return reasonOf(err, rom)
     }
   }
 

@@ -5,8 +5,8 @@ import { errorCode } from '../../core/files/fs-error.ts'
 import { PathRefusedError, resolveInside } from '../../core/files/safe-path.ts'
 import { LibraryUnreadableError, isFolder, reasonOf } from './directory.ts'
 
-/** What a disk does not take, with the remedy. */
-function toRefusal (err: unknown, path: string): unknown {
+/** What a disk does not take, with the remedy; any other error as it is. */
+export function toRefusal (err: unknown, path: string): unknown {
   switch (errorCode(err)) {
     case 'EACCES':
     case 'EPERM': return conflict(`The server may not write in '${path}'; let its user write there`)

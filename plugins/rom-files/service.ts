@@ -74,16 +74,9 @@ export function createRomFiles (app: FastifyInstance, config: Config) {
     return file
   }
 
-  /** A file that is gone from the disk already is none the less. */
   async function removeFile (rom: Target, file: FoundFile, isPermanent: boolean): Promise<void> {
     const disposal = app.trash.open(isPermanent)
-    await inLibrary(async () => {
-      try {
-        await disposal.take({ ...rom, ...file })
-      } catch (err) {
-        if (!['ENOENT', 'ENOTDIR'].includes(errorCode(err))) throw err
-      }
-    })
+    await inLibrary(() => disposal.take({ ...rom, ...file }))
     await deleteFile(app.pg, rom.id, file)
     await disposal.finish()
     const cover = file.track_meta?.cover_path ?? null

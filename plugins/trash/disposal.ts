@@ -1,12 +1,16 @@
 import { randomUUID } from 'node:crypto'
-import { lstat, mkdir, rename, rm } from 'node:fs/promises'
+import { mkdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { errorCode } from '../../core/files/fs-error.ts'
+import { isPresent } from '../../core/files/safe-path.ts'
 import { TRASH_FOLDER } from '../library/exclusions.ts'
 import { type StoredFile, resolveStoredFile } from '../roms/downloads/stored-files.ts'
 
 /** When its content was deleted, in UTC, and something that tells it from others of that second. */
 const ENTRY = /^(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)-[0-9a-f]{8}$/
+
+/** What is said of the library's own trash where a platform lies on a disk of its own. */
+const NOT_THERE = new Set(['EXDEV', 'EROFS', 'EACCES', 'EPERM'])
 
 const nameEntry = () => `${new Date().toISOString().slice(0, 19).replaceAll(':', '-')}-${randomUUID().slice(0, 8)}`
 
@@ -20,9 +24,9 @@ export function readEntry (name: string): number | null {
 /** What goes out of the library together: into one folder of the trash, each thing under its path in the library. */
 export interface Disposal {
   /**
-   * Takes a file or folder out of the library, in one step.
+   * Takes a file or folder out of the library, in one step. One that is gone already is none to take.
    *
-   * @throws the error of the file system, `ENOENT` when it is gone already; PathRefusedError
+   * @throws the error of the file system; PathRefusedError
    */
   take (file: StoredFile): Promise<void>
   /** Deletes what was taken, if nothing of it is to be kept. */
@@ -46,13 +50,12 @@ export function openDisposal (libraryDir: string, isKept: boolean): Disposal {
     async take (file) {
       const { folder, name } = await resolveStoredFile(libraryDir, file)
       const from = join(folder, name)
-      await lstat(from)
+      if (!await isPresent(from)) return
       const path = join(file.file_path, name)
       try {
         await moveTo(libraryDir, from, path)
       } catch (err) {
-        if (errorCode(err) !== 'EXDEV') throw err
-        // The platform lies on a disk of its own.
+        if (!NOT_THERE.has(errorCode(err))) throw err
         await moveTo(join(libraryDir, file.fs_path), from, path)
       }
     },

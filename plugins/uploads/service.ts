@@ -164,8 +164,10 @@ export function createUploads (app: FastifyInstance, config: Config) {
       }
       const writing = refusing(pathOf(upload), () => write(request, upload, number, look))
       const isApart = await writing.catch((err: unknown) => {
-        if (!isCutOff(err)) throw err
-        throw badRequest(`Chunk ${number} broke off after ${size} bytes; send it again`)
+        if (isCutOff(err)) throw badRequest(`Chunk ${number} broke off after ${size} bytes; send it again`)
+        // The platform's folder went with the last of its ROMs.
+        if (errorCode(err) === 'ENOENT') throw conflict(`'${upload.fs_path}' was removed meanwhile; send chunk ${number} again`)
+        throw err
       })
       if (size === 0) throw badRequest(`Chunk ${number} is empty; send its bytes`)
       try {
