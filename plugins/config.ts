@@ -11,6 +11,8 @@ import { ResourcesSchema } from './resources/config.ts'
 import { ScanSchema } from './scans/config.ts'
 import { EmulatorjsSchema, StreamingSchema } from './settings/config.ts'
 import { TasksSchema } from './tasks/config.ts'
+import { TrashSchema } from './trash/config.ts'
+import { UploadsSchema } from './uploads/config.ts'
 
 /** Those that follow `config.yml`: whoever keeps a value of them takes no notice of a change. */
 export const liveSections = {
@@ -33,5 +35,7 @@ export const sections = {
   patches: PatchesSchema,
   feeds: FeedsSchema,
   logs: LogsSchema,
+  uploads: UploadsSchema,
+  trash: TrashSchema,
   tasks: TasksSchema
 }

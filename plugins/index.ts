@@ -16,6 +16,7 @@ import collections from './collections/index.ts'
 import { Collection, CollectionRom, SmartCollection } from './collections/entities.ts'
 import conversion from './conversion/index.ts'
 import { RomConversion } from './conversion/entities.ts'
+import deletion from './deletion/index.ts'
 import devices from './devices/index.ts'
 import { Device, DevicePresence } from './devices/entities.ts'
 import exports from './exports/index.ts'
@@ -64,6 +65,9 @@ import tasks from './tasks/index.ts'
 import { Task } from './tasks/entities.ts'
 import tokens from './tokens/index.ts'
 import { ClientToken, DeviceAuthorization, PairingCode } from './tokens/entities.ts'
+import trash from './trash/index.ts'
+import uploads from './uploads/index.ts'
+import { RomUpload, RomUploadChunk } from './uploads/entities.ts'
 import users from './users/index.ts'
 import { ProviderAccount, User } from './users/entities.ts'
 import watcher from './watcher/index.ts'
@@ -77,7 +81,7 @@ export const features: AppOptions['features'] = {
     RomFile, RomMatch, RomRename, RomUser, Task, Notification, NotificationChannel, ChannelDelivery, DevicePresence,
     InstallRequest, Asset, AssetVersion, DeletedAccount, DeviceSync, SyncBase, SyncSession, PlaySession, ActivityEntry,
     CrashedFile, ProviderAccount, LibraryVersion, LibraryCount, Collection, CollectionRom, SmartCollection, Note,
-    RomConversion, LogLine
+    RomConversion, LogLine, RomUpload, RomUploadChunk
   ],
   migrations,
   checks: [requireOwnUploads],
@@ -105,7 +109,6 @@ export const features: AppOptions['features'] = {
     setup,
     settings,
     editing,
-    romFiles,
     notes,
     search,
     heartbeat,
@@ -119,6 +122,10 @@ export const features: AppOptions['features'] = {
     installs,
     scans,
     plugins,
+    trash,
+    romFiles,
+    deletion,
+    uploads,
     watcher,
     conversion,
     exports,

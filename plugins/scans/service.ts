@@ -42,6 +42,20 @@ export function createScans (app: FastifyInstance, config: Config) {
     else app.sockets.publish(null, 'scan:done', (meta.scan_stats ?? createStats()) as ScanStats)
   })
 
+  const queue = (payload: ScanPayload, isLimited: boolean, userId: number | null): Promise<Task> => {
+    const priority = isLimited ? ROMS_PRIORITY : 0
+    return app.tasks.start({
+      queue: SCAN_QUEUE,
+      title: TITLES[payload.type],
+      type: 'scan',
+      payload: { ...payload, priority },
+      lock: isLimited ? null : LIBRARY_LOCK,
+      lockedMessage: 'A scan is already in progress',
+      priority,
+      user_id: userId
+    })
+  }
+
   return {
     /** Adds something to do before a scan reads the library. */
     addBeforeScan (step: BeforeScan): void { before.push(step) },
@@ -57,19 +71,13 @@ export function createScans (app: FastifyInstance, config: Config) {
     async request (payload: ScanPayload, userId: number | null): Promise<Task> {
       if (!await app.workers.isAlive('worker')) throw new ApiError('UNAVAILABLE', NO_WORKER)
       const { playmatch_enabled: _ignored, ...rest } = payload
-      const isLimited = payload.roms_ids.length > 0
-      const priority = isLimited ? ROMS_PRIORITY : 0
-      return await app.tasks.start({
-        queue: SCAN_QUEUE,
-        title: TITLES[payload.type],
-        type: 'scan',
-        payload: { ...rest, priority },
-        lock: isLimited ? null : LIBRARY_LOCK,
-        lockedMessage: 'A scan is already in progress',
-        priority,
-        user_id: userId
-      })
+      return await queue(rest, payload.roms_ids.length > 0, userId)
     },
+
+    /** Queues a scan of single files or folders of a platform; it waits for a worker when there is none. */
+    takeIn: (platformId: number, names: readonly string[], userId: number | null): Promise<Task> => queue({
+      type: 'quick', platforms: [platformId], platform_fs_slugs: [], roms_ids: [], fs_names: names
+    }, true, userId),
 
     /** Drops queued scans and stops the running one; it ends with `scan:done`. */
     stop: () => app.tasks.stop('scan')

@@ -80,6 +80,8 @@ t.test('V8: the schedules in the database are those that are switched on', async
     { key: 'cleanup_audit_log', cron: '30 4 * * *' },
     { key: 'cleanup_conversion_cache', cron: '0 4 * * *' },
     { key: 'cleanup_sync_sessions', cron: '23 * * * *' },
+    { key: 'cleanup_uploads', cron: '0 * * * *' },
+    { key: 'empty_trash', cron: '50 4 * * *' },
     { key: 'scan_library', cron: '30 4 * * *' }, { key: 'update_pictures_metadata', cron: '15 2 * * 1' }
   ])
   const id = crypto.randomUUID()
@@ -95,6 +97,7 @@ t.test('V8: the schedules in the database are those that are switched on', async
   }, ['pictures'])
   t.same(await schedules(), [
     { key: 'cleanup_assets', cron: '40 4 * * *' }, { key: 'cleanup_conversion_cache', cron: '0 4 * * *' },
+    { key: 'cleanup_uploads', cron: '0 * * * *' }, { key: 'empty_trash', cron: '50 4 * * *' },
     { key: 'update_pictures_metadata', cron: '15 2 * * 1' }
   ], 'what was switched off is gone, and a line that means no time keeps no worker from starting')
   t.match(await get(`/api/tasks/${id}`).then((answer) => answer.json<object>()), { status: 'canceled' },

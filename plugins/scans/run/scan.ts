@@ -7,6 +7,7 @@ import { readLibrary } from '../disk/library.ts'
 import type { ScanHasher } from '../hashing/scan-hasher.ts'
 import type { ScanPayload, ScanProblem } from '../schemas.ts'
 import { explainDatabaseError } from '../store/database-errors.ts'
+import { scanEntries } from './entries-scan.ts'
 import { createLibraryScan } from './library-scan.ts'
 import { createDiskScan, createScanArtwork, createScanIdentification } from './parts.ts'
 import { scanRoms } from './roms-scan.ts'
@@ -53,6 +54,9 @@ async function scanDisk ({ app, config, payload, progress, signal, unfinished, d
   const { platformScan, store } = disk
   if (payload.roms_ids.length > 0) {
     return await scanRoms(app, config, payload.roms_ids, { platformScan, store, progress, signal }, library)
+  }
+  if (payload.fs_names !== undefined) {
+    return await scanEntries(app, config, payload, payload.fs_names, { platformScan, progress, signal }, library)
   }
   const scanLibrary = createLibraryScan(app, config, { platformScan, unfinished, progress, signal })
   return await scanLibrary(payload, library, known)
