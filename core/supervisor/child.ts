@@ -6,11 +6,10 @@ import { createLogger } from '../log.ts'
 import { ALIVE_MS, type News, type StartOrder, isOrder } from './messages.ts'
 import type { RunningRole } from '../server.ts'
 import { collectSooner, releaseStartMemory } from './start-memory.ts'
+import { closeMs } from './drain.ts'
 
 /** Entry of the processes that `svc start` runs; the first argument is the role. */
 const role = process.argv[2] === 'worker' ? 'worker' : 'web'
-/** The supervisor kills after eight seconds; by then this process should have given up on its own. */
-const CLOSE_MAX_MS = 7_500
 
 /** Until the settings come with the order, as chatty as by default. */
 let log = createLogger({ server: { log_level: 'info' } }, `svc-${role}`)
@@ -19,6 +18,8 @@ const modules = import('../server.ts')
 let running: RunningRole | null = null
 let isStopping = false
 let databaseUrl: string | null = null
+/** As long as the settings are not known, no upload is under way. */
+let drainSeconds = 0
 
 function report (news: News): Promise<void> {
   return new Promise((resolve) => {
@@ -31,6 +32,7 @@ async function start (order: StartOrder): Promise<void> {
   useSettings(order.settings)
   const { config } = loadConfig()
   log = createLogger(config, `svc-${role}`)
+  if (role === 'web') drainSeconds = config.server.drain_seconds
   const { prepareDatabase, startRole } = await modules
   if (order.migrate) await prepareDatabase(config, order.database_url)
   running = await startRole({
@@ -64,7 +66,7 @@ async function stop (): Promise<void> {
   setTimeout(() => {
     log.warn('the process did not finish in time and ends as it is')
     process.exit(1)
-  }, CLOSE_MAX_MS).unref()
+  }, closeMs(drainSeconds)).unref()
   await running?.close()
   process.exit(0)
 }
