@@ -28,7 +28,8 @@ const ServerSchema = Section({
   trusted_proxies: Type.Array(Type.String(), {
     default: [],
     env: 'SVC_TRUSTED_PROXIES',
-    description: 'Addresses or networks whose X-Forwarded-* headers are believed, such as 172.16.0.0/12'
+    description: 'Addresses of proxies whose X-Forwarded-* headers are believed, such as 172.30.80.2; of a network, only one that ' +
+      'no visitor comes from'
   }),
   cors_allowed_origins: Type.Array(Type.String({ pattern: '^(\\*|[a-z][a-z0-9+.-]*://[^/?#\\s]+)$' }), {
     default: [],
