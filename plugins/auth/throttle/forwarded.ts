@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import proxyAddr from '@fastify/proxy-addr'
 import type { FastifyInstance } from 'fastify'
-import type { Config } from '../../core/config/config.ts'
+import type { Config } from '../../../core/config/config.ts'
 
 /**
  * Warns once when a proxy that is not trusted names its visitors. They all share the proxy's address, and so all wait
