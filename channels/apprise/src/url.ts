@@ -199,7 +199,8 @@ function readOption (form: Form, name: string, raw: string, options: Record<stri
 
 /** Whether an option asks for what is done anyway. @throws InvalidSettingsError for what must not be thought done */
 function isSettled (form: Form, schema: string, key: string, value: string): boolean {
-  if (FILE_OPTION.test(key)) throw wrong(form, `would read a local file for '${key}'`, 'remove this option')
+  const isRemote = /^https?:\/\//i.test(value)
+  if (FILE_OPTION.test(key) && !isRemote) throw wrong(form, `would read a local file for '${key}'`, 'remove this option')
   const isOn = readSwitch(value)
   // There is no certificate to check.
   if (key === 'verify' && form.plain.includes(schema)) return true

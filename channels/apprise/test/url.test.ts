@@ -107,6 +107,7 @@ t.test('no option is left out without a word', async (t) => {
   t.equal(warnings.length, 11)
   t.match(warnings[5], /^JSON has no option 'overflow' here; it was left out$/)
   t.match(read('https://ntfy.sh/topic?actions=a&priority=high').warnings, [/'actions'/])
+  t.match(read('discord://1/a?attach=https%3A%2F%2Fa.example%2Fb.png').warnings, [/'attach'/])
 })
 
 t.test('an option that asks for what is done anyway is none to speak of', async (t) => {
