@@ -32,8 +32,8 @@ export interface RunningRole {
   app: App
   /** Where it listens; null for the scan worker. */
   port: number | null
-  /** Takes nothing new, finishes what it has within a few seconds and uploads within more, gives tasks back. */
-  close (): Promise<void>
+  /** Takes nothing new, finishes what it has within a few seconds and uploads within those given, gives tasks back. */
+  close (uploadSeconds?: number): Promise<void>
 }
 
 /** Brings the server's tables and those of its job queue to the current schema; safe to run anywhere at any time. */
@@ -87,12 +87,16 @@ async function listen (app: App, host: string, port: number): Promise<number> {
 export async function startRole (options: RoleOptions): Promise<RunningRole> {
   const { config, role, databaseUrl, logger, workerNumber } = options
   const app = await buildApp({ config, role, databaseUrl, logger, features, workerNumber })
-  const drain = createDrain(app.server, config.server.drain_seconds * 1_000)
+  const drain = createDrain(app.server)
   try {
     if (role === 'web') await forwardForeignSessions(app, options.socketDir, workerNumber)
     await app.ready()
     const port = role === 'web' ? await listen(app, config.server.host, options.port ?? config.server.port) : null
-    return { app, port, close: () => drain(() => app.close()) }
+    return {
+      app,
+      port,
+      close: (uploadSeconds = config.server.drain_seconds) => drain(() => app.close(), uploadSeconds * 1_000)
+    }
   } catch (err) {
     await app.close()
     throw err

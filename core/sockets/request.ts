@@ -15,8 +15,8 @@ function hasBody ({ headers }: IncomingMessage): boolean {
 }
 
 /**
- * Whether a request is for the socket endpoint, which is served with and without a slash at its end, and without the path
- * of the base URL, which a proxy may have cut.
+ * Whether a request is for the socket endpoint, which is served with and without a slash at its end, and without the
+ * path of the base URL, which a proxy may have cut.
  */
 export function isSocketUrl (url: string, path: string): boolean {
   const [pathname = ''] = url.split('?', 1)
@@ -24,10 +24,10 @@ export function isSocketUrl (url: string, path: string): boolean {
   return place === path || place === SOCKET_PATH
 }
 
-/** The address as it was before a proxy cut the path of the base URL off: the one that engine.io looks for. */
+/** Gives a request for sockets the path of the base URL back that a proxy cut off: engine.io looks for it. */
 export function restorePrefix (request: IncomingMessage, path: string): void {
   const { url = '' } = request
-  if (isSocketUrl(url, path) && !url.startsWith(path)) request.url = path + url.slice(SOCKET_PATH.length)
+  if (!url.startsWith(path)) request.url = path + url.slice(SOCKET_PATH.length)
 }
 
 /** Whether a request means to become a WebSocket and arrived without saying so: a proxy took that away. */

@@ -230,9 +230,10 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
   }
 
   function examine (request: IncomingMessage): void {
+    if (!isSocketUrl(request.url ?? '', io.path())) return
     restorePrefix(request, io.path())
     const { remoteAddress } = request.socket
-    if (remoteAddress === undefined || !isSocketUrl(request.url ?? '', io.path())) return
+    if (remoteAddress === undefined) return
     const peer = networkOf(remoteAddress)
     if (request.headers.upgrade !== undefined) {
       signs.clear('upgrade_missing', peer)

@@ -60,19 +60,19 @@ async function fail (err: unknown): Promise<void> {
   process.exit(1)
 }
 
-async function stop (): Promise<void> {
+async function stop (uploadSeconds: number): Promise<void> {
   if (isStopping) return
   isStopping = true
   setTimeout(() => {
     log.warn('the process did not finish in time and ends as it is')
     process.exit(1)
-  }, closeMs(drainSeconds)).unref()
-  await running?.close()
+  }, closeMs(uploadSeconds)).unref()
+  await running?.close(uploadSeconds)
   process.exit(0)
 }
 
-const endWell = () => {
-  stop().catch((err: unknown) => {
+const endWell = (uploadSeconds = drainSeconds) => {
+  stop(uploadSeconds).catch((err: unknown) => {
     log.error({ err }, 'the process did not close well')
     process.exit(1)
   })
@@ -86,14 +86,14 @@ process.on('message', (message) => {
     databaseUrl = message.database_url
     start(message).catch(fail)
   } else if (databaseUrl !== message.database_url) {
-    // The database runs elsewhere now; whoever is started in place of this process finds it.
-    endWell()
+    // The database runs elsewhere now; whoever is started in place of this process finds it. No upload can be stored.
+    endWell(0)
   }
 })
 // Ctrl-C in a terminal reaches every process; the supervisor alone decides.
 process.on('SIGINT', () => {})
-process.on('SIGTERM', endWell)
-process.on('disconnect', endWell)
+process.on('SIGTERM', () => { endWell() })
+process.on('disconnect', () => { endWell(0) })
 endAtOwnErrors(() => log, 'the process fails and is started again')
 setInterval(() => { void report({ type: 'alive' }) }, ALIVE_MS).unref()
 modules.catch(fail)

@@ -13,12 +13,10 @@ export const killMs = (drainSeconds: number) => closeMs(drainSeconds) + 500
 /**
  * Watches the connections of a server from now on.
  *
- * @returns what closes it by the function that is given: requests get a few seconds, and those whose body was still on its
- * way get `uploadMs`
+ * @returns what closes it by the function that is given: requests get a few seconds, and those whose body was still on
+ * its way get `uploadMs` where that is longer
  */
-export function createDrain (
-  server: Server, uploadMs: number, finishMs = FINISH_MS
-): (close: () => Promise<void>) => Promise<void> {
+export function createDrain (server: Server, finishMs = FINISH_MS) {
   const connections = new Set<Socket>()
   const requests = new Set<IncomingMessage>()
   server.on('connection', (socket) => {
@@ -30,9 +28,11 @@ export function createDrain (
     response.once('close', () => { requests.delete(request) })
   })
 
-  return async (close) => {
+  return async (close: () => Promise<void>, uploadMs: number): Promise<void> => {
     const uploads = new Set([...requests].filter((request) => !request.complete).map(({ socket }) => socket))
-    const cut = setTimeout(() => { for (const socket of connections) if (!uploads.has(socket)) socket.destroy() }, finishMs)
+    const cut = setTimeout(() => {
+      for (const socket of connections) if (!uploads.has(socket)) socket.destroy()
+    }, finishMs)
     const end = setTimeout(() => { server.closeAllConnections() }, Math.max(finishMs, uploadMs))
     await close()
     clearTimeout(cut)

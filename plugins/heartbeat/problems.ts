@@ -35,5 +35,5 @@ const DESCRIPTIONS: Record<SignKind, Describe> = {
 
 /** What requests showed to be wrong between visitors and this server, in words for its owner. */
 export function describeProblems (signs: readonly Sign[], config: Config): Problem[] {
-  return signs.map(({ kind, subject, seen_at: seen }) => ({ kind, subject, ...DESCRIPTIONS[kind](subject, config), seen_at: seen }))
+  return signs.map((sign) => ({ ...sign, ...DESCRIPTIONS[sign.kind](sign.subject, config) }))
 }

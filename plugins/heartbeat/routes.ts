@@ -44,7 +44,9 @@ const createRoutes = (config: Config): Routes => async (app) => {
       operationId: 'getLiveness', tags, summary: 'Whether this process answers; to administrators also what is wrong on the way to it', response: { 200: LivenessSchema }
     },
     config: { public: true }
-  }, async (request) => isAdmin(request) ? { ...LIVENESS, problems: describeProblems(app.signs.list(), config) } : LIVENESS)
+  }, async (request) => {
+    return isAdmin(request) ? { ...LIVENESS, problems: describeProblems(app.signs.list(), config) } : LIVENESS
+  })
 
   app.get('/api/health/ready', {
     schema: {

@@ -46,17 +46,19 @@ const isRefused = (port: number) => new Promise<boolean>((resolve) => {
 
 t.test('an upload under way is finished while downloads are cut off and nobody else gets in', async (t) => {
   const { server, port } = await startServer(t)
-  const drain = createDrain(server, LATE_MS, 1)
+  const drain = createDrain(server, 1)
   const heard: (string | undefined)[] = []
   server.on('request', ({ method }) => { heard.push(method) })
   const download = open(port, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n')
   const beginning = open(port, 'POST / HTTP/1.1\r\nHost:')
   const { request, ended } = upload(port)
-  const count = async () => await new Promise<number>((resolve) => { server.getConnections((_err, number) => { resolve(number) }) })
+  const count = () => new Promise<number>((resolve) => {
+    server.getConnections((_err, number) => { resolve(number) })
+  })
   await until(async () => await count() === 3, 'three connections')
   await until(async () => heard.includes('POST') && download.socket.bytesRead > 0, 'both requests')
 
-  const drained = drain(closeOf(server))
+  const drained = drain(closeOf(server), LATE_MS)
   await Promise.all([download.ended, beginning.ended])
   await until(() => isRefused(port), 'a closed door')
   request.end('rest')
@@ -66,10 +68,10 @@ t.test('an upload under way is finished while downloads are cut off and nobody e
 
 t.test('an upload that takes longer than it may is cut off', async (t) => {
   const { server, port } = await startServer(t)
-  const drain = createDrain(server, 1, 1)
+  const drain = createDrain(server, 1)
   const heard = once(server, 'request')
   const { ended } = upload(port)
   await heard
-  await drain(closeOf(server))
+  await drain(closeOf(server), 1)
   t.equal(await ended, null)
 })

@@ -52,9 +52,11 @@ t.test('a download takes a web worker no more memory when the file is larger, or
   }, 'the scan', { ...server.command, ms: WAIT_MS })
   const [pid = 0] = await listChildren(server.command.pid, 'web')
 
-  const open = ({ id, fs_name: name }: { id: number, fs_name: string }) => new Promise<IncomingMessage>((resolve, reject) => {
-    get(`${server.url}/api/roms/${id}/content/${name}`, { headers: { authorization: AUTHORIZATION } }, resolve).on('error', reject)
-  })
+  const headers = { authorization: AUTHORIZATION }
+  const open = ({ id, fs_name: name }: { id: number, fs_name: string }) =>
+    new Promise<IncomingMessage>((resolve, reject) => {
+      get(`${server.url}/api/roms/${id}/content/${name}`, { headers }, resolve).on('error', reject)
+    })
   async function download (rom: { id: number, fs_name: string }, isSlow: boolean): Promise<number> {
     let bytes = 0
     for await (const chunk of await open(rom)) {

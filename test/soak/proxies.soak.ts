@@ -15,8 +15,8 @@ import { tryFetch } from '../e2e/server.ts'
 import { until } from '../until.ts'
 import { AUTHORIZATION, type SoakServer, WAIT_MS, startServer } from './server.ts'
 
-// The proxies of examples/self-host with exactly the files that lie there: nothing but the two addresses is another. They
-// are looked for on the PATH; SOAK_PROXIES names a folder that a Debian package was unpacked into.
+// The proxies of examples/self-host with exactly the files that lie there: nothing but the two addresses is another.
+// They are looked for on the PATH; SOAK_PROXIES names a folder that a Debian package was unpacked into.
 
 const EXAMPLES = join(SERVER_DIR, 'examples', 'self-host')
 /** Under a path, which every proxy keeps. */
@@ -81,7 +81,9 @@ async function freePort (): Promise<number> {
   return port
 }
 
-async function startProxy (t: Test, proxy: Proxy, program: string, server: SoakServer, change = (text: string) => text): Promise<string> {
+async function startProxy (
+  t: Test, proxy: Proxy, program: string, server: SoakServer, change = (text: string) => text
+): Promise<string> {
   const port = await freePort()
   const [pattern, toText] = proxy.port
   const text = readFileSync(join(EXAMPLES, proxy.file), 'utf8')

@@ -82,7 +82,7 @@ const TELL: Record<string, (body: Body, request: Recorded) => Told> = {
   tgram: (body) => ({
     ...pick('message_thread_id', 'disable_notification')(body),
     chat: String(body.chat_id),
-    preview: body.disable_web_page_preview ?? (body.link_preview_options as { is_disabled?: boolean } | undefined)?.is_disabled
+    unseen: body.disable_web_page_preview ?? (body.link_preview_options as Body | undefined)?.is_disabled
   }),
   pover: (body) => ({
     ...pick('token', 'user', 'title', 'message', 'url', 'url_title')(body),

@@ -21,8 +21,8 @@ export function warnOfUntrustedProxies (app: FastifyInstance): void {
 const isOneAddress = (entry: string) => isIP(entry.replace(/\/(?:32|128)$/, '')) !== 0
 
 /**
- * Warns once of each visitor whose address lies in a network of trusted proxies: nothing tells it from a proxy then, and
- * the address that it makes up for itself counts.
+ * Warns once of each visitor whose address lies in a network of trusted proxies: nothing tells it from a proxy then,
+ * and the address that it makes up for itself counts.
  */
 export function warnOfTrustedVisitors (app: FastifyInstance, { server: { trusted_proxies: trusted } }: Config): void {
   if (trusted.every(isOneAddress)) return
