@@ -11,6 +11,7 @@ import { listenUrl, renderBanner } from './banner.ts'
 import { clearOldCompiledCode, compiledCodeEnvironment, hasCompiledCode } from './compiled.ts'
 import { type Database, openDatabase } from './database.ts'
 import { type SocketFolder, clearOldSockets, createLayout, openSocketFolder } from './folders.ts'
+import { killMs } from './drain.ts'
 import { closeUntaken } from './handover.ts'
 import { type DataLock, lockDataDir } from './lock.ts'
 import type { ReadyNews } from './messages.ts'
@@ -33,8 +34,6 @@ const ENTRY = join(SERVER_DIR, 'core', 'supervisor', 'child.ts')
 const COMPILER = join(SERVER_DIR, 'core', 'supervisor', 'compile.ts')
 /** glibc would give each thread a heap of its own, of which little is ever used. */
 const MEMORY_ENVIRONMENT = { MALLOC_ARENA_MAX: '2' }
-/** What processes get to finish; with the database's own end it stays below ten seconds. */
-const DRAIN_MS = 8_000
 /** npm and the terminal both pass Ctrl-C on: two signals within this time are one. */
 const SAME_SIGNAL_MS = 1_000
 /** First processes that fail in a row before the start is given up. */
@@ -269,7 +268,8 @@ class Run {
     clearTimeout(this.#bannerTimer)
     clearTimeout(this.#patience)
     this.#compiler?.kill('SIGKILL')
-    const kill = setTimeout(() => { for (const { slot } of this.#slots) slot.kill() }, DRAIN_MS)
+    const kill = setTimeout(() => { for (const { slot } of this.#slots) slot.kill() },
+      killMs(this.#options.config.server.drain_seconds))
     await Promise.all(this.#slots.map(({ slot }) => slot.stop()))
     clearTimeout(kill)
     await this.#database?.stop()

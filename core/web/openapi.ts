@@ -24,6 +24,9 @@ interface OperationSchema {
 }
 
 const REDOC_DIR = join(dirname(createRequire(import.meta.url).resolve('redoc/package.json')), 'bundles')
+const DESCRIPTION = 'A self-hosted game library server.\n\nPaths in answers, such as those of covers, stand below the address of ' +
+  'the server and do not have its path in front: where it is at `https://home.example.org/games`, `/assets/…` is at ' +
+  '`https://home.example.org/games/assets/…`. Answers that call a field `url` or `uri` give whole addresses.'
 const SECURITY = ['session', 'basic', 'bearer'] as const
 const DOWNLOAD_SECURITY = [...SECURITY, 'urlToken'] as const
 /** Pages that draw the document need inline styles, and Redoc a worker made from a blob. */
@@ -91,7 +94,7 @@ export default fp<OpenapiOptions>(async (app, { config, version, tags }) => {
     openapi: {
       openapi: '3.1.0',
       info: {
-        title: 'svc', version, description: 'A self-hosted game library server.', license: { name: 'MIT', identifier: 'MIT' }
+        title: 'svc', version, description: DESCRIPTION, license: { name: 'MIT', identifier: 'MIT' }
       },
       servers: [{ url: basePath(config) || '/' }],
       tags: [...tags],
