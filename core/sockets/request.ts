@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { NO_HOST, lacksHost } from '../web/framework-errors.ts'
 
-/** Where sockets are served, below the path of the base URL. */
+/** Where browsers and devices open sockets, below the path of the base URL. */
 export const SOCKET_PATH = '/ws/socket.io'
 /** What one message, and so the body of one polling request, may have: socket.io's figure of the served dialect. */
 export const MESSAGE_MAX_BYTES = 1_000_000
@@ -14,7 +14,7 @@ function hasBody ({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
 
-/** Whether a request is for the socket endpoint, which is served with and without a slash at its end. */
+/** Whether a request is for an endpoint, which is served with and without a slash at its end. */
 export function isSocketUrl (url: string, path: string): boolean {
   const [pathname] = url.split('?', 1)
   return pathname === path || pathname === `${path}/`
