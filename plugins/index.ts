@@ -31,6 +31,8 @@ import logs from './logs/index.ts'
 import { LogLine } from './logs/entities.ts'
 import mail from './mail/index.ts'
 import { migrations } from './migrations.ts'
+import netplay from './netplay/index.ts'
+import { NetplayPlayer, NetplayRoom } from './netplay/entities.ts'
 import notes from './notes/index.ts'
 import { Note } from './notes/entities.ts'
 import notifications from './notifications/index.ts'
@@ -77,7 +79,8 @@ export const features: AppOptions['features'] = {
     RomFile, RomMatch, RomRename, RomUser, Task, Notification, NotificationChannel, ChannelDelivery, DevicePresence,
     InstallRequest, Asset, AssetVersion, DeletedAccount, DeviceSync, SyncBase, SyncSession, PlaySession, ActivityEntry,
     CrashedFile, ProviderAccount, LibraryVersion, LibraryCount, Collection, CollectionRom, SmartCollection, Note,
-    RomConversion, LogLine
+    RomConversion, LogLine,
+    NetplayRoom, NetplayPlayer
   ],
   migrations,
   checks: [requireOwnUploads],
@@ -116,6 +119,7 @@ export const features: AppOptions['features'] = {
     sync,
     assets,
     activity,
+    netplay,
     installs,
     scans,
     plugins,
