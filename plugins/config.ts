@@ -9,7 +9,8 @@ import { PatchesSchema } from './patches/config.ts'
 import { SystemSchema } from './platforms/config.ts'
 import { ResourcesSchema } from './resources/config.ts'
 import { ScanSchema } from './scans/config.ts'
-import { EmulatorjsSchema, StreamingSchema } from './settings/config.ts'
+import { EmulatorjsSchema } from './settings/config.ts'
+import { StreamingSchema } from './streaming/config.ts'
 import { TasksSchema } from './tasks/config.ts'
 
 /** Those that follow `config.yml`: whoever keeps a value of them takes no notice of a change. */

@@ -59,6 +59,8 @@ import editing from './editing/index.ts'
 import search from './search/index.ts'
 import stats from './stats/index.ts'
 import { LibraryCount } from './stats/entities.ts'
+import streaming from './streaming/index.ts'
+import { StreamingEnding, StreamingSession } from './streaming/entities.ts'
 import sync from './sync/index.ts'
 import { SyncSession } from './sync/entities.ts'
 import { tags } from './tags.ts'
@@ -80,7 +82,8 @@ export const features: AppOptions['features'] = {
     InstallRequest, Asset, AssetVersion, DeletedAccount, DeviceSync, SyncBase, SyncSession, PlaySession, ActivityEntry,
     CrashedFile, ProviderAccount, LibraryVersion, LibraryCount, Collection, CollectionRom, SmartCollection, Note,
     RomConversion, LogLine,
-    NetplayRoom, NetplayPlayer
+    NetplayRoom, NetplayPlayer,
+    StreamingSession, StreamingEnding
   ],
   migrations,
   checks: [requireOwnUploads],
@@ -120,6 +123,7 @@ export const features: AppOptions['features'] = {
     assets,
     activity,
     netplay,
+    streaming,
     installs,
     scans,
     plugins,
