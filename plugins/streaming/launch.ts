@@ -7,7 +7,8 @@ import type { UsableContainer } from './containers.ts'
 import './events.ts'
 import { activate, isLaunching, release, selectSessions, updatePhase } from './rows.ts'
 
-const LOOK_MS = 1_000
+const LOOK_MS = 500
+const SECOND_MS = 1_000
 /** A broker that is busy may miss some. */
 const SILENCES_MAX = 3
 const DETAIL_MAX = 500
@@ -45,7 +46,7 @@ export function createLauncher (app: FastifyInstance, broker: Broker, launchSeco
 
   /** Waits until the game runs. @throws BrokerRefusedError, BrokerUnreachableError, LaunchGoneError */
   async function follow (container: UsableContainer, reserved: Reserved, first: Progress): Promise<Progress> {
-    const deadline = Date.now() + launchSeconds() * LOOK_MS
+    const deadline = Date.now() + launchSeconds() * SECOND_MS
     let [progress, silences] = [first, 0]
     while (progress.status === 'launching') {
       await tellPhase(reserved, progress.phase ?? null)

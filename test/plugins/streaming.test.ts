@@ -70,15 +70,20 @@ t.test('a claim reserves a machine, the broker starts the game, and the page is 
 })
 
 t.test('of fifty who want a machine at once, one gets it', async (t) => {
-  const { test, claim, rom } = await setUp(t)
-  const people = await Promise.all(Array.from({ length: 50 }, (_, index) => test.createUser(`person${index}`)))
-  const answers = await Promise.all(people.map((headers) => claim(headers)))
+  const { test, call, claim } = await setUp(t)
+  const tokens: object[] = []
+  for (let number = 0; number < 50; number++) {
+    // By tokens: passwords are checked a few at a time.
+    const { body } = await call('POST', '/api/client-tokens', await test.createUser(`person${number}`), {
+      name: 'x', scopes: ['roms.user.write', 'roms.read']
+    })
+    tokens.push({ authorization: `Bearer ${String(body.raw_token)}` })
+  }
+  const answers = await Promise.all(tokens.map((headers) => claim(headers)))
   t.equal(answers.filter(({ status }) => status === 202).length, 1)
   const busy = answers.filter(({ status }) => status === 409)
-  t.comment(JSON.stringify(answers.filter(({ status }) => status !== 409 && status !== 202)[0]))
   t.equal(busy.length, 49)
   t.match(busy[0]?.body, { detail: { message: 'Session in use', rom_name: 'Quest', claimed_at: /\+00:00$/, draining: false } })
-  t.type(rom, 'number')
 })
 
 t.test('one person does not get two machines for a platform, however fast', async (t) => {
