@@ -15,8 +15,8 @@ import { requireFile } from './uploads/form.ts'
 import { cleanFileName } from './disk/names.ts'
 import { readPicture } from './pictures/pictures.ts'
 import {
-  assetNotFound, getDeleted, getOwn, getOwnOrDeleted, getReadable, getReadableAt, listDeleted, listOwn, summarize, toSaveViews,
-  toStateViews
+  assetNotFound, getDeleted, getOwn, getOwnOrDeleted, getReadable, getReadableAt, listDeleted, listOwn, summarize,
+  toSaveViews, toStateViews
 } from './reads.ts'
 import { type AssetRow, selectOwnIds } from './rows.ts'
 import type { ContentInput, ListInput, SaveView, ScreenshotView, StateView, VersionInput, VersionView } from './schemas.ts'
@@ -194,7 +194,9 @@ export function createAssets (app: FastifyInstance, config: Config, files: Files
     },
 
     /** The same of a PNG picture that comes by itself. */
-    async addPicture (em: EntityManager, caller: Caller, romId: number, name: string, picture: Readable): Promise<void> {
+    async addPicture (
+      em: EntityManager, caller: Caller, romId: number, name: string, picture: Readable
+    ): Promise<void> {
       const file = await files.stage(await findUserFolder(em, caller.id), name, picture)
       try {
         if (!PNG.test(file.head.toString('latin1', 0, 8))) throw badRequest('The picture is no PNG; send one')

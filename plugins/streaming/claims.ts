@@ -7,11 +7,11 @@ import { ApiError, notFound } from '../../core/errors.ts'
 import { formatDate } from '../../core/typebox.ts'
 import { type Broker, BrokerRefusedError, BrokerUnreachableError, type Launch } from './broker.ts'
 import { type UsableContainer, listUsable } from './containers.ts'
-import type { Endings } from './endings.ts'
+import { type Endings, lapseOf } from './endings.ts'
 import type { createLauncher } from './launch.ts'
 import {
-  type GameRow, type NewClaim, type Reservation, type SessionRow, activate, release, reserve, selectGame, selectSessions,
-  selectVisible
+  type GameRow, type NewClaim, type Reservation, type SessionRow, activate, release, reserve, selectGame,
+  selectSessions, selectVisible
 } from './rows.ts'
 import type { Claim, DesktopSession, LaunchingSession } from './schemas.ts'
 
@@ -66,7 +66,7 @@ export function createClaims (
     const container = containers.find(({ id }) => id === reserved.container)
     if (container === undefined) throw new Error('a machine was reserved that nobody asked for')
     if (reserved.former !== null) {
-      await endings.settle(reserved.former, { by: null, reason: 'Nothing was heard of the player any more' })
+      await endings.settle(reserved.former, lapseOf(reserved.former))
     }
     return { container, reserved }
   }

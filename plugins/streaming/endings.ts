@@ -1,14 +1,18 @@
 import type { FastifyInstance } from 'fastify'
+import type { Config } from '../../core/config/config.ts'
 import { formatDate } from '../../core/typebox.ts'
 import { userRoom } from '../../core/sockets/sockets.ts'
 import type { Broker } from './broker.ts'
 import { type UsableContainer, listUsable } from './containers.ts'
-import type { Config } from '../../core/config/config.ts'
 import './events.ts'
 import { type SessionRow, drain, keepEnding, release } from './rows.ts'
 import { type Ending, toTerminationView } from './views.ts'
 
 const SECOND_MS = 1_000
+
+/** Why a session is over that nobody gave back. */
+export const lapseOf = ({ is_silent: isSilent }: SessionRow): Ending =>
+  ({ by: null, reason: isSilent ? 'Nothing was heard of the player any more' : 'Its time was over' })
 
 /** What everybody has to hear and to keep when a session ends, whoever ended it. */
 export function createEndings (app: FastifyInstance, config: Config, broker: Broker) {

@@ -74,7 +74,7 @@ export interface NewClaim {
   seconds: number
 }
 
-/** A machine that is the caller's from now on, and whose it was though nobody gave it back; or else who has them all. */
+/** A machine that is the caller's from now on, and whose it was though nobody gave it back; or else who has them. */
 export type Reservation =
   { container: string, claim: string, claimed_at: number, former: SessionRow | null } | { taken_by: SessionRow | null }
 
@@ -88,7 +88,8 @@ async function tryContainer (client: pg.ClientBase, container: string, wish: New
     (container, claim, user_id, device_id, platform, rom_id, rom_name, state, multiplayer, expires_at)
     values ($1, $2, $3, (select id from devices where id = $4), $5, $6, $7, 'launching', $8, now() + $9 * interval '1 second')
     on conflict (container) do nothing returning ${time('claimed_at')}`,
-  [container, claim, wish.user_id, wish.device_id, wish.platform, wish.rom_id, wish.rom_name, wish.multiplayer, wish.seconds])
+  [container, claim, wish.user_id, wish.device_id, wish.platform, wish.rom_id, wish.rom_name, wish.multiplayer,
+    wish.seconds])
   // Somebody else was faster, and who that is shows when it is committed.
   return row === undefined ? { taken_by: null } : { container, claim, claimed_at: row.claimed_at, former }
 }
@@ -113,7 +114,9 @@ type Claimed = Pick<SessionRow, 'container' | 'claim'>
 const IS_CLAIM = 'container = $1 and claim = $2'
 
 /** @returns whether it still is that claim's, and the phase is another one than before */
-export async function updatePhase (pool: pg.Pool, { container, claim }: Claimed, phase: string | null): Promise<boolean> {
+export async function updatePhase (
+  pool: pg.Pool, { container, claim }: Claimed, phase: string | null
+): Promise<boolean> {
   const { rowCount } = await pool.query(
     `update streaming_sessions set phase = $3 where ${IS_CLAIM} and state = 'launching' and phase is distinct from $3`,
     [container, claim, phase])
@@ -160,7 +163,9 @@ export async function releaseLater (pool: pg.Pool, { container, claim }: Claimed
 }
 
 /** What a player is to be told the next time. */
-export async function keepEnding (pool: pg.Pool, userId: number, platform: string, termination: SessionTermination): Promise<void> {
+export async function keepEnding (
+  pool: pg.Pool, userId: number, platform: string, termination: SessionTermination
+): Promise<void> {
   await pool.query(`insert into streaming_endings (user_id, platform, termination)
     select id, $2, $3 from users where id = $1 for key share
     on conflict (user_id, platform) do update set termination = excluded.termination`, [userId, platform, JSON.stringify(termination)])

@@ -19,7 +19,7 @@ const NullableText = Nullable(Text)
 const NullableTime = Nullable(DateTime)
 const NullableId = Nullable(Type.Integer())
 const Container = Type.String({ description: 'Names the machine; nothing about where it is' })
-const Slot = (minimum: number, defaultSlot: number) => Type.Integer({ minimum, maximum: SLOT_MAX, default: defaultSlot })
+const Slot = (minimum: number, usual: number) => Type.Integer({ minimum, maximum: SLOT_MAX, default: usual })
 
 export const PlatformParams = Type.Object({
   platform: StoredText({ maxLength: PLATFORM_MAX, description: 'Slug of the platform, in any case' })
@@ -171,7 +171,9 @@ export const AdminContainerSchema = Type.Object({
   session: Nullable(Type.Object(AdminSession))
 })
 export type AdminContainer = Static<typeof AdminContainerSchema>
-export const AdminContainersSchema = Type.Object({ enabled: Type.Boolean(), containers: Type.Array(AdminContainerSchema) })
+export const AdminContainersSchema = Type.Object({
+  enabled: Type.Boolean(), containers: Type.Array(AdminContainerSchema)
+})
 
 export const JoinedSessionSchema = Type.Object({
   platform: Text, host: Text, label: Text, rom_id: NullableId, rom_name: NullableText

@@ -8,7 +8,7 @@ import { ApiError, badRequest, conflict, forbidden, notFound } from '../../core/
 import { type Broker, createBroker } from './broker.ts'
 import { createClaims, noContainer, toBrokerError } from './claims.ts'
 import { type UsableContainer, listContainers, listUsable } from './containers.ts'
-import { createEndings } from './endings.ts'
+import { createEndings, lapseOf } from './endings.ts'
 import { createLauncher } from './launch.ts'
 import {
   type SessionRow, drain, release, releaseLater, renew, selectAllSessions, selectDisc, selectHiddenPlatforms,
@@ -24,6 +24,7 @@ import {
 
 /** How long a machine is nobody's after a save that was not waited for. */
 const DRAIN_SECONDS = 5
+const CLAIMED = 'Session is claimed by another user'
 const BY_ADMIN = 'Ended by an administrator'
 
 /** A session with the machine it is on. */
@@ -66,7 +67,7 @@ export function createStreaming (app: FastifyInstance, config: Config) {
     const found = held.find(isOwn(caller)) ?? (isAdmin(caller) ? held[0] : undefined)
     if (found !== undefined) return found
     throw held.length > 0
-      ? forbidden('Session is claimed by another user')
+      ? forbidden(CLAIMED)
       : notFound(`No active session for platform '${platform}'`)
   }
 
@@ -119,7 +120,8 @@ export function createStreaming (app: FastifyInstance, config: Config) {
   }
 
   async function stopActivity (em: EntityManager, caller: Caller, session: SessionRow): Promise<void> {
-    if (session.user_id === caller.id && session.device_id !== null) await app.activity.stop(em, caller, session.device_id)
+    const { user_id: userId, device_id: deviceId } = session
+    if (userId === caller.id && deviceId !== null) await app.activity.stop(em, caller, deviceId)
   }
 
   /** Null for a player who ends his own. */
@@ -142,11 +144,13 @@ export function createStreaming (app: FastifyInstance, config: Config) {
      *
      * @returns whether it was saved
      */
-    async saveAndExit (em: EntityManager, caller: Caller, platform: string, slot: number, waits: boolean): Promise<boolean> {
+    async saveAndExit (
+      em: EntityManager, caller: Caller, platform: string, slot: number, waits: boolean
+    ): Promise<boolean> {
       const held = await findHeld(caller, platform)
       if (slot !== 0) checkSlot(held, slot, platform)
       const { session, container } = held
-      if (!await drain(app.pg, session)) throw forbidden('Session is claimed by another user')
+      if (!await drain(app.pg, session)) throw forbidden(CLAIMED)
       const saved = await broker.saveAndExit(container, slot, waits)
       if (waits) await release(app.pg, session)
       else await releaseLater(app.pg, session, DRAIN_SECONDS)
@@ -175,17 +179,22 @@ export function createStreaming (app: FastifyInstance, config: Config) {
         await broker.loadState(held.container, slot)
       }),
 
-    /** @throws ApiError BAD_REQUEST unless the file is a disc of the game, CONFLICT where discs are not changed by the broker */
+    /** @throws ApiError BAD_REQUEST unless it is a disc of the game, CONFLICT where the broker changes none */
     swapDisc: (em: EntityManager, caller: Caller, platform: string, fileId: number): Promise<void> =>
       control(caller, platform, async ({ session, container }) => {
         if (session.rom_id === null) throw conflict('No game is played there; start one first')
         if (container.disc_swap !== 'broker') throw conflict('Discs are not changed from here; change them in the emulator')
         const disc = await selectDisc(em, session.rom_id, fileId)
         if (disc === null) throw badRequest(`The file '${fileId}' is no disc of the game; name one of its files`)
-        await broker.swapDisc(container, join(container.library_path ?? config.library_dir, disc.file_path, disc.file_name))
+        const library = container.library_path ?? config.library_dir
+        await broker.swapDisc(container, join(library, disc.file_path, disc.file_name))
       }),
 
-    /** Keeps a picture of the game as a screenshot of it. @throws ApiError CONFLICT on a desktop, BAD_REQUEST unless it is a PNG */
+    /**
+     * Keeps a picture of the game as a screenshot of it.
+     *
+     * @throws ApiError CONFLICT on a desktop, BAD_REQUEST unless it is a PNG
+     */
     keepFrame: (em: EntityManager, caller: Caller, platform: string, picture: Readable): Promise<void> =>
       control(caller, platform, async ({ session }) => {
         if (session.rom_id === null) throw conflict('No game is played there; start one first')
@@ -198,13 +207,14 @@ export function createStreaming (app: FastifyInstance, config: Config) {
      * @returns false when there is nothing to give back
      * @throws ApiError FORBIDDEN when it is somebody else's
      */
-    async release (em: EntityManager, caller: Caller, platform: string, { reason, container, save }: Release): Promise<boolean> {
-      const held = (await listHeld(platform)).filter((one) => container === undefined || one.container.id === container)
-      const found = held.find(isOwn(caller)) ?? (isAdmin(caller) ? held.find(({ session }) => session.state !== 'draining') : undefined)
-      if (found === undefined && held.some(({ session }) => session.state !== 'draining')) {
-        throw forbidden('Session is claimed by another user')
-      }
+    async release (
+      em: EntityManager, caller: Caller, platform: string, { reason, container, save }: Release
+    ): Promise<boolean> {
+      const held = (await listHeld(platform)).filter(({ session }) =>
+        session.state !== 'draining' && (container === undefined || session.container === container))
+      const found = held.find(isOwn(caller)) ?? held[0]
       if (found === undefined) return false
+      if (found.session.user_id !== caller.id && !isAdmin(caller)) throw forbidden(CLAIMED)
       if (save) await broker.saveAndExit(found.container, 0, true)
       const isOver = await endings.end(found.session, endingOf(caller, found.session, reason))
       await stopActivity(em, caller, found.session)
@@ -255,20 +265,23 @@ export function createStreaming (app: FastifyInstance, config: Config) {
       const joinable = listUsable(config).filter((container) => container.joinable)
       const rows = await selectJoinable(em, caller, joinable.map(({ id }) => id), romId ?? null)
       return rows.map((row) => {
-        const label = joinable.find(({ id, platform }) => id === row.container && platform === row.platform)?.label ?? null
-        return toJoinableView(row, label, app.resources.marked)
+        const container = joinable.find(({ id, platform }) => id === row.container && platform === row.platform)
+        return toJoinableView(row, container?.label ?? null, app.resources.marked)
       })
     },
 
     /**
      * Where to watch a game of somebody else.
      *
-     * @throws ApiError NOT_FOUND, FORBIDDEN when it is not open to others, CONFLICT where nobody can join, BROKER_FAILED
+     * @throws ApiError NOT_FOUND, FORBIDDEN when it is not open to others, CONFLICT where nobody can join, or
+     *   BROKER_FAILED
      */
-    async join (em: EntityManager, caller: Caller, platform: string, containerId: string | undefined): Promise<JoinedSession> {
+    async join (
+      em: EntityManager, caller: Caller, platform: string, containerId: string | undefined
+    ): Promise<JoinedSession> {
       if (listOf(platform).length === 0) throw noContainer(platform)
-      const active = (await listHeld(platform)).filter(({ session, container }) =>
-        session.state === 'active' && session.rom_id !== null && (containerId === undefined || container.id === containerId))
+      const active = (await listHeld(platform)).filter(({ session }) =>
+        session.state === 'active' && (containerId === undefined || session.container === containerId))
       const visible = await selectVisible(em, caller, active.flatMap(({ session }) => session.rom_id ?? []))
       const seen = active.filter(({ session }) => visible.has(session.rom_id ?? 0))
       const held = seen.find(({ session }) => session.multiplayer) ?? seen[0]
@@ -280,14 +293,15 @@ export function createStreaming (app: FastifyInstance, config: Config) {
         const told = toBrokerError(err)
         throw told instanceof ApiError ? new ApiError('BROKER_FAILED', told.message) : told
       })
-      return { platform, host: host ?? container.host, label: container.label, rom_id: session.rom_id, rom_name: session.rom_name }
+      const { rom_id: romId, rom_name: romName } = session
+      return { platform, host: host ?? container.host, label: container.label, rom_id: romId, rom_name: romName }
     },
 
     /** Ends sessions that are over and that nobody gave back. */
     async reap (): Promise<void> {
       for (const session of await selectOver(app.pg)) {
         if (session.state === 'draining') await release(app.pg, session)
-        else await endings.end(session, { by: null, reason: session.is_silent ? 'Nothing was heard of the player any more' : 'Its time was over' })
+        else await endings.end(session, lapseOf(session))
       }
     }
   }

@@ -75,11 +75,10 @@ function toAdminSession (session: SessionRow): Omit<AdminSession, 'container' | 
   }
 }
 
-export const toAdminSessionView = (session: SessionRow, containers: readonly Container[]): AdminSession => ({
-  container: session.container,
-  label: containers.find(({ id, platform }) => id === session.container && platform === session.platform)?.label ?? null,
-  ...toAdminSession(session)
-})
+export function toAdminSessionView (session: SessionRow, containers: readonly Container[]): AdminSession {
+  const container = containers.find(({ id, platform }) => id === session.container && platform === session.platform)
+  return { container: session.container, label: container?.label ?? null, ...toAdminSession(session) }
+}
 
 /** A machine with all that it serves; one that is not set any more is known by its session alone. */
 export function toAdminContainerView (
@@ -87,12 +86,13 @@ export function toAdminContainerView (
 ): AdminContainer {
   const [first] = entries
   const isDraining = session?.state === 'draining'
+  const played = session === undefined ? [] : [session.platform]
   return {
     container: id,
     name: first === undefined || first.label === '' ? id : first.label,
     label: first?.label ?? '',
     host: first?.host ?? '',
-    platforms: first === undefined ? session === undefined ? [] : [session.platform] : entries.map(({ platform }) => platform),
+    platforms: first === undefined ? played : entries.map(({ platform }) => platform),
     supports_desktop: entries.some(({ desktop }) => desktop),
     configured: first !== undefined && first.broker !== null,
     draining: isDraining,

@@ -137,7 +137,7 @@ t.test('who guesses passwords is sent away', async (t) => {
   await until(() => !guest.socket.connected, 'it is closed')
 })
 
-t.test('nobody opens or joins a room of a game that is not theirs to see', async (t) => {
+t.test('V9, netplay: nobody opens, joins or lists a room of a game that is not theirs to see', async (t) => {
   const refusal = ['Not authorized to open a room for this game']
   const guest = await peerOf(t, app, null)
   t.same(await guest.ask('open-room', roomData(newRoom(), 'g', game)), refusal, 'without an account')

@@ -2,10 +2,12 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { InjectOptions } from 'fastify'
 import t, { type Test } from 'tap'
+import { sha256 } from '../../core/access/secrets.ts'
 import { shareTestApp } from '../support.ts'
 import { until } from '../until.ts'
 import { addRom } from './roms-support.ts'
 import { type Page, openPage, replies, setContainers, startBroker } from './streaming-support.ts'
+import { bearer } from './tokens-support.ts'
 
 const fresh = shareTestApp(t)
 const broker = await startBroker(t)
@@ -13,7 +15,9 @@ const second = await startBroker(t)
 
 const HOST = 'https://stream.example'
 const CLAIM = '/api/streaming/sessions'
-const SNES = { platform: 'snes', host: HOST, broker_host: broker.address, broker_secret: 'hush', label: 'Parlour', max_slots: 3 }
+const SNES = {
+  platform: 'snes', host: HOST, broker_host: broker.address, broker_secret: 'hush', label: 'Parlour', max_slots: 3
+}
 
 type Method = NonNullable<InjectOptions['method']>
 interface Answer { status: number, body: Record<string, unknown> & { detail?: unknown } }
@@ -70,16 +74,12 @@ t.test('a claim reserves a machine, the broker starts the game, and the page is 
 })
 
 t.test('of fifty who want a machine at once, one gets it', async (t) => {
-  const { test, call, claim } = await setUp(t)
-  const tokens: object[] = []
-  for (let number = 0; number < 50; number++) {
-    // By tokens: passwords are checked a few at a time.
-    const { body } = await call('POST', '/api/client-tokens', await test.createUser(`person${number}`), {
-      name: 'x', scopes: ['roms.user.write', 'roms.read']
-    })
-    tokens.push({ authorization: `Bearer ${String(body.raw_token)}` })
-  }
-  const answers = await Promise.all(tokens.map((headers) => claim(headers)))
+  const { app, claim } = await setUp(t)
+  const tokens = Array.from({ length: 50 }, (_, index) => `svc_${String(index).padStart(64, '0')}`)
+  await app.pg.query(`with people as (insert into users (username) select 'person' || n from generate_series(1, 50) n returning id)
+    insert into client_tokens (user_id, name, token_hash, scopes)
+    select id, 'x', ($1::text[])[row_number() over (order by id)], '{roms.read,roms.user.write}' from people`, [tokens.map(sha256)])
+  const answers = await Promise.all(tokens.map((token) => claim(bearer(token))))
   t.equal(answers.filter(({ status }) => status === 202).length, 1)
   const busy = answers.filter(({ status }) => status === 409)
   t.equal(busy.length, 49)
@@ -311,9 +311,11 @@ t.test('an administrator ends the game of another, who is told by whom, at once,
     ended_at: /\+00:00$/, rom_id: rom, rom_name: 'Quest', desktop: false
   }])
   const inbox = (await call('GET', '/api/notifications', page.headers)).body
-  t.match(inbox, { length: 1, 0: {
-    kind: 'streaming_session_ended', level: 'warning', data: { rom_id: rom, rom_name: 'Quest', reason: 'Bed time' }, actor: { username: 'admin' }
-  } })
+  t.match(inbox, {
+    length: 1, 0: {
+      kind: 'streaming_session_ended', level: 'warning', data: { rom_id: rom, rom_name: 'Quest', reason: 'Bed time' }, actor: { username: 'admin' }
+    }
+  })
   t.match(await status(page.headers), {
     status: 'ended', host: null, termination: { ended_by: 'admin', reason: 'Bed time', platform: 'snes', rom_id: rom, container: body.container, desktop: false }
   })
@@ -377,14 +379,18 @@ t.test('the settings say what each machine can do, and nothing about where its b
     { platform: 'ngc', host: 'http://c.example' }, { host: 'https://nowhere.example' }, { platform: 'wii' }
   ])
   const { body } = await call('GET', '/api/streaming/config', alice)
-  t.match(body, { enabled: true, emulator_labels: { retroarch: 'RetroArch' }, containers: [
-    { platform: 'snes', host: HOST, label: 'Parlour', emulator: 'retroarch', supports_memory_cards: true, supports_save_picker: true,
-      supports_live_states: true, import_kinds: ['state'],
-      capabilities: { max_slots: 3, has_autosave: false, autosave_slot: 0, has_memory_card: true, supports_disc_swap: false, has_manual_disc_swap: true } },
-    { platform: 'ps2', label: 'PS2', capabilities: { max_slots: 9, has_autosave: true, autosave_slot: 10 } },
-    { platform: 'gc', host: 'no-scheme.example', capabilities: { max_slots: 0, has_autosave: false } },
-    { platform: 'ngc', capabilities: { max_slots: 7, autosave_slot: 8 } }
-  ] })
+  t.match(body, {
+    enabled: true, emulator_labels: { retroarch: 'RetroArch' }, containers: [
+      {
+        platform: 'snes', host: HOST, label: 'Parlour', emulator: 'retroarch', supports_memory_cards: true, supports_save_picker: true,
+        supports_live_states: true, import_kinds: ['state'],
+        capabilities: { max_slots: 3, has_autosave: false, autosave_slot: 0, has_memory_card: true, supports_disc_swap: false, has_manual_disc_swap: true }
+      },
+      { platform: 'ps2', label: 'PS2', capabilities: { max_slots: 9, has_autosave: true, autosave_slot: 10 } },
+      { platform: 'gc', host: 'no-scheme.example', capabilities: { max_slots: 0, has_autosave: false } },
+      { platform: 'ngc', capabilities: { max_slots: 7, autosave_slot: 8 } }
+    ]
+  })
   t.equal((body.containers as unknown[]).length, 4, 'without a platform or a host it is none')
   t.notMatch(JSON.stringify(body), /127\.0\.0\.1|hush/)
   t.match(await call('POST', `${CLAIM}/gc/mute`, alice, {}), { status: 404, body: { detail: /No streaming container/ } }, 'one without a scheme is not used')
@@ -487,10 +493,12 @@ t.test('administrators see machines and sessions, open desktops and end everythi
 
   t.match((await call('GET', CLAIM, chief)).body, { sessions: [{ container, label: 'Parlour', platform: 'snes', rom_name: 'Quest', username: 'alice', user_id: Number, desktop: false }] })
   const machines = (await call('GET', '/api/streaming/containers', chief)).body as { containers: { container: string, platforms: string[] }[] }
-  t.match(machines, { enabled: true, containers: [
-    { container, name: 'Parlour', host: HOST, platforms: ['snes'], supports_desktop: true, configured: true, draining: false, session: { username: 'alice' } },
-    { platforms: ['ps2'], supports_desktop: false, configured: true, session: null }
-  ] })
+  t.match(machines, {
+    enabled: true, containers: [
+      { container, name: 'Parlour', host: HOST, platforms: ['snes'], supports_desktop: true, configured: true, draining: false, session: { username: 'alice' } },
+      { platforms: ['ps2'], supports_desktop: false, configured: true, session: null }
+    ]
+  })
   const desktop = (id: unknown) => call('POST', '/api/streaming/desktop', chief, { container: id })
   t.equal((await desktop(container)).status, 409)
   t.equal((await desktop('none')).status, 404)

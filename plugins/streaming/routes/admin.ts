@@ -1,7 +1,8 @@
 import { type RouteAccess, callerOf } from '../../../core/access/auth.ts'
 import { ErrorSchema, type Routes } from '../../../core/typebox.ts'
 import {
-  AdminContainersSchema, AdminSessionsSchema, AllReleasedSchema, BusySchema, DesktopSchema, DesktopSessionSchema, ReleaseAllQuery
+  AdminContainersSchema, AdminSessionsSchema, AllReleasedSchema, BusySchema, DesktopSchema, DesktopSessionSchema,
+  ReleaseAllQuery
 } from '../schemas.ts'
 
 const tags = ['streaming']
@@ -38,7 +39,14 @@ const createAdminRoutes = (isEnabled: () => boolean): Routes => async (app) => {
   app.post('/api/streaming/desktop', {
     schema: {
       operationId: 'openStreamingDesktop', tags, summary: 'Reserve a machine and open its desktop', body: DesktopSchema,
-      response: { 200: DesktopSessionSchema, 400: ErrorSchema, 404: ErrorSchema, 409: BusySchema, 502: ErrorSchema, 503: ErrorSchema }
+      response: {
+        200: DesktopSessionSchema,
+        400: ErrorSchema,
+        404: ErrorSchema,
+        409: BusySchema,
+        502: ErrorSchema,
+        503: ErrorSchema
+      }
     },
     config: writes
   }, async (request) => streaming.openDesktop(request.em, callerOf(request), request.body.container))

@@ -5,9 +5,9 @@ import { type RouteAccess, callerOf } from '../../../core/access/auth.ts'
 import { ErrorSchema, type Routes, ValidationErrorSchema } from '../../../core/typebox.ts'
 import {
   BusySchema, ClaimSchema, DiscSwappedSchema, FrameKeptSchema, JoinQuery, JoinableQuery, JoinableSessionsSchema,
-  JoinedSessionSchema, LaunchingSessionSchema, MemoryCardPromptSchema, MuteSchema, MuteSetSchema, PlatformParams, ReleaseQuery,
-  ReleasedSchema, SaveAndExitSchema, SavedSchema, SessionStatusSchema, SlotSchema, StateLoadedSchema, StateSavedSchema,
-  StreamingConfigSchema, SwapDiscSchema, VolumeSchema, VolumeSetSchema
+  JoinedSessionSchema, LaunchingSessionSchema, MemoryCardPromptSchema, MuteSchema, MuteSetSchema,
+  PlatformParams, ReleaseQuery, ReleasedSchema, SaveAndExitSchema, SavedSchema, SessionStatusSchema, SlotSchema,
+  StateLoadedSchema, StateSavedSchema, StreamingConfigSchema, SwapDiscSchema, VolumeSchema, VolumeSetSchema
 } from '../schemas.ts'
 
 const tags = ['streaming']
@@ -38,7 +38,12 @@ const routes: Routes = async (app) => {
         '`streaming:launch-failed`.',
       body: ClaimSchema,
       response: {
-        202: LaunchingSessionSchema, 404: ErrorSchema, 409: BusySchema, 428: MemoryCardPromptSchema, 502: ErrorSchema, 503: ErrorSchema
+        202: LaunchingSessionSchema,
+        404: ErrorSchema,
+        409: BusySchema,
+        428: MemoryCardPromptSchema,
+        502: ErrorSchema,
+        503: ErrorSchema
       }
     },
     config: plays
@@ -186,7 +191,9 @@ const frames: Routes = async (app) => {
     schema: {
       operationId: 'addStreamingFrame', tags, summary: 'Keep a picture of the game as a screenshot of it', params: PlatformParams,
       consumes: ['image/png'],
-      response: { 200: FrameKeptSchema, ...OWNER, 400: ErrorSchema, 409: ErrorSchema, 413: ErrorSchema, 507: ErrorSchema }
+      response: {
+        200: FrameKeptSchema, ...OWNER, 400: ErrorSchema, 409: ErrorSchema, 413: ErrorSchema, 507: ErrorSchema
+      }
     },
     config: plays
   }, async (request) => {
