@@ -32,7 +32,8 @@ async function setUp (t: Test, containers: Record<string, unknown>[] = [SNES], m
   const rom = await addRom(test, { fs_name: 'Quest.sfc' })
   const [alice, bob, chief] = [await test.createUser('alice'), await test.createUser('bob'), test.admin]
   const call = async (method: Method, url: string, headers: object, payload?: object): Promise<Answer> => {
-    const reply = await app.inject({ method, url, headers: { ...headers }, ...(payload === undefined ? {} : { payload }) })
+    const body = payload === undefined ? {} : { payload }
+    const reply = await app.inject({ method, url, headers: { ...headers }, ...body })
     return { status: reply.statusCode, body: reply.json() }
   }
   const claim = (headers: object, more: object = {}) => call('POST', CLAIM, headers, { rom_id: rom, ...more })
@@ -384,7 +385,10 @@ t.test('the settings say what each machine can do, and nothing about where its b
       {
         platform: 'snes', host: HOST, label: 'Parlour', emulator: 'retroarch', supports_memory_cards: true, supports_save_picker: true,
         supports_live_states: true, import_kinds: ['state'],
-        capabilities: { max_slots: 3, has_autosave: false, autosave_slot: 0, has_memory_card: true, supports_disc_swap: false, has_manual_disc_swap: true }
+        capabilities: {
+          max_slots: 3, has_autosave: false, autosave_slot: 0, has_memory_card: true, supports_disc_swap: false,
+          has_manual_disc_swap: true
+        }
       },
       { platform: 'ps2', label: 'PS2', capabilities: { max_slots: 9, has_autosave: true, autosave_slot: 10 } },
       { platform: 'gc', host: 'no-scheme.example', capabilities: { max_slots: 0, has_autosave: false } },
