@@ -81,7 +81,7 @@ export const RoomListItemSchema = Type.Object({
   max: Type.Integer({ description: 'Places' }),
   player_name: Type.String({ description: "The owner's" }),
   hasPassword: Type.Boolean()
-})
+}, { title: 'RoomListItem' })
 export type RoomListItem = Static<typeof RoomListItemSchema>
 /** By the id that the room's owner chose. */
 export type RoomList = Record<string, RoomListItem>

@@ -1,8 +1,7 @@
 import { Readable } from 'node:stream'
-import { Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import { type RouteAccess, callerOf } from '../../../core/access/auth.ts'
-import { ErrorSchema, type Routes, ValidationErrorSchema } from '../../../core/typebox.ts'
+import { ErrorSchema, type Routes } from '../../../core/typebox.ts'
 import {
   BusySchema, ClaimSchema, DiscSwappedSchema, FrameKeptSchema, JoinQuery, JoinableQuery, JoinableSessionsSchema,
   JoinedSessionSchema, LaunchingSessionSchema, MemoryCardPromptSchema, MuteSchema, MuteSetSchema,
@@ -15,8 +14,6 @@ const reads: RouteAccess = { scopes: ['roms.read'] }
 const plays: RouteAccess = { scopes: ['roms.user.write'] }
 const OWNER = { 403: ErrorSchema, 404: ErrorSchema }
 const CONTROL = { ...OWNER, 502: ErrorSchema }
-/** A slot may be none at all, or none of the platform's. */
-const SLOT = { ...CONTROL, 422: Type.Union([ErrorSchema, ValidationErrorSchema]) }
 
 const routes: Routes = async (app) => {
   const { streaming } = app
@@ -69,7 +66,7 @@ const routes: Routes = async (app) => {
       summary: 'Save the game and give the machine back, whether or not it could be saved',
       params: PlatformParams,
       body: SaveAndExitSchema,
-      response: { 200: SavedSchema, ...OWNER, 422: SLOT[422] }
+      response: { 200: SavedSchema, ...OWNER }
     },
     config: plays
   }, async (request) => {
@@ -105,7 +102,7 @@ const routes: Routes = async (app) => {
   app.post('/api/streaming/sessions/:platform/save-state', {
     schema: {
       operationId: 'saveStreamingState', tags, summary: 'Save a state to a slot', params: PlatformParams, body: SlotSchema,
-      response: { 200: StateSavedSchema, ...SLOT }
+      response: { 200: StateSavedSchema, ...CONTROL }
     },
     config: plays
   }, async (request) => {
@@ -117,7 +114,7 @@ const routes: Routes = async (app) => {
   app.post('/api/streaming/sessions/:platform/load-state', {
     schema: {
       operationId: 'loadStreamingState', tags, summary: 'Load the state of a slot', params: PlatformParams, body: SlotSchema,
-      response: { 200: StateLoadedSchema, ...SLOT }
+      response: { 200: StateLoadedSchema, ...CONTROL }
     },
     config: plays
   }, async (request) => {
