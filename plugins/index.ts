@@ -81,9 +81,7 @@ export const features: AppOptions['features'] = {
     RomFile, RomMatch, RomRename, RomUser, Task, Notification, NotificationChannel, ChannelDelivery, DevicePresence,
     InstallRequest, Asset, AssetVersion, DeletedAccount, DeviceSync, SyncBase, SyncSession, PlaySession, ActivityEntry,
     CrashedFile, ProviderAccount, LibraryVersion, LibraryCount, Collection, CollectionRom, SmartCollection, Note,
-    RomConversion, LogLine,
-    NetplayRoom, NetplayPlayer,
-    StreamingSession, StreamingEnding
+    RomConversion, LogLine, NetplayRoom, NetplayPlayer, StreamingSession, StreamingEnding
   ],
   migrations,
   checks: [requireOwnUploads],
