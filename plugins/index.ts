@@ -32,6 +32,8 @@ import logs from './logs/index.ts'
 import { LogLine } from './logs/entities.ts'
 import mail from './mail/index.ts'
 import { migrations } from './migrations.ts'
+import netplay from './netplay/index.ts'
+import { NetplayPlayer, NetplayRoom } from './netplay/entities.ts'
 import notes from './notes/index.ts'
 import { Note } from './notes/entities.ts'
 import notifications from './notifications/index.ts'
@@ -58,6 +60,8 @@ import editing from './editing/index.ts'
 import search from './search/index.ts'
 import stats from './stats/index.ts'
 import { LibraryCount } from './stats/entities.ts'
+import streaming from './streaming/index.ts'
+import { StreamingEnding, StreamingSession } from './streaming/entities.ts'
 import sync from './sync/index.ts'
 import { SyncSession } from './sync/entities.ts'
 import { tags } from './tags.ts'
@@ -81,7 +85,7 @@ export const features: AppOptions['features'] = {
     RomFile, RomMatch, RomRename, RomUser, Task, Notification, NotificationChannel, ChannelDelivery, DevicePresence,
     InstallRequest, Asset, AssetVersion, DeletedAccount, DeviceSync, SyncBase, SyncSession, PlaySession, ActivityEntry,
     CrashedFile, ProviderAccount, LibraryVersion, LibraryCount, Collection, CollectionRom, SmartCollection, Note,
-    RomConversion, LogLine, RomUpload, RomUploadChunk
+    RomConversion, LogLine, RomUpload, RomUploadChunk, NetplayRoom, NetplayPlayer, StreamingSession, StreamingEnding
   ],
   migrations,
   checks: [requireOwnUploads],
@@ -119,6 +123,8 @@ export const features: AppOptions['features'] = {
     sync,
     assets,
     activity,
+    netplay,
+    streaming,
     installs,
     scans,
     plugins,

@@ -32,6 +32,8 @@ import { Migration20261122123002 } from './migrations/20261122123002-track-meta.
 import { Migration20261122140000 } from './migrations/20261122140000-rom-uploads.ts'
 import { Migration20261122160100 } from './migrations/20261122160100-rom-conversions.ts'
 import { Migration20261122170000 } from './migrations/20261122170000-log-lines.ts'
+import { Migration20261122180100 } from './migrations/20261122180100-netplay.ts'
+import { Migration20261122180200 } from './migrations/20261122180200-streaming.ts'
 
 /** Every migration in the order they run. A released one is never changed. */
 export const migrations: Migrations = [
@@ -67,5 +69,7 @@ export const migrations: Migrations = [
   { name: '20261122123002-track-meta', class: Migration20261122123002 },
   { name: '20261122140000-rom-uploads', class: Migration20261122140000 },
   { name: '20261122160100-rom-conversions', class: Migration20261122160100 },
-  { name: '20261122170000-log-lines', class: Migration20261122170000 }
+  { name: '20261122170000-log-lines', class: Migration20261122170000 },
+  { name: '20261122180100-netplay', class: Migration20261122180100 },
+  { name: '20261122180200-streaming', class: Migration20261122180200 }
 ]
