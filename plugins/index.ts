@@ -28,6 +28,8 @@ import library from './library/index.ts'
 import { LibraryVersion } from './library/entities.ts'
 import mail from './mail/index.ts'
 import { migrations } from './migrations.ts'
+import music from './music/index.ts'
+import { MusicFavorite, MusicPlaylist, MusicPlaylistTrack } from './music/entities.ts'
 import notes from './notes/index.ts'
 import { Note } from './notes/entities.ts'
 import notifications from './notifications/index.ts'
@@ -74,7 +76,7 @@ export const features: AppOptions['features'] = {
     RomFile, RomMatch, RomRename, RomUser, Task, Notification, NotificationChannel, ChannelDelivery, DevicePresence,
     InstallRequest, Asset, AssetVersion, DeletedAccount, DeviceSync, SyncBase, SyncSession, PlaySession, ActivityEntry,
     CrashedFile, ProviderAccount, LibraryVersion, LibraryCount, Collection, CollectionRom, SmartCollection, Note,
-    RomConversion
+    RomConversion, MusicPlaylist, MusicPlaylistTrack, MusicFavorite
   ],
   migrations,
   checks: [requireOwnUploads],
@@ -101,6 +103,7 @@ export const features: AppOptions['features'] = {
     settings,
     editing,
     romFiles,
+    music,
     notes,
     search,
     heartbeat,

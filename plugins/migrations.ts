@@ -30,6 +30,8 @@ import { Migration20261122123000 } from './migrations/20261122123000-edits.ts'
 import { Migration20261122123001 } from './migrations/20261122123001-notes.ts'
 import { Migration20261122123002 } from './migrations/20261122123002-track-meta.ts'
 import { Migration20261122160100 } from './migrations/20261122160100-rom-conversions.ts'
+import { Migration20261122190000 } from './migrations/20261122190000-track-tags.ts'
+import { Migration20261122190100 } from './migrations/20261122190100-music.ts'
 
 /** Every migration in the order they run. A released one is never changed. */
 export const migrations: Migrations = [
@@ -63,5 +65,7 @@ export const migrations: Migrations = [
   { name: '20261122123000-edits', class: Migration20261122123000 },
   { name: '20261122123001-notes', class: Migration20261122123001 },
   { name: '20261122123002-track-meta', class: Migration20261122123002 },
-  { name: '20261122160100-rom-conversions', class: Migration20261122160100 }
+  { name: '20261122160100-rom-conversions', class: Migration20261122160100 },
+  { name: '20261122190000-track-tags', class: Migration20261122190000 },
+  { name: '20261122190100-music', class: Migration20261122190100 }
 ]

@@ -62,8 +62,9 @@ async function makeThings () {
     values ($1, 'x', 'x', 'x', now())`, [save])
   const collection = await insert("insert into collections (user_id, name) values ($1, 'x')", [owner])
   const smart = await insert("insert into smart_collections (user_id, name, filter_criteria) values ($1, 'x', '{}')", [owner])
+  const playlist = await insert("insert into music_playlists (user_id, name) values ($1, 'x')", [owner])
   return {
-    collection, smart,
+    collection, smart, playlist,
     save, state, screenshot, version, deletedSave, deletedState, user: owner, platform, firmware, rom, file, token,
     session, notification, channel, sync, playSession, player, install, note
   }
@@ -109,6 +110,13 @@ const FOREIGN: Record<string, [path: string, status: number]> = {
   updateSmartCollection: [`/api/collections/smart/${things.smart}`, 403],
   deleteSmartCollection: [`/api/collections/smart/${things.smart}`, 403],
   getVirtualCollection: ['/api/collections/virtual/eyJuYW1lIjogIngiLCAidHlwZSI6ICJnZW5yZSJ9', 404],
+  getPlaylist: [`/api/music/playlists/${things.playlist}`, 403],
+  updatePlaylist: [`/api/music/playlists/${things.playlist}`, 403],
+  deletePlaylist: [`/api/music/playlists/${things.playlist}`, 403],
+  listPlaylistTracks: [`/api/music/playlists/${things.playlist}/tracks`, 403],
+  addPlaylistTracks: [`/api/music/playlists/${things.playlist}/tracks`, 403],
+  removePlaylistTracks: [`/api/music/playlists/${things.playlist}/tracks`, 403],
+  orderPlaylistTracks: [`/api/music/playlists/${things.playlist}/tracks/order`, 403],
   updateNotificationChannel: [`/api/notification-channels/${things.channel}`, 404],
   deleteNotificationChannel: [`/api/notification-channels/${things.channel}`, 404],
   testNotificationChannel: [`/api/notification-channels/${things.channel}/test`, 404],
@@ -172,6 +180,10 @@ const BODIES: Record<string, object> = {
   addCollectionRoms: { rom_ids: [things.rom] },
   removeCollectionRoms: { rom_ids: [things.rom] },
   updateSmartCollection: { name: 'his' },
+  updatePlaylist: { name: 'his' },
+  addPlaylistTracks: { rom_file_ids: [] },
+  removePlaylistTracks: { rom_file_ids: [] },
+  orderPlaylistTracks: { rom_file_ids: [] },
   updateSaveVisibility: { is_public: false },
   updateStateVisibility: { is_public: false },
   updateScreenshot: { is_public: false },
@@ -193,7 +205,7 @@ const IGNORED: Record<string, object> = Object.fromEntries(['activity:start', 'a
   .map((name) => [name, { rom_id: things.rom, device_id: things.player, user_id: things.user }]))
 
 const TABLES = ['sync_sessions', 'devices', 'install_requests', 'play_sessions', 'activity_entries', 'client_tokens', 'sessions', 'roms', 'rom_users', 'notes', 'platforms', 'pairing_codes', 'notifications',
-  'notification_channels', 'collections', 'collection_roms', 'smart_collections']
+  'notification_channels', 'collections', 'collection_roms', 'smart_collections', 'music_playlists']
 const dump = async () => JSON.stringify(await Promise.all(TABLES
   .map(async (table) => (await app.pg.query(`select * from ${table} order by 1`)).rows as unknown[])))
 
