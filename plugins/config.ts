@@ -7,6 +7,7 @@ import { PatchesSchema } from './patches/config.ts'
 import { SystemSchema } from './platforms/config.ts'
 import { ResourcesSchema } from './resources/config.ts'
 import { ScanSchema } from './scans/config.ts'
+import { SyncSchema } from './server-sync/config.ts'
 import { EmulatorjsSchema, StreamingSchema } from './settings/config.ts'
 import { TasksSchema } from './tasks/config.ts'
 
@@ -29,5 +30,6 @@ export const sections = {
   resources: ResourcesSchema,
   devices: DevicesSchema,
   patches: PatchesSchema,
+  sync: SyncSchema,
   tasks: TasksSchema
 }

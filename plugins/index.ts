@@ -56,6 +56,7 @@ import editing from './editing/index.ts'
 import search from './search/index.ts'
 import stats from './stats/index.ts'
 import { LibraryCount } from './stats/entities.ts'
+import serverSync from './server-sync/index.ts'
 import sync from './sync/index.ts'
 import { SyncSession } from './sync/entities.ts'
 import { tags } from './tags.ts'
@@ -113,6 +114,7 @@ export const features: AppOptions['features'] = {
     stats,
     sync,
     assets,
+    serverSync,
     activity,
     installs,
     scans,

@@ -124,6 +124,7 @@ const FOREIGN: Record<string, [path: string, status: number]> = {
   resendNotificationChannelCode: [`/api/notification-channels/${things.channel}/resend-code`, 404],
   dismissNotification: [`/api/notifications/${things.notification}`, 404],
   getSyncSession: [`/api/sync/sessions/${things.sync}`, 404],
+  syncDevice: [`/api/sync/devices/${things.player}/push-pull`, 404],
   completeSyncSession: [`/api/sync/sessions/${things.sync}/complete`, 404],
   deletePlaySession: [`/api/play-sessions/${things.playSession}`, 404],
   // Nobody is seen playing what is hidden.
