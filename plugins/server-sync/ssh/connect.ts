@@ -104,10 +104,15 @@ export async function connectSsh (settings: SshSettings, rules: HostRules, signa
       sftp,
       fingerprint: fingerprintOf(shown ?? Buffer.alloc(0)),
       isOpen: () => isOpen,
-      end: () => { client.end() }
+      end () {
+        client.end()
+        sock.destroySoon()
+      }
     }
   } catch (err) {
     client.destroy()
+    // It was not the client's yet when its settings were refused.
+    sock.destroy()
     signal.throwIfAborted()
     if (shown !== null && !isKnown(settings, rules, shown)) throw otherKey(host, fingerprintOf(shown))
     throw new Error(`Connecting to '${host}' failed: ${err instanceof Error ? err.message : String(err)}`, { cause: err })

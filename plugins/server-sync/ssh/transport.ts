@@ -48,8 +48,9 @@ export function createSshTransport ({ sftp, isOpen, end }: SshConnection, direct
     await call<Stats>((done) => { sftp.stat(path, done) }).catch(() => null)
 
   async function listDirectory ({ platform, path, extension }: SaveDirectory): Promise<FoundSave[]> {
-    const entries = await call<FileEntryWithStats[]>((done) => { sftp.readdir(path, done) }).catch((err: unknown) => {
-      throw new Error(`The folder '${path}' cannot be listed: ${err instanceof Error ? err.message : String(err)}`, { cause: err })
+    const entries = await call<FileEntryWithStats[]>((done) => { sftp.readdir(path, done) }).catch((cause: unknown) => {
+      const reason = cause instanceof Error ? cause.message : String(cause)
+      throw new Error(`The folder '${path}' cannot be listed: ${reason}`, { cause })
     })
     return entries.flatMap(({ filename: name, attrs }) => {
       const isWanted = attrs.isFile() && !name.startsWith('.') && !name.includes('/') && name.endsWith(extension)
