@@ -25,7 +25,7 @@ import { createUploads, findRom, readMtime } from './uploads/uploads.ts'
 import { getVersion, listVersions } from './versions.ts'
 import { toScreenshotView, toVersionView } from './views.ts'
 import { createWrites } from './uploads/writes.ts'
-import { findUserFolder } from '../users/folder.ts'
+import { findUserFolder } from '../users/profile/folder.ts'
 
 const PICTURES = new Set(['avif', 'bmp', 'gif', 'jpeg', 'jpg', 'png', 'tif', 'tiff', 'webp'])
 

@@ -156,7 +156,6 @@ export async function startDeviceHost (
 
   const server = new Server({ hostKeys: [host.private] }, (client) => {
     clients.add(client)
-    client.setNoDelay(true)
     client.on('error', () => { /* it was broken off */ })
     client.on('close', () => { clients.delete(client) })
     client.on('authentication', (context) => {
