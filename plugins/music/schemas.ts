@@ -28,19 +28,19 @@ export const MusicTrackSchema = Type.Object({
   platform_name: Type.String(),
   stream_url: Type.String({ description: 'The file itself, also in parts, below the server' }),
   cover_url: Nullable(Type.String({ description: "The picture in the file, else the game's cover, below the server" }))
-})
+}, { title: 'MusicTrack' })
 export type MusicTrackView = Static<typeof MusicTrackSchema>
 
 export const FacetValueSchema = Type.Object({
   value: Type.Union([Type.String(), Type.Integer()], { description: 'A number for years' }), count: Type.Integer()
-})
+}, { title: 'FacetValue' })
 export type FacetValue = Static<typeof FacetValueSchema>
 
-const paged = <T extends typeof MusicTrackSchema | typeof FacetValueSchema>(schema: T) => Type.Object({
+const paged = <T extends typeof MusicTrackSchema | typeof FacetValueSchema>(schema: T, title: string) => Type.Object({
   items: Type.Array(schema), total: Type.Integer(), limit: Type.Integer(), offset: Type.Integer()
-})
-export const TrackPageSchema = paged(MusicTrackSchema)
-export const FacetPageSchema = paged(FacetValueSchema)
+}, { title })
+export const TrackPageSchema = paged(MusicTrackSchema, 'MusicTrackPage')
+export const FacetPageSchema = paged(FacetValueSchema, 'FacetValuePage')
 /** A part of a list, and how long the list is. */
 export interface Found<T> { items: T[], total: number }
 
@@ -57,7 +57,7 @@ const Filters = {
   min_duration: Seconds('Seconds that it takes at least'),
   max_duration: Seconds('Seconds that it takes at most')
 }
-const Year = Type.Optional(Type.Integer({ minimum: -ID_MAX, maximum: ID_MAX }))
+const Year = Type.Optional(Type.Integer({ minimum: -ID_MAX, maximum: ID_MAX, description: 'The year in the tags' }))
 const Page = { limit: Limit, offset: Offset }
 const TrackOrder = {
   order_by: StoredText({ default: '', description: 'title, artist, album, duration, year, platform or added; else title' }),
@@ -65,7 +65,9 @@ const TrackOrder = {
 }
 
 export const ListFavoritesQuery = Type.Object({ ...Filters, year: Year, ...TrackOrder, ...Page })
-export const ListTracksQuery = Type.Composite([Type.Object({ rom_id: Type.Optional(Id) }), ListFavoritesQuery])
+export const ListTracksQuery = Type.Composite([Type.Object({
+  rom_id: Type.Optional(Type.Integer({ minimum: 1, maximum: ID_MAX, description: 'Tracks of this ROM' }))
+}), ListFavoritesQuery])
 export const ListPlaylistTracksQuery = Type.Object({
   order_by: StoredText({
     default: 'position', description: 'position, title, artist, album, duration, year, platform or added; else title'
@@ -94,7 +96,7 @@ export type FacetQuery = TrackFilters & PageQuery
 
 export const TrackIdsSchema = Type.Object({
   rom_file_ids: Type.Array(Type.Integer(), { description: 'Repeated ids count once' })
-})
+}, { title: 'MusicTrackIds' })
 export const AddedSchema = Type.Object({ added: Type.Integer({ description: 'How many were not there before' }) })
 export const RemovedSchema = Type.Object({ removed: Type.Integer({ description: 'How many were there' }) })
 
@@ -105,13 +107,13 @@ export const NewPlaylistSchema = Type.Object({
   name: Name,
   description: Type.Optional(Description),
   is_public: Type.Boolean({ default: false, description: 'Whether everybody may listen to it' })
-})
+}, { title: 'NewMusicPlaylist' })
 export type NewPlaylist = Static<typeof NewPlaylistSchema>
 export const PlaylistChangeSchema = Type.Object({
   name: Type.Optional(Nullable(Name)),
   description: Type.Optional(Description),
   is_public: Type.Optional(Nullable(Type.Boolean()))
-}, { description: 'What is absent stays; so do a name and is_public that are null' })
+}, { title: 'MusicPlaylistChange', description: 'What is absent stays; so do a name and is_public that are null' })
 export type PlaylistChange = Static<typeof PlaylistChangeSchema>
 
 export const MusicPlaylistSchema = Type.Object({
@@ -124,5 +126,5 @@ export const MusicPlaylistSchema = Type.Object({
   track_count: Type.Integer({ description: 'All of them, also those that you do not see' }),
   created_at: DateTime,
   updated_at: DateTime
-})
+}, { title: 'MusicPlaylist' })
 export type MusicPlaylistView = Static<typeof MusicPlaylistSchema>

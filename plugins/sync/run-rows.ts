@@ -4,7 +4,7 @@ import type pg from 'pg'
 import { milliseconds } from '../../core/database/columns.ts'
 import type { Viewer } from '../platforms/visibility.ts'
 import { isRomVisible } from '../roms/visibility.ts'
-import type { SessionName } from './events.ts'
+import type { SessionName } from './session-name.ts'
 
 const DEVICE = "json_build_object('id', d.id, 'device_id', d.device_id, 'is_numbered', d.is_numbered) as device"
 

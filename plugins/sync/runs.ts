@@ -4,7 +4,8 @@ import { inTransaction } from '../../core/database/transaction.ts'
 import { notFound } from '../../core/errors.ts'
 import type { Device } from '../devices/entities.ts'
 import { SyncSession } from './entities.ts'
-import type { PublishSync, SessionName } from './events.ts'
+import type { PublishSync } from './events.ts'
+import type { SessionName } from './session-name.ts'
 import { type Counts, beginPending, upsertPending, writeCounts, writeEnd, writePlanned } from './run-rows.ts'
 
 const ERROR_MAX = 1_000
