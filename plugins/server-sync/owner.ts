@@ -14,5 +14,5 @@ export async function loadOwned (app: FastifyInstance, em: EntityManager, device
   if (!device.user.enabled) throw new Error("The account of the device's owner is disabled")
   const caller = await app.permissions.toCaller(device.user, { credential: 'token', device_id: device.id })
   if (caller.scopes.has('assets.write') && caller.scopes.has('devices.write')) return { device, caller }
-  throw new Error('The owner of the device may not write saves; an administrator can change that')
+  throw new Error('The owner of the device may not write saves')
 }

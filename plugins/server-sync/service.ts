@@ -30,7 +30,7 @@ export function createServerSync (app: FastifyInstance, config: Config, syncDevi
     }
   })
   // Before the queue waits for its jobs to end.
-  app.addHook('preClose', async () => { closing.abort(new Error('The server is shutting down; sync again')) })
+  app.addHook('preClose', async () => { closing.abort(new Error('The server is shutting down')) })
 
   async function queue (em: EntityManager, device: Device): Promise<SyncSession> {
     const session = await app.sync.runs.request(em, device)

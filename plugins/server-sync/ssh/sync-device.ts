@@ -22,7 +22,7 @@ export function createSshSync (app: FastifyInstance, config: Config, run: Runner
   ): Promise<void> {
     if (pinned !== null) return
     const kept = await app.devices.pinHostKey(app.orm.em.fork(), id, host, fingerprint)
-    if (kept !== fingerprint) throw new Error(`The device was changed while '${host}' was connected to; sync again`)
+    if (kept !== fingerprint) throw new Error(`The device was changed while '${host}' was connected to`)
   }
 
   async function connect (device: Device, isAdmin: boolean, signal: AbortSignal) {
