@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import ipaddr from 'ipaddr.js'
 import { Client, type SFTPWrapper } from 'ssh2'
 import { AddressRefusedError, createLookup, isGlobalAddress } from '../../../core/http/addresses.ts'
+import { badRequest } from '../../../core/errors.ts'
 import type { SshSettings } from './settings.ts'
 
 const READY_MS = 20_000
@@ -42,8 +43,8 @@ function isIn (address: string, network: string): boolean {
 async function openSocket ({ host, port }: SshSettings, rules: HostRules, signal: AbortSignal): Promise<Socket> {
   const isAllowed = (address: string) => rules.is_admin || isGlobalAddress(address) ||
     rules.networks.some((network) => isIn(address, network))
-  const refused = (cause?: unknown) => new Error(`The host '${host}' is not in the public internet and is refused; an ` +
-    'administrator can allow its network with SYNC_SSH_NETWORKS', { cause })
+  const refused = () => badRequest(`The host '${host}' is not in the public internet and is refused; an administrator ` +
+    'can allow its network with SYNC_SSH_NETWORKS')
   if (isIP(host) !== 0 && !isAllowed(host)) throw refused()
   const socket = connect({
     host, port, noDelay: true, lookup: createLookup((name) => lookup(name, { all: true }), isAllowed),
@@ -54,14 +55,14 @@ async function openSocket ({ host, port }: SshSettings, rules: HostRules, signal
     return socket
   } catch (err) {
     socket.destroy()
-    throw err instanceof AddressRefusedError ? refused(err) : err
+    throw err instanceof AddressRefusedError ? refused() : err
   }
 }
 
 const isKnown = ({ host_key: pinned }: SshSettings, { known_keys: keys }: HostRules, key: Buffer): boolean =>
   keys.length > 0 ? keys.includes(key.toString('base64')) : pinned === null || pinned === fingerprintOf(key)
 
-const otherKey = (host: string, fingerprint: string) => new Error(`The host '${host}' shows the key ${fingerprint}, which ` +
+const otherKey = (host: string, fingerprint: string) => badRequest(`The host '${host}' shows the key ${fingerprint}, which ` +
   'is not the one that it is known by. If it was set up anew, clear ssh_host_key in the sync_config of the device, or correct known_hosts')
 
 /**
