@@ -34,6 +34,8 @@ import { Migration20261122160100 } from './migrations/20261122160100-rom-convers
 import { Migration20261122170000 } from './migrations/20261122170000-log-lines.ts'
 import { Migration20261122180100 } from './migrations/20261122180100-netplay.ts'
 import { Migration20261122180200 } from './migrations/20261122180200-streaming.ts'
+import { Migration20261122190000 } from './migrations/20261122190000-track-tags.ts'
+import { Migration20261122190100 } from './migrations/20261122190100-music.ts'
 
 /** Every migration in the order they run. A released one is never changed. */
 export const migrations: Migrations = [
@@ -71,5 +73,7 @@ export const migrations: Migrations = [
   { name: '20261122160100-rom-conversions', class: Migration20261122160100 },
   { name: '20261122170000-log-lines', class: Migration20261122170000 },
   { name: '20261122180100-netplay', class: Migration20261122180100 },
-  { name: '20261122180200-streaming', class: Migration20261122180200 }
+  { name: '20261122180200-streaming', class: Migration20261122180200 },
+  { name: '20261122190000-track-tags', class: Migration20261122190000 },
+  { name: '20261122190100-music', class: Migration20261122190100 }
 ]

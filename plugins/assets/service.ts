@@ -26,6 +26,7 @@ import { createUploads, findRom, readMtime } from './uploads/uploads.ts'
 import { getVersion, listVersions } from './versions.ts'
 import { toScreenshotView, toVersionView } from './views.ts'
 import { createWrites } from './uploads/writes.ts'
+import { findUserFolder } from '../users/profile/folder.ts'
 
 const PNG = /^\x89PNG\r\n\x1a\n/ // eslint-disable-line no-control-regex
 const PICTURES = new Set(['avif', 'bmp', 'gif', 'jpeg', 'jpg', 'png', 'tif', 'tiff', 'webp'])
@@ -105,6 +106,10 @@ export function createAssets (app: FastifyInstance, config: Config, files: Files
 
     listDeletedStates: async (em: EntityManager, caller: Caller): Promise<StateView[]> =>
       await toStateViews(em, await listDeleted(em, caller, 'state')),
+
+    /** Brings content to disk for a user, to be uploaded; the caller discards it in the end. */
+    stage: async (em: EntityManager, userId: number, name: string, content: Readable): Promise<StagedFile> =>
+      await files.stage(await findUserFolder(em, userId), name, content),
 
     listIds: selectOwnIds,
     summarize,

@@ -100,6 +100,7 @@ export function createDiskScan (
     storeBatch: createStoreBatch({
       rebuild: createRebuild({
         choice, store, statistics, progress, announcer, dropArtwork: artwork.dropOf,
+        removeArtwork: artwork.remove,
         moves: createMoves({ store, libraryDir: config.library_dir, resourcesDir: resourcesOf(shared) })
       }),
       identify: identification.add,
