@@ -117,7 +117,6 @@ export const features: AppOptions['features'] = {
     setup,
     settings,
     editing,
-    romFiles,
     music,
     notes,
     search,

@@ -26,7 +26,6 @@ import { createUploads, findRom, readMtime } from './uploads/uploads.ts'
 import { getVersion, listVersions } from './versions.ts'
 import { toScreenshotView, toVersionView } from './views.ts'
 import { createWrites } from './uploads/writes.ts'
-import { findUserFolder } from '../users/profile/folder.ts'
 
 const PNG = /^\x89PNG\r\n\x1a\n/ // eslint-disable-line no-control-regex
 const PICTURES = new Set(['avif', 'bmp', 'gif', 'jpeg', 'jpg', 'png', 'tif', 'tiff', 'webp'])
