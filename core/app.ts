@@ -7,6 +7,7 @@ import fastify, { LogController, type FastifyBaseLogger, type FastifyPluginCallb
 import type pg from 'pg'
 import type { Logger } from 'pino'
 import auth from './access/auth.ts'
+import asyncapi from './web/asyncapi.ts'
 import { type Config, basePath } from './config/config.ts'
 import database, { type Entities, type Migrations, REQUEST_LIMITS } from './database/database.ts'
 import compression from './web/compression.ts'
@@ -56,6 +57,8 @@ export interface Features {
   plugins: FastifyPluginCallback<FeatureOptions>[]
   /** What the operations of them all are grouped by, in the order in which the API document shows them. */
   tags: readonly Tag[]
+  /** Markdown with which the API document begins. */
+  introduction: string
   /** Before the first start on a database: each throws StartError when the data directory does not fit. */
   checks: readonly ((config: Config, pool: pg.Pool) => Promise<void>)[]
 }
@@ -145,7 +148,9 @@ export async function buildApp (options: AppOptions): Promise<App> {
     ...options.loading,
     ...(options.packages === undefined ? {} : { packages: options.packages })
   }))
-  await app.register(openapi, { config, version: VERSION, tags: options.features.tags })
+  const { tags, introduction } = options.features
+  await app.register(openapi, { config, version: VERSION, tags, introduction })
+  await app.register(asyncapi, { config, version: VERSION })
   for (const feature of options.features.plugins) await app.register(feature, { config, role })
   return app
 }

@@ -32,6 +32,11 @@ export const IdParams = Type.Object({ id: idOf('what the path names, as lists ha
 export const LIMIT_MAX = 10_000
 export const Limit = Type.Integer({ default: 50, minimum: 1, maximum: LIMIT_MAX, description: 'Most rows of the answer' })
 export const Offset = Type.Integer({ default: 0, minimum: 0, maximum: ID_MAX, description: 'Rows that are left out at the beginning' })
+/** What a file holds: of an answer, or of a part of a form. */
+export const Bytes = Type.Unsafe<unknown>({ type: 'string', format: 'binary', contentMediaType: 'application/octet-stream' })
+/** A body as a form that can hold a file as well, for the document. */
+export const withFile = (body: TSchema, part: string): TSchema =>
+  ({ ...body, title: `${body.title}Form`, properties: { ...body.properties, [part]: Bytes } })
 /** Text that may go to the database, which refuses NUL. */
 export const StoredText = (options: StringOptions = {}) => Type.String({ pattern: '^[^\\u0000]*$', ...options })
 

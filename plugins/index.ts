@@ -24,6 +24,7 @@ import feeds from './feeds/index.ts'
 import firmware from './firmware/index.ts'
 import { Firmware } from './firmware/entities.ts'
 import heartbeat from './heartbeat/index.ts'
+import { introduction } from './introduction.ts'
 import installs from './installs/index.ts'
 import { InstallRequest } from './installs/entities.ts'
 import library from './library/index.ts'
@@ -94,6 +95,7 @@ export const features: AppOptions['features'] = {
   migrations,
   checks: [requireOwnUploads],
   tags,
+  introduction,
   plugins: [
     library,
     logs,

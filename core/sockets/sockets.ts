@@ -20,7 +20,25 @@ import { limitSockets } from './traffic.ts'
 // eslint-disable-next-line @typescript-eslint/no-empty-object-type
 export interface ServerEvents {}
 
+/** What the document says of an event: its payload's type is that of the schema. */
+export interface EventDescription<Payload> { summary: string, schema: TSchema & { static: Payload } }
+
+/** Some of the events of a map. */
+export type EventDescriptions<Events> = { readonly [Name in keyof Events]?: EventDescription<Events[Name]> }
+
+/** An event as the document lists it. */
+export interface ListedEvent {
+  namespace: string
+  name: string
+  from: 'server' | 'client'
+  summary: string
+  schema: TSchema
+  /** What a client needs that sends it. */
+  scopes: readonly Scope[]
+}
+
 export interface ClientEvent<Payload> {
+  summary: string
   scopes: readonly Scope[]
   schema: TSchema
   /** Answers a sender that may not, or whose payload is wrong. */
@@ -58,8 +76,10 @@ export interface Sockets {
   setAdmin (userId: number, isAdmin: boolean): void
   /** Declares an event clients may send on the main endpoint. */
   on<Payload> (event: string, definition: ClientEvent<Payload>): void
-  /** The events clients may send on the main endpoint, and what each takes. */
-  listEvents (): { name: string, scopes: readonly Scope[] }[]
+  /** Says for the document what the server sends. */
+  describe<Events = ServerEvents>(events: EventDescriptions<Events>, namespace?: string): void
+  /** All that travels, in the order in which features declare it. */
+  listEvents (): ListedEvent[]
   /**
    * Opens a namespace beside the one that browsers use.
    *
@@ -143,6 +163,7 @@ function isAllowedOrigin (request: IncomingMessage, config: Config): boolean {
 
 export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber }) => {
   const events = new Map<string, ReadEvent>()
+  const sent: ListedEvent[] = []
   /** Sockets of login sessions and tokens in this process, and how to tell whether each may stay. */
   const bound = new Map<Socket, Identify>()
   const identify = (socket: Socket) => app.auth.identifyHandshake(socket.request)
@@ -344,7 +365,16 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
     identify,
     listEndpoints: () => endpoints.map((endpoint) => endpoint.io),
     isUpgrade: (request) => endpoints.some(({ place }) => isSocketUpgrade(request, place)),
-    listEvents: () => [...events].map(([name, { scopes }]) => ({ name, scopes }))
+    describe (described, namespace = '/') {
+      for (const [name, description] of Object.entries<EventDescription<unknown> | undefined>(described)) {
+        if (description !== undefined) sent.push({ namespace, name, from: 'server', scopes: [], ...description })
+      }
+    },
+    listEvents: () => [
+      ...[...events].map(([name, { scopes, summary, schema }]): ListedEvent =>
+        ({ namespace: '/', name, from: 'client', summary, schema, scopes })),
+      ...sent
+    ]
   } satisfies Sockets)
 
   /** Disconnects what somebody has open in this process. */

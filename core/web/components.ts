@@ -8,16 +8,28 @@ const SCHEMA_KEYWORDS = ['type', 'anyOf', 'allOf', 'oneOf']
 
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The name of a schema that has one. */
-const nameOf = (value: Json): string | null =>
+/** The name that a schema gives itself. */
+const titleOf = (value: Json): string | null =>
   typeof value.title === 'string' && SCHEMA_KEYWORDS.some((keyword) => keyword in value) ? value.title : null
+
+const hasFields = ({ properties }: Json) => isObject(properties) && Object.keys(properties).length > 1
+
+/** `most_played` and `MOST_PLAYED` as `MostPlayed`. */
+const toPascal = (field: string) => field.split(/[^A-Za-z0-9]+/)
+  .map((word) => word.charAt(0).toUpperCase() + (/[a-z]/.test(word) ? word.slice(1) : word.slice(1).toLowerCase())).join('')
+
+/** What is inside of a schema is called after it and the field, in the spelling of its name. */
+const join = (owner: string, field: string) => /^[a-z]/.test(owner) ? `${owner}_${field}` : owner + toPascal(field)
+
+const oneOf = (plural: string) => plural.replace(/([^s])s$/, '$1')
 
 /**
  * Gives each schema with a `title` a place of its own among the components, under that name, and refers to it wherever
- * it was: clients that are made from the document have types with names then.
+ * it was: clients that are made from the document have types with names then. An object of several fields inside of
+ * such a schema is called after the schema and the field that holds it.
  *
  * @param components the schemas that have such a place
- * @throws Error when two schemas that differ have the same title
+ * @throws Error when two schemas that differ have the same name
  */
 export function nameSchemas (paths: Json, components: Json): { paths: Json, schemas: Json } {
   const schemas: Record<string, unknown> = {}
@@ -29,21 +41,32 @@ export function nameSchemas (paths: Json, components: Json): { paths: Json, sche
     schemas[name] = schema
   }
 
-  function readInside (object: Json): Json {
-    return Object.fromEntries(Object.entries(object)
-      .map(([key, value]) => [key, VALUES.has(key) ? value : read(value)]))
+  const readFields = (fields: Json, owner: string | null): Json => Object.fromEntries(Object.entries(fields)
+    .map(([field, schema]) => [field, read(schema, owner === null ? null : join(owner, field))]))
+
+  function readKeyword (keyword: string, value: unknown, owner: string | null): unknown {
+    if (VALUES.has(keyword)) return value
+    if (keyword === 'properties' && isObject(value)) return readFields(value, owner)
+    return read(value, keyword === 'items' && owner !== null ? oneOf(owner) : owner)
   }
 
-  function read (value: unknown): unknown {
-    if (Array.isArray(value)) return value.map(read)
+  const readInside = (object: Json, owner: string | null): Json => Object.fromEntries(Object.entries(object)
+    .map(([keyword, value]) => [keyword, readKeyword(keyword, value, owner)]))
+
+  /** @param owner what a schema is called here that has no name of its own */
+  function read (value: unknown, owner: string | null): unknown {
+    if (Array.isArray(value)) return value.map((each) => read(each, owner))
     if (!isObject(value)) return value
-    const whole = readInside(value)
-    const name = nameOf(value)
+    const title = titleOf(value)
+    const name = title ?? (hasFields(value) ? owner : null)
+    const whole = readInside(value, title ?? owner)
     if (name === null) return whole
     place(name, whole)
     return { $ref: `#/components/schemas/${name}` }
   }
 
-  for (const [name, schema] of Object.entries(components)) place(name, isObject(schema) ? readInside(schema) : schema)
-  return { paths: readInside(paths), schemas }
+  for (const [name, schema] of Object.entries(components)) {
+    place(name, isObject(schema) ? readInside(schema, name) : schema)
+  }
+  return { paths: readInside(paths, null), schemas }
 }

@@ -1,14 +1,14 @@
-import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
 import swagger from '@fastify/swagger'
-import swaggerUi from '@fastify/swagger-ui'
+import type { TSchema } from '@sinclair/typebox'
 import type { RouteOptions } from 'fastify'
 import fp from 'fastify-plugin'
 import type { RouteAccess } from '../access/auth.ts'
 import { type Config, basePath } from '../config/config.ts'
 import { ErrorSchema, ValidationErrorSchema } from '../typebox.ts'
 import { nameSchemas } from './components.ts'
+import createDocsPages, { LOGO_PATH } from './docs-pages.ts'
+import { markKeywords, takeDefaults } from './keywords.ts'
+import { describeMedia, keepForm } from './media.ts'
 import { type Operation, describeResponses } from './responses.ts'
 
 interface OperationSchema {
@@ -16,6 +16,8 @@ interface OperationSchema {
   tags?: readonly string[]
   hide?: boolean
   response?: Record<string, unknown>
+  form?: TSchema
+  consumes?: readonly string[]
   body?: unknown
   params?: unknown
   querystring?: unknown
@@ -23,15 +25,8 @@ interface OperationSchema {
   description?: string
 }
 
-const REDOC_DIR = join(dirname(createRequire(import.meta.url).resolve('redoc/package.json')), 'bundles')
-const DESCRIPTION = 'A self-hosted game library server.\n\nPaths in answers, such as those of covers, stand below the address of ' +
-  'the server and do not have its path in front: where it is at `https://home.example.org/games`, `/assets/…` is at ' +
-  '`https://home.example.org/games/assets/…`. Answers that call a field `url` or `uri` give whole addresses.'
 const SECURITY = ['session', 'basic', 'bearer'] as const
 const DOWNLOAD_SECURITY = [...SECURITY, 'urlToken'] as const
-/** Pages that draw the document need inline styles, and Redoc a worker made from a blob. */
-const DOCS_CSP = "default-src 'self'; script-src 'self' blob:; worker-src blob:; style-src 'self' 'unsafe-inline'; " +
-  "img-src 'self' data:; font-src 'self' data:; frame-ancestors 'none'"
 
 /** Each operation has a unique name and a tag: generated clients are built from them. */
 function createOperationCheck () {
@@ -55,12 +50,21 @@ function createOperationCheck () {
 
 const refTo = (schema: { $id?: string }) => ({ $ref: `${schema.$id}#` })
 
-/** The answers every guarded operation may give. */
+/** The answers that follow from what an operation takes, and from whom. */
 function commonResponses (schema: OperationSchema, isPublic: boolean): Record<string, unknown> {
-  const takesInput = schema.body !== undefined || schema.params !== undefined || schema.querystring !== undefined
+  const { body, params, querystring, consumes, response } = schema
+  const takesInput = body !== undefined || params !== undefined || querystring !== undefined
+  const takesBody = body !== undefined || consumes !== undefined
+  const statuses = [
+    ...(isPublic ? [429] : [401, 403]), ...(params === undefined ? [] : [404]), ...(takesBody ? [413, 415] : []), 503
+  ]
+  const error = refTo(ErrorSchema)
+  // Those that send a browser elsewhere: what else they answer is an error.
+  const isRedirect = !Object.keys(response ?? {}).some((status) => status.startsWith('2'))
   return {
-    ...(isPublic ? {} : { 401: refTo(ErrorSchema), 403: refTo(ErrorSchema) }),
-    ...(takesInput ? { 422: refTo(ValidationErrorSchema) } : {})
+    ...Object.fromEntries(statuses.map((status) => [status, error])),
+    ...(takesInput ? { 422: refTo(ValidationErrorSchema) } : {}),
+    ...(isRedirect ? { default: error } : {})
   }
 }
 
@@ -81,9 +85,15 @@ function describeAccess (access: RouteAccess): string {
 /** A group of operations, as pages that draw the document show it. */
 export interface Tag { readonly name: string, readonly description: string }
 
-export interface OpenapiOptions { config: Config, version: string, tags: readonly Tag[] }
+export interface OpenapiOptions {
+  config: Config
+  version: string
+  tags: readonly Tag[]
+  /** Markdown: what somebody reads first. */
+  introduction: string
+}
 
-export default fp<OpenapiOptions>(async (app, { config, version, tags }) => {
+export default fp<OpenapiOptions>(async (app, { config, version, tags, introduction }) => {
   app.addSchema(ErrorSchema)
   app.addSchema(ValidationErrorSchema)
   const routes: RouteOptions[] = []
@@ -94,15 +104,21 @@ export default fp<OpenapiOptions>(async (app, { config, version, tags }) => {
     openapi: {
       openapi: '3.1.0',
       info: {
-        title: 'svc', version, description: DESCRIPTION, license: { name: 'MIT', identifier: 'MIT' }
+        title: 'svc',
+        version,
+        summary: 'A self-hosted game library server.',
+        description: introduction,
+        license: { name: 'MIT', identifier: 'MIT' },
+        // Redoc's own way to name a logo.
+        ...{ 'x-logo': { url: `${basePath(config)}${LOGO_PATH}`, altText: 'svc' } }
       },
       servers: [{ url: basePath(config) || '/' }],
       tags: [...tags],
       components: {
         securitySchemes: {
-          session: { type: 'apiKey', in: 'cookie', name: 'svc_session' },
-          basic: { type: 'http', scheme: 'basic' },
-          bearer: { type: 'http', scheme: 'bearer', description: 'A client API token, `svc_…`' },
+          session: { type: 'apiKey', in: 'cookie', name: 'svc_session', description: 'A browser that signed in' },
+          basic: { type: 'http', scheme: 'basic', description: 'Name and password, with all that the account may do' },
+          bearer: { type: 'http', scheme: 'bearer', description: 'A client API token, `svc_…`, or what `createToken` gave; each has scopes of its own' },
           urlToken: {
             type: 'apiKey', in: 'query', name: 'token', description: 'A client API token, for programs that can send no header'
           }
@@ -120,6 +136,8 @@ export default fp<OpenapiOptions>(async (app, { config, version, tags }) => {
         url,
         schema: {
           ...operation,
+          ...takeDefaults(operation),
+          ...keepForm(operation),
           description: [operation.description, note].filter(Boolean).join('\n\n'),
           security: isPublic
             ? []
@@ -131,12 +149,12 @@ export default fp<OpenapiOptions>(async (app, { config, version, tags }) => {
     transformObject: (document) => {
       const api = 'openapiObject' in document ? document.openapiObject : {}
       const described = describeResponses((api.paths ?? {}) as Record<string, Record<string, Operation>>)
-      const { paths, schemas } = nameSchemas(described, api.components?.schemas ?? {})
+      const { paths, schemas } = nameSchemas(describeMedia(described), { ...api.components?.schemas, ...pluginSchemas() })
       return {
         ...api,
         paths,
-        'x-socket-events': app.sockets.listEvents(),
-        components: { ...api.components, schemas: { ...schemas, ...pluginSchemas() } }
+        'x-socket-events': app.sockets.listEvents().filter(({ from }) => from === 'client').map(({ name, scopes }) => ({ name, scopes })),
+        components: { ...api.components, schemas }
       } as never
     }
   })
@@ -151,32 +169,8 @@ export default fp<OpenapiOptions>(async (app, { config, version, tags }) => {
         [`${name}_settings`, 'settings' in definition ? definition.settings : undefined]
       ]
     })
-    return Object.fromEntries(named.filter(([, schema]) => schema !== undefined))
+    return Object.fromEntries(named.filter(([, schema]) => schema !== undefined).map(([name, schema]) => [name, markKeywords(schema)]))
   }
 
-  await app.register(async (docs) => {
-    docs.addHook('onRoute', (route) => {
-      route.config = { ...route.config, public: true }
-      route.schema = { ...route.schema, hide: true }
-    })
-    docs.addHook('onSend', async (_request, reply) => { reply.header('content-security-policy', DOCS_CSP) })
-    await docs.register(swaggerUi, { routePrefix: '/api/docs', indexPrefix: basePath(config) })
-
-    let text: string | null = null
-    const sendDocument = async () => (text ??= JSON.stringify(app.swagger()))
-    for (const path of ['/openapi.json', '/api/openapi.json']) {
-      docs.get(path, async (_request, reply) => reply.type('application/json').send(await sendDocument()))
-    }
-    docs.get('/api/redoc', async (_request, reply) => reply.type('text/html').send(redocPage(basePath(config))))
-    docs.get('/api/redoc/redoc.standalone.js', async (_request, reply) =>
-      reply.type('text/javascript').send(await readFile(join(REDOC_DIR, 'redoc.standalone.js'))))
-    docs.get('/api/redoc/start.js', async (_request, reply) =>
-      reply.type('text/javascript').send(`Redoc.init('${basePath(config)}/openapi.json', {}, document.getElementById('doc'))`))
-  })
+  await app.register(createDocsPages(config))
 }, { name: 'openapi', fastify: '5.x', dependencies: ['loader'] })
-
-const redocPage = (base: string) => `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>svc API</title></head>
-<body><div id="doc"></div><script src="${base}/api/redoc/redoc.standalone.js"></script>
-<script src="${base}/api/redoc/start.js"></script></body></html>
-`

@@ -1,8 +1,29 @@
+import { type Static, Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import type { Socket } from 'socket.io'
 import type { Caller } from '../../core/access/auth.ts'
 import { ApiError } from '../../core/errors.ts'
-import { type Heartbeat, HeartbeatSchema, type Stop, StopSchema } from './schemas.ts'
+import type { EventDescriptions, ServerEvents } from '../../core/sockets/sockets.ts'
+import {
+  ActivityEntrySchema, type ActivityEntryView, type Cleared, ClearedSchema, type Heartbeat, HeartbeatSchema, type Stop,
+  StopSchema
+} from './schemas.ts'
+
+const RefreshSchema = Type.Object({}, { title: 'ActivityRefresh' })
+
+declare module '../../core/sockets/sockets.ts' {
+  interface ServerEvents {
+    'activity:update': ActivityEntryView
+    'activity:clear': Cleared
+    'activity:refresh': Static<typeof RefreshSchema>
+  }
+}
+
+const activityEvents: EventDescriptions<ServerEvents> = {
+  'activity:update': { summary: 'Somebody plays a game', schema: ActivityEntrySchema },
+  'activity:clear': { summary: 'Somebody plays a game no more', schema: ClearedSchema },
+  'activity:refresh': { summary: 'Ask again who plays what', schema: RefreshSchema }
+}
 
 const scopes = ['roms.user.write'] as const
 /** Whoever is refused is not told: nothing here is worth an answer. */
@@ -38,13 +59,17 @@ export function listenForActivity (app: FastifyInstance): void {
     if (!socket.connected) drop(socket)
   }
 
+  app.sockets.describe(activityEvents)
   app.sockets.on<Heartbeat>('activity:start', {
+    summary: 'A game begins on a device',
     scopes, schema: HeartbeatSchema, refuse, handle: (given, caller, socket) => beat(given, caller, socket, true)
   })
   app.sockets.on<Heartbeat>('activity:heartbeat', {
+    summary: 'A game goes on; at least every minute',
     scopes, schema: HeartbeatSchema, refuse, handle: (given, caller, socket) => beat(given, caller, socket, false)
   })
   app.sockets.on<Stop>('activity:stop', {
+    summary: 'A game ended',
     scopes,
     schema: StopSchema,
     refuse,

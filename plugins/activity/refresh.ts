@@ -5,10 +5,6 @@ import { lockRefresh } from './rows.ts'
 
 const EVERY_MS = 1_000
 
-declare module '../../core/sockets/sockets.ts' {
-  interface ServerEvents { 'activity:refresh': Record<never, never> }
-}
-
 /** Asks every client to fetch the feed again: once for whatever happens within a second, in any worker. */
 export function createRefresh (app: FastifyInstance) {
   const closing = new AbortController()

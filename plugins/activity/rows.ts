@@ -2,10 +2,10 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import { sql } from 'kysely'
 import type pg from 'pg'
 import { hasValues, milliseconds } from '../../core/database/columns.ts'
-import type { DeviceId } from '../devices/schemas.ts'
 import { newestThumbnail } from '../assets/pictures/thumbnail-rows.ts'
 import type { Viewer } from '../platforms/visibility.ts'
 import { isRomVisible } from '../roms/visibility.ts'
+import type { Cleared } from './schemas.ts'
 import type { ActivityRow } from './views.ts'
 
 const LIFETIME = '90 seconds'
@@ -89,9 +89,6 @@ export async function upsertEntry (
     select ${COLUMNS}, (select rom_id from former) as former_rom_id from a ${SUBJECTS}`.execute(em.getKysely())
   return row
 }
-
-/** What is no longer played, with the device's id on the wire. */
-export interface Cleared { user_id: number, device_id: DeviceId, rom_id: number }
 
 export async function deleteEntries (em: EntityManager, selection: EntrySelection): Promise<Cleared[]> {
   const { rows } = await sql<Cleared>`delete from activity_entries a using devices d

@@ -6,8 +6,14 @@ export const HeartbeatSchema = Type.Object({ rom_id: idOf('a ROM'), device_id: D
 export type Heartbeat = Static<typeof HeartbeatSchema>
 
 /** Without a device it is whatever the socket started. */
-export const StopSchema = Type.Object({ rom_id: idOf('a ROM'), device_id: Type.Optional(DeviceReference) }, { title: 'Stop' })
+export const StopSchema = Type.Object({ rom_id: idOf('a ROM'), device_id: Type.Optional(DeviceReference) }, { title: 'ActivityStop' })
 export type Stop = Static<typeof StopSchema>
+
+/** What is no longer played, with the device's id on the wire. */
+export const ClearedSchema = Type.Object({
+  user_id: Type.Integer(), device_id: DeviceIdSchema, rom_id: Type.Integer()
+}, { title: 'ActivityCleared' })
+export type Cleared = Static<typeof ClearedSchema>
 
 export const ActivityEntrySchema = Type.Object({
   user_id: Type.Integer(),

@@ -5,16 +5,9 @@ import { notFound } from '../../core/errors.ts'
 import { SIGNED_IN_ROOM, userRoom } from '../../core/sockets/sockets.ts'
 import { deviceIdOf } from '../devices/schemas.ts'
 import { createRefresh } from './refresh.ts'
-import { type Cleared, type EntrySelection, deleteEntries, findPlayed, selectEntries, upsertEntry } from './rows.ts'
-import type { ActivityEntryView, Heartbeat, Stop } from './schemas.ts'
+import { type EntrySelection, deleteEntries, findPlayed, selectEntries, upsertEntry } from './rows.ts'
+import type { ActivityEntryView, Cleared, Heartbeat, Stop } from './schemas.ts'
 import { toActivityView } from './views.ts'
-
-declare module '../../core/sockets/sockets.ts' {
-  interface ServerEvents {
-    'activity:update': ActivityEntryView
-    'activity:clear': Cleared
-  }
-}
 
 /** The socket an event came by. */
 export interface Origin { socket_id: string | null, starts: boolean }

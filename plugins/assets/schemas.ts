@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { DateTime, ID_MAX, Id, NameText, Nullable, StoredText, idOf } from '../../core/typebox.ts'
+import { Bytes, DateTime, ID_MAX, Id, NameText, Nullable, StoredText, idOf } from '../../core/typebox.ts'
 import { DeviceReference } from '../devices/schemas.ts'
 
 const SHA1 = { pattern: '^[0-9A-Fa-f]{40}$' }
@@ -111,6 +111,15 @@ export const SaveUploadQuery = Type.Object({
   autocleanup_limit: Type.Integer({ default: 10, description: 'How many stay: 1 to MAX_AUTOCLEANUP_LIMIT' })
 })
 export type UploadInput = Static<typeof StateUploadQuery> & Partial<Static<typeof SaveUploadQuery>>
+
+const Picture = Type.Optional(Bytes)
+export const SaveForm = Type.Object({ saveFile: Bytes, screenshotFile: Picture }, { title: 'SaveForm' })
+export const SaveChangeForm = Type.Partial(SaveForm, { title: 'SaveChangeForm' })
+export const SaveVersionForm = Type.Pick(SaveForm, ['saveFile'], { title: 'SaveVersionForm' })
+export const StateForm = Type.Object({ stateFile: Bytes, screenshotFile: Picture }, { title: 'StateForm' })
+export const StateChangeForm = Type.Partial(StateForm, { title: 'StateChangeForm' })
+export const StateVersionForm = Type.Pick(StateForm, ['stateFile'], { title: 'StateVersionForm' })
+export const ScreenshotForm = Type.Object({ screenshotFile: Bytes }, { title: 'ScreenshotForm' })
 
 export const ReplaceQuery = Type.Object({
   device_id: Device, session_id: Session, content_hash: ContentHash, mtime: Mtime

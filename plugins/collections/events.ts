@@ -1,11 +1,20 @@
+import { type Static, Type } from '@sinclair/typebox'
+import type { EventDescriptions, ServerEvents } from '../../core/sockets/sockets.ts'
+import { StringEnum } from '../../core/typebox.ts'
+
 /** Tells of a collection as little as may be: who may read it fetches it. */
-export interface CollectionChange {
-  kind: 'plain' | 'smart'
-  id: number
-  user_id: number
-  change: 'added' | 'changed' | 'deleted'
-}
+const CollectionChangeSchema = Type.Object({
+  kind: StringEnum(['plain', 'smart']),
+  id: Type.Integer(),
+  user_id: Type.Integer(),
+  change: StringEnum(['added', 'changed', 'deleted'])
+}, { title: 'CollectionChange' })
+export type CollectionChange = Static<typeof CollectionChangeSchema>
 
 declare module '../../core/sockets/sockets.ts' {
   interface ServerEvents { 'collections:changed': CollectionChange }
+}
+
+export const collectionEvents: EventDescriptions<ServerEvents> = {
+  'collections:changed': { summary: 'A collection came, changed or went', schema: CollectionChangeSchema }
 }

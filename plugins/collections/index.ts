@@ -3,7 +3,7 @@ import type { FeatureOptions } from '../../core/app.ts'
 import { createHttpClient } from '../../core/http/client.ts'
 import { USER_AGENT } from '../../core/loader/services.ts'
 import { createCovers } from './covers.ts'
-import './events.ts'
+import { collectionEvents } from './events.ts'
 import { createForms } from './form.ts'
 import { hasVisibleCollection } from './rows.ts'
 import createPlainRoutes from './routes/plain.ts'
@@ -22,6 +22,7 @@ export default fp<FeatureOptions>(async (app, { config, role }) => {
   const covers = createCovers(config, http)
   const forms = createForms(covers)
   const collections = createCollections(app, covers)
+  app.sockets.describe(collectionEvents)
   app.decorateRequest('cover', null)
   await app.register(createPlainRoutes(collections, forms))
   await app.register(createSmartRoutes(createSmartCollections(app), forms))

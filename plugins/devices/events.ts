@@ -9,6 +9,8 @@ import type { Presence } from './presence.ts'
 // eslint-disable-next-line @typescript-eslint/no-empty-object-type
 export interface DeviceEvents {}
 
+export const DEVICE_NAMESPACE = '/devices'
+
 /** What a device shows: the token of its payload, or else of its header. */
 function readToken ({ auth, headers }: Socket['handshake']): string | null {
   const token: unknown = auth.token ?? ''
@@ -25,7 +27,7 @@ export function openDeviceNamespace (app: FastifyInstance, config: Config, prese
     return isDevice ? caller : null
   }
 
-  return app.sockets.openNamespace<DeviceEvents>('/devices', {
+  return app.sockets.openNamespace<DeviceEvents>(DEVICE_NAMESPACE, {
     refusal: config.devices.install_enabled ? null : 'disabled',
     identify,
     connected (socket, { device_id: deviceId }) {

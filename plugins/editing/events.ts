@@ -1,12 +1,19 @@
+import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
-import { roomsOf, toShown } from '../scans/tell/announcer.ts'
+import type { ServerEvents } from '../../core/sockets/sockets.ts'
+import { createShownSchema, roomsOf, toShown } from '../scans/tell/announcer.ts'
 
 declare module '../../core/sockets/sockets.ts' {
   interface ServerEvents {
     /** Somebody changed a ROM: the simple ROM schema as scans announce it. */
     'rom:updated': Record<string, unknown>
   }
+}
+
+export function describeEditing (app: FastifyInstance): void {
+  const schema = Type.Unsafe<ServerEvents['rom:updated']>(createShownSchema(app, 'ShownRom'))
+  app.sockets.describe({ 'rom:updated': { summary: 'Somebody changed a ROM', schema } })
 }
 
 /** Tells those who may see a ROM what became of it. */

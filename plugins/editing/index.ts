@@ -1,6 +1,7 @@
 import fp from 'fastify-plugin'
 import type { FeatureOptions } from '../../core/app.ts'
 import { createArtworkForms } from './artwork-form.ts'
+import { describeEditing } from './events.ts'
 import createRoutes from './routes.ts'
 import { createEditing } from './service.ts'
 
@@ -10,6 +11,7 @@ declare module 'fastify' {
 
 export default fp<FeatureOptions>(async (app, { config }) => {
   app.decorate('editing', createEditing(app, config))
+  describeEditing(app)
   app.decorateRequest('artwork', null)
   await app.register(createRoutes(createArtworkForms(app, config)))
 }, {

@@ -1,11 +1,12 @@
 import formbody from '@fastify/formbody'
 import { callerOf } from '../../core/access/auth.ts'
-import { ErrorSchema, IdParams, type Routes } from '../../core/typebox.ts'
+import { ErrorSchema, IdParams, type Routes, withFile } from '../../core/typebox.ts'
 import { DetailedRomSchema } from '../roms/schemas.ts'
 import type { ArtworkForms } from './artwork-form.ts'
 import { EditQuery, RomSourcesSchema, createEditForm } from './schemas.ts'
 
 const createRoutes = (forms: ArtworkForms): Routes => async (app) => {
+  const body = createEditForm(app.roms.providers)
   await app.register(formbody)
   app.get('/api/roms/:id/sources', {
     schema: {
@@ -28,7 +29,8 @@ const createRoutes = (forms: ArtworkForms): Routes => async (app) => {
       consumes: ['multipart/form-data', 'application/x-www-form-urlencoded', 'application/json'],
       params: IdParams,
       querystring: EditQuery,
-      body: createEditForm(app.roms.providers),
+      body,
+      form: withFile(body, 'artwork'),
       response: {
         200: DetailedRomSchema,
         400: ErrorSchema,

@@ -1,17 +1,16 @@
 import { Type } from '@sinclair/typebox'
 import type { RouteAccess } from '../../core/access/auth.ts'
 import { callerOf } from '../../core/access/auth.ts'
-import { ErrorSchema, type Routes } from '../../core/typebox.ts'
+import { Bytes, ErrorSchema, type Routes } from '../../core/typebox.ts'
 import {
-  BulkResultSchema, DeleteFirmwareSchema, FirmwareContentParams, FirmwareParams, FirmwareSchema, FirmwareUploadSchema,
-  ListFirmwareQuery, PlatformQuery
+  BulkResultSchema, DeleteFirmwareSchema, FirmwareContentParams, FirmwareForm, FirmwareParams, FirmwareSchema,
+  FirmwareUploadSchema, ListFirmwareQuery, PlatformQuery
 } from './schemas.ts'
 
 const tags = ['firmware']
 const reads = { scopes: ['firmware.read'] as const }
 const open: RouteAccess = { ...reads, download: true }
 const writes = { scopes: ['firmware.write'] as const }
-const Bytes = Type.Unsafe<unknown>({ type: 'string', format: 'binary' })
 
 const routes: Routes = async (app) => {
   app.post('/api/firmware', {
@@ -22,6 +21,7 @@ const routes: Routes = async (app) => {
       description: 'A form with up to 20 parts `files`. A file whose name is there already is replaced. Each is compared ' +
         'with the dumps that are known to be good: `is_verified`.',
       consumes: ['multipart/form-data'],
+      form: FirmwareForm,
       querystring: PlatformQuery,
       response: {
         200: FirmwareUploadSchema, 400: ErrorSchema, 404: ErrorSchema, 409: ErrorSchema, 413: ErrorSchema,

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { DateTime, ID_MAX, LIMIT_MAX } from '../../core/typebox.ts'
+import { Bytes, DateTime, ID_MAX, LIMIT_MAX } from '../../core/typebox.ts'
 
 export const FirmwareSchema = Type.Object({
   id: Type.Integer(),
@@ -20,6 +20,7 @@ export const FirmwareSchema = Type.Object({
 }, { title: 'Firmware' })
 export type FirmwareView = Static<typeof FirmwareSchema>
 
+export const FirmwareForm = Type.Object({ files: Type.Array(Bytes, { minItems: 1, maxItems: 20 }) }, { title: 'FirmwareForm' })
 export const FirmwareUploadSchema = Type.Object({
   uploaded: Type.Integer({ description: 'The parts that were sent, those without a name included' }),
   firmware: Type.Array(FirmwareSchema, { description: 'All firmware of the platform' })

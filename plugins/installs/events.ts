@@ -1,6 +1,10 @@
-import type { InstallRequestView } from './schemas.ts'
+import { type Static, Type } from '@sinclair/typebox'
+import type { EventDescriptions, ServerEvents } from '../../core/sockets/sockets.ts'
+import type { DeviceEvents } from '../devices/events.ts'
+import { InstallRequestSchema, type InstallRequestView } from './schemas.ts'
 
-interface InstallPlace { id: string, rom_id: number }
+const InstallPlaceSchema = Type.Object({ id: Type.String({ format: 'uuid' }), rom_id: Type.Integer() }, { title: 'InstallPlace' })
+type InstallPlace = Static<typeof InstallPlaceSchema>
 
 declare module '../../core/sockets/sockets.ts' {
   interface ServerEvents { 'install:updated': InstallRequestView }
@@ -11,4 +15,13 @@ declare module '../devices/events.ts' {
     'install:queued': InstallPlace
     'install:cancelled': InstallPlace
   }
+}
+
+export const installEvents: EventDescriptions<ServerEvents> = {
+  'install:updated': { summary: 'A request to install a ROM is at another point', schema: InstallRequestSchema }
+}
+
+export const deviceInstallEvents: EventDescriptions<DeviceEvents> = {
+  'install:queued': { summary: 'There is a ROM to install', schema: InstallPlaceSchema },
+  'install:cancelled': { summary: 'A ROM is not to be installed any more', schema: InstallPlaceSchema }
 }

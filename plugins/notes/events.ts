@@ -1,13 +1,20 @@
+import { type Static, Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
-import { userRoom } from '../../core/sockets/sockets.ts'
+import { type EventDescriptions, type ServerEvents, userRoom } from '../../core/sockets/sockets.ts'
 import { roomsOf } from '../scans/tell/announcer.ts'
+
+const NotesChanged = Type.Object({ rom_id: Type.Integer() }, { title: 'NotesChanged' })
 
 declare module '../../core/sockets/sockets.ts' {
   interface ServerEvents {
     /** Notes about a ROM changed: those that listen may fetch them. */
-    'notes:changed': { rom_id: number }
+    'notes:changed': Static<typeof NotesChanged>
   }
+}
+
+export const noteEvents: EventDescriptions<ServerEvents> = {
+  'notes:changed': { summary: 'Notes about a ROM changed', schema: NotesChanged }
 }
 
 /** Tells the author, and of a note for everybody all who may see the ROM. */

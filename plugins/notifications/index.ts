@@ -1,6 +1,6 @@
 import fp from 'fastify-plugin'
 import type { FeatureOptions } from '../../core/app.ts'
-import './events.ts'
+import { notificationEvents } from './events.ts'
 import { followOutcomes } from './outcomes.ts'
 import routes from './routes.ts'
 import { createNotifications } from './service.ts'
@@ -10,6 +10,7 @@ declare module 'fastify' {
 }
 
 export default fp<FeatureOptions>(async (app, { config }) => {
+  app.sockets.describe(notificationEvents)
   app.decorate('notifications', createNotifications(app, config))
   followOutcomes(app, config)
   await app.register(routes)

@@ -1,9 +1,13 @@
 import { Type } from '@sinclair/typebox'
-import { ErrorSchema, type Routes, idOf } from '../../core/typebox.ts'
+import { Bytes, ErrorSchema, type Routes, idOf } from '../../core/typebox.ts'
 import { PATCH_EXTENSIONS } from './apply/formats.ts'
 
 const Params = Type.Object({ file_id: idOf('a file of a ROM') })
-const Bytes = Type.Unsafe<unknown>({ type: 'string', format: 'binary' })
+const PatchForm = Type.Object({
+  patch_file_id: Type.Optional(idOf('a patch in the library')),
+  patch_file: Type.Optional(Bytes),
+  output_file_name: Type.Optional(Type.String())
+}, { title: 'PatchForm' })
 
 const routes: Routes = async (app) => {
   app.post('/api/roms/:file_id/patch', {
@@ -15,6 +19,7 @@ const routes: Routes = async (app) => {
         `\`output_file_name\` if you like. Formats: ${PATCH_EXTENSIONS.join(', ')}. Nothing is stored. The header ` +
         '`X-Patch-Validated` is `false` when the patch says that it was made for another file.',
       consumes: ['multipart/form-data'],
+      form: PatchForm,
       params: Params,
       response: { 200: Bytes, 400: ErrorSchema, 404: ErrorSchema, 507: ErrorSchema }
     },

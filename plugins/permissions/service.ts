@@ -1,8 +1,10 @@
+import { type Static, Type } from '@sinclair/typebox'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Caller } from '../../core/access/auth.ts'
 import { ADMIN_ACCESS, type Access, scopesOf } from '../../core/access/grants.ts'
 import { passwordMarkOf } from '../../core/access/secrets.ts'
+import type { EventDescriptions, ServerEvents } from '../../core/sockets/sockets.ts'
 import type { User } from '../users/entities.ts'
 import { NO_ACCESS, loadAccess, loadGuestAccess } from './access-rows.ts'
 import { listActions } from './actions.ts'
@@ -13,8 +15,15 @@ import type {
   CreateGroup, GroupView, HiddenView, Hide, UpdateGroup, UpdateUserRules, UserRulesView
 } from './schemas.ts'
 
+const PermissionsChangedSchema = Type.Object({ user_id: Type.Integer() }, { title: 'PermissionsChanged' })
+type PermissionsChanged = Static<typeof PermissionsChangedSchema>
+
 declare module '../../core/sockets/sockets.ts' {
-  interface ServerEvents { 'permissions:changed': { user_id: number } }
+  interface ServerEvents { 'permissions:changed': PermissionsChanged }
+}
+
+export const permissionEvents: EventDescriptions<ServerEvents> = {
+  'permissions:changed': { summary: 'An account may do or see something else now: ask again', schema: PermissionsChangedSchema }
 }
 
 /** No account has it. */

@@ -1,19 +1,22 @@
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import type { Socket } from 'socket.io'
 import type { Caller } from '../../core/access/auth.ts'
 import { ApiError } from '../../core/errors.ts'
-import { type ScanPayload, type ScanStats, createScanPayloadSchema } from './schemas.ts'
+import type { ServerEvents } from '../../core/sockets/sockets.ts'
+import { type ScanPayload, type ScanStats, ScanStatsSchema, createScanPayloadSchema } from './schemas.ts'
+import { createShownSchema } from './tell/announcer.ts'
 
-export interface ScanningPlatform {
-  id: number
-  name: string
-  display_name: string
-  slug: string
-  fs_slug: string
-  is_identified: boolean
-  new_firmware_count: number
-}
+const ScanningPlatformSchema = Type.Object({
+  id: Type.Integer(),
+  name: Type.String(),
+  display_name: Type.String(),
+  slug: Type.String(),
+  fs_slug: Type.String(),
+  is_identified: Type.Boolean(),
+  new_firmware_count: Type.Integer()
+}, { title: 'ScanningPlatform' })
+export type ScanningPlatform = Static<typeof ScanningPlatformSchema>
 
 declare module '../../core/sockets/sockets.ts' {
   interface ServerEvents {
@@ -26,6 +29,19 @@ declare module '../../core/sockets/sockets.ts' {
   }
 }
 
+const ROM_FLAGS = { is_new: Type.Boolean(), is_identifying: Type.Boolean() }
+
+export function describeScans (app: FastifyInstance): void {
+  const rom = Type.Unsafe<ServerEvents['scan:scanning_rom']>(createShownSchema(app, 'ScanningRom', ROM_FLAGS))
+  app.sockets.describe({
+    'scan:scanning_platform': { summary: 'A scan comes to a platform', schema: ScanningPlatformSchema },
+    'scan:scanning_rom': { summary: 'A scan comes to a ROM, or is done with it; not every one is told of', schema: rom },
+    'scan:update_stats': { summary: 'How far a scan is', schema: ScanStatsSchema },
+    'scan:done': { summary: 'A scan is over', schema: ScanStatsSchema },
+    'scan:done_ko': { summary: 'A scan failed, or was refused', schema: Type.String({ description: 'Why' }) }
+  })
+}
+
 /** The events by which clients start and stop scans. Refusals go to the asking socket alone. */
 export function listenForScans (app: FastifyInstance): void {
   const scopes = ['tasks.run'] as const
@@ -34,6 +50,7 @@ export function listenForScans (app: FastifyInstance): void {
     app.audit.record({ event, user, address, details: { by: 'socket' } })
 
   app.sockets.on<ScanPayload>('scan', {
+    summary: 'Start a scan',
     scopes,
     schema: createScanPayloadSchema(app.registry),
     refuse,
@@ -48,6 +65,7 @@ export function listenForScans (app: FastifyInstance): void {
     }
   })
   app.sockets.on('scan:stop', {
+    summary: 'Stop the scan that runs',
     scopes,
     schema: Type.Unknown(),
     refuse,

@@ -7,7 +7,7 @@ import { ApiError } from '../../core/errors.ts'
 import type { TaskDefinition } from '../tasks/definitions.ts'
 import { defineCleanupMissing } from './disk/cleanup-missing.ts'
 import { defineCleanupResources } from './artwork/cleanup-resources.ts'
-import { listenForScans } from './events.ts'
+import { describeScans, listenForScans } from './events.ts'
 import routes from './routes.ts'
 import type { ScanPayload } from './schemas.ts'
 import { createScans } from './service.ts'
@@ -49,6 +49,7 @@ function defineRescan (app: FastifyInstance, config: Config): TaskDefinition {
 
 export default fp<FeatureOptions>(async (app, { config }) => {
   app.decorate('scans', createScans(app, config))
+  describeScans(app)
   listenForScans(app)
   await app.register(routes)
   const definitions = [defineRescan, defineCleanupResources, defineCleanupMissing].map((define) => define(app, config))

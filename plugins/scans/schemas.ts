@@ -53,6 +53,9 @@ const COUNTERS = ['total_platforms', 'total_roms', 'scanned_platforms', 'new_pla
 /** Running totals; they only grow. `failed_lookups` counts providers' failures. */
 export type ScanStats = Record<typeof COUNTERS[number], number>
 
+export const ScanStatsSchema = Type.Unsafe<ScanStats>(Type.Object(
+  Object.fromEntries(COUNTERS.map((name) => [name, Type.Integer({ minimum: 0 })])), { title: 'ScanStats' }))
+
 export const createStats = (): ScanStats =>
   Object.fromEntries(COUNTERS.map((name) => [name, 0])) as ScanStats
 

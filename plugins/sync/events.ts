@@ -1,19 +1,45 @@
+import { type Static, Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
-import { type ServerEvents, userRoom } from '../../core/sockets/sockets.ts'
-import { type DeviceId, deviceIdOf } from '../devices/schemas.ts'
+import { type EventDescriptions, type ServerEvents, userRoom } from '../../core/sockets/sockets.ts'
+import { Nullable } from '../../core/typebox.ts'
+import { DeviceIdSchema, deviceIdOf } from '../devices/schemas.ts'
 import type { SessionName } from './session-name.ts'
 
 /** Both ids of a session. */
-interface OfSession { device_id: DeviceId, session_id: string, id: number }
+const OfSession = { device_id: DeviceIdSchema, session_id: Type.String({ format: 'uuid' }), id: Type.Integer() }
+type OfSession = Static<ReturnType<typeof Type.Object<typeof OfSession>>>
+
+const StartedSchema = Type.Object({ ...OfSession, sync_mode: Type.String() }, { title: 'SyncStarted' })
+const ProgressSchema = Type.Object({
+  ...OfSession,
+  operations_completed: Type.Integer(),
+  operations_planned: Type.Integer(),
+  current_file: Nullable(Type.String())
+}, { title: 'SyncProgress' })
+const CompletedSchema = Type.Object({
+  ...OfSession, operations_completed: Type.Integer(), operations_failed: Type.Integer()
+}, { title: 'SyncCompleted' })
+const ConflictSchema = Type.Object({
+  ...OfSession, file_name: Type.String(), rom_id: Type.Integer(), rom_name: Type.String(), reason: Type.String()
+}, { title: 'SyncConflict' })
+const FailureSchema = Type.Object({ ...OfSession, error: Type.String() }, { title: 'SyncError' })
 
 declare module '../../core/sockets/sockets.ts' {
   interface ServerEvents {
-    'sync:started': OfSession & { sync_mode: string }
-    'sync:progress': OfSession & { operations_completed: number, operations_planned: number, current_file: string | null }
-    'sync:completed': OfSession & { operations_completed: number, operations_failed: number }
-    'sync:conflict': OfSession & { file_name: string, rom_id: number, rom_name: string, reason: string }
-    'sync:error': OfSession & { error: string }
+    'sync:started': Static<typeof StartedSchema>
+    'sync:progress': Static<typeof ProgressSchema>
+    'sync:completed': Static<typeof CompletedSchema>
+    'sync:conflict': Static<typeof ConflictSchema>
+    'sync:error': Static<typeof FailureSchema>
   }
+}
+
+export const syncEvents: EventDescriptions<ServerEvents> = {
+  'sync:started': { summary: 'A device begins to sync', schema: StartedSchema },
+  'sync:progress': { summary: 'A file was exchanged', schema: ProgressSchema },
+  'sync:completed': { summary: 'A sync is over', schema: CompletedSchema },
+  'sync:conflict': { summary: 'Both sides changed a file', schema: ConflictSchema },
+  'sync:error': { summary: 'A sync cannot go on', schema: FailureSchema }
 }
 
 type SyncEvent = 'started' | 'progress' | 'completed' | 'conflict' | 'error'

@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
 import type { FeatureOptions } from '../../core/app.ts'
+import { syncEvents } from './events.ts'
 import routes from './routes.ts'
 import { createSync } from './service.ts'
 
@@ -10,6 +11,7 @@ declare module 'fastify' {
 
 export default fp<FeatureOptions>(async (app, { config }) => {
   const sync = createSync(app)
+  app.sockets.describe(syncEvents)
   app.decorate('sync', sync)
   await app.register(routes)
   app.tasks.define({

@@ -146,7 +146,8 @@ function listNameless (value: unknown, place: string): string[] {
 t.test('whatever has fields and is sent or answered has a name in the document, so that clients have types with names', async (t) => {
   const { paths, components } = await readDocument(await fresh(t))
   t.same(listNameless(paths, ''), [])
-  for (const name of ['SimpleRom', 'Platform', 'Save', 'Device', 'User', 'Negotiate']) t.ok(name in components.schemas, name)
+  for (const [name, schema] of Object.entries(components.schemas)) t.same(listNameless(Object.values(schema ?? {}), name), [])
+  for (const name of ['SimpleRom', 'Platform', 'Save', 'Device', 'User', 'Negotiate', 'NegotiateRom', 'igdb_metadata_expansion']) t.ok(name in components.schemas, name)
   t.match(JSON.stringify(components.schemas.SimpleRom), /#\/components\/schemas\/igdb_metadata/)
 })
 
@@ -162,12 +163,32 @@ t.test('every answer, every parameter and every group says what it is', async (t
   t.same([...used].sort(), document.tags.map(({ name }) => name).sort())
 })
 
+t.test('files that are sent and taken are described as files, with the parts of their forms and HEAD', async (t) => {
+  const { paths, components } = await readDocument(await fresh(t))
+  t.same(Object.keys(paths['/api/saves']?.post?.requestBody?.content ?? {}), ['multipart/form-data'])
+  t.match(components.schemas.SaveForm, { required: ['saveFile'], properties: { saveFile: { format: 'binary' }, screenshotFile: {} } })
+  t.match(components.schemas.EditRomForm, { properties: { artwork: { format: 'binary' }, name: { type: 'string' } } })
+  const { get, head } = paths['/api/roms/{id}/content/{file_name}'] ?? {}
+  t.match(get?.responses?.['206'], { content: { 'application/octet-stream': { schema: { format: 'binary' } } } })
+  t.match(head, { operationId: 'headRomContent', security: get?.security })
+  t.notMatch(JSON.stringify(head?.responses?.['200']), 'content')
+})
+
+t.test('what has a default need not be sent', async (t) => {
+  const { paths } = await readDocument(await fresh(t))
+  const limit = paths['/api/roms']?.get?.parameters?.find(({ name }) => name === 'limit')
+  t.match(limit, { required: false, schema: { default: 50 } })
+})
+
 t.test('two schemas of one name are refused', (t) => {
   const text = { type: 'string', title: 'Name' }
   t.same(nameSchemas({ '/a': { schema: text }, '/b': { schema: text } }, {}), {
     paths: { '/a': { schema: { $ref: '#/components/schemas/Name' } }, '/b': { schema: { $ref: '#/components/schemas/Name' } } },
     schemas: { Name: text }
   })
+  const parts = { type: 'object', properties: { a: text, b: text } }
+  t.same(Object.keys(nameSchemas({ '/a': { type: 'object', title: 'Whole', properties: { most_parts: { type: 'array', items: parts } } } }, {}).schemas),
+    ['Name', 'WholeMostPart', 'Whole'])
   t.throws(() => nameSchemas({ '/a': { schema: text }, '/b': { schema: { ...text, maxLength: 5 } } }, {}), /'Name'/)
   t.end()
 })

@@ -66,6 +66,7 @@ function once (client: Client, event: string): Promise<unknown[]> {
 /** An event that answers who sent it; administrators only. */
 function declareAct (app: App): void {
   const act: ClientEvent<{ rom_id?: number }> = {
+    summary: 'Say who sent this',
     scopes: ['tasks.run'],
     schema: ActSchema,
     refuse (socket, reason) { socket.emit('test:refused', reason) },

@@ -1,9 +1,7 @@
-import { Type } from '@sinclair/typebox'
 import { callerOf } from '../../../core/access/auth.ts'
-import { ErrorSchema, IdParams, type Routes } from '../../../core/typebox.ts'
+import { Bytes, ErrorSchema, IdParams, type Routes } from '../../../core/typebox.ts'
 import { ContentQuery } from '../schemas.ts'
 
-const Bytes = Type.Unsafe<unknown>({ type: 'string', format: 'binary' })
 const KINDS = [
   { kind: 'save', Name: 'Save', prefix: '/api/saves' },
   { kind: 'state', Name: 'State', prefix: '/api/states' },

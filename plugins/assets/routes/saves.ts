@@ -3,8 +3,8 @@ import { callerOf } from '../../../core/access/auth.ts'
 import { ErrorSchema, IdParams, type Routes } from '../../../core/typebox.ts'
 import { type Forms, formOf, requireFile } from '../uploads/form.ts'
 import {
-  DeleteSavesBody, DeviceBody, DownloadedBody, ListSavesQuery, ReplaceQuery, SaveQuery, SaveSchema, SaveSummarySchema,
-  SaveUploadQuery, SummaryQuery, VisibilityBody
+  DeleteSavesBody, DeviceBody, DownloadedBody, ListSavesQuery, ReplaceQuery, SaveChangeForm, SaveForm, SaveQuery,
+  SaveSchema, SaveSummarySchema, SaveUploadQuery, SummaryQuery, VisibilityBody
 } from '../schemas.ts'
 
 const tags = ['saves']
@@ -26,6 +26,7 @@ const createSaveRoutes = ({ read }: Forms): Routes => async (app) => {
       description: 'A form with the parts `saveFile` and, if there is a picture, `screenshotFile`; what the query may say ' +
         'is read from fields of the form as well.',
       consumes: forms,
+      form: SaveForm,
       querystring: SaveUploadQuery,
       response: { 200: SaveSchema, ...REFUSALS }
     },
@@ -72,6 +73,7 @@ const createSaveRoutes = ({ read }: Forms): Routes => async (app) => {
       summary: 'Replace the content of a save, or its picture',
       description: 'A form with the parts `saveFile` and `screenshotFile`, or one of them. The former content is kept as a version.',
       consumes: forms,
+      form: SaveChangeForm,
       params: IdParams,
       querystring: ReplaceQuery,
       response: { 200: SaveSchema, ...REFUSALS }

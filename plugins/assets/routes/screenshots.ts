@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { callerOf } from '../../../core/access/auth.ts'
 import { ErrorSchema, IdParams, type Routes } from '../../../core/typebox.ts'
 import { type Forms, formOf, requireFile } from '../uploads/form.ts'
-import { ScreenshotSchema, ScreenshotUploadQuery, VisibilityBody } from '../schemas.ts'
+import { ScreenshotForm, ScreenshotSchema, ScreenshotUploadQuery, VisibilityBody } from '../schemas.ts'
 
 const tags = ['screenshots']
 const writes = { scopes: ['assets.write'] as const }
@@ -18,6 +18,7 @@ const createScreenshotRoutes = ({ read }: Forms): Routes => async (app) => {
       summary: 'Upload a screenshot',
       description: 'A form with the part `screenshotFile`: a PNG, JPEG, WebP, GIF, AVIF, BMP or TIFF picture.',
       consumes: ['multipart/form-data'],
+      form: ScreenshotForm,
       querystring: ScreenshotUploadQuery,
       response: { 200: ScreenshotSchema, 400: ErrorSchema, 404: ErrorSchema, 413: ErrorSchema, 507: ErrorSchema }
     },

@@ -3,7 +3,8 @@ import { callerOf } from '../../../core/access/auth.ts'
 import { ErrorSchema, IdParams, type Routes } from '../../../core/typebox.ts'
 import { type Forms, formOf, requireFile } from '../uploads/form.ts'
 import {
-  DeleteStatesBody, DownloadedBody, ListStatesQuery, ReplaceQuery, StateSchema, StateUploadQuery, VisibilityBody
+  DeleteStatesBody, DownloadedBody, ListStatesQuery, ReplaceQuery, StateChangeForm, StateForm, StateSchema,
+  StateUploadQuery, VisibilityBody
 } from '../schemas.ts'
 
 const tags = ['states']
@@ -24,6 +25,7 @@ const createStateRoutes = ({ read }: Forms): Routes => async (app) => {
       description: 'A form with the parts `stateFile` and, if there is a picture, `screenshotFile`; what the query may say ' +
         'is read from fields of the form as well.',
       consumes: forms,
+      form: StateForm,
       querystring: StateUploadQuery,
       response: { 200: StateSchema, ...REFUSALS }
     },
@@ -63,6 +65,7 @@ const createStateRoutes = ({ read }: Forms): Routes => async (app) => {
       summary: 'Replace the content of a state, or its picture',
       description: 'A form with the parts `stateFile` and `screenshotFile`, or one of them. The former content is kept as a version.',
       consumes: forms,
+      form: StateChangeForm,
       params: IdParams,
       querystring: ReplaceQuery,
       response: { 200: StateSchema, ...REFUSALS }

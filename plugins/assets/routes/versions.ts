@@ -1,22 +1,23 @@
 import { Type } from '@sinclair/typebox'
 import { callerOf } from '../../../core/access/auth.ts'
-import { ErrorSchema, IdParams, type Routes } from '../../../core/typebox.ts'
+import { Bytes, ErrorSchema, IdParams, type Routes } from '../../../core/typebox.ts'
 import { type Forms, formOf } from '../uploads/form.ts'
-import { SaveSchema, StateSchema, VersionParams, VersionSchema, VersionUploadQuery } from '../schemas.ts'
+import {
+  SaveSchema, SaveVersionForm, StateSchema, StateVersionForm, VersionParams, VersionSchema, VersionUploadQuery
+} from '../schemas.ts'
 
 const reads = { scopes: ['assets.read'] as const }
 const writes = { scopes: ['assets.write'] as const }
-const Bytes = Type.Unsafe<unknown>({ type: 'string', format: 'binary' })
 const KINDS = [
-  { kind: 'save', Name: 'Save', prefix: '/api/saves', part: 'saveFile', schema: SaveSchema },
-  { kind: 'state', Name: 'State', prefix: '/api/states', part: 'stateFile', schema: StateSchema }
+  { kind: 'save', Name: 'Save', prefix: '/api/saves', part: 'saveFile', sent: SaveVersionForm, schema: SaveSchema },
+  { kind: 'state', Name: 'State', prefix: '/api/states', part: 'stateFile', sent: StateVersionForm, schema: StateSchema }
 ] as const
 
 /** Former contents of saves and states, and those that were deleted. */
 const createVersionRoutes = ({ read }: Forms): Routes => async (app) => {
   const { assets } = app
 
-  for (const { kind, Name, prefix, part, schema } of KINDS) {
+  for (const { kind, Name, prefix, part, sent, schema } of KINDS) {
     const tags = [`${kind}s`]
     const view = kind === 'save'
       ? (...[em, caller, id]: Parameters<typeof assets.viewState>) =>
@@ -38,6 +39,7 @@ const createVersionRoutes = ({ read }: Forms): Routes => async (app) => {
         summary: `Keep content as a former one of a ${kind}, which stays as it is`,
         description: `A form with the part \`${part}\`.`,
         consumes: ['multipart/form-data'],
+        form: sent,
         params: IdParams,
         querystring: VersionUploadQuery,
         response: { 200: VersionSchema, 400: ErrorSchema, 404: ErrorSchema, 413: ErrorSchema, 507: ErrorSchema }

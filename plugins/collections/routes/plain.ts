@@ -1,7 +1,7 @@
 import formbody from '@fastify/formbody'
 import { Type } from '@sinclair/typebox'
 import { callerOf } from '../../../core/access/auth.ts'
-import { ErrorSchema, IdParams, type Routes } from '../../../core/typebox.ts'
+import { ErrorSchema, IdParams, type Routes, withFile } from '../../../core/typebox.ts'
 import type { Forms } from '../form.ts'
 import {
   CollectionSchema, CreateCollectionForm, CreateCollectionQuery, ListCollectionsQuery, RomIdsSchema,
@@ -30,6 +30,7 @@ const createPlainRoutes = (collections: Collections, forms: Forms): Routes => as
       consumes,
       querystring: CreateCollectionQuery,
       body: CreateCollectionForm,
+      form: withFile(CreateCollectionForm, 'artwork'),
       response: { 200: CollectionSchema, ...formErrors }
     },
     preValidation: forms.read,
@@ -72,6 +73,7 @@ const createPlainRoutes = (collections: Collections, forms: Forms): Routes => as
       params: IdParams,
       querystring: UpdateCollectionQuery,
       body: UpdateCollectionForm,
+      form: withFile(UpdateCollectionForm, 'artwork'),
       response: { 200: CollectionSchema, ...errors, ...formErrors }
     },
     preValidation: forms.read,

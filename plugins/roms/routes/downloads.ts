@@ -1,10 +1,9 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { idOf } from '../../../core/typebox.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { RouteAccess } from '../../../core/access/auth.ts'
 import { callerOf } from '../../../core/access/auth.ts'
 import { badRequest } from '../../../core/errors.ts'
-import type { Routes } from '../../../core/typebox.ts'
+import { Bytes, type Routes, idOf } from '../../../core/typebox.ts'
 import { ScopeQuery } from '../filters/list-query.ts'
 import { type Download, readIdList } from '../downloads/downloads.ts'
 
@@ -12,7 +11,6 @@ const tags = ['roms']
 const open: RouteAccess = { scopes: ['roms.read'], download: true }
 const CACHE_CONTROL = 'private, no-cache'
 const TRUE_WORDS = new Set(['true', '1', 'yes', 'on'])
-const Bytes = Type.Unsafe<unknown>({ type: 'string', format: 'binary' })
 
 const ContentParams = Type.Object({ id: idOf('a ROM'), file_name: Type.String({ description: 'Names the zip; selects no file' }) })
 const ContentQuery = Type.Object({

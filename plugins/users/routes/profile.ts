@@ -2,7 +2,7 @@ import formbody from '@fastify/formbody'
 import { Type } from '@sinclair/typebox'
 import { callerOf } from '../../../core/access/auth.ts'
 import type { Config } from '../../../core/config/config.ts'
-import { ErrorSchema, IdParams, type Routes } from '../../../core/typebox.ts'
+import { Bytes, ErrorSchema, IdParams, type Routes, withFile } from '../../../core/typebox.ts'
 import { clearSessionCookie } from '../../auth/cookie.ts'
 import type { Accounts } from '../progress/accounts.ts'
 import type { Achievements } from '../progress/achievements.ts'
@@ -12,7 +12,6 @@ import { RefreshSchema, createUpdateUserSchema, createUserSchema } from '../sche
 import { readUpdateForm } from '../profile/update-form.ts'
 
 const tags = ['users']
-const Bytes = Type.Unsafe<unknown>({ type: 'string', format: 'binary' })
 
 interface Services {
   config: Config
@@ -25,6 +24,7 @@ interface Services {
 /** What users change of their own account, and administrators of every one. */
 const createProfileRoutes = ({ config, avatars, changes, accounts, achievements }: Services): Routes => async (app) => {
   const UserSchema = createUserSchema(accounts.viewFields)
+  const body = createUpdateUserSchema(accounts.updateFields)
   await app.register(formbody)
 
   app.get('/api/users/:id/avatar', {
@@ -42,7 +42,8 @@ const createProfileRoutes = ({ config, avatars, changes, accounts, achievements 
       summary: 'Change an account; members their own, administrators any',
       consumes: ['multipart/form-data', 'application/x-www-form-urlencoded', 'application/json'],
       params: IdParams,
-      body: createUpdateUserSchema(accounts.updateFields),
+      body,
+      form: withFile(body, 'avatar'),
       response: { 200: UserSchema, 400: ErrorSchema, 404: ErrorSchema, 413: ErrorSchema }
     },
     preValidation: readUpdateForm,

@@ -1,0 +1,73 @@
+import type { TSchema } from '@sinclair/typebox'
+import { Bytes } from '../typebox.ts'
+import type { Operation } from './responses.ts'
+
+type Json = Readonly<Record<string, unknown>>
+type Content = Readonly<Record<string, { schema: Json }>>
+type Paths = Readonly<Record<string, Record<string, Operation>>>
+
+const FORM = 'multipart/form-data'
+const OCTETS = 'application/octet-stream'
+/** Under which the files that an operation takes travel through what makes the document. */
+const KEY = 'x-files'
+
+declare module 'fastify' {
+  interface FastifySchema {
+    /** The parts of the form that an operation reads by itself, for the document only. */
+    form?: TSchema
+  }
+}
+
+/** What the document needs of an operation to show the files that it takes. */
+export function keepForm ({ form, consumes = [] }: { form?: TSchema, consumes?: readonly string[] }): Json {
+  if (form === undefined) return {}
+  return { [KEY]: { [FORM]: { schema: form }, ...(consumes.includes(OCTETS) ? { [OCTETS]: { schema: Bytes } } : {}) } }
+}
+
+const contentOf = (response: Json) => response.content as Content | undefined
+
+/** Files go out under the type that their schema names. */
+function typeContent (response: Json): Json {
+  const content = contentOf(response)
+  if (content === undefined) return response
+  const typed = Object.values(content).find(({ schema }) => schema.contentMediaType !== undefined)
+  return typed === undefined ? response : { ...response, content: { [String(typed.schema.contentMediaType)]: typed } }
+}
+
+/** A form has parts that a body does not have, the files. */
+function describeForm ({ [KEY]: files, ...operation }: Operation): Operation {
+  if (files === undefined) return operation
+  const { requestBody } = operation as { requestBody?: { content: Content } }
+  return { ...operation, requestBody: { required: true, content: { ...requestBody?.content, ...files } } }
+}
+
+function describeOperation (operation: Operation): Operation {
+  const responses = Object.entries(operation.responses ?? {}).map(([status, response]) => [status, typeContent(response)])
+  return { ...describeForm(operation), responses: Object.fromEntries(responses) as Record<string, Json> }
+}
+
+const isBinary = (response: Json) => Object.values(contentOf(response) ?? {}).some(({ schema }) => schema.format === 'binary')
+
+/** Whatever sends a file says how large it is and whether it changed when it is asked by HEAD. */
+function headOf (operation: Operation): Operation {
+  const responses = Object.entries(operation.responses ?? {}).map(([status, { content: _content, ...response }]) => [status, response])
+  return {
+    ...operation,
+    operationId: String(operation.operationId).replace(/^[a-z]+/, 'head'),
+    summary: `The headers of: ${operation.summary}`,
+    responses: Object.fromEntries(responses) as Record<string, Json>
+  }
+}
+
+function withHead (operations: Record<string, Operation>): Record<string, Operation> {
+  const { get } = operations
+  const isFile = Object.values(get?.responses ?? {}).some(isBinary)
+  return get === undefined || !isFile ? operations : { ...operations, head: headOf(get) }
+}
+
+/** Describes what is not JSON: forms with files, files that are sent, and HEAD of those. */
+export function describeMedia (paths: Paths): Paths {
+  return Object.fromEntries(Object.entries(paths).map(([path, operations]) => [path, withHead(Object.fromEntries(
+    Object.entries(operations).map(([method, operation]) => [method, describeOperation(operation)])
+  ))]))
+}
