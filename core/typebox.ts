@@ -2,7 +2,7 @@ import type {
   FastifyBaseLogger, FastifyInstance, FastifyPluginAsync, RawReplyDefaultExpression,
   RawRequestDefaultExpression, RawServerDefault
 } from 'fastify'
-import { Kind, type StringOptions, type TSchema, type Static, Type, TypeRegistry } from '@sinclair/typebox'
+import { Kind, type StringOptions, type TProperties, type TSchema, type Static, Type, TypeRegistry } from '@sinclair/typebox'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 
 export type App = FastifyInstance<RawServerDefault, RawRequestDefaultExpression, RawReplyDefaultExpression,
@@ -36,7 +36,7 @@ export const Offset = Type.Integer({ default: 0, minimum: 0, maximum: ID_MAX, de
 export const Bytes = Type.Unsafe<unknown>({ type: 'string', format: 'binary', contentMediaType: 'application/octet-stream' })
 /** A body as a form that can hold a file as well, for the document. */
 export const withFile = (body: TSchema, part: string): TSchema =>
-  ({ ...body, title: `${body.title}Form`, properties: { ...body.properties, [part]: Bytes } })
+  ({ ...body, title: `${body.title}Form`, properties: { ...body.properties as TProperties, [part]: Bytes } })
 /** Text that may go to the database, which refuses NUL. */
 export const StoredText = (options: StringOptions = {}) => Type.String({ pattern: '^[^\\u0000]*$', ...options })
 

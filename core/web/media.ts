@@ -42,15 +42,18 @@ function describeForm ({ [KEY]: files, ...operation }: Operation): Operation {
 }
 
 function describeOperation (operation: Operation): Operation {
-  const responses = Object.entries(operation.responses ?? {}).map(([status, response]) => [status, typeContent(response)])
+  const responses = Object.entries(operation.responses ?? {})
+    .map(([status, response]) => [status, typeContent(response)])
   return { ...describeForm(operation), responses: Object.fromEntries(responses) as Record<string, Json> }
 }
 
-const isBinary = (response: Json) => Object.values(contentOf(response) ?? {}).some(({ schema }) => schema.format === 'binary')
+const isBinary = (response: Json) =>
+  Object.values(contentOf(response) ?? {}).some(({ schema }) => schema.format === 'binary')
 
 /** Whatever sends a file says how large it is and whether it changed when it is asked by HEAD. */
 function headOf (operation: Operation): Operation {
-  const responses = Object.entries(operation.responses ?? {}).map(([status, { content: _content, ...response }]) => [status, response])
+  const responses = Object.entries(operation.responses ?? {})
+    .map(([status, { content: _content, ...response }]) => [status, response])
   return {
     ...operation,
     operationId: String(operation.operationId).replace(/^[a-z]+/, 'head'),

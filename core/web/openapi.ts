@@ -149,7 +149,8 @@ export default fp<OpenapiOptions>(async (app, { config, version, tags, introduct
     transformObject: (document) => {
       const api = 'openapiObject' in document ? document.openapiObject : {}
       const described = describeResponses((api.paths ?? {}) as Record<string, Record<string, Operation>>)
-      const { paths, schemas } = nameSchemas(describeMedia(described), { ...api.components?.schemas, ...pluginSchemas() })
+      const { paths, schemas } = nameSchemas(
+        describeMedia(described), { ...api.components?.schemas, ...pluginSchemas() })
       return {
         ...api,
         paths,
@@ -169,7 +170,8 @@ export default fp<OpenapiOptions>(async (app, { config, version, tags, introduct
         [`${name}_settings`, 'settings' in definition ? definition.settings : undefined]
       ]
     })
-    return Object.fromEntries(named.filter(([, schema]) => schema !== undefined).map(([name, schema]) => [name, markKeywords(schema)]))
+    return Object.fromEntries(named.filter(([, schema]) => schema !== undefined)
+      .map(([name, schema]) => [name, markKeywords(schema)]))
   }
 
   await app.register(createDocsPages(config))

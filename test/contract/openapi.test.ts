@@ -146,7 +146,9 @@ function listNameless (value: unknown, place: string): string[] {
 t.test('whatever has fields and is sent or answered has a name in the document, so that clients have types with names', async (t) => {
   const { paths, components } = await readDocument(await fresh(t))
   t.same(listNameless(paths, ''), [])
-  for (const [name, schema] of Object.entries(components.schemas)) t.same(listNameless(Object.values(schema ?? {}), name), [])
+  for (const [name, schema] of Object.entries(components.schemas)) {
+    t.same(listNameless(Object.values(schema ?? {}), name), [])
+  }
   for (const name of ['SimpleRom', 'Platform', 'Save', 'Device', 'User', 'Negotiate', 'NegotiateRom', 'igdb_metadata_expansion']) t.ok(name in components.schemas, name)
   t.match(JSON.stringify(components.schemas.SimpleRom), /#\/components\/schemas\/igdb_metadata/)
 })
@@ -281,7 +283,7 @@ const NAME_LIKE = /^(?:name|title|client|client_version|hostname|slot|\w+_name)$
  * Files are called what their ROMs are called; user names have an alphabet of their own. The slots that a device says
  * it has are compared and not kept.
  */
-const NAMED_OTHERWISE = new Set(['file_name', 'fs_name', 'username', 'task_name'])
+const NAMED_OTHERWISE = new Set(['file_name', 'output_file_name', 'fs_name', 'username', 'task_name'])
 const KEEPS_NO_NAMES = new Set(['negotiateSync'])
 
 t.test('names that somebody gives cannot turn the text around them', async (t) => {

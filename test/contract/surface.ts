@@ -79,7 +79,8 @@ export function readSurface (document: Document): Surface {
   const sent = listSent(document)
   const operations = Object.entries(document.paths).flatMap(([path, methods]) => Object.entries(methods)
     .map(([method, operation]) => [operation.operationId, readOperation(`${method.toUpperCase()} ${path}`, operation)] as const))
-  const schemas = Object.entries(document.components.schemas).map(([name, { properties = {}, required = [] }]) => [name, {
+  const { schemas: given } = document.components
+  const schemas = Object.entries(given).map(([name, { properties = {}, required = [] }]) => [name, {
     fields: Object.fromEntries(Object.entries(properties).map(([field, schema]) => [field, typeOf(schema)])),
     required: sent.has(name) ? [...required].sort() : []
   }] as const)
@@ -124,7 +125,8 @@ const isMajorStep = (then: string, now: string) =>
 export function listBreaks (then: Surface, now: Surface): string[] {
   if (isMajorStep(then.version, now.version)) return []
   return [
-    ...Object.entries(then.operations).flatMap(([id, operation]) => compareOperation(id, operation, now.operations[id])),
+    ...Object.entries(then.operations)
+      .flatMap(([id, operation]) => compareOperation(id, operation, now.operations[id])),
     ...Object.entries(then.schemas).flatMap(([name, schema]) => compareSchema(name, schema, now.schemas[name]))
   ]
 }
