@@ -35,7 +35,7 @@ function fill (text: string, variables: ReadonlyMap<string, string>, answers: An
   return text.replace(EXPRESSION, (whole, expression: string) => {
     const [, name = '', path = ''] = /^(\w+)\.response\.body\.(\$.*)$/.exec(expression) ?? []
     const value = name === '' ? variables.get(expression) : follow(answers.get(name), path)
-    if (typeof value !== 'string' && typeof value !== 'number') throw new Error(`${whole} is not known: ${JSON.stringify(answers.get(name))}`)
+    if (typeof value !== 'string' && typeof value !== 'number') throw new Error(`${whole} is not known`)
     return String(value)
   })
 }

@@ -1,12 +1,20 @@
+import { type Static, Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
+import type { EventDescriptions, ServerEvents } from '../../core/sockets/sockets.ts'
 import { roomsOf } from '../scans/tell/announcer.ts'
+
+const RomsDeletedSchema = Type.Object({ ids: Type.Array(Type.Integer()) }, { title: 'RomsDeleted' })
 
 declare module '../../core/sockets/sockets.ts' {
   interface ServerEvents {
     /** Somebody deleted ROMs. */
-    'roms:deleted': { ids: number[] }
+    'roms:deleted': Static<typeof RomsDeletedSchema>
   }
+}
+
+export const deletionEvents: EventDescriptions<ServerEvents> = {
+  'roms:deleted': { summary: 'Somebody deleted ROMs', schema: RomsDeletedSchema }
 }
 
 /** Tells those who saw ROMs that they are gone. @param audiences who did, as it was found before */

@@ -1,5 +1,6 @@
 import fp from 'fastify-plugin'
 import type { FeatureOptions } from '../../core/app.ts'
+import { deletionEvents } from './events.ts'
 import routes from './routes.ts'
 import { createDeletion } from './service.ts'
 
@@ -8,6 +9,7 @@ declare module 'fastify' {
 }
 
 export default fp<FeatureOptions>(async (app, { config }) => {
+  app.sockets.describe(deletionEvents)
   app.decorate('deletion', createDeletion(app, config))
   await app.register(routes)
 }, { name: 'deletion', dependencies: ['database', 'auth-core', 'permissions', 'roms', 'sockets', 'trash'] })

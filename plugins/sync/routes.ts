@@ -23,7 +23,7 @@ const routes: Routes = async (app) => {
   }, async (request, reply) => {
     const answer = await app.sync.negotiate(request.em, callerOf(request), request.body)
     // The serializer of a union would first check thousands of operations against each of its members.
-    return reply.serializer(JSON.stringify).send(answer)
+    return reply.type('application/json; charset=utf-8').serializer(JSON.stringify).send(answer)
   })
 
   app.post('/api/sync/sessions/:session_id/complete', {
