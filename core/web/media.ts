@@ -20,8 +20,10 @@ declare module 'fastify' {
 
 /** What the document needs of an operation to show the files that it takes. */
 export function keepForm ({ form, consumes = [] }: { form?: TSchema, consumes?: readonly string[] }): Json {
-  if (form === undefined) return {}
-  return { [KEY]: { [FORM]: { schema: form }, ...(consumes.includes(OCTETS) ? { [OCTETS]: { schema: Bytes } } : {}) } }
+  const files = {
+    ...(form === undefined ? {} : { [FORM]: { schema: form } }), ...(consumes.includes(OCTETS) ? { [OCTETS]: { schema: Bytes } } : {})
+  }
+  return Object.keys(files).length === 0 ? {} : { [KEY]: files }
 }
 
 const contentOf = (response: Json) => response.content as Content | undefined

@@ -1,10 +1,10 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import { callerOf } from '../../core/access/auth.ts'
-import { Bytes, ErrorSchema, IdParams, type Routes, idOf } from '../../core/typebox.ts'
+import { ErrorSchema, IdParams, type Routes, idOf } from '../../core/typebox.ts'
 import { DetailedRomSchema } from '../roms/schemas.ts'
 import { type FileKind, MANUAL, SCREENSHOT, SOUNDTRACK } from './kinds.ts'
-import { SoundtrackTrackMetaSchema, UploadHeaders } from './schemas.ts'
+import { NamedFileForm, SoundtrackTrackMetaSchema, UploadHeaders } from './schemas.ts'
 
 const tags = ['roms']
 const writes = { scopes: ['roms.write'] as const }
@@ -14,8 +14,6 @@ const deletes = { ...writes, audit: 'rom_file.deleted' as const }
 const AnyFileParams = Type.Object({ rom_id: idOf('a ROM'), file_id: idOf('a file of a ROM') })
 const REMOVED = { 200: Type.Null(), 404: ErrorSchema, 409: ErrorSchema }
 const consumes = ['multipart/form-data', 'application/octet-stream']
-/** The part is called as the file. */
-const form = Type.Object({}, { title: 'NamedFile', additionalProperties: Bytes })
 
 /** Kinds that lie in the ROM's own folder, by their part of the path. */
 const KINDS: readonly { path: string, kind: FileKind, noun: string, words: string }[] = [
@@ -31,7 +29,7 @@ const routes: Routes = async (app) => {
 
   app.post('/api/roms/:id/manuals', {
     schema: {
-      operationId: 'addRomManual', tags, summary: 'Store a manual for a ROM outside of the library', consumes, form,
+      operationId: 'addRomManual', tags, summary: 'Store a manual for a ROM outside of the library', consumes, form: NamedFileForm,
       params: IdParams, headers: UploadHeaders, response: ADDED
     },
     config: writes
@@ -95,7 +93,7 @@ const routes: Routes = async (app) => {
   for (const { path, kind, noun, words } of KINDS) {
     app.post(`/api/roms/:id/${path}`, {
       schema: {
-        operationId: `addRom${noun}`, tags, summary: `Add ${words} to the folder of a ROM`, consumes, form,
+        operationId: `addRom${noun}`, tags, summary: `Add ${words} to the folder of a ROM`, consumes, form: NamedFileForm,
         description: `Its name ends in one of .${kind.extensions.join(', .')}. A ROM that is one file gets a folder.`,
         params: IdParams, headers: UploadHeaders, response: ADDED
       },

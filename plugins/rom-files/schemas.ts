@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { Nullable } from '../../core/typebox.ts'
+import { Bytes, Nullable } from '../../core/typebox.ts'
 import { TrackMetaSchema } from '../roms/schemas.ts'
 
 export const SoundtrackTrackMetaSchema = Type.Object({
@@ -9,6 +9,9 @@ export const SoundtrackTrackMetaSchema = Type.Object({
   track_meta: Nullable(TrackMetaSchema)
 }, { title: 'SoundtrackTrackMeta' })
 export type SoundtrackTrack = Static<typeof SoundtrackTrackMetaSchema>
+
+/** A form with a part that is called as the file. */
+export const NamedFileForm = Type.Object({}, { title: 'NamedFile', additionalProperties: Bytes })
 
 export const UploadHeaders = Type.Object({
   'x-upload-filename': Type.String({

@@ -55,7 +55,16 @@ export const NegotiateSchema = Type.Object({
   emulators: Type.Optional(Nullable(Type.Array(StoredText({ maxLength: 50 }), {
     maxItems: 500, description: 'With saves: pairs and offers saves of these emulators only'
   })))
-}, { title: 'Negotiate' })
+}, {
+  title: 'Negotiate',
+  examples: [{
+    device_id: 1,
+    roms: [{
+      rom_id: 7,
+      saves: [{ file: 'Game.srm', mtime: '2026-01-01T10:00:00Z', sha1: 'da39a3ee5e6b4b0d3255bfef95601890afd80709' }]
+    }]
+  }]
+})
 export type NegotiateBody = Static<typeof NegotiateSchema>
 
 export const FileOperationSchema = Type.Object({

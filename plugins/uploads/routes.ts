@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import { callerOf } from '../../core/access/auth.ts'
 import { ErrorSchema, type Routes } from '../../core/typebox.ts'
+import { NamedFileForm } from '../rom-files/schemas.ts'
 import {
   ChunkHeaders, ReceivedSchema, SingleUploadHeaders, StartHeaders, StartedSchema, UploadParams, UploadSchema
 } from './schemas.ts'
@@ -23,6 +24,7 @@ const routes: Routes = async (app) => {
       description: 'A form whose part is named as the file, or the bytes themselves. The ROM is there as soon as it was scanned, ' +
         'which is begun. Large files come better in chunks, which outlive a lost connection: `startRomUpload`.',
       consumes: ['multipart/form-data', 'application/octet-stream'],
+      form: NamedFileForm,
       headers: SingleUploadHeaders,
       response: { 200: Type.Null(), 400: ErrorSchema, 409: ErrorSchema, 413: ErrorSchema, 507: ErrorSchema }
     },

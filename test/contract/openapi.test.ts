@@ -247,6 +247,7 @@ async function checkPage (t: Test, { app }: TestApp, path: string): Promise<void
   t.equal(page.statusCode, 200, path)
   const assets = listAssets(page.body)
   t.ok(assets.some((url) => url.endsWith('.js')), `${path} loads its script`)
+  t.match(page.body, '<title>svc API</title>')
   t.match(page.headers['content-security-policy'], /default-src 'self'/)
   t.notMatch(page.headers['content-security-policy'], /https?:/)
   for (const url of assets) {
@@ -254,6 +255,7 @@ async function checkPage (t: Test, { app }: TestApp, path: string): Promise<void
     t.equal(at.host, 'here.example', `${url} is our own`)
     const asset = await app.inject({ url: at.pathname })
     t.equal(asset.statusCode, 200, at.pathname)
+    t.notMatch(asset.body, 'cdn.redoc.ly', `${url} shows nobody else's logo`)
     if (/initializer|start/.test(url)) t.notMatch(asset.body.replace(/^ *\/\/.*$/gm, ''), /https?:\/\//)
     if (url.endsWith('.css')) t.notMatch(asset.body, /url\(["']?https?:/)
   }

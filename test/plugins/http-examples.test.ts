@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
+import ts from 'typescript'
 import { type Answers, readHttpFile, sendStep } from '../http-file.ts'
 import { buildTestApp } from '../support.ts'
 import { addRom } from './roms-support.ts'
@@ -50,6 +51,18 @@ t.test('the conversation of a sync with a conflict goes as it is written down, a
 
 t.test('the conversation of an install goes as it is written down', async (t) => {
   t.match((await play('install')).get('reported'), { status: 'done' })
+})
+
+t.test('the page for browsers is a script that can be read, and calls what there is', async (t) => {
+  const page = readFileSync(new URL('../../examples/companion-browser/index.html', import.meta.url), 'utf8')
+  const [, script = ''] = /<script type="module">(.*)<\/script>/s.exec(page) ?? []
+  t.same(ts.transpileModule(script, { reportDiagnostics: true, compilerOptions: { allowJs: true } }).diagnostics, [])
+  t.notMatch(page, /innerHTML|(src|href)="http/)
+  const { paths } = (await app.inject({ url: '/openapi.json' })).json<{ paths: object }>()
+  const called = [...script.matchAll(/['`](\/api\/[^'`?]+)/g)].map(([, path = '']) => path.replace(/\$\{[^}]*\}/g, '{}'))
+  t.ok(called.length >= 5, called.join())
+  const served = Object.keys(paths).map((path) => path.replace(/\{\w+\}/g, '{}'))
+  t.same(called.filter((path) => !served.includes(path)), [])
 })
 
 t.test('a file of requests is read with its names, statuses and variables', (t) => {

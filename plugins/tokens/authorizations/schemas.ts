@@ -12,7 +12,13 @@ export const DeviceAuthInitSchema = Type.Object({
   platform: shortText(),
   client_version: shortText(),
   requested_scopes: Type.Array(StringEnum(SCOPES), { minItems: 1, maxItems: SCOPES.length })
-}, { title: 'DeviceAuthInit' })
+}, {
+  title: 'DeviceAuthInit',
+  examples: [{
+    client_device_identifier: '5f1c6a30-installation', name: 'My handheld', client: 'my-app', platform: 'linux',
+    client_version: '1.2.0', requested_scopes: ['roms.read', 'assets.read', 'assets.write']
+  }]
+})
 export type DeviceAuthInit = Static<typeof DeviceAuthInitSchema>
 
 export const DeviceAuthInitResponse = Type.Object({
