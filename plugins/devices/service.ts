@@ -3,13 +3,13 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Caller, requireGrant } from '../../core/access/auth.ts'
 import { badRequest, notFound } from '../../core/errors.ts'
 import { readReference } from '../../core/web/reference.ts'
-import { type Publish, ownerRoom } from '../../core/sockets/sockets.ts'
+import { type EventDescriptions, type Publish, ownerRoom } from '../../core/sockets/sockets.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { lockUser } from '../users/rows.ts'
 import { appDevices } from './app-devices.ts'
 import { findBrowserDevice } from './browser.ts'
 import { Device } from './entities.ts'
-import type { DeviceEvents } from './events.ts'
+import { DEVICE_NAMESPACE, type DeviceEvents } from './events.ts'
 import { readFields, registerDevice } from './registration.ts'
 import { holdDevice, listOnline, pinHostKey } from './rows.ts'
 import type { RegisterDevice, UpdateDevice } from './schemas.ts'
@@ -113,6 +113,10 @@ export function createDevices (app: FastifyInstance, publish: Publish<DeviceEven
     },
 
     /** Sends an event to the sockets of a device. */
+    /** Says for the document what features tell devices. */
+    describe (events: EventDescriptions<DeviceEvents>): void {
+      app.sockets.describe<DeviceEvents>(events, DEVICE_NAMESPACE)
+    },
     publish<Name extends keyof DeviceEvents> (id: number, event: Name, payload: DeviceEvents[Name]): void {
       publish(ownerRoom({ kind: 'device', id }), event, payload)
     }

@@ -1,6 +1,5 @@
 import fp from 'fastify-plugin'
 import type { FeatureOptions } from '../../core/app.ts'
-import { DEVICE_NAMESPACE, type DeviceEvents } from '../devices/events.ts'
 import { deviceInstallEvents, installEvents } from './events.ts'
 import createRoutes from './routes.ts'
 import { type Installs, createInstalls } from './service.ts'
@@ -13,7 +12,7 @@ const CLEAN_UP_MS = 60 * 60_000
 
 export default fp<FeatureOptions>(async (app, { config, role }) => {
   app.sockets.describe(installEvents)
-  app.sockets.describe<DeviceEvents>(deviceInstallEvents, DEVICE_NAMESPACE)
+  app.devices.describe(deviceInstallEvents)
   app.decorate('installs', createInstalls(app, config))
   await app.register(createRoutes(config))
 
