@@ -26,19 +26,25 @@ const oneOf = (plural: string) => plural.replace(/([^s])s$/, '$1')
 /**
  * Gives each schema with a `title` a place of its own among the components, under that name, and refers to it wherever
  * it was: clients that are made from the document have types with names then. An object of several fields inside of
- * such a schema is called after the schema and the field that holds it.
+ * such a schema is called after the schema and the field that holds it. Of schemas that differ and have the same name,
+ * as plugins may bring them, the later ones get a number.
  *
  * @param components the schemas that have such a place
- * @throws Error when two schemas that differ have the same name
  */
 export function nameSchemas (paths: Json, components: Json): { paths: Json, schemas: Json } {
   const schemas: Record<string, unknown> = {}
 
-  function place (name: string, schema: unknown): void {
-    if (name in schemas && !isDeepStrictEqual(schemas[name], schema)) {
-      throw new Error(`Two schemas have the title '${name}'; give one of them another`)
-    }
-    schemas[name] = schema
+  function isTaken (name: string, schema: unknown): boolean {
+    const known = schemas[name] ?? components[name]
+    return known !== undefined && !isDeepStrictEqual(known, schema)
+  }
+
+  /** @returns the name that it got */
+  function place (name: string, schema: unknown): string {
+    let free = name
+    for (let number = 2; isTaken(free, schema); number++) free = `${name}_${number}`
+    schemas[free] = schema
+    return free
   }
 
   const readFields = (fields: Json, owner: string | null): Json => Object.fromEntries(Object.entries(fields)
@@ -61,12 +67,11 @@ export function nameSchemas (paths: Json, components: Json): { paths: Json, sche
     const name = title ?? (hasFields(value) ? owner : null)
     const whole = readInside(value, title ?? owner)
     if (name === null) return whole
-    place(name, whole)
-    return { $ref: `#/components/schemas/${name}` }
+    return { $ref: `#/components/schemas/${place(name, whole)}` }
   }
 
   for (const [name, schema] of Object.entries(components)) {
-    place(name, isObject(schema) ? readInside(schema, name) : schema)
+    schemas[name] = isObject(schema) ? readInside(schema, name) : schema
   }
   return { paths: readInside(paths, null), schemas }
 }
