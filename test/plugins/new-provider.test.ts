@@ -60,7 +60,8 @@ for (const [key, origin] of [['house', 'built-in'], ['guest', 'community']] as c
     t.equal((await get(`/api/roms/by-metadata-provider?${key}_id=40`)).id, id)
     const { components, paths } = await get('/openapi.json')
     t.match(components.schemas.SimpleRom.properties, { [`${key}_id`]: {}, [`${key}_metadata`]: {} })
-    const { properties } = paths['/api/tasks/scan'].post.requestBody.content['application/json'].schema
+    t.same(paths['/api/tasks/scan'].post.requestBody.content['application/json'].schema, { $ref: '#/components/schemas/ScanPayload' })
+    const { properties } = components.schemas.ScanPayload
     t.ok(properties.apis.items.enum.includes(key))
     t.match(properties, { [`${key}_thorough`]: { type: 'boolean', default: false } })
   })
