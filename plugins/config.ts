@@ -1,6 +1,6 @@
 import { AssetsSchema } from './assets/config.ts'
 import { DevicesSchema } from './devices/config.ts'
-import { ExcludeSchema, FilesystemSchema } from './library/config.ts'
+import { ExcludeSchema, FilesystemSchema, LibrariesSchema } from './library/config.ts'
 import { MailSchema } from './mail/config.ts'
 import { OidcSchema } from './oidc/config.ts'
 import { PatchesSchema } from './patches/config.ts'
@@ -15,6 +15,7 @@ export const liveSections = {
   exclude: ExcludeSchema,
   system: SystemSchema,
   filesystem: FilesystemSchema,
+  libraries: LibrariesSchema,
   scan: ScanSchema,
   emulatorjs: EmulatorjsSchema,
   streaming: StreamingSchema

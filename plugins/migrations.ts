@@ -29,6 +29,7 @@ import { Migration20261122121000 } from './migrations/20261122121000-library-cou
 import { Migration20261122123000 } from './migrations/20261122123000-edits.ts'
 import { Migration20261122123001 } from './migrations/20261122123001-notes.ts'
 import { Migration20261122123002 } from './migrations/20261122123002-track-meta.ts'
+import { Migration20261122150000 } from './migrations/20261122150000-libraries.ts'
 
 /** Every migration in the order they run. A released one is never changed. */
 export const migrations: Migrations = [
@@ -61,5 +62,6 @@ export const migrations: Migrations = [
   { name: '20261122121000-library-counts', class: Migration20261122121000 },
   { name: '20261122123000-edits', class: Migration20261122123000 },
   { name: '20261122123001-notes', class: Migration20261122123001 },
-  { name: '20261122123002-track-meta', class: Migration20261122123002 }
+  { name: '20261122123002-track-meta', class: Migration20261122123002 },
+  { name: '20261122150000-libraries', class: Migration20261122150000 }
 ]

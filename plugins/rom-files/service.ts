@@ -22,7 +22,6 @@ const REFUSED = new Map([
 
 export function createRomFiles (app: FastifyInstance, config: Config) {
   const resourcesDir = join(config.data_dir, 'resources')
-  const libraryDir = config.library_dir
 
   async function find (em: EntityManager, caller: Caller, id: number): Promise<Target> {
     const rom = await selectTarget(em, caller, id)
@@ -43,7 +42,9 @@ export function createRomFiles (app: FastifyInstance, config: Config) {
 
   const trackCover = (rom: Target, name: string) => `${artworkFolder(rom.platform_id, rom.id)}/soundtrack/${name}.webp`
 
-  async function settle (rom: Target, kind: FileKind, name: string, arrived: Arrived): Promise<void> {
+  async function settle (
+    libraryDir: string, rom: Target, kind: FileKind, name: string, arrived: Arrived
+  ): Promise<void> {
     const folder = await ensureFolder(app.pg, libraryDir, rom)
     const path = `${rom.fs_path}/${folder}/${kind.folder}`
     await mkdir(join(libraryDir, path), { recursive: true })
@@ -70,16 +71,17 @@ export function createRomFiles (app: FastifyInstance, config: Config) {
      * Adds a file to the folder of a ROM, in place of one of that name. A ROM that is one file gets a folder.
      *
      * @throws ApiError NOT_FOUND · BAD_REQUEST for a name or kind that is not taken · CONFLICT when the folder's name
-     * is
+     * is, or the library is read-only
      */
     async add (request: FastifyRequest, id: number, kind: FileKind): Promise<void> {
       const name = readFileName(request, kind, false)
       const rom = await find(request.em, callerOf(request), id)
       await inLibrary(async () => {
-        const place = await resolveInside(libraryDir, rom.fs_path)
+        const { dir } = await app.library.getWritable(rom.library_id)
+        const place = await resolveInside(dir, rom.fs_path)
         const arrived = await receive(request, givenNameOf(request), place)
         try {
-          await settle(rom, kind, name, arrived)
+          await settle(dir, rom, kind, name, arrived)
         } finally {
           await rm(arrived.path, { force: true })
         }
@@ -93,7 +95,8 @@ export function createRomFiles (app: FastifyInstance, config: Config) {
       const file = (await selectFilesOf(em, rom.id, kind.category)).find((one) => one.id === fileId)
       if (file === undefined) throw notFound(kind.missing)
       await inLibrary(async () => {
-        await rm(await resolveInside(libraryDir, `${file.file_path}/${file.file_name}`), { force: true })
+        const { dir } = await app.library.getWritable(rom.library_id)
+        await rm(await resolveInside(dir, `${file.file_path}/${file.file_name}`), { force: true })
       })
       await deleteFile(app.pg, id, fileId)
       const cover = file.track_meta?.cover_path ?? null

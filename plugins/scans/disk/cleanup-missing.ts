@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { type Static, Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../../core/config/config.ts'
-import { readLibraryDirectory } from '../../library/directory.ts'
+import { LibraryUnreadableError, readLibraryDirectory } from '../../library/directory.ts'
 import { errorCode } from '../../../core/files/fs-error.ts'
 import { Rom } from '../../roms/entities.ts'
 import type { TaskDefinition, TaskRun } from '../../tasks/definitions.ts'
@@ -24,6 +24,27 @@ async function isGone (libraryDir: string, rom: MissingRom): Promise<boolean> {
   }
 }
 
+/**
+ * The folders of libraries that can be read; in others everything would look gone.
+ *
+ * @throws LibraryUnreadableError when none can
+ */
+async function findReadable (app: FastifyInstance): Promise<Map<number, string>> {
+  const dirs = new Map<number, string>()
+  const problems: LibraryUnreadableError[] = []
+  for (const { id, dir } of await app.library.list()) {
+    try {
+      await readLibraryDirectory(dir)
+      dirs.set(id, dir)
+    } catch (err) {
+      if (!(err instanceof LibraryUnreadableError)) throw err
+      problems.push(err)
+    }
+  }
+  if (dirs.size === 0 && problems[0] !== undefined) throw problems[0]
+  return dirs
+}
+
 /** Deletes the rows of ROMs that scans found missing, and their artwork. What users added waits for the files. */
 export function defineCleanupMissing (app: FastifyInstance, config: Config): TaskDefinition {
   const folders = createArtworkFolders(config.data_dir)
@@ -35,14 +56,14 @@ export function defineCleanupMissing (app: FastifyInstance, config: Config): Tas
 
   async function run ({ payload, signal, report }: TaskRun): Promise<void> {
     const { platform_id: platformId = null } = payload as Static<typeof ArgumentsSchema>
-    // Throws while the library cannot be read: then everything would look gone.
-    await readLibraryDirectory(config.library_dir)
+    const dirs = await findReadable(app)
     const roms = await selectMissing(app.pg, platformId)
     const stats = { platform_id: platformId, roms_found: roms.length, roms_deleted: 0, errors: 0 }
     await report({ cleanup_stats: stats })
     for (const rom of roms) {
       signal.throwIfAborted()
-      if (!await isGone(config.library_dir, rom)) continue
+      const dir = dirs.get(rom.library_id)
+      if (dir === undefined || !await isGone(dir, rom)) continue
       try {
         await deleteOne(rom)
         stats.roms_deleted++
