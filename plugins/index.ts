@@ -71,9 +71,9 @@ export const features: AppOptions['features'] = {
     PermissionGroup, PermissionGrant, PermissionOverride, HiddenEntity, User, Device, Session, OneTimeToken, Throttle,
     ClientToken, PairingCode, DeviceAuthorization, AuditEvent, Platform, PlatformFolder, FormerPlatform, Firmware, Rom,
     FormerRom, RomFile, RomMatch, RomRename, RomUser, Task, Notification, NotificationChannel, ChannelDelivery,
-    DevicePresence, InstallRequest, Asset, AssetVersion, DeletedAccount, DeviceSync, SyncBase, SyncSession, PlaySession, ActivityEntry,
-    CrashedFile, ProviderAccount, Library, LibraryVersion, LibraryCount, Collection, CollectionRom, SmartCollection,
-    Note
+    DevicePresence, InstallRequest, Asset, AssetVersion, DeletedAccount, DeviceSync, SyncBase, SyncSession, PlaySession,
+    ActivityEntry, CrashedFile, ProviderAccount, Library, LibraryVersion, LibraryCount, Collection, CollectionRom,
+    SmartCollection, Note
   ],
   migrations,
   checks: [requireOwnUploads],
