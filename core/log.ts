@@ -26,12 +26,30 @@ function withoutRows (value: unknown, depth: number): unknown {
 
 export const maskUrl = (url: string) => url.replace(SECRET_QUERY, '$1********')
 
+/** Told of each line that a logger writes, as JSON. It must not take long: whoever logs waits for it. */
+export type LineReader = (line: string) => void
+
+const READERS = Symbol('readers of the lines')
+
+const readersOf = (logger: object) => Reflect.get(logger, READERS) as Set<LineReader> | undefined
+
+/** Tells what a logger of {@link createLogger}, or one made of it, writes from now on. @returns what ends that */
+export function readLines (logger: object, reader: LineReader): () => void {
+  readersOf(logger)?.add(reader)
+  return () => { readersOf(logger)?.delete(reader) }
+}
+
+/** Tells the readers of a logger a line that another process wrote. */
+export function passLine (logger: object, line: string): void {
+  for (const read of readersOf(logger) ?? []) read(line)
+}
+
 /** JSON lines, or readable ones when a person watches. */
 export function createLogger (config: { server: Pick<Config['server'], 'log_level'> }, name: string, destination?: DestinationStream): Logger {
   const stream = destination ?? (process.stdout.isTTY
     ? pretty({ colorize: true, ignore: 'pid,hostname,name', translateTime: 'SYS:HH:MM:ss', sync: true })
     : pino.destination({ dest: 1, sync: true }))
-  return pino({
+  const logger: Logger = pino({
     name,
     level: config.server.log_level,
     redact: { paths: SECRET_FIELDS.flatMap((field) => [field, `*.${field}`, `*.*.${field}`]), censor: '********' },
@@ -41,6 +59,14 @@ export function createLogger (config: { server: Pick<Config['server'], 'log_leve
         id: request.id, method: request.method, url: maskUrl(request.url), ip: request.ip
       }),
       res: (reply: { statusCode: number }) => ({ status: reply.statusCode })
+    },
+    hooks: {
+      streamWrite (line) {
+        passLine(logger, line)
+        return line
+      }
     }
   }, stream)
+  // Those that are made of it have it too.
+  return Object.assign(logger, { [READERS]: new Set<LineReader>() })
 }

@@ -8,6 +8,7 @@ import { migrate } from './database/database.ts'
 import { adopt } from './database/identity.ts'
 import { createBoss } from './jobs/jobs.ts'
 import { forwardForeignSessions } from './sockets/forward.ts'
+import { createDrain } from './supervisor/drain.ts'
 import { explainListenError } from './supervisor/port.ts'
 import type { App } from './typebox.ts'
 import type { Role } from './jobs/workers.ts'
@@ -31,12 +32,9 @@ export interface RunningRole {
   app: App
   /** Where it listens; null for the scan worker. */
   port: number | null
-  /** Takes nothing new, finishes what it has within a few seconds, gives tasks back. */
-  close (): Promise<void>
+  /** Takes nothing new, finishes what it has within a few seconds and uploads within those given, gives tasks back. */
+  close (uploadSeconds?: number): Promise<void>
 }
-
-/** Requests that are still not answered then are cut off. */
-const FINISH_MS = 5_000
 
 /** Brings the server's tables and those of its job queue to the current schema; safe to run anywhere at any time. */
 export async function migrateDatabase (config: Config, url: string): Promise<string[]> {
@@ -81,12 +79,6 @@ async function listen (app: App, host: string, port: number): Promise<number> {
   return (app.server.address() as AddressInfo).port
 }
 
-async function close (app: App): Promise<void> {
-  const cut = setTimeout(() => { app.server.closeAllConnections() }, FINISH_MS)
-  await app.close()
-  clearTimeout(cut)
-}
-
 /**
  * Runs one role in this process, on a database that is migrated already.
  *
@@ -95,11 +87,16 @@ async function close (app: App): Promise<void> {
 export async function startRole (options: RoleOptions): Promise<RunningRole> {
   const { config, role, databaseUrl, logger, workerNumber } = options
   const app = await buildApp({ config, role, databaseUrl, logger, features, workerNumber })
+  const drain = createDrain(app.server)
   try {
     if (role === 'web') await forwardForeignSessions(app, options.socketDir, workerNumber)
     await app.ready()
     const port = role === 'web' ? await listen(app, config.server.host, options.port ?? config.server.port) : null
-    return { app, port, close: () => close(app) }
+    return {
+      app,
+      port,
+      close: (uploadSeconds = config.server.drain_seconds) => drain(() => app.close(), uploadSeconds * 1_000)
+    }
   } catch (err) {
     await app.close()
     throw err

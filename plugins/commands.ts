@@ -3,9 +3,10 @@ import { addAssetCommands } from './assets/restore/commands.ts'
 import { addExportCommands } from './exports/cli/commands.ts'
 import { addPluginCommands } from './plugins/commands.ts'
 import { addScanCommands } from './scans/cli/commands.ts'
+import { addTaskCommands } from './tasks/commands.ts'
 import { addUserCommands } from './users/cli/commands.ts'
 
 /** What features add to the command line, in the order of its help. */
 export const commands: AddCommands[] = [
-  addScanCommands, addExportCommands, addPluginCommands, addUserCommands, addAssetCommands
+  addScanCommands, addExportCommands, addTaskCommands, addPluginCommands, addUserCommands, addAssetCommands
 ]

@@ -1,6 +1,8 @@
 import { AssetsSchema } from './assets/config.ts'
 import { DevicesSchema } from './devices/config.ts'
+import { FeedsSchema } from './feeds/config.ts'
 import { ExcludeSchema, FilesystemSchema, LibrariesSchema } from './library/config.ts'
+import { LogsSchema } from './logs/config.ts'
 import { MailSchema } from './mail/config.ts'
 import { OidcSchema } from './oidc/config.ts'
 import { PatchesSchema } from './patches/config.ts'
@@ -9,6 +11,8 @@ import { ResourcesSchema } from './resources/config.ts'
 import { ScanSchema } from './scans/config.ts'
 import { EmulatorjsSchema, StreamingSchema } from './settings/config.ts'
 import { TasksSchema } from './tasks/config.ts'
+import { TrashSchema } from './trash/config.ts'
+import { UploadsSchema } from './uploads/config.ts'
 
 /** Those that follow `config.yml`: whoever keeps a value of them takes no notice of a change. */
 export const liveSections = {
@@ -30,5 +34,9 @@ export const sections = {
   resources: ResourcesSchema,
   devices: DevicesSchema,
   patches: PatchesSchema,
+  feeds: FeedsSchema,
+  logs: LogsSchema,
+  uploads: UploadsSchema,
+  trash: TrashSchema,
   tasks: TasksSchema
 }

@@ -14,9 +14,13 @@ import { ChannelDelivery, NotificationChannel } from './channels/entities.ts'
 import circuits from './circuits/index.ts'
 import collections from './collections/index.ts'
 import { Collection, CollectionRom, SmartCollection } from './collections/entities.ts'
+import conversion from './conversion/index.ts'
+import { RomConversion } from './conversion/entities.ts'
+import deletion from './deletion/index.ts'
 import devices from './devices/index.ts'
 import { Device, DevicePresence } from './devices/entities.ts'
 import exports from './exports/index.ts'
+import feeds from './feeds/index.ts'
 import firmware from './firmware/index.ts'
 import { Firmware } from './firmware/entities.ts'
 import heartbeat from './heartbeat/index.ts'
@@ -25,6 +29,8 @@ import { InstallRequest } from './installs/entities.ts'
 import libraries from './libraries/index.ts'
 import library from './library/index.ts'
 import { Library, LibraryVersion } from './library/entities.ts'
+import logs from './logs/index.ts'
+import { LogLine } from './logs/entities.ts'
 import mail from './mail/index.ts'
 import { migrations } from './migrations.ts'
 import notes from './notes/index.ts'
@@ -60,6 +66,9 @@ import tasks from './tasks/index.ts'
 import { Task } from './tasks/entities.ts'
 import tokens from './tokens/index.ts'
 import { ClientToken, DeviceAuthorization, PairingCode } from './tokens/entities.ts'
+import trash from './trash/index.ts'
+import uploads from './uploads/index.ts'
+import { RomUpload, RomUploadChunk } from './uploads/entities.ts'
 import users from './users/index.ts'
 import { ProviderAccount, User } from './users/entities.ts'
 import watcher from './watcher/index.ts'
@@ -69,17 +78,18 @@ import web from './web/index.ts'
 export const features: AppOptions['features'] = {
   entities: [
     PermissionGroup, PermissionGrant, PermissionOverride, HiddenEntity, User, Device, Session, OneTimeToken, Throttle,
-    ClientToken, PairingCode, DeviceAuthorization, AuditEvent, Platform, PlatformFolder, FormerPlatform, Firmware, Rom,
-    FormerRom, RomFile, RomMatch, RomRename, RomUser, Task, Notification, NotificationChannel, ChannelDelivery,
-    DevicePresence, InstallRequest, Asset, AssetVersion, DeletedAccount, DeviceSync, SyncBase, SyncSession, PlaySession,
-    ActivityEntry, CrashedFile, ProviderAccount, Library, LibraryVersion, LibraryCount, Collection, CollectionRom,
-    SmartCollection, Note
+    ClientToken, PairingCode, DeviceAuthorization, AuditEvent, Platform, PlatformFolder, FormerPlatform, Firmware,
+    Rom, FormerRom, RomFile, RomMatch, RomRename, RomUser, Task, Notification, NotificationChannel, ChannelDelivery,
+    DevicePresence, InstallRequest, Asset, AssetVersion, DeletedAccount, DeviceSync, SyncBase, SyncSession,
+    PlaySession, ActivityEntry, CrashedFile, ProviderAccount, Library, LibraryVersion, LibraryCount, Collection,
+    CollectionRom, SmartCollection, Note, RomConversion, LogLine, RomUpload, RomUploadChunk
   ],
   migrations,
   checks: [requireOwnUploads],
   tags,
   plugins: [
     library,
+    logs,
     circuits,
     tasks,
     audit,
@@ -96,11 +106,11 @@ export const features: AppOptions['features'] = {
     collections,
     firmware,
     patches,
+    feeds,
     setup,
     settings,
     libraries,
     editing,
-    romFiles,
     notes,
     search,
     heartbeat,
@@ -114,7 +124,12 @@ export const features: AppOptions['features'] = {
     installs,
     scans,
     plugins,
+    trash,
+    romFiles,
+    deletion,
+    uploads,
     watcher,
+    conversion,
     exports,
     web
   ]

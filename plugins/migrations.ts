@@ -29,7 +29,10 @@ import { Migration20261122121000 } from './migrations/20261122121000-library-cou
 import { Migration20261122123000 } from './migrations/20261122123000-edits.ts'
 import { Migration20261122123001 } from './migrations/20261122123001-notes.ts'
 import { Migration20261122123002 } from './migrations/20261122123002-track-meta.ts'
-import { Migration20261122150000 } from './migrations/20261122150000-libraries.ts'
+import { Migration20261122140000 } from './migrations/20261122140000-rom-uploads.ts'
+import { Migration20261122160100 } from './migrations/20261122160100-rom-conversions.ts'
+import { Migration20261122170000 } from './migrations/20261122170000-log-lines.ts'
+import { Migration20261122175000 } from './migrations/20261122175000-libraries.ts'
 
 /** Every migration in the order they run. A released one is never changed. */
 export const migrations: Migrations = [
@@ -63,5 +66,8 @@ export const migrations: Migrations = [
   { name: '20261122123000-edits', class: Migration20261122123000 },
   { name: '20261122123001-notes', class: Migration20261122123001 },
   { name: '20261122123002-track-meta', class: Migration20261122123002 },
-  { name: '20261122150000-libraries', class: Migration20261122150000 }
+  { name: '20261122140000-rom-uploads', class: Migration20261122140000 },
+  { name: '20261122160100-rom-conversions', class: Migration20261122160100 },
+  { name: '20261122170000-log-lines', class: Migration20261122170000 },
+  { name: '20261122175000-libraries', class: Migration20261122175000 }
 ]

@@ -25,11 +25,13 @@ const TAGS = {
   notifications: 'The inbox of a user',
   'notification-channels': 'Where notifications are forwarded to',
   exports: 'Lists of games for frontends',
+  feeds: 'Lists of games for consoles and launchers',
   tasks: 'Scans and all other work in the background',
   plugins: 'Metadata providers, channel types and exporters',
   config: 'Settings of the server',
   stats: 'How much there is',
-  audit: 'Who changed what'
+  audit: 'Who changed what',
+  logs: 'What the processes of the server log'
 }
 
 /** The groups of operations, in the order of somebody who reads about them for the first time. */

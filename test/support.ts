@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hash } from '@node-rs/argon2'
-import { pino } from 'pino'
+import { type Logger, pino } from 'pino'
 import pg from 'pg'
 import type { Test as TapTest } from 'tap'
 import { type AppOptions, buildApp } from '../core/app.ts'
@@ -99,6 +99,8 @@ export interface TestAppOptions {
   databaseUrl?: string
   /** Receives every line of the log, as the object it is: from `info` on, or from the level that `env` says. */
   log?: (line: Record<string, unknown>) => void
+  /** In place of one that writes to `log`. */
+  logger?: Logger
   /** Leaves the database without an administrator; `admin` is then of no use. */
   withoutAdmin?: boolean
 }
@@ -144,9 +146,9 @@ export async function buildTestApp (t: Test, options: TestAppOptions = {}): Prom
     SVC_AUTH_SECRET_KEY: 'a key for tests only', ...options.env
   })
   const { log } = options
-  const logger = log === undefined
+  const logger = options.logger ?? (log === undefined
     ? pino({ level: config.server.log_level })
-    : pino({ level: options.env?.SVC_LOG_LEVEL ?? 'info' }, { write (line) { log(JSON.parse(line) as Record<string, unknown>) } })
+    : pino({ level: options.env?.SVC_LOG_LEVEL ?? 'info' }, { write (line) { log(JSON.parse(line) as Record<string, unknown>) } }))
   const build = (role: 'web' | 'worker') => buildApp({
     config, role, databaseUrl, logger, features, workerNumber: role === 'web' ? 1 : 0,
     ...(options.packages === undefined ? {} : { packages: options.packages }),

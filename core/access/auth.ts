@@ -62,7 +62,10 @@ export interface RouteAccess {
   grant?: readonly [GrantEntity, GrantAction]
   /** Anyone may call. */
   public?: boolean
-  /** Anyone may call while DISABLE_DOWNLOAD_ENDPOINT_AUTH is set. */
+  /**
+   * For programs that know addresses and nothing else: a client API token may be in the query as `token`, and anyone
+   * may call while DISABLE_DOWNLOAD_ENDPOINT_AUTH is set.
+   */
   download?: boolean
   /** Answers without the CSRF pair although it changes something. */
   csrfExempt?: boolean
@@ -87,6 +90,20 @@ declare module 'fastify' {
 
 const CSRF_HEADER = 'x-csrftoken'
 export const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
+
+/** The token in an address, where it may be. */
+export function readUrlToken ({ query, routeOptions }: FastifyRequest): string | null {
+  if (routeOptions.config.download !== true || typeof query !== 'object' || query === null || !('token' in query)) return null
+  return typeof query.token === 'string' && query.token !== '' ? query.token : null
+}
+
+/** What a request says of its sender; a header goes before the address. */
+function readAuthorization (request: FastifyRequest): string | undefined {
+  const { routeOptions: { config }, headers } = request
+  if (config.readsAuthorization === true) return undefined
+  const token = readUrlToken(request)
+  return headers.authorization ?? (token === null ? undefined : `Bearer ${token}`)
+}
 
 /** The caller of a route that declares scopes; such a route never runs without one. */
 export function callerOf (request: FastifyRequest): Caller {
@@ -184,8 +201,8 @@ export default fp<{ config: Config, secrets: Secrets }>(async (app, { config, se
   }
 
   /** Who calls a route. One that is open answers everybody, also those who have to wait before they sign in again. */
-  async function identify (request: FastifyRequest, access: RouteAccess, isOpen: boolean): Promise<Caller | null> {
-    const authorization = access.readsAuthorization === true ? undefined : request.headers.authorization
+  async function identify (request: FastifyRequest, isOpen: boolean): Promise<Caller | null> {
+    const authorization = readAuthorization(request)
     try {
       return await authenticate({ authorization, cookies: request.cookies, address: request.ip }, schemes)
     } catch (err) {
@@ -224,7 +241,7 @@ export default fp<{ config: Config, secrets: Secrets }>(async (app, { config, se
       return
     }
     const isOpen = access.public === true || (access.download === true && config.auth.disable_download_endpoint_auth)
-    request.caller = await identify(request, access, isOpen)
+    request.caller = await identify(request, isOpen)
     if (isGuest(request.caller)) await app.limitGuest(request)
     if (needsCsrf(request)) {
       const cookies = readCookies(request.cookies, csrfCookies)

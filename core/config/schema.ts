@@ -16,12 +16,20 @@ const ServerSchema = Section({
   workers: Type.Integer({
     default: 4, minimum: 1, maximum: 64, env: 'WEB_SERVER_CONCURRENCY', description: 'Number of web workers'
   }),
+  drain_seconds: Type.Integer({
+    default: 30,
+    minimum: 5,
+    maximum: 3600,
+    env: 'SVC_DRAIN_SECONDS',
+    description: 'Seconds that uploads under way get to finish when the server stops; whatever stops it has to wait longer'
+  }),
   log_level: StringEnum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
     { default: 'info', env: 'SVC_LOG_LEVEL', description: 'The least important log lines to print' }),
   trusted_proxies: Type.Array(Type.String(), {
     default: [],
     env: 'SVC_TRUSTED_PROXIES',
-    description: 'Addresses or networks whose X-Forwarded-* headers are believed, such as 172.16.0.0/12'
+    description: 'Addresses of proxies whose X-Forwarded-* headers are believed, such as 172.30.80.2; of a network, only one that ' +
+      'no visitor comes from'
   }),
   cors_allowed_origins: Type.Array(Type.String({ pattern: '^(\\*|[a-z][a-z0-9+.-]*://[^/?#\\s]+)$' }), {
     default: [],

@@ -182,6 +182,7 @@ export async function forwardForeignSessions (app: App, folder: string, workerNu
   let server: HttpServer | null = null
 
   const findOwner = (request: IncomingMessage): Owner | null => {
+    app.sockets.examine(request)
     const owner = readOwner(request.url ?? '', path)
     return owner === null || owner === own ? null : { socketPath: ownerSocket(folder, owner), path }
   }

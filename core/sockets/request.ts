@@ -14,10 +14,25 @@ function hasBody ({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
 
-/** Whether a request is for the socket endpoint, which is served with and without a slash at its end. */
+/**
+ * Whether a request is for the socket endpoint, which is served with and without a slash at its end, and without the
+ * path of the base URL, which a proxy may have cut.
+ */
 export function isSocketUrl (url: string, path: string): boolean {
-  const [pathname] = url.split('?', 1)
-  return pathname === path || pathname === `${path}/`
+  const [pathname = ''] = url.split('?', 1)
+  const place = pathname.replace(/\/$/, '')
+  return place === path || place === SOCKET_PATH
+}
+
+/** Gives a request for sockets the path of the base URL back that a proxy cut off: engine.io looks for it. */
+export function restorePrefix (request: IncomingMessage, path: string): void {
+  const { url = '' } = request
+  if (!url.startsWith(path)) request.url = path + url.slice(SOCKET_PATH.length)
+}
+
+/** Whether a request means to become a WebSocket and arrived without saying so: a proxy took that away. */
+export function lacksUpgrade ({ url = '', headers }: IncomingMessage): boolean {
+  return headers.upgrade === undefined && new URLSearchParams(url.split('?', 2)[1]).get('transport') === 'websocket'
 }
 
 /**

@@ -12,7 +12,8 @@ import { corsOptionsFor, trustOf } from '../web/origins.ts'
 import { createReader } from '../web/validation.ts'
 import type { Scope } from '../access/scopes.ts'
 import { createGuestCount } from './guests.ts'
-import { MESSAGE_MAX_BYTES, SOCKET_PATH, checkSocketRequest } from './request.ts'
+import { MESSAGE_MAX_BYTES, SOCKET_PATH, checkSocketRequest, isSocketUrl, lacksUpgrade, restorePrefix } from './request.ts'
+import { createSigns } from './signs.ts'
 import { type SocketOwner, END_CHANNEL, readEnd } from './end.ts'
 
 /** Server to client: event → payload. Each feature adds its own. */
@@ -67,6 +68,8 @@ export interface Sockets {
   openNamespace<Events> (name: string, options: NamespaceOptions): Publish<Events>
   /** The endpoint's own HTTP side, for requests that another worker hands over. */
   main: Server
+  /** Looks at a request that just came: at its address, and at what a proxy did to it. */
+  examine (request: IncomingMessage): void
 }
 
 declare module 'fastify' {
@@ -205,14 +208,39 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
   const identify = (socket: Socket) => app.auth.identifyHandshake(socket.request)
   const warn = (err: unknown) => { app.log.warn({ err }, 'socket could not be identified') }
 
+  const signs = createSigns(io)
+  app.decorate('signs', signs)
   const guests = createGuestCount()
   const addressOf = createAddressReader(config.server.trusted_proxies)
   const networkOfRequest = (request: IncomingMessage) => networkOf(addressOf(request))
 
   /** Who is signed in gets in however many guests of the same network are there. */
   async function isAdmitted (request: IncomingMessage): Promise<boolean> {
-    if (!isAllowedOrigin(request, config)) return false
+    if (!isAllowedOrigin(request, config)) {
+      noteOrigin(request.headers.origin ?? '')
+      return false
+    }
     return guests.hasRoom(networkOfRequest(request)) || await app.auth.identifyHandshake(request) !== null
+  }
+
+  function noteOrigin (origin: string): void {
+    if (!signs.note('origin_refused', origin)) return
+    app.log.warn({ origin, base_url: config.server.base_url }, 'pages of this origin may not open sockets: if it is the address ' +
+      'of this server, set SVC_BASE_URL to it; if it is a site of yours, name it in SVC_CORS_ALLOWED_ORIGINS')
+  }
+
+  function examine (request: IncomingMessage): void {
+    if (!isSocketUrl(request.url ?? '', io.path())) return
+    restorePrefix(request, io.path())
+    const { remoteAddress } = request.socket
+    if (remoteAddress === undefined) return
+    const peer = networkOf(remoteAddress)
+    if (request.headers.upgrade !== undefined) {
+      signs.clear('upgrade_missing', peer)
+    } else if (lacksUpgrade(request) && signs.note('upgrade_missing', peer)) {
+      app.log.warn({ address: peer }, 'a proxy at this address does not forward WebSocket upgrades, so that sockets poll: have it ' +
+        'pass on the headers Upgrade and Connection; examples/self-host has a configuration for each proxy')
+    }
   }
 
   /** One event of a socket after the other: what ends something must not overtake what starts it. */
@@ -316,6 +344,7 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
 
   app.decorate('sockets', {
     main: io,
+    examine,
     publish (room, event, payload) {
       // To no room at all would be to everybody.
       if (Array.isArray(room) && room.length === 0) return
@@ -363,6 +392,7 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
     })
     io.attach(app.server)
     isAttached = true
+    for (const event of ['request', 'upgrade'] as const) app.server.prependListener(event, examine)
     io.engine.use(checkSocketRequest)
     io.engine.on('connection', (connection: Connection) => {
       // Before anything can end it: the time limit is taken when the transport begins to close.

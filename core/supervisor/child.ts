@@ -2,15 +2,14 @@ import { loadConfig } from '../config/config.ts'
 import { useSettings } from '../config/environment.ts'
 import { StartError } from '../errors.ts'
 import { endAtOwnErrors } from '../loader/fault.ts'
-import { createLogger } from '../log.ts'
+import { createLogger, passLine } from '../log.ts'
 import { ALIVE_MS, type News, type StartOrder, isOrder } from './messages.ts'
 import type { RunningRole } from '../server.ts'
 import { collectSooner, releaseStartMemory } from './start-memory.ts'
+import { closeMs } from './drain.ts'
 
 /** Entry of the processes that `svc start` runs; the first argument is the role. */
 const role = process.argv[2] === 'worker' ? 'worker' : 'web'
-/** The supervisor kills after eight seconds; by then this process should have given up on its own. */
-const CLOSE_MAX_MS = 7_500
 
 /** Until the settings come with the order, as chatty as by default. */
 let log = createLogger({ server: { log_level: 'info' } }, `svc-${role}`)
@@ -19,6 +18,8 @@ const modules = import('../server.ts')
 let running: RunningRole | null = null
 let isStopping = false
 let databaseUrl: string | null = null
+/** As long as the settings are not known, no upload is under way. */
+let drainSeconds = 0
 
 function report (news: News): Promise<void> {
   return new Promise((resolve) => {
@@ -31,6 +32,7 @@ async function start (order: StartOrder): Promise<void> {
   useSettings(order.settings)
   const { config } = loadConfig()
   log = createLogger(config, `svc-${role}`)
+  if (role === 'web') drainSeconds = config.server.drain_seconds
   const { prepareDatabase, startRole } = await modules
   if (order.migrate) await prepareDatabase(config, order.database_url)
   running = await startRole({
@@ -58,19 +60,19 @@ async function fail (err: unknown): Promise<void> {
   process.exit(1)
 }
 
-async function stop (): Promise<void> {
+async function stop (uploadSeconds: number): Promise<void> {
   if (isStopping) return
   isStopping = true
   setTimeout(() => {
     log.warn('the process did not finish in time and ends as it is')
     process.exit(1)
-  }, CLOSE_MAX_MS).unref()
-  await running?.close()
+  }, closeMs(uploadSeconds)).unref()
+  await running?.close(uploadSeconds)
   process.exit(0)
 }
 
-const endWell = () => {
-  stop().catch((err: unknown) => {
+const endWell = (uploadSeconds = drainSeconds) => {
+  stop(uploadSeconds).catch((err: unknown) => {
     log.error({ err }, 'the process did not close well')
     process.exit(1)
   })
@@ -78,20 +80,22 @@ const endWell = () => {
 
 process.on('message', (message) => {
   if (!isOrder(message)) return
-  if (message.type === 'stop') {
+  if (message.type === 'line') {
+    passLine(log, message.line)
+  } else if (message.type === 'stop') {
     endWell()
   } else if (databaseUrl === null) {
     databaseUrl = message.database_url
     start(message).catch(fail)
   } else if (databaseUrl !== message.database_url) {
-    // The database runs elsewhere now; whoever is started in place of this process finds it.
-    endWell()
+    // The database runs elsewhere now; whoever is started in place of this process finds it. No upload can be stored.
+    endWell(0)
   }
 })
 // Ctrl-C in a terminal reaches every process; the supervisor alone decides.
 process.on('SIGINT', () => {})
-process.on('SIGTERM', endWell)
-process.on('disconnect', endWell)
+process.on('SIGTERM', () => { endWell() })
+process.on('disconnect', () => { endWell(0) })
 endAtOwnErrors(() => log, 'the process fails and is started again')
 setInterval(() => { void report({ type: 'alive' }) }, ALIVE_MS).unref()
 modules.catch(fail)

@@ -17,7 +17,9 @@ export const OrderSchema = Type.Union([
     socket_dir: Type.String(),
     port: Type.Integer()
   }),
-  Type.Object({ type: Type.Literal('stop') })
+  Type.Object({ type: Type.Literal('stop') }),
+  /** What the supervisor logged, for those who look at the log of all processes. */
+  Type.Object({ type: Type.Literal('line'), line: Type.String() })
 ])
 export type Order = Static<typeof OrderSchema>
 export type StartOrder = Extract<Order, { type: 'start' }>

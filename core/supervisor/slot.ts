@@ -31,6 +31,8 @@ export interface Slot {
   order (start: StartOrder): void
   /** Until the next order no process is started in place of one that ends. */
   pause (): void
+  /** Passes on a line of the supervisor's log, once the process is ready. @returns whether it is */
+  pass (line: string): boolean
   /** Asks the process to finish; fulfilled when it is gone. */
   stop (): Promise<void>
   kill (): void
@@ -118,6 +120,12 @@ export function createSlot ({ name, fork, log, onReady, onHopeless, onLost }: Sl
     pause () {
       current = null
       clearTimeout(restart)
+    },
+    pass (line) {
+      if (child === null || isStarting) return false
+      // It may be dying just now: what is logged of that would be passed on in turn.
+      child.send({ type: 'line', line } satisfies Order, () => {})
+      return true
     },
     async stop () {
       isStopping = true

@@ -5,11 +5,13 @@ import type { Logger } from 'pino'
 import type { Config } from '../config/config.ts'
 import type { Environment } from '../config/environment.ts'
 import { StartError } from '../errors.ts'
+import { readLines } from '../log.ts'
 import { SERVER_DIR } from '../server-dir.ts'
 import { listenUrl, renderBanner } from './banner.ts'
 import { clearOldCompiledCode, compiledCodeEnvironment, hasCompiledCode } from './compiled.ts'
 import { type Database, openDatabase } from './database.ts'
 import { type SocketFolder, clearOldSockets, createLayout, openSocketFolder } from './folders.ts'
+import { killMs } from './drain.ts'
 import { closeUntaken } from './handover.ts'
 import { type DataLock, lockDataDir } from './lock.ts'
 import type { ReadyNews } from './messages.ts'
@@ -32,8 +34,6 @@ const ENTRY = join(SERVER_DIR, 'core', 'supervisor', 'child.ts')
 const COMPILER = join(SERVER_DIR, 'core', 'supervisor', 'compile.ts')
 /** glibc would give each thread a heap of its own, of which little is ever used. */
 const MEMORY_ENVIRONMENT = { MALLOC_ARENA_MAX: '2' }
-/** What processes get to finish; with the database's own end it stays below ten seconds. */
-const DRAIN_MS = 8_000
 /** npm and the terminal both pass Ctrl-C on: two signals within this time are one. */
 const SAME_SIGNAL_MS = 1_000
 /** First processes that fail in a row before the start is given up. */
@@ -134,6 +134,8 @@ class Run {
   async finish (): Promise<number> {
     const listener = (signal: NodeJS.Signals) => { this.#receive(signal) }
     for (const signal of STOP_SIGNALS) process.on(signal, listener)
+    // To any one that is there: its log is that of them all.
+    const stopReading = readLines(this.#options.log, (line) => { this.#slots.some(({ slot }) => slot.pass(line)) })
     try {
       // Its modules load while the database starts.
       this.#firstWeb.fill()
@@ -144,6 +146,7 @@ class Run {
       return code
     } finally {
       await this.#shutDown()
+      stopReading()
       for (const signal of STOP_SIGNALS) process.off(signal, listener)
     }
   }
@@ -265,7 +268,8 @@ class Run {
     clearTimeout(this.#bannerTimer)
     clearTimeout(this.#patience)
     this.#compiler?.kill('SIGKILL')
-    const kill = setTimeout(() => { for (const { slot } of this.#slots) slot.kill() }, DRAIN_MS)
+    const kill = setTimeout(() => { for (const { slot } of this.#slots) slot.kill() },
+      killMs(this.#options.config.server.drain_seconds))
     await Promise.all(this.#slots.map(({ slot }) => slot.stop()))
     clearTimeout(kill)
     await this.#database?.stop()

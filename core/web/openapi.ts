@@ -24,7 +24,11 @@ interface OperationSchema {
 }
 
 const REDOC_DIR = join(dirname(createRequire(import.meta.url).resolve('redoc/package.json')), 'bundles')
+const DESCRIPTION = 'A self-hosted game library server.\n\nPaths in answers, such as those of covers, stand below the address of ' +
+  'the server and do not have its path in front: where it is at `https://home.example.org/games`, `/assets/…` is at ' +
+  '`https://home.example.org/games/assets/…`. Answers that call a field `url` or `uri` give whole addresses.'
 const SECURITY = ['session', 'basic', 'bearer'] as const
+const DOWNLOAD_SECURITY = [...SECURITY, 'urlToken'] as const
 /** Pages that draw the document need inline styles, and Redoc a worker made from a blob. */
 const DOCS_CSP = "default-src 'self'; script-src 'self' blob:; worker-src blob:; style-src 'self' 'unsafe-inline'; " +
   "img-src 'self' data:; font-src 'self' data:; frame-ancestors 'none'"
@@ -64,6 +68,8 @@ function commonResponses (schema: OperationSchema, isPublic: boolean): Record<st
 const alternativesOf = ({ scopes = [], orScopes }: RouteAccess): string[][] =>
   [[...scopes], ...(orScopes === undefined ? [] : [[...orScopes]])]
 
+const securityOf = ({ download }: RouteAccess) => download === true ? DOWNLOAD_SECURITY : SECURITY
+
 function describeAccess (access: RouteAccess): string {
   const lists = alternativesOf(access).map((scopes) => scopes.join(', ') || 'none')
   const admin = access.admin === true ? 'Administrators only. ' : ''
@@ -88,7 +94,7 @@ export default fp<OpenapiOptions>(async (app, { config, version, tags }) => {
     openapi: {
       openapi: '3.1.0',
       info: {
-        title: 'svc', version, description: 'A self-hosted game library server.', license: { name: 'MIT', identifier: 'MIT' }
+        title: 'svc', version, description: DESCRIPTION, license: { name: 'MIT', identifier: 'MIT' }
       },
       servers: [{ url: basePath(config) || '/' }],
       tags: [...tags],
@@ -96,7 +102,10 @@ export default fp<OpenapiOptions>(async (app, { config, version, tags }) => {
         securitySchemes: {
           session: { type: 'apiKey', in: 'cookie', name: 'svc_session' },
           basic: { type: 'http', scheme: 'basic' },
-          bearer: { type: 'http', scheme: 'bearer', description: 'A client API token, `svc_…`' }
+          bearer: { type: 'http', scheme: 'bearer', description: 'A client API token, `svc_…`' },
+          urlToken: {
+            type: 'apiKey', in: 'query', name: 'token', description: 'A client API token, for programs that can send no header'
+          }
         }
       }
     },
@@ -114,7 +123,7 @@ export default fp<OpenapiOptions>(async (app, { config, version, tags }) => {
           description: [operation.description, note].filter(Boolean).join('\n\n'),
           security: isPublic
             ? []
-            : alternativesOf(access).flatMap((scopes) => SECURITY.map((name) => ({ [name]: scopes }))),
+            : alternativesOf(access).flatMap((scopes) => securityOf(access).map((name) => ({ [name]: scopes }))),
           response: { ...commonResponses(operation, isPublic), ...operation.response }
         }
       }

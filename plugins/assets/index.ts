@@ -5,6 +5,7 @@ import contentRoutes from './routes/content.ts'
 import { keepUploads } from './restore/deleted-account-rows.ts'
 import { createFiles } from './disk/files.ts'
 import { createForms } from './uploads/form.ts'
+import { createContentHashes } from './clean-up/content-hashes.ts'
 import { createJanitor } from './clean-up/janitor.ts'
 import { reattachUploads } from './restore/reattach-rows.ts'
 import rawRoutes from './routes/raw.ts'
@@ -36,10 +37,14 @@ export default fp<FeatureOptions>(async (app, { config, role }) => {
   await app.register(accountRoutes)
   await app.register(rawRoutes)
   app.users.onDelete(keepUploads)
+  const hashes = createContentHashes(app, files)
   app.tasks.define(janitor.definition)
+  app.tasks.define(hashes.definition)
   // A ROM may be in the library again, and some have another name.
   app.tasks.onEnd(async ({ type }) => { if (type === 'scan') await reattachUploads(app.pg) })
-  if (role === 'worker') janitor.startWithWorker()
+  if (role !== 'worker') return
+  janitor.startWithWorker()
+  hashes.startWithWorker()
 }, {
   name: 'assets',
   dependencies: ['database', 'auth-core', 'tasks', 'audit', 'users', 'devices', 'permissions', 'resources', 'roms', 'sync']

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { parsedBody } from '../../core/web/parsed-body.ts'
 import type { AuditEventName } from './log.ts'
 
 declare module 'fastify' {
@@ -10,14 +11,14 @@ declare module 'fastify' {
 
 /** What says which thing is meant. Nothing else of a body is kept: it may hold secrets. */
 const NAMED = new Set(['id', 'session_id', 'channel_id', 'saves', 'states', 'type', 'name', 'platforms', 'platform_ids',
-  'fs_slug', 'slug', 'exclusion_type', 'exclusion_value', 'firmware', 'delete_from_fs'])
+  'fs_slug', 'slug', 'exclusion_type', 'exclusion_value', 'firmware', 'roms', 'rom_id', 'file_id', 'delete_from_fs', 'permanently'])
 
 const asRecord = (value: unknown): object => typeof value === 'object' && value !== null ? value : {}
 const toText = (value: unknown) => typeof value === 'string' ? value : JSON.stringify(value)
 
 /** To what a request did something: what its path names, or the ids that its body lists. */
 function toDetails ({ params, body, query }: FastifyRequest): Record<string, string> {
-  const given = { ...asRecord(query), ...asRecord(body), ...asRecord(params) }
+  const given = { ...asRecord(query), ...asRecord(parsedBody(body)), ...asRecord(params) }
   const named = Object.entries(given).filter(([name]) => NAMED.has(name))
   return Object.fromEntries(named.map(([name, value]) => [name, toText(value)]))
 }

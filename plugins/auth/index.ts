@@ -5,7 +5,7 @@ import { keepCallers } from '../../core/access/keep-callers.ts'
 import { dropExpiredCache } from '../../core/loader/context.ts'
 import { LINK_FORM, createPageRoutes } from '../../core/web/pages/page.ts'
 import { createBasicScheme } from './sign-in/basic.ts'
-import { warnOfUntrustedProxies } from './throttle/forwarded.ts'
+import { warnOfTrustedVisitors, warnOfUntrustedProxies } from './throttle/forwarded.ts'
 import { createJwts } from './jwt.ts'
 import { createKioskScheme } from './sign-in/kiosk.ts'
 import { createOauth } from './sign-in/oauth.ts'
@@ -37,6 +37,7 @@ export default fp<FeatureOptions>(async (app, { config, role }) => {
   schemes.forEach((scheme) => { app.auth.addScheme(scheme) })
 
   warnOfUntrustedProxies(app)
+  warnOfTrustedVisitors(app, config)
   app.addHook('onSend', async (request, reply) => { await sessions.renew(request, reply) })
   app.addHook('onClose', async () => { await resets.settle() })
 

@@ -81,5 +81,9 @@ export const AppriseServiceSchema = Type.Object({
 export type AppriseService = Static<typeof AppriseServiceSchema>
 
 export const ParseSchema = Type.Object({ url: Type.String({ minLength: 1, maxLength: 2_000 }) }, { title: 'Parse' })
-export const ParsedSchema = Type.Object({ service: Type.String(), fields: Fields }, { title: 'Parsed' })
+export const ParsedSchema = Type.Object({
+  service: Type.String(),
+  fields: Fields,
+  warnings: Type.Array(Type.String(), { description: 'Options of the URL that are not supported and were left out, in words' })
+}, { title: 'Parsed' })
 export type Parsed = Static<typeof ParsedSchema>

@@ -1,19 +1,18 @@
 import { constants } from 'node:fs'
-import { type FileHandle, mkdir, open, realpath, rename, rm } from 'node:fs/promises'
+import { type FileHandle, open, realpath, rename, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { Digest } from '../../core/archives/digest.ts'
 import type { Hashes } from '../../core/archives/types.ts'
 import type { Config } from '../../core/config/config.ts'
-import { ApiError, badRequest, conflict } from '../../core/errors.ts'
+import { ApiError, badRequest } from '../../core/errors.ts'
 import { requireFreeSpace } from '../../core/files/free-space.ts'
-import { errorCode } from '../../core/files/fs-error.ts'
-import { PathRefusedError, resolveInside, safeName, safeRelativePath } from '../../core/files/safe-path.ts'
+import { PathRefusedError, safeName, safeRelativePath } from '../../core/files/safe-path.ts'
 import { writeUpload } from '../../core/files/write-upload.ts'
 import { temporaryPath } from '../exports/files/text-file.ts'
-import { LibraryUnreadableError, isFolder, reasonOf } from '../library/directory.ts'
 import { findPlace } from '../library/find-place.ts'
 import { firmwarePath } from '../library/structure.ts'
+import { openFolder, refusing } from '../library/writing.ts'
 
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0)
 const WRITABLE_MODE = 0o644
@@ -36,35 +35,6 @@ export interface StagedFirmware {
   settle (): Promise<void>
   /** Removes it, unless it was settled. */
   discard (): Promise<void>
-}
-
-/** What the folder's disk does not take, with the remedy. */
-function toRefusal (err: unknown, path: string): unknown {
-  switch (errorCode(err)) {
-    case 'EACCES':
-    case 'EPERM': return conflict(`The server may not write in '${path}'; let its user write there`)
-    case 'EROFS': return conflict(`'${path}' is read-only; mount the library writable`)
-    case 'EEXIST':
-    case 'ENOTDIR':
-    case 'EISDIR':
-    case 'ENOTEMPTY': return conflict(`Something else has the name of '${path}'; rename what is in the way`)
-    case 'ENAMETOOLONG': return badRequest(`The name of '${path}' is too long for its disk; send a shorter one`)
-    case 'ENOSPC':
-    case 'EDQUOT': return new ApiError('NO_FREE_SPACE')
-    default: break
-  }
-  if (err instanceof PathRefusedError) return badRequest(err.message)
-  if (!(err instanceof LibraryUnreadableError)) return err
-  return new ApiError('UNAVAILABLE', `The library cannot be read: ${reasonOf(err.cause)}. Check SVC_LIBRARY_DIR and its ` +
-    'permissions', { cause: err })
-}
-
-async function refusing<T> (path: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (err) {
-    throw toRefusal(err, path)
-  }
 }
 
 /** The files of the firmware folders. */
@@ -100,13 +70,9 @@ export function createFirmwareFolders ({ library }: FastifyInstance, config: Con
       if (maxBytes > 0 && announcedBytes > maxBytes) throw tooLarge(announcedBytes)
       const { root, structure } = await refusing(fsSlug, () => findPlace(library, fsSlug))
       const path = firmwarePath(structure, fsSlug)
-      return await refusing(path, async () => {
-        const place = join(root.dir, path)
-        if (!await isFolder(place)) await mkdir(await resolveInside(root.dir, path), { recursive: true })
-        const real = await realpath(place)
-        await requireFreeSpace(real, announcedBytes)
-        return { library_id: root.id, path, real }
-      })
+      const real = await openFolder(root.dir, path)
+      await requireFreeSpace(real, announcedBytes)
+      return { library_id: root.id, path, real }
     },
 
     /** Writes an upload while it arrives. @throws ApiError; then nothing of it is left. */

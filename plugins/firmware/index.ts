@@ -1,5 +1,6 @@
 import fp from 'fastify-plugin'
 import type { FeatureOptions } from '../../core/app.ts'
+import { defineCleanupMissing } from './cleanup-missing.ts'
 import routes from './routes.ts'
 import { createFirmware } from './service.ts'
 
@@ -10,4 +11,5 @@ declare module 'fastify' {
 export default fp<FeatureOptions>(async (app, { config }) => {
   app.decorate('firmware', createFirmware(app, config))
   await app.register(routes)
-}, { name: 'firmware', dependencies: ['database', 'auth-core', 'permissions', 'library', 'platforms', 'resources'] })
+  app.tasks.define(defineCleanupMissing(app))
+}, { name: 'firmware', dependencies: ['database', 'auth-core', 'permissions', 'library', 'platforms', 'resources', 'tasks'] })

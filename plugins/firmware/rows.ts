@@ -71,6 +71,15 @@ export async function upsertFirmware (em: EntityManager, facts: FirmwareFacts): 
     .execute(em.getKysely())
 }
 
+/** Firmware that a scan did not find. */
+export type MissingFirmware = Pick<FirmwareRow, 'id' | 'library_id' | 'file_path' | 'file_name'>
+
+export async function selectMissingFirmware (em: EntityManager): Promise<MissingFirmware[]> {
+  const { rows } = await sql<MissingFirmware>`select id, library_id, file_path, file_name from firmware
+    where missing_from_fs order by id`.execute(em.getKysely())
+  return rows
+}
+
 export async function deleteFirmware (em: EntityManager, ids: readonly number[]): Promise<void> {
   await sql`delete from firmware where id = any(${ids}::int[])`.execute(em.getKysely())
 }

@@ -1,12 +1,15 @@
 import { type Static, Type } from '@sinclair/typebox'
+import type { FastifyRequest } from 'fastify'
 import { type Config, basePath } from '../../core/config/config.ts'
 import { ErrorSchema, type Routes } from '../../core/typebox.ts'
 import { VERSION } from '../../core/version.ts'
+import { describeProblems } from './problems.ts'
 import { HeartbeatSchema, LivenessSchema, ReadinessSchema, ProviderParams } from './schemas.ts'
 
 const tags = ['heartbeat']
 
 const LIVENESS: Static<typeof LivenessSchema> = { status: 'ok' }
+const isAdmin = ({ caller }: FastifyRequest) => caller?.role === 'admin'
 
 const createRoutes = (config: Config): Routes => async (app) => {
   const { providers, health } = app.heartbeat
@@ -38,10 +41,12 @@ const createRoutes = (config: Config): Routes => async (app) => {
 
   app.get('/api/health', {
     schema: {
-      operationId: 'getLiveness', tags, summary: 'Whether this process answers', response: { 200: LivenessSchema }
+      operationId: 'getLiveness', tags, summary: 'Whether this process answers; to administrators also what is wrong on the way to it', response: { 200: LivenessSchema }
     },
     config: { public: true }
-  }, async () => LIVENESS)
+  }, async (request) => {
+    return isAdmin(request) ? { ...LIVENESS, problems: describeProblems(app.signs.list(), config) } : LIVENESS
+  })
 
   app.get('/api/health/ready', {
     schema: {

@@ -36,7 +36,22 @@ export type Heartbeat = Static<typeof HeartbeatSchema>
 
 export const ProviderParams = Type.Object({ source: Type.String({ description: "A provider's key, such as `igdb`" }) })
 
-export const LivenessSchema = Type.Object({ status: Type.Literal('ok') }, { title: 'Liveness' })
+const ProblemSchema = Type.Object({
+  kind: StringEnum(['origin_refused', 'upgrade_missing', 'clients_trusted']),
+  subject: Type.String({ description: 'The origin, or the address of the proxy or visitor' }),
+  message: Type.String(),
+  remedy: Type.String(),
+  lines: Type.Array(Type.String(), { description: 'Lines that may be missing in the configuration of a proxy' }),
+  seen_at: Type.String({ format: 'date-time' })
+}, { title: 'Problem' })
+export type Problem = Static<typeof ProblemSchema>
+
+export const LivenessSchema = Type.Object({
+  status: Type.Literal('ok'),
+  problems: Type.Optional(Type.Array(ProblemSchema, {
+    description: 'For administrators: what requests showed to be wrong between visitors and this server since it started'
+  }))
+}, { title: 'Liveness' })
 
 const CheckSchema = Type.Object({
   status: StringEnum(['ok', 'failed']),

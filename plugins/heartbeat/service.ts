@@ -70,7 +70,7 @@ export function createHeartbeat (app: FastifyInstance, config: Config) {
         EMULATION: { DISABLE_EMULATOR_JS: false, DISABLE_RUFFLE_RS: false },
         FRONTEND: {
           DISABLE_USERPASS_LOGIN: auth.disable_userpass_login,
-          DISABLE_LOGS_VIEWER: false,
+          DISABLE_LOGS_VIEWER: config.logs.disable_viewer,
           YOUTUBE_BASE_URL: 'https://www.youtube.com'
         },
         OIDC: oidc,
@@ -84,12 +84,12 @@ export function createHeartbeat (app: FastifyInstance, config: Config) {
         TASKS: {
           ENABLE_SCHEDULED_RESCAN: tasks.scheduled_rescan,
           SCHEDULED_RESCAN_CRON: tasks.scheduled_rescan_cron,
-          ENABLE_SCHEDULED_UPDATE_SWITCH_TITLEDB: false,
-          SCHEDULED_UPDATE_SWITCH_TITLEDB_CRON: ABSENT_CRON,
+          ENABLE_SCHEDULED_UPDATE_SWITCH_TITLEDB: tasks.update_switch_titledb,
+          SCHEDULED_UPDATE_SWITCH_TITLEDB_CRON: tasks.update_switch_titledb_cron,
           ENABLE_SCHEDULED_UPDATE_LAUNCHBOX_METADATA: launchbox?.enabled ?? false,
           SCHEDULED_UPDATE_LAUNCHBOX_METADATA_CRON: launchbox?.cron ?? ABSENT_CRON,
-          ENABLE_SCHEDULED_CONVERT_IMAGES_TO_WEBP: false,
-          SCHEDULED_CONVERT_IMAGES_TO_WEBP_CRON: ABSENT_CRON
+          ENABLE_SCHEDULED_CONVERT_IMAGES_TO_WEBP: tasks.convert_images_to_webp,
+          SCHEDULED_CONVERT_IMAGES_TO_WEBP_CRON: tasks.convert_images_to_webp_cron
         }
       }
     }

@@ -37,9 +37,14 @@ export const DEFAULT_EXCLUDED_FILES: readonly string[] = [
   'metadata.pegasus.txt'
 ]
 
+/** Where files lie that were deleted, as the folder of a library or of a platform's ROMs. */
+export const TRASH_FOLDER = '.svc-trash'
+
 export const DEFAULT_EXCLUDED_FOLDERS: readonly string[] = [
-  '@eaDir', 'assets', '__MACOSX', '#recycle', '$RECYCLE.BIN', '.Trash-*', '.stfolder', '.Spotlight-V100',
-  '.fseventsd', '.DocumentRevisions-V100', 'System Volume Information'
+  TRASH_FOLDER, '@eaDir', 'assets', '__MACOSX', '#recycle', '$RECYCLE.BIN', '.Trash-*', '.stfolder', '.Spotlight-V100',
+  '.fseventsd', '.DocumentRevisions-V100', 'System Volume Information',
+  // What this server writes beside a ROM until it is complete.
+  '.svc-convert-*'
 ]
 
 /** Folders that exporters and scrapers write beside the ROMs of a platform; never a ROM there. */

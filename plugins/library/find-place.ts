@@ -55,3 +55,16 @@ export async function listAllFolders (library: Library): Promise<string[]> {
     structure === null ? [] : (await library.listPlatformFolders(root, structure)).platforms)
   return [...new Set(folders.flat())]
 }
+
+/** A folder of ROMs, relative to its library. */
+export interface RomFolder { root: LibraryRoot, path: string }
+
+/** The folders of ROMs in all libraries that can be read and are not read-only. @throws {LibraryUnreadableError} */
+export async function listWritableFolders (library: Library): Promise<RomFolder[]> {
+  const folders = await mapReadable(library, async ({ root, structure }) => {
+    if (structure === null || !root.is_writable) return []
+    const { platforms } = await library.listPlatformFolders(root, structure)
+    return platforms.map((fsSlug) => ({ root, path: romsPath(structure, fsSlug) }))
+  })
+  return folders.flat()
+}

@@ -5,6 +5,7 @@ import { createFileStream } from './file-stream.ts'
 import { mediaTypeOf } from './media-types.ts'
 import routes from './routes.ts'
 import { createResources } from './service.ts'
+import { defineWebp } from './webp.ts'
 
 /** How every feature sends files. */
 const files = {
@@ -18,8 +19,11 @@ declare module 'fastify' {
   }
 }
 
-export default fp<FeatureOptions>(async (app, { config }) => {
+export default fp<FeatureOptions>(async (app, { config, role }) => {
   app.decorate('files', files)
   app.decorate('resources', createResources(config, app.secrets))
   await app.register(routes)
-}, { name: 'resources', dependencies: ['database', 'auth-core'] })
+  const webp = defineWebp(app, config)
+  app.tasks.define(webp)
+  if (role === 'worker' && webp.enabled) app.addHook('onReady', () => app.tasks.startByItself(webp.name))
+}, { name: 'resources', dependencies: ['database', 'auth-core', 'tasks'] })

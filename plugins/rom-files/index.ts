@@ -10,4 +10,7 @@ declare module 'fastify' {
 export default fp<FeatureOptions>(async (app, { config }) => {
   app.decorate('romFiles', createRomFiles(app, config))
   await app.register(routes)
-}, { name: 'rom-files', dependencies: ['database', 'auth-core', 'library', 'resources', 'roms', 'editing'] })
+}, {
+  name: 'rom-files',
+  dependencies: ['database', 'auth-core', 'library', 'resources', 'roms', 'editing', 'scans', 'trash']
+})

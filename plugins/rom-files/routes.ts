@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import { callerOf } from '../../core/access/auth.ts'
 import { ErrorSchema, IdParams, type Routes, idOf } from '../../core/typebox.ts'
+import { DetailedRomSchema } from '../roms/schemas.ts'
 import { type FileKind, MANUAL, SCREENSHOT, SOUNDTRACK } from './kinds.ts'
 import { SoundtrackTrackMetaSchema, UploadHeaders } from './schemas.ts'
 
@@ -9,6 +10,8 @@ const tags = ['roms']
 const writes = { scopes: ['roms.write'] as const }
 const FileParams = Type.Object({ id: idOf('a ROM'), file_id: idOf('a file of a ROM') })
 const ADDED = { 201: Type.Null(), 400: ErrorSchema, 404: ErrorSchema, 409: ErrorSchema, 507: ErrorSchema }
+const deletes = { ...writes, audit: 'rom_file.deleted' as const }
+const AnyFileParams = Type.Object({ rom_id: idOf('a ROM'), file_id: idOf('a file of a ROM') })
 const REMOVED = { 200: Type.Null(), 404: ErrorSchema, 409: ErrorSchema }
 const consumes = ['multipart/form-data', 'application/octet-stream']
 
@@ -37,7 +40,7 @@ const routes: Routes = async (app) => {
 
   app.delete('/api/roms/:id/manuals', {
     schema: { operationId: 'deleteRomManual', tags, summary: 'Delete the manual outside of the library', params: IdParams, response: REMOVED },
-    config: writes
+    config: deletes
   }, async (request) => { await app.romFiles.removeManual(request.em, callerOf(request), request.params.id) })
 
   app.post('/api/roms/:id/manuals/redownload', {
@@ -56,6 +59,37 @@ const routes: Routes = async (app) => {
     config: { scopes: ['roms.read'] }
   }, async (request) => app.romFiles.listTracks(request.em, callerOf(request), request.params.id))
 
+  app.post('/api/roms/:id/convert-to-folder', {
+    schema: {
+      operationId: 'convertRomToFolder',
+      tags,
+      summary: 'Give a ROM that is one file a folder of its own',
+      description: 'It is called like the file without its extension. Any other ROM stays as it is.',
+      params: IdParams,
+      response: { 200: DetailedRomSchema, 400: ErrorSchema, 404: ErrorSchema, 409: ErrorSchema }
+    },
+    serializerCompiler: () => (answer: unknown) => JSON.stringify(answer),
+    config: writes
+  }, async (request) => await app.romFiles.toFolder(request.em, callerOf(request), request.params.id))
+
+  app.delete('/api/roms/:rom_id/files/:file_id', {
+    schema: {
+      operationId: 'deleteRomFile',
+      tags,
+      summary: 'Delete one file of a ROM',
+      description: 'It goes to the folder .svc-trash of the library. A ROM without any file is missing from the library.',
+      params: AnyFileParams,
+      querystring: Type.Object({
+        permanently: Type.Boolean({ default: false, description: 'Whether it is deleted at once, past the trash' })
+      }),
+      response: REMOVED
+    },
+    config: { ...deletes, grant: ['roms', 'delete'] }
+  }, async (request) => {
+    const { em, params: { rom_id: id, file_id: fileId }, query } = request
+    await app.romFiles.removeAny(em, callerOf(request), id, fileId, query.permanently)
+  })
+
   for (const { path, kind, noun, words } of KINDS) {
     app.post(`/api/roms/:id/${path}`, {
       schema: {
@@ -73,7 +107,7 @@ const routes: Routes = async (app) => {
       schema: {
         operationId: `deleteRom${noun}`, tags, summary: `Delete ${words} from the folder of a ROM`, params: FileParams, response: REMOVED
       },
-      config: writes
+      config: deletes
     }, async (request) => {
       await app.romFiles.remove(request.em, callerOf(request), request.params.id, request.params.file_id, kind)
     })

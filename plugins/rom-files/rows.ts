@@ -15,14 +15,16 @@ export interface Target {
   fs_name_no_ext: string
   fs_path: string
   is_folder: boolean
+  platform_fs_slug: string
   path_manual: string | null
   url_manual: string | null
 }
 
 /** Null when it is not there or not visible. */
 export async function selectTarget (em: EntityManager, viewer: Viewer, id: number): Promise<Target | null> {
-  const { rows } = await sql<Target>`select r.id, r.library_id, r.platform_id, r.fs_name, r.fs_name_no_ext, r.fs_path, r.is_folder, r.path_manual,
-    r.url_manual from roms r join platforms p on p.id = r.platform_id where r.id = ${id} and ${isRomVisible(viewer)}`.execute(em.getKysely())
+  const { rows } = await sql<Target>`select r.id, r.library_id, r.platform_id, p.fs_slug as platform_fs_slug, r.fs_name,
+      r.fs_name_no_ext, r.fs_path, r.is_folder, r.path_manual, r.url_manual
+    from roms r join platforms p on p.id = r.platform_id where r.id = ${id} and ${isRomVisible(viewer)}`.execute(em.getKysely())
   return rows[0] ?? null
 }
 
@@ -64,8 +66,12 @@ const UPSERT = `insert into rom_files (rom_id, file_name, file_path, file_size_b
 
 const REFRESH = `update roms set updated_at = now(),
     fs_size_bytes = (select coalesce(sum(file_size_bytes), 0) from rom_files where rom_id = $1),
-    has_soundtrack = exists (select 1 from rom_files where rom_id = $1 and category = 'soundtrack')
+    has_soundtrack = exists (select 1 from rom_files where rom_id = $1 and category = 'soundtrack'),
+    missing_from_fs = missing_from_fs or not exists (select 1 from rom_files where rom_id = $1)
   where id = $1`
+
+/** The next scan reads files again of which it knows no inode. */
+const READ_AGAIN = "update rom_files set inode = '' where rom_id = $1 and is_top_level"
 
 export async function upsertFile (pool: pg.Pool, romId: number, file: AddedFile): Promise<void> {
   await transaction(pool, async (client) => {
@@ -80,20 +86,25 @@ export interface FoundFile {
   file_name: string
   file_path: string
   file_size_bytes: number
+  is_top_level: boolean
+  category: string | null
   track_meta: TrackMeta | null
 }
 
-/** The files of a category, by name. */
-export async function selectFilesOf (em: EntityManager, romId: number, category: string): Promise<FoundFile[]> {
-  const { rows } = await sql<FoundFile>`select f.id, f.file_name, f.file_path, f.track_meta,
-    f.file_size_bytes::float8 as file_size_bytes from rom_files f where f.rom_id = ${romId} and f.category = ${category}
+/** The files of a category, or of any, by name. */
+export async function selectFilesOf (em: EntityManager, romId: number, category: string | null): Promise<FoundFile[]> {
+  const { rows } = await sql<FoundFile>`select f.id, f.file_name, f.file_path, f.is_top_level, f.category, f.track_meta,
+    f.file_size_bytes::float8 as file_size_bytes from rom_files f
+    where f.rom_id = ${romId} and (${category}::text is null or f.category = ${category})
     order by f.file_name, f.id`.execute(em.getKysely())
   return rows
 }
 
-export async function deleteFile (pool: pg.Pool, romId: number, fileId: number): Promise<void> {
+/** Forgets a file. What the ROM is as a whole follows from those that are left, once they are read again. */
+export async function deleteFile (pool: pg.Pool, romId: number, file: Pick<FoundFile, 'id' | 'is_top_level'>): Promise<void> {
   await transaction(pool, async (client) => {
-    await client.query('delete from rom_files where id = $1 and rom_id = $2', [fileId, romId])
+    await client.query('delete from rom_files where id = $1 and rom_id = $2', [file.id, romId])
+    if (file.is_top_level) await client.query(READ_AGAIN, [romId])
     await client.query(REFRESH, [romId])
   })
 }

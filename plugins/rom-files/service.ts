@@ -7,9 +7,10 @@ import type { Config } from '../../core/config/config.ts'
 import { badRequest, conflict, notFound } from '../../core/errors.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { PathRefusedError, resolveInside } from '../../core/files/safe-path.ts'
+import type { DetailedRomView } from '../roms/schemas.ts'
 import { artworkFolder } from '../scans/artwork/artwork.ts'
 import { type FileKind, MANUAL, SOUNDTRACK } from './kinds.ts'
-import { type Target, deleteFile, selectFilesOf, selectTarget, upsertFile, writeManual } from './rows.ts'
+import { type FoundFile, type Target, deleteFile, selectFilesOf, selectTarget, upsertFile, writeManual } from './rows.ts'
 import type { SoundtrackTrack } from './schemas.ts'
 import { ensureFolder } from './to-folder.ts'
 import { readTrack } from './tracks.ts'
@@ -40,6 +41,8 @@ export function createRomFiles (app: FastifyInstance, config: Config) {
     }
   }
 
+  const placeOf = ({ platform_id: id, library_id: library }: Target) => ({ id, library_id: library })
+
   const trackCover = (rom: Target, name: string) => `${artworkFolder(rom.platform_id, rom.id)}/soundtrack/${name}.webp`
 
   async function settle (
@@ -64,6 +67,24 @@ export function createRomFiles (app: FastifyInstance, config: Config) {
       category: kind.category,
       track_meta: track
     })
+  }
+
+  async function findFile (
+    em: EntityManager, rom: Target, fileId: number, category: string | null, missing: string
+  ): Promise<FoundFile> {
+    const file = (await selectFilesOf(em, rom.id, category)).find((one) => one.id === fileId)
+    if (file === undefined) throw notFound(missing)
+    return file
+  }
+
+  async function removeFile (rom: Target, file: FoundFile, isPermanent: boolean): Promise<void> {
+    const disposal = app.trash.open(isPermanent)
+    await inLibrary(() => disposal.take({ ...rom, ...file }))
+    await deleteFile(app.pg, rom.id, file)
+    await disposal.finish()
+    const cover = file.track_meta?.cover_path ?? null
+    if (cover !== null) await rm(join(resourcesDir, cover), { force: true })
+    await app.editing.announce(rom.id)
   }
 
   return {
@@ -92,16 +113,36 @@ export function createRomFiles (app: FastifyInstance, config: Config) {
     /** @throws ApiError NOT_FOUND unless it is one of that kind */
     async remove (em: EntityManager, caller: Caller, id: number, fileId: number, kind: FileKind): Promise<void> {
       const rom = await find(em, caller, id)
-      const file = (await selectFilesOf(em, rom.id, kind.category)).find((one) => one.id === fileId)
-      if (file === undefined) throw notFound(kind.missing)
-      await inLibrary(async () => {
+      await removeFile(rom, await findFile(em, rom, fileId, kind.category, kind.missing), false)
+    },
+
+    /**
+     * Deletes any file of a ROM. One without any is missing from the library.
+     *
+     * @throws ApiError NOT_FOUND unless it is the ROM's
+     */
+    async removeAny (
+      em: EntityManager, caller: Caller, id: number, fileId: number, isPermanent: boolean
+    ): Promise<void> {
+      const rom = await find(em, caller, id)
+      const file = await findFile(em, rom, fileId, null, 'File not found')
+      await removeFile(rom, file, isPermanent)
+      if (file.is_top_level && rom.is_folder) await app.scans.takeIn(placeOf(rom), [rom.fs_name], null)
+    },
+
+    /**
+     * Gives a ROM that is one file a folder of its own.
+     *
+     * @throws ApiError NOT_FOUND · CONFLICT when the folder's name is taken, or the library is read-only
+     */
+    async toFolder (em: EntityManager, caller: Caller, id: number): Promise<DetailedRomView> {
+      const rom = await find(em, caller, id)
+      if (!rom.is_folder) {
         const { dir } = await app.library.getWritable(rom.library_id)
-        await rm(await resolveInside(dir, `${file.file_path}/${file.file_name}`), { force: true })
-      })
-      await deleteFile(app.pg, id, fileId)
-      const cover = file.track_meta?.cover_path ?? null
-      if (cover !== null) await rm(join(resourcesDir, cover), { force: true })
-      await app.editing.announce(id)
+        await inLibrary(() => ensureFolder(app.pg, dir, rom))
+        await app.editing.announce(id)
+      }
+      return await app.roms.getDetailed(em.fork(), caller, id)
     },
 
     async listTracks (em: EntityManager, caller: Caller, id: number): Promise<SoundtrackTrack[]> {

@@ -1,27 +1,31 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { mkdir, open, rm } from 'node:fs/promises'
 import { extname, join } from 'node:path'
-import type { Readable } from 'node:stream'
-import { crc32 } from 'node:zlib'
+import { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
+import { Digest } from '../../core/archives/digest.ts'
+import type { Hashes } from '../../core/archives/types.ts'
 import { badRequest } from '../../core/errors.ts'
-import { requireFreeSpace } from '../../core/files/free-space.ts'
+import { errorCode } from '../../core/files/fs-error.ts'
 import { PathRefusedError, safeName } from '../../core/files/safe-path.ts'
+import { type UploadLimits, writeUpload } from '../../core/files/write-upload.ts'
 import type { FileKind } from './kinds.ts'
 
-/** How much is written until the free space is looked at again. */
-const FREE_CHECK_BYTES = 64 * 1024 ** 2
 const LIMITS = { files: 4, fields: 20, parts: 24, fieldSize: 64 * 1024, fileSize: Infinity }
 export const NAME_HEADER = 'x-upload-filename'
 
+/** How large a file may be; `maxBytes` 0 means any. */
+type SizeLimit = Pick<UploadLimits, 'maxBytes' | 'tooLarge'>
+const ANY_SIZE: SizeLimit = { maxBytes: 0, tooLarge: () => new Error('Any size is taken') }
+
 /** A file that lies complete on disk, and nowhere yet. */
-export interface Arrived {
+export interface Arrived extends Hashes {
   path: string
   file_size_bytes: number
-  crc_hash: string
-  md5_hash: string
-  sha1_hash: string
 }
+
+/** Whether a body came to no end because its sender went away. */
+export const isCutOff = (err: unknown): boolean => ['ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE'].includes(errorCode(err))
 
 /** Header values are bytes: UTF-8 where they can be, else Latin-1. */
 function decode (header: string): string {
@@ -54,52 +58,37 @@ export function readFileName (request: FastifyRequest, { extensions }: FileKind,
   return name
 }
 
-async function write (path: string, folder: string, content: Readable): Promise<Arrived> {
-  const [md5, sha1] = [createHash('md5'), createHash('sha1')]
-  const file = await open(path, 'wx', 0o640)
-  let [size, checked, crc] = [0, 0, 0]
+async function write (path: string, folder: string, content: Readable, limit: SizeLimit): Promise<Arrived> {
+  const digest = new Digest()
+  const file = await open(path, 'wx', 0o644)
   try {
-    await requireFreeSpace(folder, 0)
-    for await (const chunk of content as AsyncIterable<Buffer>) {
-      size += chunk.length
-      if (size - checked >= FREE_CHECK_BYTES) {
-        await requireFreeSpace(folder, chunk.length)
-        checked = size
-      }
-      md5.update(chunk)
-      sha1.update(chunk)
-      crc = crc32(chunk, crc)
-      await file.writeFile(chunk)
-    }
-    await file.sync()
+    const size = await writeUpload(file, content, { folder, ...limit }, (piece) => { digest.update(piece) })
+    return { path, file_size_bytes: size, ...digest.hashes() }
   } finally {
     await file.close()
   }
-  return {
-    path, file_size_bytes: size, crc_hash: crc.toString(16).padStart(8, '0'), md5_hash: md5.digest('hex'), sha1_hash: sha1.digest('hex')
-  }
 }
 
-async function arrive (folder: string, content: Readable): Promise<Arrived> {
+async function arrive (folder: string, content: Readable, limit: SizeLimit): Promise<Arrived> {
   await mkdir(folder, { recursive: true })
   const path = join(folder, `.${randomUUID()}.part`)
   try {
-    const arrived = await write(path, folder, content)
+    const arrived = await write(path, folder, content, limit)
     if (arrived.file_size_bytes === 0) throw badRequest('The file is empty; send its content')
     return arrived
   } catch (err) {
     await rm(path, { force: true })
-    throw err
+    throw isCutOff(err) ? badRequest('The upload broke off; send it again') : err
   }
 }
 
-async function readParts (request: FastifyRequest, name: string, folder: string): Promise<Arrived> {
+async function readParts (request: FastifyRequest, name: string, folder: string, limit: SizeLimit): Promise<Arrived> {
   let arrived: Arrived | null = null
   try {
     for await (const part of request.parts({ limits: LIMITS })) {
       if (part.type !== 'file') continue
       if (decode(part.fieldname) !== name && part.fieldname !== name) part.file.resume()
-      else if (arrived === null) arrived = await arrive(folder, part.file)
+      else if (arrived === null) arrived = await arrive(folder, part.file, limit)
       else throw badRequest(`The part '${name}' is there twice; send one file`)
     }
   } catch (err) {
@@ -112,9 +101,11 @@ async function readParts (request: FastifyRequest, name: string, folder: string)
 }
 
 /** Brings the file of a request to a folder, under a name that scans leave out: of a form, or the body itself. */
-export async function receive (request: FastifyRequest, givenName: string, folder: string): Promise<Arrived> {
-  if (request.isMultipart()) return await readParts(request, givenName, folder)
-  return await arrive(folder, request.body as Readable)
+export async function receive (
+  request: FastifyRequest, givenName: string, folder: string, limit = ANY_SIZE
+): Promise<Arrived> {
+  if (request.isMultipart()) return await readParts(request, givenName, folder, limit)
+  return await arrive(folder, request.body instanceof Readable ? request.body : Readable.from([]), limit)
 }
 
 export const givenNameOf = (request: FastifyRequest): string => decode(String(request.headers[NAME_HEADER] ?? ''))

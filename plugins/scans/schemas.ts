@@ -42,8 +42,12 @@ export function createScanPayloadSchema (registry: Pick<Registry, 'definitions'>
     ...KNOWN_OPTIONS, ...listOptions(listProviders(registry)), ...SharedFields.properties, apis: Type.Optional(apis)
   }, { title: 'ScanPayload', additionalProperties: false })
 }
-/** Options of providers come on top, by their names. */
-export type ScanPayload = Static<typeof SharedFields> & { apis?: string[] } & Readonly<Record<string, unknown>>
+/**
+ * Options of providers come on top, by their names. With `fs_names`, which no client sends, only entries of these names
+ * are read in the folders of `platforms`.
+ */
+export type ScanPayload =
+  Static<typeof SharedFields> & { apis?: string[], fs_names?: readonly string[] } & Readonly<Record<string, unknown>>
 
 const COUNTERS = ['total_platforms', 'total_roms', 'scanned_platforms', 'new_platforms', 'identified_platforms',
   'scanned_roms', 'new_roms', 'updated_roms', 'identified_roms', 'new_files', 'scanned_firmware', 'new_firmware',

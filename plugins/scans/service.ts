@@ -5,9 +5,10 @@ import { createPlaceMask } from '../../core/config/places.ts'
 import type { Task } from '../tasks/entities.ts'
 import type { TaskRun } from '../tasks/definitions.ts'
 import { createScanHasher } from './hashing/scan-hasher.ts'
-import { type AfterScan, runScan } from './run/scan.ts'
+import { type AfterScan, type BeforeScan, runScan } from './run/scan.ts'
 import { type ScanPayload, type ScanStats, createStats } from './schemas.ts'
 import type { ScanType } from './scan-types.ts'
+import type { PlatformPlace } from './store/rom-rows.ts'
 
 const SCAN_QUEUE = 'scan'
 const LIBRARY_LOCK = 'scan:library'
@@ -23,6 +24,7 @@ const NO_WORKER = 'No scan worker is running. Start one with svc worker, or the 
 
 export function createScans (app: FastifyInstance, config: Config) {
   const after: AfterScan[] = []
+  const before: BeforeScan[] = []
   const hashers = createScanHasher(app)
   const mask = createPlaceMask(config)
 
@@ -30,7 +32,8 @@ export function createScans (app: FastifyInstance, config: Config) {
     concurrency: 1,
     timeoutName: 'SCAN_TIMEOUT',
     timeoutSeconds: config.scan.timeout_seconds,
-    run: (run) => runScan(app, config, hashers, run as TaskRun<ScanPayload & Record<string, unknown>>, after)
+    run: (run) =>
+      runScan(app, config, hashers, run as TaskRun<ScanPayload & Record<string, unknown>>, { before, after })
   })
 
   // Only now may the next scan be asked for: while the row says that this one runs, it would be refused.
@@ -40,7 +43,24 @@ export function createScans (app: FastifyInstance, config: Config) {
     else app.sockets.publish(null, 'scan:done', (meta.scan_stats ?? createStats()) as ScanStats)
   })
 
+  const queue = (payload: ScanPayload, isLimited: boolean, userId: number | null): Promise<Task> => {
+    const priority = isLimited ? ROMS_PRIORITY : 0
+    return app.tasks.start({
+      queue: SCAN_QUEUE,
+      title: TITLES[payload.type],
+      type: 'scan',
+      payload: { ...payload, priority },
+      lock: isLimited ? null : LIBRARY_LOCK,
+      lockedMessage: 'A scan is already in progress',
+      priority,
+      user_id: userId
+    })
+  }
+
   return {
+    /** Adds something to do before a scan reads the library. */
+    addBeforeScan (step: BeforeScan): void { before.push(step) },
+
     /** Adds something to do with the scanned platforms before the scan is done. */
     addAfterScan (step: AfterScan): void { after.push(step) },
 
@@ -52,19 +72,13 @@ export function createScans (app: FastifyInstance, config: Config) {
     async request (payload: ScanPayload, userId: number | null): Promise<Task> {
       if (!await app.workers.isAlive('worker')) throw new ApiError('UNAVAILABLE', NO_WORKER)
       const { playmatch_enabled: _ignored, ...rest } = payload
-      const isLimited = payload.roms_ids.length > 0
-      const priority = isLimited ? ROMS_PRIORITY : 0
-      return await app.tasks.start({
-        queue: SCAN_QUEUE,
-        title: TITLES[payload.type],
-        type: 'scan',
-        payload: { ...rest, priority },
-        lock: isLimited ? null : LIBRARY_LOCK,
-        lockedMessage: 'A scan is already in progress',
-        priority,
-        user_id: userId
-      })
+      return await queue(rest, payload.roms_ids.length > 0, userId)
     },
+
+    /** Queues a scan of single files or folders of a platform; it waits for a worker when there is none. */
+    takeIn: (place: PlatformPlace, names: readonly string[], userId: number | null): Promise<Task> => queue({
+      type: 'quick', library_ids: [place.library_id], platforms: [place.id], platform_fs_slugs: [], roms_ids: [], fs_names: names
+    }, true, userId),
 
     /** Drops queued scans and stops the running one; it ends with `scan:done`. */
     stop: () => app.tasks.stop('scan')

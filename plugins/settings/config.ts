@@ -22,7 +22,8 @@ export const EmulatorjsSchema = Section({
     default: {}, description: 'Core, or default for all → its options'
   }),
   controls: Type.Record(Type.String(), Type.Record(Type.String({ pattern: '^[0-3]$' }),
-    Type.Record(Type.String(), Type.Object({ value: Type.Optional(Key), value2: Type.Optional(Key) }))), {
+    Type.Record(Type.String(), Type.Object({ value: Type.Optional(Key), value2: Type.Optional(Key) })),
+    { additionalProperties: false }), {
     default: {}, description: 'Core, or default for all → player 0 to 3 → button → key (value) and gamepad button (value2)'
   })
 }, 'The emulator in the browser: what web apps are told')

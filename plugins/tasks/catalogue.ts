@@ -1,4 +1,4 @@
-import { Value } from '@sinclair/typebox/value'
+import { Value, type ValueError } from '@sinclair/typebox/value'
 import type { FastifyInstance } from 'fastify'
 import { ApiError, badRequest, notFound } from '../../core/errors.ts'
 import type { TaskDefinition } from './definitions.ts'
@@ -15,12 +15,15 @@ function toInfo (definition: TaskDefinition): TaskInfo {
   return { name, type, title, description, enabled, manual_run: manual, cron_string: cron, destructive }
 }
 
+const describe = ({ schema, message }: ValueError) =>
+  Array.isArray(schema.enum) ? `Expected one of ${schema.enum.join(', ')}` : message
+
 function checkArguments (definition: TaskDefinition, args: Record<string, unknown>): void {
   const errors = [...Value.Errors(definition.arguments, args)]
   if (errors.length === 0) return
   throw new ApiError('INVALID', 'Invalid arguments', {
     violations: errors.map((error) => ({
-      type: 'value_error', loc: ['body', ...error.path.split('/').slice(1)], msg: error.message, input: error.value
+      type: 'value_error', loc: ['body', ...error.path.split('/').slice(1)], msg: describe(error), input: error.value
     }))
   })
 }
@@ -29,6 +32,13 @@ function checkArguments (definition: TaskDefinition, args: Record<string, unknow
 export function createCatalogue (app: FastifyInstance, start: Start) {
   const definitions = new Map<string, TaskDefinition>()
 
+  async function startOrSkip (definition: TaskDefinition, args: Record<string, unknown>): Promise<void> {
+    await start(definition, args, null).catch((err: unknown) => {
+      if (!(err instanceof ApiError)) throw err
+      app.log.info({ task: definition.name, reason: err.message }, 'a task that nobody asked for was skipped')
+    })
+  }
+
   app.jobs.define<{ name: string }>(SCHEDULE_QUEUE, {
     concurrency: 1,
     timeoutSeconds: SCHEDULE_SECONDS,
@@ -36,10 +46,7 @@ export function createCatalogue (app: FastifyInstance, start: Start) {
       const definition = definitions.get(name)
       // Switched off since it was scheduled, or still at it from last time: both are no reason to run.
       if (definition?.enabled !== true) return null
-      await start(definition, {}, null).catch((err: unknown) => {
-        if (!(err instanceof ApiError)) throw err
-        app.log.info({ task: name, reason: err.message }, 'scheduled task skipped')
-      })
+      await startOrSkip(definition, {})
       return null
     }
   })
@@ -72,8 +79,14 @@ export function createCatalogue (app: FastifyInstance, start: Start) {
       return { scheduled: ofGroup('scheduled'), manual: ofGroup('manual'), watcher: ofGroup('watcher') }
     },
 
+    /** Queues one without anybody asking for it; one that waits or runs already is as good. */
+    async startByItself (name: string, args: Record<string, unknown> = {}): Promise<void> {
+      const definition = definitions.get(name)
+      if (definition !== undefined) await startOrSkip(definition, args)
+    },
+
     /** @throws ApiError NOT_FOUND, BAD_REQUEST, CONFLICT, INVALID or UNAVAILABLE. */
-    async run (name: string, args: Record<string, unknown>, userId: number): Promise<Task> {
+    async run (name: string, args: Record<string, unknown>, userId: number | null): Promise<Task> {
       const definition = definitions.get(name)
       if (definition === undefined || definition.group === 'watcher') {
         const names = [...definitions.values()].filter((entry) => entry.group !== 'watcher').map((entry) => entry.name)
@@ -84,6 +97,7 @@ export function createCatalogue (app: FastifyInstance, start: Start) {
       if (!await app.workers.isAlive('worker')) {
         throw new ApiError('UNAVAILABLE', 'No scan worker is running; tasks wait for one. Start svc worker.')
       }
+      await definition.check?.(args)
       return await (definition.startByHand?.(userId) ?? start(definition, args, userId))
     }
   }

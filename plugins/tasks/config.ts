@@ -27,6 +27,22 @@ export const TasksSchema = Section({
     env: 'SCHEDULED_CLEANUP_ORPHANED_RESOURCES_CRON',
     description: 'When, in UTC'
   }),
+  convert_images_to_webp: Switch('ENABLE_SCHEDULED_CONVERT_IMAGES_TO_WEBP',
+    'Writes a WebP beside each cover on a schedule, and when the server starts'),
+  convert_images_to_webp_cron: Type.String({
+    default: '0 4 * * *',
+    pattern: '^\\S+( \\S+){4}$',
+    env: 'SCHEDULED_CONVERT_IMAGES_TO_WEBP_CRON',
+    description: 'When, in UTC'
+  }),
+  update_switch_titledb: Switch('ENABLE_SCHEDULED_UPDATE_SWITCH_TITLEDB',
+    'Downloads the table of Switch titles, which the feed for Tinfoil tells, on a schedule'),
+  update_switch_titledb_cron: Type.String({
+    default: '0 4 * * *',
+    pattern: '^\\S+( \\S+){4}$',
+    env: 'SCHEDULED_UPDATE_SWITCH_TITLEDB_CRON',
+    description: 'When, in UTC'
+  }),
   cleanup_sync_sessions: Type.Boolean({
     default: true,
     env: 'ENABLE_SCHEDULED_CLEANUP_SYNC_SESSIONS',

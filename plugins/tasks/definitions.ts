@@ -32,9 +32,11 @@ export interface TaskDefinition {
   /** Seconds it may take when that is more than TASK_TIMEOUT. */
   timeoutSeconds?: number
   arguments: TObject
+  /** What speaks against a run by hand with these arguments, before it is queued. @throws ApiError */
+  check? (args: Record<string, unknown>): Promise<void>
   run (run: TaskRun): Promise<void>
   /** What a person who asks for it starts in place of a run of it. */
-  startByHand? (userId: number): Promise<Task>
+  startByHand? (userId: number | null): Promise<Task>
 }
 
 /** Something a worker can do with rows of one queue. */

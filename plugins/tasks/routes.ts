@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { type Caller, callerOf } from '../../core/access/auth.ts'
 import type { Config } from '../../core/config/config.ts'
 import { createPlaceMask } from '../../core/config/places.ts'
-import type { Routes } from '../../core/typebox.ts'
+import { ErrorSchema, type Routes } from '../../core/typebox.ts'
 import type { Task } from './entities.ts'
 import { TaskExecutionSchema, TaskGroupsSchema, type TaskStatus, TaskStatusSchema } from './schemas.ts'
 import { toTaskExecution, toTaskStatus } from './views.ts'
@@ -45,6 +45,24 @@ const createRoutes = (config: Config): Routes => async (app) => {
     },
     config: { scopes }
   }, async (request) => viewFor(callerOf(request), await app.tasks.get(request.em, request.params.task_id)))
+
+  app.post('/api/tasks/:task_id/stop', {
+    schema: {
+      operationId: 'stopTask',
+      tags,
+      summary: 'Stop one task',
+      description: 'One that waits is dropped; one that runs ends soon after, and what it did so far stays. Every task can be ' +
+        'run again.',
+      params: Type.Object({ task_id: Type.String({ description: 'UUID of a run' }) }),
+      response: { 200: TaskStatusSchema, 404: ErrorSchema, 409: ErrorSchema }
+    },
+    config: { scopes }
+  }, async (request) => {
+    const { task_id: id } = request.params
+    await app.tasks.stopOne(id)
+    await app.audit.record({ event: 'task.stopped', user: request.caller, address: request.ip, details: { task_id: id } })
+    return viewFor(callerOf(request), await app.tasks.get(request.em, id))
+  })
 
   app.post('/api/tasks/run/:task_name', {
     schema: {

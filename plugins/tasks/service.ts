@@ -78,6 +78,14 @@ export function createTasks (app: FastifyInstance, config: Config) {
     }
   })
 
+  /** @throws ApiError NOT_FOUND */
+  async function get (em: EntityManager, id: string): Promise<Task> {
+    const uuid = readUuid(id)
+    const task = uuid === null ? null : await em.findOne(Task, { id: uuid })
+    if (task === null) throw notFound(`Task with ID '${id}' not found`)
+    return task
+  }
+
   return {
     addRunner,
     start,
@@ -87,6 +95,7 @@ export function createTasks (app: FastifyInstance, config: Config) {
     schedule: catalogue.schedule,
     list: catalogue.list,
     run: catalogue.run,
+    startByItself: catalogue.startByItself,
 
     /** Takes up what dead workers left behind and what was written down but never reached the queue. */
     async recover (): Promise<void> {
@@ -99,12 +108,7 @@ export function createTasks (app: FastifyInstance, config: Config) {
       await em.nativeDelete(Task, { ended_at: { $lt: new Date(Date.now() - seconds * 1_000) } })
     },
 
-    async get (em: EntityManager, id: string): Promise<Task> {
-      const uuid = readUuid(id)
-      const task = uuid === null ? null : await em.findOne(Task, { id: uuid })
-      if (task === null) throw notFound(`Task with ID '${id}' not found`)
-      return task
-    },
+    get,
 
     /** Running, waiting, finished and failed ones, newest first. */
     async listRuns (em: EntityManager): Promise<Task[]> {
@@ -114,6 +118,21 @@ export function createTasks (app: FastifyInstance, config: Config) {
       })
       const time = (task: Task) => (task.started_at ?? task.enqueued_at).getTime()
       return tasks.sort((a, b) => time(b) - time(a))
+    },
+
+    /**
+     * Drops a task that waits, or asks one that runs to stop.
+     *
+     * @throws ApiError NOT_FOUND, or CONFLICT when it is over
+     */
+    async stopOne (id: string): Promise<void> {
+      const em = fork()
+      const { id: uuid } = await get(em, id)
+      const dropped = await em.nativeUpdate(Task, { id: uuid, status: ['queued', 'scheduled'] },
+        { status: 'canceled', ended_at: new Date() })
+      if (dropped === 1) return
+      const asked = await em.nativeUpdate(Task, { id: uuid, status: 'started' }, { cancel_requested: true })
+      if (asked === 0) throw conflict(`Task '${id}' is over; there is nothing to stop`)
     },
 
     /**

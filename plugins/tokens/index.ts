@@ -2,7 +2,7 @@ import fp from 'fastify-plugin'
 import type { FeatureOptions } from '../../core/app.ts'
 import { keepCallers } from '../../core/access/keep-callers.ts'
 import { createPageRoutes } from '../../core/web/pages/page.ts'
-import authorizationRoutes, { PAGE_PATH } from './routes/authorizations.ts'
+import createAuthorizationRoutes, { PAGE_PATH } from './routes/authorizations.ts'
 import { createAuthorizations } from './authorizations/authorizations.ts'
 import { createPairing } from './codes/pairing.ts'
 import pairingRoutes from './routes/pairing.ts'
@@ -34,7 +34,7 @@ export default fp<FeatureOptions>(async (app, { config, role }) => {
   app.decorate('tokens', { ...tokens, pairing, authorizations, polls: createPolls(app) })
   app.auth.addScheme(createTokenScheme(app, config, keepCallers(app)))
   const pageRoutes = createPageRoutes(config, PAGE)
-  for (const part of [routes, pairingRoutes, authorizationRoutes, pageRoutes]) await app.register(part)
+  for (const part of [routes, pairingRoutes, createAuthorizationRoutes(config), pageRoutes]) await app.register(part)
 
   if (role !== 'worker') return
   const timer = setInterval(() => {

@@ -20,6 +20,12 @@ export interface OutgoingNotification {
   readonly created_at: string
 }
 
+/** Settings that were read out of a URL. */
+export type ParsedUrl<Settings> = Settings & {
+  /** What of the URL is left out, in words for who entered it. */
+  readonly warnings?: readonly string[]
+}
+
 /** A way out of the inbox. A channel delivers one notification or throws; queueing and retries are the host's. */
 export interface ChannelDefinition<
   Settings extends TProperties = TProperties, Config extends TProperties = TProperties
@@ -53,7 +59,7 @@ export interface ChannelDefinition<
    * @throws InvalidSettingsError when the service is known and its URL is wrong; the message says why.
    */
   parse?(url: string, ctx?: Context<Static<TObject<Config>>>):
-    Static<TObject<Settings>> | null | Promise<Static<TObject<Settings>> | null>
+    ParsedUrl<Static<TObject<Settings>>> | null | Promise<ParsedUrl<Static<TObject<Settings>>> | null>
   /**
    * Looks at settings before they are kept, for rules that no schema expresses.
    *

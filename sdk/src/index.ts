@@ -21,8 +21,9 @@ export type {
   CoverChoice, CoverGroup, FetchedMedia, GameProgress, PlatformEntry, PlatformRecord, PlayStatus, Provider,
   ProviderDefinition, ProviderIdType, ProviderKind, SearchQuery, TitleTable
 } from './provider.ts'
-export { defineChannel, type Channel, type ChannelDefinition, type NotificationLevel, type OutgoingNotification }
-  from './channel.ts'
+export {
+  defineChannel, type Channel, type ChannelDefinition, type NotificationLevel, type OutgoingNotification, type ParsedUrl
+} from './channel.ts'
 export {
   defineExporter, type ExportGame, type Exporter, type ExporterDefinition, type ExportPlatform,
   type ExportResult

@@ -22,7 +22,7 @@ const TYPES = [
   'ContextOf', 'CoverChoice', 'CoverGroup', 'ExportGame', 'ExportPlatform', 'ExportResult', 'Exporter',
   'ExporterDefinition', 'FetchedMedia', 'Fields', 'FileEntry', 'Files', 'GameFields', 'GameProgress', 'Hashes',
   'HostOptions', 'HttpClient', 'HttpResponse', 'Index', 'IndexEntry', 'Limits', 'LinkMatch', 'LinkedIds', 'Logger',
-  'Manifest', 'Match', 'Media', 'MediaKind', 'NotificationLevel', 'OutgoingNotification', 'PartialDate', 'PlatformEntry',
+  'Manifest', 'Match', 'Media', 'MediaKind', 'NotificationLevel', 'OutgoingNotification', 'ParsedUrl', 'PartialDate', 'PlatformEntry',
   'PlatformFacts', 'PlatformRecord', 'PlayStatus', 'Plugin', 'PluginDefinition', 'PluginKind', 'Preferences', 'Provider',
   'ProviderContext', 'ProviderContextOf', 'ProviderDefinition', 'ProviderId', 'ProviderIdType', 'ProviderKind', 'RankedCandidate',
   'Rate',

@@ -81,6 +81,11 @@ const FOREIGN: Record<string, [path: string, status: number]> = {
   refreshUserAchievements: [`/api/users/${things.user}/ra/refresh`, 403],
   getUserAvatar: [`/api/users/${things.user}/avatar`, 404],
   getDeviceAuthorization: ['/api/auth/device/pending/ABCDEFGH', 404],
+  getPkgiPsThreeFeed: ['/api/feeds/pkgi/ps3/game', 404],
+  getPkgiPsVitaFeed: ['/api/feeds/pkgi/psvita/game', 404],
+  getPkgiPspFeed: ['/api/feeds/pkgi/psp/game', 404],
+  getFpkgiFeed: ['/api/feeds/fpkgi/snes', 404],
+  getKekatsuFeed: ['/api/feeds/kekatsu/snes', 404],
   getPlatform: [`/api/platforms/${things.platform}`, 404],
   // A library is hidden from nobody; what lies in it is.
   getLibrary: ['/api/libraries/1', 200],

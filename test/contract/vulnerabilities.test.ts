@@ -49,7 +49,7 @@ t.test('every known vulnerability of what this server does has its test', async 
   const titles = await listTitles()
   t.same(findMissing(paths, titles), [])
   for (const title of titles) t.ok(NUMBERS.includes(title.split(/[:,]/, 1)[0] ?? ''), `${title} is one of ${NUMBERS.length}`)
-  t.same(findMissing([...paths, '/api/streaming/{id}', '/api/raw/assets/{path}'], []).slice(-3),
+  t.same(findMissing(['/api/streaming/{id}', '/api/raw/assets/{path}'], []).slice(-3),
     ['V1, raw assets: ', 'V10, raw assets: ', 'V8, streaming: '], 'a new feature asks for its tests')
 })
 

@@ -58,6 +58,11 @@ t.test('a wrong key of the file is named with its path, the file and its value',
   t.match(failureOf(t, 'scan: { media: [box2d, hologram] }'), /^scan\.media\.1 in .*: "hologram" is not one of cover, /)
   t.match(failureOf(t, 'server: 5'), /^server in .*: 5 is not a section of keys/)
   t.match(failureOf(t, 'plugins: { igdb: 5 }'), /^plugins\.igdb in .*: 5 is not a section of keys/)
+  t.match(failureOf(t, 'emulatorjs: { cache_limit: big }'), /^emulatorjs\.cache_limit in .*: "big" is not a whole number/)
+  t.match(failureOf(t, 'emulatorjs: { controls: { snes9x: { 4: { 8: { value: x } } } } }'), /^emulatorjs\.controls\.snes9x\.4 in /)
+  const failure = failureOf(t, 'emulatorjs: { netplay: { ice_servers: [{ username: me, credential: hunter2 }] } }')
+  t.match(failure, /^emulatorjs\.netplay\.ice_servers\.0\.urls in /)
+  t.notMatch(failure, 'hunter2')
 })
 
 t.test('all that is wrong is told at once', async (t) => {

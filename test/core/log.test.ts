@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream'
 import t, { type Test } from 'tap'
 import { loadConfig } from '../../core/config/config.ts'
-import { createLogger, maskUrl } from '../../core/log.ts'
+import { createLogger, maskUrl, passLine, readLines } from '../../core/log.ts'
 
 function build (t: Pick<Test, 'testdir'>, level = 'info') {
   const lines: string[] = []
@@ -54,4 +54,18 @@ t.test('what the database repeats of a row is not printed', async (t) => {
   t.notMatch(lines[0], 'hunter2')
   t.notMatch(lines[0], 'Failing row contains')
   t.match(JSON.parse(lines[0] ?? '').err, { type: 'Error', message: /null value in column "x"/ })
+})
+
+t.test('whoever reads a logger along is told each of its lines, masked, until it has had enough', async (t) => {
+  const { log, lines } = build(t)
+  const read: string[] = []
+  const stop = readLines(log.child({ plugin: 'demo' }), (line) => { read.push(line) })
+  log.info({ token: 'hunter2' }, 'first')
+  log.child({ rom: 1 }).warn('second')
+  log.debug('not printed')
+  passLine(log, 'from elsewhere')
+  stop()
+  log.info('third')
+  t.same(read, [...lines.slice(0, 2), 'from elsewhere'])
+  t.notMatch(read.join(''), 'hunter2')
 })

@@ -196,6 +196,35 @@ t.test('a page of another site cannot open a socket with the cookie of its visit
   }
 })
 
+t.test('a refused origin is logged once with what to do, and administrators find it in the health of every process', async (t) => {
+  const log: Record<string, unknown>[] = []
+  const options = { env: { SVC_BASE_URL: 'https://home.example' }, log: (line: Record<string, unknown>) => { log.push(line) } }
+  const first = await buildTestApp(t, options)
+  const second = await buildTestApp(t, { ...options, databaseUrl: first.databaseUrl, withoutAdmin: true })
+  await listen(second.app)
+  const problemsOf = async ({ app, admin }: Pick<TestApp, 'app' | 'admin'>) =>
+    (await app.inject({ url: '/api/health', headers: admin })).json<{ problems?: { kind: string, subject: string }[] }>().problems ?? []
+  for (let count = 0; count < 2; count++) {
+    await t.rejects(connect(t, first.app, { origin: 'https://old-name.example', transport: 'polling' }), Error)
+  }
+  const [line, ...more] = log.filter(({ origin }) => origin === 'https://old-name.example')
+  t.match(line, { level: 40, base_url: 'https://home.example', msg: /SVC_BASE_URL.*SVC_CORS_ALLOWED_ORIGINS/ })
+  t.same(more, [])
+  t.match(await problemsOf(first), [{ kind: 'origin_refused', subject: 'https://old-name.example', remedy: /SVC_BASE_URL/ }])
+  await until(async () => (await problemsOf({ app: second.app, admin: first.admin })).length === 1, 'the other process')
+  t.same((await first.app.inject({ url: '/api/health' })).json(), { status: 'ok' }, 'nobody else is told')
+})
+
+t.test('a proxy that does not forward upgrades is noticed, and forgotten when it does', async (t) => {
+  const { app, admin } = await buildTestApp(t)
+  const url = await listen(app)
+  const problems = async () => (await app.inject({ url: '/api/health', headers: admin })).json<{ problems: object[] }>().problems
+  await fetch(`${url}/ws/socket.io/?EIO=4&transport=websocket`)
+  t.match(await problems(), [{ kind: 'upgrade_missing', subject: '127.0.0.1', message: /only by polling/, lines: [/nginx/, /Upgrade/] }])
+  await connect(t, app, { transport: 'websocket' })
+  t.same(await problems(), [])
+})
+
 t.test('what one process publishes arrives at the sockets of all others', async (t) => {
   const first = await buildTestApp(t, { worker: true })
   const { config, databaseUrl, app, worker } = first
@@ -250,7 +279,10 @@ t.test('the endpoint answers with and without a slash, and its session ids name 
 
 t.test('the endpoint lies under the path of the base URL', async (t) => {
   const { app } = await buildTestApp(t, { env: { SVC_BASE_URL: 'https://home.example/games' } })
-  t.equal((await connect(t, app, { path: '/games/ws/socket.io' })).connected, true)
+  for (const transport of ['websocket', 'polling'] as const) {
+    t.equal((await connect(t, app, { path: '/games/ws/socket.io', transport })).connected, true, transport)
+    t.equal((await connect(t, app, { path: '/ws/socket.io', transport })).connected, true, `${transport}, prefix cut off`)
+  }
 })
 
 t.test('a socket that floods the server is closed', async (t) => {

@@ -140,6 +140,8 @@ t.test('the embedded database takes as many connections as all processes may ope
 t.test('only messages of the known shapes are taken', async (t) => {
   t.ok(isOrder(START))
   t.ok(isOrder({ type: 'stop' }))
+  t.ok(isOrder({ type: 'line', line: '{}' }))
+  t.notOk(isOrder({ type: 'line' }))
   t.ok(isNews({ type: 'alive' }))
   for (const message of [null, 'stop', {}, { type: 'start' }, { ...START, port: '1' }]) t.notOk(isOrder(message))
   for (const message of [null, { type: 'ready' }, { type: 'failed', message: 1 }]) t.notOk(isNews(message))
@@ -209,6 +211,32 @@ t.test('a process that is silent is killed after a minute, one that is still sta
     await lost.promise
     await slot.stop()
   }
+})
+
+t.test("a line of the supervisor's log goes to a process that is ready, and to no other", async (t) => {
+  const folder = t.testdir({
+    'child.mjs': `process.on('message', (message) => {
+      if (message.type === 'start') process.send({ type: 'ready', setup_code: null, plugins: [] })
+      if (message.type === 'line') process.send({ type: 'failed', message: message.line, exit_code: 0 })
+      if (message.type === 'stop') process.exit(0)
+    })`
+  })
+  const [ready, said] = [Promise.withResolvers<void>(), Promise.withResolvers<string>()]
+  const slot = createSlot({
+    name: 'test',
+    log: silent,
+    fork: () => fork(join(folder, 'child.mjs')),
+    onReady: () => { ready.resolve() },
+    onHopeless: (message) => { said.resolve(message) }
+  })
+  t.equal(slot.pass('too early'), false)
+  slot.order(START)
+  t.equal(slot.pass('still too early'), false)
+  await ready.promise
+  t.equal(slot.pass('in time'), true)
+  t.equal(await said.promise, 'in time')
+  await slot.stop()
+  t.equal(slot.pass('too late'), false)
 })
 
 t.test('a process that says it can never start is reported with its reason', async (t) => {

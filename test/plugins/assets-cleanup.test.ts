@@ -2,7 +2,7 @@ import { mkdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises
 import { dirname, join } from 'node:path'
 import t from 'tap'
 import { buildTestApp } from '../support.ts'
-import { type AssetItem, createClient, folderOf, listStored, sha1Of } from './assets-support.ts'
+import { type AssetItem, createClient, folderOf, listStored, md5Of, sha1Of } from './assets-support.ts'
 import { addRom } from './roms-support.ts'
 import { until } from '../until.ts'
 import { type ScanTask } from './scan-support.ts'
@@ -229,4 +229,39 @@ t.test('former contents make way before an upload is refused for the quota', asy
   for (let i = 0; i < 3; i++) await owner.send('POST', '/api/saves', { rom_id: owner.rom }, [{ name: 'saveFile', fileName: `Other ${i}.srm`, content: content(i) }])
   const reply = await owner.send('POST', '/api/saves', { rom_id: owner.rom }, [{ name: 'saveFile', fileName: 'Last.srm', content: content(9).repeat(3) }])
   t.equal(reply.statusCode, 507)
+})
+
+t.test('hashes of saves that are missing or wrong are computed again, and nothing else of a save changes', async (t) => {
+  const owner = await newUser()
+  const [kept, wrong, missing, lost] = await Promise.all(['kept', 'wrong', 'missing', 'lost'].map((name) =>
+    owner.save({ rom_id: owner.rom }, `Hash ${name}.srm`, `content ${name}`)))
+  await sql("update assets set content_hash = 'wrong' where id = $1", [wrong?.id])
+  await sql('update assets set content_hash = null where id = any($1)', [[missing?.id, lost?.id]])
+  const { rows: [row] } = await app.pg.query<{ disk_path: string }>('select disk_path from assets where id = $1', [lost?.id])
+  await forget(row?.disk_path ?? '')
+  const ids = [kept, wrong, missing, lost].map((save) => save?.id)
+  const read = async () => (await app.pg.query<{ content_hash: string | null }>(
+    'select content_hash, updated_at, sha1 from assets where id = any($1) order by id', [ids])).rows
+  const hashes = async () => new Map((await app.pg.query<{ id: number, content_hash: string | null }>(
+    'select id, content_hash from assets where id = any($1)', [ids])).rows.map((save) => [save.id, save.content_hash]))
+  const before = await read()
+  const start = async (payload: object) => {
+    const { task_id: id } = (await app.inject({
+      method: 'POST', url: '/api/tasks/run/recompute_save_content_hashes', headers: test.admin, payload
+    })).json<{ task_id: string }>()
+    return await until(async () => {
+      const answer = await app.inject({ url: `/api/tasks/${id}`, headers: test.admin })
+      const task = answer.json<{ status: string, meta: { saves: object } }>()
+      return task.status === 'finished' && task.meta.saves
+    }, 'it ends')
+  }
+  t.match(await start({ missing_only: true }), { saves_scanned: 2, saves_updated: 1, saves_missing_fs: 1, errors: 0 })
+  t.equal((await hashes()).get(wrong?.id ?? 0), 'wrong')
+  t.match(await start({}), { saves_updated: 1, errors: 0 })
+  t.equal((await hashes()).get(wrong?.id ?? 0), md5Of('content wrong'))
+  t.equal((await hashes()).get(missing?.id ?? 0), md5Of('content missing'))
+  t.equal((await hashes()).get(lost?.id ?? 0), null)
+  type Rows = Awaited<ReturnType<typeof read>>
+  const withoutHash = (saves: Rows) => saves.map((save) => ({ ...save, content_hash: null }))
+  t.same(withoutHash(await read()), withoutHash(before))
 })

@@ -160,3 +160,22 @@ t.test('guessing passwords', async (t) => {
     t.match(lines.find(({ msg }) => msg === 'sign-in failed'), { address: '192.0.2.9' })
   })
 })
+
+t.test('a visitor within a network of trusted proxies is named in the log, since it may pass for any other', async (t) => {
+  const lines: Record<string, unknown>[] = []
+  const { app, admin } = await buildTestApp(t, {
+    env: { SVC_TRUSTED_PROXIES: '10.0.0.0/8,192.0.2.1' }, log: (line) => { lines.push(line) }
+  })
+  const call = (remoteAddress: string, forwarded: string) =>
+    app.inject({ url: '/api/heartbeat', remoteAddress, headers: { 'x-forwarded-for': forwarded } })
+  const warnings = () => lines.filter(({ msg }) => String(msg).includes('may pass for any other'))
+  await call('10.9.9.9', '203.0.113.1')
+  await call('10.9.9.9', '203.0.113.1, 192.0.2.1')
+  t.same(warnings(), [], 'visitors from elsewhere, and a proxy that is named')
+  await call('10.9.9.9', '203.0.113.1, 10.1.2.3')
+  await call('10.9.9.9', '203.0.113.2, 10.1.2.3')
+  t.match(warnings(), [{ address: '10.1.2.3' }])
+  t.equal(warnings().length, 1)
+  const { problems } = (await app.inject({ url: '/api/health', headers: admin })).json<{ problems: object[] }>()
+  t.match(problems, [{ kind: 'clients_trusted', subject: '10.1.2.3', remedy: /address of each proxy/ }])
+})

@@ -287,8 +287,10 @@ t.test('an Apprise channel shows its open fields and keeps its secrets', async (
   const ntfy = services.find(({ id }) => id === 'gotify')
   t.ok(ntfy?.fields.some((field) => field.key === 'token' && field.private))
   const parsed = await call('POST', '/apprise-services/parse', { url: 'gotifys://push.example.org/AbCdEfGhIjKlMnO' })
-  t.match(parsed.json(), { service: 'gotify', fields: { host: 'push.example.org', token: 'AbCdEfGhIjKlMnO' } })
-  for (const url of ['syslog://', 'what is this', ' ntfy://topic', 'unheard-of://x']) {
+  t.match(parsed.json(), { service: 'gotify', fields: { host: 'push.example.org', token: 'AbCdEfGhIjKlMnO' }, warnings: [] })
+  const pasted = await call('POST', '/apprise-services/parse', { url: ' ntfy://topic?priority=high&overflow=split\n' })
+  t.match(pasted.json(), { fields: { topic: 'topic', priority: 'high' }, warnings: [/'overflow'/] })
+  for (const url of ['syslog://', 'what is this', 'ntfy:// topic', 'unheard-of://x']) {
     t.equal((await call('POST', '/apprise-services/parse', { url })).statusCode, 400, url)
   }
   for (const [method, path] of [['GET', '/apprise-services'], ['POST', '/apprise-services/parse']] as const) {

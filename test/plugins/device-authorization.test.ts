@@ -46,6 +46,8 @@ t.test('a device shows a code, its user approves, and the device fetches a token
   t.match(body, {
     device_code: /^[0-9a-f]{64}$/,
     user_code: /^[A-HJKMNP-Z2-9]{8}$/,
+    verification_uri: /^http:\/\/[^/]+\/pair\/device$/,
+    verification_uri_complete: new RegExp(`^http://[^/]+/pair/device\\?user_code=${code}$`),
     verification_path: '/pair/device',
     verification_path_complete: `/pair/device?user_code=${code}`,
     expires_in: 600,

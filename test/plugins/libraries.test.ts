@@ -1,5 +1,5 @@
 import { deepEqual, equal } from 'node:assert/strict'
-import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readFile, readdir, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
@@ -211,6 +211,122 @@ t.test('missing ROMs are cleaned up only where they can be looked for', async (t
   t.match(await test.finished(task.task_id), { status: 'finished' })
   t.same((await rows('jaguar')).map((rom) => rom.fs_name), ['Second.j64'])
   await disk.mount()
+})
+
+const platformId = async (fsSlug: string) =>
+  (await sql<{ id: number }>('select id from platforms where fs_slug = $1', [fsSlug]))[0]?.id ?? 0
+const found = (platform: string, name: string) =>
+  until(async () => (await rows(platform)).find((rom) => rom.fs_name === name), `the ROM ${name}`)
+async function runTask (name: string, payload: object = {}) {
+  const { task_id: id } = (await call('POST', `/api/tasks/run/${name}`, payload)).json<{ task_id: string }>()
+  return await test.finished(id)
+}
+const upload = (path: string, headers: Record<string, string>, payload: string, method: 'POST' | 'PUT' = 'POST') => app.inject({
+  method, url: `/api/roms${path}`, headers: { ...admin, 'content-type': 'application/octet-stream', ...headers }, payload
+})
+
+t.test('uploads go into the library that has the platform, whole or in chunks, and are scanned there', async (t) => {
+  await put({ 'roms/vb/First.vb': 'first' })
+  const disk = await addDisk(t, 'growing', { 'roms/wswan/Second.ws': 'second' })
+  await scan()
+  const [first, second] = [String(await platformId('vb')), String(await platformId('wswan'))]
+  for (const [platform, name] of [[first, 'New.vb'], [second, 'New.ws']] as const) {
+    const reply = await upload('', { 'x-upload-platform': platform, 'x-upload-filename': name }, `all of ${name}`)
+    t.equal(reply.statusCode, 200, reply.body)
+  }
+  t.match(await found('vb', 'New.vb'), { library_id: 1 })
+  t.match(await found('wswan', 'New.ws'), { library_id: disk.id })
+  t.equal(await readFile(disk.at('roms/wswan/New.ws'), 'utf8'), 'all of New.ws')
+
+  const sizes = { 'x-upload-total-size': '6', 'x-upload-total-chunks': '2' }
+  const begin = async (name: string) =>
+    (await upload('/upload/start', { 'x-upload-platform': second, 'x-upload-filename': name, ...sizes }, '')).json<{ upload_id: string }>().upload_id
+  const [id, left] = [await begin('Chunks.ws'), await begin('Left.ws')]
+  for (const [index, piece] of ['abc', 'def'].entries()) {
+    t.equal((await upload(`/upload/${id}`, { 'x-chunk-index': String(index) }, piece, 'PUT')).statusCode, 200)
+  }
+  t.equal((await upload(`/upload/${left}`, { 'x-chunk-index': '0' }, 'abc', 'PUT')).statusCode, 200)
+  t.equal((await upload(`/upload/${id}/complete`, {}, '')).statusCode, 201)
+  t.match(await found('wswan', 'Chunks.ws'), { library_id: disk.id })
+  t.equal(await readFile(disk.at('roms/wswan/Chunks.ws'), 'utf8'), 'abcdef')
+
+  await sql("update rom_uploads set created_at = now() - interval '2 days' where id = $1", [left])
+  t.match(await runTask('cleanup_uploads'), { status: 'finished', meta: { cleanup_stats: { uploads: 1, files: 1 } } })
+  t.same((await readdir(disk.at('roms/wswan'))).sort(), ['Chunks.ws', 'New.ws', 'Second.ws'])
+
+  const again = await begin('Later.ws')
+  await call('PUT', `/api/libraries/${disk.id}`, { writable: false })
+  const refused = await upload(`/upload/${again}`, { 'x-chunk-index': '0' }, 'abc', 'PUT')
+  t.equal(refused.statusCode, 409, refused.body)
+  t.match(refused.json().detail, /^The library 'growing' is read-only/)
+})
+
+t.test('what is deleted lies in the trash of its own library, which is emptied with the others', async (t) => {
+  await put({ 'roms/ngp/Game.ngp': 'first' })
+  const disk = await addDisk(t, 'emptied', { 'roms/ngp/Game.ngp': 'second', 'roms/ngpc/Parts/a.bin': 'a', 'roms/ngpc/Parts/b.bin': 'b' })
+  const closed = await addDisk(t, 'sealed', { 'roms/ngp/Game.ngp': 'third' }, { writable: false })
+  await scan()
+  const ids = (await rows('ngp')).map((rom) => rom.id)
+  const outcome = (await call('POST', '/api/roms/delete', { roms: ids, delete_from_fs: ids })).json()
+  t.match(outcome, { successful_items: 2, failed_ids: [ids[2]], errors: [/The library 'sealed' is read-only/] })
+  t.match(await rows('ngp'), [{ id: ids[2], library_id: closed.id, missing_from_fs: false }])
+  const trashed = async (dir: string) => (await readdir(join(dir, '.svc-trash'), { recursive: true }).catch(() => []))
+    .map((path) => path.split('/').slice(1).join('/')).filter((path) => /\.\w+$/.test(path)).sort()
+  t.same(await trashed(libraryDir), ['roms/ngp/Game.ngp'])
+  t.same(await trashed(disk.dir), ['roms/ngp/Game.ngp'])
+  t.same(await sql('select library_id, missing_from_fs from platform_folders where platform_id = $1 order by library_id', [await platformId('ngp')]), [
+    { library_id: 1, missing_from_fs: true }, { library_id: disk.id, missing_from_fs: true },
+    { library_id: closed.id, missing_from_fs: false }
+  ], 'a folder that is empty is gone')
+  t.same(await sql("select missing_from_fs from platforms where fs_slug = 'ngp'"), [{ missing_from_fs: false }])
+
+  const [parts] = await rows('ngpc')
+  const [file] = await sql<{ id: number }>("select id from rom_files where rom_id = $1 and file_name = 'b.bin'", [parts?.id ?? 0])
+  t.equal((await call('DELETE', `/api/roms/${parts?.id}/files/${file?.id}`)).statusCode, 200)
+  t.same(await trashed(disk.dir), ['roms/ngp/Game.ngp', 'roms/ngpc/Parts/b.bin'])
+  t.match(await runTask('empty_trash', { everything: true }), { status: 'finished' })
+  t.same([...await trashed(libraryDir), ...await trashed(disk.dir)], [])
+})
+
+t.test('ROMs are converted where they lie, and of a library that is read-only they stay', async (t) => {
+  const game = 'much of the same '.repeat(500)
+  await put({ 'roms/a26/Same.a26': game })
+  const disk = await addDisk(t, 'turned', { 'roms/a26/Same.a26': game })
+  const closed = await addDisk(t, 'kept', { 'roms/a26/Same.a26': game }, { writable: false })
+  await scan()
+  const before = await rows('a26')
+  const task = await runTask('convert_library', { to: 'zip', platform_ids: [await platformId('a26')] })
+  t.match(task, {
+    status: 'finished', meta: { converted_count: 2, problems: [], left: [{ left: "its library 'kept' is read-only" }] }
+  })
+  t.match(await rows('a26'), [
+    { id: before[0]?.id, library_id: 1, fs_name: 'Same.zip' }, { id: before[1]?.id, library_id: disk.id, fs_name: 'Same.zip' },
+    { id: before[2]?.id, library_id: closed.id, fs_name: 'Same.a26' }
+  ])
+  for (const dir of [libraryDir, disk.dir]) t.same(await readdir(join(dir, 'roms/a26')), ['Same.zip'])
+  t.same(await readdir(closed.at('roms/a26')), ['Same.a26'])
+
+  const left = disk.at(`roms/a26/.svc-convert-${before[1]?.id}-00000000`)
+  await mkdir(left)
+  await utimes(left, 0, 0)
+  t.match(await runTask('cleanup_conversion_cache'), { meta: { cleanup_stats: { folders_found: 1, folders_removed: 1 } } })
+  t.same(await readdir(disk.at('roms/a26')), ['Same.zip'])
+})
+
+t.test('missing firmware is cleaned up only where it can be looked for', async (t) => {
+  await put({ 'bios/saturn/a.bin': 'a', 'roms/saturn/x.iso': 'x' })
+  const disk = await addDisk(t, 'firm', { 'bios/saturn/b.bin': 'b', 'roms/saturn/y.iso': 'y' })
+  await scan()
+  await sql("update firmware set missing_from_fs = true where file_path = 'bios/saturn'")
+  await rm(join(libraryDir, 'bios/saturn/a.bin'))
+  await disk.unmount()
+  const known = async () => (await sql<{ file_name: string }>("select file_name from firmware where file_path = 'bios/saturn'"))
+    .map((one) => one.file_name)
+  t.match(await runTask('cleanup_missing_firmware'), { status: 'finished', meta: { deleted: ['bios/saturn/a.bin'] } })
+  t.same(await known(), ['b.bin'])
+  await disk.mount()
+  t.match(await runTask('cleanup_missing_firmware'), { status: 'finished', meta: { deleted: [] } })
+  t.same(await known(), ['b.bin'])
 })
 
 t.test('what changes in a library that is watched is scanned, and in one that is not it is left alone', async (t) => {

@@ -1,6 +1,7 @@
-import { access, mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { access, mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Type } from '@sinclair/typebox'
+import sharp from 'sharp'
 import t from 'tap'
 import { loadConfig } from '../../core/config/config.ts'
 import { resetScripts, scriptOf } from './fixtures/script.ts'
@@ -77,7 +78,10 @@ t.test('V8: the schedules in the database are those that are switched on', async
   t.same(await schedules(), [
     { key: 'cleanup_assets', cron: '40 4 * * *' },
     { key: 'cleanup_audit_log', cron: '30 4 * * *' },
+    { key: 'cleanup_conversion_cache', cron: '0 4 * * *' },
     { key: 'cleanup_sync_sessions', cron: '23 * * * *' },
+    { key: 'cleanup_uploads', cron: '0 * * * *' },
+    { key: 'empty_trash', cron: '50 4 * * *' },
     { key: 'scan_library', cron: '30 4 * * *' }, { key: 'update_pictures_metadata', cron: '15 2 * * 1' }
   ])
   const id = crypto.randomUUID()
@@ -92,7 +96,9 @@ t.test('V8: the schedules in the database are those that are switched on', async
     }).config
   }, ['pictures'])
   t.same(await schedules(), [
-    { key: 'cleanup_assets', cron: '40 4 * * *' }, { key: 'update_pictures_metadata', cron: '15 2 * * 1' }
+    { key: 'cleanup_assets', cron: '40 4 * * *' }, { key: 'cleanup_conversion_cache', cron: '0 4 * * *' },
+    { key: 'cleanup_uploads', cron: '0 * * * *' }, { key: 'empty_trash', cron: '50 4 * * *' },
+    { key: 'update_pictures_metadata', cron: '15 2 * * 1' }
   ], 'what was switched off is gone, and a line that means no time keeps no worker from starting')
   t.match(await get(`/api/tasks/${id}`).then((answer) => answer.json<object>()), { status: 'canceled' },
     'as is the scan that the watcher had put off')
@@ -234,6 +240,42 @@ t.test('artwork without a row is deleted, and nothing else', async (t) => {
   t.match(task, { status: 'finished', meta: { cleanup_stats: { platforms_in_fs: 2, roms_in_fs: 4, removed_fs_platforms: 1, removed_fs_roms: 3 } } })
   for (const folder of kept) t.ok(await exists(folder), folder)
   for (const folder of orphans) t.notOk(await exists(folder), folder)
+})
+
+t.test('a WebP is written beside each cover, once', async (t) => {
+  const cover = await sharp({ create: { width: 40, height: 60, channels: 3, background: '#336699' } }).png().toBuffer()
+  const [rom, collection] = ['roms/7/7/cover', 'collections/7/cover']
+  for (const folder of [rom, collection]) await mkdir(join(resources, folder), { recursive: true })
+  await writeFile(join(resources, rom, 'big.png'), cover)
+  await writeFile(join(resources, rom, 'broken.jpg'), 'no picture')
+  await writeFile(join(resources, collection, 'big.png'), cover)
+  t.match(await runToEnd('convert_images_to_webp'), {
+    status: 'finished', meta: { conversion_stats: { processed: 3, errors: 1, total: 3 } }
+  })
+  t.match(await sharp(join(resources, rom, 'big.webp')).metadata(), { format: 'webp', width: 40, height: 60 })
+  t.ok(await exists(`${collection}/big.webp`))
+  t.same((await readdir(join(resources, rom))).sort(), ['big.png', 'big.webp', 'broken.jpg'])
+  const { mtimeMs: written } = await stat(join(resources, rom, 'big.webp'))
+  await runToEnd('convert_images_to_webp')
+  t.equal((await stat(join(resources, rom, 'big.webp'))).mtimeMs, written, 'a second run leaves it')
+  const later = new Date(Date.now() + 60_000)
+  await utimes(join(resources, rom, 'big.png'), later, later)
+  await runToEnd('convert_images_to_webp')
+  t.not((await stat(join(resources, rom, 'big.webp'))).mtimeMs, written, 'a cover that changed has a new one')
+  await rm(join(resources, 'collections'), { recursive: true })
+  await rm(join(resources, 'roms/7'), { recursive: true })
+})
+
+t.test('firmware that is gone from the library leaves the list, and nothing else does', async (t) => {
+  await put({ 'bios/snes/gone.bin': 'gone', 'bios/snes/back.bin': 'back', 'bios/snes/here.bin': 'here' })
+  await scan({ apis: [] })
+  for (const name of ['gone', 'back']) await rm(join(libraryDir, `bios/snes/${name}.bin`))
+  await scan({ apis: [] })
+  await put({ 'bios/snes/back.bin': 'back' })
+  t.match(await runToEnd('cleanup_missing_firmware'), {
+    status: 'finished', meta: { cleanup_stats: { firmware_found: 2, firmware_deleted: 1 }, deleted: ['bios/snes/gone.bin'] }
+  })
+  t.same(await sql('select file_name from firmware order by file_name'), [{ file_name: 'back.bin' }, { file_name: 'here.bin' }])
 })
 
 t.test('with an empty database artwork is deleted only by force', async (t) => {

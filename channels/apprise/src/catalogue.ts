@@ -1,11 +1,11 @@
 import { InvalidSettingsError, Type, type Static } from '@svc/plugin-sdk'
 import { fetchBridged, toBridgedService } from './bridge.ts'
 import { checkFields, wrong } from './fields.ts'
-import { fieldsOf, type Fields, type Form, isToken, schemasOf } from './form.ts'
+import { fieldsOf, type Fields, type Form, isToken, type RawUrl, schemasOf } from './form.ts'
 import type { Service } from './service.ts'
 import { SERVICES } from './services/index.ts'
 import type { AppriseContext, Settings } from './settings.ts'
-import { readUrl, splitUrl } from './url.ts'
+import { addOptions, type ReadUrl, readUrl, splitUrl, withoutOptions } from './url.ts'
 
 const FieldSchema = Type.Object({
   key: Type.String(),
@@ -63,21 +63,29 @@ export async function resolve (settings: Settings, ctx: AppriseContext): Promise
   return { service: toBridgedService(form, fields, apiUrl), fields }
 }
 
+/** Settings as a URL gives them, and what of it could not be kept. */
+export interface ReadAddress extends Settings { warnings: string[] }
+
 /** Settings from a URL of Apprise, or from what a service itself gives people to copy; null when neither. */
-export function readAddress (text: string, forms: readonly (Form | Service)[]): Settings | null {
+export function readAddress (text: string, forms: readonly (Form | Service)[]): ReadAddress | null {
   const raw = splitUrl(text)
   if (raw === null) return null
   const form = forms.find((candidate) => schemasOf(candidate).includes(raw.schema))
-  if (form !== undefined) return { service: form.id, fields: { ...readUrl(form, raw) } }
-  return /^https?$/.test(raw.schema) && URL.canParse(text) ? readNative(new URL(text), forms) : null
+  if (form !== undefined) return name(form, readUrl(form, raw))
+  return /^https?$/.test(raw.schema) && URL.canParse(text) ? readNative(new URL(text), raw, forms) : null
 }
 
-function readNative (url: URL, forms: readonly (Form | Service)[]): Settings | null {
+function readNative (url: URL, raw: RawUrl, forms: readonly (Form | Service)[]): ReadAddress | null {
   for (const form of forms) {
     const fields = 'readNative' in form ? form.readNative?.(url) ?? null : null
-    if (fields !== null) return { service: form.id, fields: { ...checkFields(form, fields) } }
+    const taken = 'nativeQuery' in form ? form.nativeQuery ?? [] : []
+    if (fields !== null) return name(form, addOptions(form, fields, { ...raw, query: withoutOptions(raw, taken) }))
   }
   return null
+}
+
+function name ({ id }: Form, { fields, warnings }: ReadUrl): ReadAddress {
+  return { service: id, fields: { ...fields }, warnings: [...warnings] }
 }
 
 export function refuseWhiteSpace (text: string): void {

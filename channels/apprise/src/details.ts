@@ -35,7 +35,7 @@ function readService (entry: Answer): Form | null {
     templates,
     fields: { ...readTokens(details, tokens), ...readOptions(args, tokens), ...readKwargs(details) },
     aliases: readAliases(args),
-    dropped: [],
+    settled: [],
     urlFields: []
   }
 }

@@ -4,8 +4,8 @@ import { type Field, type Fields, type FieldValue, type Form, fieldsOf, tokensOf
 const MAX_TEXT_LENGTH = 2000
 const MAX_ENTRIES = 100
 const SHOWN_TEMPLATES = 8
-const WORDS = new Map([['yes', true], ['true', true], ['on', true], ['1', true],
-  ['no', false], ['false', false], ['off', false], ['0', false]])
+const YES = ['yes', 'y', 'true', 't', 'on', 'enable', 'enabled', 'allow', 'always', '1']
+const NO = ['no', 'n', 'false', 'f', 'off', 'disable', 'disabled', 'deny', 'never', '0']
 
 /**
  * The fields as the service takes them: words turned into values, empty ones left out, the schema filled in.
@@ -44,6 +44,12 @@ export function wrong ({ name }: Pick<Form, 'name'>, problem: string, remedy: st
   return new InvalidSettingsError(`${name} ${problem}; ${remedy}`)
 }
 
+/** What a word for on or off means; null for any other. */
+export function readSwitch (word: string): boolean | null {
+  const lower = word.toLowerCase()
+  return YES.includes(lower) ? true : NO.includes(lower) ? false : null
+}
+
 function isEmpty (value: unknown): boolean {
   return value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
 }
@@ -55,7 +61,7 @@ function checkValue (form: Form, key: string, field: Field, value: unknown): Fie
 }
 
 function convert (field: Field, value: unknown): FieldValue | null {
-  if (field.type === 'bool') return typeof value === 'boolean' ? value : WORDS.get(String(value).toLowerCase()) ?? null
+  if (field.type === 'bool') return typeof value === 'boolean' ? value : readSwitch(String(value))
   if (field.type === 'int' || field.type === 'float') return toNumber(field, value)
   if (field.type === 'list') return toList(field, value)
   const text = typeof value === 'number' ? String(value) : value
@@ -77,9 +83,10 @@ function toList (field: Field, value: unknown): string[] | null {
   return isGood && entries.length > 0 && entries.length <= MAX_ENTRIES ? entries : null
 }
 
-function toChoice ({ values = [], synonyms = {} }: Field, text: string): string | null {
+function toChoice ({ values = [], synonyms = {}, pattern }: Field, text: string): string | null {
   const lower = text.toLowerCase()
-  return values.find((value) => value.toLowerCase() === lower) ?? synonyms[lower] ?? null
+  const known = values.find((value) => value.toLowerCase() === lower) ?? synonyms[lower]
+  return known ?? (pattern?.test(text) === true ? text : null)
 }
 
 /** Control characters would end a header or hide a part of the text. */
@@ -89,7 +96,7 @@ function isFit ({ pattern, type }: Field, text: string): boolean {
 }
 
 function describeField ({ type, values, min, max, pattern }: Field): string {
-  if (values !== undefined) return `one of ${values.join(', ')}`
+  if (values !== undefined) return `one of ${values.join(', ')}${pattern === undefined ? '' : `, or what fits ${pattern.source}`}`
   if (type === 'bool') return 'yes or no'
   const range = [min === undefined ? '' : ` from ${min}`, max === undefined ? '' : ` up to ${max}`].join('')
   if (type === 'int' || type === 'float') return `a number${range}`

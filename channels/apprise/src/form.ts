@@ -13,15 +13,20 @@ export interface Field {
   readonly values?: readonly string[]
   /** Other words for a choice: how the service itself or other programs write it. */
   readonly synonyms?: Readonly<Record<string, string>>
+  /** Of a list: a comma belongs to an entry and does not end it. */
+  readonly commas?: boolean
   readonly min?: number
   readonly max?: number
-  /** Of a text, or of every entry of a list. */
+  /** Of a text, or of every entry of a list. Of a choice: what else it may be. */
   readonly pattern?: RegExp
   /** Of a list whose entries, `name=value`, stand in the URL as options of their own: `+name=value`. */
   readonly prefix?: string
   /** A part of the address that holds slashes, before its `@`. */
   readonly slashes?: boolean
 }
+
+/** An address cut into its parts, nothing decoded yet. */
+export interface RawUrl { readonly schema: string, readonly rest: string, readonly query: string }
 
 /** How a service is addressed: everything about its URL, nothing about its requests. */
 export interface Form {
@@ -38,10 +43,12 @@ export interface Form {
   readonly fields: Readonly<Record<string, Field>>
   /** Other names of fields in the query. */
   readonly aliases: Readonly<Record<string, string>>
-  /** Options that have no effect here, `key` or `key=value`: they are read over. */
-  readonly dropped: readonly string[]
+  /** Options, as `key=value`, that ask for what is done anyway. */
+  readonly settled: readonly string[]
   /** The fields that are filled by the service's own URL. */
   readonly urlFields: readonly string[]
+  /** For addresses that are written in more ways than templates say: the one that they do. */
+  rewrite? (raw: RawUrl): RawUrl
 }
 
 /** `{host}[:{port}]` → `{host}` and `{host}:{port}`; brackets may stand in one another. */

@@ -44,7 +44,8 @@ export default defineChannel({
     return forms.map(describeService).sort((a, b) => a.name.localeCompare(b.name, 'en'))
   },
 
-  parse (url, ctx) {
+  parse (text, ctx) {
+    const url = text.trim()
     refuseWhiteSpace(url)
     const settings = readAddress(url, SERVICES)
     if (settings !== null || ctx?.config.apiUrl === undefined) return settings

@@ -8,7 +8,8 @@ import type { Ask, Service, ServiceRequest } from './service.ts'
 import type { AppriseContext } from './settings.ts'
 import { readValues } from './values.ts'
 
-// The wire's own rules for channels: 15 s from connecting to the last byte, 64 KiB, no redirect.
+// The wire's own rules for channels: 15 s from connecting to the last byte, 64 KiB, no redirect. A delivery is tried
+// again as a whole.
 const REQUEST_LIMITS = { timeoutMs: 15_000, maxBytes: 65_536, redirects: 0 }
 /** Longer than all attempts to deliver one notification take. */
 const SENT_MS = 60 * 60 * 1000
@@ -34,11 +35,17 @@ export async function sendNotification (
   const given = createAsk(service, createScrub(service, fields), ctx)
   const found = await service.prepare?.(readValues(service, fields), given)
   const complete = { ...fields, ...found }
+  const values = readValues(service, complete)
   const scrub = createScrub(service, fields, createScrub(service, complete))
   const ask = createAsk(service, scrub, ctx)
   const key = createHash('sha256').update(JSON.stringify([message.id, service.id, fields])).digest('base64url')
   const requests = makeRequests(service, complete, message)
-  await sendAll(requests, (request) => deliverOne(service, request, ask, scrub), key, ctx)
+  try {
+    await sendAll(requests, (request) => deliverOne(service, request, ask, scrub), key, ctx)
+  } finally {
+    // What it leaves open ends by itself later.
+    await service.finish?.(values, ask).catch((err: unknown) => { ctx.log.warn({ err }, 'a session could not be ended') })
+  }
 }
 
 /** @throws InvalidSettingsError when no request can be made of these fields */
@@ -55,7 +62,7 @@ function makeRequests (service: Service, fields: Fields, message: Message): read
 function createAsk (service: Service, scrub: Scrub, { http, signal }: AppriseContext): Ask {
   return async ({ url, ...request }) => {
     try {
-      const response = await http.request(url, { method: 'POST', ...request, ...REQUEST_LIMITS })
+      const response = await http.request(url, { method: 'POST', ...request, ...REQUEST_LIMITS, retry: false })
       const text = response.text()
       return { status: response.status, text, json: parseObject(text) }
     } catch (err) {

@@ -25,15 +25,20 @@ export interface Service extends Form {
   readonly rendering: Rendering
   /** What the service itself gives people to copy, as fields; null when it is another address. */
   readNative? (url: URL): Readonly<Record<string, unknown>> | null
+  /** What `readNative` reads of the query; the rest are options. */
+  readonly nativeQuery?: readonly string[]
   /** For services that must be asked first: the fields with what came of it. */
   prepare? (values: Values, ask: Ask): Promise<Fields>
+  /** Gives back what `prepare` was given, such as a session. */
+  finish? (values: Values, ask: Ask): Promise<void>
   /** One request per target where the service takes only one. */
   toRequests (values: Values, message: Message): readonly ServiceRequest[]
   /** Whether an answer of 2xx means that the message was taken. */
   isTaken? (reply: Reply): boolean
 }
 
-export interface ServiceDefinition extends Pick<Service, 'readNative' | 'prepare' | 'toRequests' | 'isTaken'> {
+export interface ServiceDefinition
+  extends Pick<Service, 'readNative' | 'nativeQuery' | 'rewrite' | 'prepare' | 'finish' | 'toRequests' | 'isTaken'> {
   name: string
   setupUrl: string
   /** Schemas that mean https, the first being the service's id unless there is one for http. */
@@ -43,7 +48,7 @@ export interface ServiceDefinition extends Pick<Service, 'readNative' | 'prepare
   templates: readonly string[]
   fields: Readonly<Record<string, Field>>
   aliases?: Readonly<Record<string, string>>
-  dropped?: readonly string[]
+  settled?: readonly string[]
   urlFields?: readonly string[]
   rendering?: Partial<Rendering>
 }
@@ -52,13 +57,16 @@ const DEFAULT_LIMITS = { title: 250, text: 32_000 }
 
 /** Declares a service; what most have in common is filled in. */
 export function defineService ({ templates, rendering, ...given }: ServiceDefinition): Service {
-  const { plain = [], secure, aliases = {}, dropped = [], urlFields = [] } = given
+  const { plain = [], secure, aliases = {}, settled = [], urlFields = [], fields } = given
+  const usual = { to: 'targets', pass: 'password', user: 'botname' }
+  const inherited = Object.fromEntries(Object.entries(usual)
+    .filter(([name, key]) => key in fields && !(name in fields)))
   return {
     ...given,
     id: plain[0] ?? secure[0] ?? '',
     plain,
-    aliases: 'targets' in given.fields ? { to: 'targets', ...aliases } : aliases,
-    dropped,
+    aliases: { ...inherited, ...aliases },
+    settled,
     urlFields,
     templates: templates.flatMap(expandTemplate),
     rendering: { limits: DEFAULT_LIMITS, takesLink: false, mentions: false, ...rendering }

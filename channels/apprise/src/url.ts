@@ -1,33 +1,70 @@
-import { checkFields, pickTemplate, wrong } from './fields.ts'
-import { type Field, type Fields, type FieldValue, type Form, fieldsOf, isToken, tokensOf } from './form.ts'
+import { checkFields, pickTemplate, readSwitch, wrong } from './fields.ts'
+import { type Field, type Fields, type FieldValue, type Form, type RawUrl, fieldsOf, isToken, tokensOf } from './form.ts'
+import { toLine } from './text.ts'
 
-/** Options every service of Apprise has that are the server's to set: they are read over and never offered. */
+/** Options every service of Apprise has that are the server's to set: they are never offered. */
 export const SERVER_OPTIONS = ['rto', 'cto', 'redirect', 'retry', 'wait', 'overflow', 'format', 'emojis', 'store', 'tz', 'optional']
+/** Those of their values that say what the server does anyway. */
+const SETTLED = ['verify=yes', 'redirect=no', 'overflow=truncate', 'format=text', 'emojis=no']
 /** Options whose value is a path on the machine that sends. */
 export const FILE_OPTION = /^(?:template|attach(?:ment)?|keyfile|subfile|pem|pgp_?key|cert(?:ificate|file)?)$/
+const SHOWN_KEY_LENGTH = 64
 
 /** Parts of an address that are paths themselves. */
 const PATH_TOKENS = new Set(['path', 'fullpath'])
 
-/** An address cut into its parts, nothing decoded yet. */
-export interface RawUrl { readonly schema: string, readonly rest: string, readonly query: string }
+/** What an address says: the fields, and in words what of it is left out. */
+export interface ReadUrl { readonly fields: Fields, readonly warnings: readonly string[] }
+
+type Options = Readonly<Record<string, string | string[]>>
+interface ReadQuery { readonly options: Options, readonly warnings: readonly string[] }
 
 /** The parts of `schema://rest?query`, or null when it is no such text. `#` is no mark here: channels are named by it. */
 export function splitUrl (text: string): RawUrl | null {
-  const match = /^([a-z][a-z0-9+.-]*):\/\/([^?\s]+)(?:\?(\S*))?$/i.exec(text)
+  const match = /^([a-z][a-z0-9+.-]*):\/\/([^?\s]*)(?:\?(\S*))?$/i.exec(text)
   if (match === null) return null
   const [, schema = '', rest = '', query = ''] = match
   return { schema: schema.toLowerCase(), rest, query }
 }
 
-/** The fields in an address of this service. @throws InvalidSettingsError when a part is missing, wrong or unknown */
-export function readUrl (form: Form, { schema, rest, query }: RawUrl): Fields {
-  const options = readQuery(form, query)
-  const bound = bindTemplate(form, rest, Object.keys(options))
-  const lists = Object.entries(options).filter(([key, value]) => Array.isArray(value) && Array.isArray(bound[key]))
-    .map(([key, value]): [string, unknown] => [key, [bound[key], value].flat()])
-  const chosen = fieldsOf(form).schema === undefined ? {} : { schema }
-  return checkFields(form, { ...bound, ...options, ...Object.fromEntries(lists), ...chosen })
+/** What stands before the `@` of an address, and what after it. */
+export function splitLogin (rest: string): [login: string, address: string] {
+  const [authority = ''] = rest.split('/', 1)
+  const at = authority.lastIndexOf('@')
+  return at === -1 ? ['', rest] : [rest.slice(0, at), rest.slice(at + 1)]
+}
+
+/** The value of an option, decoded; null when it is not there. */
+export function optionOf ({ query }: RawUrl, name: string): string | null {
+  const pair = pairsOf(query).find(([key]) => key.toLowerCase() === name)
+  return pair === undefined ? null : decode(pair[1])
+}
+
+/** The query without some options. */
+export function withoutOptions ({ query }: Pick<RawUrl, 'query'>, names: readonly string[]): string {
+  return query.split('&').filter((part) => !names.includes(decode(part.split('=', 1)[0] ?? '').toLowerCase())).join('&')
+}
+
+/** The fields in an address of this service. @throws InvalidSettingsError when a part is missing or wrong */
+export function readUrl (form: Form, given: RawUrl): ReadUrl {
+  const raw = form.rewrite?.(given) ?? given
+  const { options, warnings } = readQuery(form, raw)
+  const bound = bindTemplate(form, raw.rest, Object.keys(options))
+  const chosen = fieldsOf(form).schema === undefined ? {} : { schema: raw.schema }
+  return { fields: checkFields(form, { ...combine(bound, options), ...chosen }), warnings }
+}
+
+/** Fields that came otherwise, with the options of a query. @throws InvalidSettingsError as readUrl does */
+export function addOptions (form: Form, fields: Readonly<Record<string, unknown>>, raw: RawUrl): ReadUrl {
+  const { options, warnings } = readQuery(form, raw)
+  return { fields: checkFields(form, combine(fields, options)), warnings }
+}
+
+/** Options win, and lists grow. */
+function combine (fields: Readonly<Record<string, unknown>>, options: Options): Record<string, unknown> {
+  const lists = Object.entries(options).filter(([key, value]) => Array.isArray(value) && Array.isArray(fields[key]))
+    .map(([key, value]): [string, unknown] => [key, [fields[key], value].flat()])
+  return { ...fields, ...options, ...Object.fromEntries(lists) }
 }
 
 /** The address with all that is set; what has its default is left out. @throws InvalidSettingsError */
@@ -42,7 +79,7 @@ export function writeUrl (form: Form, fields: Fields): string {
 
 /** Of the templates that fit, the longest whose values are good. */
 function bindTemplate (form: Form, rest: string, given: readonly string[]): Record<string, FieldValue> {
-  const templates = new Set(form.templates.flatMap((template) => [template, withoutEnd(template, given)]))
+  const templates = new Set(form.templates.flatMap((template) => [template, withoutGiven(template, given)]))
   const byLength = [...templates].sort((a, b) => tokensOf(b).length - tokensOf(a).length)
   const candidates = byLength.map((template) => matchTemplate(form, template, rest)).filter((bound) => bound !== null)
   const good = candidates.find((bound) => Object.entries(bound).every(([key, value]) => isGood(form, key, value)))
@@ -51,10 +88,19 @@ function bindTemplate (form: Form, rest: string, given: readonly string[]): Reco
   throw wrong(form, 'has no address of this form', `it is one of ${form.templates.slice(0, 8).map((template) => `${form.id}://${template}`).join(' · ')}`)
 }
 
-/** Without the last parts that the query gives: `tgram://token?to=chat`. */
+/** Without the parts that the query gives: `tgram://token?to=chat`, `json://host?user=ada&pass=secret`. */
+function withoutGiven (template: string, given: readonly string[]): string {
+  const left = (token: string | undefined) => token === undefined || given.includes(token) ? '' : `{${token}}`
+  const address = template.replace(/^(?:\{(\w+)\})?(?::\{(\w+)\})?@/, (_, user?: string, password?: string) => {
+    const login = [left(user), left(password)].filter((part) => part !== '')
+    return login.length === 0 ? '' : `${left(password) === '' ? login[0] : `${left(user)}:${left(password)}`}@`
+  })
+  return withoutEnd(address, given)
+}
+
 function withoutEnd (template: string, given: readonly string[]): string {
-  const [, start, last] = /^(.+)\/\{(\w+)\}$/.exec(template) ?? []
-  return start !== undefined && last !== undefined && given.includes(last) ? withoutEnd(start, given) : template
+  const [, start = '', last] = /^(?:(.+)\/)?\{(\w+)\}$/.exec(template) ?? []
+  return last !== undefined && given.includes(last) ? withoutEnd(start, given) : template
 }
 
 function isGood ({ fields }: Form, key: string, value: FieldValue): boolean {
@@ -64,7 +110,9 @@ function isGood ({ fields }: Form, key: string, value: FieldValue): boolean {
 
 function matchTemplate (form: Form, template: string, rest: string): Record<string, FieldValue> | null {
   const tokens = tokensOf(template)
-  const match = toPattern(form, template.replace(/\/$/, '')).exec(rest.replace(/\/+$/, ''))
+  // The slash at its end belongs to a path.
+  const address = PATH_TOKENS.has(tokens.at(-1) ?? '') ? rest : rest.replace(/\/+$/, '')
+  const match = toPattern(form, template).exec(address)
   if (match === null) return null
   return Object.fromEntries(tokens.map((token, index) => [token, readToken(form, token, match[index + 1] ?? '')]))
 }
@@ -89,8 +137,13 @@ function isPath ({ fields }: Form, token: string): boolean {
 }
 
 function readToken (form: Form, token: string, raw: string): FieldValue {
-  if (form.fields[token]?.type === 'list') return raw.split('/').filter((part) => part !== '').map((part) => decode(form, part))
-  return decode(form, raw)
+  const field = form.fields[token]
+  if (field?.type !== 'list') return decode(raw)
+  return raw.split('/').flatMap((part) => splitEntries(field, part)).filter((part) => part !== '')
+}
+
+function splitEntries ({ commas }: Field, raw: string): string[] {
+  return (commas === true ? [raw] : raw.split(',')).map(decode)
 }
 
 function writeToken (token: string, value: FieldValue | undefined): string {
@@ -110,45 +163,61 @@ function writeOption (key: string, { prefix }: Field, value: FieldValue): string
   })
 }
 
-function readQuery (form: Form, query: string): Record<string, string | string[]> {
-  const options: Record<string, string | string[]> = {}
-  for (const pair of query.split('&').filter((part) => part !== '')) {
+function pairsOf (query: string): [name: string, raw: string][] {
+  return query.split('&').filter((part) => part !== '').map((pair) => {
     const at = pair.indexOf('=')
-    const [name, raw] = at === -1 ? [pair, ''] : [pair.slice(0, at), pair.slice(at + 1)]
-    readOption(form, decode(form, name), raw, options)
-  }
-  return options
+    return at === -1 ? [decode(pair), ''] : [decode(pair.slice(0, at)), pair.slice(at + 1)]
+  })
 }
 
-function readOption (form: Form, name: string, raw: string, options: Record<string, string | string[]>): void {
+function readQuery (form: Form, { schema, query }: RawUrl): ReadQuery {
+  const options: Record<string, string | string[]> = {}
+  const warnings: string[] = []
+  for (const [name, raw] of pairsOf(query)) {
+    const isTaken = readOption(form, name, raw, options)
+    if (!isTaken && !isSettled(form, schema, name.toLowerCase(), decode(raw))) {
+      warnings.push(`${form.name} has no option '${toLine(name).slice(0, SHOWN_KEY_LENGTH)}' here; it was left out`)
+    }
+  }
+  return { options, warnings }
+}
+
+function readOption (form: Form, name: string, raw: string, options: Record<string, string | string[]>): boolean {
   const fields = fieldsOf(form)
   const isNamed = ({ prefix }: Field) => prefix !== undefined && name.startsWith(prefix)
   const [listKey] = Object.entries(form.fields).find(([, field]) => isNamed(field)) ?? []
   if (listKey !== undefined) {
-    options[listKey] = [options[listKey] ?? [], `${name.slice(1)}=${decode(form, raw)}`].flat()
-    return
+    options[listKey] = [options[listKey] ?? [], `${name.slice(1)}=${decode(raw)}`].flat()
+    return true
   }
   const key = form.aliases[name.toLowerCase()] ?? name.toLowerCase()
   const field = Object.hasOwn(fields, key) && key !== 'schema' ? fields[key] : undefined
-  if (field === undefined) return checkStray(form, key, raw)
-  options[key] = field.type === 'list' ? raw.split(',').map((part) => decode(form, part)) : decode(form, raw)
+  if (field === undefined) return false
+  options[key] = field.type === 'list' ? [options[key] ?? [], splitEntries(field, raw)].flat() : decode(raw)
+  return true
 }
 
-/** Options without effect are read over, others are a mistake the owner should hear of. */
-function checkStray (form: Form, key: string, raw: string): void {
-  if (form.dropped.includes(key) || form.dropped.includes(`${key}=${raw}`)) return
-  if (FILE_OPTION.test(key)) throw wrong(form, `would read a local file for '${key}'`, 'remove this option')
-  if (key === 'verify' && /^(?:no|false|off|0)$/i.test(raw)) {
+/** Whether an option asks for what is done anyway. @throws InvalidSettingsError for what must not be thought done */
+function isSettled (form: Form, schema: string, key: string, value: string): boolean {
+  const isRemote = /^https?:\/\//i.test(value)
+  if (FILE_OPTION.test(key) && !isRemote) throw wrong(form, `would read a local file for '${key}'`, 'remove this option')
+  const isOn = readSwitch(value)
+  // There is no certificate to check.
+  if (key === 'verify' && form.plain.includes(schema)) return true
+  if (key === 'verify' && isOn === false) {
     throw wrong(form, "cannot be reached without checking its certificate, as 'verify' asks", 'remove this option or use plain http')
   }
-  if (key === 'verify' || SERVER_OPTIONS.includes(key)) return
-  throw wrong(form, `has no option '${key.slice(0, 64)}'`, 'remove it')
+  const word = isOn === null ? value.toLowerCase() : isOn ? 'yes' : 'no'
+  return value === '' || [...SETTLED, ...form.settled].includes(`${key}=${word}`)
 }
 
-function decode (form: Form, raw: string): string {
-  try {
-    return decodeURIComponent(raw)
-  } catch {
-    throw wrong(form, 'has an address that is not percent-encoded right', 'write % as %25')
-  }
+/** What is no percent-encoding stands for itself. */
+function decode (raw: string): string {
+  return raw.replace(/(?:%[0-9a-f]{2})+/gi, (encoded) => {
+    try {
+      return decodeURIComponent(encoded)
+    } catch {
+      return encoded
+    }
+  })
 }

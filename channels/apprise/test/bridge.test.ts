@@ -148,9 +148,9 @@ t.test('a bridge that is down fails the delivery for now, one that is not set up
 
 t.test('URLs of its services are read with it', async (t) => {
   const ctx = createPluginContext(channel, { t, config, responses: [details] })
-  t.same(await definition.parse?.(URL_TEXT, ctx), settings)
+  t.same(await definition.parse?.(URL_TEXT, ctx), { ...settings, warnings: [] })
   t.same(await definition.parse?.('mqtt://mq.example/a?to=b&+X-A=1', ctx),
-    { service: 'mqtt', fields: { schema: 'mqtt', host: 'mq.example', topic: 'b', headers: ['X-A=1'] } })
+    { service: 'mqtt', fields: { schema: 'mqtt', host: 'mq.example', topic: 'b', headers: ['X-A=1'] }, warnings: [] })
   t.equal(await definition.parse?.('syslog://localhost', ctx), null)
   await t.rejects(async () => definition.parse?.('mqtt://mq.example/a?keyfile=/etc/passwd', ctx), { message: /local file/ })
   t.equal(definition.parse?.(URL_TEXT), null)

@@ -228,16 +228,68 @@ export const CASES: Record<string, RequestCase> = {
           roomId: 'ROOM1',
           text: `Scan failed\n\nDisk 1/2 is *full* & <\u200bread-only>; tell @\u200beveryone\n\n${LINK}`
         }
+      },
+      {
+        method: 'POST',
+        url: 'https://chat.example/api/v1/logout',
+        headers: { 'x-user-id': 'u1', 'x-auth-token': 't1' },
+        body: ''
+      }
+    ]
+  },
+  'Slack by bot, to a person': {
+    address: 'slack://bot@xoxb-1234-abcd/ada@mail.example',
+    answers: [{ method: 'GET', url: '*/users.lookupByEmail*', json: { ok: true, user: { id: 'U1' } } }, json({ ok: true })],
+    requests: [
+      {
+        method: 'GET',
+        url: 'https://slack.com/api/users.lookupByEmail?email=ada%40mail.example',
+        headers: { authorization: 'Bearer xoxb-1234-abcd' },
+        body: ''
+      },
+      {
+        method: 'POST',
+        url: 'https://slack.com/api/chat.postMessage',
+        headers: { authorization: 'Bearer xoxb-1234-abcd' },
+        body: {
+          channel: 'U1',
+          username: 'bot',
+          attachments: [{
+            fallback: 'Scan failed',
+            color: '#e74c3c',
+            title: 'Scan failed',
+            title_link: LINK,
+            text: 'Disk 1/2 is *full* &amp; &lt;read-only&gt;; tell @\u200beveryone',
+            ts: TIME,
+            mrkdwn_in: []
+          }]
+        }
       }
     ]
   },
   'Matrix by token': {
     address: 'matrixs://syt_token@matrix.example/!room:example/#games?msgtype=notice',
-    answers: [{ url: '*/join/*', json: { room_id: '!found:example' } }, json({ event_id: '$1' })],
+    answers: [
+      { url: '*/account/whoami', json: { user_id: '@ada:account.example' } },
+      { url: '*/join/!*', json: { room_id: '!room:example' } }, { url: '*/join/*', json: { room_id: '!found:example' } },
+      json({ event_id: '$1' })
+    ],
     requests: [
       {
         method: 'POST',
-        url: 'https://matrix.example/_matrix/client/v3/join/%23games%3Amatrix.example',
+        url: 'https://matrix.example/_matrix/client/v3/join/!room%3Aexample',
+        headers: { authorization: 'Bearer syt_token' },
+        body: {}
+      },
+      {
+        method: 'GET',
+        url: 'https://matrix.example/_matrix/client/v3/account/whoami',
+        headers: { authorization: 'Bearer syt_token' },
+        body: ''
+      },
+      {
+        method: 'POST',
+        url: 'https://matrix.example/_matrix/client/v3/join/%23games%3Aaccount.example',
         headers: { authorization: 'Bearer syt_token' },
         body: {}
       },
@@ -251,7 +303,10 @@ export const CASES: Record<string, RequestCase> = {
   },
   'Matrix by password': {
     address: 'matrix://ada:secret@matrix.example:8008/!room:example',
-    answers: [{ url: '*/login', json: { access_token: 'fresh' } }, json({ event_id: '$1' })],
+    answers: [
+      { url: '*/login', json: { access_token: 'fresh', user_id: '@ada:account.example' } },
+      { url: '*/join/*', json: { room_id: '!room:example' } }, json({ event_id: '$1' })
+    ],
     requests: [
       {
         method: 'POST',
@@ -265,8 +320,58 @@ export const CASES: Record<string, RequestCase> = {
         }
       },
       {
+        method: 'POST',
+        url: 'http://matrix.example:8008/_matrix/client/v3/join/!room%3Aexample',
+        headers: { authorization: 'Bearer fresh' },
+        body: {}
+      },
+      {
         method: 'PUT',
         url: `http://matrix.example:8008/_matrix/client/v3/rooms/!room%3Aexample/send/m.room.message/${ID}`,
+        headers: { authorization: 'Bearer fresh' },
+        body: { msgtype: 'm.text', body: `${DEFUSED}\n\n${LINK}`, 'm.mentions': {} }
+      }
+    ]
+  },
+  'Matrix by webhook': {
+    address: 'matrixs://ho0k@bridge.example?mode=matrix',
+    answers: [json({ success: true })],
+    requests: [{
+      method: 'POST',
+      url: 'https://bridge.example/api/v1/matrix/hook/ho0k',
+      headers: {},
+      body: { displayName: 'Svc', format: 'plain', text: `${DEFUSED}\n\n${LINK}` }
+    }]
+  },
+  'Matrix found by its host': {
+    address: 'matrixs://ada:secret@example.org/#room',
+    answers: [
+      { url: '*/.well-known/*', json: { 'm.homeserver': { base_url: 'https://home.example.net/' } } },
+      { url: '*/login', json: { access_token: 'fresh', user_id: '@ada:example.org' } },
+      { url: '*/join/*', json: { room_id: '!room:example.org' } }, json({ event_id: '$1' })
+    ],
+    requests: [
+      { method: 'GET', url: 'https://example.org/.well-known/matrix/client', headers: { accept: 'application/json' }, body: '' },
+      {
+        method: 'POST',
+        url: 'https://home.example.net/_matrix/client/v3/login',
+        body: {
+          type: 'm.login.password',
+          identifier: { type: 'm.id.user', user: 'ada' },
+          password: 'secret',
+          device_id: 'SVCNOTIFY',
+          initial_device_display_name: 'Svc'
+        }
+      },
+      {
+        method: 'POST',
+        url: 'https://home.example.net/_matrix/client/v3/join/%23room%3Aexample.org',
+        headers: { authorization: 'Bearer fresh' },
+        body: {}
+      },
+      {
+        method: 'PUT',
+        url: `https://home.example.net/_matrix/client/v3/rooms/!room%3Aexample.org/send/m.room.message/${ID}`,
         headers: { authorization: 'Bearer fresh' },
         body: { msgtype: 'm.text', body: `${DEFUSED}\n\n${LINK}`, 'm.mentions': {} }
       }
@@ -299,14 +404,14 @@ export const CASES: Record<string, RequestCase> = {
     }))
   },
   'Signal API': {
-    address: 'signal://ada:secret@signal.example:8080/+15551234/+15555678/@aGroup==',
+    address: 'signal://ada:secret@signal.example:8080/+15551234/+15555678/@aGroup==/+15559999/@bGroup==',
     answers: [json({ timestamp: '1' }, 201)],
-    requests: [{
+    requests: [['+15555678', '+15559999'], ['group.aGroup=='], ['group.bGroup==']].map((recipients) => ({
       method: 'POST',
       url: 'http://signal.example:8080/v2/send',
       headers: basic('ada:secret'),
-      body: { message: `${TEXT}\n\n${LINK}`, number: '+15551234', recipients: ['+15555678', 'group.aGroup=='] }
-    }]
+      body: { message: `${TEXT}\n\n${LINK}`, number: '+15551234', recipients }
+    }))
   },
   Nextcloud: {
     address: 'nclouds://admin:app-pass@cloud.example/ada/#players?url_prefix=/nextcloud&+X-Key=v',
@@ -420,10 +525,10 @@ export const CASES: Record<string, RequestCase> = {
     <Notification>
       <Version>1.1</Version>
       <Subject>Scan failed</Subject>
+      <MessageType>failure</MessageType>
       <Message>Disk 1/2 is *full* &amp; &lt;read-only&gt;; tell @everyone
 
 ${LINK}</Message>
-      <MessageType>failure</MessageType>
     </Notification>
   </soapenv:Body>
 </soapenv:Envelope>

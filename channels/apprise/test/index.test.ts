@@ -83,6 +83,29 @@ t.test('targets that were reached are not told twice', async (t) => {
   t.equal(ctx.requests.length, 7)
 })
 
+t.test('a session is ended also when the message was refused', async (t) => {
+  const responses = [
+    { url: '*/api/v1/login', json: { data: { userId: 'u1', authToken: 't1' } } }, { url: '*/api/v1/logout', status: 503 },
+    { url: '*', status: 400 }
+  ]
+  const ctx = createPluginContext(channel, { t, responses })
+  await t.rejects(definition.deliver(createNotification(), parse('rocket://ada:secret@chat.example/#games'), ctx), { name: 'HttpStatusError' })
+  t.match(ctx.requests.at(-1)?.url, '/api/v1/logout')
+  t.match(ctx.logs, [{ level: 'warn', message: 'a session could not be ended' }])
+})
+
+t.test('a host that says nothing of its Matrix server is the server', async (t) => {
+  for (const answer of [{ status: 404 }, { text: '<html>' }, { json: { 'm.homeserver': { base_url: 'http://10.0.0.1/' } } }]) {
+    const responses = [
+      { url: '*/.well-known/*', ...answer }, { url: '*/join/*', json: { room_id: '!a:m.example' } },
+      { url: '*', json: { access_token: 'fresh', user_id: '@ada:m.example', event_id: '$1' } }
+    ]
+    const ctx = createPluginContext(channel, { t, responses })
+    await definition.deliver(createNotification(), parse('matrixs://ada:secret@m.example/#a'), ctx)
+    t.ok(ctx.requests.every(({ url }) => url.startsWith('https://m.example/')))
+  }
+})
+
 t.test('of several failures the one that asks for a pause is told', async (t) => {
   const settings = parse('ntfy://ntfy.example/gone/busy')
   const responses = [{ url: '*', body: '"gone"', status: 404 }, { url: '*', status: 429 }]
@@ -190,7 +213,10 @@ t.test('settings are checked before they are kept', async (t) => {
     ['slack', { token_a: 'A', token_b: 'B' }, /cannot be addressed by token_a, token_b alone/],
     ['ntfy', { host: 'a.example', targets: ['a/b'] }, /'targets'/],
     ['json', { host: 'a.example', headers: ['Host=b.example'] }, /'headers'/],
-    ['xml', { host: 'a.example', payload: ['<a>=b'] }, /'payload'|payload asks/]
+    ['xml', { host: 'a.example', payload: ['<a>=b'] }, /'payload'|payload asks/],
+    ['matrix', { host: 'a.example', token: 'abc' }, /needs a room/],
+    ['matrix', { host: 'a.example', token: 'abc', mode: 'slack', targets: ['#a'] }, /one room of its webhook/],
+    ['slack', { token_a: 'A', token_b: 'B', token_c: 'C', targets: ['ada@mail.example'] }, /only with an access token/]
   ]
   for (const [service, fields, message] of problems) await t.rejects(check(service, fields), { message })
   await t.rejects(check('slack', { token_a: 'A' }), InvalidSettingsError)

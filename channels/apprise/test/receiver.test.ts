@@ -51,7 +51,7 @@ const RUNS: [string, string, string][] = [
   ['ntfy of one\'s own, with two topics and a token', 'ntfy.example:8080', '{"id":"x"}'],
   ['Gotify', 'gotify.example', '{"id":1}'],
   ['Rocket.Chat by webhook', 'chat.example', '{"success":true}'],
-  ['Matrix by password', 'matrix.example:8008', '{"access_token":"fresh","event_id":"$1"}'],
+  ['Matrix by password', 'matrix.example:8008', '{"access_token":"fresh","room_id":"!room:example","event_id":"$1"}'],
   ['Signal API', 'signal.example:8080', '{}'],
   ['XML', 'hook.example', ''],
   ['Form', 'hook.example:81', '']

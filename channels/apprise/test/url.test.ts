@@ -6,7 +6,7 @@ import { expandTemplate, type Field, type FieldValue, type Form, fieldsOf, isTok
 import channel from '../src/index.ts'
 import { SERVICES } from '../src/services/index.ts'
 import { readUrl, splitUrl, writeUrl } from '../src/url.ts'
-import { parse } from './support.ts'
+import { parse, read } from './support.ts'
 
 const { definition } = channel
 
@@ -15,10 +15,10 @@ const READ: [string, string, Record<string, unknown>][] = [
   ['ntfy://topic', 'ntfy', { schema: 'ntfy', topic: 'topic' }],
   ['ntfys://ntfy.example:8080/a/b/?to=c,d', 'ntfy', { schema: 'ntfys', host: 'ntfy.example', port: 8080, targets: ['a', 'b', 'c', 'd'] }],
   ['NTFYS://ada:p%40ss%2F@ntfy.example/a?priority=4', 'ntfy', { schema: 'ntfys', host: 'ntfy.example', user: 'ada', password: 'p@ss/', targets: ['a'], priority: 'high' }],
-  ['ntfys://tk_abc@ntfy.example/a?auth=token&mode=private&image=yes', 'ntfy', { schema: 'ntfys', host: 'ntfy.example', token: 'tk_abc', targets: ['a'] }],
+  ['ntfys://tk_abc@ntfy.example/a?auth=token&mode=private&image=no', 'ntfy', { schema: 'ntfys', host: 'ntfy.example', token: 'tk_abc', targets: ['a'] }],
   ['https://ntfy.sh/my_topic', 'ntfy', { schema: 'ntfys', topic: 'my_topic' }],
   ['http://ntfy.home.example:81/my_topic', 'ntfy', { schema: 'ntfy', host: 'ntfy.home.example', port: 81, targets: ['my_topic'] }],
-  ['gotify://[::1]:8080/tok?priority=8', 'gotify', { schema: 'gotify', host: '[::1]', port: 8080, token: 'tok', priority: 'high' }],
+  ['gotify://[::1]:8080/tok?priority=8', 'gotify', { schema: 'gotify', host: '[::1]', port: 8080, token: 'tok', priority: '8' }],
   ['https://gotify.example/message?token=tok', 'gotify', { schema: 'gotifys', host: 'gotify.example', token: 'tok' }],
   ['discord://1234/tok-en?avatar=no&footer=yes&url=https%3A%2F%2Fa.example', 'discord', { webhook_id: '1234', webhook_token: 'tok-en', href: 'https://a.example' }],
   ['https://discord.com/api/webhooks/1234/tok-en', 'discord', { webhook_id: '1234', webhook_token: 'tok-en' }],
@@ -36,7 +36,8 @@ const READ: [string, string, Record<string, unknown>][] = [
   ['rockets://ab/cd@chat.example:3000/#general', 'rocket', { schema: 'rockets', webhook: 'ab/cd', host: 'chat.example', port: 3000, targets: ['#general'] }],
   [`rocket://ada:${'t'.repeat(43)}@chat.example/ROOM`, 'rocket', { schema: 'rocket', user: 'ada', token: 't'.repeat(43), host: 'chat.example', targets: ['ROOM'] }],
   ['https://chat.example/hooks/ab12/cd34', 'rocket', { schema: 'rockets', webhook: 'ab12/cd34', host: 'chat.example' }],
-  ['matrix://ada:pw@m.example/#room:other.example?mode=off', 'matrix', { schema: 'matrix', user: 'ada', password: 'pw', host: 'm.example', targets: ['#room:other.example'] }],
+  ['matrix://ada:pw@m.example/#room:other.example?mode=off', 'matrix', { schema: 'matrix', user: 'ada', password: 'pw', host: 'm.example', targets: ['#room:other.example'], mode: 'off' }],
+  ['https://webhooks.t2bot.io/api/v1/matrix/hook/abc1', 'matrix', { schema: 'matrixs', host: 'webhooks.t2bot.io', token: 'abc1', mode: 'matrix' }],
   ['hassios://ha.example/tok/notify.phone?token=tok2', 'hassio', { schema: 'hassios', host: 'ha.example', accesstoken: 'tok2', targets: ['notify.phone'] }],
   ['signal://s.example:8080/+1555/+1556', 'signal', { schema: 'signal', host: 's.example', port: 8080, from_phone: '+1555', targets: ['+1556'] }],
   ['nclouds://a:b@cloud.example/ada?version=20&+X-A=1&+X-B=2', 'ncloud', { schema: 'nclouds', user: 'a', password: 'b', host: 'cloud.example', targets: ['ada'], version: 20, headers: ['X-A=1', 'X-B=2'] }],
@@ -75,14 +76,13 @@ t.test('what is wrong with a URL is said without its secrets', async (t) => {
     ['slack://T1/B1', /Slack does not take this 'access_token'/],
     ['slack://secret1!/B1/x1', /Slack does not take this 'token_a'/],
     ['discord://1234/secret1?template=/etc/passwd', /local file for 'template'/],
-    ['discord://1234/secret1?unheard=of', /no option 'unheard'/],
-    ['json://hook.example?verify=no', /certificate/],
-    ['json://hook.example/%zz', /percent-encoded/],
-    ['json://hook.example?method=TRACE', /one of POST, PUT, PATCH/],
+    ['jsons://hook.example?verify=no', /certificate/],
+    ['ntfys://ntfy.example/a?attach=/etc/passwd', /'attach'/],
+    ['json://hook.example?method=TRACE', /one of POST, PUT, PATCH, GET, DELETE, HEAD/],
     ['json://hook.example/a%0d%0ab', /'fullpath'/],
     ['json://hook.example/a/%2E%2E/b', /'fullpath'/],
     ['json://hook.example:0/', /'port'/],
-    ['matrix://secret1@m.example/!r?mode=slack', /no option 'mode'/]
+    ['matrix://secret1@m.example/!r?mode=other', /'mode'/]
   ]
   for (const [url, message] of problems) {
     t.throws(() => definition.parse?.(url), { message }, url)
@@ -100,9 +100,48 @@ t.test('what no service is addressed by is not understood', async (t) => {
     'https://discord.com/channels/1', 'javascript:alert(1)', 'discord:', '//host/path']) t.equal(definition.parse?.(url), null, url)
 })
 
-t.test('options that are the server\'s are read over', async (t) => {
-  const options = 'verify=yes&rto=4&cto=4&redirect=yes&retry=3&wait=1&overflow=split&format=markdown&emojis=no&store=no&tz=UTC'
-  t.same(parse(`json://hook.example?${options}`), { service: 'json', fields: { schema: 'json', host: 'hook.example' } })
+t.test('no option is left out without a word', async (t) => {
+  const options = 'rto=4&cto=4&redirect=yes&retry=3&wait=1&overflow=split&format=markdown&emojis=yes&store=no&tz=UTC&unheard=of'
+  const { fields, warnings } = read(`json://hook.example?${options}`)
+  t.same(fields, { schema: 'json', host: 'hook.example' })
+  t.equal(warnings.length, 11)
+  t.match(warnings[5], /^JSON has no option 'overflow' here; it was left out$/)
+  t.match(read('https://ntfy.sh/topic?actions=a&priority=high').warnings, [/'actions'/])
+  t.match(read('discord://1/a?attach=https%3A%2F%2Fa.example%2Fb.png').warnings, [/'attach'/])
+})
+
+t.test('an option that asks for what is done anyway is none to speak of', async (t) => {
+  for (const url of [
+    'json://hook.example?verify=no', 'jsons://hook.example?verify=yes&redirect=no&format=text&overflow=truncate',
+    'discord://1/a?footer=no&image=N&avatar=disabled', 'signal://s.example/+1555?batch=yes', 'ntfy://ntfy.example/a?mode=private&auth=basic'
+  ]) t.same(read(url).warnings, [], url)
+})
+
+t.test('each way to write an address leads to the same fields', async (t) => {
+  const same: string[][] = [
+    ['ntfy://topic', ' ntfy://topic\n'],
+    ['ntfys://ntfy.sh/one/two', 'ntfy://one/two?mode=cloud', 'https://ntfy.sh/one/two'],
+    ['ntfy://a.example/b?token=abc', 'ntfy://abc@a.example/b?auth=token'],
+    ['ntfy://a.example/b?token=tk_abc', 'ntfy://tk_abc@a.example/b'],
+    ['ntfy://t?tags=a,b', 'ntfy://t?xtags=a,b', 'ntfy://t?xtags=a&tags=b'],
+    ['json://ada:pw@a.example', 'json://a.example?user=ada&pass=pw', 'json://ada@a.example?password=pw'],
+    ['slack://A/B/C/#games', 'slack://?token=A/B/C&to=#games', 'https://hooks.slack.com/services/A/B/C?to=%23games'],
+    ['slack://bot@xoxb-1-2/#games', 'slack://bot@?token=xoxb-1-2&to=games'.replace('games', '%23games')],
+    ['gchat://AA/k/t', 'gchat://?workspace=AA&key=k&token=t'],
+    ['discord://1/a?tts=yes&thread=9', 'https://discord.com/api/webhooks/1/a?tts=y&thread=9', 'discord://1/a?tts=enabled&thread=9'],
+    [`matrixs://${'7'.repeat(64)}@webhooks.t2bot.io?mode=matrix`, `matrixs://${'7'.repeat(64)}`, `matrix://${'7'.repeat(64)}?mode=t2bot`,
+      `https://webhooks.t2bot.io/api/v1/matrix/hook/${'7'.repeat(64)}`],
+    ['matrix://syt@m.example/#room', 'matrix://m.example/#room?token=syt'],
+    ['pbul://tok/dev1/dev2', 'pbul://tok/dev1,dev2', 'pbul://tok?to=dev1,dev2'],
+    ['gotify://a.example/t?priority=high', 'gotify://a.example/t?priority=h']
+  ]
+  for (const [first = '', ...others] of same) for (const other of others) t.same(parse(other), parse(first), other)
+})
+
+t.test('a slash at the end of a path stays, and what is no percent-encoding stands for itself', async (t) => {
+  t.equal(parse('json://hook.example/a/b/').fields.fullpath, 'a/b/')
+  t.equal(parse('json://hook.example/100%/a%2').fields.fullpath, '100%/a%2')
+  t.equal(parse('json://hook.example/').fields.fullpath, undefined)
 })
 
 t.test('brackets in a template stand for what may be missing', async (t) => {
@@ -157,7 +196,8 @@ for (const service of SERVICES) {
       const raw = splitUrl(url)
       if (raw === null) throw new Error(`${url} cannot be split`)
       const kept = Object.entries(fields).filter(([key, value]) => key === 'schema' || value !== service.fields[key]?.default)
-      const read = readUrl(service, raw)
+      const { fields: read, warnings } = readUrl(service, raw)
+      if (warnings.length > 0) throw new Error(`${url}: ${warnings.join()}`)
       if (JSON.stringify(sorted(read)) !== JSON.stringify(sorted(Object.fromEntries(kept)))) {
         throw new Error(`${url}: ${JSON.stringify(read)} instead of ${JSON.stringify(Object.fromEntries(kept))}`)
       }

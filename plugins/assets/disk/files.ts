@@ -11,7 +11,8 @@ import { writeUpload } from '../../../core/files/write-upload.ts'
 import { hashContent } from './content-hash.ts'
 import { diskName } from './names.ts'
 
-const HEAD_BYTES = 64
+/** As much as tells what kind of file it is. */
+export const HEAD_BYTES = 64
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0)
 
 /** Where files lie before it is known what they are. */

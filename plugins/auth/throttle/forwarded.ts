@@ -1,4 +1,7 @@
+import { isIP } from 'node:net'
+import proxyAddr from '@fastify/proxy-addr'
 import type { FastifyInstance } from 'fastify'
+import type { Config } from '../../../core/config/config.ts'
 
 /**
  * Warns once when a proxy that is not trusted names its visitors. They all share the proxy's address, and so all wait
@@ -12,5 +15,24 @@ export function warnOfUntrustedProxies (app: FastifyInstance): void {
     isTold = true
     app.log.warn({ address: ip }, 'a proxy at this address sends X-Forwarded-For but is not trusted, so that all its visitors ' +
       'count as one: if the proxy is yours, name it in SVC_TRUSTED_PROXIES')
+  })
+}
+
+const isOneAddress = (entry: string) => isIP(entry.replace(/\/(?:32|128)$/, '')) !== 0
+
+/**
+ * Warns once of each visitor whose address lies in a network of trusted proxies: nothing tells it from a proxy then,
+ * and the address that it makes up for itself counts.
+ */
+export function warnOfTrustedVisitors (app: FastifyInstance, { server: { trusted_proxies: trusted } }: Config): void {
+  if (trusted.every(isOneAddress)) return
+  const isTrusted = proxyAddr.compile([...trusted])
+  const isNamed = proxyAddr.compile(trusted.filter(isOneAddress))
+  app.addHook('onRequest', async ({ ips = [] }) => {
+    const [, ...behind] = ips
+    const visitor = behind.find((address, hop) => isTrusted(address, hop) && !isNamed(address, hop))
+    if (visitor === undefined || !app.signs.note('clients_trusted', visitor)) return
+    app.log.warn({ address: visitor, trusted_proxies: trusted }, 'a visitor at this address lies in a network of SVC_TRUSTED_PROXIES ' +
+      'and may pass for any other: name the address of each proxy there in place of a network')
   })
 }

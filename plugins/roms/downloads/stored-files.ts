@@ -1,9 +1,11 @@
 import type { FileHandle } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { ApiError, notFound } from '../../../core/errors.ts'
+import {
+  PathRefusedError, isNothingThere, openInside, resolveInside, safeRelativePath
+} from '../../../core/files/safe-path.ts'
 import { findRootProblem } from '../../library/root-problem.ts'
-import { PathRefusedError, isNothingThere, openInside, safeRelativePath } from '../../../core/files/safe-path.ts'
 
 /** A file of the library as the database knows it. */
 export interface StoredFile {
@@ -24,15 +26,30 @@ function isPlatformFolder (path: string, fsSlug: string): boolean {
 }
 
 /** A link leads where it may when that is in the library, or in what the platform's folder itself is a link to. */
-async function openLinked (libraryDir: string, file: StoredFile, path: string): Promise<FileHandle> {
+async function withinLibrary<T> (
+  libraryDir: string, file: Pick<StoredFile, 'fs_path' | 'platform_fs_slug'>, path: string,
+  work: (base: string, path: string) => Promise<T>
+): Promise<T> {
   try {
-    return await openInside(libraryDir, path)
+    return await work(libraryDir, path)
   } catch (err) {
     const folder = safeRelativePath(file.fs_path)
-    const isBelow = isPlatformFolder(folder, file.platform_fs_slug) && path.startsWith(`${folder}/`)
+    const isBelow = isPlatformFolder(folder, file.platform_fs_slug) && `${path}/`.startsWith(`${folder}/`)
     if (!(err instanceof PathRefusedError) || !isBelow) throw err
-    return await openInside(join(libraryDir, folder), path.slice(folder.length + 1))
+    return await work(join(libraryDir, folder), path.slice(folder.length + 1))
   }
+}
+
+/**
+ * Where a file or folder itself lies, without symbolic links on the way to it; it may be one.
+ *
+ * @throws PathRefusedError when that is neither in the library nor in its platform's folder
+ */
+export async function resolveStoredFile (
+  libraryDir: string, file: StoredFile
+): Promise<{ folder: string, name: string }> {
+  const path = safeRelativePath(`${file.file_path}/${file.file_name}`)
+  return { folder: await withinLibrary(libraryDir, file, dirname(path), resolveInside), name: basename(path) }
 }
 
 /**
@@ -44,7 +61,7 @@ async function openLinked (libraryDir: string, file: StoredFile, path: string): 
 export async function openStoredFile (library: Pick<FastifyInstance['library'], 'get'>, file: StoredFile): Promise<FileHandle> {
   const root = await library.get(file.library_id)
   try {
-    return await openLinked(root.dir, file, safeRelativePath(`${file.file_path}/${file.file_name}`))
+    return await withinLibrary(root.dir, file, safeRelativePath(`${file.file_path}/${file.file_name}`), openInside)
   } catch (err) {
     if (!isNothingThere(err)) throw err
     if (await findRootProblem(root.dir) === null) {

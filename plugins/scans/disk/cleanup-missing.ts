@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { type Static, Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../../core/config/config.ts'
-import { LibraryUnreadableError, readLibraryDirectory } from '../../library/directory.ts'
 import { errorCode } from '../../../core/files/fs-error.ts'
+import { findReadable } from '../../library/readable.ts'
 import { Rom } from '../../roms/entities.ts'
 import type { TaskDefinition, TaskRun } from '../../tasks/definitions.ts'
 import { createArtworkFolders } from '../artwork/folders.ts'
@@ -24,27 +24,6 @@ async function isGone (libraryDir: string, rom: MissingRom): Promise<boolean> {
   }
 }
 
-/**
- * The folders of libraries that can be read; in others everything would look gone.
- *
- * @throws LibraryUnreadableError when none can
- */
-async function findReadable (app: FastifyInstance): Promise<Map<number, string>> {
-  const dirs = new Map<number, string>()
-  const problems: LibraryUnreadableError[] = []
-  for (const { id, dir } of await app.library.list()) {
-    try {
-      await readLibraryDirectory(dir)
-      dirs.set(id, dir)
-    } catch (err) {
-      if (!(err instanceof LibraryUnreadableError)) throw err
-      problems.push(err)
-    }
-  }
-  if (dirs.size === 0 && problems[0] !== undefined) throw problems[0]
-  return dirs
-}
-
 /** Deletes the rows of ROMs that scans found missing, and their artwork. What users added waits for the files. */
 export function defineCleanupMissing (app: FastifyInstance, config: Config): TaskDefinition {
   const folders = createArtworkFolders(config.data_dir)
@@ -56,7 +35,7 @@ export function defineCleanupMissing (app: FastifyInstance, config: Config): Tas
 
   async function run ({ payload, signal, report }: TaskRun): Promise<void> {
     const { platform_id: platformId = null } = payload as Static<typeof ArgumentsSchema>
-    const dirs = await findReadable(app)
+    const dirs = await findReadable(app.library)
     const roms = await selectMissing(app.pg, platformId)
     const stats = { platform_id: platformId, roms_found: roms.length, roms_deleted: 0, errors: 0 }
     await report({ cleanup_stats: stats })

@@ -6,7 +6,7 @@ import { addRaHash, consoleBeside } from './ra-hash.ts'
 import { consoleOf } from './retroachievements/platforms.ts'
 
 /** Platforms without a hash database: hashing terabytes of them would find nothing. */
-const UNHASHED_PLATFORMS = new Set(['amazon-alexa', 'amazon-fire-tv', 'android', 'gear-vr', 'ios', 'ipad', 'linux', 'mac',
+export const UNHASHED_PLATFORMS: ReadonlySet<string> = new Set(['amazon-alexa', 'amazon-fire-tv', 'android', 'gear-vr', 'ios', 'ipad', 'linux', 'mac',
   'meta-quest-2', 'meta-quest-3', 'oculus-go', 'oculus-quest', 'oculus-rift', 'ps3', 'ps4', 'ps5', 'psvr', 'psvr2',
   'series-x-s', 'switch', 'switch-2', 'wiiu', 'win', 'xbox360', 'xboxone'])
 

@@ -61,7 +61,9 @@ interface Reading {
   platform: ScannedPlatform
   folder: FolderLook
   known: ReadonlyMap<string, KnownRom>
-  /** A person named the ROMs, and no others are read. */
+  /** The names of the only entries that are read; without it all. */
+  names?: Pick<ReadonlySet<string>, 'has'>
+  /** A person named the ROMs. */
   isAsked: boolean
 }
 
@@ -99,12 +101,12 @@ export function createPlatformScan (services: PlatformScanServices) {
    * @param gone known ROMs whose file is not there under their name
    * @returns the names that were there, and which of the others nothing turned out to be
    */
-  async function scanEntries (reading: Reading, gone: readonly KnownRom[]) {
-    const { platform, folder, known, isAsked } = reading
+  async function readEntries (reading: Reading, gone: readonly KnownRom[]) {
+    const { platform, folder, names } = reading
     const ofFailed = await unfinished.listRoms(platform.id)
     const missing = createMissing(gone, store)
     const seen = new Set<string>()
-    const listing = folders.list(platform, folder, signal, isAsked ? known : undefined)
+    const listing = folders.list(platform, folder, signal, names)
     const storing: Promise<void>[] = []
     try {
       for await (const batch of readAhead(inBatches(listing.entries))) {
@@ -134,7 +136,7 @@ export function createPlatformScan (services: PlatformScanServices) {
       const roms = await store.listKnown(platform, unfinished.begunAt)
       const folder = await folders.open(platform, countPresent(roms))
       const reading = { platform, folder, known: byName(roms), isAsked: false }
-      const { seen, absent } = await scanEntries(reading, roms.filter((rom) => !folder.names.has(rom.fs_name)))
+      const { seen, absent } = await readEntries(reading, roms.filter((rom) => !folder.names.has(rom.fs_name)))
       const after = await folders.check(platform, folder)
       // A name that is on disk but no ROM any more, such as an excluded one, is gone as well; an unreadable one is not.
       const gone = roms.filter(({ id, fs_name: name }) =>
@@ -148,11 +150,22 @@ export function createPlatformScan (services: PlatformScanServices) {
       const all = await store.listKnown(platform, unfinished.begunAt)
       const roms = all.filter((rom) => ids.has(rom.id))
       const folder = await folders.open(platform, countPresent(all))
-      const { seen } = await scanEntries({ platform, folder, known: byName(roms), isAsked: true }, [])
+      const known = byName(roms)
+      const { seen } = await readEntries({ platform, folder, known, names: known, isAsked: true }, [])
       const after = await folders.check(platform, folder)
       const gone = roms.filter(({ fs_name: name }) => !seen.has(name) && !after.names.has(name))
       await store.markMissing(gone.map((rom) => rom.id), true)
       progress.add({ scanned_roms: gone.length })
+    },
+
+    /** Scans just some entries, also those that are no ROM yet; one may be a missing ROM that is back. */
+    async scanEntries (platform: ScannedPlatform, names: ReadonlySet<string>): Promise<void> {
+      const all = await store.listKnown(platform, unfinished.begunAt)
+      const folder = await folders.open(platform, countPresent(all))
+      const known = byName(all.filter((rom) => names.has(rom.fs_name)))
+      const gone = all.filter((rom) => !folder.names.has(rom.fs_name))
+      await readEntries({ platform, folder, known, names, isAsked: false }, gone)
+      await folders.remember(platform, await folders.check(platform, folder))
     }
   }
 }

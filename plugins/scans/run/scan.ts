@@ -6,6 +6,7 @@ import type { TaskRun } from '../../tasks/definitions.ts'
 import type { ScanHasher } from '../hashing/scan-hasher.ts'
 import type { ScanPayload, ScanProblem } from '../schemas.ts'
 import { explainDatabaseError } from '../store/database-errors.ts'
+import { scanEntries } from './entries-scan.ts'
 import { createLibraryScan } from './library-scan.ts'
 import { createDiskScan, createScanArtwork, createScanIdentification } from './parts.ts'
 import { scanRoms } from './roms-scan.ts'
@@ -14,6 +15,11 @@ import { readUnfinished } from './unfinished-rows.ts'
 
 /** What is done with the scanned platforms at the end, such as exports, and what went wrong with it. */
 export type AfterScan = (platformIds: readonly number[], signal: AbortSignal) => Promise<readonly ScanProblem[]>
+
+/** What is done before the library is read. */
+export type BeforeScan = () => Promise<void>
+
+interface Steps { before: readonly BeforeScan[], after: readonly AfterScan[] }
 
 /** The settings of one scan: what is changed meanwhile is for the next one. */
 function takeSettings (app: FastifyInstance, live: Config): Config {
@@ -34,17 +40,22 @@ async function openScan (app: FastifyInstance, config: Config, hashers: ScanHash
 type Scan = Awaited<ReturnType<typeof openScan>>
 
 /** Ends what others left half-done. */
-async function cleanUp ({ app, artwork, log }: Scan): Promise<void> {
+async function cleanUp ({ app, artwork, log }: Scan, before: readonly BeforeScan[]): Promise<void> {
   await artwork.clear().catch((err: unknown) => { log.warn({ err }, 'half-written artwork could not be deleted') })
   await recoverRenames({ pool: app.pg, library: app.library })
+  for (const step of before) await step()
 }
 
 /** @returns the ids of the platforms that were scanned */
 async function scanDisk (scan: Scan): Promise<number[]> {
   const { app, config, payload, libraries, progress, signal, disk: { platformScan, store } } = scan
   await libraries.read()
-  if (payload.roms_ids.length === 0) return await scanLibraries(scan)
-  return await scanRoms(app, config, payload.roms_ids, { platformScan, store, progress, signal }, libraries.list())
+  if (payload.roms_ids.length > 0) {
+    return await scanRoms(app, config, payload.roms_ids, { platformScan, store, progress, signal }, libraries.list())
+  }
+  if (payload.fs_names === undefined) return await scanLibraries(scan)
+  const services = { platformScan, progress, signal }
+  return await scanEntries(app, config, payload, payload.fs_names, services, libraries.listChosen())
 }
 
 async function scanLibraries ({ app, config, payload, libraries, disk, ...services }: Scan): Promise<number[]> {
@@ -80,12 +91,12 @@ async function close ({ listeners, progress, artwork, disk, log }: Scan): Promis
 
 /** Runs one scan from its payload to its last total. What is done when it throws stays done. */
 export async function runScan (
-  app: FastifyInstance, startConfig: Config, hashers: ScanHasher, run: TaskRun<ScanPayload>, after: readonly AfterScan[]
+  app: FastifyInstance, startConfig: Config, hashers: ScanHasher, run: TaskRun<ScanPayload>, { before, after }: Steps
 ): Promise<void> {
   const scan = await openScan(app, takeSettings(app, startConfig), hashers, run)
   const { identification, signal, progress } = scan
   try {
-    await cleanUp(scan)
+    await cleanUp(scan, before)
     const platformIds = await scanDisk(scan)
     await identification.finish()
     signal.throwIfAborted()

@@ -18,7 +18,9 @@ export type DeviceAuthInit = Static<typeof DeviceAuthInitSchema>
 export const DeviceAuthInitResponse = Type.Object({
   device_code: Type.String({ description: 'A secret of the device' }),
   user_code: Type.String({ description: 'What the user types, or a QR code carries' }),
-  verification_path: Type.String(),
+  verification_uri: Type.String({ description: 'Where the user types the code, as in RFC 8628: absolute' }),
+  verification_uri_complete: Type.String({ description: 'The same with the code in it, for a QR code' }),
+  verification_path: Type.String({ description: 'The same below the address of the server, which the caller knows' }),
   verification_path_complete: Type.String(),
   expires_in: Type.Integer({ description: 'Seconds' }),
   interval: Type.Integer({ description: 'Seconds between two polls' })

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { callerOf } from '../../../core/access/auth.ts'
+import { type Config, basePath, shareableBaseUrl } from '../../../core/config/config.ts'
 import { ErrorSchema, type Routes } from '../../../core/typebox.ts'
 import { actorOf } from '../actor.ts'
 import { DeviceAuthApproveResponse, DeviceAuthApproveSchema, DeviceAuthInitResponse, DeviceAuthInitSchema, DeviceAuthPendingSchema, DeviceAuthTokenResponse, DeviceCodeSchema, UserCodeSchema } from '../authorizations/schemas.ts'
@@ -10,7 +11,7 @@ export const PAGE_PATH = '/pair/device'
 
 const tags = ['device-authorization']
 
-const routes: Routes = async (app) => {
+const createRoutes = (config: Config): Routes => async (app) => {
   const { authorizations, polls } = app.tokens
 
   app.post('/api/auth/device/init', {
@@ -25,7 +26,15 @@ const routes: Routes = async (app) => {
   }, async (request, reply) => {
     const codes = await authorizations.init(request.em, request.body, request.ip)
     const complete = `${PAGE_PATH}?user_code=${codes.user_code}`
-    return reply.code(201).send({ ...codes, verification_path: PAGE_PATH, verification_path_complete: complete })
+    // Where nobody said what people call this server, it is called as the device calls it.
+    const base = shareableBaseUrl(config) ?? `${request.protocol}://${request.host}${basePath(config)}`
+    return reply.code(201).send({
+      ...codes,
+      verification_uri: base + PAGE_PATH,
+      verification_uri_complete: base + complete,
+      verification_path: PAGE_PATH,
+      verification_path_complete: complete
+    })
   })
 
   app.get('/api/auth/device/pending/:user_code', {
@@ -83,4 +92,4 @@ const routes: Routes = async (app) => {
   }, async (request) => await polls.poll(request.em, request.body.device_code, request.ip))
 }
 
-export default routes
+export default createRoutes

@@ -16,7 +16,7 @@ export const apprise = defineService({
     tags: { label: 'Tags', type: 'list' },
     headers: { label: 'HTTP headers', type: 'list', prefix: '+', private: true, pattern: HEADER_PAIR }
   },
-  dropped: ['method', 'version'],
+  settled: ['method=json'],
   urlFields: ['schema', 'host', 'port', 'path', 'token'],
 
   readNative (url) {
@@ -27,10 +27,12 @@ export const apprise = defineService({
 
   toRequests ({ text, list, origin, login }, { title, text: body, type }) {
     const path = text('path') === '' ? '' : `/${text('path')}`
+    // Apprise takes a space for a comma.
+    const tags = list('tags').flatMap((tag) => tag.split(/\s+/))
     return [{
       url: `${origin}${path}/notify/${text('token')}`,
       headers: { accept: 'application/json', ...login, ...toPairs(list('headers')) },
-      json: { title, body, type, format: 'text', tag: list('tags').length > 0 ? list('tags') : undefined }
+      json: { title, body, type, format: 'text', tag: tags.length > 0 ? tags : undefined }
     }]
   },
 

@@ -18,9 +18,12 @@ export const bark = defineService({
     click: { label: 'Address opened by a tap', type: 'string' },
     badge: { label: 'Badge', type: 'int', min: 0 },
     category: { label: 'Category', type: 'string' },
-    group: { label: 'Group', type: 'string' }
+    group: { label: 'Group', type: 'string' },
+    icon: { label: 'Address of an icon', type: 'string', pattern: /^https?:/ },
+    volume: { label: 'Volume of a critical alert', type: 'int', min: 0, max: 10 },
+    call: { label: 'Ring for half a minute', type: 'bool', default: false }
   },
-  dropped: ['image'],
+  settled: ['image=no'],
   urlFields: ['schema', 'host', 'targets'],
   rendering: { limits: { title: 200, text: 900 }, takesLink: true },
 
@@ -29,7 +32,7 @@ export const bark = defineService({
     return key === undefined ? null : { ...readOrigin({ plain: 'bark', secure: 'barks' }, url), targets: [key] }
   },
 
-  toRequests ({ text, list, number, origin, login }, { title, text: body, link, type }) {
+  toRequests ({ text, list, number, flag, origin, login }, { title, text: body, link, type }) {
     return list('targets').map((key) => ({
       url: `${origin}/push`,
       headers: login,
@@ -42,7 +45,10 @@ export const bark = defineService({
         sound: text('sound') || undefined,
         badge: number('badge') ?? undefined,
         category: text('category') || undefined,
-        group: text('group') || undefined
+        group: text('group') || undefined,
+        icon: text('icon') || undefined,
+        volume: number('volume') ?? undefined,
+        call: flag('call') ? '1' : undefined
       }
     }))
   },

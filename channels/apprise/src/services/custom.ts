@@ -1,11 +1,13 @@
 import type { Field } from '../form.ts'
-import { HEADER_PAIR, HOST_FIELDS, HOST_PORT, LOGIN, LOGIN_FIELDS, PATH, type ServiceRequest } from '../service.ts'
+import { HEADER_PAIR, HOST_FIELDS, HOST_PORT, LOGIN, LOGIN_FIELDS, type ServiceRequest } from '../service.ts'
 import { toPairs, type Values } from '../values.ts'
 
 /** What JSON, XML and form posts to an address of one's own have in common. */
 export const CUSTOM_TEMPLATES = [`${LOGIN}${HOST_PORT}[/{fullpath}]`]
 
-const METHODS = ['POST', 'PUT', 'PATCH'] as const
+const METHODS = ['POST', 'PUT', 'PATCH', 'GET', 'DELETE', 'HEAD'] as const
+/** As other paths, and with a slash at its end, without which many receivers answer with a redirect. */
+const PATH: Field = { label: 'Path', type: 'string', pattern: /^(?!\/)(?!(?:.*\/)?\.{1,2}(?:\/|$))[^?#\\]+$/ }
 // All may carry keys of the receiver.
 const PAIRS = { type: 'list', private: true } as const
 
@@ -19,7 +21,7 @@ export const CUSTOM_FIELDS = {
   params: { label: 'Query parameters', prefix: '-', pattern: /^[^=]+=/, ...PAIRS }
 } as const satisfies Record<string, Field>
 
-/** Address and headers of the request. */
+/** Address and headers of the request. The receiver sees the address that was given, also the slash at its end. */
 export function toCustomRequest (values: Values): Omit<ServiceRequest, 'headers'> & { headers: Record<string, string> } {
   const { text, list, origin, login } = values
   const path = text('fullpath').split('/').map((part) => encodeURIComponent(part)).join('/')

@@ -23,7 +23,7 @@ export const discord = defineService({
     flags: { label: 'Flags', type: 'int', min: 0 }
   },
   aliases: { url: 'href' },
-  dropped: ['avatar', 'footer', 'footer_logo', 'image', 'fields', 'batch'],
+  settled: ['avatar=no', 'footer=no', 'footer_logo=no', 'image=no', 'fields=no'],
   urlFields: ['webhook_id', 'webhook_token'],
   rendering: { limits: { title: 256, text: 4096 }, takesLink: true, mentions: true, escape: backslash('\\*_~`|>#[]()<-') },
 

@@ -9,9 +9,11 @@ export const form = defineService({
   secure: ['forms'],
   templates: CUSTOM_TEMPLATES,
   fields: CUSTOM_FIELDS,
-  dropped: ['attach-as'],
 
   toRequests (values, { title, text: message, type }) {
-    return [{ ...toCustomRequest(values), form: toPayload({ version: '1.0', title, message, type }, values) }]
+    const request = toCustomRequest(values)
+    const payload = toPayload({ version: '1.0', title, message, type }, values)
+    // As a browser sends a form by this method.
+    return [request.method === 'GET' ? { ...request, query: { ...request.query, ...payload } } : { ...request, form: payload }]
   }
 })

@@ -1,7 +1,7 @@
 import { defineService, HEADER_TEXT, HOST_FIELDS, HOST_PORT, PATH, readOrigin } from '../service.ts'
 
 // Request: https://gotify.net/docs/pushmsg, link: https://gotify.net/docs/msgextras
-const PRIORITIES: Readonly<Record<string, number>> = { low: 1, moderate: 3, normal: 5, high: 8, emergency: 10 }
+const PRIORITIES: Readonly<Record<string, number>> = { low: 0, moderate: 3, normal: 5, high: 8, emergency: 10 }
 
 export const gotify = defineService({
   name: 'Gotify',
@@ -14,11 +14,14 @@ export const gotify = defineService({
     path: PATH,
     token: { label: 'Application token', type: 'string', required: true, private: true, pattern: HEADER_TEXT },
     priority: {
-      label: 'Priority', type: 'choice', values: Object.keys(PRIORITIES),
-      synonyms: { 1: 'low', 3: 'moderate', 5: 'normal', 8: 'high', 10: 'emergency' }
+      label: 'Priority', type: 'choice', values: Object.keys(PRIORITIES), pattern: /^-?\d{1,3}$/,
+      synonyms: {
+        l: 'low', m: 'moderate', n: 'normal', h: 'high', e: 'emergency', urgent: 'emergency', max: 'emergency', min: 'low'
+      }
     }
   },
-  dropped: ['image'],
+  settled: ['image=no'],
+  nativeQuery: ['token'],
   urlFields: ['schema', 'host', 'port', 'token'],
   rendering: { takesLink: true },
 
@@ -37,7 +40,7 @@ export const gotify = defineService({
       json: {
         title,
         message,
-        priority: PRIORITIES[priority],
+        priority: PRIORITIES[priority] ?? Number(priority),
         extras: link === null ? undefined : { 'client::notification': { click: { url: link } } }
       }
     }]

@@ -15,12 +15,11 @@ export const homeAssistant = defineService({
   fields: {
     ...HOST_FIELDS,
     accesstoken: { label: 'Long-lived access token', type: 'string', required: true, private: true, pattern: HEADER_TEXT },
-    targets: { label: 'Services: [domain.]service[:target,…]', type: 'list', pattern: TARGET },
+    targets: { label: 'Services: [domain.]service[:target,…]', type: 'list', commas: true, pattern: TARGET },
     nid: { label: 'Notification ID', type: 'string', pattern: /^[\w-]+$/ },
     prefix: { label: 'Path prefix', type: 'string', pattern: /^\/?\w[\w/-]*$/ }
   },
   aliases: { token: 'accesstoken' },
-  dropped: ['batch'],
   rendering: { takesLink: true },
 
   toRequests ({ text, list, number, origin }, { title, text: body, link, id }) {

@@ -1,50 +1,115 @@
-import { ServiceDownError, readText } from '@svc/plugin-sdk'
-import { type Ask, defineService, HEADER_TEXT, HOST_FIELDS, HOST_PORT, LOGIN_FIELDS } from '../service.ts'
+import { HttpStatusError, ServiceDownError, readFields, readText } from '@svc/plugin-sdk'
+import { wrong } from '../fields.ts'
+import { toHexColor } from '../levels.ts'
+import type { Message } from '../render.ts'
+import { type Ask, defineService, HEADER_TEXT, HOST_FIELDS, HOST_PORT, LOGIN_FIELDS, type ServiceRequest } from '../service.ts'
+import { optionOf, splitLogin, withoutOptions } from '../url.ts'
 import type { Values } from '../values.ts'
 
-// Requests: https://spec.matrix.org/v1.11/client-server-api/ (login, join, send, intentional mentions)
+// Requests: https://spec.matrix.org/v1.11/client-server-api/ (discovery, login, join, send, intentional mentions)
+// Webhooks: https://github.com/turt2live/matrix-appservice-webhooks, and https://t2bot.io/webhooks/ which runs it
 const API = '/_matrix/client/v3'
+const HOOK = '/api/v1/matrix/hook'
+const NOTHING = {}
+const T2BOT = 'webhooks.t2bot.io'
+const T2BOT_TOKEN = /^\w{64}$/
+/** From room version 12 on an id names no server. */
+const BARE_ID = /^![\w-]{43}$/
 
 export const matrix = defineService({
   name: 'Matrix',
   setupUrl: 'https://matrix.org/docs/chat_basics/matrix-for-im/',
   plain: ['matrix'],
   secure: ['matrixs'],
-  templates: [`{user}:{password}@${HOST_PORT}/{targets}`, `{token}@${HOST_PORT}/{targets}`],
+  templates: [`{user}:{password}@${HOST_PORT}/{targets}`, `{token}@${HOST_PORT}[/{targets}]`],
   fields: {
     ...HOST_FIELDS,
-    ...LOGIN_FIELDS,
-    token: { label: 'Access token', type: 'string', private: true, pattern: HEADER_TEXT },
-    targets: { label: 'Rooms: #alias or !ID', type: 'list', required: true, pattern: /^[#!]?[^\s#!/]+$/ },
-    msgtype: { label: 'Kind of message', type: 'choice', values: ['text', 'notice'], default: 'text' }
+    user: { label: 'Username', type: 'string' },
+    password: LOGIN_FIELDS.password,
+    token: { label: 'Access token, or that of a webhook', type: 'string', private: true, pattern: HEADER_TEXT },
+    targets: { label: 'Rooms: #alias or !ID', type: 'list', pattern: /^[#!]?[^\s#!/]+$/ },
+    msgtype: { label: 'Kind of message', type: 'choice', values: ['text', 'notice'], default: 'text' },
+    mode: { label: 'Webhook, and what it reads', type: 'choice', values: ['off', 'matrix', 'slack'], default: 'off' },
+    discovery: { label: 'Ask the server for its address', type: 'bool', default: true }
   },
-  dropped: ['image', 'discovery', 'version', 'mode=off'],
+  settled: ['image=no', 'version=3', 'version=v3'],
+  urlFields: ['schema', 'host', 'token', 'mode'],
   rendering: { limits: { title: 0, text: 15_000 }, mentions: true },
 
-  async prepare (values, ask) {
-    const token = values.text('token') || await logIn(values, ask)
-    const targets: string[] = []
-    for (const target of values.list('targets')) targets.push(await findRoom(values, token, target, ask))
-    return { token, targets }
+  readNative (url) {
+    const token = url.hostname === T2BOT ? /^\/api\/v1\/matrix\/hook\/(\w+)\/?$/.exec(url.pathname)?.[1] : undefined
+    return token === undefined ? null : { schema: 'matrixs', host: T2BOT, token, mode: 'matrix' }
   },
 
-  toRequests ({ text, list, origin }, { text: body, id }) {
+  rewrite (raw) {
+    const [login, address] = splitLogin(raw.rest)
+    const alone = login === '' ? address.replace(/\/+$/, '') : ''
+    const mode = optionOf(raw, 'mode')
+    if (mode !== 't2bot' && (mode !== null || !T2BOT_TOKEN.test(alone))) return raw
+    const token = alone || login.split(':').at(-1) || ''
+    return { schema: 'matrixs', rest: `${token}@${T2BOT}`, query: `mode=matrix&${withoutOptions(raw, ['mode'])}` }
+  },
+
+  async prepare (values, ask) {
+    if (isWebhook(values)) return NOTHING
+    const base = await discover(values, ask)
+    const session = values.text('token') === '' ? await logIn(values, base, ask) : { token: values.text('token'), userId: '' }
+    const targets: string[] = []
+    for (const target of values.list('targets')) targets.push(await join(base, session, target, ask))
+    return { base, token: session.token, targets }
+  },
+
+  toRequests (values, message) {
+    if (isWebhook(values)) return [toHookRequest(values, message)]
+    const { text, list, origin } = values
+    if (list('targets').length === 0) throw wrong(matrix, 'needs a room', 'add one, such as #games')
     return list('targets').map((room) => ({
       // A message sent again under the same id is the same message.
       method: 'PUT',
-      url: `${origin}${API}/rooms/${encodeURIComponent(room)}/send/m.room.message/${id}`,
+      url: `${text('base') || origin}${API}/rooms/${encodeURIComponent(room)}/send/m.room.message/${message.id}`,
       headers: { authorization: `Bearer ${text('token')}` },
-      json: { msgtype: `m.${text('msgtype') || 'text'}`, body, 'm.mentions': {} }
+      json: { msgtype: `m.${text('msgtype') || 'text'}`, body: message.text, 'm.mentions': {} }
     }))
   },
 
-  isTaken: ({ json }) => typeof json.event_id === 'string'
+  isTaken: ({ json }) => typeof json.event_id === 'string' || json.success === true
 })
 
+function isWebhook ({ text }: Values): boolean {
+  return text('mode') === 'matrix' || text('mode') === 'slack'
+}
+
+function toHookRequest ({ text, list, origin }: Values, { text: body, type }: Message): ServiceRequest {
+  if (list('targets').length > 0) throw wrong(matrix, 'posts to the one room of its webhook', 'remove the rooms')
+  // Of a login a webhook needs the second part alone.
+  const url = `${origin}${HOOK}/${encodeURIComponent(text('token') || text('password'))}`
+  return text('mode') === 'slack'
+    ? { url, json: { username: 'Svc', mrkdwn: false, attachments: [{ text: body, color: toHexColor(type) }] } }
+    : { url, json: { displayName: 'Svc', format: 'plain', text: body } }
+}
+
+/** Where the server of the host's accounts is; what the host itself says counts over TLS only. */
+async function discover ({ text, flag, origin }: Values, ask: Ask): Promise<string> {
+  if (!origin.startsWith('https:') || text('password') === '' || !flag('discovery')) return origin
+  try {
+    const { json } = await ask({
+      method: 'GET', url: `https://${text('host')}/.well-known/matrix/client`, headers: { accept: 'application/json' }
+    })
+    const base = readText(readFields(json, 'm.homeserver') ?? {}, 'base_url') ?? ''
+    return /^https:/.test(base) && URL.canParse(base) ? base.replace(/\/+$/, '') : origin
+  } catch (err) {
+    // A host that says nothing is the server itself.
+    if (err instanceof HttpStatusError) return origin
+    throw err
+  }
+}
+
+interface Session { readonly token: string, readonly userId: string }
+
 /** Always as the same device: each login ends the session before it. */
-async function logIn ({ text, origin }: Values, ask: Ask): Promise<string> {
+async function logIn ({ text }: Values, base: string, ask: Ask): Promise<Session> {
   const { json } = await ask({
-    url: `${origin}${API}/login`,
+    url: `${base}${API}/login`,
     json: {
       type: 'm.login.password',
       identifier: { type: 'm.id.user', user: text('user') },
@@ -53,20 +118,28 @@ async function logIn ({ text, origin }: Values, ask: Ask): Promise<string> {
       initial_device_display_name: 'Svc'
     }
   })
-  return readText(json, 'access_token') ?? giveUp('login without a token')
+  return { token: readText(json, 'access_token') ?? giveUp('login without a token'), userId: readText(json, 'user_id') ?? '' }
 }
 
 /** Joining is how an alias becomes an id; who is in the room already stays in it. */
-async function findRoom ({ text, origin }: Values, token: string, target: string, ask: Ask): Promise<string> {
-  if (target.startsWith('!')) return target
-  const name = target.startsWith('#') ? target : `#${target}`
-  const alias = name.includes(':') ? name : `${name}:${text('host')}`
-  const { json } = await ask({
-    url: `${origin}${API}/join/${encodeURIComponent(alias)}`,
-    headers: { authorization: `Bearer ${token}` },
-    json: {}
-  })
+async function join (base: string, session: Session, target: string, ask: Ask): Promise<string> {
+  const headers = { authorization: `Bearer ${session.token}` }
+  const name = /^[#!]/.test(target) ? target : `#${target}`
+  const isWhole = name.includes(':') || BARE_ID.test(name)
+  const room = isWhole ? name : `${name}:${await findServerName(base, session, ask)}`
+  const { json } = await ask({ url: `${base}${API}/join/${encodeURIComponent(room)}`, headers, json: {} })
   return readText(json, 'room_id') ?? giveUp('join without a room')
+}
+
+/** The server of the account, which need not be called as its address is. */
+async function findServerName (base: string, { token, userId }: Session, ask: Ask): Promise<string> {
+  const id = userId !== ''
+    ? userId
+    : readText((await ask({
+      method: 'GET', url: `${base}${API}/account/whoami`, headers: { authorization: `Bearer ${token}` }
+    })).json, 'user_id') ?? ''
+  const at = id.indexOf(':')
+  return at === -1 ? giveUp('question whose token it is without a user') : id.slice(at + 1)
 }
 
 function giveUp (what: string): never {

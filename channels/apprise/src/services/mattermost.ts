@@ -13,10 +13,11 @@ export const mattermost = defineService({
     fullpath: PATH,
     token: { label: 'Webhook token', type: 'string', required: true, private: true, pattern: /^[a-z0-9]+$/i },
     botname: { label: 'Bot name', type: 'string' },
+    icon_url: { label: 'Address of an icon', type: 'string', pattern: /^https?:/ },
     channels: { label: 'Channels', type: 'list', pattern: /^[#@]?[\w.-]+$/ }
   },
   aliases: { channel: 'channels', to: 'channels' },
-  dropped: ['image'],
+  settled: ['image=no'],
   urlFields: ['schema', 'host', 'port', 'fullpath', 'token'],
   rendering: { limits: { title: 0, text: 4000 }, mentions: true, escape: backslash('\\*_~`#>|[]()!-') },
 
@@ -31,7 +32,12 @@ export const mattermost = defineService({
     const path = text('fullpath') === '' ? '' : `/${text('fullpath')}`
     return channels.map((channel) => ({
       url: `${origin}${path}/hooks/${text('token')}`,
-      json: { text: message, channel: channel?.replace(/^#/, ''), username: text('botname') || undefined }
+      json: {
+        text: message,
+        channel: channel?.replace(/^#/, ''),
+        username: text('botname') || undefined,
+        icon_url: text('icon_url') || undefined
+      }
     }))
   },
 

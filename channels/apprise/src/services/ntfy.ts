@@ -1,8 +1,10 @@
-import { defineService, HEADER_TEXT, HOST_FIELDS, HOST_PORT, LOGIN, LOGIN_FIELDS, readOrigin } from '../service.ts'
+import type { RawUrl } from '../form.ts'
 import type { MessageType } from '../render.ts'
+import { defineService, HEADER_TEXT, HOST_FIELDS, HOST_PORT, LOGIN, LOGIN_FIELDS, readOrigin } from '../service.ts'
+import { optionOf, splitLogin, withoutOptions } from '../url.ts'
 
 // Request: https://docs.ntfy.sh/publish/#publish-as-json
-const CLOUD = 'https://ntfy.sh'
+const CLOUD = 'ntfy.sh'
 const TOPIC = /^[a-z0-9_-]{1,64}$/i
 const PRIORITIES = ['min', 'low', 'default', 'high', 'max']
 // The words become symbols: https://docs.ntfy.sh/emojis/
@@ -13,34 +15,64 @@ export const ntfy = defineService({
   setupUrl: 'https://docs.ntfy.sh/subscribe/phone/',
   plain: ['ntfy'],
   secure: ['ntfys'],
-  templates: ['{topic}', `${LOGIN}${HOST_PORT}/{targets}`, `{token}@${HOST_PORT}/{targets}`],
+  templates: [`${LOGIN}{topic}`, `${LOGIN}${HOST_PORT}/{targets}`],
   fields: {
     host: { ...HOST_FIELDS.host, required: false },
     port: HOST_FIELDS.port,
-    user: { ...LOGIN_FIELDS.user, pattern: /^(?!tk_)[^:]+$/ },
-    password: LOGIN_FIELDS.password,
-    token: { label: 'Access token', type: 'string', private: true, pattern: /^tk_[\x21-\x7e]+$/ },
+    ...LOGIN_FIELDS,
+    token: { label: 'Access token', type: 'string', private: true, pattern: HEADER_TEXT },
     topic: { label: 'Topic at ntfy.sh', type: 'string', pattern: TOPIC },
     targets: { label: 'Topics', type: 'list', pattern: TOPIC },
     priority: {
       label: 'Priority', type: 'choice', values: PRIORITIES,
-      synonyms: { 1: 'min', 2: 'low', 3: 'default', normal: 'default', 4: 'high', 5: 'max', emergency: 'max' }
+      synonyms: {
+        1: 'min',
+        2: 'low',
+        3: 'default',
+        4: 'high',
+        5: 'max',
+        l: 'low',
+        moderate: 'low',
+        n: 'default',
+        normal: 'default',
+        h: 'high',
+        e: 'max',
+        emergency: 'max',
+        urgent: 'max'
+      }
     },
     xtags: { label: 'Tags', type: 'list' },
     click: { label: 'Address opened by a tap', type: 'string' },
     avatar_url: { label: 'Address of an icon', type: 'string', pattern: HEADER_TEXT },
     delay: { label: 'Delay', type: 'string' },
-    email: { label: 'Forward by e-mail to', type: 'string' }
+    email: { label: 'Forward by e-mail to', type: 'string' },
+    attach: { label: 'Address of a file to attach', type: 'string', pattern: /^https?:/ },
+    filename: { label: 'Name of the attached file', type: 'string' }
   },
-  dropped: ['image', 'mode', 'auth'],
+  aliases: { tags: 'xtags' },
+  settled: ['image=no', 'mode=private', 'auth=basic'],
   urlFields: ['schema', 'host', 'port', 'topic', 'targets'],
   rendering: { limits: { title: 250, text: 3800 }, takesLink: true },
 
   readNative (url) {
-    const topic = /^\/([\w-]+)\/?$/.exec(url.pathname)?.[1]
-    if (topic === undefined || !/^ntfy\./i.test(url.hostname)) return null
-    if (url.hostname === 'ntfy.sh') return { schema: 'ntfys', topic }
-    return { ...readOrigin({ plain: 'ntfy', secure: 'ntfys' }, url), targets: [topic] }
+    const path = /^\/([\w-]+(?:\/[\w-]+)*)\/?$/.exec(url.pathname)?.[1]
+    if (path === undefined || !/^ntfy\./i.test(url.hostname)) return null
+    const targets = path.split('/')
+    if (url.hostname === CLOUD && targets.length === 1) return { schema: 'ntfys', topic: path }
+    return { ...readOrigin({ plain: 'ntfy', secure: 'ntfys' }, url), targets }
+  },
+
+  rewrite (raw) {
+    const { login, token } = readLogin(raw)
+    const [, address] = splitLogin(raw.rest)
+    const isCloud = optionOf(raw, 'mode') === 'cloud'
+    const told = [...(isCloud ? ['mode'] : []), ...(optionOf(raw, 'auth') === 'token' ? ['auth'] : [])]
+    const query = [withoutOptions(raw, told), ...(token === '' ? [] : [`token=${token}`])].filter((part) => part !== '').join('&')
+    return {
+      schema: isCloud ? 'ntfys' : raw.schema,
+      rest: `${login === '' ? '' : `${login}@`}${isCloud ? `${CLOUD}/` : ''}${address}`,
+      query
+    }
   },
 
   toRequests ({ text, list, origin, login }, { title, text: message, link, type }) {
@@ -48,7 +80,7 @@ export const ntfy = defineService({
     const priority = text('priority') || (type === 'failure' ? 'high' : 'default')
     const headers = text('token') === '' ? login : { authorization: `Bearer ${text('token')}` }
     return topics.map((topic) => ({
-      url: text('host') === '' ? CLOUD : origin,
+      url: text('host') === '' ? `https://${CLOUD}` : origin,
       headers,
       json: {
         topic,
@@ -59,10 +91,19 @@ export const ntfy = defineService({
         click: text('click') || link || undefined,
         icon: text('avatar_url') || undefined,
         delay: text('delay') || undefined,
-        email: text('email') || undefined
+        email: text('email') || undefined,
+        attach: text('attach') || undefined,
+        filename: text('filename') || undefined
       }
     }))
   },
 
   isTaken: ({ json }) => typeof json.id === 'string'
 })
+
+/** Before the host stands a login or, as its prefix or an option says, a token: the second part of two. */
+function readLogin (raw: RawUrl): { login: string, token: string } {
+  const [given] = splitLogin(raw.rest)
+  const isToken = given !== '' && (/^tk_[^:]*$/.test(given) || optionOf(raw, 'auth') === 'token')
+  return isToken ? { login: '', token: given.split(':').at(-1) ?? '' } : { login: given, token: '' }
+}

@@ -16,7 +16,19 @@ export const pushover = defineService({
     targets: { label: 'Devices', type: 'list', pattern: /^[\w-]{1,25}$/ },
     priority: {
       label: 'Priority', type: 'choice', values: Object.keys(PRIORITIES),
-      synonyms: { '-2': 'low', '-1': 'moderate', 0: 'normal', 1: 'high', 2: 'emergency' }
+      synonyms: {
+        '-2': 'low',
+        '-1': 'moderate',
+        0: 'normal',
+        1: 'high',
+        2: 'emergency',
+        l: 'low',
+        m: 'moderate',
+        n: 'normal',
+        h: 'high',
+        e: 'emergency',
+        urgent: 'emergency'
+      }
     },
     sound: { label: 'Sound', type: 'string', pattern: /^\w{1,20}$/ },
     url: { label: 'Address', type: 'string', pattern: /^.{1,512}$/ },
@@ -24,6 +36,7 @@ export const pushover = defineService({
     interval: { label: 'Seconds between repeats of an emergency', type: 'int', min: 30, default: 900 },
     expire: { label: 'Seconds until an emergency ends', type: 'int', min: 0, max: 10_800, default: 3600 }
   },
+  aliases: { retry: 'interval' },
   rendering: { limits: { title: 250, text: 1024 }, takesLink: true },
 
   toRequests ({ text, list, number }, { title, text: message, link, type, time }) {

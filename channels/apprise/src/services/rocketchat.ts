@@ -1,6 +1,7 @@
 import { ServiceDownError, isFields, readText } from '@svc/plugin-sdk'
 import { defineService, HEADER_TEXT, HOST_FIELDS, HOST_PORT, readOrigin } from '../service.ts'
 import { invisible } from '../text.ts'
+import type { Values } from '../values.ts'
 
 // Requests: https://docs.rocket.chat/docs/integrations (webhook) and
 // https://developer.rocket.chat/apidocs/post-message
@@ -20,7 +21,7 @@ export const rocketchat = defineService({
     password: { label: 'Password', type: 'string', private: true, pattern: /^.{1,32}$/ },
     targets: { label: '#channels, @users or room IDs', type: 'list', pattern: /^[#@]?[\w.-]+$/ }
   },
-  dropped: ['avatar', 'mode'],
+  settled: ['avatar=no', 'mode=webhook', 'mode=token', 'mode=basic'],
   urlFields: ['schema', 'host', 'port', 'webhook'],
   // Not all versions know backslashes, so only marks that name a link otherwise than it is are taken apart.
   rendering: { limits: { title: 0, text: 5000 }, mentions: true, escape: invisible('<]') },
@@ -41,9 +42,14 @@ export const rocketchat = defineService({
     throw new ServiceDownError('Rocket.Chat answered the login without a token; try again later')
   },
 
+  async finish ({ text, origin }, ask) {
+    if (text('password') === '') return
+    await ask({ url: `${origin}/api/v1/logout`, headers: toLogin(text) })
+  },
+
   toRequests ({ text, list, origin }, { text: message }) {
     if (text('webhook') === '') {
-      const headers = { 'x-user-id': text('user'), 'x-auth-token': text('token') }
+      const headers = toLogin(text)
       return list('targets').map((target) => ({
         url: `${origin}/api/v1/chat.postMessage`, headers, json: { ...toRoom(target), text: message }
       }))
@@ -54,6 +60,10 @@ export const rocketchat = defineService({
 
   isTaken: ({ json }) => json.success === true
 })
+
+function toLogin (text: Values['text']): Record<string, string> {
+  return { 'x-user-id': text('user'), 'x-auth-token': text('token') }
+}
 
 function toRoom (target: string): Record<string, string> {
   return /^[#@]/.test(target) ? { channel: target } : { roomId: target }

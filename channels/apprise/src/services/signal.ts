@@ -1,6 +1,7 @@
 import { defineService, HOST_FIELDS, HOST_PORT, LOGIN, LOGIN_FIELDS } from '../service.ts'
 
 // Request: https://bbernhard.github.io/signal-cli-rest-api/ (POST /v2/send; its text_mode is plain by default)
+const GROUP = 'group.'
 const PHONE = /^\+?[0-9() -]{3,32}$/
 
 export const signal = defineService({
@@ -16,21 +17,23 @@ export const signal = defineService({
     targets: { label: 'Phone numbers or @groups', type: 'list', pattern: /^(?:\+?[0-9() -]{3,32}|@?group\.[\w=+/-]+|@[\w=+/-]+)$/ }
   },
   aliases: { from: 'from_phone' },
-  dropped: ['status', 'batch'],
+  settled: ['status=no', 'batch=yes'],
   rendering: { limits: { title: 0, text: 32_000 } },
 
   toRequests ({ text, list, origin, login }, { text: message }) {
     const number = toReceiver(text('from_phone'))
     const targets = list('targets').map(toReceiver)
-    return [{
-      url: `${origin}/v2/send`,
-      headers: login,
-      json: { message, number, recipients: targets.length > 0 ? targets : [number] }
-    }]
+    const groups = targets.filter((target) => target.startsWith(GROUP))
+    const numbers = targets.filter((target) => !target.startsWith(GROUP))
+    // A group goes alone: the server refuses it beside numbers and beside other groups.
+    const receivers = [numbers, ...groups.map((group) => [group])].filter((recipients) => recipients.length > 0)
+    return (receivers.length > 0 ? receivers : [[number]]).map((recipients) => ({
+      url: `${origin}/v2/send`, headers: login, json: { message, number, recipients }
+    }))
   }
 })
 
 function toReceiver (target: string): string {
   if (PHONE.test(target)) return `+${target.replace(/\D/g, '')}`
-  return `group.${target.replace(/^@?(?:group\.)?/, '')}`
+  return `${GROUP}${target.replace(/^@?(?:group\.)?/, '')}`
 }

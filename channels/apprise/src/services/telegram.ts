@@ -20,7 +20,8 @@ export const telegram = defineService({
     topic: { label: 'Topic', type: 'int', min: 1 }
   },
   aliases: { thread: 'topic' },
-  dropped: ['image', 'detect', 'mdv', 'content'],
+  settled: ['image=no', 'detect=no', 'content=before'],
+  nativeQuery: ['chat_id'],
   urlFields: ['bot_token', 'targets'],
   rendering: { limits: { title: 0, text: 4096 }, mentions: true },
 

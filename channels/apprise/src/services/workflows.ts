@@ -20,7 +20,8 @@ export const workflows = defineService({
     ver: { label: 'API version', type: 'string', pattern: /^[\w.-]+$/ }
   },
   aliases: { id: 'workflow', sig: 'signature', powerautomate: 'pa', 'api-version': 'ver' },
-  dropped: ['image'],
+  settled: ['image=no'],
+  nativeQuery: ['api-version', 'sp', 'sv', 'sig'],
   urlFields: ['host', 'port', 'workflow', 'signature', 'pa', 'ver'],
   rendering: { limits: { title: 250, text: 4000 }, takesLink: true, escape: backslash('\\*_[]') },
 

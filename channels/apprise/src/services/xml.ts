@@ -19,7 +19,7 @@ export const xml = defineService({
   fields: CUSTOM_FIELDS,
 
   toRequests (values, { title, text, type }) {
-    const payload = toPayload({ Version: '1.1', Subject: title, Message: text, MessageType: type }, values)
+    const payload = toPayload({ Version: '1.1', Subject: title, MessageType: type, Message: text }, values)
     const request = toCustomRequest(values)
     return [{
       ...request,

@@ -10,7 +10,7 @@ const KEEP_ROM = `create or replace function keep_former_rom () returns trigger 
 end $$`
 
 /** Several root folders. All that was known until now lies in the first one. */
-export class Migration20261122150000 extends Migration {
+export class Migration20261122175000 extends Migration {
   override up (): void {
     this.addSql(`create table "libraries" (
       "id" int not null,
@@ -19,7 +19,7 @@ export class Migration20261122150000 extends Migration {
       "scan_id" uuid null,
       "scanned_at" timestamptz(3) null,
       "problem" text null, primary key ("id"))`)
-    for (const table of ['roms', 'firmware', 'former_roms']) {
+    for (const table of ['roms', 'firmware', 'former_roms', 'rom_uploads', 'rom_conversions']) {
       this.addSql(`alter table "${table}" add column "library_id" int not null default 1`)
     }
     for (const [table, ...columns] of UNIQUES) {

@@ -1,0 +1,55 @@
+import type { Server } from 'socket.io'
+
+/** What requests show to be wrong on their way here. */
+export type SignKind = 'origin_refused' | 'upgrade_missing' | 'clients_trusted'
+
+/** Something that was seen, and of whom: an origin, or the address of a proxy or visitor. */
+export interface Sign { kind: SignKind, subject: string, seen_at: string }
+
+export interface Signs {
+  /** @returns whether no process has seen it before, so that it is worth a line in the log */
+  note (kind: SignKind, subject: string): boolean
+  /** It is in order now. */
+  clear (kind: SignKind, subject: string): void
+  list (): Sign[]
+}
+
+declare module 'fastify' {
+  interface FastifyInstance { signs: Signs }
+}
+
+const SEEN_EVENT = 'svc:sign'
+const CLEARED_EVENT = 'svc:sign-cleared'
+/** Anybody can make up origins. */
+const MAX_OF_A_KIND = 20
+const SUBJECT_MAX_LENGTH = 200
+
+/** What one process sees is known to all that run at that time. */
+export function createSigns (io: Server): Signs {
+  const seen = new Map<string, Sign>()
+  const keyOf = ({ kind, subject }: Pick<Sign, 'kind' | 'subject'>) => `${kind} ${subject}`
+
+  function keep (sign: Sign): boolean {
+    const isNew = !seen.has(keyOf(sign))
+    if (isNew && [...seen.values()].filter(({ kind }) => kind === sign.kind).length >= MAX_OF_A_KIND) return false
+    seen.set(keyOf(sign), sign)
+    return isNew
+  }
+
+  io.on(SEEN_EVENT, (sign: Sign) => { keep(sign) })
+  io.on(CLEARED_EVENT, (key: string) => { seen.delete(key) })
+
+  return {
+    note (kind, given) {
+      const sign = { kind, subject: given.slice(0, SUBJECT_MAX_LENGTH), seen_at: new Date().toISOString() }
+      const isNew = keep(sign)
+      if (isNew) io.serverSideEmit(SEEN_EVENT, sign)
+      return isNew
+    },
+    clear (kind, subject) {
+      const key = keyOf({ kind, subject })
+      if (seen.delete(key)) io.serverSideEmit(CLEARED_EVENT, key)
+    },
+    list: () => [...seen.values()]
+  }
+}

@@ -1,0 +1,23 @@
+import type pg from 'pg'
+
+/** A save and the hash that is stored of it. */
+export interface HashedSave { id: number, disk_path: string, content_hash: string | null }
+
+/** The next saves after one, by id; deleted ones may be restored. @param missingOnly those without a hash */
+export async function selectHashedSaves (
+  pool: pg.Pool, after: number, limit: number, missingOnly: boolean
+): Promise<HashedSave[]> {
+  const { rows } = await pool.query<HashedSave>(`select id, disk_path, content_hash from assets
+    where kind = 'save' and id > $1 and (not $3 or content_hash is null) order by id limit $2`, [after, limit, missingOnly])
+  return rows
+}
+
+export async function hasUnhashedSaves (pool: pg.Pool): Promise<boolean> {
+  const { rowCount } = await pool.query("select 1 from assets where kind = 'save' and content_hash is null limit 1")
+  return rowCount !== 0
+}
+
+/** Unless the save has other content by now. */
+export async function updateContentHash (pool: pg.Pool, save: HashedSave, hash: string): Promise<void> {
+  await pool.query('update assets set content_hash = $3 where id = $1 and disk_path = $2', [save.id, save.disk_path, hash])
+}

@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import { type Static, Type } from '@sinclair/typebox'
+import type { FastifyInstance } from 'fastify'
+import type { TaskDefinition, TaskRun } from '../../tasks/definitions.ts'
+import { hashContent } from '../disk/content-hash.ts'
+import { type Files, HEAD_BYTES } from '../disk/files.ts'
+import { type HashedSave, hasUnhashedSaves, selectHashedSaves, updateContentHash } from './content-hash-rows.ts'
+
+const PAGE = 500
+const TIMEOUT_SECONDS = 6 * 3_600
+
+const ArgumentsSchema = Type.Object({
+  missing_only: Type.Optional(Type.Boolean({ description: 'Only saves of which no hash is stored' }))
+}, { additionalProperties: false })
+
+/** Computes again what devices compare saves by. */
+export function createContentHashes (app: FastifyInstance, files: Files) {
+  /** Null when the file is not there; `''` for one that has no hash. */
+  async function read (path: string, signal: AbortSignal): Promise<string | null> {
+    const handle = await files.open(path)
+    if (handle === null) return null
+    const md5 = createHash('md5')
+    let head = Buffer.alloc(0)
+    for await (const chunk of handle.createReadStream({ signal }) as AsyncIterable<Buffer>) {
+      if (head.length < HEAD_BYTES) head = Buffer.concat([head, chunk.subarray(0, HEAD_BYTES - head.length)])
+      md5.update(chunk)
+    }
+    return await hashContent(join(files.base, path), head, md5.digest('hex')) ?? ''
+  }
+
+  async function recompute (save: HashedSave, signal: AbortSignal): Promise<'updated' | 'unchanged' | 'missing_fs'> {
+    const hash = await read(save.disk_path, signal)
+    if (hash === null) return 'missing_fs'
+    if (hash === '' || hash === save.content_hash) return 'unchanged'
+    await updateContentHash(app.pg, save, hash)
+    return 'updated'
+  }
+
+  async function run ({ payload, signal, report }: TaskRun): Promise<void> {
+    const { missing_only: missingOnly = false } = payload as Static<typeof ArgumentsSchema>
+    const stats = { saves_scanned: 0, saves_updated: 0, saves_unchanged: 0, saves_missing_fs: 0, errors: 0 }
+    for (let after = 0; ;) {
+      const saves = await selectHashedSaves(app.pg, after, PAGE, missingOnly)
+      for (const save of saves) {
+        signal.throwIfAborted()
+        stats.saves_scanned++
+        try {
+          stats[`saves_${await recompute(save, signal)}`]++
+        } catch (err) {
+          signal.throwIfAborted()
+          stats.errors++
+          app.log.warn({ err, asset: save.id }, 'the content hash of a save could not be computed')
+        }
+      }
+      await report({ saves: stats })
+      const last = saves.at(-1)
+      if (last === undefined) return
+      after = last.id
+    }
+  }
+
+  const definition: TaskDefinition = {
+    name: 'recompute_save_content_hashes',
+    title: 'Recompute save content hashes',
+    description: 'Computes again what devices compare saves by, for those of which the stored hash is missing or wrong',
+    type: 'cleanup',
+    group: 'manual',
+    enabled: true,
+    manual_run: true,
+    cron_string: '',
+    destructive: false,
+    isSingle: true,
+    timeoutSeconds: TIMEOUT_SECONDS,
+    arguments: ArgumentsSchema,
+    run
+  }
+
+  return {
+    definition,
+    /** Asks for what is missing, such as after an upgrade from a release that stored none. */
+    startWithWorker (): void {
+      app.addHook('onReady', async () => {
+        if (await hasUnhashedSaves(app.pg)) await app.tasks.startByItself(definition.name, { missing_only: true })
+      })
+    }
+  }
+}

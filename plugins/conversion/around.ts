@@ -1,0 +1,102 @@
+import { lstat, realpath } from 'node:fs/promises'
+import { join } from 'node:path'
+import { listEntries, type Entry, type EntryFile } from '../library/entries.ts'
+import { readLibraryDirectory } from '../library/directory.ts'
+import type { ExclusionRules } from '../library/exclusions.ts'
+import { errorCode } from '../../core/files/fs-error.ts'
+import { isInside } from '../../core/files/safe-path.ts'
+import { type Surroundings, isPlaylist, isSheet } from './formats.ts'
+import { findLoss, listNames, readText, toBytes } from './sheets.ts'
+
+export interface Library { dir: string, rules: ExclusionRules }
+
+const isNaming = (name: string) => isPlaylist(name) || isSheet(name)
+
+/** What sheets and playlists of one folder name, and which of them does. */
+async function readNaming (files: readonly { name: string, path: string }[]): Promise<Map<string, string>> {
+  const naming = new Map<string, string>()
+  for (const { name, path } of files.filter((file) => isNaming(file.name))) {
+    for (const named of listNames(name, await readText(path) ?? '')) naming.set(named, name)
+  }
+  return naming
+}
+
+async function findKind (path: string): Promise<'file' | 'folder' | null> {
+  try {
+    const stats = await lstat(path)
+    return stats.isFile() ? 'file' : stats.isDirectory() ? 'folder' : null
+  } catch (err) {
+    if (errorCode(err) === 'ENOENT') return null
+    throw err
+  }
+}
+
+/** What of a folder may be converted: nothing lies elsewhere, and nothing in it was left unread. */
+function checkWhole (entry: Entry, real: string): string | null {
+  const [problem] = entry.problems
+  if (problem !== undefined) return `'${problem.path}' was left out: ${problem.reason}`
+  const linked = entry.files.find((file) => !isInside(real, file.absolute_path))
+  return linked === undefined ? null : `'${linked.file_name}' is a symbolic link`
+}
+
+/** Reads what lies around the files of ROMs, a platform's folder once. */
+export function createAround (library: Library) {
+  const folders = new Map<string, Promise<Map<string, string>>>()
+
+  async function readPlatformNaming (folder: string): Promise<Map<string, string>> {
+    const path = join(library.dir, folder)
+    const items = (await readLibraryDirectory(path)).filter(({ kind }) => kind === 'file')
+    return await readNaming(items.map(({ name }) => ({ name, path: join(path, name) })))
+  }
+
+  function namingOf (folder: string): Promise<Map<string, string>> {
+    const naming = folders.get(folder) ?? readPlatformNaming(folder)
+    folders.set(folder, naming)
+    return naming
+  }
+
+  async function readTracks (sheet: EntryFile, files: readonly EntryFile[]): ReturnType<Surroundings['readTracks']> {
+    const text = await readText(sheet.absolute_path)
+    if (text === null) return { left: `'${sheet.file_name}' is too large to be a sheet` }
+    const loss = sheet.file_name.toLowerCase().endsWith('.cue') ? findLoss(text) : null
+    if (loss !== null) return { left: loss }
+    const beside = new Map(files.filter((file) => file.file_path === sheet.file_path)
+      .map((file) => [toBytes(file.file_name), file]))
+    const names = listNames(sheet.file_name, text)
+    const tracks = names.flatMap((name) => beside.get(name) ?? [])
+    if (names.length > 0 && tracks.length === names.length) return { files: tracks }
+    return { left: `a track that '${sheet.file_name}' names does not lie beside it` }
+  }
+
+  return {
+    /** A ROM as it lies on disk, or why nothing can be done with it. */
+    async readEntry (folder: string, name: string): Promise<{ entry: Entry } | { left: string }> {
+      const place = join(await realpath(join(library.dir, folder)), name)
+      const kind = await findKind(place)
+      if (kind === null) return { left: 'it is a symbolic link, or not there any more' }
+      const items = [{ name, kind, isValid: true }]
+      const listing = listEntries({ libraryDir: library.dir, folder, rules: library.rules, items })
+      const [entry] = await Array.fromAsync(listing.entries)
+      if (entry === undefined) return { left: 'scans leave it out, or it is empty' }
+      const reason = checkWhole(entry, place)
+      return reason === null ? { entry } : { left: reason }
+    },
+
+    async surround (entry: Entry, folder: string, slug: string, to: Surroundings['to']): Promise<Surroundings> {
+      const own = new Map<string, Map<string, string>>()
+      for (const [path, files] of Map.groupBy(entry.files, (file) => file.file_path)) {
+        const named = entry.kind === 'file'
+          ? await namingOf(folder)
+          : await readNaming(files.map((file) => ({ name: file.file_name, path: file.absolute_path })))
+        own.set(path, named)
+      }
+      return {
+        slug,
+        to,
+        findNaming: (file) => own.get(file.file_path)?.get(toBytes(file.file_name)) ?? null,
+        readTracks: (sheet) => readTracks(sheet, entry.files)
+      }
+    }
+  }
+}
+export type Around = ReturnType<typeof createAround>

@@ -1,0 +1,108 @@
+import { execFile } from 'node:child_process'
+import { constants } from 'node:fs'
+import { access, open } from 'node:fs/promises'
+import { delimiter, join } from 'node:path'
+import { ApiError } from '../../core/errors.ts'
+
+const PROGRAM = process.platform === 'win32' ? 'chdman.exe' : 'chdman'
+const OUTPUT_BYTES_MAX = 16 * 1024 ** 2
+const REASON_MAX = 300
+// Header of version 5: https://github.com/mamedev/mame/blob/master/src/lib/util/chd.h
+const HEADER_BYTES = 124
+const MAGIC = 'MComprHD'
+const VERSION = 5
+
+/** What the program itself says about an image or a conversion that it cannot do. */
+export class ChdmanError extends Error {
+  override readonly name = 'ChdmanError'
+  /** All that it wrote. */
+  readonly output: string
+
+  constructor (output: string) {
+    super(`chdman: ${reasonOf(cleanOutput(output))}`)
+    this.output = output
+  }
+}
+
+/** The program that makes CHDs, on the `PATH` of the server; null when it is not installed. */
+export async function findChdman (path = process.env.PATH ?? ''): Promise<string | null> {
+  for (const folder of path.split(delimiter).filter((one) => one !== '')) {
+    const program = join(folder, PROGRAM)
+    if (await access(program, constants.X_OK).then(() => true, () => false)) return program
+  }
+  return null
+}
+
+/** @throws ApiError CONFLICT that says how to install it */
+export async function requireChdman (): Promise<string> {
+  const program = await findChdman()
+  if (program !== null) return program
+  throw new ApiError('CONFLICT', 'chdman is not installed where the scan worker runs, and nothing else makes or reads CHDs. Install ' +
+    "it (Debian and Ubuntu: apt install mame-tools; macOS: brew install rom-tools) on the worker's PATH, then run the task again")
+}
+
+/** The last thing it says; progress is overwritten with carriage returns. */
+function reasonOf (output: string): string {
+  const lines = output.split(/[\r\n]+/).map((line) => line.trim())
+    .filter((line) => line !== '' && !/^(chdman - |(Compressing|Extracting|Verifying), |Fatal error)/.test(line))
+  return (lines.find((line) => /error/i.test(line)) ?? lines.at(-1) ?? 'it failed and said nothing').slice(0, REASON_MAX)
+}
+
+/** Progress comes before an error on the same line. */
+const cleanOutput = (text: string) => text.replaceAll(/[A-Za-z]+, [\d.]+% complete\.\.\.(\s*\(ratio=[\d.]+%\))?/g, '\n')
+
+export function createChdman (program: string, signal: AbortSignal) {
+  /** @returns what it says @throws ChdmanError */
+  function run (...args: string[]): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const options = { signal, killSignal: 'SIGKILL', maxBuffer: OUTPUT_BYTES_MAX } as const
+      execFile(program, args, options, (err, stdout, stderr) => {
+        if (err === null) resolve(stdout)
+        else if (signal.aborted) reject(signal.reason as Error)
+        else reject(new ChdmanError(`${stdout}\n${stderr}`))
+      })
+    })
+  }
+  let commands: Promise<string> | null = null
+
+  return {
+    run,
+    /** Whether it has a command: DVDs came with its release 0.255. */
+    async can (command: string): Promise<boolean> {
+      commands ??= run().catch((err: unknown) => {
+        // Without a command it lists those it has, and fails.
+        if (err instanceof ChdmanError) return err.output
+        throw err
+      })
+      return (await commands).includes(` ${command}:`)
+    }
+  }
+}
+export type Chdman = ReturnType<typeof createChdman>
+
+/** What a CHD says of itself. */
+export interface ChdHeader {
+  /** Bytes of what it holds; of a CD with 96 bytes for the subchannels of each sector. */
+  logicalBytes: number
+  /** Of what it holds, apart from what describes it. */
+  dataSha1: string
+  /** Whether it holds only what differs from another one. */
+  hasParent: boolean
+}
+
+/** Null for anything but a CHD of version 5. */
+export async function readChdHeader (path: string): Promise<ChdHeader | null> {
+  const handle = await open(path)
+  try {
+    const { buffer: header, bytesRead } = await handle.read(Buffer.alloc(HEADER_BYTES), 0, HEADER_BYTES, 0)
+    if (bytesRead < HEADER_BYTES || header.toString('latin1', 0, MAGIC.length) !== MAGIC) return null
+    if (header.readUInt32BE(12) !== VERSION) return null
+    return {
+      logicalBytes: Number(header.readBigUInt64BE(32)),
+      dataSha1: header.toString('hex', 64, 84),
+      hasParent: header.subarray(104, 124).some((byte) => byte !== 0)
+    }
+  } finally {
+    await handle.close()
+  }
+}

@@ -1,0 +1,59 @@
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Type } from '@sinclair/typebox'
+import type { FastifyInstance } from 'fastify'
+import { conflict } from '../../core/errors.ts'
+import { readLibraryDirectory } from '../library/directory.ts'
+import { type RomFolder, listWritableFolders } from '../library/find-place.ts'
+import type { TaskDefinition, TaskRun } from '../tasks/definitions.ts'
+import { isConverting, selectConversions } from './rows.ts'
+import { TASK_NAME } from './task.ts'
+import { isWorkName, removeFolder } from './work.ts'
+
+const CRON = '0 4 * * *'
+/** What is younger may be a conversion's that is not known here yet. */
+const OLD_MS = 86_400_000
+
+const keyOf = (libraryId: number, work: string) => `${libraryId} ${work}`
+
+/** Removes what is temporary and of no conversion that is known, such as when an older database was put back. */
+export function defineCleanup (app: FastifyInstance): TaskDefinition {
+  /** @param known by {@link keyOf} */
+  async function findLeftovers ({ root, path }: RomFolder, known: ReadonlySet<string>): Promise<string[]> {
+    const items = await readLibraryDirectory(join(root.dir, path))
+    return items.filter(({ name, kind }) => kind === 'folder' && isWorkName(name)).map(({ name }) => `${path}/${name}`)
+      .filter((work) => !known.has(keyOf(root.id, work)))
+  }
+
+  async function run ({ signal, report }: TaskRun): Promise<void> {
+    if (await isConverting(app.pg, TASK_NAME)) throw conflict('The library is being converted; run this again afterwards')
+    const begun = await selectConversions(app.pg)
+    const known = new Set(begun.map((conversion) => keyOf(conversion.library_id, conversion.work_path)))
+    const stats = { folders_found: 0, folders_removed: 0 }
+    for (const folder of await listWritableFolders(app.library)) {
+      signal.throwIfAborted()
+      for (const path of await findLeftovers(folder, known)) {
+        stats.folders_found++
+        if ((await stat(join(folder.root.dir, path))).mtimeMs > Date.now() - OLD_MS) continue
+        await removeFolder(join(folder.root.dir, path))
+        stats.folders_removed++
+      }
+    }
+    await report({ cleanup_stats: stats })
+  }
+
+  return {
+    name: 'cleanup_conversion_cache',
+    title: 'Cleanup of conversions',
+    description: 'Removes copies that conversions left in the library and that no conversion knows any more, after a day',
+    type: 'cleanup',
+    group: 'scheduled',
+    enabled: true,
+    manual_run: true,
+    cron_string: CRON,
+    destructive: false,
+    isSingle: true,
+    arguments: Type.Object({}, { additionalProperties: false }),
+    run
+  }
+}

@@ -1,0 +1,123 @@
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ArchiveRefusedError } from './archive-in-thread.ts'
+import { type Chdman, readChdHeader } from './chdman.ts'
+import { digestFiles } from './contents.ts'
+import { type Step, extensionOf, isDvdPlatform, isSheet, stemOf } from './formats.ts'
+import { describeLayout, listNames, readText, toBytes } from './sheets.ts'
+import { makeFolder, removeFolder } from './work.ts'
+
+/** The tracks of a disc in their order, and where each begins. */
+interface Disc {
+  paths: string[]
+  /** Null for an image without a sheet. */
+  layout: string | null
+}
+
+type Medium = 'cd' | 'gd' | 'dvd'
+
+/** What chdman writes of each: the file that is named to it. */
+const EXTENSIONS: Record<Medium, string> = { cd: 'cue', gd: 'gdi', dvd: 'iso' }
+/** What is made only to be compared need not be small. */
+const CHECK_CODECS: Record<Medium, string> = { cd: 'cdzl', gd: 'cdzl', dvd: 'zlib' }
+const TAGS: [RegExp, Medium][] = [[/Tag='(?:CHT2|CHTR|CHCD)'/, 'cd'], [/Tag='(?:CHGD|CHGT)'/, 'gd'], [/Tag='DVD ?'/, 'dvd']]
+const NO_DVD = 'this chdman knows no DVDs; install one of release 0.255 or later'
+
+const command = (verb: 'create' | 'extract', medium: Medium) => `${verb}${medium === 'dvd' ? 'dvd' : 'cd'}`
+const differs = () => new ArchiveRefusedError('chdman does not give back the disc that it was given; nothing was replaced')
+
+/** @param findPath where the file of a name lies, as its sheet names it */
+async function readDisc (sheet: string, findPath: (name: string) => string | undefined): Promise<Disc> {
+  const text = await readText(sheet) ?? ''
+  const paths: string[] = []
+  const sizes = new Map<string, number>()
+  for (const name of listNames(sheet, text)) {
+    const path = findPath(name)
+    if (path === undefined) throw differs()
+    paths.push(path)
+    sizes.set(name, (await stat(path)).size)
+  }
+  return { paths, layout: describeLayout(sheet, text, sizes) }
+}
+
+async function readFolder (folder: string, sheet: string): Promise<Disc> {
+  const paths = new Map((await readdir(folder)).map((name) => [toBytes(name), join(folder, name)]))
+  return await readDisc(join(folder, sheet), (name) => paths.get(name))
+}
+
+/** Makes disc images into CHDs and back. What it makes is compared with what it was made of. */
+export function createDiscs (chdman: Chdman, signal: AbortSignal) {
+  async function requireEqualDiscs (before: Disc, after: Disc): Promise<void> {
+    if (before.layout !== after.layout) throw differs()
+    const [one, other] = [await digestFiles(before.paths, signal), await digestFiles(after.paths, signal)]
+    if (one.sha1 !== other.sha1 || one.size !== other.size) throw differs()
+  }
+
+  async function requireCommand (verb: 'create' | 'extract', medium: Medium): Promise<void> {
+    if (medium === 'dvd' && !await chdman.can(command(verb, medium))) throw new ArchiveRefusedError(NO_DVD)
+  }
+
+  /** @returns the name of the file that describes what was extracted */
+  async function extract (chd: string, medium: Medium, folder: string, stem: string): Promise<string> {
+    await requireCommand('extract', medium)
+    const name = `${stem}.${EXTENSIONS[medium]}`
+    const tracks = medium === 'cd' ? ['-ob', join(folder, `${stem}.bin`)] : []
+    await chdman.run(command('extract', medium), '-i', chd, '-o', join(folder, name), ...tracks)
+    return name
+  }
+
+  async function checkCompressed (chd: string, { main, sources }: Step, medium: Medium, work: string): Promise<void> {
+    const folder = await makeFolder(work, 'check')
+    const name = await extract(chd, medium, folder, 'image')
+    if (isSheet(main.file_name)) {
+      const paths = new Map(sources.map((file) => [toBytes(file.file_name), file.absolute_path]))
+      const before = await readDisc(main.absolute_path, (track) => paths.get(track))
+      const after = await readFolder(folder, name)
+      if (before.layout === null) throw differs()
+      await requireEqualDiscs(before, after)
+    } else {
+      const path = join(folder, medium === 'cd' ? 'image.bin' : name)
+      await requireEqualDiscs({ paths: [main.absolute_path], layout: null }, { paths: [path], layout: null })
+    }
+    await removeFolder(folder)
+  }
+
+  async function checkExtracted (image: string, medium: Medium, dataSha1: string, work: string): Promise<void> {
+    const folder = await makeFolder(work, 'check')
+    const chd = join(folder, 'image.chd')
+    await chdman.run(command('create', medium), '-i', image, '-o', chd, '-c', CHECK_CODECS[medium])
+    if ((await readChdHeader(chd))?.dataSha1 !== dataSha1) throw differs()
+    await removeFolder(folder)
+  }
+
+  return {
+    /** @returns the names of the files that are in `work` then @throws ArchiveRefusedError, ChdmanError */
+    async compress (step: Step, slug: string, work: string): Promise<string[]> {
+      const { main } = step
+      const extension = extensionOf(main.file_name)
+      const isDvd = extension === 'iso' && isDvdPlatform(slug)
+      const medium = isDvd ? 'dvd' : extension === 'gdi' ? 'gd' : 'cd'
+      await requireCommand('create', medium)
+      const name = `${stemOf(main.file_name)}.chd`
+      await chdman.run(command('create', medium), '-i', main.absolute_path, '-o', join(work, name))
+      await checkCompressed(join(work, name), step, medium, work)
+      return [name]
+    },
+
+    /** @returns the names of the files that are in `work` then @throws ArchiveRefusedError, ChdmanError */
+    async extract ({ main }: Step, work: string): Promise<string[]> {
+      const chd = main.absolute_path
+      const header = await readChdHeader(chd)
+      if (header === null) throw new ArchiveRefusedError('it is no CHD of version 5')
+      if (header.hasParent) throw new ArchiveRefusedError('it holds only what differs from another CHD')
+      const info = await chdman.run('info', '-i', chd)
+      const medium = TAGS.find(([tag]) => tag.test(info))?.[1]
+      if (medium === undefined) throw new ArchiveRefusedError('it holds no CD, GD-ROM or DVD')
+      const name = await extract(chd, medium, work, stemOf(main.file_name))
+      const names = await readdir(work)
+      await checkExtracted(join(work, name), medium, header.dataSha1, work)
+      return names
+    }
+  }
+}
+export type Discs = ReturnType<typeof createDiscs>

@@ -1,0 +1,114 @@
+import { extname } from 'node:path/posix'
+import type { Entry, EntryFile } from '../library/entries.ts'
+import { UNHASHED_PLATFORMS } from '../scans/hashing/entry-hasher.ts'
+import type { Target } from './schemas.ts'
+
+/** Whose emulators read CHDs of CDs and GD-ROMs. */
+const CD_PLATFORMS: ReadonlySet<string> = new Set(['3do', 'amiga-cd', 'amiga-cd32', 'apple-pippin', 'atari-jaguar-cd', 'commodore-cdtv',
+  'dc', 'fm-towns', 'neo-geo-cd', 'pc-fx', 'philips-cd-i', 'ps2', 'psx', 'saturn', 'segacd', 'segacd32', 'turbografx-cd'])
+/** Whose `.iso` files are DVDs or UMDs, in CHDs of their own kind. */
+const DVD_PLATFORMS: ReadonlySet<string> = new Set(['ps2', 'psp'])
+/** Whose emulators know a game by the archive itself. */
+const ARCHIVE_PLATFORMS: ReadonlySet<string> = new Set(['arcade', 'cps1', 'cps2', 'cps3', 'dos', 'hikaru', 'hyper-neo-geo-64', 'model1',
+  'model2', 'model3', 'mugen', 'neogeoaes', 'neogeomvs', 'openbor', 'pinball', 'scummvm', 'stv', 'system16', 'system32', 'taito-x-55',
+  'zinc'])
+/** Whose emulators read no zip, though the files are no disc images. */
+const UNZIPPED_PLATFORMS: ReadonlySet<string> = new Set([...UNHASHED_PLATFORMS, '3ds', 'new-nintendo-3ds', 'ngc', 'playdate', 'psvita',
+  'series-x-s', 'wii', 'win3x', 'win9x', 'xbox'])
+
+/** Compressed already, or read by emulators in just this form. */
+const KEPT_AS_IS: ReadonlySet<string> = new Set(['3dz', 'apk', 'bz2', 'chd', 'cia', 'cso', 'dax', 'ecm', 'gcz', 'gz', 'ipa', 'jso', 'm3u',
+  'm3u8', 'nsp', 'nsz', 'pbp', 'pkg', 'rar', 'rvz', 'squashfs', 'tar', 'tbz2', 'tgz', 'txz', 'vpk', 'wad', 'wbfs', 'wia', 'wsquashfs',
+  'wua', 'wux', 'xci', 'xcz', 'xz', 'zso', 'zst', 'ciso'])
+/** Disc images and what describes them; a zip would have to be unpacked as a whole before a game begins. */
+const DISC_FILES: ReadonlySet<string> = new Set(['ccd', 'cdi', 'cue', 'gdi', 'img', 'iso', 'mdf', 'mds', 'nrg', 'sub', 'toc'])
+const SHEETS: ReadonlySet<string> = new Set(['cue', 'gdi'])
+
+export type StepKind = 'zip' | 'rezip' | 'unzip' | 'chd' | 'unchd'
+
+/** What is done with some files of a ROM that belong together. */
+export interface Step {
+  kind: StepKind
+  /** The one that the result is called after. */
+  main: EntryFile
+  /** What goes when it is done, `main` included. */
+  sources: EntryFile[]
+}
+
+/** What becomes of a ROM: some steps, or why it stays as it is. */
+export type Decision = { steps: Step[] } | { left: string }
+
+/** What has to be known about a ROM beside its files. */
+export interface Surroundings {
+  slug: string
+  to: Target
+  /** The file that names another one in the same folder, such as a playlist; null for none. */
+  findNaming (file: EntryFile): string | null
+  /** The tracks that a sheet names, or what speaks against its conversion. */
+  readTracks (sheet: EntryFile): Promise<{ files: EntryFile[] } | { left: string }>
+}
+
+type Verdict = Step | { left: string }
+
+export const extensionOf = (name: string) => extname(name).slice(1).toLowerCase()
+export const stemOf = (name: string) => name.slice(0, name.length - extname(name).length)
+export const isPlaylist = (name: string) => ['m3u', 'm3u8'].includes(extensionOf(name))
+export const isSheet = (name: string) => SHEETS.has(extensionOf(name))
+export const isDvdPlatform = (slug: string) => DVD_PLATFORMS.has(slug)
+const isDiscPlatform = (slug: string) => CD_PLATFORMS.has(slug) || DVD_PLATFORMS.has(slug)
+
+const step = (kind: StepKind, main: EntryFile, sources = [main]): Step => ({ kind, main, sources })
+const left = (reason: string) => ({ left: reason })
+
+function toZip (file: EntryFile, isInFolder: boolean, slug: string): Verdict {
+  const extension = extensionOf(file.file_name)
+  if (extension === 'zip') return left('it is a zip already')
+  if (extension === '7z') return step('rezip', file)
+  if (isInFolder) return left('its files belong together in a folder')
+  if (KEPT_AS_IS.has(extension)) return left(`.${extension} is what emulators read, or is compressed already`)
+  if (isDiscPlatform(slug) || DISC_FILES.has(extension)) return left('emulators read no zip of a disc; convert it to chd')
+  return UNZIPPED_PLATFORMS.has(slug) ? left(`emulators of '${slug}' read no zip`) : step('zip', file)
+}
+
+function toPlain (file: EntryFile, slug: string): Verdict {
+  const extension = extensionOf(file.file_name)
+  if (extension === 'chd') return isDiscPlatform(slug) ? step('unchd', file) : left(`emulators of '${slug}' read the CHD itself`)
+  if (extension !== 'zip' && extension !== '7z') return left('it is neither .zip nor .7z nor .chd')
+  return ARCHIVE_PLATFORMS.has(slug) ? left(`emulators of '${slug}' know a game by its archive`) : step('unzip', file)
+}
+
+async function toChd (file: EntryFile, isInFolder: boolean, around: Surroundings): Promise<Verdict> {
+  const extension = extensionOf(file.file_name)
+  if (!isDiscPlatform(around.slug)) return left(`emulators of '${around.slug}' read no CHD`)
+  if (extension === 'chd') return left('it is a CHD already')
+  if (extension === 'iso') return step('chd', file)
+  if (!SHEETS.has(extension)) return left('it is no disc image that a CHD can be made of (.cue, .gdi, .iso)')
+  if (!isInFolder) return left('its tracks lie beside it as ROMs of their own; put both into a folder and scan')
+  const tracks = await around.readTracks(file)
+  return 'left' in tracks ? tracks : step('chd', file, [file, ...tracks.files])
+}
+
+async function judge (file: EntryFile, isInFolder: boolean, around: Surroundings): Promise<Verdict> {
+  const naming = isInFolder && isSheet(file.file_name) ? null : around.findNaming(file)
+  if (naming !== null && !(isInFolder && isPlaylist(naming))) return left(`'${naming}' names it`)
+  switch (around.to) {
+    case 'zip': return toZip(file, isInFolder, around.slug)
+    case 'chd': return await toChd(file, isInFolder, around)
+    case 'plain': return toPlain(file, around.slug)
+  }
+}
+
+/** Says what is to be done with a ROM. Of a folder, whatever can be converted in it. */
+export async function decide (entry: Entry, around: Surroundings): Promise<Decision> {
+  const isInFolder = entry.kind === 'folder'
+  const steps: Step[] = []
+  const reasons: string[] = []
+  for (const file of entry.files) {
+    const verdict = await judge(file, isInFolder, around)
+    if ('kind' in verdict) steps.push(verdict)
+    else if (around.to === 'chd' && isSheet(file.file_name)) return verdict
+    else reasons.push(verdict.left)
+  }
+  if (steps.length > 0) return { steps }
+  return left(isInFolder ? 'nothing in its folder is of a kind to be converted' : reasons[0] ?? 'it has no files')
+}

@@ -1,0 +1,23 @@
+import fp from 'fastify-plugin'
+import type { FeatureOptions } from '../../core/app.ts'
+import { createRomStore } from '../scans/store/rom-rows.ts'
+import { defineCleanup } from './cleanup.ts'
+import { isConverting } from './rows.ts'
+import { recoverConversions } from './swap.ts'
+import { TASK_NAME, defineConversion } from './task.ts'
+
+export default fp<FeatureOptions>(async (app, { config, role }) => {
+  app.tasks.define(defineConversion(app, config))
+  app.tasks.define(defineCleanup(app))
+
+  async function recover (): Promise<void> {
+    const services = { pool: app.pg, library: app.library, store: createRomStore(app.pg) }
+    for (const err of await recoverConversions(services, !await isConverting(app.pg, TASK_NAME))) {
+      app.log.warn({ err }, 'a conversion that was begun could not be ended; the next scan or conversion tries again')
+    }
+  }
+
+  // A scan sees the whole of a conversion, or nothing of it.
+  app.scans.addBeforeScan(recover)
+  if (role === 'worker') app.addHook('onReady', recover)
+}, { name: 'conversion', dependencies: ['database', 'jobs', 'tasks', 'library', 'scans', 'editing'] })

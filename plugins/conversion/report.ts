@@ -1,0 +1,72 @@
+import type { TaskRun } from '../tasks/definitions.ts'
+import type { Conversion } from './convert.ts'
+
+/** What is told of each kind; the log of the server has every problem. */
+const NAMED_MAX = 500
+const REPORT_EVERY_MS = 1_000
+
+/** A ROM that was dealt with. */
+export type ReportedRom = { rom_id: number, fs_name: string } & (Conversion | { problem: string })
+
+/** What a run did so far, as the task shows it. */
+interface ConversionMeta {
+  conversion_stats: { processed: number, errors: number, total: number }
+  dry_run: boolean
+  converted_count: number
+  left_count: number
+  bytes_before: number
+  bytes_after: number
+  bytes_saved: number
+  converted: ReportedRom[]
+  left: ReportedRom[]
+  problems: ReportedRom[]
+}
+
+/** Counts what becomes of ROMs, and says so not more often than is worth a write. */
+export function createReport (tell: TaskRun['report'], { isDry, total }: { isDry: boolean, total: number }) {
+  const meta: ConversionMeta = {
+    conversion_stats: { processed: 0, errors: 0, total },
+    dry_run: isDry,
+    converted_count: 0,
+    left_count: 0,
+    bytes_before: 0,
+    bytes_after: 0,
+    bytes_saved: 0,
+    converted: [],
+    left: [],
+    problems: []
+  }
+  let toldAt = -Infinity
+
+  const list = (to: ReportedRom[], rom: ReportedRom) => { if (to.length < NAMED_MAX) to.push(rom) }
+
+  async function flush (): Promise<void> {
+    toldAt = performance.now()
+    await tell({ ...meta })
+  }
+
+  function count (rom: ReportedRom): void {
+    meta.conversion_stats.processed++
+    if ('problem' in rom) {
+      meta.conversion_stats.errors++
+      list(meta.problems, rom)
+    } else if ('left' in rom) {
+      meta.left_count++
+      list(meta.left, rom)
+    } else {
+      meta.converted_count++
+      meta.bytes_before += rom.bytes_before
+      meta.bytes_after += rom.bytes_after
+      meta.bytes_saved = meta.bytes_before - meta.bytes_after
+      list(meta.converted, rom)
+    }
+  }
+
+  return {
+    flush,
+    async add (rom: ReportedRom): Promise<void> {
+      count(rom)
+      if (performance.now() - toldAt >= REPORT_EVERY_MS) await flush()
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import { open } from 'node:fs/promises'
+import { posix } from 'node:path'
+import { parseCue, parseGdi, type Sheet } from '../scans/hashing/retroachievements/images/sheets.ts'
+import { extensionOf } from './formats.ts'
+
+/** A sheet of 99 tracks has some 10 kB. */
+const TEXT_BYTES_MAX = 1024 ** 2
+/** What a CHD keeps, or what nothing but its text would lack. */
+const KEPT_COMMANDS = new Set(['FILE', 'TRACK', 'INDEX', 'PREGAP', 'REM', 'TITLE', 'PERFORMER', 'SONGWRITER'])
+const FILE_LINE = /^FILE\s+(?:"[^"]*"|\S+)\s+(\S+)/i
+const OTHER_SESSION = /^REM\s+(?:SESSION\s+0*(?:[2-9]|[1-9]\d)|(?:SINGLE|HIGH)-DENSITY)\b/i
+const LATER_INDEX = /^INDEX\s+0*(?:[2-9]|[1-9]\d)\b/i
+
+/** Bytes as characters: names are compared with those on disk whatever the text is written in. */
+export const toBytes = (text: string) => Buffer.from(text, 'utf8').toString('latin1')
+
+/** A sheet or playlist, one character for each byte; null for one that is too large to be one. */
+export async function readText (path: string): Promise<string | null> {
+  const handle = await open(path)
+  try {
+    const { size } = await handle.stat()
+    return size > TEXT_BYTES_MAX ? null : (await handle.readFile()).toString('latin1')
+  } finally {
+    await handle.close()
+  }
+}
+
+const linesOf = (text: string) => text.split(/\r?\n|\r/).map((line) => line.trim()).filter((line) => line !== '')
+const parse = (name: string, text: string): Sheet => extensionOf(name) === 'gdi' ? parseGdi(text) : parseCue(text)
+
+/** Names that a playlist or sheet gives, as bytes, without folders. */
+export function listNames (name: string, text: string): string[] {
+  if (!['m3u', 'm3u8'].includes(extensionOf(name))) return [...new Set(parse(name, text).map((track) => track.file))]
+  return linesOf(text.replace(/^\u00ef\u00bb\u00bf/, '')).filter((line) => !line.startsWith('#')).map((line) => posix.basename(line))
+}
+
+/** What of a cue sheet would not be there after a conversion and back; null when that is nothing. */
+export function findLoss (text: string): string | null {
+  for (const line of linesOf(text.replace(/^\u00ef\u00bb\u00bf/, ''))) {
+    const [command = ''] = line.split(/\s+/)
+    if (!KEPT_COMMANDS.has(command.toUpperCase())) return `a CHD keeps no ${command.toUpperCase()}`
+    if (LATER_INDEX.test(line)) return 'a CHD keeps no index after the first'
+    if (OTHER_SESSION.test(line)) return 'a CHD keeps one session'
+    const kind = FILE_LINE.exec(line)?.[1]
+    if (kind !== undefined && kind.toUpperCase() !== 'BINARY') return `its tracks are ${kind}, not BINARY`
+  }
+  return null
+}
+
+const sectorBytes = (mode: string) => Number(/\/(\d+)$/.exec(mode)?.[1] ?? (mode === 'CDG' ? 2448 : 2352))
+
+/** How many sectors a file has; null when its tracks are of several kinds. */
+function countSectors (tracks: Sheet, size: number): number | null {
+  const bytes = new Set(tracks.map((track) => sectorBytes(track.mode)))
+  const [only] = bytes
+  return only !== undefined && bytes.size === 1 && size % only === 0 ? size / only : null
+}
+
+/**
+ * Where the tracks of a disc begin, whatever files they lie in: equal for equal discs. Null when it cannot be told.
+ *
+ * @param sizes of its files, by name
+ */
+export function describeLayout (name: string, text: string, sizes: ReadonlyMap<string, number>): string | null {
+  const tracks = parse(name, text)
+  const pregaps = linesOf(text).filter((line) => /^PREGAP\s/i.test(line)).map((line) => line.split(/\s+/)[1])
+  const byFile = Map.groupBy(tracks, (track) => track.file)
+  let base = 0
+  const lines: string[] = []
+  for (const [index, [file, ofFile]] of [...byFile].entries()) {
+    for (const { number, mode, first, pregap, address } of ofFile) {
+      lines.push([number, mode, address ?? base + first, pregap].join(' '))
+    }
+    const sectors = countSectors(ofFile, sizes.get(file) ?? 0)
+    if (sectors === null && index < byFile.size - 1) return null
+    base += sectors ?? 0
+  }
+  return lines.length === 0 ? null : [...lines, ...pregaps].join('\n')
+}
+
+/** The text of a playlist with other names in place of some; the same text when it names none of them. */
+export function renameInPlaylist (text: string, names: ReadonlyMap<string, string>): string {
+  return text.split(/(\r?\n|\r)/).map((line) => {
+    const trimmed = line.trim()
+    const renamed = trimmed.startsWith('#') ? undefined : names.get(posix.basename(trimmed))
+    if (renamed === undefined) return line
+    return line.replace(trimmed, () => trimmed.slice(0, trimmed.length - posix.basename(trimmed).length) + renamed)
+  }).join('')
+}

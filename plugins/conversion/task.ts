@@ -1,0 +1,151 @@
+import type { FastifyInstance } from 'fastify'
+import type { Config } from '../../core/config/config.ts'
+import { ApiError, conflict } from '../../core/errors.ts'
+import { noteEdit } from '../library/version-rows.ts'
+import { createEntryHasher } from '../scans/hashing/entry-hasher.ts'
+import { createScanHasher } from '../scans/hashing/scan-hasher.ts'
+import { createRomStore } from '../scans/store/rom-rows.ts'
+import type { TaskDefinition, TaskRun } from '../tasks/definitions.ts'
+import { type Archives, createArchives } from './archive-in-thread.ts'
+import { type Around, createAround } from './around.ts'
+import { createChdman, requireChdman } from './chdman.ts'
+import { type Conversion, createConvert } from './convert.ts'
+import { createDiscs } from './discs.ts'
+import { createMake } from './make.ts'
+import { type ReportedRom, createReport } from './report.ts'
+import { type ConvertibleRom, type Selection, countConvertible, selectConvertible } from './rows.ts'
+import { type ConversionArguments, ConversionArgumentsSchema } from './schemas.ts'
+import { recoverConversions } from './swap.ts'
+
+export const TASK_NAME = 'convert_library'
+/** What is not done by then is done when somebody runs the task again. */
+const TIMEOUT_SECONDS = 86_400
+const PAGE = 500
+
+const TOOLS_QUEUE = 'conversion-tools'
+const TOOLS_MS = 5_000
+
+function explain (err: unknown): string {
+  if (err instanceof ApiError && err.code === 'NO_FREE_SPACE') return 'there is not enough free space beside it; 1 GiB always stays free'
+  return err instanceof Error ? err.message : String(err)
+}
+
+async function * readAll (pool: FastifyInstance['pg'], selection: Selection): AsyncGenerator<ConvertibleRom> {
+  for (let after = 0; ;) {
+    const page = await selectConvertible(pool, selection, after, PAGE)
+    yield * page
+    const last = page.at(-1)
+    if (last === undefined) return
+    after = last.id
+  }
+}
+
+/** Changes the format of files of the library. */
+export function defineConversion (app: FastifyInstance, config: Config): TaskDefinition {
+  const swaps = { pool: app.pg, library: app.library, store: createRomStore(app.pg) }
+  const hashers = createScanHasher(app)
+
+  /** With the settings as they are when a run begins. */
+  function createConverter (settings: Config, archives: Archives, signal: AbortSignal) {
+    const discs = async () => createDiscs(createChdman(await requireChdman(), signal), signal)
+    const { rules } = app.library
+    const arounds = new Map<string, Around>()
+    function aroundOf (dir: string): Around {
+      const around = arounds.get(dir) ?? createAround({ dir, rules })
+      arounds.set(dir, around)
+      return around
+    }
+    return createConvert({
+      ...swaps,
+      aroundOf,
+      hasher: createEntryHasher(hashers.take(settings), settings, signal),
+      archives,
+      make: createMake({ archives, discs, signal }),
+      signal
+    })
+  }
+
+  /** It is done, whether or not anybody hears of it. */
+  async function tell (rom: ConvertibleRom): Promise<void> {
+    try {
+      await noteEdit(app.orm.em.fork())
+      await app.editing.announce(rom.id)
+    } catch (err) {
+      app.log.warn({ err, rom: rom.id }, 'clients could not be told of a ROM that was converted')
+    }
+  }
+
+  async function run (run: TaskRun): Promise<void> {
+    const args = run.payload as ConversionArguments
+    const { to, dry_run: isDry = false } = args
+    if (to === 'chd' && !isDry) await requireChdman()
+    for (const err of await recoverConversions(swaps, true)) app.log.warn({ err }, 'a conversion that was begun could not be ended')
+    const selection = { platform_ids: args.platform_ids ?? null, rom_ids: args.rom_ids ?? null }
+    const report = createReport(run.report, { isDry, total: await countConvertible(app.pg, selection) })
+    const archives = createArchives(run.signal)
+    const converter = createConverter({ ...config }, archives, run.signal)
+
+    async function convert (rom: ConvertibleRom): Promise<Conversion> {
+      if (isDry) return await converter.foresee(rom, to)
+      const conversion = await converter.convert(rom, to)
+      if (!('left' in conversion)) await tell(rom)
+      return conversion
+    }
+
+    async function convertOne (rom: ConvertibleRom): Promise<ReportedRom> {
+      const { id, fs_name: name } = rom
+      try {
+        return { rom_id: id, fs_name: name, ...await convert(rom) }
+      } catch (err) {
+        run.signal.throwIfAborted()
+        const problem = explain(err)
+        app.log.warn({ err, rom: id, to }, 'a ROM could not be converted')
+        return { rom_id: id, fs_name: name, problem }
+      }
+    }
+
+    try {
+      for await (const rom of readAll(app.pg, selection)) {
+        run.signal.throwIfAborted()
+        await report.add(await convertOne(rom))
+      }
+    } finally {
+      hashers.release()
+      await archives.close()
+      await report.flush()
+    }
+  }
+
+  // Where files are converted, not where it is asked for.
+  app.jobs.define<Pick<ConversionArguments, 'to'>>(TOOLS_QUEUE, {
+    concurrency: 1,
+    timeoutSeconds: TOOLS_MS / 1_000,
+    run: async () => await requireChdman().then(() => null, (err: unknown) => {
+      if (err instanceof ApiError) return { refusal: err.message }
+      throw err
+    })
+  })
+
+  return {
+    name: TASK_NAME,
+    title: 'Convert library',
+    description: 'Converts files of ROMs to zip, to CHD or back, and replaces the originals once what was written was read again ' +
+      'and compared. Saves, marks and metadata stay with the ROM.',
+    type: 'conversion',
+    group: 'manual',
+    enabled: true,
+    manual_run: true,
+    cron_string: '',
+    destructive: true,
+    isSingle: true,
+    timeoutSeconds: TIMEOUT_SECONDS,
+    arguments: ConversionArgumentsSchema,
+    async check (args) {
+      const { to, dry_run: isDry = false } = args as ConversionArguments
+      if (to !== 'chd' || isDry) return
+      const answer = await app.jobs.request(TOOLS_QUEUE, {}, TOOLS_MS) as { refusal?: string } | null
+      if (answer?.refusal !== undefined) throw conflict(answer.refusal)
+    },
+    run
+  }
+}

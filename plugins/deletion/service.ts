@@ -1,0 +1,100 @@
+import { rmdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { FastifyInstance } from 'fastify'
+import type { Caller } from '../../core/access/auth.ts'
+import type { Config } from '../../core/config/config.ts'
+import { ApiError } from '../../core/errors.ts'
+import { errorCode } from '../../core/files/fs-error.ts'
+import type { BulkResult } from '../firmware/schemas.ts'
+import { toRefusal } from '../library/writing.ts'
+import { createArtworkFolders } from '../scans/artwork/folders.ts'
+import { markPlatforms } from '../scans/disk/rows.ts'
+import type { Disposal } from '../trash/disposal.ts'
+import { announceDeleted } from './events.ts'
+import { type DoomedRom, deleteRoms, selectDoomed } from './rows.ts'
+import type { DeleteRoms } from './schemas.ts'
+
+/** So many files are moved until their rows go: what is cut short is at most so much behind. */
+const BATCH = 100
+
+/** Why the files of a ROM stay, in words that name no place of the machine. */
+function reasonOf (err: unknown, { fs_path: path, fs_name: name }: DoomedRom): string {
+  const refusal = toRefusal(err, `${path}/${name}`)
+  if (refusal instanceof ApiError) return refusal.message
+  if (errorCode(err) === '') throw err
+  return `'${path}/${name}' cannot be moved (${errorCode(err)}); look at its disk`
+}
+
+const inBatches = (ids: readonly number[]): number[][] =>
+  Array.from({ length: Math.ceil(ids.length / BATCH) }, (_none, index) => ids.slice(index * BATCH, (index + 1) * BATCH))
+
+/** What became of the ROMs of one call. */
+interface Outcome { failed: Map<number, string>, gone: DoomedRom[] }
+
+export function createDeletion (app: FastifyInstance, config: Config) {
+  const artwork = createArtworkFolders(config.data_dir)
+
+  /** @returns why the files stay; null when they are out of the library */
+  async function takeFiles (disposal: Disposal, rom: DoomedRom): Promise<string | null> {
+    try {
+      await disposal.take({ ...rom, file_path: rom.fs_path, file_name: rom.fs_name })
+      return null
+    } catch (err) {
+      return reasonOf(err, rom)
+    }
+  }
+
+  /** The folder of a platform goes with the last file in it. A disk that is mounted there stays. */
+  async function removeEmptied (roms: readonly DoomedRom[]): Promise<void> {
+    const inFolders = roms.filter((rom) => !rom.is_folder && rom.fs_path !== '')
+    const folders = new Map(inFolders.map((rom) => [`${rom.library_id} ${rom.fs_path}`, rom]))
+    for (const { library_id: library, platform_id: platform, fs_path: path } of folders.values()) {
+      const { dir } = await app.library.get(library)
+      const isRemoved = await rmdir(join(dir, path)).then(() => true, () => false)
+      if (isRemoved) await markPlatforms(app.pg, library, [], [platform])
+    }
+  }
+
+  async function deleteBatch (
+    em: EntityManager, caller: Caller, ids: readonly number[], withFiles: ReadonlySet<number>, disposal: Disposal
+  ): Promise<Outcome> {
+    const roms = await selectDoomed(em, caller, ids)
+    const audiences = await app.permissions.listAudiences(ids)
+    const outcome: Outcome = { failed: new Map(), gone: [] }
+    for (const id of ids) {
+      const rom = roms.get(id)
+      const reason = rom !== undefined && withFiles.has(id) ? await takeFiles(disposal, rom) : null
+      if (rom === undefined) outcome.failed.set(id, `ROM with ID ${id} not found`)
+      else if (reason !== null) outcome.failed.set(id, `Failed to delete ROM ${id}: ${reason}`)
+      else outcome.gone.push(rom)
+    }
+    const gone = outcome.gone.map(({ id }) => id)
+    await deleteRoms(em, gone)
+    announceDeleted(app, config, gone, audiences)
+    for (const rom of outcome.gone) await artwork.remove(rom.platform_id, rom.id)
+    await removeEmptied(outcome.gone.filter(({ id }) => withFiles.has(id)))
+    return outcome
+  }
+
+  return {
+    /**
+     * Takes ROMs out of the list, and with them the files of those that are named. What people added to them waits for
+     * the files to come back. What cannot be deleted stays in both.
+     */
+    async deleteRoms (em: EntityManager, caller: Caller, input: DeleteRoms): Promise<BulkResult> {
+      const ids = [...new Set(input.roms)]
+      const withFiles = new Set(input.delete_from_fs)
+      const disposal = app.trash.open(input.permanently === true)
+      const failed = new Map<number, string>()
+      for (const batch of inBatches(ids)) {
+        const outcome = await deleteBatch(em, caller, batch, withFiles, disposal)
+        for (const [id, error] of outcome.failed) failed.set(id, error)
+      }
+      await disposal.finish()
+      return {
+        successful_items: ids.length - failed.size, failed_ids: [...failed.keys()], errors: [...failed.values()]
+      }
+    }
+  }
+}

@@ -1,0 +1,8 @@
+import { Type } from '@sinclair/typebox'
+import { Section } from '../../core/config/setting.ts'
+
+export const FeedsSchema = Section({
+  tinfoil_welcome_message: Type.String({
+    default: 'Switch library', env: 'TINFOIL_WELCOME_MESSAGE', description: 'What Tinfoil greets with when it opens its feed'
+  })
+}, 'Feeds for consoles')

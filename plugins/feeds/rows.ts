@@ -1,0 +1,91 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { type RawBuilder, sql } from 'kysely'
+import { milliseconds } from '../../core/database/columns.ts'
+import { selectPlatforms } from '../platforms/rows.ts'
+import type { Viewer } from '../platforms/visibility.ts'
+import type { Rom, RomFile } from '../roms/entities.ts'
+import { isRomVisible } from '../roms/visibility.ts'
+
+/** A ROM of a platform. */
+export interface RomRow extends Pick<Rom, 'id' | 'fs_name' | 'fs_name_no_tags' | 'fs_size_bytes' | 'name_sort_key'> {
+  name: string | null
+  summary: string | null
+  /** The first one that its name or a provider tells. */
+  region: string | null
+  revision: string | null
+  /** Milliseconds since 1970. */
+  first_release_date: number | null
+  path_cover_small: string | null
+  path_cover_large: string | null
+  /** Whether it is on disk, and the viewer sees it. */
+  is_listed: boolean
+}
+
+/** A file with what a feed says of its ROM. */
+export interface FileRow extends Pick<RomFile, 'id' | 'file_name' | 'file_size_bytes' | 'sha1_hash'> {
+  rom_id: number
+  /** Of its ROM among those that were asked for, from 1. */
+  position: number
+  category: string | null
+  /** Milliseconds since 1970. */
+  updated_at: number
+}
+
+export type LicenseRow = Pick<FileRow, 'rom_id' | 'id' | 'file_name' | 'sha1_hash'>
+
+/** What one statement reads at most, so that a feed of any length takes as much memory as a short one. */
+export const PAGE_ROMS = 1_000
+export const PAGE_FILES = 5_000
+
+/** The platforms of one slug that a viewer sees. */
+export const selectPlatformsOf = (em: EntityManager, viewer: Viewer, slug: string) =>
+  selectPlatforms(em, viewer, sql<boolean>`p.slug = ${slug}`)
+
+/**
+ * The next ROMs of a platform by name, those included that are not listed: as conditions, what hides them would have
+ * the database read all of the platform for each page.
+ *
+ * @param after the last one of the page before
+ */
+export async function selectRomPage (
+  em: EntityManager, viewer: Viewer, platformId: number, after: Pick<RomRow, 'name_sort_key' | 'id'>
+): Promise<RomRow[]> {
+  const { rows } = await sql<RomRow>`
+    select r.id, nullif(r.name, '') as name, r.name_sort_key, r.fs_name, r.fs_name_no_tags,
+      r.fs_size_bytes::float8 as fs_size_bytes, r.summary, r.regions[1] as region, r.revision,
+      r.first_release_date::float8 as first_release_date, r.path_cover_small, r.path_cover_large,
+      not r.missing_from_fs and ${isRomVisible(viewer)} as is_listed
+    from roms r where r.platform_id = ${platformId} and (r.name_sort_key, r.id) > (${after.name_sort_key}, ${after.id})
+    order by r.name_sort_key, r.id limit ${PAGE_ROMS}`.execute(em.getKysely())
+  return rows
+}
+
+/** Which files of ROMs a feed is about: those directly in a ROM's folder, those of a category, or all. */
+export type FileChoice = { top_level: true } | { category: string } | { all: true }
+
+function isChosen (choice: FileChoice): RawBuilder<boolean> {
+  if ('all' in choice) return sql<boolean>`true`
+  return 'category' in choice ? sql<boolean>`f.category = ${choice.category}` : sql<boolean>`f.is_top_level`
+}
+
+/** The next files of these ROMs, ROM by ROM. @param after the last one of the page before */
+export async function selectFilePage (
+  em: EntityManager, romIds: readonly number[], choice: FileChoice, after: Pick<FileRow, 'position' | 'id'>
+): Promise<FileRow[]> {
+  const { rows } = await sql<FileRow>`
+    select f.id, f.rom_id, wanted.position::int as position, f.file_name, f.file_size_bytes::float8 as file_size_bytes,
+      f.sha1_hash, f.category, ${milliseconds('f.updated_at')} as updated_at
+    from unnest(${romIds}::int[]) with ordinality as wanted(rom_id, position) join rom_files f on f.rom_id = wanted.rom_id
+    where (wanted.position, f.id) > (${after.position}, ${after.id}) and ${isChosen(choice)}
+    order by wanted.position, f.id limit ${PAGE_FILES}`.execute(em.getKysely())
+  return rows
+}
+
+/** The first license file of each of these ROMs that has one, by ROM. */
+export async function selectLicenses (em: EntityManager, romIds: readonly number[]): Promise<Map<number, LicenseRow>> {
+  const { rows } = await sql<LicenseRow>`
+    select distinct on (f.rom_id) f.rom_id, f.id, f.file_name, f.sha1_hash from rom_files f
+    where f.rom_id = any(${romIds}::int[]) and lower(f.file_name) like '%.rap'
+    order by f.rom_id, f.file_name, f.id`.execute(em.getKysely())
+  return new Map(rows.map((row) => [row.rom_id, row]))
+}

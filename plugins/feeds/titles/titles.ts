@@ -1,0 +1,89 @@
+import { JSONParser } from '@streamparser/json'
+import type { IndexEntry } from '@svc/plugin-sdk'
+import { Type } from '@sinclair/typebox'
+import type { FastifyInstance } from 'fastify'
+import type { Config } from '../../../core/config/config.ts'
+import { createHttpClient } from '../../../core/http/client.ts'
+import type { CallScope } from '../../../core/loader/call-scope.ts'
+import { readPreferences } from '../../../core/loader/context.ts'
+import { createMemo } from '../../../core/loader/memo.ts'
+import { createIndex } from '../../../core/loader/plugin-index.ts'
+import { USER_AGENT } from '../../../core/loader/services.ts'
+import type { TaskDefinition } from '../../tasks/definitions.ts'
+import { type Title, isShopId, toIndexEntries } from './title.ts'
+
+/** Some hundred megabytes: an object of all titles by the shop's id. */
+const SOURCE = 'https://raw.githubusercontent.com/blawar/titledb/master/US.en.json'
+const SOURCE_MAX_BYTES = 1024 ** 3
+const TIMEOUT_SECONDS = 60 * 60
+const ArgumentsSchema = Type.Object({
+  force: Type.Optional(Type.Boolean({
+    default: false, description: 'Clients may send it; a run by hand downloads the table in any case, also with the schedule off'
+  }))
+}, { additionalProperties: false })
+
+/** The entries of the database, which is never in memory as a whole. */
+async function * readEntries (chunks: AsyncIterable<Uint8Array>): AsyncGenerator<IndexEntry[]> {
+  const parser = new JSONParser({ paths: ['$.*'], keepStack: false })
+  let entries: IndexEntry[] = []
+  parser.onValue = ({ value }) => { entries.push(...toIndexEntries(value)) }
+  for await (const chunk of chunks) {
+    parser.write(chunk)
+    yield entries
+    entries = []
+  }
+  if (!parser.isEnded) throw new Error('The Switch title database ended in the middle')
+}
+
+/** What is known of the titles of the Switch, as it was last downloaded. */
+export function createTitles (app: FastifyInstance, config: Config) {
+  async function * download ({ signal }: CallScope): AsyncGenerator<IndexEntry[]> {
+    const { log } = app
+    const http = createHttpClient({ name: 'switch-titledb', userAgent: USER_AGENT, log, gateway: config.outgoing.gateway })
+    try {
+      yield * readEntries(http.withSignal(signal).stream(SOURCE, { maxBytes: SOURCE_MAX_BYTES }))
+    } finally {
+      await http.close()
+    }
+  }
+
+  const scopeOf = (signal: AbortSignal): CallScope =>
+    ({ signal, memo: createMemo(), preferences: readPreferences(config) })
+  const index = createIndex(app.pg, 'feeds/switch-titles', download, () => scopeOf(AbortSignal.abort(
+    new Error('The Switch title database is downloaded by its task alone'))))
+
+  const task: TaskDefinition = {
+    name: 'update_switch_titledb',
+    title: 'Scheduled Switch TitleDB update',
+    description: 'Downloads what is known of the titles of the Switch, which the feed for Tinfoil tells',
+    type: 'update',
+    group: 'scheduled',
+    enabled: config.tasks.update_switch_titledb,
+    manual_run: true,
+    cron_string: config.tasks.update_switch_titledb_cron,
+    destructive: false,
+    isSingle: true,
+    timeoutSeconds: TIMEOUT_SECONDS,
+    arguments: ArgumentsSchema,
+    async run ({ signal, report }) {
+      await report({ update_stats: { processed: 0, total: 1 } })
+      const count = await index.rebuild(scopeOf(signal))
+      if (count === 0) throw new Error('The Switch title database names no title; the former one stays')
+      await report({ update_stats: { processed: count, total: count } })
+    }
+  }
+
+  return {
+    task,
+
+    /** The titles with these ids, of the shop or of the product, by that of the shop; none until the task has run. */
+    async find (ids: readonly string[]): Promise<Map<string, Title>> {
+      if (ids.length === 0 || await index.builtAt() === undefined) return new Map()
+      const shopIds = await index.getMany(ids.filter((id) => !isShopId(id)))
+      const wanted = [...ids.filter(isShopId), ...[...shopIds.values()].flat().map(String)]
+      const found = await index.getMany(wanted)
+      return new Map([...found].flatMap(([id, [title]]) => title === undefined ? [] : [[id, title as Title]]))
+    }
+  }
+}
+export type Titles = ReturnType<typeof createTitles>

@@ -1,0 +1,39 @@
+import type { Config } from '../../core/config/config.ts'
+import type { Sign, SignKind } from '../../core/sockets/signs.ts'
+import type { Problem } from './schemas.ts'
+
+/** Beside the request's own address, what a proxy has to pass on for WebSockets. */
+const UPGRADE_LINES = [
+  'nginx, in http: map $http_upgrade $connection_upgrade { default upgrade; \'\' \'\'; }',
+  'nginx, in location: proxy_http_version 1.1; proxy_set_header Upgrade $http_upgrade; ' +
+    'proxy_set_header Connection $connection_upgrade;',
+  'Apache 2.4.47 or later: ProxyPass / http://127.0.0.1:8080/ upgrade=websocket',
+  'HAProxy: timeout tunnel 1h',
+  'Caddy and Traefik pass it on by themselves: look at what stands in front of them'
+]
+
+type Describe = (subject: string, config: Config) => Pick<Problem, 'message' | 'remedy' | 'lines'>
+
+const DESCRIPTIONS: Record<SignKind, Describe> = {
+  origin_refused: (subject, { server: { base_url: baseUrl } }) => ({
+    message: `Pages of ${subject} may not open sockets: this server is at ${baseUrl}`,
+    remedy: 'If that is an address of this server, set SVC_BASE_URL to it and have the proxy pass on Host; if it is a site of ' +
+      'yours, name it in SVC_CORS_ALLOWED_ORIGINS',
+    lines: []
+  }),
+  upgrade_missing: (subject) => ({
+    message: `Sockets that come by ${subject} arrive only by polling: WebSocket upgrades are not forwarded`,
+    remedy: 'Have the proxy pass on the headers Upgrade and Connection',
+    lines: UPGRADE_LINES
+  }),
+  clients_trusted: (subject, { server: { trusted_proxies: trusted } }) => ({
+    message: `A visitor at ${subject} lies in a network of SVC_TRUSTED_PROXIES (${trusted.join(', ')}) and may pass for any other`,
+    remedy: 'Name the address of each proxy in SVC_TRUSTED_PROXIES, and no network that visitors come from',
+    lines: []
+  })
+}
+
+/** What requests showed to be wrong between visitors and this server, in words for its owner. */
+export function describeProblems (signs: readonly Sign[], config: Config): Problem[] {
+  return signs.map((sign) => ({ ...sign, ...DESCRIPTIONS[sign.kind](sign.subject, config) }))
+}

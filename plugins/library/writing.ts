@@ -1,0 +1,50 @@
+import { mkdir, realpath } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ApiError, badRequest, conflict } from '../../core/errors.ts'
+import { errorCode } from '../../core/files/fs-error.ts'
+import { PathRefusedError, resolveInside } from '../../core/files/safe-path.ts'
+import { LibraryUnreadableError, isFolder, reasonOf } from './directory.ts'
+
+/** What a disk does not take, with the remedy; any other error as it is. */
+export function toRefusal (err: unknown, path: string): unknown {
+  switch (errorCode(err)) {
+    case 'EACCES':
+    case 'EPERM': return conflict(`The server may not write in '${path}'; let its user write there`)
+    case 'EROFS': return conflict(`'${path}' is read-only; mount the library writable`)
+    case 'EEXIST':
+    case 'ENOTDIR':
+    case 'EISDIR':
+    case 'ELOOP':
+    case 'ENOTEMPTY': return conflict(`Something else has the name of '${path}'; rename what is in the way`)
+    case 'ENAMETOOLONG': return badRequest(`The name of '${path}' is too long for its disk; send a shorter one`)
+    case 'ENOSPC':
+    case 'EDQUOT': return new ApiError('NO_FREE_SPACE')
+    default: break
+  }
+  if (err instanceof PathRefusedError) return badRequest(err.message)
+  if (!(err instanceof LibraryUnreadableError)) return err
+  return new ApiError('UNAVAILABLE', `The library cannot be read: ${reasonOf(err.cause)}. Check SVC_LIBRARY_DIR and its ` +
+    'permissions', { cause: err })
+}
+
+/** Does something to what lies at a path of the library, and says what is wrong when its disk does not take it. */
+export async function refusing<T> (path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (err) {
+    throw toRefusal(err, path)
+  }
+}
+
+/**
+ * The path without symbolic links of a folder of the library, which is made unless it is there.
+ *
+ * @throws ApiError CONFLICT, BAD_REQUEST, NO_FREE_SPACE
+ */
+export async function openFolder (libraryDir: string, path: string): Promise<string> {
+  return await refusing(path, async () => {
+    const place = join(libraryDir, path)
+    if (!await isFolder(place)) await mkdir(await resolveInside(libraryDir, path), { recursive: true })
+    return await realpath(place)
+  })
+}

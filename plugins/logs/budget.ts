@@ -1,0 +1,24 @@
+/** How many may pass: so many at once, and from then on so many a second. */
+export class Budget {
+  readonly #burst: number
+  readonly #perSecond: number
+  #left: number
+  #countedAt = performance.now()
+
+  constructor (burst: number, perSecond: number) {
+    this.#burst = burst
+    this.#perSecond = perSecond
+    this.#left = burst
+  }
+
+  get left (): number {
+    const now = performance.now()
+    this.#left = Math.min(this.#burst, this.#left + (now - this.#countedAt) / 1_000 * this.#perSecond)
+    this.#countedAt = now
+    return Math.floor(this.#left)
+  }
+
+  spend (count: number): void {
+    this.#left -= count
+  }
+}

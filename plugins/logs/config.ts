@@ -1,0 +1,5 @@
+import { Section, Switch } from '../../core/config/setting.ts'
+
+export const LogsSchema = Section({
+  disable_viewer: Switch('DISABLE_LOGS_VIEWER', 'Keeps no log lines to be looked at by administrators')
+}, 'The log in the web app')

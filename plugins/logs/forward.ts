@@ -1,0 +1,84 @@
+import type { FastifyInstance } from 'fastify'
+import { apartFromRequest } from '../../core/database/request-time.ts'
+import { readLines } from '../../core/log.ts'
+import { ADMIN_ROOM } from '../../core/sockets/sockets.ts'
+import { Budget } from './budget.ts'
+import './events.ts'
+import { addLines } from './rows.ts'
+import { LINES_MAX, type LogEntry } from './schemas.ts'
+import { toLogView } from './views.ts'
+import { WaitingLines } from './waiting-lines.ts'
+
+/** What a start or a scan writes at once is all shown, and of a flood so many lines a second. */
+const AT_ONCE = LINES_MAX / 2
+const PER_SECOND = 200
+const WAITING_MAX_BYTES = 4 * 1024 ** 2
+/** A line that comes alone goes at once, others together. */
+const PAUSE_MS = 100
+/** For a flood, and a database that does not answer. */
+const LONG_PAUSE_MS = 1_000
+
+const toNotice = (count: number, ts = Date.now()): LogEntry => ({
+  ts,
+  level: 'WARNING',
+  module: 'logs',
+  message: `${count} lines are left out here, for there were too many at once; the log of the process has them`
+})
+
+/**
+ * Passes on what this process logs, for administrators to look at. Whoever logs is not kept waiting, and nothing that
+ * goes wrong here is logged, which would go round in a circle.
+ */
+export function forwardLines (app: FastifyInstance): void {
+  const waiting = new WaitingLines(LINES_MAX, WAITING_MAX_BYTES)
+  const budget = new Budget(AT_ONCE, PER_SECOND)
+  let timer: NodeJS.Timeout | undefined
+  let forwarding: Promise<void> | null = null
+  let doneAt = -Infinity
+  let pauseMs = PAUSE_MS
+
+  async function forward (): Promise<void> {
+    const { lines, left } = waiting.take(budget.left)
+    budget.spend(lines.length)
+    const entries = lines.flatMap((line) => toLogView(line) ?? [])
+    // In the place of those that are older than what is left.
+    if (left > 0) entries.unshift(toNotice(left, entries[0]?.ts))
+    pauseMs = left > 0 ? LONG_PAUSE_MS : PAUSE_MS
+    try {
+      await addLines(app.pg, entries)
+    } catch {
+      waiting.leaveOut(lines.length + left)
+      pauseMs = LONG_PAUSE_MS
+      return
+    }
+    for (const entry of entries) app.sockets.publish(ADMIN_ROOM, 'logs:entry', entry)
+  }
+
+  function start (): void {
+    timer = undefined
+    forwarding = forward().finally(() => {
+      forwarding = null
+      doneAt = performance.now()
+      plan()
+    })
+  }
+
+  function plan (): void {
+    if (timer !== undefined || forwarding !== null || waiting.isEmpty) return
+    const delayMs = Math.max(0, doneAt + pauseMs - performance.now())
+    // Whoever logs has a limit of its own, which this is no part of.
+    timer = apartFromRequest(() => setTimeout(start, delayMs).unref())
+  }
+
+  const stop = readLines(app.log, (line) => {
+    waiting.add(line)
+    plan()
+  })
+  app.addHook('onClose', async () => {
+    stop()
+    clearTimeout(timer)
+    await forwarding
+    clearTimeout(timer)
+    if (!waiting.isEmpty) await forward()
+  })
+}

@@ -1,0 +1,15 @@
+const MASK = '********'
+
+/** What may stand in a text between other words: of an address, a header, or by itself. */
+const SECRETS: readonly (readonly [pattern: RegExp, shown: string])[] = [
+  [/([?&](?:token|key|code|password|secret|state|[a-z_]*(?:token|secret|password|key))=)[^&\s"'<>]+/gi, `$1${MASK}`],
+  [/\b(Bearer|Basic) +[\w.~+/=-]{8,}/gi, `$1 ${MASK}`],
+  [/(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@"']+@/gi, `$1${MASK}@`],
+  // Client API tokens, and those of OAuth2.
+  [/\b[a-z0-9]{2,16}_[\da-f]{64}\b/g, MASK],
+  [/\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]+/g, MASK]
+]
+
+/** A text without what in it is, or looks like, a secret. */
+export const maskText = (text: string): string =>
+  SECRETS.reduce((masked, [pattern, shown]) => masked.replaceAll(pattern, shown), text)

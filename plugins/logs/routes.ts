@@ -1,0 +1,25 @@
+import { Type } from '@sinclair/typebox'
+import type { Config } from '../../core/config/config.ts'
+import { notFound } from '../../core/errors.ts'
+import type { Routes } from '../../core/typebox.ts'
+import { selectLines } from './rows.ts'
+import { LINES_MAX, LogEntrySchema, LogsQuery } from './schemas.ts'
+
+const createRoutes = ({ logs }: Config): Routes => async (app) => {
+  app.get('/api/logs', {
+    schema: {
+      operationId: 'listLogEntries',
+      tags: ['logs'],
+      summary: 'The newest lines of the log of all processes, oldest first',
+      description: 'Answers 404 with `DISABLE_LOGS_VIEWER=true`. New ones are sent to administrators as `logs:entry`.',
+      querystring: LogsQuery,
+      response: { 200: Type.Array(LogEntrySchema) }
+    },
+    config: { scopes: ['logs.read'] }
+  }, async (request) => {
+    if (logs.disable_viewer) throw notFound('Logs viewer is disabled')
+    return await selectLines(request.em, Math.min(Math.max(request.query.limit, 1), LINES_MAX))
+  })
+}
+
+export default createRoutes

@@ -1,0 +1,56 @@
+import { stripVTControlCharacters } from 'node:util'
+import { maskText } from './mask.ts'
+import { LOG_LEVELS, type LogEntry } from './schemas.ts'
+
+/** So that a line fits into one notification of the database, and lines stay in order. */
+const MESSAGE_MAX_BYTES = 6_000
+const MODULE_MAX = 100
+const CUT = ' […]'
+
+/** What every line has, beside what it is about. */
+const OWN_FIELDS = new Set(['level', 'time', 'pid', 'hostname', 'name', 'msg', 'err', 'plugin', 'reqId'])
+
+/** The levels of the logger by their numbers, which are ten apart: from trace to fatal. */
+const levelOf = (level: unknown): LogEntry['level'] =>
+  typeof level === 'number' ? LOG_LEVELS[Math.min(Math.max(Math.floor(level / 10) - 2, 0), LOG_LEVELS.length - 1)] ?? 'INFO' : 'INFO'
+
+const toText = (value: unknown) => typeof value === 'string' ? value : JSON.stringify(value) ?? ''
+
+/** An error by its name and message; the stack is for the log itself. */
+function describeError (err: unknown): string[] {
+  if (typeof err !== 'object' || err === null) return err === undefined ? [] : [toText(err)]
+  const { type, message } = err as { type?: unknown, message?: unknown }
+  return [[type, message].filter((part) => typeof part === 'string' && part !== '').join(': ')]
+}
+
+function toMessage (fields: Readonly<Record<string, unknown>>): string {
+  const others = Object.entries(fields).filter(([name]) => !OWN_FIELDS.has(name))
+    .map(([name, value]) => `${name}=${toText(value)}`)
+  const [text, ...error] = [fields.msg, ...describeError(fields.err)].map(toText)
+  return [[text, ...error].filter((part) => part !== '' && part !== undefined).join(': '), ...others].join(' ')
+}
+
+/** As the database and a notification take it. */
+function toStorable (text: string): string {
+  const clean = text.replaceAll('\0', '').toWellFormed()
+  const bytes = Buffer.from(clean)
+  if (bytes.length <= MESSAGE_MAX_BYTES) return clean
+  // What is left of a character that was cut is no character.
+  return `${bytes.toString('utf8', 0, MESSAGE_MAX_BYTES).replace(/\uFFFD+$/, '')}${CUT}`
+}
+
+/** A line that a logger wrote, as it is shown; null for one that cannot be read. */
+export function toLogView (line: string): LogEntry | null {
+  try {
+    const fields = JSON.parse(line) as Record<string, unknown>
+    const { time, level, plugin, name } = fields
+    return {
+      ts: typeof time === 'number' ? Math.trunc(time) : Date.now(),
+      level: levelOf(level),
+      module: toStorable(toText(plugin ?? name ?? 'svc').toLowerCase()).slice(0, MODULE_MAX).toWellFormed(),
+      message: toStorable(maskText(stripVTControlCharacters(toMessage(fields))))
+    }
+  } catch {
+    return null
+  }
+}

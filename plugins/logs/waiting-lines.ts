@@ -1,0 +1,53 @@
+/** A bounded number of the newest lines; older ones are counted and forgotten. */
+export class WaitingLines {
+  readonly #linesMax: number
+  readonly #bytesMax: number
+  #lines: string[] = []
+  #first = 0
+  #bytes = 0
+  #left = 0
+
+  constructor (linesMax: number, bytesMax: number) {
+    this.#linesMax = linesMax
+    this.#bytesMax = bytesMax
+  }
+
+  get isEmpty (): boolean {
+    return this.#lines.length === this.#first && this.#left === 0
+  }
+
+  add (line: string): void {
+    this.#lines.push(line)
+    this.#bytes += line.length
+    while (this.#lines.length - this.#first > this.#linesMax || this.#bytes > this.#bytesMax) this.#drop()
+    // Forgetting one by one from the front would move all others each time.
+    if (this.#first > this.#linesMax) this.#compact()
+  }
+
+  /** Counts lines that could not be passed on. */
+  leaveOut (count: number): void {
+    this.#left += count
+  }
+
+  /** The newest lines, `max` at most, and how many there were beside them since the last time. */
+  take (max: number): { lines: string[], left: number } {
+    while (this.#lines.length - this.#first > max) this.#drop()
+    this.#compact()
+    const taken = { lines: this.#lines, left: this.#left }
+    this.#lines = []
+    this.#bytes = 0
+    this.#left = 0
+    return taken
+  }
+
+  #drop (): void {
+    this.#bytes -= this.#lines[this.#first]?.length ?? 0
+    this.#lines[this.#first++] = ''
+    this.#left++
+  }
+
+  #compact (): void {
+    this.#lines.splice(0, this.#first)
+    this.#first = 0
+  }
+}

@@ -1,0 +1,9 @@
+import { Migration } from '@mikro-orm/migrations'
+
+/** The newest lines of the log. What the database writes of them need not survive a crash. */
+export class Migration20261122170000 extends Migration {
+  override up (): void {
+    this.addSql(`create unlogged table "log_lines" ("id" bigserial primary key, "ts" bigint not null,
+      "level" text not null, "module" text not null, "message" text not null)`)
+  }
+}

@@ -1,0 +1,86 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
+import { withApp } from '../../core/cli/app.ts'
+import { loadConfig } from '../../core/config/config.ts'
+import { ApiError, StartError } from '../../core/errors.ts'
+import type { App } from '../../core/typebox.ts'
+import type { Task } from './entities.ts'
+
+export interface ListOptions { json?: boolean }
+export interface RunOptions { args: string, wait: boolean }
+
+const USAGE = 2
+/** What a shell reports of a program that Ctrl-C ended: 128 + SIGINT. */
+const INTERRUPTED = 130
+const POLL_MS = 400
+
+const write = (text: string) => { process.stdout.write(text) }
+
+/** @throws StartError for what is no object */
+function readArguments (text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
+  } catch {
+    // Said below.
+  }
+  throw new StartError(`'${text}' is no JSON object; give --args '{"name":"value"}'.`, { exitCode: USAGE })
+}
+
+/** What a person can mend is told without a stack. */
+function toStartError (err: unknown): unknown {
+  if (!(err instanceof ApiError)) return err
+  const details = (err.violations ?? []).map(({ loc, msg }) => `${loc.slice(1).join('.')}: ${msg}`)
+  return new StartError([err.message, ...details].join('\n  '))
+}
+
+/** `svc tasks`. */
+export async function listTasks (options: ListOptions): Promise<void> {
+  await withApp(loadConfig().config, async (app) => {
+    const { scheduled, manual, watcher } = app.tasks.list()
+    for (const task of [...scheduled, ...manual, ...watcher]) {
+      const { name, description, enabled, manual_run: manualRun, cron_string: cron, destructive } = task
+      const facts = [cron === '' ? null : enabled ? cron : 'not scheduled', manualRun ? null : 'not by hand', destructive ? 'destructive' : null]
+      write(options.json === true
+        ? `${JSON.stringify(task)}\n`
+        : `${name} (${facts.filter((fact) => fact !== null).join(', ') || 'by hand'})\n  ${description}\n`)
+    }
+  })
+}
+
+async function follow (app: App, id: string): Promise<number> {
+  const leave = new AbortController()
+  process.once('SIGINT', () => { leave.abort() })
+  let shown: Task['meta'] = {}
+  while (!leave.signal.aborted) {
+    const task = await app.tasks.get(app.orm.em.fork(), id)
+    if (!isDeepStrictEqual(task.meta, shown)) write(`${JSON.stringify(task.meta)}\n`)
+    shown = task.meta
+    if (!['queued', 'started'].includes(task.status)) {
+      write(`${task.title}: ${task.status}${typeof task.error === 'string' ? `. ${task.error}` : ''}\n`)
+      return task.status === 'finished' ? 0 : 1
+    }
+    // Woken early by the signal, which the loop then sees.
+    await sleep(POLL_MS, undefined, { signal: leave.signal }).catch(() => undefined)
+  }
+  process.stderr.write(`\nsvc: stopped watching; the task ${id} goes on in the server\n`)
+  return INTERRUPTED
+}
+
+/** `svc tasks run`. */
+export async function runTask (name: string, options: RunOptions): Promise<number> {
+  const args = readArguments(options.args)
+  return await withApp(loadConfig().config, async (app) => {
+    const task = await app.tasks.run(name, args, null).catch((err: unknown) => { throw toStartError(err) })
+    write(`${task.title}, task ${task.id}, is queued.\n`)
+    return options.wait ? await follow(app, task.id) : 0
+  })
+}
+
+/** `svc tasks stop`. */
+export async function stopTask (id: string): Promise<void> {
+  await withApp(loadConfig().config, async (app) => {
+    await app.tasks.stopOne(id).catch((err: unknown) => { throw toStartError(err) })
+    write(`Task ${id} stops.\n`)
+  })
+}

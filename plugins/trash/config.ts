@@ -1,0 +1,12 @@
+import { Type } from '@sinclair/typebox'
+import { Section } from '../../core/config/setting.ts'
+
+export const TrashSchema = Section({
+  keep_days: Type.Integer({
+    default: 30,
+    minimum: 0,
+    maximum: 36_500,
+    env: 'TRASH_KEEP_DAYS',
+    description: 'Days that deleted ROMs and files of ROMs lie in the folder .svc-trash of the library; 0 deletes them at once'
+  })
+}, 'Deleted files')

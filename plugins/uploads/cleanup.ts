@@ -1,0 +1,62 @@
+import { readdir, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Type } from '@sinclair/typebox'
+import type { FastifyInstance } from 'fastify'
+import { listWritableFolders } from '../library/find-place.ts'
+import type { TaskDefinition, TaskRun } from '../tasks/definitions.ts'
+import { LIFETIME_HOURS, deleteExpired, selectOpenIds } from './rows.ts'
+import { stagedId } from './staging.ts'
+
+const LIFETIME_MS = LIFETIME_HOURS * 3_600_000
+const CRON = '0 * * * *'
+
+/** Whether nothing was written to a file for as long as an upload may take; false when it is gone. */
+const isOld = (path: string): Promise<boolean> =>
+  stat(path).then(({ mtimeMs }) => mtimeMs < Date.now() - LIFETIME_MS, () => false)
+
+/** Removes uploads that nobody completed, and what uploads left behind whose process ended. */
+export function defineCleanup (app: FastifyInstance): TaskDefinition {
+  /**
+   * What has the id of no upload is a request's that brings a whole file, or a dead one's.
+   *
+   * @returns how many files there were
+   */
+  async function sweep (folder: string, expired: ReadonlySet<string>, open: ReadonlySet<string>): Promise<number> {
+    let count = 0
+    // A folder that cannot be read now can be read another time.
+    for (const name of await readdir(folder).catch(() => [])) {
+      const id = stagedId(name)
+      const path = join(folder, name)
+      if (id === null || open.has(id) || (!expired.has(id) && !await isOld(path))) continue
+      await rm(path, { force: true })
+      count++
+    }
+    return count
+  }
+
+  async function run ({ signal, report }: TaskRun): Promise<void> {
+    const expired = await deleteExpired(app.pg)
+    const stats = { uploads: expired.size, files: 0 }
+    const open = await selectOpenIds(app.pg)
+    for (const { root, path } of await listWritableFolders(app.library)) {
+      signal.throwIfAborted()
+      stats.files += await sweep(join(root.dir, path), expired, open)
+    }
+    await report({ cleanup_stats: stats })
+  }
+
+  return {
+    name: 'cleanup_uploads',
+    title: 'Cleanup uploads',
+    description: `Removes uploads of ROMs that were not completed within ${LIFETIME_HOURS} hours, and what broken ones left behind`,
+    type: 'cleanup',
+    group: 'scheduled',
+    enabled: true,
+    manual_run: true,
+    cron_string: CRON,
+    destructive: false,
+    isSingle: true,
+    arguments: Type.Object({}, { additionalProperties: false }),
+    run
+  }
+}

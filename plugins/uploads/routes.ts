@@ -1,0 +1,94 @@
+import { Type } from '@sinclair/typebox'
+import type { FastifyRequest } from 'fastify'
+import { callerOf } from '../../core/access/auth.ts'
+import { ErrorSchema, type Routes } from '../../core/typebox.ts'
+import {
+  ChunkHeaders, ReceivedSchema, SingleUploadHeaders, StartHeaders, StartedSchema, UploadParams, UploadSchema
+} from './schemas.ts'
+
+const tags = ['roms']
+const config = { scopes: ['roms.write'] as const }
+const FOREIGN = { 400: ErrorSchema, 403: ErrorSchema, 404: ErrorSchema }
+
+const routes: Routes = async (app) => {
+  // A body is the bytes themselves, of whatever type; where none is wanted it is left aside.
+  app.removeContentTypeParser(['application/json', 'text/plain'])
+  app.addContentTypeParser('*', (_request: FastifyRequest, payload, done) => { done(null, payload) })
+
+  app.post('/api/roms', {
+    schema: {
+      operationId: 'addRom',
+      tags,
+      summary: 'Upload a ROM in one request',
+      description: 'A form whose part is named as the file, or the bytes themselves. The ROM is there as soon as it was scanned, ' +
+        'which is begun. Large files come better in chunks, which outlive a lost connection: `startRomUpload`.',
+      consumes: ['multipart/form-data', 'application/octet-stream'],
+      headers: SingleUploadHeaders,
+      response: { 200: Type.Null(), 400: ErrorSchema, 409: ErrorSchema, 413: ErrorSchema, 507: ErrorSchema }
+    },
+    config
+  }, async (request) => { await app.uploads.add(request, request.headers['x-upload-platform']) })
+
+  app.post('/api/roms/upload/start', {
+    schema: {
+      operationId: 'startRomUpload',
+      tags,
+      summary: 'Begin to upload a ROM in chunks',
+      description: 'The chunks are sent with `putRomUploadChunk`, in any order; `completeRomUpload` makes them a ROM. What is not ' +
+        'complete after 24 hours is removed.',
+      headers: StartHeaders,
+      response: { 201: StartedSchema, 400: ErrorSchema, 409: ErrorSchema, 413: ErrorSchema, 507: ErrorSchema }
+    },
+    config
+  }, async (request, reply) => reply.code(201).send(await app.uploads.start(request, request.headers)))
+
+  app.get('/api/roms/upload/:upload_id', {
+    schema: {
+      operationId: 'getRomUpload', tags, summary: 'Which chunks of an upload are there: after a lost connection the others are sent',
+      params: UploadParams, response: { 200: UploadSchema, ...FOREIGN }
+    },
+    config
+  }, async (request) => await app.uploads.get(request.em, callerOf(request), request.params.upload_id))
+
+  app.put('/api/roms/upload/:upload_id', {
+    schema: {
+      operationId: 'putRomUploadChunk',
+      tags,
+      summary: 'Send a chunk of an upload, or send it again',
+      description: 'The body is its bytes, 64 MiB at most. All chunks but the last are best of one size: then nothing has to be ' +
+        'copied in the end. With `Content-Digest` they are compared with what was sent.',
+      consumes: ['application/octet-stream'],
+      params: UploadParams,
+      headers: ChunkHeaders,
+      response: { 200: ReceivedSchema, ...FOREIGN, 409: ErrorSchema, 413: ErrorSchema, 507: ErrorSchema }
+    },
+    config
+  }, async (request) => {
+    const { params: { upload_id: id }, headers: { 'x-chunk-index': number, 'content-digest': digest } } = request
+    return await app.uploads.put(request, id, number, digest)
+  })
+
+  app.post('/api/roms/upload/:upload_id/complete', {
+    schema: {
+      operationId: 'completeRomUpload', tags, summary: 'Make the chunks a file of the library, and scan it', params: UploadParams,
+      response: { 201: Type.Null(), ...FOREIGN, 409: ErrorSchema, 507: ErrorSchema }
+    },
+    config
+  }, async (request, reply) => {
+    await app.uploads.complete(request.em, callerOf(request), request.params.upload_id)
+    reply.code(201)
+  })
+
+  app.post('/api/roms/upload/:upload_id/cancel', {
+    schema: {
+      operationId: 'cancelRomUpload', tags, summary: 'Give an upload up; one that is gone already is no error', params: UploadParams,
+      response: { 204: Type.Null(), 400: ErrorSchema, 403: ErrorSchema }
+    },
+    config
+  }, async (request, reply) => {
+    await app.uploads.cancel(request.em, callerOf(request), request.params.upload_id)
+    reply.code(204)
+  })
+}
+
+export default routes

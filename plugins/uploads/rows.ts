@@ -1,0 +1,150 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { sql } from 'kysely'
+import type pg from 'pg'
+import { milliseconds } from '../../core/database/columns.ts'
+import { type Viewer, isPlatformVisible } from '../platforms/visibility.ts'
+
+/** The platform that a ROM is for. */
+export interface UploadPlatform { id: number, fs_slug: string }
+
+/** What is known of a platform in one library. */
+export interface KnownFolder {
+  /** The folder that held its ROMs; null when none was noted. */
+  fs_inode: string | null
+  /** Whether it has ROMs that the last scan found. */
+  has_roms: boolean
+}
+
+/** Null when it is not there or not visible. */
+export async function selectPlatform (em: EntityManager, viewer: Viewer, id: number): Promise<UploadPlatform | null> {
+  const { rows } = await sql<UploadPlatform>`select p.id, p.fs_slug from platforms p
+    where p.id = ${id} and ${isPlatformVisible(viewer)}`.execute(em.getKysely())
+  return rows[0] ?? null
+}
+
+export async function selectKnownFolder (
+  em: EntityManager, platformId: number, libraryId: number
+): Promise<KnownFolder> {
+  const { rows: [row] } = await sql<KnownFolder>`select
+      (select fs_inode from platform_folders where platform_id = ${platformId} and library_id = ${libraryId}) as fs_inode,
+      exists (select 1 from roms where platform_id = ${platformId} and library_id = ${libraryId} and not missing_from_fs) as has_roms`
+    .execute(em.getKysely())
+  return row ?? { fs_inode: null, has_roms: false }
+}
+
+/** An upload that comes in chunks. */
+export interface Upload {
+  id: string
+  user_id: number
+  platform_id: number
+  library_id: number
+  fs_path: string
+  file_name: string
+  total_size: number
+  total_chunks: number
+  /** What all chunks but the last have, as far as is known. */
+  chunk_size: number | null
+}
+
+/** A chunk that is there whole. */
+export interface Chunk {
+  number: number
+  size: number
+  is_apart: boolean
+}
+
+export const LIFETIME_HOURS = 24
+const IS_OPEN = sql`created_at > now() - ${LIFETIME_HOURS} * interval '1 hour'`
+
+export async function insertUpload (em: EntityManager, upload: Omit<Upload, 'chunk_size'>): Promise<void> {
+  await sql`insert into rom_uploads (id, user_id, platform_id, library_id, fs_path, file_name, total_size, total_chunks)
+    values (${upload.id}, ${upload.user_id}, ${upload.platform_id}, ${upload.library_id}, ${upload.fs_path},
+      ${upload.file_name}, ${upload.total_size}, ${upload.total_chunks})`.execute(em.getKysely())
+}
+
+/** Null when there is none of that id, or its time is over. */
+export async function selectUpload (
+  em: EntityManager, id: string
+): Promise<Upload & { created_at: number } | null> {
+  const { rows } = await sql<Upload & { created_at: number }>`select id, user_id, platform_id, library_id, fs_path, file_name,
+      total_size::float8 as total_size, total_chunks, chunk_size::float8 as chunk_size,
+      ${milliseconds('created_at')} as created_at
+    from rom_uploads where id = ${id} and ${IS_OPEN}`.execute(em.getKysely())
+  return rows[0] ?? null
+}
+
+/** What open uploads still bring, and what those of one user take in all. */
+export interface OpenUploads { awaited_bytes: number, own_count: number, own_bytes: number }
+
+export async function measureOpen (em: EntityManager, userId: number): Promise<OpenUploads> {
+  const { rows: [row] } = await sql<OpenUploads>`select
+      coalesce(sum(u.total_size - least(u.total_size, c.received)), 0)::float8 as awaited_bytes,
+      (count(*) filter (where u.user_id = ${userId}))::int as own_count,
+      coalesce(sum(u.total_size) filter (where u.user_id = ${userId}), 0)::float8 as own_bytes
+    from (select * from rom_uploads where ${IS_OPEN}) u
+    cross join lateral (select coalesce(sum(size), 0) as received from rom_upload_chunks where upload_id = u.id) c`
+    .execute(em.getKysely())
+  return row ?? { awaited_bytes: 0, own_count: 0, own_bytes: 0 }
+}
+
+/** The size that chunks have: of the first of them that came, or this one. */
+export async function agreeOnChunkSize (em: EntityManager, id: string, size: number): Promise<number | null> {
+  const { rows } = await sql<{ chunk_size: number }>`update rom_uploads set chunk_size = coalesce(chunk_size, ${size})
+    where id = ${id} returning chunk_size::float8 as chunk_size`.execute(em.getKysely())
+  return rows[0]?.chunk_size ?? null
+}
+
+/** Notes that a chunk is there. @returns how many are */
+export async function upsertChunk (
+  em: EntityManager, id: string, { number, size, is_apart: isApart }: Chunk
+): Promise<number> {
+  const { rows } = await sql<{ received: number }>`with put as (
+      insert into rom_upload_chunks (upload_id, number, size, is_apart) values (${id}, ${number}, ${size}, ${isApart})
+      on conflict (upload_id, number) do update set size = excluded.size, is_apart = excluded.is_apart returning 1
+    ) select ((select count(*) from rom_upload_chunks where upload_id = ${id} and number <> ${number}) +
+      (select count(*) from put))::int as received`.execute(em.getKysely())
+  return rows[0]?.received ?? 0
+}
+
+/** Forgets a chunk whose bytes are not what its sender said. */
+export async function deleteChunk (em: EntityManager, id: string, number: number): Promise<void> {
+  await sql`delete from rom_upload_chunks where upload_id = ${id} and number = ${number}`.execute(em.getKysely())
+}
+
+/** In the order of their numbers. */
+export async function selectChunks (em: EntityManager, id: string): Promise<Chunk[]> {
+  const { rows } = await sql<Chunk>`select number, size::float8 as size, is_apart from rom_upload_chunks
+    where upload_id = ${id} order by number`.execute(em.getKysely())
+  return rows
+}
+
+/** Makes an upload a process's to complete. @returns whether no other that is alive is at it */
+export async function claimUpload (
+  em: EntityManager, id: string, worker: string, alive: readonly string[]
+): Promise<boolean> {
+  const { rows } = await sql`update rom_uploads set assembled_by = ${worker}
+    where id = ${id} and (assembled_by is null or assembled_by <> all(${alive}::text[])) returning id`.execute(em.getKysely())
+  return rows.length === 1
+}
+
+export async function releaseUpload (em: EntityManager, id: string): Promise<void> {
+  await sql`update rom_uploads set assembled_by = null where id = ${id}`.execute(em.getKysely())
+}
+
+export async function deleteUpload (em: EntityManager, id: string): Promise<void> {
+  await sql`delete from rom_uploads where id = ${id}`.execute(em.getKysely())
+}
+
+/** The ids of uploads that may still be completed. */
+export async function selectOpenIds (pool: pg.Pool): Promise<ReadonlySet<string>> {
+  const { rows } = await pool.query<{ id: string }>(
+    "select id from rom_uploads where created_at > now() - $1 * interval '1 hour'", [LIFETIME_HOURS])
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** @returns the ids of those whose time was over */
+export async function deleteExpired (pool: pg.Pool): Promise<ReadonlySet<string>> {
+  const { rows } = await pool.query<{ id: string }>(
+    "delete from rom_uploads where created_at <= now() - $1 * interval '1 hour' returning id", [LIFETIME_HOURS])
+  return new Set(rows.map(({ id }) => id))
+}

@@ -1,0 +1,44 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { DateTime, ID_MAX } from '../../core/typebox.ts'
+
+/** The most parts that an upload may be cut into: 64 GiB of the smallest ones that apps send. */
+export const CHUNKS_MAX = 100_000
+/** A disk may hold more, and no number that JavaScript counts exactly. */
+const SIZE_MAX = Number.MAX_SAFE_INTEGER
+const NAME_HEADER_MAX = 2_000
+
+const FileName = Type.String({
+  maxLength: NAME_HEADER_MAX, description: 'The name of the file in the library, as bytes of UTF-8'
+})
+const PlatformId = Type.Integer({ minimum: 1, maximum: ID_MAX, description: 'The platform that it is for' })
+
+export const SingleUploadHeaders = Type.Object({ 'x-upload-platform': PlatformId, 'x-upload-filename': FileName })
+export const StartHeaders = Type.Object({
+  'x-upload-platform': PlatformId,
+  'x-upload-filename': FileName,
+  'x-upload-total-size': Type.Integer({ minimum: 1, maximum: SIZE_MAX, description: 'Bytes of the whole file' }),
+  'x-upload-total-chunks': Type.Integer({ minimum: 1, maximum: CHUNKS_MAX, description: 'How many chunks it is cut into' })
+})
+export type Start = Static<typeof StartHeaders>
+export const ChunkHeaders = Type.Object({
+  'x-chunk-index': Type.Integer({ minimum: 0, maximum: ID_MAX, description: 'Which chunk it is, counted from 0' }),
+  'content-digest': Type.Optional(Type.String({
+    maxLength: 1_000, description: 'What the bytes add up to, as of RFC 9530: `sha-256=:…:` or `sha-512=:…:`'
+  }))
+})
+
+export const UploadParams = Type.Object({ upload_id: Type.String({ description: 'Id of an upload' }) })
+export const StartedSchema = Type.Object({ upload_id: Type.String({ format: 'uuid' }) }, { title: 'RomUploadStarted' })
+export const ReceivedSchema = Type.Object({
+  received: Type.Integer({ description: 'How many chunks are there' }), total: Type.Integer()
+}, { title: 'RomUploadProgress' })
+export const UploadSchema = Type.Object({
+  upload_id: Type.String({ format: 'uuid' }),
+  platform_id: Type.Integer(),
+  file_name: Type.String(),
+  total_size: Type.Integer(),
+  total_chunks: Type.Integer(),
+  received_chunks: Type.Array(Type.Integer(), { description: 'The chunks that are there whole, and need not be sent again' }),
+  expires_at: DateTime
+}, { title: 'RomUpload' })
+export type UploadView = Static<typeof UploadSchema>

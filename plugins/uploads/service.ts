@@ -1,0 +1,246 @@
+import { randomUUID } from 'node:crypto'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { type Caller, callerOf } from '../../core/access/auth.ts'
+import type { Config } from '../../core/config/config.ts'
+import { ApiError, badRequest, conflict, forbidden, notFound } from '../../core/errors.ts'
+import { requireFreeSpace } from '../../core/files/free-space.ts'
+import { errorCode } from '../../core/files/fs-error.ts'
+import { readUuid } from '../../core/web/reference.ts'
+import { refusing } from '../library/writing.ts'
+import type { Viewer } from '../platforms/visibility.ts'
+import { givenNameOf, isCutOff, receive } from '../rom-files/upload.ts'
+import { UploadLostError, checkWhole, settleUpload } from './complete.ts'
+import { createCheck } from './content-digest.ts'
+import { createPlaces } from './place.ts'
+import {
+  type Upload, type UploadPlatform, agreeOnChunkSize, claimUpload, deleteChunk, deleteUpload, insertUpload,
+  measureOpen, releaseUpload, selectChunks, selectPlatform, selectUpload, upsertChunk
+} from './rows.ts'
+import type { Start, UploadView } from './schemas.ts'
+import { settleFile } from './settle.ts'
+import { type Look, createStaging, placeOf } from './staging.ts'
+import { toUploadView } from './views.ts'
+
+const CHUNK_MAX_BYTES = 64 * 1024 ** 2
+
+const pathOf = ({ fs_path: path, file_name: name }: Upload) => `${path}/${name}`
+const platformOf = ({ platform_id: id, library_id: library }: Upload) => ({ id, library_id: library })
+const unknownUpload = () => notFound('Upload session not found or expired')
+
+/** How much a request says that it brings; null when it does not say. */
+function announcedBytes ({ headers }: FastifyRequest): number | null {
+  const given = headers['content-length']
+  if (given === undefined) return null
+  if (!/^\d{1,15}$/.test(given) || Number(given) === 0) {
+    throw badRequest(`Content-Length must be the number of bytes of the chunk, not '${given.slice(0, 50)}'`)
+  }
+  return Number(given)
+}
+
+const tooLarge = (bytes: number | string, max: number, remedy: string) =>
+  new ApiError('TOO_LARGE', `The upload has ${bytes} bytes; ${max} are allowed. ${remedy}`)
+const chunkTooLarge = (bytes: number | string) => tooLarge(bytes, CHUNK_MAX_BYTES, 'Send smaller chunks')
+
+export function createUploads (app: FastifyInstance, config: Config) {
+  const { max_bytes: maxBytes, quota_bytes: quotaBytes, max_open: maxOpen } = config.uploads
+  const places = createPlaces(app)
+  const romTooLarge = (bytes: number | string) => tooLarge(bytes, maxBytes, 'Raise MAX_ROM_UPLOAD_SIZE_BYTES to send more')
+
+  /** What is asked of every upload before any of it is taken. */
+  async function findTarget (em: EntityManager, viewer: Viewer, platformId: number, name: string) {
+    const platform: UploadPlatform | null = await selectPlatform(em, viewer, platformId)
+    if (platform === null) throw badRequest('Platform not found')
+    places.checkName(name)
+    const place = await places.find(em, platform)
+    await places.checkFree(place, name)
+    return { platform, place }
+  }
+
+  /** @throws ApiError BAD_REQUEST, NOT_FOUND or FORBIDDEN */
+  async function find (em: EntityManager, caller: Caller, given: string): Promise<Upload & { created_at: number }> {
+    const id = readUuid(given)
+    if (id === null) throw badRequest('Invalid upload ID')
+    const upload = await selectUpload(em, id)
+    if (upload === null) throw unknownUpload()
+    if (upload.user_id !== caller.id) throw forbidden('This upload is another user\'s')
+    return upload
+  }
+
+  /** @throws ApiError NO_FREE_SPACE when it does not fit beside what is under way */
+  async function checkRoom (em: EntityManager, userId: number, folder: string, size: number): Promise<void> {
+    const { awaited_bytes: awaited, own_count: count, own_bytes: own } = await measureOpen(em, userId)
+    if (count >= maxOpen) throw conflict(`You have ${count} uploads under way; complete or cancel some, or raise MAX_OPEN_ROM_UPLOADS`)
+    if (quotaBytes > 0 && own + size > quotaBytes) {
+      throw new ApiError('NO_FREE_SPACE', `Your uploads would take more than ${quotaBytes} bytes before they are complete; complete ` +
+        'or cancel some, or raise ROM_UPLOAD_QUOTA_BYTES')
+    }
+    await requireFreeSpace(folder, awaited + size)
+  }
+
+  /** Writes the body of a request. @returns whether it has a file of its own, apart from the upload's */
+  async function write (request: FastifyRequest, upload: Upload, number: number, look: Look): Promise<boolean> {
+    const size = announcedBytes(request)
+    const content = request.body instanceof Readable ? request.body : Readable.from([])
+    const isLast = number === upload.total_chunks - 1
+    const each = size === null || isLast ? upload.chunk_size : await agreeOnChunkSize(request.em, upload.id, size)
+    const start = size === null ? null : placeOf({ ...upload, chunk_size: each }, number, size)
+    const folder = await places.open(upload)
+    await requireFreeSpace(folder, size ?? CHUNK_MAX_BYTES)
+    const staging = createStaging(folder, upload.id)
+    await (start === null ? staging.writeApart(number, content, look) : staging.writeInPlace(start, content, look))
+    return start === null
+  }
+
+  async function discard (em: EntityManager, { id, library_id: library, fs_path: path }: Upload): Promise<void> {
+    await deleteUpload(em, id)
+    const { dir } = await app.library.get(library)
+    await createStaging(join(dir, path), id).discard()
+  }
+
+  async function complete (em: EntityManager, upload: Upload): Promise<void> {
+    const chunks = await selectChunks(em, upload.id)
+    checkWhole(upload, chunks)
+    const folder = await places.open(upload)
+    const staging = createStaging(folder, upload.id)
+    await settleUpload(staging, join(folder, upload.file_name), upload, chunks)
+    // From here on it is a file of the library: whoever is asked again finds it there.
+    await app.scans.takeIn(platformOf(upload), [upload.file_name], upload.user_id)
+    await deleteUpload(em, upload.id)
+    await staging.discard()
+  }
+
+  return {
+    /**
+     * Begins an upload that comes in chunks.
+     *
+     * @throws ApiError BAD_REQUEST for an unknown platform, a name that is bad or taken · NO_FREE_SPACE · TOO_LARGE
+     */
+    async start (request: FastifyRequest, headers: Start): Promise<{ upload_id: string }> {
+      const { em } = request
+      const caller = callerOf(request)
+      const name = givenNameOf(request)
+      const { 'x-upload-platform': platformId, 'x-upload-total-size': size, 'x-upload-total-chunks': count } = headers
+      if (maxBytes > 0 && size > maxBytes) throw romTooLarge(size)
+      if (Math.ceil(size / count) > CHUNK_MAX_BYTES) throw badRequest(`A chunk has at most ${CHUNK_MAX_BYTES} bytes; cut the file into more`)
+      if (count > size) throw badRequest('A chunk has at least one byte; cut the file into fewer')
+      const { platform, place } = await findTarget(em, caller, platformId, name)
+      await checkRoom(em, caller.id, place.folder, size)
+      const id = randomUUID()
+      await insertUpload(em, {
+        id,
+        user_id: caller.id,
+        platform_id: platform.id,
+        library_id: place.library_id,
+        fs_path: place.fs_path,
+        file_name: name,
+        total_size: size,
+        total_chunks: count
+      })
+      return { upload_id: id }
+    },
+
+    /**
+     * Takes a chunk: any, in any order, and again.
+     *
+     * @throws ApiError BAD_REQUEST · NOT_FOUND · FORBIDDEN for another user's · TOO_LARGE · NO_FREE_SPACE
+     */
+    async put (
+      request: FastifyRequest, given: string, number: number, digest: string | undefined
+    ): Promise<{ received: number, total: number }> {
+      const { em } = request
+      const upload = await find(em, callerOf(request), given)
+      const { id, total_chunks: total } = upload
+      if (number >= total) throw badRequest(`There is no chunk ${number}; they are counted from 0 to ${total - 1}`)
+      const announced = announcedBytes(request) ?? 0
+      if (announced > CHUNK_MAX_BYTES) throw chunkTooLarge(announced)
+      const check = createCheck(digest)
+      let size = 0
+      const look = (piece: Buffer) => {
+        size += piece.length
+        if (size > CHUNK_MAX_BYTES) throw chunkTooLarge(`more than ${CHUNK_MAX_BYTES}`)
+        check.update(piece)
+      }
+      const writing = refusing(pathOf(upload), () => write(request, upload, number, look))
+      const isApart = await writing.catch((err: unknown) => {
+        if (isCutOff(err)) throw badRequest(`Chunk ${number} broke off after ${size} bytes; send it again`)
+        // The platform's folder went with the last of its ROMs.
+        if (errorCode(err) === 'ENOENT') throw conflict(`'${upload.fs_path}' was removed meanwhile; send chunk ${number} again`)
+        throw err
+      })
+      if (size === 0) throw badRequest(`Chunk ${number} is empty; send its bytes`)
+      try {
+        check.finish()
+      } catch (err) {
+        await deleteChunk(em, id, number)
+        throw err
+      }
+      return { received: await upsertChunk(em, id, { number, size, is_apart: isApart }), total }
+    },
+
+    async get (em: EntityManager, caller: Caller, given: string): Promise<UploadView> {
+      const upload = await find(em, caller, given)
+      return toUploadView(upload, await selectChunks(em, upload.id))
+    },
+
+    /**
+     * Puts the chunks together as a file of the library, and has it scanned.
+     *
+     * @throws ApiError BAD_REQUEST while chunks are missing, and for good when they are not what was announced ·
+     * CONFLICT when the name was taken meanwhile, or somebody is at it already · NOT_FOUND · FORBIDDEN
+     */
+    async complete (em: EntityManager, caller: Caller, given: string): Promise<void> {
+      const upload = await find(em, caller, given)
+      if (!await claimUpload(em, upload.id, app.workers.id, await app.workers.listAlive())) {
+        throw conflict('This upload is being put together already')
+      }
+      try {
+        await refusing(pathOf(upload), () => complete(em, upload))
+      } catch (err) {
+        // Nothing makes it whole any more.
+        if (!(err instanceof UploadLostError) && errorCode(err) !== 'ENOENT') throw err
+        await discard(em, upload)
+        throw err instanceof UploadLostError ? badRequest(err.message) : unknownUpload()
+      } finally {
+        await releaseUpload(em, upload.id)
+      }
+    },
+
+    /** Forgets an upload and what came of it, if there is one. */
+    async cancel (em: EntityManager, caller: Caller, given: string): Promise<void> {
+      try {
+        await discard(em, await find(em, caller, given))
+      } catch (err) {
+        if (!(err instanceof ApiError) || err.code !== 'NOT_FOUND') throw err
+      }
+    },
+
+    /**
+     * Takes a whole file at once, of a form or as the body, and has it scanned.
+     *
+     * @throws ApiError BAD_REQUEST for an unknown platform, a name that is bad or taken · NO_FREE_SPACE · TOO_LARGE
+     */
+    async add (request: FastifyRequest, platformId: number): Promise<void> {
+      const { em } = request
+      const caller = callerOf(request)
+      const name = givenNameOf(request)
+      const announced = Number(request.headers['content-length'] ?? 0)
+      if (maxBytes > 0 && announced > maxBytes) throw romTooLarge(announced)
+      const { platform, place } = await findTarget(em, caller, platformId, name)
+      await checkRoom(em, caller.id, place.folder, announced)
+      const folder = await places.open(place)
+      await refusing(`${place.fs_path}/${name}`, async () => {
+        const arrived = await receive(request, name, folder, { maxBytes, tooLarge: () => romTooLarge(`more than ${maxBytes}`) })
+        try {
+          await settleFile(arrived.path, join(folder, name))
+        } finally {
+          await rm(arrived.path, { force: true })
+        }
+      })
+      await app.scans.takeIn({ ...platform, library_id: place.library_id }, [name], caller.id)
+    }
+  }
+}

@@ -1,0 +1,43 @@
+import { link, lstat, rename } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { conflict } from '../../core/errors.ts'
+import { errorCode } from '../../core/files/fs-error.ts'
+import { isPresent } from '../../core/files/safe-path.ts'
+
+/** What disks without hard links answer. */
+const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
+
+export const nameTaken = (name: string) => conflict(`File ${name} already exists`)
+
+const look = (path: string) => lstat(path, { bigint: true }).catch((err: unknown) => {
+  if (['ENOENT', 'ENOTDIR'].includes(errorCode(err))) return null
+  throw err
+})
+
+async function isSameFile (path: string, other: string): Promise<boolean> {
+  const [one, two] = await Promise.all([look(path), look(other)])
+  return one !== null && two !== null && one.ino === two.ino && one.dev === two.dev
+}
+
+/** Whether one of these staged files has its name in the library already: whoever gave it that came to no end. */
+export async function isSettled (staged: readonly string[], target: string): Promise<boolean> {
+  for (const path of staged) if (await isSameFile(path, target)) return true
+  return false
+}
+
+/**
+ * Gives a file its name in the library; its staged name may stay beside it. Where the disk has hard links nothing is
+ * ever replaced, whoever comes at the same moment; elsewhere the name is looked at first.
+ *
+ * @throws ApiError CONFLICT when the name is taken
+ */
+export async function settleFile (staged: string, target: string): Promise<void> {
+  try {
+    await link(staged, target)
+  } catch (err) {
+    if (errorCode(err) === 'EEXIST') throw nameTaken(basename(target))
+    if (!NO_LINKS.has(errorCode(err))) throw err
+    if (await isPresent(target)) throw nameTaken(basename(target))
+    await rename(staged, target)
+  }
+}

@@ -1,0 +1,247 @@
+import { access, chmod, mkdir, mkdtemp, readFile, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { io } from 'socket.io-client'
+import t from 'tap'
+import { until } from '../until.ts'
+import { buildScanTest } from './scan-support.ts'
+
+const test = await buildScanTest(t, { providers: [] })
+const { app, admin, createUser, libraryDir, dataDir, put, rom, roms, scan, sql } = test
+const url = await app.listen({ port: 0, host: '127.0.0.1' })
+const zoe = await createUser('zoe')
+const TRASH = join(libraryDir, '.svc-trash')
+let count = 0
+
+/** A platform with these files, scanned. */
+async function addPlatform (files: Record<string, string>) {
+  const folder = `platform ${count++}`
+  await put(Object.fromEntries(Object.entries(files).map(([path, content]) => [`roms/${folder}/${path}`, content])))
+  await scan({ platform_fs_slugs: [folder] })
+  return { folder, path: (...names: string[]) => join(libraryDir, 'roms', folder, ...names), id: async (name: string) => (await rom(folder, name)).id }
+}
+
+const exists = (path: string) => access(path).then(() => true, () => false)
+const call = (method: 'POST' | 'DELETE' | 'GET', path: string, payload?: object, headers: Record<string, string> = admin) =>
+  app.inject({ method, url: path, headers, ...(payload === undefined ? {} : { payload }) })
+const deleteRoms = async (payload: object) => {
+  const answer = await call('POST', '/api/roms/delete', payload)
+  if (answer.statusCode !== 200) throw new Error(answer.body)
+  return answer.json<{ successful_items: number, failed_ids: number[], errors: string[] }>()
+}
+/** What lies in the trash, by its path in the library. */
+async function trashed (): Promise<Map<string, string>> {
+  const entries = await readdir(TRASH, { recursive: true, withFileTypes: true }).catch(() => [])
+  return new Map(entries.filter((entry) => entry.isFile()).map((entry) => {
+    const path = join(entry.parentPath, entry.name)
+    return [path.slice(TRASH.length + 1).split('/').slice(1).join('/'), path]
+  }))
+}
+async function runTask (name: string, payload?: object) {
+  const { task_id: id } = (await call('POST', `/api/tasks/run/${name}`, payload)).json<{ task_id: string }>()
+  return await test.finished(id)
+}
+
+t.test('a ROM leaves the list alone, or with its files, which lie in the trash under their path', async (t) => {
+  const { folder, path, id } = await addPlatform({ 'One.gb': '1', 'Two.gb': '2', 'Three/disc 1.bin': '3', 'Three/manual/x.pdf': 'x', 'Four.gb': '4' })
+  const [one, two, three] = [await id('One.gb'), await id('Two.gb'), await id('Three')]
+  const [{ platform } = { platform: 0 }] = await sql<{ platform: number }>('select platform_id as platform from roms where id = $1', [two])
+  const artwork = join(dataDir, 'resources', 'roms', String(platform), String(two))
+  await mkdir(artwork, { recursive: true })
+  const answer = await deleteRoms({ roms: [one, two, three, 999_999, two], delete_from_fs: [two, three, await id('Four.gb')] })
+  t.same(answer, { successful_items: 3, failed_ids: [999_999], errors: ['ROM with ID 999999 not found'] })
+  t.same((await roms(folder)).map((rom) => rom.fs_name), ['Four.gb'])
+  t.same((await readdir(path())).sort(), ['Four.gb', 'One.gb'])
+  const trash = await trashed()
+  for (const [name, content] of [['Two.gb', '2'], ['Three/disc 1.bin', '3'], ['Three/manual/x.pdf', 'x']] as const) {
+    t.equal(await readFile(trash.get(`roms/${folder}/${name}`) ?? '', 'utf8'), content, name)
+  }
+  t.notOk(await exists(artwork))
+  const { meta } = await scan()
+  t.match(meta.scan_stats, { new_platforms: 0 })
+  t.same((await roms(folder)).map((rom) => [rom.fs_name, rom.id]), [['Four.gb', await id('Four.gb')], ['One.gb', one]])
+})
+
+t.test('what comes back from the trash is the same ROM, with what people added', async (t) => {
+  const { folder, path, id } = await addPlatform({ 'Back.gb': 'back', 'Stays.gb': 'stays' })
+  const before = await id('Back.gb')
+  await app.inject({ method: 'PUT', url: `/api/roms/${before}/props`, headers: admin, payload: { rating: 8 } })
+  t.equal((await call('POST', `/api/roms/${before}/notes`, { title: 'Mine' })).statusCode, 200)
+  await deleteRoms({ roms: [before], delete_from_fs: [before] })
+  t.equal((await call('GET', `/api/roms/${before}`)).statusCode, 404)
+  await rename((await trashed()).get(`roms/${folder}/Back.gb`) ?? '', path('Back.gb'))
+  await scan({ platform_fs_slugs: [folder] })
+  t.equal(await id('Back.gb'), before)
+  t.match((await call('GET', `/api/roms/${before}`)).json(), { rom_user: { rating: 8 }, all_user_notes: [{ title: 'Mine' }] })
+})
+
+t.test('a file that was gone already is no failure, and one that cannot be moved keeps its ROM', async (t) => {
+  const { folder, path, id } = await addPlatform({ 'Gone.gb': 'gone', 'Kept.gb': 'kept', 'Link.gb': 'x' })
+  const [gone, kept] = [await id('Gone.gb'), await id('Kept.gb')]
+  await rm(path('Gone.gb'))
+  t.match(await deleteRoms({ roms: [gone], delete_from_fs: [gone] }), { successful_items: 1, failed_ids: [] })
+  await sql("update roms set fs_path = '../outside' where id = $1", [kept])
+  t.match(await deleteRoms({ roms: [kept], delete_from_fs: [kept] }), {
+    successful_items: 0, failed_ids: [kept], errors: [new RegExp(`^Failed to delete ROM ${kept}: .*\\.\\.`)]
+  })
+  t.equal((await roms(folder)).length, 2)
+  const outside = join(dataDir, 'outside')
+  await mkdir(outside)
+  await writeFile(join(outside, 'Secret.gb'), 'secret')
+  await symlink(outside, path('way'))
+  await sql('update roms set fs_path = $2, fs_name = $3 where id = $1', [kept, `roms/${folder}/way`, 'Secret.gb'])
+  t.equal((await deleteRoms({ roms: [kept], delete_from_fs: [kept] })).failed_ids.length, 1)
+  t.equal(await readFile(join(outside, 'Secret.gb'), 'utf8'), 'secret')
+  if (process.getuid?.() !== 0) {
+    const linked = await id('Link.gb')
+    await chmod(path(), 0o555)
+    t.match((await deleteRoms({ roms: [linked], delete_from_fs: [linked] })).errors, [/may not write/])
+    await chmod(path(), 0o755)
+  }
+})
+
+t.test('files are deleted at once when that is asked for', async (t) => {
+  const { folder, path, id } = await addPlatform({ 'Now/a.bin': 'a', 'Now/b.bin': 'b', 'Other.gb': 'other' })
+  const now = await id('Now')
+  await deleteRoms({ roms: [now], delete_from_fs: [now], permanently: true })
+  t.notOk(await exists(path('Now')))
+  t.notOk([...(await trashed()).keys()].some((name) => name.startsWith(`roms/${folder}/`)))
+})
+
+t.test('the folder of a platform goes with the last file in it, and scans go on', async (t) => {
+  const { folder, path, id } = await addPlatform({ 'Last.gb': 'last' })
+  const last = await id('Last.gb')
+  await deleteRoms({ roms: [last], delete_from_fs: [last] })
+  t.notOk(await exists(path()))
+  t.match(await sql('select missing_from_fs from platforms where fs_slug = $1', [folder]), [{ missing_from_fs: true }])
+  t.match(await scan({ platform_fs_slugs: [folder] }), { status: 'finished' })
+})
+
+t.test('who may not delete, or not see a ROM, deletes nothing', async (t) => {
+  const { folder, id } = await addPlatform({ 'Mine.gb': 'mine' })
+  const mine = await id('Mine.gb')
+  t.equal((await call('POST', '/api/roms/delete', { roms: [mine] }, zoe)).statusCode, 403)
+  const [{ id: user } = { id: 0 }] = await sql<{ id: number }>("select id from users where username = 'zoe'")
+  const allow = (action: string) => ({ entity: 'roms', action, granted: true })
+  const grant = (actions: string[]) => app.inject({
+    method: 'PUT', url: `/api/permissions/users/${user}`, headers: admin, payload: { overrides: actions.map(allow) }
+  })
+  t.equal((await grant(['read', 'write'])).statusCode, 200)
+  await until(async () => (await call('POST', '/api/roms/1/convert-to-folder', {}, zoe)).statusCode !== 403, 'the scope')
+  t.equal((await call('POST', '/api/roms/delete', { roms: [mine] }, zoe)).statusCode, 403, 'the scope alone is not enough')
+  t.equal((await call('DELETE', `/api/roms/${mine}/files/1`, undefined, zoe)).statusCode, 403)
+  t.equal((await grant(['read', 'write', 'delete'])).statusCode, 200)
+  await sql("insert into hidden_entities (entity, entity_id, user_id) values ('roms', $1, $2)", [mine, user])
+  const hidden = await until(async () => {
+    const answer = await call('POST', '/api/roms/delete', { roms: [mine] }, zoe)
+    return answer.statusCode === 200 && answer.json<object>()
+  }, 'the grant')
+  t.match(hidden, { failed_ids: [mine], errors: [`ROM with ID ${mine} not found`] })
+  t.equal((await roms(folder)).length, 1)
+})
+
+t.test('an open page hears which ROMs are gone', async (t) => {
+  const { id } = await addPlatform({ 'Heard.gb': 'heard', 'Other.gb': 'other' })
+  const socket = io(url, { path: '/ws/socket.io', transports: ['websocket'], forceNew: true })
+  t.teardown(() => socket.disconnect())
+  await once(socket as never, 'connect')
+  const heard = new Promise((resolve) => { socket.on('roms:deleted', resolve) })
+  const one = await id('Heard.gb')
+  await deleteRoms({ roms: [one] })
+  t.same(await heard, { ids: [one] })
+})
+
+interface Detail { files: { id: number, file_name: string }[], sha1_hash: string }
+const detail = async (id: number) => (await call('GET', `/api/roms/${id}`)).json<Detail>()
+
+t.test('a single file of a ROM is deleted, and the ROM is what is left of it', async (t) => {
+  const { folder, id } = await addPlatform({ 'Discs/disc 1.bin': 'one', 'Discs/disc 2.bin': 'second', 'Single.gb': 'single' })
+  const discs = await id('Discs')
+  const before = await detail(discs)
+  const second = before.files.find((file) => file.file_name === 'disc 2.bin')?.id ?? 0
+  t.equal((await call('DELETE', `/api/roms/${await id('Single.gb')}/files/${second}`)).statusCode, 404, 'of another ROM')
+  const answer = await call('DELETE', `/api/roms/${discs}/files/${second}`)
+  t.match({ status: answer.statusCode, body: answer.body }, { status: 200, body: '' })
+  t.match(await detail(discs), { files: [{ file_name: 'disc 1.bin' }], fs_size_bytes: 3, missing_from_fs: false })
+  t.ok((await trashed()).has(`roms/${folder}/Discs/disc 2.bin`))
+  const after = await until(async () => {
+    const now = await detail(discs)
+    return now.sha1_hash !== before.sha1_hash && now
+  }, 'the hash of what is left')
+  t.match(after, { has_multiple_files: false, fs_size_bytes: 3 })
+  t.equal((await call('DELETE', `/api/roms/${discs}/files/${second}`)).statusCode, 404)
+  const single = await id('Single.gb')
+  const [file] = (await detail(single)).files
+  t.equal((await call('DELETE', `/api/roms/${single}/files/${file?.id}?permanently=true`)).statusCode, 200)
+  t.match(await detail(single), { files: [], missing_from_fs: true })
+  t.notOk((await trashed()).has(`roms/${folder}/Single.gb`))
+})
+
+t.test('a ROM that is one file becomes a folder, once, and stays the same ROM', async (t) => {
+  const { folder, path, id } = await addPlatform({ 'Folder (USA).gb': 'content', 'Taken.gb': 'x', 'Taken/y.gb': 'y' })
+  const one = await id('Folder (USA).gb')
+  for (let times = 0; times < 2; times++) {
+    const answer = await call('POST', `/api/roms/${one}/convert-to-folder`)
+    t.equal(answer.statusCode, 200, answer.body)
+    t.match(answer.json(), { id: one, fs_name: 'Folder (USA)', has_nested_single_file: true, files: [{ file_name: 'Folder (USA).gb' }] })
+  }
+  t.equal(await readFile(path('Folder (USA)', 'Folder (USA).gb'), 'utf8'), 'content')
+  const { meta } = await scan({ platform_fs_slugs: [folder] })
+  t.match(meta.scan_stats, { new_roms: 0 })
+  t.equal((await call('POST', `/api/roms/${await id('Taken.gb')}/convert-to-folder`)).statusCode, 409)
+  t.equal((await call('POST', '/api/roms/999999/convert-to-folder')).statusCode, 404)
+})
+
+t.test('the trash is emptied of what is old, and of nothing that is not its own', async (t) => {
+  await rm(TRASH, { recursive: true, force: true })
+  const { folder, id } = await addPlatform({ 'New.gb': 'new', 'Other.gb': 'other' })
+  await deleteRoms({ roms: [await id('New.gb')], delete_from_fs: [await id('New.gb')] })
+  await put({ '.svc-trash/2020-01-01T00-00-00-0123abcd/roms/x/Old.gb': 'old', '.svc-trash/mine/Keep.gb': 'keep' })
+  t.match(await runTask('empty_trash'), { status: 'finished', meta: { cleanup_stats: { entries: 1 } } })
+  t.same([...(await trashed()).keys()].sort(), ['Keep.gb', `roms/${folder}/New.gb`])
+  await runTask('empty_trash', { everything: true })
+  t.same([...(await trashed()).keys()], ['Keep.gb'])
+})
+
+/** Another disk than that of the library; null where there is none to be had. */
+async function makeDisk (): Promise<string | null> {
+  const disk = await mkdtemp('/dev/shm/svc-trash-').catch(() => null)
+  if (disk === null) return null
+  t.teardown(() => rm(disk, { recursive: true, force: true }))
+  return (await stat(disk)).dev === (await stat(libraryDir)).dev ? null : disk
+}
+
+t.test('a platform on a disk of its own has its trash there', async (t) => {
+  const disk = await makeDisk()
+  if (disk === null) return t.pass('there is no other disk here')
+  const folder = `platform ${count++}`
+  await symlink(disk, join(libraryDir, 'roms', folder))
+  await put({ [`roms/${folder}/Far.gb`]: 'far', [`roms/${folder}/Stays.gb`]: 'stays' })
+  await scan({ platform_fs_slugs: [folder] })
+  const { id } = await rom(folder, 'Far.gb')
+  t.match(await deleteRoms({ roms: [id], delete_from_fs: [id] }), { successful_items: 1 })
+  const [entry = ''] = await readdir(join(disk, '.svc-trash'))
+  t.equal(await readFile(join(disk, '.svc-trash', entry, 'roms', folder, 'Far.gb'), 'utf8'), 'far')
+  await scan({ platform_fs_slugs: [folder] })
+  t.same((await roms(folder)).map((one) => one.fs_name), ['Stays.gb'])
+  await runTask('empty_trash', { everything: true })
+  t.same(await readdir(join(disk, '.svc-trash')), [])
+})
+
+t.test('deletions of ROMs and of their files are on record with who did them', async (t) => {
+  const { id } = await addPlatform({ 'Noted/a.gb': 'a', 'Noted/manual/m.pdf': 'm', 'Noted/screenshots/s.png': 's', 'Noted/soundtrack/t.mp3': 't', 'Rest.gb': 'r' })
+  const noted = await id('Noted')
+  const { files } = await detail(noted)
+  const fileOf = (name: string) => files.find((file) => file.file_name === name)?.id ?? 0
+  const paths = [
+    `manuals/files/${fileOf('m.pdf')}`, `screenshots/${fileOf('s.png')}`, `soundtracks/${fileOf('t.mp3')}`, `files/${fileOf('a.gb')}`
+  ]
+  for (const path of paths) t.equal((await call('DELETE', `/api/roms/${noted}/${path}`)).statusCode, 200, path)
+  await deleteRoms({ roms: [noted], delete_from_fs: [noted] })
+  const { items } = (await call('GET', '/api/audit-log?limit=1000')).json<{ items: { event: string, details: Record<string, string> }[] }>()
+  const deleted = items.filter(({ event, details }) => event === 'rom_file.deleted' && [details.id, details.rom_id].includes(String(noted)))
+  t.same(deleted.map(({ details }) => details.file_id).sort(), ['m.pdf', 's.png', 't.mp3', 'a.gb'].map((name) => String(fileOf(name))).sort())
+  t.match(items.find(({ event, details }) => event === 'rom.deleted' && details.roms === `[${noted}]`), {
+    username: 'admin', details: { delete_from_fs: `[${noted}]` }
+  })
+})

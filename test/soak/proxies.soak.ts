@@ -1,0 +1,241 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { mkdir, mkdtemp, open, rm, writeFile } from 'node:fs/promises'
+import { type IncomingMessage, request as sendRequest } from 'node:http'
+import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Socket, io } from 'socket.io-client'
+import t, { type Test } from 'tap'
+import { SERVER_DIR } from '../../core/server-dir.ts'
+import { tryFetch } from '../e2e/server.ts'
+import { until } from '../until.ts'
+import { AUTHORIZATION, type SoakServer, WAIT_MS, startServer } from './server.ts'
+
+// The proxies of examples/self-host with exactly the files that lie there: nothing but the two addresses is another.
+// They are looked for on the PATH; SOAK_PROXIES names a folder that a Debian package was unpacked into.
+
+const EXAMPLES = join(SERVER_DIR, 'examples', 'self-host')
+/** Under a path, which every proxy keeps. */
+const PREFIX = '/games'
+const VISITOR = '127.0.0.5'
+const SPOOFED = '203.0.113.9'
+const UPLOAD_CHUNKS = 256
+const CHUNK = Buffer.alloc(1024 * 1024, 'svc')
+/** As long as an upload that a stop must wait for: longer than other requests get. */
+const SLOW_UPLOAD_MS = 14_000
+/** Where Debian has the modules of Apache, and the programs. */
+const UNPACKED = process.env.SOAK_PROXIES ?? '/'
+const PROGRAMS = [...(process.env.PATH ?? '').split(delimiter), ...['usr/sbin', 'usr/bin'].map((folder) => join(UNPACKED, folder))]
+
+interface Proxy {
+  name: string
+  program: string
+  file: string
+  /** What names the port in the file. */
+  port: [RegExp, (port: number) => string]
+  args (file: string, folder: string): string[]
+}
+
+const PROXIES: Proxy[] = [
+  {
+    name: 'nginx',
+    program: 'nginx',
+    file: 'nginx.conf',
+    port: [/listen 80;/g, (port) => `listen ${port};`],
+    args: (file, folder) => ['-c', file, '-e', 'stderr', '-g', `daemon off; pid ${join(folder, 'nginx.pid')};`]
+  },
+  { name: 'HAProxy', program: 'haproxy', file: 'haproxy.cfg', port: [/bind :80\n/g, (port) => `bind :${port}\n`], args: (file) => ['-db', '-f', file] },
+  {
+    name: 'Apache',
+    program: 'apache2',
+    file: 'apache.conf',
+    port: [/(?<=Listen |\*:)80\b/g, String],
+    args: (file, folder) => ['-X', '-d', join(UNPACKED, 'usr', 'lib', 'apache2'), '-f', file,
+      '-C', `PidFile ${join(folder, 'apache.pid')}`, '-C', `DefaultRuntimeDir ${folder}`]
+  },
+  { name: 'Caddy', program: 'caddy', file: 'Caddyfile', port: [/^:80 /gm, (port) => `:${port} `], args: (file) => ['run', '--config', file, '--adapter', 'caddyfile'] }
+]
+
+const folder = await mkdtemp(join(tmpdir(), 'svc-soak-'))
+const library = join(folder, 'library')
+await mkdir(join(library, 'roms', 'snes'), { recursive: true })
+await writeFile(join(library, 'roms', 'snes', 'Game.sfc'), 'game')
+// What a proxy runs as reads its file.
+const proxyFolder = await mkdtemp(join(tmpdir(), 'svc-proxy-'))
+t.teardown(async () => {
+  for (const made of [folder, proxyFolder]) await rm(made, { recursive: true, force: true })
+})
+
+const findProgram = (name: string) => PROGRAMS.map((place) => join(place, name)).find((path) => existsSync(path))
+
+async function freePort (): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+async function startProxy (
+  t: Test, proxy: Proxy, program: string, server: SoakServer, change = (text: string) => text
+): Promise<string> {
+  const port = await freePort()
+  const [pattern, toText] = proxy.port
+  const text = readFileSync(join(EXAMPLES, proxy.file), 'utf8')
+  t.match(text, pattern, 'the file names the port')
+  t.match(text, 'svc:8080', 'and the server')
+  const file = join(proxyFolder, `${port}-${proxy.file}`)
+  await writeFile(file, change(text.replace(pattern, () => toText(port)).replaceAll('svc:8080', new URL(server.url).host)))
+  const libraries = join(dirname(dirname(program)), 'lib', 'x86_64-linux-gnu')
+  // A file: what is said to a pipe of Node cannot be opened by its name.
+  const logFile = `${file}.log`
+  const log = await open(logFile, 'w')
+  const child: ChildProcess = spawn(program, proxy.args(file, proxyFolder), {
+    env: { PATH: process.env.PATH, LD_LIBRARY_PATH: libraries, HOME: proxyFolder }, stdio: ['ignore', log.fd, log.fd]
+  })
+  const said = () => readFileSync(logFile, 'utf8')
+  const ended = once(child, 'close')
+  t.teardown(async () => {
+    child.kill('SIGTERM')
+    await ended
+    await log.close()
+  })
+  const url = `http://127.0.0.1:${port}${PREFIX}`
+  await until(async () => {
+    if (child.exitCode !== null) throw new Error(`${proxy.name} ended with ${child.exitCode}:\n${said()}`)
+    return (await tryFetch(`${url}/api/heartbeat`))?.status === 200
+  }, `${proxy.name} to answer`, { output: said, ms: WAIT_MS })
+  return url
+}
+
+async function connect (t: Test, url: string, transports: ('polling' | 'websocket')[]): Promise<Socket> {
+  const { origin, pathname } = new URL(url)
+  const socket = io(origin, { path: `${pathname}/ws/socket.io`, transports, forceNew: true })
+  t.teardown(() => { socket.disconnect() })
+  await until(async () => socket.connected, 'a connected socket', { ms: WAIT_MS, output: () => '' })
+  return socket
+}
+
+interface Problem { kind: string, subject: string, lines: string[] }
+
+async function problemsOf (server: SoakServer): Promise<Problem[]> {
+  const answer = await fetch(`${server.url}/api/health`, { headers: { authorization: AUTHORIZATION } })
+  return ((await answer.json()) as { problems: Problem[] }).problems
+}
+
+/** A form with one file, as a browser sends it; the body comes from whoever asks for it. */
+function startUpload (url: string, platform: number, name: string) {
+  const boundary = 'svc-soak-boundary'
+  const request = sendRequest(`${url}/api/firmware?platform_id=${platform}`, {
+    method: 'POST', headers: { authorization: AUTHORIZATION, 'content-type': `multipart/form-data; boundary=${boundary}` }
+  })
+  request.write(`--${boundary}\r\nContent-Disposition: form-data; name="files"; filename="${name}"\r\n` +
+    'Content-Type: application/octet-stream\r\n\r\n')
+  const answered = once(request, 'response').then(async ([response]: unknown[]) => {
+    const { statusCode: status } = response as IncomingMessage
+    const chunks: Buffer[] = []
+    for await (const chunk of response as IncomingMessage) chunks.push(chunk as Buffer)
+    return { status, body: Buffer.concat(chunks).toString() }
+  })
+  answered.catch(() => { /* told to whoever waits for it */ })
+  return { request, answered, finish: () => request.end(`\r\n--${boundary}--\r\n`) }
+}
+
+async function findPlatform (server: SoakServer): Promise<number> {
+  await server.scan()
+  return await until(async () => (await server.query<{ id: number }>('select id from platforms'))?.[0]?.id, 'a platform', {
+    ...server.command, ms: WAIT_MS
+  })
+}
+
+t.test('each proxy works with the file that is there for it', async (t) => {
+  const server = await startServer(t, join(folder, 'data'), library, {
+    // The address that is reached here; any host is fine for what is tested.
+    SVC_BASE_URL: `http://127.0.0.1${PREFIX}`, SVC_TRUSTED_PROXIES: '127.0.0.1', WEB_SERVER_CONCURRENCY: '2'
+  })
+  const platform = await findPlatform(server)
+
+  for (const proxy of PROXIES) {
+    const program = findProgram(proxy.program)
+    await t.test(proxy.name, { skip: program === undefined && `there is no ${proxy.program} on this machine` }, async (t) => {
+      const url = await startProxy(t, proxy, program ?? '', server)
+
+      const socket = await connect(t, url, ['websocket'])
+      t.equal(socket.io.engine.transport.name, 'websocket')
+      const upgraded = await connect(t, url, ['polling', 'websocket'])
+      await until(async () => upgraded.io.engine.transport.name === 'websocket', 'the upgrade', { ...server.command, ms: WAIT_MS })
+      t.same(await problemsOf(server), [])
+
+      const { request, answered, finish } = startUpload(url, platform, `${proxy.program}.bin`)
+      const sum = createHash('sha1')
+      for (let count = 0; count < UPLOAD_CHUNKS; count++) {
+        sum.update(CHUNK)
+        if (!request.write(CHUNK)) await once(request, 'drain')
+      }
+      finish()
+      const { status, body } = await answered
+      t.equal(status, 200, body)
+      const [stored] = await server.query<{ id: number, sha1_hash: string }>(
+        'select id, sha1_hash from firmware where file_name = $1', [`${proxy.program}.bin`]) ?? []
+      t.equal(stored?.sha1_hash, sum.digest('hex'))
+      const download = await fetch(`${url}/api/firmware/${stored?.id}/content/x`, { headers: { authorization: AUTHORIZATION } })
+      let bytes = 0
+      for await (const chunk of download.body ?? []) bytes += (chunk as Uint8Array).length
+      t.equal(bytes, UPLOAD_CHUNKS * CHUNK.length)
+
+      const guess = sendRequest(`${url}/api/login`, {
+        method: 'POST',
+        localAddress: VISITOR,
+        headers: { authorization: `Basic ${Buffer.from(`${proxy.program}:wrong`).toString('base64')}`, 'x-forwarded-for': SPOOFED, 'x-forwarded-host': 'evil.example' }
+      }).end()
+      const [refused] = await once(guess, 'response') as [IncomingMessage]
+      t.equal(refused.resume().statusCode, 401)
+      const lineOf = () => server.command.output().split('\n').find((line) => line.includes('sign-in failed') && line.includes(`"${proxy.program}"`))
+      await until(async () => lineOf(), 'the line in the log', { ...server.command, ms: WAIT_MS })
+      t.match(lineOf(), `"address":"${VISITOR}"`)
+      t.notMatch(lineOf(), SPOOFED)
+    })
+  }
+
+  await t.test('one that forwards no upgrades is told of, and sockets poll', async (t) => {
+    const [proxy] = PROXIES
+    const program = findProgram('nginx')
+    if (proxy === undefined || program === undefined) return t.comment('there is no nginx on this machine')
+    const url = await startProxy(t, proxy, program, server, (text) => text.replace(/^.*(?:Upgrade \$|Connection \$).*$/gm, ''))
+    const socket = await connect(t, url, ['polling', 'websocket'])
+    const problems = await until(async () => {
+      const found = await problemsOf(server)
+      return found.length > 0 && found
+    }, 'the problem', { ...server.command, ms: WAIT_MS })
+    t.match(problems, [{ kind: 'upgrade_missing', subject: '127.0.0.1' }])
+    t.ok(problems[0]?.lines.some((line) => line.includes('proxy_set_header Upgrade')))
+    t.equal(socket.io.engine.transport.name, 'polling')
+  })
+  await server.stop()
+})
+
+t.test(`an upload of ${SLOW_UPLOAD_MS / 1000} s outlives the stop, and nobody else gets in`, async (t) => {
+  const server = await startServer(t, join(folder, 'data'), library)
+  const platform = await findPlatform(server)
+  const { request, answered, finish } = startUpload(server.url, platform, 'slow.bin')
+  await new Promise<void>((resolve) => { request.write(CHUNK, () => { resolve() }) })
+  // By the answer to a later request the upload has arrived as well.
+  await until(async () => (await tryFetch(`${server.url}/api/heartbeat`))?.status === 200, 'the server', server.command)
+  server.command.child.kill('SIGTERM')
+  await until(async () => await tryFetch(`${server.url}/api/heartbeat`) === null, 'a closed door', { ...server.command, ms: WAIT_MS })
+  const end = performance.now() + SLOW_UPLOAD_MS
+  while (performance.now() < end) {
+    request.write(CHUNK)
+    await sleep(500)
+  }
+  finish()
+  const { status, body } = await answered
+  t.equal(status, 200, body)
+  const { code } = await server.command.ended
+  t.equal(code, 0)
+})

@@ -1,0 +1,156 @@
+import { createHash } from 'node:crypto'
+import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { listChildren, tryFetch } from '../e2e/server.ts'
+import { until } from '../until.ts'
+import { AUTHORIZATION, type SoakServer, WAIT_MS, startServer } from './server.ts'
+
+const KILLS = Number(process.env.SOAK_ROUNDS ?? 5) * 4
+const UPLOADERS = 3
+const CHUNK_BYTES = 256 * 1024
+const CHUNKS = 9
+const OLD_GAMES = 400
+const DELETED_AT_ONCE = 7
+
+/** What each kill is of. A server gives up whose database ends six times in a row, none after a minute. */
+const KINDS = ['web worker', 'scan worker', 'web worker', 'database'] as const
+const DATABASE_KILLS_MAX = 5
+
+const folder = await mkdtemp(join(tmpdir(), 'svc-soak-'))
+t.teardown(() => rm(folder, { recursive: true, force: true }))
+const libraryDir = join(folder, 'library')
+const roms = join(libraryDir, 'roms', 'snes')
+const headers = { authorization: AUTHORIZATION }
+const sha1 = (bytes: Uint8Array) => createHash('sha1').update(bytes).digest('hex')
+
+/** Bytes that no other file has anywhere. */
+function makeContent (name: string): Buffer {
+  const seed = createHash('sha256').update(name).digest()
+  const bytes = Buffer.alloc(CHUNK_BYTES * CHUNKS - 17)
+  for (let at = 0; at < bytes.length; at++) bytes[at] = (seed[at & 31] ?? 0) ^ (at >> 8 & 255)
+  return bytes
+}
+
+async function killOne (server: SoakServer, turn: number, isSpared: boolean): Promise<void> {
+  const kind = KINDS[turn % KINDS.length]
+  const workers = await listChildren(server.command.pid, kind === 'scan worker' ? 'worker' : 'web')
+  const pid = kind === 'database' && !isSpared ? await server.databasePid() : workers[turn % Math.max(1, workers.length)]
+  if (pid !== undefined) process.kill(pid, 'SIGKILL')
+}
+
+t.test('whatever is killed while ROMs are uploaded and deleted, no file is lost', async (t) => {
+  await mkdir(roms, { recursive: true })
+  const olds = new Map(Array.from({ length: OLD_GAMES }, (_none, index) => [`Old ${index}.sfc`, Buffer.from(`old ${index}`)]))
+  for (const [name, bytes] of olds) await writeFile(join(roms, name), bytes)
+  const server = await startServer(t, join(folder, 'data'), libraryDir, { WEB_SERVER_CONCURRENCY: '2' })
+  const { url, query, command } = server
+  const first = await server.scan()
+  await until(async () => (await server.look(first))?.status === 'finished', 'the first scan', { ...command, ms: WAIT_MS })
+  const platform = (await until(() => query<{ id: number }>("select id from platforms where fs_slug = 'snes'"), 'the platform'))[0]?.id
+  const over = new AbortController()
+
+  /** The answer of a server that is there; whatever ends without one or with 5xx is asked again. */
+  const ask = (path: string, init: RequestInit) => until(async () => {
+    const answer = await tryFetch(`${url}${path}`, init)
+    if (answer === null || answer.status >= 500) return null
+    return { status: answer.status, text: await answer.text().catch(() => '') }
+  }, `an answer to ${path}`, { ...command, ms: WAIT_MS })
+
+  async function start (name: string, size: number): Promise<string | null> {
+    const { status, text } = await ask('/api/roms/upload/start', {
+      method: 'POST',
+      headers: {
+        ...headers,
+        'x-upload-platform': String(platform),
+        'x-upload-filename': name,
+        'x-upload-total-size': String(size),
+        'x-upload-total-chunks': String(CHUNKS)
+      }
+    })
+    // An earlier completion was done and could not say so.
+    if (status === 400 && text.includes('already exists')) return null
+    if (status !== 201) throw new Error(`${status} ${text}`)
+    return (JSON.parse(text) as { upload_id: string }).upload_id
+  }
+
+  /** Sends what is not there, as often as it takes. */
+  async function upload (name: string, bytes: Buffer): Promise<void> {
+    const id = await start(name, bytes.length)
+    if (id === null) return
+    for (;;) {
+      const { status, text } = await ask(`/api/roms/upload/${id}`, { headers })
+      if (status === 404) return await upload(name, bytes)
+      const there = new Set((JSON.parse(text) as { received_chunks: number[] }).received_chunks)
+      for (let index = CHUNKS - 1; index >= 0; index--) {
+        if (there.has(index)) continue
+        const body = new Uint8Array(bytes.subarray(index * CHUNK_BYTES, (index + 1) * CHUNK_BYTES))
+        await ask(`/api/roms/upload/${id}`, { method: 'PUT', headers: { ...headers, 'x-chunk-index': String(index) }, body })
+      }
+      const done = await ask(`/api/roms/upload/${id}/complete`, { method: 'POST', headers })
+      if (done.status === 201) return
+    }
+  }
+
+  const uploaded = new Map<string, string>()
+  async function uploader (number: number): Promise<void> {
+    for (let count = 0; !over.signal.aborted; count++) {
+      const name = `New ${number}-${count}.sfc`
+      const bytes = makeContent(name)
+      await upload(name, bytes)
+      uploaded.set(name, sha1(bytes))
+    }
+  }
+
+  const deleted = new Set<string>()
+  async function deleter (): Promise<void> {
+    const names = [...olds.keys()]
+    while (!over.signal.aborted && names.length > DELETED_AT_ONCE) {
+      const some = names.splice(0, DELETED_AT_ONCE)
+      const rows = await until(() => query<{ id: number }>('select id from roms where fs_name = any($1)', [some]), 'their ids', command)
+      const ids = rows.map(({ id }) => id)
+      const { status, text } = await ask('/api/roms/delete', {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/json' },
+        body: JSON.stringify({ roms: ids, delete_from_fs: ids })
+      })
+      if (status !== 200) throw new Error(`${status} ${text}`)
+      for (const name of some) deleted.add(name)
+    }
+  }
+
+  const working = [deleter(), ...Array.from({ length: UPLOADERS }, (_none, number) => uploader(number))]
+  let databaseKills = 0
+  for (let turn = 0; turn < KILLS; turn++) {
+    const before = uploaded.size
+    await killOne(server, turn, KINDS[turn % KINDS.length] === 'database' && ++databaseKills > DATABASE_KILLS_MAX)
+    await until(() => uploaded.size > before, 'an upload after the kill', { ...command, ms: WAIT_MS })
+  }
+  over.abort()
+  await Promise.all(working)
+  t.comment(`${KILLS} kills, ${uploaded.size} uploads, ${deleted.size} deletions`)
+
+  for (const [name, sum] of uploaded) t.equal(sha1(await readFile(join(roms, name))), sum, name)
+  const entries = await readdir(join(libraryDir, '.svc-trash'), { recursive: true, withFileTypes: true })
+  const trash = new Map(entries.filter((entry) => entry.isFile())
+    .map((entry) => [entry.name, join(entry.parentPath, entry.name)]))
+  const there = new Set(await readdir(roms))
+  for (const [name, bytes] of olds) {
+    t.not(there.has(name), trash.has(name), `${name} is in the library or in the trash`)
+    t.equal(trash.has(name), deleted.has(name), `${name} is deleted as was asked for`)
+    const path = trash.get(name) ?? join(roms, name)
+    t.ok(bytes.equals(await readFile(path)), `${name} is whole`)
+  }
+
+  // Whatever was not scanned when it came.
+  const last = await server.scan()
+  await until(async () => (await server.look(last))?.status === 'finished', 'the last scan', { ...command, ms: WAIT_MS })
+  const rows = await until(() => query<{ fs_name: string, sha1_hash: string }>(
+    'select fs_name, sha1_hash from roms where not missing_from_fs'), 'the ROMs', command)
+  const known = new Map(rows.map((row) => [row.fs_name, row.sha1_hash]))
+  for (const [name, sum] of uploaded) t.equal(known.get(name), sum, `${name} is a ROM`)
+  t.equal(known.size, uploaded.size + OLD_GAMES - deleted.size)
+
+  await server.stop()
+})
