@@ -24,7 +24,6 @@ import type { PluginPackage } from './loader/packages.ts'
 import { createPluginServices } from './loader/services.ts'
 import refuseNul from './web/refuse-nul.ts'
 import { type Secrets, createSecrets } from './access/secrets.ts'
-import { SOCKET_PATH, isSocketUpgrade } from './sockets/request.ts'
 import sockets from './sockets/sockets.ts'
 import type { App } from './typebox.ts'
 import { buildSerializer, createValidatorCompiler } from './web/validation.ts'
@@ -88,7 +87,7 @@ export async function buildApp (options: AppOptions): Promise<App> {
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: !['debug', 'trace'].includes(config.server.log_level) }),
     http: {
-      shouldUpgradeCallback: (request) => isSocketUpgrade(request, `${prefix}${SOCKET_PATH}`),
+      shouldUpgradeCallback: (request) => app.sockets.isUpgrade(request),
       // Node's own answer to who names no host has no body.
       requireHostHeader: false
     },

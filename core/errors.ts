@@ -15,6 +15,8 @@ const TABLE = {
   TOO_MANY_REQUESTS: [429, 'Too many requests; try again later'],
   NO_FREE_SPACE: [507, 'Less than 1 GiB is free on the server'],
   KEY_REFUSED: [502, 'A metadata source refused its API key'],
+  DECISION_NEEDED: [428, 'Something has to be decided first'],
+  BROKER_FAILED: [502, 'The streaming broker did not do it'],
   CODE_NOT_SENT: [502, 'The confirmation code could not be sent'],
   UNAVAILABLE: [503, 'Service unavailable'],
   NO_PROVIDER: [500, 'No metadata providers enabled'],

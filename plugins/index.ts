@@ -33,6 +33,8 @@ import logs from './logs/index.ts'
 import { LogLine } from './logs/entities.ts'
 import mail from './mail/index.ts'
 import { migrations } from './migrations.ts'
+import netplay from './netplay/index.ts'
+import { NetplayPlayer, NetplayRoom } from './netplay/entities.ts'
 import notes from './notes/index.ts'
 import { Note } from './notes/entities.ts'
 import notifications from './notifications/index.ts'
@@ -59,6 +61,8 @@ import editing from './editing/index.ts'
 import search from './search/index.ts'
 import stats from './stats/index.ts'
 import { LibraryCount } from './stats/entities.ts'
+import streaming from './streaming/index.ts'
+import { StreamingEnding, StreamingSession } from './streaming/entities.ts'
 import sync from './sync/index.ts'
 import { SyncSession } from './sync/entities.ts'
 import { tags } from './tags.ts'
@@ -82,7 +86,8 @@ export const features: AppOptions['features'] = {
     Rom, FormerRom, RomFile, RomMatch, RomRename, RomUser, Task, Notification, NotificationChannel, ChannelDelivery,
     DevicePresence, InstallRequest, Asset, AssetVersion, DeletedAccount, DeviceSync, SyncBase, SyncSession,
     PlaySession, ActivityEntry, CrashedFile, ProviderAccount, Library, LibraryVersion, LibraryCount, Collection,
-    CollectionRom, SmartCollection, Note, RomConversion, LogLine, RomUpload, RomUploadChunk
+    CollectionRom, SmartCollection, Note, RomConversion, LogLine, RomUpload, RomUploadChunk, NetplayRoom,
+    NetplayPlayer, StreamingSession, StreamingEnding
   ],
   migrations,
   checks: [requireOwnUploads],
@@ -121,6 +126,8 @@ export const features: AppOptions['features'] = {
     sync,
     assets,
     activity,
+    netplay,
+    streaming,
     installs,
     scans,
     plugins,

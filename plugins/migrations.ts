@@ -32,7 +32,9 @@ import { Migration20261122123002 } from './migrations/20261122123002-track-meta.
 import { Migration20261122140000 } from './migrations/20261122140000-rom-uploads.ts'
 import { Migration20261122160100 } from './migrations/20261122160100-rom-conversions.ts'
 import { Migration20261122170000 } from './migrations/20261122170000-log-lines.ts'
-import { Migration20261122175000 } from './migrations/20261122175000-libraries.ts'
+import { Migration20261122180100 } from './migrations/20261122180100-netplay.ts'
+import { Migration20261122180200 } from './migrations/20261122180200-streaming.ts'
+import { Migration20261122181000 } from './migrations/20261122181000-libraries.ts'
 
 /** Every migration in the order they run. A released one is never changed. */
 export const migrations: Migrations = [
@@ -69,5 +71,7 @@ export const migrations: Migrations = [
   { name: '20261122140000-rom-uploads', class: Migration20261122140000 },
   { name: '20261122160100-rom-conversions', class: Migration20261122160100 },
   { name: '20261122170000-log-lines', class: Migration20261122170000 },
-  { name: '20261122175000-libraries', class: Migration20261122175000 }
+  { name: '20261122180100-netplay', class: Migration20261122180100 },
+  { name: '20261122180200-streaming', class: Migration20261122180200 },
+  { name: '20261122181000-libraries', class: Migration20261122181000 }
 ]

@@ -21,6 +21,8 @@ const TAGS = {
   sync: 'What a device and the server have to exchange',
   installs: 'Requests to a device to install a ROM',
   activity: 'Who plays what right now',
+  netplay: 'Rooms in which people play one game together, by the socket endpoint `/netplay/socket.io`',
+  streaming: 'Games that run on other machines and are watched in the browser',
   'play-sessions': 'What was played, and for how long',
   notifications: 'The inbox of a user',
   'notification-channels': 'Where notifications are forwarded to',

@@ -9,8 +9,6 @@ import { ownerSocket } from './owner-socket.ts'
 import { checkSocketRequest, isSocketUrl, readSocketBody } from './request.ts'
 import type { App } from '../typebox.ts'
 
-type Engine = SocketServer['engine']
-
 /**
  * A socket session lives in one web worker, and long polling sends its requests to whichever worker is free. The
  * session id begins with its worker's number and process number (core/sockets/sockets.ts), so that any other worker can
@@ -37,7 +35,7 @@ const queryOf = (url: string) => new URLSearchParams(url.split('?', 2)[1] ?? '')
 
 /** Which worker a request is for: null when it opens a session or is none of ours. */
 export function readOwner (url: string, path: string): string | null {
-  if (!isSocketUrl(url, path)) return null
+  if (!isSocketUrl(url, { path, bare: path })) return null
   const owner = SESSION_OWNER.exec(queryOf(url).get('sid') ?? '')
   return owner === null ? null : `${owner[1]}-${owner[2]}`
 }
@@ -133,16 +131,19 @@ function forwardUpgrade (request: IncomingMessage, socket: Duplex, head: Buffer,
 }
 
 /** Answers what other workers hand over, one exchange to a connection. */
-function createOwnerServer (engine: Engine, path: string, own: string): HttpServer {
-  const isOurs = (request: IncomingMessage) => readOwner(request.url ?? '', path) === own
+function createOwnerServer (endpoints: readonly SocketServer[], own: string): HttpServer {
+  const findEngine = ({ url = '' }: IncomingMessage) =>
+    endpoints.find((endpoint) => readOwner(url, endpoint.path()) === own)?.engine
   const server = createServer((request, response) => {
-    if (isOurs(request)) engine.handleRequest(request, response)
-    else answerUnknown(response)
+    const engine = findEngine(request)
+    if (engine === undefined) answerUnknown(response)
+    else engine.handleRequest(request, response)
   })
   server.maxRequestsPerSocket = 1
   server.on('upgrade', (request, socket, head) => {
-    if (isOurs(request)) engine.handleUpgrade(request, socket, head)
-    else socket.destroy()
+    const engine = findEngine(request)
+    if (engine === undefined) socket.destroy()
+    else engine.handleUpgrade(request, socket, head)
   })
   return server
 }
@@ -178,17 +179,20 @@ function intercept (server: HttpServer, event: 'request' | 'upgrade', divert: (.
 export async function forwardForeignSessions (app: App, folder: string, workerNumber: number): Promise<void> {
   const own = ownerOf(workerNumber)
   const socketPath = ownerSocket(folder, own)
-  const path = app.sockets.main.path()
   let server: HttpServer | null = null
 
-  const findOwner = (request: IncomingMessage): Owner | null => {
+  function findOwner (request: IncomingMessage): Owner | null {
     app.sockets.examine(request)
-    const owner = readOwner(request.url ?? '', path)
-    return owner === null || owner === own ? null : { socketPath: ownerSocket(folder, owner), path }
+    for (const endpoint of app.sockets.listEndpoints()) {
+      const path = endpoint.path()
+      const owner = readOwner(request.url ?? '', path)
+      if (owner !== null && owner !== own) return { socketPath: ownerSocket(folder, owner), path }
+    }
+    return null
   }
 
   app.addHook('onReady', async () => {
-    server = createOwnerServer(app.sockets.main.engine, path, own)
+    server = createOwnerServer(app.sockets.listEndpoints(), own)
     if (process.platform !== 'win32') rmSync(socketPath, { force: true })
     await listen(server, socketPath)
     intercept(app.server, 'request', (request: IncomingMessage, response: ServerResponse) => {

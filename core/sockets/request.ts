@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { NO_HOST, lacksHost } from '../web/framework-errors.ts'
 
-/** Where sockets are served, below the path of the base URL. */
+/** Where browsers and devices open sockets, below the path of the base URL. */
 export const SOCKET_PATH = '/ws/socket.io'
 /** What one message, and so the body of one polling request, may have: socket.io's figure of the served dialect. */
 export const MESSAGE_MAX_BYTES = 1_000_000
@@ -14,20 +14,19 @@ function hasBody ({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
 
-/**
- * Whether a request is for the socket endpoint, which is served with and without a slash at its end, and without the
- * path of the base URL, which a proxy may have cut.
- */
-export function isSocketUrl (url: string, path: string): boolean {
+/** Where an endpoint is served: below the path of the base URL, and without that, which a proxy may have cut. */
+export interface SocketPlace { readonly path: string, readonly bare: string }
+
+/** Whether a request is for an endpoint, which is served with and without a slash at its end. */
+export function isSocketUrl (url: string, { path, bare }: SocketPlace): boolean {
   const [pathname = ''] = url.split('?', 1)
-  const place = pathname.replace(/\/$/, '')
-  return place === path || place === SOCKET_PATH
+  return [path, bare].includes(pathname.replace(/\/$/, ''))
 }
 
 /** Gives a request for sockets the path of the base URL back that a proxy cut off: engine.io looks for it. */
-export function restorePrefix (request: IncomingMessage, path: string): void {
+export function restorePrefix (request: IncomingMessage, { path, bare }: SocketPlace): void {
   const { url = '' } = request
-  if (!url.startsWith(path)) request.url = path + url.slice(SOCKET_PATH.length)
+  if (!url.startsWith(path)) request.url = path + url.slice(bare.length)
 }
 
 /** Whether a request means to become a WebSocket and arrived without saying so: a proxy took that away. */
@@ -39,9 +38,9 @@ export function lacksUpgrade ({ url = '', headers }: IncomingMessage): boolean {
  * Whether a request may leave HTTP. Clients also offer protocols that are served nowhere, such as h2c, and expect a
  * plain answer: https://www.rfc-editor.org/rfc/rfc9110#section-7.8
  */
-export function isSocketUpgrade (request: IncomingMessage, path: string): boolean {
+export function isSocketUpgrade (request: IncomingMessage, place: SocketPlace): boolean {
   return request.method === 'GET' && request.headers.upgrade?.toLowerCase() === 'websocket' && !hasBody(request) &&
-    !lacksHost(request) && isSocketUrl(request.url ?? '', path)
+    !lacksHost(request) && isSocketUrl(request.url ?? '', place)
 }
 
 function findFault (request: IncomingMessage): Fault | null {

@@ -1,20 +1,20 @@
 import type { IncomingMessage } from 'node:http'
-import { setTimeout as pause } from 'node:timers/promises'
-import { createAdapter } from '@socket.io/postgres-adapter'
+import type { Duplex } from 'node:stream'
 import type { TSchema } from '@sinclair/typebox'
 import fp from 'fastify-plugin'
-import pg from 'pg'
-import { type Namespace, Server, type Socket } from 'socket.io'
+import type { Namespace, Server, Socket } from 'socket.io'
 import type { Caller } from '../access/auth.ts'
 import { type Config, basePath } from '../config/config.ts'
 import { createAddressReader, networkOf } from '../config/networks.ts'
-import { corsOptionsFor, trustOf } from '../web/origins.ts'
+import { trustOf } from '../web/origins.ts'
 import { createReader } from '../web/validation.ts'
 import type { Scope } from '../access/scopes.ts'
+import { type Endpoint, createEndpoint } from './endpoint.ts'
 import { createGuestCount } from './guests.ts'
-import { MESSAGE_MAX_BYTES, SOCKET_PATH, checkSocketRequest, isSocketUrl, lacksUpgrade, restorePrefix } from './request.ts'
+import { SOCKET_PATH, isSocketUpgrade, isSocketUrl, lacksUpgrade, restorePrefix } from './request.ts'
 import { createSigns } from './signs.ts'
 import { type SocketOwner, END_CHANNEL, readEnd } from './end.ts'
+import { limitSockets } from './traffic.ts'
 
 /** Server to client: event → payload. Each feature adds its own. */
 // eslint-disable-next-line @typescript-eslint/no-empty-object-type
@@ -66,10 +66,23 @@ export interface Sockets {
    * @returns what sends its events
    */
   openNamespace<Events> (name: string, options: NamespaceOptions): Publish<Events>
-  /** The endpoint's own HTTP side, for requests that another worker hands over. */
+  /**
+   * Opens an endpoint beside the main one, whose events and rooms are its own. Guests get in as well; whoever has a
+   * login session is sent away when that ends.
+   *
+   * @param path below that of the base URL
+   */
+  openEndpoint (path: string, connected: (socket: Socket) => void): Server
+  /** Who opened a socket by a login session, asked anew; null for a guest, and once that has ended. */
+  identify (socket: Socket): Promise<Caller | null>
+  /** The endpoint of browsers and devices. */
   main: Server
   /** Looks at a request that just came: at its address, and at what a proxy did to it. */
   examine (request: IncomingMessage): void
+  /** Each endpoint's own HTTP side, for requests that another worker hands over. */
+  listEndpoints (): readonly Server[]
+  /** Whether a request may leave HTTP: see {@link isSocketUpgrade}. */
+  isUpgrade (request: IncomingMessage): boolean
 }
 
 declare module 'fastify' {
@@ -86,9 +99,14 @@ export const SIGNED_IN_ROOM = 'signed-in'
 
 type Identify = (socket: Socket) => Promise<Caller | null>
 
-function sessionRooms ({ id, role, session_id: session }: Caller): string[] {
-  const rooms = [SIGNED_IN_ROOM, userRoom(id), ...(session === null ? [] : [ownerRoom({ kind: 'session', id: session })])]
-  return role === 'admin' ? [...rooms, ADMIN_ROOM] : rooms
+/** By which the sockets of a login session are found when they are to end. */
+function ownerRooms ({ id, session_id: session }: Caller): string[] {
+  return [userRoom(id), ...(session === null ? [] : [ownerRoom({ kind: 'session', id: session })])]
+}
+
+function sessionRooms (caller: Caller): string[] {
+  const rooms = [SIGNED_IN_ROOM, ...ownerRooms(caller)]
+  return caller.role === 'admin' ? [...rooms, ADMIN_ROOM] : rooms
 }
 
 function tokenRooms ({ id, token_id: token, device_id: device }: Caller): string[] {
@@ -99,19 +117,7 @@ function tokenRooms ({ id, token_id: token, device_id: device }: Caller): string
   ]
 }
 
-/** socket.io's own figures of the served dialect. */
-const PING_INTERVAL_MS = 25_000
-const PING_TIMEOUT_MS = 60_000
-const PACKETS_PER_SECOND = 100
-/**
- * How long a connection that polls stays when it is closed between two polls, so that its client hears of it. Who polls
- * later finds the session unknown, and connects again. The usual half minute holds up the end of the process, also for
- * clients that vanished.
- */
-const CLOSE_TIMEOUT_MS = 200
 const CHECK_INTERVAL_MS = 30_000
-/** PostgreSQL's limit for a notification is 8000 bytes, which must not be reached. */
-const NOTIFICATION_MAX_BYTES = 7_900
 
 export interface SocketsOptions {
   config: Config
@@ -135,84 +141,35 @@ function isAllowedOrigin (request: IncomingMessage, config: Config): boolean {
   }
 }
 
-type Connection = Socket['conn']
-
-/** Closes a connection that sends more; whatever it opened closes with it. Opening a namespace takes a packet too. */
-function limitRate (connection: Connection): void {
-  let count = 0
-  let since = Date.now()
-  connection.on('packet', () => {
-    const now = Date.now()
-    if (now - since >= 1_000) {
-      since = now
-      count = 0
-    }
-    if (++count > PACKETS_PER_SECOND) connection.close(true)
-  })
-}
-
-/** A connection has one socket of a namespace at a time; clients never open a second one. */
-function limitSockets (namespace: Namespace): void {
-  const open = new WeakMap<Connection, Socket>()
-  namespace.on('connection', (socket) => {
-    if (open.get(socket.conn)?.connected === true) socket.conn.close(true)
-    open.set(socket.conn, socket)
-  })
-}
-
-/** Closes the connections to this process. Clients are not told to leave, which would keep them from coming back. */
-async function closeConnections (io: Server): Promise<void> {
-  const engine: object | undefined = io.engine
-  const connections = Reflect.get(engine ?? {}, 'clients') as Record<string, Connection> | undefined
-  const closing = Object.values(connections ?? {}).map((connection) => new Promise<void>((resolve) => {
-    connection.once('close', () => { resolve() })
-    connection.close()
-  }))
-  const late = new AbortController()
-  await Promise.race([
-    Promise.all(closing), pause(CLOSE_TIMEOUT_MS * 2, undefined, { signal: late.signal }).catch(() => {})
-  ])
-  late.abort()
-}
-
 export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber }) => {
   const events = new Map<string, ReadEvent>()
   /** Sockets of login sessions and tokens in this process, and how to tell whether each may stay. */
   const bound = new Map<Socket, Identify>()
-  // One connection listens and one publishes: over several, events would overtake each other. Those that are too large
-  // for a notification go through a table, which takes longer: smaller ones may overtake them.
-  const pool = new pg.Pool({ connectionString: app.pg.options.connectionString, max: 2 })
-  // What was sent meanwhile is lost: clients are to connect again, and look.
-  pool.on('connect', (client) => { client.on('error', (err) => { app.workers.restart(err) }) })
-  pool.on('error', () => { /* a connection's own error, which was told above */ })
-  const io = new Server({
-    path: `${basePath(config)}${SOCKET_PATH}`,
-    pingInterval: PING_INTERVAL_MS,
-    pingTimeout: PING_TIMEOUT_MS,
-    maxHttpBufferSize: MESSAGE_MAX_BYTES,
-    serveClient: false,
-    addTrailingSlash: false,
-    cors: ({ headers }, answer) => { answer(null, corsOptionsFor(headers.origin, config)) },
-    allowRequest: (request, answer) => {
-      isAdmitted(request).then((isIn) => { answer(null, isIn) }, (err: unknown) => {
-        warn(err)
-        answer(null, false)
-      })
-    },
-    adapter: createAdapter(pool, {
-      payloadThreshold: NOTIFICATION_MAX_BYTES,
-      errorHandler: (err: Error) => { app.log.warn({ err }, 'socket adapter failed') }
-    })
-  })
-
   const identify = (socket: Socket) => app.auth.identifyHandshake(socket.request)
   const warn = (err: unknown) => { app.log.warn({ err }, 'socket could not be identified') }
 
-  const signs = createSigns(io)
-  app.decorate('signs', signs)
   const guests = createGuestCount()
   const addressOf = createAddressReader(config.server.trusted_proxies)
   const networkOfRequest = (request: IncomingMessage) => networkOf(addressOf(request))
+  const endpoints: Endpoint[] = []
+
+  /** @param channel what its events between processes go by */
+  function addEndpoint (path: string, channel: string): Endpoint {
+    const endpoint = createEndpoint(app, {
+      config,
+      place: { path: `${basePath(config)}${path}`, bare: path },
+      channel,
+      workerNumber,
+      isAdmitted,
+      connected: (connection) => { guests.add(connection, networkOfRequest(connection.request)) }
+    })
+    endpoints.push(endpoint)
+    return endpoint
+  }
+  const main = addEndpoint(SOCKET_PATH, 'socket.io')
+  const { io } = main
+  const signs = createSigns(io)
+  app.decorate('signs', signs)
 
   /** Who is signed in gets in however many guests of the same network are there. */
   async function isAdmitted (request: IncomingMessage): Promise<boolean> {
@@ -229,9 +186,12 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
       'of this server, set SVC_BASE_URL to it; if it is a site of yours, name it in SVC_CORS_ALLOWED_ORIGINS')
   }
 
+  const findEndpoint = ({ url = '' }: IncomingMessage) => endpoints.find(({ place }) => isSocketUrl(url, place))
+
   function examine (request: IncomingMessage): void {
-    if (!isSocketUrl(request.url ?? '', io.path())) return
-    restorePrefix(request, io.path())
+    const endpoint = findEndpoint(request)
+    if (endpoint === undefined) return
+    restorePrefix(request, endpoint.place)
     const { remoteAddress } = request.socket
     if (remoteAddress === undefined) return
     const peer = networkOf(remoteAddress)
@@ -288,9 +248,9 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
     else if (caller.role !== 'admin') await socket.leave(ADMIN_ROOM)
   }
 
-  async function bindSession (socket: Socket): Promise<void> {
+  async function bindSession (socket: Socket, roomsOf: (caller: Caller) => string[]): Promise<void> {
     const caller = await identify(socket)
-    if (caller !== null) await bind(socket, sessionRooms(caller), identify)
+    if (caller !== null) await bind(socket, roomsOf(caller), identify)
   }
 
   /** Nobody knows whose a socket is: its client is to connect again, which it does when only the connection ends. */
@@ -301,9 +261,8 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
 
   io.on('connection', (socket) => {
     listen(socket)
-    bindSession(socket).catch((err: unknown) => { giveUp(socket, err) })
+    bindSession(socket, sessionRooms).catch((err: unknown) => { giveUp(socket, err) })
   })
-  limitSockets(io.of('/'))
 
   const namespaces = [io.of('/')]
 
@@ -353,7 +312,7 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
     },
     async countConnections () {
       const others = await io.serverSideEmitWithAck(COUNT_EVENT) as number[]
-      return others.reduce((sum, count) => sum + count, countHere())
+      return others.reduce((sum, count) => sum + count, main.countHere())
     },
     end (who) {
       for (const namespace of namespaces) namespace.in(ownerRoom(who)).disconnectSockets(true)
@@ -373,6 +332,18 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
       if (events.has(event)) throw new Error(`Socket event '${event}' is declared twice`)
       events.set(event, { ...definition, read: createReader(definition.schema) })
     },
+    openEndpoint (path, connected) {
+      const { io: server } = addEndpoint(path, path)
+      namespaces.push(server.of('/'))
+      server.on('connection', (socket) => {
+        connected(socket)
+        bindSession(socket, ownerRooms).catch((err: unknown) => { giveUp(socket, err) })
+      })
+      return server
+    },
+    identify,
+    listEndpoints: () => endpoints.map((endpoint) => endpoint.io),
+    isUpgrade: (request) => endpoints.some(({ place }) => isSocketUpgrade(request, place)),
     listEvents: () => [...events].map(([name, { scopes }]) => ({ name, scopes }))
   } satisfies Sockets)
 
@@ -381,37 +352,26 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
     for (const namespace of namespaces) namespace.local.in(ownerRoom(who)).disconnectSockets(true)
   }
 
-  let isAttached = false
-  const countHere = () => isAttached ? io.engine.clientsCount : 0
-  io.on(COUNT_EVENT, (answer: (count: number) => void) => { answer(countHere()) })
+  io.on(COUNT_EVENT, (answer: (count: number) => void) => { answer(main.countHere()) })
   app.addHook('onReady', async () => {
     if (!accepts) return
     await app.workers.hear(END_CHANNEL, (payload) => {
       const who = readEnd(payload)
       if (who !== null) endHere(who)
     })
-    io.attach(app.server)
-    isAttached = true
+    for (const endpoint of endpoints) endpoint.attach()
     for (const event of ['request', 'upgrade'] as const) app.server.prependListener(event, examine)
-    io.engine.use(checkSocketRequest)
-    io.engine.on('connection', (connection: Connection) => {
-      // Before anything can end it: the time limit is taken when the transport begins to close.
-      Reflect.set(connection.transport, 'closeTimeout', CLOSE_TIMEOUT_MS)
-      limitRate(connection)
-      guests.add(connection, networkOfRequest(connection.request))
+    // A Node that knows no shouldUpgradeCallback hands over whatever offers another protocol.
+    app.server.on('upgrade', (request: IncomingMessage, socket: Duplex) => {
+      if (findEndpoint(request) === undefined) socket.destroy()
     })
-    let count = 0
-    io.engine.generateId = () => `${workerNumber}-${process.pid.toString(36)}-${(count++).toString(36)}-${crypto.randomUUID()}`
   })
   app.addHook('preClose', async () => {
     clearInterval(sweep)
-    await closeConnections(io)
+    await Promise.all(endpoints.map((endpoint) => endpoint.closeConnections()))
     await checking
   })
   app.addHook('onClose', async () => {
-    // An app that failed before is closed as well.
-    if (isAttached) await io.close()
-    else for (const namespace of namespaces) await namespace.adapter.close()
-    await pool.end()
+    for (const endpoint of endpoints) await endpoint.close()
   })
 }, { name: 'sockets', fastify: '5.x', dependencies: ['database', 'workers', 'auth-core'] })

@@ -23,7 +23,7 @@ export interface DatabaseEvents {
 }
 
 /** Connections of one process for its identity, its jobs, LISTEN and long reads, besides its two pools. */
-const EXTRA_CONNECTIONS = 10
+const EXTRA_CONNECTIONS = 12
 /** For commands, backups and people. */
 const SPARE_CONNECTIONS = 15
 const RESTART_DELAYS_MS = [0, 1_000, 5_000, 15_000]

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../core/access/auth.ts'
@@ -5,6 +6,7 @@ import type { Config } from '../../core/config/config.ts'
 import { badRequest } from '../../core/errors.ts'
 import type { Scope } from '../../core/access/scopes.ts'
 import { mediaTypeOf } from '../resources/media-types.ts'
+import { findUserFolder } from '../users/profile/folder.ts'
 import { createChanges } from './uploads/changes.ts'
 import { type ActingDevice, createDeviceStamps } from './device-sync/stamps.ts'
 import { Asset, type AssetKind } from './entities.ts'
@@ -13,8 +15,8 @@ import { requireFile } from './uploads/form.ts'
 import { cleanFileName } from './disk/names.ts'
 import { readPicture } from './pictures/pictures.ts'
 import {
-  getDeleted, getOwn, getOwnOrDeleted, getReadable, getReadableAt, listDeleted, listOwn, summarize, toSaveViews,
-  toStateViews
+  assetNotFound, getDeleted, getOwn, getOwnOrDeleted, getReadable, getReadableAt, listDeleted, listOwn, summarize,
+  toSaveViews, toStateViews
 } from './reads.ts'
 import { type AssetRow, selectOwnIds } from './rows.ts'
 import type { ContentInput, ListInput, SaveView, ScreenshotView, StateView, VersionInput, VersionView } from './schemas.ts'
@@ -25,6 +27,7 @@ import { getVersion, listVersions } from './versions.ts'
 import { toScreenshotView, toVersionView } from './views.ts'
 import { createWrites } from './uploads/writes.ts'
 
+const PNG = /^\x89PNG\r\n\x1a\n/ // eslint-disable-line no-control-regex
 const PICTURES = new Set(['avif', 'bmp', 'gif', 'jpeg', 'jpg', 'png', 'tif', 'tiff', 'webp'])
 
 function extensionOf (fileName: string): string {
@@ -188,6 +191,32 @@ export function createAssets (app: FastifyInstance, config: Config, files: Files
         return screenshot.id
       })
       return toScreenshotView(await getOwn(em, caller, 'screenshot', id))
+    },
+
+    /** The same of a PNG picture that comes by itself. */
+    async addPicture (
+      em: EntityManager, caller: Caller, romId: number, name: string, picture: Readable
+    ): Promise<void> {
+      const file = await files.stage(await findUserFolder(em, caller.id), name, picture)
+      try {
+        if (!PNG.test(file.head.toString('latin1', 0, 8))) throw badRequest('The picture is no PNG; send one')
+        await this.uploadScreenshot(em, caller, romId, file)
+      } finally {
+        await file.discard()
+      }
+    },
+
+    /**
+     * Where the content of one of the caller's own lies below the assets folder.
+     *
+     * @throws ApiError NOT_FOUND when there is none, or it is of another ROM
+     */
+    async findContentPath (
+      em: EntityManager, caller: Caller, kind: AssetKind, id: number, romId: number
+    ): Promise<string> {
+      const row = await getOwn(em, caller, kind, id)
+      if (row.rom_id !== romId) throw assetNotFound(kind, id)
+      return row.disk_path
     },
 
     viewScreenshot: async (em: EntityManager, caller: Caller, id: number): Promise<ScreenshotView> =>

@@ -27,13 +27,3 @@ export const EmulatorjsSchema = Section({
     default: {}, description: 'Core, or default for all → player 0 to 3 → button → key (value) and gamepad button (value2)'
   })
 }, 'The emulator in the browser: what web apps are told')
-
-export const StreamingSchema = Section({
-  enabled: Off('Whether games are played on other machines and watched in the browser'),
-  containers: Type.Array(Type.Object({
-    platform: Type.String({ minLength: 1 }),
-    host: Type.String({ minLength: 1 }),
-    broker_host: Type.Optional(Type.String({ minLength: 1 })),
-    label: Type.Optional(Type.String())
-  }), { default: [], description: 'The machines: platform, host for browsers, broker_host for the server, label' })
-}, 'Games that run on other machines')

@@ -1,7 +1,10 @@
 import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { io } from 'socket.io-client'
+import { join } from 'node:path'
 import t from 'tap'
+import { listContainers } from '../../plugins/streaming/containers.ts'
 import { buildTestApp } from '../support.ts'
 
 interface Operation { operationId: string, security: Record<string, string[]>[] }
@@ -10,7 +13,7 @@ interface Document {
   'x-socket-events': { name: string, scopes: string[] }[]
 }
 
-const { app, createUser } = await buildTestApp(t)
+const { app, config, createUser } = await buildTestApp(t)
 await app.listen({ port: 0, host: '127.0.0.1' })
 const alice = await createUser('alice')
 const bob = await createUser('bob')
@@ -62,6 +65,10 @@ async function makeThings () {
     values ($1, 'x', 'x', 'x', now())`, [save])
   const collection = await insert("insert into collections (user_id, name) values ($1, 'x')", [owner])
   const smart = await insert("insert into smart_collections (user_id, name, filter_criteria) values ($1, 'x', '{}')", [owner])
+  await writeFile(join(config.data_dir, 'config.yml'), 'streaming: { enabled: true, containers: [{ platform: snes, host: "http://x.example" }] }')
+  await app.pg.query(`insert into streaming_sessions (container, claim, user_id, platform, rom_id, rom_name, state, expires_at)
+    values ($1, gen_random_uuid(), $2, 'snes', $3, 'Game', 'active', now() + interval '1 hour')`,
+  [listContainers(config)[0]?.id, owner, rom])
   return {
     collection, smart,
     save, state, screenshot, version, deletedSave, deletedState, user: owner, platform, firmware, rom, file, token,
@@ -170,7 +177,19 @@ const FOREIGN: Record<string, [path: string, status: number]> = {
   headScreenshotContent: [`/api/screenshots/${things.screenshot}/content`, 404],
   updateScreenshot: [`/api/screenshots/${things.screenshot}`, 404],
   deleteScreenshot: [`/api/screenshots/${things.screenshot}`, 404],
-  getRomFileContent: [`/api/roms/${things.file}/files/content/Game.sfc`, 404]
+  getRomFileContent: [`/api/roms/${things.file}/files/content/Game.sfc`, 404],
+  saveAndExitStreamingSession: ['/api/streaming/sessions/snes/save-and-exit', 403],
+  setStreamingVolume: ['/api/streaming/sessions/snes/volume', 403],
+  muteStreamingSession: ['/api/streaming/sessions/snes/mute', 403],
+  saveStreamingState: ['/api/streaming/sessions/snes/save-state', 403],
+  loadStreamingState: ['/api/streaming/sessions/snes/load-state', 403],
+  addStreamingFrame: ['/api/streaming/sessions/snes/state-frame', 403],
+  swapStreamingDisc: ['/api/streaming/sessions/snes/swap-disc', 403],
+  releaseStreamingSession: ['/api/streaming/sessions/snes', 403],
+  joinStreamingSession: ['/api/streaming/sessions/snes/join', 404],
+  // These are about the caller's own session, of which there is none.
+  sendStreamingHeartbeat: ['/api/streaming/sessions/snes/heartbeat', 200],
+  getStreamingStatus: ['/api/streaming/sessions/snes/status', 200]
 }
 const BODIES: Record<string, object> = {
   updateNotificationChannel: { enabled: false },
@@ -192,7 +211,13 @@ const BODIES: Record<string, object> = {
   updateDevice: { name: 'His' },
   createInstallRequest: { rom_id: things.rom },
   reportInstall: { status: 'done' },
-  completeSyncSession: {}
+  completeSyncSession: {},
+  saveAndExitStreamingSession: {},
+  setStreamingVolume: { level: 1 },
+  muteStreamingSession: {},
+  saveStreamingState: {},
+  loadStreamingState: {},
+  swapStreamingDisc: { file_id: things.file }
 }
 
 /** Events that are ignored without a word when they are refused, as they might be sent. */
@@ -200,7 +225,7 @@ const IGNORED: Record<string, object> = Object.fromEntries(['activity:start', 'a
   .map((name) => [name, { rom_id: things.rom, device_id: things.player, user_id: things.user }]))
 
 const TABLES = ['sync_sessions', 'devices', 'install_requests', 'play_sessions', 'activity_entries', 'client_tokens', 'sessions', 'roms', 'rom_users', 'notes', 'platforms', 'pairing_codes', 'notifications',
-  'notification_channels', 'collections', 'collection_roms', 'smart_collections']
+  'notification_channels', 'collections', 'collection_roms', 'smart_collections', 'streaming_sessions']
 const dump = async () => JSON.stringify(await Promise.all(TABLES
   .map(async (table) => (await app.pg.query(`select * from ${table} order by 1`)).rows as unknown[])))
 

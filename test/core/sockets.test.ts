@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { Type } from '@sinclair/typebox'
 import { pino } from 'pino'
@@ -6,6 +7,7 @@ import { type Socket as Client, io } from 'socket.io-client'
 import t, { type Test } from 'tap'
 import { buildApp } from '../../core/app.ts'
 import { ADMIN_ROOM, type ClientEvent, userRoom } from '../../core/sockets/sockets.ts'
+import { limitRate, limitWaiting } from '../../core/sockets/traffic.ts'
 import type { App } from '../../core/typebox.ts'
 import { features } from '../../plugins/index.ts'
 import { type TestApp, buildTestApp, shareTestApp } from '../support.ts'
@@ -292,6 +294,33 @@ t.test('a socket that floods the server is closed', async (t) => {
   for (let count = 0; count < 300; count++) guest.emit('noise', count)
   t.match(await gone, [/./])
   t.equal(guest.connected, false)
+})
+
+t.test('a client that sends more than a few large messages at once is closed', async (t) => {
+  const closed: unknown[] = []
+  const connection = Object.assign(new EventEmitter(), { close: (discard: boolean) => closed.push(discard) })
+  limitRate(connection as never)
+  for (const data of ['x'.repeat(1_000_000), Buffer.alloc(1_000_000)]) {
+    for (let count = 0; count < 4; count++) connection.emit('packet', { type: 'message', data })
+  }
+  t.same(closed, [])
+  connection.emit('packet', { type: 'message', data: 'x' })
+  t.same(closed, [true])
+})
+
+t.test('a client that does not take what is sent to it is closed, and one that takes its time is not', async (t) => {
+  const closed: unknown[] = []
+  const connection = Object.assign(new EventEmitter(), { close: (discard: boolean) => closed.push(discard) })
+  limitWaiting(connection as never)
+  const data = 'x'.repeat(1_000_000)
+  for (let count = 0; count < 100; count++) {
+    connection.emit('packetCreate', { type: 'message', data })
+    if (count % 16 === 15) connection.emit('flush')
+  }
+  connection.emit('flush')
+  t.same(closed, [])
+  for (let count = 0; count < 17; count++) connection.emit('packetCreate', { type: 'message', data })
+  t.same(closed, [true])
 })
 
 for (const [what, count] of [['a second one', 2], ['more than it may', 100_000]] as const) {

@@ -13,8 +13,8 @@ export const buildWorker = ({ config, databaseUrl }: TestApp, workerNumber: numb
 
 /** Waits until so many workers hear each other's events. */
 export async function untilConnected ({ app }: Pick<TestApp, 'app'>, workers: number): Promise<void> {
-  for (const namespace of ['/', '/devices']) {
-    const { adapter } = app.sockets.main.of(namespace)
+  const further = app.sockets.listEndpoints().map((endpoint) => endpoint.of('/'))
+  for (const { adapter } of [...further, app.sockets.main.of('/devices')]) {
     await until(async () => await adapter.serverCount() === workers, 'the workers know each other')
   }
 }

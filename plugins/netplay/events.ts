@@ -1,0 +1,173 @@
+import type { FastifyInstance } from 'fastify'
+import type { Server, Socket } from 'socket.io'
+import { createReader } from '../../core/web/validation.ts'
+import { isRelayable } from './relay.ts'
+import { ROOMS_CHANNEL } from './rows.ts'
+import { type RoomData, RoomDataSchema, type Wish, readWish } from './schemas.ts'
+import { Refusal, WrongPassword } from './service.ts'
+
+const PATH = '/netplay/socket.io'
+/** What players send each other as it is. */
+const RELAYED = ['data-message', 'snapshot', 'input'] as const
+/** After so many a socket is closed: whoever guesses begins anew. */
+const WRONG_PASSWORDS_MAX = 10
+
+/** A client chooses the id: with this before it, it is no other room's name. */
+const roomNameOf = (id: string) => `netplay:${id}`
+
+type Acknowledge = (...answer: unknown[]) => void
+type Act = (wish: Wish) => Promise<unknown[]>
+
+const read = createReader(RoomDataSchema)
+
+/** @throws Refusal when it is not what opens or joins a room */
+function readRoomData (payload: unknown): Wish {
+  const given = read(payload)
+  if ('problem' in given) throw new Refusal(given.problem)
+  const wish = readWish(given.value as RoomData)
+  if (wish === null) throw new Refusal('extra.sessionid and extra.userid are missing; send both')
+  return wish
+}
+
+/** The last argument of an event, when its sender waits for an answer. */
+function acknowledgementOf (args: readonly unknown[]): Acknowledge {
+  const last = args.at(-1)
+  return typeof last === 'function' ? last as Acknowledge : () => {}
+}
+
+interface Signal {
+  target: string
+  candidate?: unknown
+  offer?: unknown
+  answer?: unknown
+  requestRenegotiate?: unknown
+}
+
+const isSignal = (payload: unknown): payload is Signal =>
+  typeof payload === 'object' && payload !== null && 'target' in payload && typeof payload.target === 'string' &&
+    isRelayable(payload)
+
+function toSignal (sender: string, { requestRenegotiate: asks, candidate, offer, answer }: Signal) {
+  if (asks === true) return { sender, requestRenegotiate: true }
+  return { sender, candidate: candidate ?? null, offer: offer ?? null, answer: answer ?? null }
+}
+
+/** One thing after the other, until all that was begun is done. */
+function createTurns (app: FastifyInstance) {
+  const open = new Set<Promise<void>>()
+  return {
+    /** What takes turns of its own. */
+    start () {
+      let last = Promise.resolve()
+      return (work: () => Promise<void>): void => {
+        const turn = last.then(work).catch((err: unknown) => { app.log.error({ err }, 'a netplay event failed') })
+        last = turn
+        open.add(turn)
+        turn.finally(() => { open.delete(turn) }).catch(() => {})
+      }
+    },
+    settled: async (): Promise<void> => { await Promise.all(open) }
+  }
+}
+
+/** The endpoint on which people meet to play one game together. */
+export function openNetplayEndpoint (app: FastifyInstance) {
+  /** The room that each socket of this process is in. */
+  const seats = new Map<Socket, string>()
+  const turns = createTurns(app)
+  const io: Server = app.sockets.openEndpoint(PATH, serve)
+
+  async function take (socket: Socket, roomId: string): Promise<void> {
+    seats.set(socket, roomId)
+    await socket.join(roomNameOf(roomId))
+    await app.netplay.announce(roomId)
+  }
+
+  async function leave (socket: Socket): Promise<void> {
+    const roomId = seats.get(socket)
+    if (roomId === undefined) return
+    seats.delete(socket)
+    await socket.leave(roomNameOf(roomId))
+    await app.netplay.leave(roomId, socket.id)
+    await app.netplay.announce(roomId)
+  }
+
+  /** Answers with the reason when it is refused, also for what nobody could foresee. */
+  async function answer (act: Act, payload: unknown, acknowledge: Acknowledge): Promise<void> {
+    try {
+      acknowledge(...await act(readRoomData(payload)))
+    } catch (err) {
+      if (!(err instanceof Refusal)) app.log.error({ err }, 'a netplay event failed')
+      acknowledge(err instanceof Refusal ? err.message : 'The server could not do this; see its log')
+      if (err instanceof WrongPassword) throw err
+    }
+  }
+
+  async function open (socket: Socket, wish: Wish): Promise<unknown[]> {
+    await app.netplay.checkOpening(await app.sockets.identify(socket), wish)
+    await leave(socket)
+    await app.netplay.open(wish, socket.id)
+    await take(socket, wish.id)
+    return []
+  }
+
+  async function join (socket: Socket, wish: Wish): Promise<unknown[]> {
+    const caller = await app.sockets.identify(socket)
+    await leave(socket)
+    const players = await app.netplay.join(caller, wish, socket.id)
+    await take(socket, wish.id)
+    return [null, players]
+  }
+
+  function relay (socket: Socket, event: string, payload: unknown): void {
+    const roomId = seats.get(socket)
+    if (roomId !== undefined && isRelayable(payload)) socket.to(roomNameOf(roomId)).emit(event, payload)
+  }
+
+  async function signal (socket: Socket, payload: unknown): Promise<void> {
+    const roomId = seats.get(socket)
+    if (roomId === undefined || !isSignal(payload)) return
+    const { target } = payload
+    // Asked before it is a room's name: only a socket in the same room is one.
+    if (await app.netplay.isInRoom(roomId, target)) io.to(target).emit('webrtc-signal', toSignal(socket.id, payload))
+  }
+
+  function serve (socket: Socket): void {
+    const inTurn = turns.start()
+    let wrongPasswords = 0
+
+    function countWrong (err: unknown): void {
+      if (!(err instanceof WrongPassword)) throw err
+      if (++wrongPasswords >= WRONG_PASSWORDS_MAX) socket.disconnect(true)
+    }
+    function listen (event: string, act: (socket: Socket, wish: Wish) => Promise<unknown[]>): void {
+      socket.on(event, (...args: unknown[]) => {
+        inTurn(() => answer((wish) => act(socket, wish), args[0], acknowledgementOf(args)).catch(countWrong))
+      })
+    }
+    listen('open-room', open)
+    listen('join-room', join)
+    socket.on('leave-room', () => { inTurn(() => leave(socket)) })
+    socket.on('webrtc-signal', (payload: unknown) => { inTurn(() => signal(socket, payload)) })
+    for (const event of RELAYED) {
+      socket.on(event, (payload: unknown) => { inTurn(async () => { relay(socket, event, payload) }) })
+    }
+    socket.on('disconnect', () => { inTurn(() => leave(socket)) })
+  }
+
+  const inTurn = turns.start()
+  /** Each worker tells its own: what is read in turn is never older than what was told before. */
+  function tell (roomId: string): void {
+    const room = roomNameOf(roomId)
+    inTurn(async () => {
+      if (io.of('/').adapter.rooms.has(room)) io.local.to(room).emit('users-updated', await app.netplay.listPlayers(roomId))
+    })
+  }
+
+  return {
+    /** Begins to tell players who is in their room. */
+    hear: () => app.workers.hear(ROOMS_CHANNEL, tell),
+    hasPlayers: () => seats.size > 0,
+    settled: turns.settled
+  }
+}

@@ -1,0 +1,43 @@
+import fp from 'fastify-plugin'
+import type { FeatureOptions } from '../../core/app.ts'
+import { openNetplayEndpoint } from './events.ts'
+import routes from './routes.ts'
+import { createNetplay } from './service.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance { netplay: ReturnType<typeof createNetplay> }
+}
+
+const CLEAN_UP = 'netplay_cleanup'
+const CLEAN_UP_CRON = '*/30 * * * *'
+const CLEAN_UP_SECONDS = 60
+/** How long those who are left may believe that somebody plays whose worker died. */
+const LOOK_MS = 10_000
+
+export default fp<FeatureOptions>(async (app, { role }) => {
+  app.decorate('netplay', createNetplay(app))
+  await app.register(routes)
+  const endpoint = openNetplayEndpoint(app)
+  app.jobs.define(CLEAN_UP, {
+    concurrency: 1,
+    timeoutSeconds: CLEAN_UP_SECONDS,
+    async run () {
+      await app.netplay.dropLost()
+      return null
+    }
+  })
+
+  if (role === 'worker') {
+    app.addHook('onReady', () => app.jobs.schedule(CLEAN_UP, '', CLEAN_UP_CRON, {}))
+    return
+  }
+  app.addHook('onReady', endpoint.hear)
+  const timer = setInterval(() => {
+    if (!endpoint.hasPlayers()) return
+    app.netplay.dropLost().catch((err: unknown) => { app.log.warn({ err }, 'lost players could not be looked for') })
+  }, LOOK_MS)
+  app.addHook('onClose', async () => {
+    clearInterval(timer)
+    await endpoint.settled()
+  })
+}, { name: 'netplay', dependencies: ['database', 'auth-core', 'sockets', 'jobs', 'workers', 'roms'] })

@@ -1,0 +1,19 @@
+import { callerOf } from '../../core/access/auth.ts'
+import { ErrorSchema, type Routes } from '../../core/typebox.ts'
+import { ListRoomsQuery, RoomListSchema } from './schemas.ts'
+
+const routes: Routes = async (app) => {
+  app.get('/api/netplay/list', {
+    schema: {
+      operationId: 'listNetplayRooms',
+      tags: ['netplay'],
+      summary: 'The rooms in which a game is played together and a place is free',
+      description: 'Rooms are opened and joined on the socket endpoint `/netplay/socket.io`.',
+      querystring: ListRoomsQuery,
+      response: { 200: RoomListSchema, 404: ErrorSchema }
+    },
+    config: { scopes: ['roms.read'], orScopes: ['assets.read'] }
+  }, async (request) => app.netplay.list(request.em, callerOf(request), request.query.game_id))
+}
+
+export default routes

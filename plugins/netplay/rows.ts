@@ -1,0 +1,129 @@
+import type pg from 'pg'
+import { transaction } from '../../core/database/transaction.ts'
+import type { NetplayRoom } from './entities.ts'
+import type { Wish } from './schemas.ts'
+
+/** The channel on which workers hear in which room something changed. */
+export const ROOMS_CHANNEL = 'svc_netplay'
+
+/** Somebody in a room. */
+export interface PlayerRow { socket_id: string, player_id: string, player_name: string }
+
+/** A room with a free place. */
+export interface RoomRow extends Pick<NetplayRoom, 'id' | 'name' | 'max_players'> {
+  players: number
+  owner: string
+  has_password: boolean
+}
+
+/** A socket with the worker that holds it. */
+export interface Seat { socket_id: string, worker: string }
+
+/** The rooms of a game with a free place, as far as those in them are there; the oldest first. */
+export async function selectOpenRooms (pool: pg.Pool, gameId: string, workers: readonly string[]): Promise<RoomRow[]> {
+  const { rows } = await pool.query<RoomRow>(`select r.id, r.name, r.max_players, count(*)::int as players,
+      (array_agg(p.player_name order by p.id))[1] as owner, r.password_mark is not null as has_password
+    from netplay_rooms r join netplay_players p on p.room_id = r.id
+    where r.game_id = $1 and p.worker = any($2) group by r.id having count(*) < r.max_players
+    order by r.created_at, r.id`, [gameId, workers])
+  return rows
+}
+
+/** Those in a room, the owner first. */
+export async function selectPlayers (client: pg.Pool | pg.ClientBase, roomId: string): Promise<PlayerRow[]> {
+  const { rows } = await client.query<PlayerRow>(
+    'select socket_id, player_id, player_name from netplay_players where room_id = $1 order by id', [roomId])
+  return rows
+}
+
+/** What a room asks of those who want to be in it. */
+export interface Entrance { game_id: string, password_mark: string | null }
+
+export async function selectEntrance (pool: pg.Pool, id: string): Promise<Entrance | null> {
+  const { rows: [room] } = await pool.query<Entrance>('select game_id, password_mark from netplay_rooms where id = $1', [id])
+  return room ?? null
+}
+
+async function insertPlayer (client: pg.ClientBase, wish: Wish, { socket_id: socketId, worker }: Seat): Promise<void> {
+  await client.query(`insert into netplay_players (room_id, socket_id, player_id, player_name, worker)
+    values ($1, $2, $3, $4, $5)`, [wish.id, socketId, wish.player_id, wish.player_name, worker])
+}
+
+/** @returns whether the room's id was free */
+export function insertRoom (pool: pg.Pool, wish: Wish, passwordMark: string | null, seat: Seat): Promise<boolean> {
+  return transaction(pool, async (client) => {
+    const { rowCount } = await client.query(`insert into netplay_rooms (id, name, game_id, domain, password_mark, max_players)
+      values ($1, $2, $3, $4, $5, $6) on conflict (id) do nothing`,
+    [wish.id, wish.name, wish.game_id, wish.domain, passwordMark, wish.max_players])
+    if (rowCount === 1) await insertPlayer(client, wish, seat)
+    return rowCount === 1
+  })
+}
+
+/** How it went for somebody who wants to be in a room. */
+export type Entry = PlayerRow[] | 'gone' | 'taken' | 'full'
+
+/** Those who are in the room from now on, if there is a place. */
+export function enterRoom (pool: pg.Pool, wish: Wish, seat: Seat): Promise<Entry> {
+  return transaction(pool, async (client): Promise<Entry> => {
+    const { rows: [room] } = await client.query<Pick<NetplayRoom, 'max_players'>>(
+      'select max_players from netplay_rooms where id = $1 for update', [wish.id])
+    if (room === undefined) return 'gone'
+    const players = await selectPlayers(client, wish.id)
+    if (players.some((player) => player.player_id === wish.player_id)) return 'taken'
+    if (players.length >= room.max_players) return 'full'
+    await insertPlayer(client, wish, seat)
+    return await selectPlayers(client, wish.id)
+  })
+}
+
+async function deleteEmptyRoom (client: pg.ClientBase, id: string): Promise<void> {
+  await client.query('delete from netplay_rooms r where id = $1 and not exists ' +
+    '(select 1 from netplay_players p where p.room_id = r.id)', [id])
+}
+
+/** Takes a socket out of its room, and the room away when it was the last. */
+export function deletePlayer (pool: pg.Pool, roomId: string, socketId: string): Promise<void> {
+  return transaction(pool, async (client) => {
+    await client.query('select 1 from netplay_rooms where id = $1 for update', [roomId])
+    await client.query('delete from netplay_players where socket_id = $1', [socketId])
+    await deleteEmptyRoom(client, roomId)
+  })
+}
+
+/** The workers by which anybody is in a room. */
+export async function selectWorkers (pool: pg.Pool): Promise<string[]> {
+  const { rows } = await pool.query<{ worker: string }>('select distinct worker from netplay_players')
+  return rows.map(({ worker }) => worker)
+}
+
+/**
+ * Takes out whoever was in a room by one of these workers, and rooms without anybody.
+ *
+ * @returns the rooms that changed
+ */
+export function deleteLost (pool: pg.Pool, workers: readonly string[]): Promise<string[]> {
+  return transaction(pool, async (client) => {
+    const { rows } = await client.query<{ id: string }>(`select r.id from netplay_rooms r
+      where exists (select 1 from netplay_players p where p.room_id = r.id and p.worker = any($1))
+        or not exists (select 1 from netplay_players p where p.room_id = r.id)
+      order by r.id for update`, [workers])
+    for (const { id } of rows) {
+      await client.query('delete from netplay_players where room_id = $1 and worker = any($2)', [id, workers])
+      await deleteEmptyRoom(client, id)
+    }
+    return rows.map(({ id }) => id)
+  })
+}
+
+/** Whether a socket is in a room. */
+export async function isInRoom (pool: pg.Pool, roomId: string, socketId: string): Promise<boolean> {
+  const { rowCount } = await pool.query('select 1 from netplay_players where socket_id = $1 and room_id = $2',
+    [socketId, roomId])
+  return rowCount === 1
+}
+
+/** Has every worker tell those in these rooms who is there now. */
+export async function announceRooms (pool: pg.Pool, ids: readonly string[]): Promise<void> {
+  await pool.query('select pg_notify($1, id) from unnest($2::text[]) as id', [ROOMS_CHANNEL, ids])
+}

@@ -1,0 +1,103 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { FastifyInstance } from 'fastify'
+import type { Caller } from '../../core/access/auth.ts'
+import { isEqualSecret } from '../../core/access/secrets.ts'
+import { notFound } from '../../core/errors.ts'
+import { hasVisibleRom } from '../roms/visible-rows.ts'
+import {
+  type Entry, announceRooms, deleteLost, deletePlayer, enterRoom, insertRoom, isInRoom, selectEntrance, selectOpenRooms,
+  selectPlayers, selectWorkers
+} from './rows.ts'
+import { type Players, type RoomList, type Wish, readRomId } from './schemas.ts'
+import { toPlayersView, toRoomListView } from './views.ts'
+
+/** Why somebody is not let into a room, in words for a person. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal'
+}
+
+/** The wrong word for a room's password. */
+export class WrongPassword extends Refusal {}
+
+const MISSING = 'There is no such room any more; choose another one'
+
+const REFUSED: Record<Extract<Entry, string>, string> = {
+  gone: MISSING,
+  taken: 'A player with this id is in the room already; join again with another one',
+  full: 'The room is full; wait until somebody leaves it'
+}
+
+/** Rooms are rows that every web worker sees; players are there while the worker is that holds their socket. */
+export function createNetplay (app: FastifyInstance) {
+  const { id: worker } = app.workers
+  const markOf = (password: string) => password === '' ? null : app.secrets.sign('netplay-room', password)
+
+  async function maySee (em: EntityManager, caller: Pick<Caller, 'id' | 'access'>, gameId: string): Promise<boolean> {
+    const romId = readRomId(gameId)
+    return romId !== null && await hasVisibleRom(em, caller, String(romId))
+  }
+
+  async function mayPlay (caller: Caller | null, gameId: string): Promise<boolean> {
+    return caller?.scopes.has('roms.read') === true && await maySee(app.orm.em.fork(), caller, gameId)
+  }
+
+  /** Takes out of the rooms whoever was there by a worker that died, and tells those who are left. */
+  async function dropLost (): Promise<void> {
+    // Asked for in this order: one that starts meanwhile is none of those that are gone.
+    const seated = await selectWorkers(app.pg)
+    const alive = new Set(await app.workers.listAlive())
+    const changed = await deleteLost(app.pg, seated.filter((one) => !alive.has(one)))
+    if (changed.length > 0) await announceRooms(app.pg, changed)
+  }
+
+  return {
+    dropLost,
+
+    /**
+     * The rooms of a game that one more can join.
+     *
+     * @throws ApiError NOT_FOUND for a ROM that the caller does not see
+     */
+    async list (em: EntityManager, caller: Caller, gameId: string): Promise<RoomList> {
+      if (!await maySee(em, caller, gameId)) throw notFound(`ROM with ID '${gameId}' not found`)
+      return toRoomListView(await selectOpenRooms(app.pg, gameId, await app.workers.listAlive()))
+    },
+
+    /** @throws Refusal unless the caller may open a room for the game */
+    async checkOpening (caller: Caller | null, { game_id: gameId }: Wish): Promise<void> {
+      if (!await mayPlay(caller, gameId)) throw new Refusal('Not authorized to open a room for this game')
+    },
+
+    /** @throws Refusal when there is such a room */
+    async open (wish: Wish, socketId: string): Promise<void> {
+      await dropLost()
+      if (await insertRoom(app.pg, wish, markOf(wish.password), { socket_id: socketId, worker })) return
+      throw new Refusal('There is a room with this id already; open it with another one')
+    },
+
+    /**
+     * @throws Refusal when the room is gone or full, has that player or another password, or its game is not the
+     *   caller's to play
+     */
+    async join (caller: Caller | null, wish: Wish, socketId: string): Promise<Players> {
+      await dropLost()
+      const room = await selectEntrance(app.pg, wish.id)
+      if (room === null) throw new Refusal(MISSING)
+      const { password_mark: mark, game_id: gameId } = room
+      if (mark !== null && !isEqualSecret(mark, markOf(wish.password) ?? '')) throw new WrongPassword('Incorrect password')
+      if (mark === null && !await mayPlay(caller, gameId)) throw new Refusal('Not authorized to join a room of this game')
+      const entry = await enterRoom(app.pg, wish, { socket_id: socketId, worker })
+      if (typeof entry === 'string') throw new Refusal(REFUSED[entry])
+      return toPlayersView(entry)
+    },
+
+    leave: (roomId: string, socketId: string): Promise<void> => deletePlayer(app.pg, roomId, socketId),
+
+    /** Has all workers tell those in a room who is there now. */
+    announce: (roomId: string): Promise<void> => announceRooms(app.pg, [roomId]),
+
+    listPlayers: async (roomId: string): Promise<Players> => toPlayersView(await selectPlayers(app.pg, roomId)),
+
+    isInRoom: (roomId: string, socketId: string): Promise<boolean> => isInRoom(app.pg, roomId, socketId)
+  }
+}

@@ -1,0 +1,204 @@
+import { type Static, type TObject, type TSchema, Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import type { FastifyInstance } from 'fastify'
+import { originOf } from '../../core/http/addresses.ts'
+import { createHttpClient } from '../../core/http/client.ts'
+import { USER_AGENT } from '../../core/loader/services.ts'
+import { Nullable, StringEnum } from '../../core/typebox.ts'
+import type { UsableContainer } from './containers.ts'
+import { CARD_OUTCOMES, CORE_TIERS, type Refusal, RefusalSchema } from './schemas.ts'
+
+const SHORT_MS = 5_000
+const LAUNCH_MS = 10_000
+const LOAD_MS = 60_000
+const SECOND_MS = 1_000
+const ANSWER_MAX_BYTES = 64 * 1_024
+const ANSWER_SHOWN_MAX = 200
+const REFUSALS_MAX = 20
+/** Whatever a broker answers is an answer, to be told of. */
+const ANSWERS = Array.from({ length: 300 }, (_, index) => 300 + index)
+
+/** The broker answered, but not as it should have. */
+export class BrokerRefusedError extends Error {
+  override readonly name = 'BrokerRefusedError'
+  /** Why the emulator does not take what was brought along; null when that is not the reason. */
+  readonly refusals: Refusal[] | null
+  /** How many more there were. */
+  readonly truncated: number
+
+  constructor (message: string, refusals: Refusal[] | null = null, truncated = 0) {
+    super(message)
+    this.refusals = refusals
+    this.truncated = truncated
+  }
+}
+
+/** The broker did not answer. */
+export class BrokerUnreachableError extends Error {
+  override readonly name = 'BrokerUnreachableError'
+}
+
+const Text = Type.Optional(Nullable(Type.String()))
+
+const ProgressSchema = Type.Object({
+  status: Type.Optional(Type.String()),
+  phase: Text,
+  detail: Text,
+  host: Text,
+  resume: Type.Optional(Nullable(Type.Boolean())),
+  core: Text,
+  core_tier: Type.Optional(Nullable(StringEnum(CORE_TIERS)))
+})
+/** How far a launch is. */
+export type Progress = Static<typeof ProgressSchema>
+
+const CardSchema = Type.Object({
+  outcome: StringEnum(['none', ...CARD_OUTCOMES]),
+  summary: Type.Optional(Nullable(Type.Object({
+    file_count: Type.Integer(), total_bytes: Type.Integer(), game_codes: Type.Array(Type.String())
+  }))),
+  reason: Text
+})
+export type Card = Static<typeof CardSchema>
+
+const RefusalsSchema = Type.Object({ refusals: Type.Array(Type.Unknown()), detail: Text })
+
+export interface Launch {
+  rom_path: string
+  rom_name: string
+  platform: string
+  multiplayer: boolean
+  /** Files of the player, on the machine of the emulator. */
+  state_path?: string
+  memory_card_path?: string
+  card_import?: string
+}
+
+interface Answer { status: number, text: string, json: unknown }
+
+function readJson (text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+/** What a broker says, fit to be shown. */
+const cleanText = (text: string): string =>
+  text.replaceAll(/[\p{Cc}\s]+/gu, ' ').trim().slice(0, ANSWER_SHOWN_MAX).toWellFormed()
+
+const isOk = ({ status }: Answer) => status >= 200 && status < 300
+
+function refusalOf (answer: Answer): BrokerRefusedError {
+  const given = Value.Check(RefusalsSchema, answer.json) ? answer.json : null
+  if (given === null) return new BrokerRefusedError(`Broker returned ${answer.status}: ${cleanText(answer.text)}`)
+  const refusals = given.refusals.filter((one): one is Refusal => Value.Check(RefusalSchema, one))
+    .map((one) => Value.Clean(RefusalSchema, Value.Clone(one)) as Refusal)
+  const shown = refusals.slice(0, REFUSALS_MAX)
+  return new BrokerRefusedError(cleanText(given.detail ?? 'The emulator does not take what was brought along'), shown,
+    given.refusals.length - shown.length)
+}
+
+function read<T extends TSchema> (schema: T, answer: Answer): Static<T> {
+  if (!isOk(answer)) throw refusalOf(answer)
+  if (Value.Check(schema, answer.json)) return answer.json
+  throw new BrokerRefusedError(`Broker returned ${answer.status}: ${cleanText(answer.text)}`)
+}
+
+const Says = <Properties extends TObject['properties']>(properties: Properties) => Type.Object(properties)
+
+/** Asks what runs emulators on other machines. Each call throws one of the two errors above when it fails. */
+export function createBroker (app: FastifyInstance, saveSeconds: () => number) {
+  /** Where an administrator has brokers: the client looks at it with every connection. */
+  const trustedOrigins: string[] = []
+  const http = createHttpClient({ name: 'streaming', userAgent: USER_AGENT, log: app.log, trustedOrigins })
+  app.addHook('onClose', () => http.close())
+
+  async function call (
+    { broker, secret }: UsableContainer, method: 'GET' | 'POST' | 'DELETE', path: string,
+    { json, timeoutMs = SHORT_MS }: { json?: object, timeoutMs?: number } = {}
+  ): Promise<Answer> {
+    const origin = originOf(broker)
+    if (!trustedOrigins.includes(origin)) trustedOrigins.push(origin)
+    try {
+      const answer = await http.request(`${broker}${path}`, {
+        method,
+        headers: secret === null ? {} : { 'x-broker-secret': secret },
+        ...(json === undefined ? {} : { json }),
+        accept: ANSWERS,
+        retry: false,
+        redirects: 0,
+        maxBytes: ANSWER_MAX_BYTES,
+        timeoutMs
+      })
+      const text = answer.text()
+      return { status: answer.status, text, json: readJson(text) }
+    } catch (err) {
+      app.log.warn({ err, path }, 'a streaming broker did not answer')
+      throw new BrokerUnreachableError('The streaming broker does not answer; see that it runs', { cause: err })
+    }
+  }
+
+  const post = (container: UsableContainer, path: string, json: object, timeoutMs?: number) =>
+    call(container, 'POST', path, { json, ...(timeoutMs === undefined ? {} : { timeoutMs }) })
+
+  return {
+    launch: async (container: UsableContainer, launch: Launch): Promise<Progress> =>
+      read(ProgressSchema, await post(container, '/launch', launch, LAUNCH_MS)),
+
+    /** How far the last launch is. */
+    follow: async (container: UsableContainer): Promise<Progress> =>
+      read(ProgressSchema, await call(container, 'GET', '/launch')),
+
+    /** Ends what runs there, if anything does. Never throws. */
+    async stop (container: UsableContainer): Promise<void> {
+      const answer = await call(container, 'DELETE', '/launch').catch(() => null)
+      if (answer !== null && !isOk(answer)) app.log.info({ status: answer.status }, 'a streaming broker had nothing to end')
+    },
+
+    /** A memory card that another game left behind. A broker that knows of none may have no such address. */
+    async findCard (container: UsableContainer): Promise<Card> {
+      const answer = await call(container, 'GET', '/memory-card')
+      return answer.status === 404 ? { outcome: 'none' } : read(CardSchema, answer)
+    },
+
+    /** @returns whether it was saved; false also when the broker does not say so in time */
+    async saveAndExit (container: UsableContainer, slot: number, waits: boolean): Promise<boolean> {
+      const timeoutMs = waits ? saveSeconds() * SECOND_MS : SHORT_MS
+      const answer = await post(container, '/save-and-exit', { slot, wait: waits }, timeoutMs).catch(() => null)
+      return answer !== null && isOk(answer) && Value.Check(Says({ saved: Type.Literal(true) }), answer.json)
+    },
+
+    async setVolume (container: UsableContainer, level: number): Promise<void> {
+      read(Says({ status: Type.Literal('ok') }), await post(container, '/volume', { level }))
+    },
+
+    /** @returns whether it is silent now; null when the broker does not say */
+    async mute (container: UsableContainer, mute: boolean | null): Promise<boolean | null> {
+      const answer = await post(container, '/mute', mute === null ? {} : { mute })
+      return read(Says({ mute: Type.Optional(Nullable(Type.Boolean())) }), answer).mute ?? null
+    },
+
+    async saveState (container: UsableContainer, slot: number): Promise<void> {
+      read(Says({ status: Type.Literal('saving') }), await post(container, '/save-state', { slot }))
+    },
+
+    async loadState (container: UsableContainer, slot: number): Promise<void> {
+      read(Says({ loaded: Type.Literal(true) }), await post(container, '/load-state', { slot }, LOAD_MS))
+    },
+
+    async swapDisc (container: UsableContainer, path: string): Promise<void> {
+      read(Type.Unknown(), await post(container, '/swap-disc', { path }))
+    },
+
+    /** @returns where to watch, when that is elsewhere than for the player */
+    join: async (container: UsableContainer, username: string): Promise<string | null> =>
+      read(Says({ host: Text }), await post(container, '/join', { username })).host ?? null,
+
+    async openDesktop (container: UsableContainer): Promise<void> {
+      read(Type.Unknown(), await post(container, '/desktop', {}, LAUNCH_MS))
+    }
+  }
+}
+export type Broker = ReturnType<typeof createBroker>

@@ -1,0 +1,43 @@
+import { Type } from '@sinclair/typebox'
+import { Section } from '../../core/config/setting.ts'
+import { StringEnum } from '../../core/typebox.ts'
+import { DISC_SWAPS, IMPORT_KINDS } from './schemas.ts'
+import { SLOT_MAX } from './slots.ts'
+
+const Flag = (description: string) => Type.Optional(Type.Boolean({ description }))
+const Text = (description: string) => Type.Optional(Type.String({ minLength: 1, description }))
+const Slot = (description: string) => Type.Optional(Type.Integer({ minimum: 0, maximum: SLOT_MAX, description }))
+
+const ContainerSettings = Type.Object({
+  platform: Type.Optional(Type.String({ description: 'Slug of the platform; one machine may have an entry for each of several' })),
+  host: Type.Optional(Type.String({ description: 'Where browsers watch, with its scheme' })),
+  broker_host: Text('Where the server reaches the broker; default the host with port 8000'),
+  broker_secret: Type.Optional(Type.String({ writeOnly: true, description: 'What the broker asks for in X-Broker-Secret' })),
+  label: Type.Optional(Type.String({ description: 'What people are shown; default the slug in capitals' })),
+  emulator: Text('Which emulator runs there, such as retroarch'),
+  library_path: Text('Where the library, of several the first, lies on that machine; default where it lies here, as the others do'),
+  assets_path: Text('Where the folder assets of the data directory lies on that machine; default where it lies here'),
+  max_slots: Slot('How many save states people may choose; default what is usual for the platform'),
+  autosave_slot: Slot('The slot that save-and-exit writes to; 0 for none'),
+  desktop: Flag('Whether administrators may open its desktop'),
+  joinable: Flag('Whether others can join a game that runs there'),
+  memory_cards: Flag('Whether a memory card stays there between games'),
+  disc_swap: Type.Optional(StringEnum(DISC_SWAPS, { description: 'Who changes discs: the broker, or the player by hand' })),
+  import_kinds: Type.Optional(Type.Array(StringEnum(IMPORT_KINDS), { description: 'What of a player it can load' }))
+})
+
+export const StreamingSchema = Section({
+  enabled: Type.Boolean({ default: false, description: 'Whether games are played on other machines and watched in the browser' }),
+  broker_secret: Type.Optional(Type.String({
+    writeOnly: true, env: 'STREAMING_BROKER_SECRET', description: 'The secret of every broker, in place of those of containers'
+  })),
+  save_timeout_seconds: Type.Integer({
+    default: 45, minimum: 1, env: 'STREAMING_SAVE_TIMEOUT', description: 'Seconds a broker may take to save before it stops'
+  }),
+  launch_timeout_seconds: Type.Integer({
+    default: 300, minimum: 1, env: 'STREAMING_LAUNCH_TIMEOUT', description: 'Seconds a game may take to start'
+  }),
+  containers: Type.Array(ContainerSettings, {
+    default: [], writeOnly: true, description: 'The machines, each with its broker and its secret'
+  })
+}, 'Games that run on other machines')

@@ -1,0 +1,84 @@
+import { hash } from 'node:crypto'
+import type { Config } from '../../core/config/config.ts'
+import { type Slots, slotsOf } from './slots.ts'
+
+type Settings = Config['streaming']['containers'][number]
+
+const BROKER_PORT = '8000'
+const ID_LENGTH = 16
+
+/** A machine as it serves one platform. */
+export interface Container {
+  /** The machine's, made of the broker's address: clients learn nothing by it. */
+  id: string
+  platform: string
+  host: string
+  label: string
+  /** Null for one that cannot be used: its address is not complete. */
+  broker: string | null
+  secret: string | null
+  emulator: string | null
+  slots: Slots
+  library_path: string | null
+  assets_path: string | null
+  desktop: boolean
+  joinable: boolean
+  memory_cards: boolean
+  disc_swap: NonNullable<Settings['disc_swap']>
+  import_kinds: NonNullable<Settings['import_kinds']>
+}
+
+/** One that can be used. */
+export interface UsableContainer extends Container { broker: string }
+
+const ADDRESS = /^https?:\/\//i
+
+function originOf (address: string): string | null {
+  return URL.canParse(address) ? address.replace(/\/+$/, '') : null
+}
+
+/** Where the broker of a machine is asked; null when nobody can tell. */
+function brokerOf (host: string, given: string | undefined): string | null {
+  if (!ADDRESS.test(host) || !URL.canParse(host)) return null
+  if (given !== undefined) return originOf(ADDRESS.test(given) ? given : `http://${given}`)
+  const url = new URL(host)
+  url.port = BROKER_PORT
+  return url.origin
+}
+
+function readContainer (settings: Settings, secret: string | undefined): Container[] {
+  const { platform = '', host = '', label } = settings
+  if (platform === '' || host === '') return []
+  const slug = platform.toLowerCase()
+  const broker = brokerOf(host, settings.broker_host)
+  const usual = slotsOf(slug)
+  return [{
+    id: hash('sha256', broker ?? host, 'hex').slice(0, ID_LENGTH),
+    platform: slug,
+    host,
+    label: label ?? slug.toUpperCase(),
+    broker,
+    secret: secret ?? settings.broker_secret ?? null,
+    emulator: settings.emulator ?? null,
+    slots: {
+      max_slots: settings.max_slots ?? usual.max_slots, autosave_slot: settings.autosave_slot ?? usual.autosave_slot
+    },
+    library_path: settings.library_path ?? null,
+    assets_path: settings.assets_path ?? null,
+    desktop: settings.desktop ?? false,
+    joinable: settings.joinable ?? false,
+    memory_cards: settings.memory_cards ?? false,
+    disc_swap: settings.disc_swap ?? 'none',
+    import_kinds: settings.import_kinds ?? []
+  }]
+}
+
+/** All that are set, in the order in which they are to be used; what has no platform or no address is none. */
+export const listContainers = ({ streaming }: Config): Container[] =>
+  streaming.containers.flatMap((settings) => readContainer(settings, streaming.broker_secret))
+
+const isUsable = (container: Container): container is UsableContainer => container.broker !== null
+
+/** Those that may be used now. */
+export const listUsable = (config: Config): UsableContainer[] =>
+  config.streaming.enabled ? listContainers(config).filter(isUsable) : []

@@ -1,0 +1,95 @@
+import type { FastifyInstance } from 'fastify'
+import type { Config } from '../../core/config/config.ts'
+import { formatDate } from '../../core/typebox.ts'
+import { userRoom } from '../../core/sockets/sockets.ts'
+import type { Broker } from './broker.ts'
+import { type UsableContainer, listUsable } from './containers.ts'
+import './events.ts'
+import { type SessionRow, drain, keepEnding, release } from './rows.ts'
+import { type Ending, toTerminationView } from './views.ts'
+
+const SECOND_MS = 1_000
+
+/** Why a session is over that nobody gave back. */
+export const lapseOf = ({ is_silent: isSilent }: SessionRow): Ending =>
+  ({ by: null, reason: isSilent ? 'Nothing was heard of the player any more' : 'Its time was over' })
+
+/** What everybody has to hear and to keep when a session ends, whoever ended it. */
+export function createEndings (app: FastifyInstance, config: Config, broker: Broker) {
+  /** The machine of a session, when it is still one of ours. */
+  const machineOf = ({ container }: Pick<SessionRow, 'container'>): UsableContainer | null =>
+    listUsable(config).find(({ id }) => id === container) ?? null
+
+  /** Keeps how long a game was played. */
+  async function keepTime (session: SessionRow): Promise<void> {
+    const { started_at: start, rom_id: romId, user_id: userId, device_id: deviceId } = session
+    const end = session.is_silent ? session.seen_at : Date.now()
+    if (start === null || romId === null || end - start < SECOND_MS) return
+    try {
+      await app.playSessions.ingest(app.orm.em.fork(), {
+        user_id: userId,
+        device_id: deviceId,
+        sync_session_id: null,
+        entries: [{
+          rom_id: romId, start_time: formatDate(start), end_time: formatDate(end), duration_ms: end - start
+        }]
+      })
+    } catch (err) {
+      app.log.error({ err, rom: romId, user: userId }, 'how long a streamed game was played could not be stored')
+    }
+  }
+
+  /** Tells a player whose session was not ended by himself, now and when his app asks the next time. */
+  async function tellPlayer (session: SessionRow, ending: Ending): Promise<void> {
+    const termination = toTerminationView(session, ending, new Date())
+    await keepEnding(app.pg, session.user_id, session.platform, termination)
+    const { ended_by: endedBy, reason, ended_at: endedAt, rom_id: romId, rom_name: romName, desktop } = termination
+    app.sockets.publish(userRoom(session.user_id), 'streaming:session-ended', {
+      platform: session.platform,
+      container: session.container,
+      claimed_at: formatDate(session.claimed_at),
+      ended_by: endedBy,
+      reason,
+      ended_at: endedAt,
+      rom_id: romId,
+      rom_name: romName,
+      desktop
+    })
+    if (romId === null) return
+    await app.notifications.notify({
+      kind: 'streaming_session_ended',
+      to: [session.user_id],
+      data: { rom_id: romId, rom_name: romName ?? '', reason: ending.reason },
+      actor_id: ending.by?.id ?? null
+    })
+  }
+
+  return {
+    machineOf,
+    keepTime,
+
+    /** What is left to do for one whose machine somebody else has already. */
+    async settle (session: SessionRow, ending: Ending): Promise<void> {
+      if (session.state === 'draining') return
+      await keepTime(session)
+      await tellPlayer(session, ending)
+    },
+
+    /**
+     * Ends a session: its machine is free afterwards.
+     *
+     * @param ending null when its player does
+     * @returns whether it was still going on
+     */
+    async end (session: SessionRow, ending: Ending | null): Promise<boolean> {
+      if (!await drain(app.pg, session)) return false
+      const machine = machineOf(session)
+      if (machine !== null) await broker.stop(machine)
+      await release(app.pg, session)
+      await keepTime(session)
+      if (ending !== null) await tellPlayer(session, ending)
+      return true
+    }
+  }
+}
+export type Endings = ReturnType<typeof createEndings>

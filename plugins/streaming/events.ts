@@ -1,0 +1,17 @@
+import type { CORE_TIERS, Refusal, SessionTermination } from './schemas.ts'
+import '../../core/sockets/sockets.ts'
+
+/** Which claim of which machine an event is about: a page may still hear of an earlier one. */
+interface About { platform: string, container: string, claimed_at: string }
+
+declare module '../../core/sockets/sockets.ts' {
+  interface ServerEvents {
+    'streaming:launch-phase': About & { phase: string | null }
+    'streaming:launch-ready': About & {
+      host: string, resume: boolean | null, core: string | null, core_tier: typeof CORE_TIERS[number] | null
+    }
+    'streaming:launch-failed': About & { detail: string, refusals: Refusal[] | null, refusals_truncated: number }
+    'streaming:session-ended': About &
+      Pick<SessionTermination, 'ended_by' | 'reason' | 'ended_at' | 'rom_id' | 'rom_name' | 'desktop'>
+  }
+}

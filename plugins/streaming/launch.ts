@@ -1,0 +1,120 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
+import { formatDate } from '../../core/typebox.ts'
+import { userRoom } from '../../core/sockets/sockets.ts'
+import { type Broker, BrokerRefusedError, BrokerUnreachableError, type Launch, type Progress } from './broker.ts'
+import type { UsableContainer } from './containers.ts'
+import './events.ts'
+import { activate, isLaunching, release, selectSessions, updatePhase } from './rows.ts'
+
+const LOOK_MS = 500
+const SECOND_MS = 1_000
+/** A broker that is busy may miss some. */
+const SILENCES_MAX = 3
+const DETAIL_MAX = 500
+
+/** A machine that is reserved for a game. */
+export interface Reserved { container: string, claim: string, claimed_at: number, user_id: number, platform: string }
+
+/** Ended by somebody while it was starting. */
+class LaunchGoneError extends Error {
+  override readonly name = 'LaunchGoneError'
+}
+
+/** Starts games on machines and tells their players how that goes. */
+export function createLauncher (app: FastifyInstance, broker: Broker, launchSeconds: () => number) {
+  const closing = new AbortController()
+  const underWay = new Set<Promise<void>>()
+
+  const aboutOf = ({ platform, container, claimed_at: claimedAt }: Reserved) =>
+    ({ platform, container, claimed_at: formatDate(claimedAt) })
+
+  async function tellPhase (reserved: Reserved, phase: string | null): Promise<void> {
+    if (!await updatePhase(app.pg, reserved, phase)) return
+    app.sockets.publish(userRoom(reserved.user_id), 'streaming:launch-phase', { ...aboutOf(reserved), phase })
+  }
+
+  /** How far it is; what is silent a few times is dead. */
+  async function look (container: UsableContainer, silences: number): Promise<Progress | number> {
+    try {
+      return await broker.follow(container)
+    } catch (err) {
+      if (err instanceof BrokerUnreachableError && silences + 1 < SILENCES_MAX) return silences + 1
+      throw err
+    }
+  }
+
+  /** Waits until the game runs. @throws BrokerRefusedError, BrokerUnreachableError, LaunchGoneError */
+  async function follow (container: UsableContainer, reserved: Reserved, first: Progress): Promise<Progress> {
+    const deadline = Date.now() + launchSeconds() * SECOND_MS
+    let [progress, silences] = [first, 0]
+    while (progress.status === 'launching') {
+      await tellPhase(reserved, progress.phase ?? null)
+      if (Date.now() >= deadline) throw new BrokerRefusedError(`The game did not start within ${launchSeconds()} seconds`)
+      await pause(LOOK_MS, undefined, { signal: closing.signal })
+      if (!await isLaunching(app.pg, reserved)) throw new LaunchGoneError()
+      const seen = await look(container, silences)
+      if (typeof seen === 'number') silences = seen
+      else [progress, silences] = [seen, 0]
+    }
+    if (progress.status === 'failed') {
+      throw new BrokerRefusedError((progress.detail ?? 'The emulator did not start').slice(0, DETAIL_MAX))
+    }
+    return progress
+  }
+
+  async function run (container: UsableContainer, reserved: Reserved, launch: Launch, former: boolean): Promise<void> {
+    if (former) await broker.stop(container)
+    const progress = await follow(container, reserved, await broker.launch(container, launch))
+    if (!await activate(app.pg, reserved)) throw new LaunchGoneError()
+    app.sockets.publish(userRoom(reserved.user_id), 'streaming:launch-ready', {
+      ...aboutOf(reserved),
+      host: progress.host ?? container.host,
+      resume: launch.state_path === undefined ? null : progress.resume === true,
+      core: progress.core ?? null,
+      core_tier: progress.core_tier ?? null
+    })
+  }
+
+  function describe (err: unknown): string {
+    if (err instanceof BrokerRefusedError || err instanceof BrokerUnreachableError) return err.message
+    if (closing.signal.aborted) return 'The server was restarted; start the game again'
+    app.log.error({ err }, 'a streamed game could not be started')
+    return 'The server could not start it; see its log'
+  }
+
+  /** The machine is free before its player hears of it. */
+  async function fail (container: UsableContainer, reserved: Reserved, err: unknown): Promise<void> {
+    const wasOurs = await isLaunching(app.pg, reserved)
+    if (wasOurs) await broker.stop(container)
+    if (!await release(app.pg, reserved) || !wasOurs) return
+    const refused = err instanceof BrokerRefusedError ? err : null
+    app.sockets.publish(userRoom(reserved.user_id), 'streaming:launch-failed', {
+      ...aboutOf(reserved),
+      detail: describe(err),
+      refusals: refused?.refusals ?? null,
+      refusals_truncated: refused?.truncated ?? 0
+    })
+  }
+
+  /** What was ended while it started was told of by whoever ended it, and may have begun to run only after that. */
+  async function leave (container: UsableContainer): Promise<void> {
+    if ((await selectSessions(app.pg, [container.id])).length === 0) await broker.stop(container)
+  }
+
+  app.addHook('onClose', async () => {
+    closing.abort()
+    await Promise.all(underWay)
+  })
+
+  /** @param former whether something may still run there */
+  return function start (container: UsableContainer, reserved: Reserved, launch: Launch, former: boolean): void {
+    const launching = run(container, reserved, launch, former).catch(async (err: unknown) => {
+      if (err instanceof LaunchGoneError) await leave(container)
+      else await fail(container, reserved, err)
+    }).catch((err: unknown) => {
+      app.log.error({ err }, 'a launch that failed could not be undone')
+    }).finally(() => { underWay.delete(launching) })
+    underWay.add(launching)
+  }
+}

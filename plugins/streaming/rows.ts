@@ -1,0 +1,254 @@
+import { randomUUID } from 'node:crypto'
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { sql } from 'kysely'
+import type pg from 'pg'
+import { milliseconds } from '../../core/database/columns.ts'
+import { transaction } from '../../core/database/transaction.ts'
+import type { Viewer } from '../platforms/visibility.ts'
+import { isPlatformVisible } from '../platforms/visibility.ts'
+import { isRomVisible } from '../roms/visibility.ts'
+import type { StreamingSession } from './entities.ts'
+import type { SessionTermination } from './schemas.ts'
+
+/** How long a machine stays somebody's of whom nothing is heard. */
+const LIFETIME = '6 hours'
+/** Clients that give signs do so every half minute. */
+const SILENCE = '90 seconds'
+/** More than the longest call by which a session is ended. */
+const DRAIN_SECONDS = 120
+
+/** A session with its player. Times are milliseconds since 1970. */
+export interface SessionRow {
+  container: string
+  claim: string
+  user_id: number
+  username: string
+  device_id: number | null
+  platform: string
+  rom_id: number | null
+  rom_name: string | null
+  state: StreamingSession['state']
+  phase: string | null
+  multiplayer: boolean
+  claimed_at: number
+  started_at: number | null
+  seen_at: number
+  /** Whether nobody has it any more, though nobody gave it back. */
+  is_over: boolean
+  /** Whether that is because its player fell silent. */
+  is_silent: boolean
+}
+
+const time = (column: string) => `round(date_part('epoch', s.${column}) * 1000)::float8 as ${column}`
+const SILENT = `(s.beats and s.seen_at < now() - interval '${SILENCE}')`
+const OVER = `(s.expires_at <= now() or ${SILENT})`
+const SESSION = `s.container, s.claim, s.user_id, u.username, s.device_id, s.platform, s.rom_id, s.rom_name, s.state, s.phase,
+  s.multiplayer, ${time('claimed_at')}, ${time('started_at')}, ${time('seen_at')}, ${OVER} as is_over, ${SILENT} as is_silent`
+const FROM = 'streaming_sessions s join users u on u.id = s.user_id'
+
+/** The sessions of these machines that are still somebody's, or being ended. */
+export async function selectSessions (pool: pg.Pool, containers: readonly string[]): Promise<SessionRow[]> {
+  const { rows } = await pool.query<SessionRow>(
+    `select ${SESSION} from ${FROM} where s.container = any($1) and not ${OVER}`, [containers])
+  return rows
+}
+
+/** All of them, the oldest first. */
+export async function selectAllSessions (pool: pg.Pool): Promise<SessionRow[]> {
+  return (await pool.query<SessionRow>(`select ${SESSION} from ${FROM} order by s.claimed_at, s.container`)).rows
+}
+
+/** Those that are over and were given back by nobody. */
+export async function selectOver (pool: pg.Pool): Promise<SessionRow[]> {
+  return (await pool.query<SessionRow>(`select ${SESSION} from ${FROM} where ${OVER}`)).rows
+}
+
+export interface NewClaim {
+  user_id: number
+  device_id: number | null
+  platform: string
+  rom_id: number | null
+  rom_name: string | null
+  multiplayer: boolean
+  /** How long it may take until the game runs. */
+  seconds: number
+}
+
+/** A machine that is the caller's from now on, and whose it was though nobody gave it back; or else who has them. */
+export type Reservation =
+  { container: string, claim: string, claimed_at: number, former: SessionRow | null } | { taken_by: SessionRow | null }
+
+async function tryContainer (client: pg.ClientBase, container: string, wish: NewClaim): Promise<Reservation> {
+  const { rows: [former = null] } = await client.query<SessionRow>(
+    `select ${SESSION} from ${FROM} where s.container = $1 for update of s`, [container])
+  if (former !== null && !former.is_over) return { taken_by: former }
+  if (former !== null) await client.query('delete from streaming_sessions where container = $1', [container])
+  const claim = randomUUID()
+  const { rows: [row] } = await client.query<{ claimed_at: number }>(`insert into streaming_sessions as s
+    (container, claim, user_id, device_id, platform, rom_id, rom_name, state, multiplayer, expires_at)
+    values ($1, $2, $3, (select id from devices where id = $4), $5, $6, $7, 'launching', $8, now() + $9 * interval '1 second')
+    on conflict (container) do nothing returning ${time('claimed_at')}`,
+  [container, claim, wish.user_id, wish.device_id, wish.platform, wish.rom_id, wish.rom_name, wish.multiplayer,
+    wish.seconds])
+  // Somebody else was faster, and who that is shows when it is committed.
+  return row === undefined ? { taken_by: null } : { container, claim, claimed_at: row.claimed_at, former }
+}
+
+/** The first of these machines that is free; one for each platform and user. */
+export function reserve (pool: pg.Pool, containers: readonly string[], wish: NewClaim): Promise<Reservation> {
+  return transaction(pool, async (client) => {
+    await client.query('select 1 from users where id = $1 for no key update', [wish.user_id])
+    const { rows: [own] } = await client.query<SessionRow>(`select ${SESSION} from ${FROM}
+      where s.user_id = $1 and s.platform = $2 and s.state <> 'draining' and not ${OVER}`, [wish.user_id, wish.platform])
+    let last: Reservation = { taken_by: own ?? null }
+    if (own !== undefined) return last
+    for (const container of containers) {
+      last = await tryContainer(client, container, wish)
+      if ('claim' in last) return last
+    }
+    return last
+  })
+}
+
+type Claimed = Pick<SessionRow, 'container' | 'claim'>
+const IS_CLAIM = 'container = $1 and claim = $2'
+
+/** @returns whether it still is that claim's, and the phase is another one than before */
+export async function updatePhase (
+  pool: pg.Pool, { container, claim }: Claimed, phase: string | null
+): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    `update streaming_sessions set phase = $3 where ${IS_CLAIM} and state = 'launching' and phase is distinct from $3`,
+    [container, claim, phase])
+  return rowCount === 1
+}
+
+export async function isLaunching (pool: pg.Pool, { container, claim }: Claimed): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    `select 1 from streaming_sessions where ${IS_CLAIM} and state = 'launching'`, [container, claim])
+  return rowCount === 1
+}
+
+/** The game runs. @returns whether it still is that claim's */
+export async function activate (pool: pg.Pool, { container, claim }: Claimed): Promise<boolean> {
+  const { rowCount } = await pool.query(`update streaming_sessions set state = 'active', phase = null, started_at = now(),
+    seen_at = now(), expires_at = now() + interval '${LIFETIME}' where ${IS_CLAIM} and state = 'launching'`, [container, claim])
+  return rowCount === 1
+}
+
+/** A sign of the player. */
+export async function renew (pool: pg.Pool, { container, claim }: Claimed, beats = false): Promise<void> {
+  await pool.query(`update streaming_sessions set seen_at = now(), beats = beats or $3, expires_at = case state
+      when 'active' then now() + interval '${LIFETIME}' else expires_at end
+    where ${IS_CLAIM} and state <> 'draining'`, [container, claim, beats])
+}
+
+/** Nobody's from now on, while it is being ended. @returns whether it was that claim's until now */
+export async function drain (pool: pg.Pool, { container, claim }: Claimed): Promise<boolean> {
+  const { rowCount } = await pool.query(`update streaming_sessions set state = 'draining',
+    expires_at = now() + interval '${DRAIN_SECONDS} seconds' where ${IS_CLAIM} and state <> 'draining'`, [container, claim])
+  return rowCount === 1
+}
+
+/** Free again. @returns whether it was that claim's until now */
+export async function release (pool: pg.Pool, { container, claim }: Claimed): Promise<boolean> {
+  const { rowCount } = await pool.query(`delete from streaming_sessions where ${IS_CLAIM}`, [container, claim])
+  return rowCount === 1
+}
+
+/** Free again after a while. */
+export async function releaseLater (pool: pg.Pool, { container, claim }: Claimed, seconds: number): Promise<void> {
+  await pool.query(`update streaming_sessions set expires_at = now() + $3 * interval '1 second' where ${IS_CLAIM}`,
+    [container, claim, seconds])
+}
+
+/** What a player is to be told the next time. */
+export async function keepEnding (
+  pool: pg.Pool, userId: number, platform: string, termination: SessionTermination
+): Promise<void> {
+  await pool.query(`insert into streaming_endings (user_id, platform, termination)
+    select id, $2, $3 from users where id = $1 for key share
+    on conflict (user_id, platform) do update set termination = excluded.termination`, [userId, platform, JSON.stringify(termination)])
+}
+
+/** What a player was to be told, once. */
+export async function takeEnding (pool: pg.Pool, userId: number, platform: string): Promise<SessionTermination | null> {
+  const { rows: [row] } = await pool.query<{ termination: SessionTermination }>(
+    'delete from streaming_endings where user_id = $1 and platform = $2 returning termination', [userId, platform])
+  return row?.termination ?? null
+}
+
+/** A ROM to be played. */
+export interface GameRow {
+  id: number
+  library_id: number
+  name: string
+  platform: string
+  fs_path: string
+  fs_name: string
+}
+
+export async function selectGame (em: EntityManager, viewer: Viewer, id: number): Promise<GameRow | null> {
+  const { rows: [row] } = await sql<GameRow>`select r.id, r.library_id, coalesce(nullif(r.name, ''), r.fs_name) as name,
+      lower(p.slug) as platform, r.fs_path, r.fs_name
+    from roms r join platforms p on p.id = r.platform_id where r.id = ${id} and ${isRomVisible(viewer)}`.execute(em.getKysely())
+  return row ?? null
+}
+
+/** Those of some ROMs that a viewer sees. */
+export async function selectVisible (em: EntityManager, viewer: Viewer, ids: readonly number[]): Promise<Set<number>> {
+  const { rows } = await sql<{ id: number }>`select r.id from roms r join platforms p on p.id = r.platform_id
+    where r.id = any(${ids}::int[]) and ${isRomVisible(viewer)}`.execute(em.getKysely())
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** Those of some platforms that are hidden from a viewer. */
+export async function selectHiddenPlatforms (
+  em: EntityManager, viewer: Viewer, slugs: readonly string[]
+): Promise<Set<string>> {
+  const { rows } = await sql<{ slug: string }>`select lower(p.slug) as slug from platforms p
+    where lower(p.slug) = any(${slugs}::text[]) group by lower(p.slug) having not bool_or(${isPlatformVisible(viewer)})`
+    .execute(em.getKysely())
+  return new Set(rows.map(({ slug }) => slug))
+}
+
+/** A file of a ROM that a game is played from. */
+export interface DiscRow { library_id: number, file_path: string, file_name: string }
+
+export async function selectDisc (em: EntityManager, romId: number, fileId: number): Promise<DiscRow | null> {
+  const { rows: [row] } = await sql<DiscRow>`select r.library_id, f.file_path, f.file_name
+    from rom_files f join roms r on r.id = f.rom_id
+    where f.id = ${fileId} and f.rom_id = ${romId} and coalesce(f.category, 'game') = 'game'`.execute(em.getKysely())
+  return row ?? null
+}
+
+/** A session that others can join, with what it is about. Times are milliseconds since 1970. */
+export interface JoinableRow {
+  container: string
+  platform: string
+  rom_id: number
+  rom_name: string
+  username: string
+  claimed_at: number
+  platform_id: number
+  platform_name: string
+  path_cover_small: string | null
+  path_cover_large: string | null
+  url_cover: string | null
+  rom_updated_at: number
+}
+
+/** Those on these machines whose game the viewer sees, the oldest first. */
+export async function selectJoinable (
+  em: EntityManager, viewer: Viewer, containers: readonly string[], romId: number | null
+): Promise<JoinableRow[]> {
+  const { rows } = await sql<JoinableRow>`select s.container, s.platform, r.id as rom_id,
+      coalesce(nullif(r.name, ''), r.fs_name) as rom_name, u.username, ${milliseconds('s.claimed_at')} as claimed_at,
+      p.id as platform_id, coalesce(p.custom_name, p.name) as platform_name, r.path_cover_small, r.path_cover_large, r.url_cover,
+      ${milliseconds('r.updated_at')} as rom_updated_at
+    from ${sql.raw(FROM)} join roms r on r.id = s.rom_id join platforms p on p.id = r.platform_id
+    where s.container = any(${containers}::text[]) and s.multiplayer and s.state = 'active' and not ${sql.raw(OVER)}
+      and (${romId}::int is null or r.id = ${romId}) and ${isRomVisible(viewer)}
+    order by s.claimed_at, s.container`.execute(em.getKysely())
+  return rows
+}

@@ -1,0 +1,309 @@
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { FastifyInstance } from 'fastify'
+import type { Caller } from '../../core/access/auth.ts'
+import type { Config } from '../../core/config/config.ts'
+import { ApiError, badRequest, conflict, forbidden, notFound } from '../../core/errors.ts'
+import { type Broker, createBroker } from './broker.ts'
+import { createClaims, noContainer, toBrokerError } from './claims.ts'
+import { type UsableContainer, listContainers, listUsable } from './containers.ts'
+import { createEndings, lapseOf } from './endings.ts'
+import { createLauncher } from './launch.ts'
+import { locateLibrary } from './library-place.ts'
+import {
+  type SessionRow, drain, release, releaseLater, renew, selectAllSessions, selectDisc, selectHiddenPlatforms,
+  selectJoinable, selectOver, selectSessions, selectVisible, takeEnding
+} from './rows.ts'
+import type {
+  AdminContainer, AdminSession, JoinableSession, JoinedSession, Release, SessionStatus, StreamingConfigView
+} from './schemas.ts'
+import { hasSlot } from './slots.ts'
+import {
+  type Ending, toAdminContainerView, toAdminSessionView, toJoinableView, toStreamingConfigView
+} from './views.ts'
+
+/** How long a machine is nobody's after a save that was not waited for. */
+const DRAIN_SECONDS = 5
+const CLAIMED = 'Session is claimed by another user'
+const BY_ADMIN = 'Ended by an administrator'
+
+/** A session with the machine it is on. */
+interface Held { session: SessionRow, container: UsableContainer }
+
+const isAdmin = ({ role }: Caller) => role === 'admin'
+
+export function createStreaming (app: FastifyInstance, config: Config) {
+  const broker: Broker = createBroker(app, () => config.streaming.save_timeout_seconds)
+  const endings = createEndings(app, config, broker)
+  const launch = createLauncher(app, broker, () => config.streaming.launch_timeout_seconds)
+  const claims = createClaims(app, config, { broker, endings, launch })
+
+  /** The machines of a platform, as a path names it. */
+  const listOf = (named: string): UsableContainer[] => {
+    const platform = named.toLowerCase()
+    return listUsable(config).filter((container) => container.platform === platform)
+  }
+
+  /** The sessions of a platform with their machines. */
+  async function listHeld (named: string): Promise<Held[]> {
+    const containers = listOf(named)
+    const sessions = await selectSessions(app.pg, containers.map(({ id }) => id))
+    return sessions.flatMap((session) => {
+      const container = containers.find(({ id, platform }) => id === session.container && platform === session.platform)
+      return container === undefined ? [] : [{ session, container }]
+    })
+  }
+
+  const isOwn = (caller: Caller) => ({ session }: Held) => session.user_id === caller.id && session.state !== 'draining'
+
+  /**
+   * The session of a platform that is the caller's to control; any for an administrator without one.
+   *
+   * @throws ApiError NOT_FOUND, or FORBIDDEN when it is somebody else's
+   */
+  async function findHeld (caller: Caller, platform: string): Promise<Held> {
+    if (listOf(platform).length === 0) throw noContainer(platform)
+    const held = await listHeld(platform)
+    const found = held.find(isOwn(caller)) ?? (isAdmin(caller) ? held[0] : undefined)
+    if (found !== undefined) return found
+    throw held.length > 0
+      ? forbidden(CLAIMED)
+      : notFound(`No active session for platform '${platform}'`)
+  }
+
+  /** Has the broker of a session do something, which is a sign of its player when it does. */
+  async function control<T> (
+    caller: Caller, platform: string, act: (held: Held) => Promise<T>
+  ): Promise<T> {
+    const held = await findHeld(caller, platform)
+    try {
+      const result = await act(held)
+      await renew(app.pg, held.session)
+      return result
+    } catch (err) {
+      const told = toBrokerError(err)
+      // A machine that does not answer is no fault of the server's.
+      throw told instanceof ApiError && told.code === 'UNAVAILABLE' ? new ApiError('BROKER_FAILED', told.message) : told
+    }
+  }
+
+  function checkSlot ({ container }: Held, slot: number, platform: string): void {
+    if (!hasSlot(container.slots, slot)) throw new ApiError('INVALID', `Slot ${slot} is not available for platform '${platform}'`)
+  }
+
+  /** What the caller's session of a platform is like now, or how the last one ended. */
+  async function describe (caller: Caller, platform: string, own: Held | undefined): Promise<SessionStatus> {
+    if (own !== undefined) {
+      const { session, container } = own
+      const host = session.state === 'active' ? container.host : null
+      return { status: 'active', platform, extraction_phase: session.phase, host, termination: null }
+    }
+    const termination = await takeEnding(app.pg, caller.id, platform.toLowerCase())
+    return { status: 'ended', platform, extraction_phase: null, host: null, termination }
+  }
+
+  async function findOwn (caller: Caller, platform: string): Promise<Held | undefined> {
+    if (listOf(platform).length === 0) throw noContainer(platform)
+    return (await listHeld(platform)).find(isOwn(caller))
+  }
+
+  /** Others see the player play. */
+  async function tellActivity (em: EntityManager, caller: Caller, { session }: Held): Promise<void> {
+    if (caller.device_id === null || session.rom_id === null || session.state !== 'active') return
+    try {
+      const beat = { rom_id: session.rom_id, device_id: caller.device_id }
+      await app.activity.beat(em, caller, beat, { socket_id: null, starts: false })
+    } catch (err) {
+      // The device or the ROM is gone, or hidden by now: then there is nothing to show.
+      if (!(err instanceof ApiError)) throw err
+    }
+  }
+
+  async function stopActivity (em: EntityManager, caller: Caller, session: SessionRow): Promise<void> {
+    const { user_id: userId, device_id: deviceId } = session
+    if (userId === caller.id && deviceId !== null) await app.activity.stop(em, caller, deviceId)
+  }
+
+  /** Null for a player who ends his own. */
+  const endingOf = (caller: Caller, session: SessionRow, reason = BY_ADMIN): Ending | null =>
+    session.user_id === caller.id ? null : { by: { id: caller.id, username: caller.username }, reason }
+
+  return {
+    claim: claims.claim,
+    openDesktop: claims.openDesktop,
+
+    /** What is set up, as far as the caller sees its platforms. */
+    async describeConfig (em: EntityManager, caller: Caller): Promise<StreamingConfigView> {
+      const containers = listContainers(config)
+      const hidden = await selectHiddenPlatforms(em, caller, [...new Set(containers.map(({ platform }) => platform))])
+      return toStreamingConfigView(config.streaming.enabled, containers.filter(({ platform }) => !hidden.has(platform)))
+    },
+
+    /**
+     * Saves, and gives the machine back whether or not that worked. Without waiting it is free a little later.
+     *
+     * @returns whether it was saved
+     */
+    async saveAndExit (
+      em: EntityManager, caller: Caller, platform: string, slot: number, waits: boolean
+    ): Promise<boolean> {
+      const held = await findHeld(caller, platform)
+      if (slot !== 0) checkSlot(held, slot, platform)
+      const { session, container } = held
+      if (!await drain(app.pg, session)) throw forbidden(CLAIMED)
+      const saved = await broker.saveAndExit(container, slot, waits)
+      if (waits) await release(app.pg, session)
+      else await releaseLater(app.pg, session, DRAIN_SECONDS)
+      const ending = endingOf(caller, session)
+      if (ending === null) await endings.keepTime(session)
+      else await endings.settle(session, ending)
+      await stopActivity(em, caller, session)
+      return saved
+    },
+
+    setVolume: (caller: Caller, platform: string, level: number): Promise<void> =>
+      control(caller, platform, ({ container }) => broker.setVolume(container, level)),
+
+    mute: (caller: Caller, platform: string, mute: boolean | null): Promise<boolean | null> =>
+      control(caller, platform, ({ container }) => broker.mute(container, mute)),
+
+    saveState: (caller: Caller, platform: string, slot: number): Promise<void> =>
+      control(caller, platform, async (held) => {
+        checkSlot(held, slot, platform)
+        await broker.saveState(held.container, slot)
+      }),
+
+    loadState: (caller: Caller, platform: string, slot: number): Promise<void> =>
+      control(caller, platform, async (held) => {
+        checkSlot(held, slot, platform)
+        await broker.loadState(held.container, slot)
+      }),
+
+    /** @throws ApiError BAD_REQUEST unless it is a disc of the game, CONFLICT where the broker changes none */
+    swapDisc: (em: EntityManager, caller: Caller, platform: string, fileId: number): Promise<void> =>
+      control(caller, platform, async ({ session, container }) => {
+        if (session.rom_id === null) throw conflict('No game is played there; start one first')
+        if (container.disc_swap !== 'broker') throw conflict('Discs are not changed from here; change them in the emulator')
+        const disc = await selectDisc(em, session.rom_id, fileId)
+        if (disc === null) throw badRequest(`The file '${fileId}' is no disc of the game; name one of its files`)
+        const libraryOn = await locateLibrary(app.library, disc.library_id)
+        await broker.swapDisc(container, join(libraryOn(container), disc.file_path, disc.file_name))
+      }),
+
+    /**
+     * Keeps a picture of the game as a screenshot of it.
+     *
+     * @throws ApiError CONFLICT on a desktop, BAD_REQUEST unless it is a PNG
+     */
+    keepFrame: (em: EntityManager, caller: Caller, platform: string, picture: Readable): Promise<void> =>
+      control(caller, platform, async ({ session }) => {
+        if (session.rom_id === null) throw conflict('No game is played there; start one first')
+        await app.assets.addPicture(em, caller, session.rom_id, `${session.rom_name ?? 'Game'} ${Date.now()}.png`, picture)
+      }),
+
+    /**
+     * Gives a machine back without saving, unless that is wanted.
+     *
+     * @returns false when there is nothing to give back
+     * @throws ApiError FORBIDDEN when it is somebody else's
+     */
+    async release (
+      em: EntityManager, caller: Caller, platform: string, { reason, container, save }: Release
+    ): Promise<boolean> {
+      const held = (await listHeld(platform)).filter(({ session }) =>
+        session.state !== 'draining' && (container === undefined || session.container === container))
+      const found = held.find(isOwn(caller)) ?? held[0]
+      if (found === undefined) return false
+      if (found.session.user_id !== caller.id && !isAdmin(caller)) throw forbidden(CLAIMED)
+      if (save) await broker.saveAndExit(found.container, 0, true)
+      const isOver = await endings.end(found.session, endingOf(caller, found.session, reason))
+      await stopActivity(em, caller, found.session)
+      return isOver
+    },
+
+    /** Gives all machines back. @returns them */
+    async releaseAll (caller: Caller, reason: string | undefined): Promise<string[]> {
+      const released: string[] = []
+      for (const session of await selectAllSessions(app.pg)) {
+        const isEnded = session.state === 'draining'
+          ? await release(app.pg, session)
+          : await endings.end(session, endingOf(caller, session, reason))
+        if (isEnded) released.push(session.container)
+      }
+      return released
+    },
+
+    /** A sign of life of the caller's session. */
+    async beat (em: EntityManager, caller: Caller, platform: string): Promise<SessionStatus> {
+      const own = await findOwn(caller, platform)
+      if (own !== undefined) {
+        await renew(app.pg, own.session, true)
+        await tellActivity(em, caller, own)
+      }
+      return await describe(caller, platform, own)
+    },
+
+    status: async (caller: Caller, platform: string): Promise<SessionStatus> =>
+      await describe(caller, platform, await findOwn(caller, platform)),
+
+    async listSessions (): Promise<AdminSession[]> {
+      const containers = listContainers(config)
+      return (await selectAllSessions(app.pg)).map((session) => toAdminSessionView(session, containers))
+    },
+
+    /** Every machine that is set up, and those that are still somebody's though they are not any more. */
+    async listMachines (): Promise<AdminContainer[]> {
+      const containers = listContainers(config)
+      const sessions = await selectAllSessions(app.pg)
+      const ids = new Set([...containers.map(({ id }) => id), ...sessions.map(({ container }) => container)])
+      return [...ids].map((id) => toAdminContainerView(id,
+        containers.filter((container) => container.id === id), sessions.find(({ container }) => container === id)))
+    },
+
+    /** The games of others that the caller may join. */
+    async listJoinable (em: EntityManager, caller: Caller, romId: number | undefined): Promise<JoinableSession[]> {
+      const joinable = listUsable(config).filter((container) => container.joinable)
+      const rows = await selectJoinable(em, caller, joinable.map(({ id }) => id), romId ?? null)
+      return rows.map((row) => {
+        const container = joinable.find(({ id, platform }) => id === row.container && platform === row.platform)
+        return toJoinableView(row, container?.label ?? null, app.resources.marked)
+      })
+    },
+
+    /**
+     * Where to watch a game of somebody else.
+     *
+     * @throws ApiError NOT_FOUND, FORBIDDEN when it is not open to others, CONFLICT where nobody can join, or
+     *   BROKER_FAILED
+     */
+    async join (
+      em: EntityManager, caller: Caller, platform: string, containerId: string | undefined
+    ): Promise<JoinedSession> {
+      if (listOf(platform).length === 0) throw noContainer(platform)
+      const active = (await listHeld(platform)).filter(({ session }) =>
+        session.state === 'active' && (containerId === undefined || session.container === containerId))
+      const visible = await selectVisible(em, caller, active.flatMap(({ session }) => session.rom_id ?? []))
+      const seen = active.filter(({ session }) => visible.has(session.rom_id ?? 0))
+      const held = seen.find(({ session }) => session.multiplayer) ?? seen[0]
+      if (held === undefined) throw notFound(`No active session for platform '${platform}'`)
+      const { session, container } = held
+      if (!session.multiplayer) throw forbidden('The session is not open for joining')
+      if (!container.joinable) throw conflict('Nobody can join on this machine; set joinable where it is configured')
+      const host = await broker.join(container, caller.username).catch((err: unknown) => {
+        const told = toBrokerError(err)
+        throw told instanceof ApiError ? new ApiError('BROKER_FAILED', told.message) : told
+      })
+      const { rom_id: romId, rom_name: romName } = session
+      return { platform, host: host ?? container.host, label: container.label, rom_id: romId, rom_name: romName }
+    },
+
+    /** Ends sessions that are over and that nobody gave back. */
+    async reap (): Promise<void> {
+      for (const session of await selectOver(app.pg)) {
+        if (session.state === 'draining') await release(app.pg, session)
+        else await endings.end(session, lapseOf(session))
+      }
+    }
+  }
+}

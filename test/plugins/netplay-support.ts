@@ -1,0 +1,43 @@
+import { type Socket, io } from 'socket.io-client'
+import type { Test } from 'tap'
+
+/** What a client of EmulatorJS says of a room. */
+export const roomData = (
+  sessionid: string, userid: string, gameId: number | string, more: Record<string, unknown> = {}
+) => ({
+  extra: {
+    domain: 'games.example', game_id: String(gameId), room_name: 'Evening', player_name: `Name of ${userid}`, userid, sessionid
+  },
+  maxPlayers: 2,
+  password: '',
+  ...more
+})
+
+/** Somebody on the netplay endpoint: what is heard is kept. */
+export interface Peer {
+  socket: Socket
+  /** Payloads of an event, in the order in which they came. */
+  heard (event: string): unknown[]
+  /** The arguments of the acknowledgement. */
+  ask (event: 'open-room' | 'join-room', data: unknown): Promise<unknown[]>
+}
+
+export async function connectPeer (
+  t: Pick<Test, 'teardown'>, url: string, cookie: string | null = null, transport = 'websocket'
+): Promise<Peer> {
+  const socket = io(url, {
+    path: '/netplay/socket.io', transports: [transport], forceNew: true, reconnection: false,
+    ...(cookie === null ? {} : { extraHeaders: { cookie } })
+  })
+  t.teardown(() => { socket.disconnect() })
+  const events: [string, unknown][] = []
+  socket.onAny((event: string, payload: unknown) => { events.push([event, payload]) })
+  await new Promise<void>((resolve, reject) => { socket.once('connect', resolve).once('connect_error', reject) })
+  return {
+    socket,
+    heard: (event) => events.filter(([name]) => name === event).map(([, payload]) => payload),
+    ask: (event, data) => new Promise((resolve) => {
+      socket.emit(event, data, (...answer: unknown[]) => { resolve(answer) })
+    })
+  }
+}
