@@ -11,6 +11,7 @@ import { ResourcesSchema } from './resources/config.ts'
 import { ScanSchema } from './scans/config.ts'
 import { EmulatorjsSchema } from './settings/config.ts'
 import { StreamingSchema } from './streaming/config.ts'
+import { SyncSchema } from './server-sync/config.ts'
 import { TasksSchema } from './tasks/config.ts'
 import { TrashSchema } from './trash/config.ts'
 import { UploadsSchema } from './uploads/config.ts'
@@ -39,5 +40,6 @@ export const sections = {
   logs: LogsSchema,
   uploads: UploadsSchema,
   trash: TrashSchema,
+  sync: SyncSchema,
   tasks: TasksSchema
 }

@@ -33,6 +33,8 @@ import logs from './logs/index.ts'
 import { LogLine } from './logs/entities.ts'
 import mail from './mail/index.ts'
 import { migrations } from './migrations.ts'
+import music from './music/index.ts'
+import { MusicFavorite, MusicPlaylist, MusicPlaylistTrack } from './music/entities.ts'
 import netplay from './netplay/index.ts'
 import { NetplayPlayer, NetplayRoom } from './netplay/entities.ts'
 import notes from './notes/index.ts'
@@ -61,6 +63,7 @@ import editing from './editing/index.ts'
 import search from './search/index.ts'
 import stats from './stats/index.ts'
 import { LibraryCount } from './stats/entities.ts'
+import serverSync from './server-sync/index.ts'
 import streaming from './streaming/index.ts'
 import { StreamingEnding, StreamingSession } from './streaming/entities.ts'
 import sync from './sync/index.ts'
@@ -87,7 +90,7 @@ export const features: AppOptions['features'] = {
     DevicePresence, InstallRequest, Asset, AssetVersion, DeletedAccount, DeviceSync, SyncBase, SyncSession,
     PlaySession, ActivityEntry, CrashedFile, ProviderAccount, Library, LibraryVersion, LibraryCount, Collection,
     CollectionRom, SmartCollection, Note, RomConversion, LogLine, RomUpload, RomUploadChunk, NetplayRoom,
-    NetplayPlayer, StreamingSession, StreamingEnding
+    NetplayPlayer, StreamingSession, StreamingEnding, MusicPlaylist, MusicPlaylistTrack, MusicFavorite
   ],
   migrations,
   checks: [requireOwnUploads],
@@ -116,6 +119,7 @@ export const features: AppOptions['features'] = {
     settings,
     libraries,
     editing,
+    music,
     notes,
     search,
     heartbeat,
@@ -125,6 +129,7 @@ export const features: AppOptions['features'] = {
     stats,
     sync,
     assets,
+    serverSync,
     activity,
     netplay,
     streaming,

@@ -12,6 +12,7 @@ const TAGS = {
   platforms: 'Systems, each with a folder of ROMs',
   roms: 'Games: lists, details, editing, files, downloads, notes and patches',
   search: 'Games and covers at the metadata sources, for a person to choose from',
+  music: 'The soundtracks of all games, with favourites and playlists',
   collections: 'ROMs across platforms: by hand, by stored filters, and by what they have in common',
   firmware: 'BIOS files',
   saves: 'Saves with their versions, by game, slot and device',

@@ -106,6 +106,10 @@ export function createAssets (app: FastifyInstance, config: Config, files: Files
     listDeletedStates: async (em: EntityManager, caller: Caller): Promise<StateView[]> =>
       await toStateViews(em, await listDeleted(em, caller, 'state')),
 
+    /** Brings content to disk for a user, to be uploaded; the caller discards it in the end. */
+    stage: async (em: EntityManager, userId: number, name: string, content: Readable): Promise<StagedFile> =>
+      await files.stage(await findUserFolder(em, userId), name, content),
+
     listIds: selectOwnIds,
     summarize,
 

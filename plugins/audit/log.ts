@@ -20,7 +20,7 @@ export const AUDIT_EVENTS = [
   'user.updated', 'user.linked', 'user.disabled', 'user.enabled', 'user.deleted', 'user.uploads_restored', 'role.changed',
   'permissions.changed',
   'platform.deleted', 'rom.deleted', 'rom_file.deleted', 'firmware.deleted', 'save.deleted', 'state.deleted', 'screenshot.deleted',
-  'collection.deleted', 'play_session.deleted', 'task.run', 'task.stopped',
+  'collection.deleted', 'playlist.deleted', 'play_session.deleted', 'task.run', 'task.stopped',
   'scan.started', 'scan.stopped', 'export.written', 'channel.created', 'channel.updated', 'channel.deleted', 'channel.confirmed',
   'settings.changed'
 ] as const

@@ -61,6 +61,18 @@ export async function deleteSyncs (em: EntityManager, id: number): Promise<void>
   await em.execute('delete from sync_bases where device_id = ?', [id])
 }
 
+/**
+ * Keeps the key that a device's host showed first.
+ *
+ * @returns the one that is kept; null when the host is another by now
+ */
+export async function pinHostKey (em: EntityManager, id: number, host: string, key: string): Promise<string | null> {
+  const [row] = await em.execute<{ key: string }[]>(`update devices set sync_config = sync_config || jsonb_build_object(
+      'ssh_host_key', coalesce(nullif(sync_config ->> 'ssh_host_key', ''), ?))
+    where id = ? and sync_config ->> 'ssh_host' = ? returning sync_config ->> 'ssh_host_key' as key`, [key, id, host])
+  return row?.key ?? null
+}
+
 /** Who registered a device, which was new or known. */
 interface Registration { device_id: number, token_id: number | null, is_new: boolean }
 

@@ -33,7 +33,12 @@ const fields = {
   sync_mode: Type.Optional(Nullable(StringEnum(SYNC_MODES, { default: 'push_pull' }))),
   sync_config: Type.Optional(Nullable(Type.Object({
     ssh_password: text(4_096, { description: `Shown as ${SECRET_MASK}, and kept when it comes back as that` }),
-    ssh_key_path: text(4_096, { description: 'Likewise' })
+    ssh_private_key: text(16_384, { description: 'In PEM or as OpenSSH writes it; likewise' }),
+    ssh_passphrase: text(4_096, { description: 'Of the private key; likewise' }),
+    ssh_key_path: text(4_096, { description: 'A file in SYNC_SSH_KEYS_PATH; likewise' }),
+    ssh_host_key: text(200, {
+      description: 'SHA-256 of the key that the host shows, as `ssh-keygen -lf` prints it. The first one is kept; null forgets it'
+    })
   }, { additionalProperties: true, description: 'Settings of the way files go' }))),
   paths: Type.Optional(Nullable(Type.Record(Key, StoredText({ maxLength: PATH_LENGTH_MAX }), {
     maxProperties: PATHS_MAX, additionalProperties: false, description: 'Folders on the device: roms, saves, states'

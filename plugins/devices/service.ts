@@ -11,7 +11,7 @@ import { findBrowserDevice } from './browser.ts'
 import { Device } from './entities.ts'
 import type { DeviceEvents } from './events.ts'
 import { readFields, registerDevice } from './registration.ts'
-import { holdDevice, listOnline } from './rows.ts'
+import { holdDevice, listOnline, pinHostKey } from './rows.ts'
 import type { RegisterDevice, UpdateDevice } from './schemas.ts'
 
 type Listener = (em: EntityManager, id: number) => Promise<void>
@@ -36,6 +36,7 @@ export function createDevices (app: FastifyInstance, publish: Publish<DeviceEven
   }
 
   const beforeDelete: Listener[] = []
+  const afterRegister: ((device: Device) => Promise<void>)[] = []
 
   return {
     ...appDevices,
@@ -70,8 +71,11 @@ export function createDevices (app: FastifyInstance, publish: Publish<DeviceEven
     /** The UUIDs of the caller's devices that have a socket open in any process. */
     listOnline: (em: EntityManager, caller: Caller): Promise<string[]> => listOnline(em, caller.id),
 
-    register: (em: EntityManager, caller: Caller, input: RegisterDevice) =>
-      registerDevice(em, app.secrets, caller, input),
+    async register (em: EntityManager, caller: Caller, input: RegisterDevice) {
+      const registered = await registerDevice(em, app.secrets, caller, input)
+      for (const listener of afterRegister) await listener(registered.device)
+      return registered
+    },
 
     /** Changes what was sent and nothing else; null clears. */
     async update (em: EntityManager, caller: Caller, reference: string | number, input: UpdateDevice): Promise<Device> {
@@ -94,6 +98,13 @@ export function createDevices (app: FastifyInstance, publish: Publish<DeviceEven
       await app.audit.record({
         event: 'device.deleted', user: caller, address, details: { device_id: uuid, device_name: name ?? null }
       })
+    },
+
+    pinHostKey,
+
+    /** Calls a listener after a device registered, whether it is new or known. */
+    onRegister (listener: (device: Device) => Promise<void>): void {
+      afterRegister.push(listener)
     },
 
     /** Calls a listener before a device is deleted by its owner. */

@@ -11,7 +11,7 @@ import { type Addresses, createAddresses, readPlace } from './addresses.ts'
 import { BADGE_FOLDER } from './badges.ts'
 import { mediaTypeOf } from './media-types.ts'
 
-const MEDIA_FOLDERS = ['cover', 'screenshots', 'manual', 'soundtrack', BADGE_FOLDER, ...MEDIA_KINDS]
+const MEDIA_FOLDERS = ['cover', 'screenshots', 'manual', 'soundtracks', BADGE_FOLDER, ...MEDIA_KINDS]
 const NAME = '[^/.][^/]*'
 const ROM_PATH = new RegExp(`^roms/\\d+/(?<rom>\\d{1,10})/(?:${MEDIA_FOLDERS.join('|')})/${NAME}$`, 's')
 const COLLECTION_PATH = new RegExp(`^collections/(?<collection>\\d{1,10})/cover/${NAME}$`, 's')

@@ -54,15 +54,15 @@ export interface AddedFile {
   crc_hash: string
   md5_hash: string
   sha1_hash: string
-  track_meta: TrackMeta | null
 }
 
 const UPSERT = `insert into rom_files (rom_id, file_name, file_path, file_size_bytes, last_modified, inode, is_top_level, category,
-    crc_hash, md5_hash, sha1_hash, track_meta)
-  values ($1, $2, $3, $4, to_timestamp($5::float8 / 1000), $6, false, $7, $8, $9, $10, $11::jsonb)
+    crc_hash, md5_hash, sha1_hash)
+  values ($1, $2, $3, $4, to_timestamp($5::float8 / 1000), $6, false, $7, $8, $9, $10)
   on conflict (rom_id, file_path, file_name) do update set file_size_bytes = excluded.file_size_bytes,
     last_modified = excluded.last_modified, inode = excluded.inode, category = excluded.category, crc_hash = excluded.crc_hash,
-    md5_hash = excluded.md5_hash, sha1_hash = excluded.sha1_hash, track_meta = excluded.track_meta, updated_at = now()`
+    md5_hash = excluded.md5_hash, sha1_hash = excluded.sha1_hash, tags_of = null, updated_at = now()
+  returning id`
 
 const REFRESH = `update roms set updated_at = now(),
     fs_size_bytes = (select coalesce(sum(file_size_bytes), 0) from rom_files where rom_id = $1),
@@ -73,11 +73,14 @@ const REFRESH = `update roms set updated_at = now(),
 /** The next scan reads files again of which it knows no inode. */
 const READ_AGAIN = "update rom_files set inode = '' where rom_id = $1 and is_top_level"
 
-export async function upsertFile (pool: pg.Pool, romId: number, file: AddedFile): Promise<void> {
-  await transaction(pool, async (client) => {
-    await client.query(UPSERT, [romId, file.file_name, file.file_path, file.file_size_bytes, file.last_modified,
-      file.inode, file.category, file.crc_hash, file.md5_hash, file.sha1_hash, JSON.stringify(file.track_meta)])
+/** @returns its id */
+export async function upsertFile (pool: pg.Pool, romId: number, file: AddedFile): Promise<number> {
+  return await transaction(pool, async (client) => {
+    const { rows: [row] } = await client.query<{ id: number }>(UPSERT, [romId, file.file_name, file.file_path,
+      file.file_size_bytes, file.last_modified, file.inode, file.category, file.crc_hash, file.md5_hash,
+      file.sha1_hash])
     await client.query(REFRESH, [romId])
+    return row?.id ?? 0
   })
 }
 

@@ -13,7 +13,7 @@ import { type FileKind, MANUAL, SOUNDTRACK } from './kinds.ts'
 import { type FoundFile, type Target, deleteFile, selectFilesOf, selectTarget, upsertFile, writeManual } from './rows.ts'
 import type { SoundtrackTrack } from './schemas.ts'
 import { ensureFolder } from './to-folder.ts'
-import { readTrack } from './tracks.ts'
+import type { Tagger } from './tags/tagger.ts'
 import { type Arrived, givenNameOf, readFileName, receive } from './upload.ts'
 import { toTrackView } from './views.ts'
 
@@ -21,7 +21,7 @@ const REFUSED = new Map([
   ['EROFS', 'the library is read-only'], ['EACCES', 'there is no permission to write'], ['EPERM', 'there is no permission to write']
 ])
 
-export function createRomFiles (app: FastifyInstance, config: Config) {
+export function createRomFiles (app: FastifyInstance, config: Config, tagger: Tagger) {
   const resourcesDir = join(config.data_dir, 'resources')
 
   async function find (em: EntityManager, caller: Caller, id: number): Promise<Target> {
@@ -43,8 +43,6 @@ export function createRomFiles (app: FastifyInstance, config: Config) {
 
   const placeOf = ({ platform_id: id, library_id: library }: Target) => ({ id, library_id: library })
 
-  const trackCover = (rom: Target, name: string) => `${artworkFolder(rom.platform_id, rom.id)}/soundtrack/${name}.webp`
-
   async function settle (
     libraryDir: string, rom: Target, kind: FileKind, name: string, arrived: Arrived
   ): Promise<void> {
@@ -55,18 +53,15 @@ export function createRomFiles (app: FastifyInstance, config: Config) {
     await rename(arrived.path, target)
     const { mtimeMs, ino } = await lstat(target, { bigint: true })
     const { path: _path, ...facts } = arrived
-    const track = kind === SOUNDTRACK
-      ? await readTrack({ ...arrived, path: target }, resourcesDir, trackCover(rom, name))
-      : null
-    await upsertFile(app.pg, rom.id, {
+    const id = await upsertFile(app.pg, rom.id, {
       ...facts,
       file_name: name,
       file_path: path,
       last_modified: Number(mtimeMs),
       inode: String(ino),
-      category: kind.category,
-      track_meta: track
+      category: kind.category
     })
+    if (kind === SOUNDTRACK) await tagger.tagOne(id)
   }
 
   async function findFile (

@@ -153,7 +153,19 @@ export const RomFile = defineEntity({
   tableName: 'rom_files',
   triggers: [countChanges('rom_files')],
   uniques: [{ properties: ['rom', 'file_path', 'file_name'] }],
-  indexes: [hashIndex('rom_files', 'ra_hash'), hashIndex('rom_files', 'chd_sha1_hash')],
+  indexes: [
+    hashIndex('rom_files', 'ra_hash'),
+    hashIndex('rom_files', 'chd_sha1_hash'),
+    {
+      name: 'rom_files_tracks',
+      expression: 'create index "rom_files_tracks" on "rom_files" ("rom_id") where "track_meta" is not null'
+    },
+    {
+      name: 'rom_files_untagged',
+      expression: 'create index "rom_files_untagged" on "rom_files" ("id") ' +
+        "where \"category\" = 'soundtrack' and \"tags_of\" is distinct from \"last_modified\""
+    }
+  ],
   properties: {
     id: columns.id(),
     rom: () => p.manyToOne(Rom).deleteRule('cascade').joinColumn('rom_id'),
@@ -171,7 +183,10 @@ export const RomFile = defineEntity({
     ra_hash: columns.text().nullable(),
     chd_sha1_hash: columns.text().nullable(),
     archive_members: p.json<ArchiveMember[] | null>().nullable(),
+    /** Null unless the tags could be read. */
     track_meta: p.json<TrackMeta | null>().nullable(),
+    /** `last_modified` of the file whose tags were read, or could not be. */
+    tags_of: columns.time().nullable(),
     created_at: columns.createdAt(),
     updated_at: columns.updatedAt()
   }

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { type ServerEvents, userRoom } from '../../core/sockets/sockets.ts'
-import type { Device } from '../devices/entities.ts'
 import { type DeviceId, deviceIdOf } from '../devices/schemas.ts'
+import type { SessionName } from './session-name.ts'
 
 /** Both ids of a session. */
 interface OfSession { device_id: DeviceId, session_id: string, id: number }
@@ -15,9 +15,6 @@ declare module '../../core/sockets/sockets.ts' {
     'sync:error': OfSession & { error: string }
   }
 }
-
-/** A session as its events name it. */
-export interface SessionName { id: number, session_id: string, user_id: number, device: Pick<Device, 'id' | 'device_id' | 'is_numbered'> }
 
 type SyncEvent = 'started' | 'progress' | 'completed' | 'conflict' | 'error'
 

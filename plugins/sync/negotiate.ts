@@ -9,15 +9,14 @@ import { createFileOperations, readByFile, readResolution } from './by-file.ts'
 import { countOperations, createSlotOperations, readBySlot } from './by-slot.ts'
 import type { Action, Direction } from './decide.ts'
 import type { PlannedDownload } from './entities.ts'
-import type { PublishSync, SessionName } from './events.ts'
+import type { PublishSync } from './events.ts'
+import type { SessionName } from './session-name.ts'
 import type { Listing } from './listing.ts'
-import { type Pair, createPairs } from './pairs.ts'
-import {
-  type Scope, listBases, selectAssets, selectBases, selectFormer, selectRomNames, selectVisible, upsertBases,
-  upsertDeviceSyncs
-} from './rows.ts'
+import type { Pair } from './pairs.ts'
+import { type Scope, selectRomNames } from './rows.ts'
 import type { NegotiateBody, NegotiateResponse, Resolution } from './schemas.ts'
 import { holdSeenDevice, insertSession } from './session-rows.ts'
+import { keepAgreements, settlePairs } from './settle.ts'
 
 /** More than these would be a flood in the user's open tabs; the operations have them all. */
 const CONFLICT_EVENTS_MAX = 100
@@ -33,20 +32,6 @@ function readListing (body: NegotiateBody): Listing {
   if (body.roms !== undefined) return readByFile(body.roms)
   if (body.saves !== undefined) return readBySlot(body.saves, body)
   throw invalid(['body'], "Give the files on the device as 'roms', or else as 'saves'")
-}
-
-/** What both sides agree on from now on, as far as that is not known yet. */
-function listAgreements (pairs: readonly Pair[]) {
-  const agreements = pairs.flatMap(({ asset, base, decision: { agreed } }) => {
-    const isKnown = base?.sha1 === agreed?.sha1 && (base?.updated_at ?? 0) >= (agreed?.updated_at ?? 0)
-    return asset === null || agreed === null || isKnown ? [] : [{ ...asset, ...agreed }]
-  })
-  const held = new Map<number, { asset_id: number, sha1: string }>()
-  for (const { asset, decision: { agreed } } of pairs) {
-    if (asset === null || agreed?.sha1 !== asset.sha1 || (asset.last_synced_at ?? 0) >= asset.updated_at) continue
-    held.set(asset.id, { asset_id: asset.id, sha1: asset.sha1 })
-  }
-  return { bases: listBases(agreements), held: [...held.values()] }
 }
 
 /**
@@ -71,38 +56,18 @@ const scopeOf = (caller: Caller, device: Device, listing: Listing): Scope => ({
   includes_known: listing.includes_known
 })
 
-/** Pairs a device's files with the server's and decides about each, by as many queries however many there are. */
-async function settlePairs (
-  em: EntityManager, listing: Listing, scope: Scope, direction: Direction
-): Promise<readonly Pair[]> {
-  const [assets, bases] = await Promise.all([selectAssets(em, scope), selectBases(em, scope)])
-  const pairs = createPairs(listing, assets, bases)
-  const open = pairs.listOpen()
-  if (open.length > 0) {
-    const romIds = [...new Set(open.map((pair) => pair.rom_id))]
-    const hashes = [...new Set(open.flatMap(({ file }) => file?.hash ?? []))]
-    const [former, visible] = await Promise.all([
-      selectFormer(em, scope, romIds, hashes), selectVisible(em, scope.viewer, romIds)
-    ])
-    pairs.look(open, former, visible)
-  }
-  return pairs.conclude(direction)
-}
-
 /** Opens a session beside those that are open already: a device may have several under way, one for each game. */
 async function openSession (
   em: EntityManager, device: Device, userId: number, pairs: readonly Pair[], downloads: readonly PlannedDownload[]
 ): Promise<SessionName> {
   const sessionId = randomUUID()
   const planned = pairs.reduce((sum, pair) => sum + Number(PLANNED.includes(pair.decision.action)), 0)
-  const { bases, held } = listAgreements(pairs)
   return await inTransaction(em, async (tx) => {
     if (!await holdSeenDevice(tx, device.id)) throw notFound(`Device with ID '${device.device_id}' not found`)
     const id = await insertSession(tx, {
       session_id: sessionId, user_id: userId, device_id: device.id, operations_planned: planned, downloads
     })
-    await upsertDeviceSyncs(tx, device.id, held)
-    await upsertBases(tx, device.id, bases)
+    await keepAgreements(tx, device.id, pairs)
     return { id, session_id: sessionId, user_id: userId, device }
   })
 }

@@ -1,9 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 import { createSyncEvents } from './events.ts'
 import { createNegotiation } from './negotiate.ts'
+import { createRuns } from './runs.ts'
 import { createSessions } from './sessions.ts'
 
 export function createSync (app: FastifyInstance) {
   const publish = createSyncEvents(app)
-  return { ...createSessions(app, publish), negotiate: createNegotiation(app, publish) }
+  return { ...createSessions(app, publish), negotiate: createNegotiation(app, publish), runs: createRuns(app, publish) }
 }

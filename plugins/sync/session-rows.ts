@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type pg from 'pg'
 import { milliseconds } from '../../core/database/columns.ts'
 import type { PlannedDownload } from './entities.ts'
-import type { SessionName } from './events.ts'
+import type { SessionName } from './session-name.ts'
 import type { AssetRow } from './rows.ts'
 
 const DEVICE = "json_build_object('id', d.id, 'device_id', d.device_id, 'is_numbered', d.is_numbered) as device"

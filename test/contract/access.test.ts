@@ -69,8 +69,9 @@ async function makeThings () {
   await app.pg.query(`insert into streaming_sessions (container, claim, user_id, platform, rom_id, rom_name, state, expires_at)
     values ($1, gen_random_uuid(), $2, 'snes', $3, 'Game', 'active', now() + interval '1 hour')`,
   [listContainers(config)[0]?.id, owner, rom])
+  const playlist = await insert("insert into music_playlists (user_id, name) values ($1, 'x')", [owner])
   return {
-    collection, smart,
+    collection, smart, playlist,
     save, state, screenshot, version, deletedSave, deletedState, user: owner, platform, firmware, rom, file, token,
     session, notification, channel, sync, playSession, player, install, note
   }
@@ -123,6 +124,13 @@ const FOREIGN: Record<string, [path: string, status: number]> = {
   updateSmartCollection: [`/api/collections/smart/${things.smart}`, 403],
   deleteSmartCollection: [`/api/collections/smart/${things.smart}`, 403],
   getVirtualCollection: ['/api/collections/virtual/eyJuYW1lIjogIngiLCAidHlwZSI6ICJnZW5yZSJ9', 404],
+  getPlaylist: [`/api/music/playlists/${things.playlist}`, 403],
+  updatePlaylist: [`/api/music/playlists/${things.playlist}`, 403],
+  deletePlaylist: [`/api/music/playlists/${things.playlist}`, 403],
+  listPlaylistTracks: [`/api/music/playlists/${things.playlist}/tracks`, 403],
+  addPlaylistTracks: [`/api/music/playlists/${things.playlist}/tracks`, 403],
+  removePlaylistTracks: [`/api/music/playlists/${things.playlist}/tracks`, 403],
+  orderPlaylistTracks: [`/api/music/playlists/${things.playlist}/tracks/order`, 403],
   updateNotificationChannel: [`/api/notification-channels/${things.channel}`, 404],
   deleteNotificationChannel: [`/api/notification-channels/${things.channel}`, 404],
   testNotificationChannel: [`/api/notification-channels/${things.channel}/test`, 404],
@@ -130,6 +138,7 @@ const FOREIGN: Record<string, [path: string, status: number]> = {
   resendNotificationChannelCode: [`/api/notification-channels/${things.channel}/resend-code`, 404],
   dismissNotification: [`/api/notifications/${things.notification}`, 404],
   getSyncSession: [`/api/sync/sessions/${things.sync}`, 404],
+  syncDevice: [`/api/sync/devices/${things.player}/push-pull`, 404],
   completeSyncSession: [`/api/sync/sessions/${things.sync}/complete`, 404],
   deletePlaySession: [`/api/play-sessions/${things.playSession}`, 404],
   // Nobody is seen playing what is hidden.
@@ -198,6 +207,10 @@ const BODIES: Record<string, object> = {
   addCollectionRoms: { rom_ids: [things.rom] },
   removeCollectionRoms: { rom_ids: [things.rom] },
   updateSmartCollection: { name: 'his' },
+  updatePlaylist: { name: 'his' },
+  addPlaylistTracks: { rom_file_ids: [] },
+  removePlaylistTracks: { rom_file_ids: [] },
+  orderPlaylistTracks: { rom_file_ids: [] },
   updateSaveVisibility: { is_public: false },
   updateStateVisibility: { is_public: false },
   updateScreenshot: { is_public: false },
@@ -225,7 +238,7 @@ const IGNORED: Record<string, object> = Object.fromEntries(['activity:start', 'a
   .map((name) => [name, { rom_id: things.rom, device_id: things.player, user_id: things.user }]))
 
 const TABLES = ['sync_sessions', 'devices', 'install_requests', 'play_sessions', 'activity_entries', 'client_tokens', 'sessions', 'roms', 'rom_users', 'notes', 'platforms', 'pairing_codes', 'notifications',
-  'notification_channels', 'collections', 'collection_roms', 'smart_collections', 'streaming_sessions']
+  'notification_channels', 'collections', 'collection_roms', 'smart_collections', 'streaming_sessions', 'music_playlists']
 const dump = async () => JSON.stringify(await Promise.all(TABLES
   .map(async (table) => (await app.pg.query(`select * from ${table} order by 1`)).rows as unknown[])))
 

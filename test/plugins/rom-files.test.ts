@@ -1,9 +1,11 @@
-import { access, readFile, readdir, rename, mkdir } from 'node:fs/promises'
+import { access, readFile, readdir, rename, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import sharp from 'sharp'
 import t from 'tap'
 import { startServer } from '../core/http/server.ts'
+import { until } from '../until.ts'
 import { resetVault } from './fixtures/vault.ts'
+import { type Tags, makeFlac, makeM4a, makeMp3 } from './music-support.ts'
 import { buildScanTest } from './scan-support.ts'
 
 const PNG = await sharp({ create: { width: 30, height: 40, channels: 3, background: '#ff0000' } }).png().toBuffer()
@@ -65,25 +67,8 @@ async function upload (id: number, path: string, content: Buffer, { name = 'guid
 }
 const remove = (id: number, path: string) => app.inject({ method: 'DELETE', url: `/api/roms/${id}/${path}`, headers: admin })
 
-/** An MP3 with a title, a track and a picture. */
-function makeTrack (): Buffer {
-  const frame = (id: string, content: Buffer) => {
-    const head = Buffer.alloc(10)
-    head.write(id, 'latin1')
-    head.writeUInt32BE(content.length, 4)
-    return Buffer.concat([head, content])
-  }
-  const text = (id: string, value: string) => frame(id, Buffer.from(`\0${value}`, 'latin1'))
-  const frames = Buffer.concat([
-    text('TIT2', 'Harbor Theme'), text('TPE1', 'The Choir'), text('TRCK', '3/9'), text('TYER', '1994'),
-    frame('APIC', Buffer.concat([Buffer.from('\0image/png\0\x03\0', 'latin1'), PNG]))
-  ])
-  const size = frames.length
-  const head = Buffer.from([0x49, 0x44, 0x33, 3, 0, 0, size >> 21 & 127, size >> 14 & 127, size >> 7 & 127, size & 127])
-  const sound = Buffer.alloc(417)
-  sound.set([0xff, 0xfb, 0x90, 0x00])
-  return Buffer.concat([head, frames, ...Array.from({ length: 40 }, () => sound)])
-}
+const makeTrack = () =>
+  makeMp3({ TIT2: 'Harbor Theme', TPE1: 'The Choir', TRCK: '3/9', TYER: '1994' }, { type: 'image/png', content: PNG })
 
 t.test('a picture comes as the body of a request over the network', async (t) => {
   const { id } = await addRom('Chrono')
@@ -167,12 +152,73 @@ t.test('the tags of music are told, and its cover is shown', async (t) => {
   }])
   t.match(await get(id), { has_soundtrack: true })
   const cover = await app.inject({ url: `/assets/svc/resources/${tracks[1]?.track_meta?.cover_path ?? ''}`, headers: admin })
-  t.match(cover, { statusCode: 200, headers: { 'content-type': 'image/webp' } })
+  t.match(cover, { statusCode: 200, headers: { 'content-type': 'image/png' } })
   t.equal((await remove(id, `screenshots/${tracks[1]?.file_id ?? 0}`)).statusCode, 404)
   for (const { file_id: file } of tracks) t.equal((await remove(id, `soundtracks/${file}`)).statusCode, 200)
   t.match(await get(id), { has_soundtrack: false })
   t.same(await readdir(path('Chrono (Japan)', 'soundtrack')), [])
-  t.same(await readdir(join(resources, 'roms', String((await sql<{ p: number }>('select platform_id as p from roms where id = $1', [id]))[0]?.p), String(id), 'soundtrack')), [])
+  t.same(await readdir(join(resources, 'roms', String((await sql<{ p: number }>('select platform_id as p from roms where id = $1', [id]))[0]?.p), String(id), 'soundtracks')), [])
+})
+
+interface FoundTrack { file_id: number, file_name: string, track_meta: { cover_path: string | null } | null }
+const tracksOf = async (id: number): Promise<FoundTrack[]> =>
+  (await app.inject({ url: `/api/roms/${id}/soundtracks/metadata`, headers: admin })).json()
+
+/** What the tags of the files of a ROM say, once all were read. */
+async function taggedOf (id: number): Promise<FoundTrack[]> {
+  await until(async () => (await sql(`select 1 from rom_files where rom_id = $1 and category = 'soundtrack'
+    and tags_of is distinct from last_modified`, [id])).length === 0, 'the tags to be read')
+  return await tracksOf(id)
+}
+const coversOf = async (id: number): Promise<string[]> => {
+  const [row] = await sql<{ p: number }>('select platform_id as p from roms where id = $1', [id])
+  return await readdir(join(resources, 'roms', String(row?.p), String(id), 'soundtracks'))
+}
+
+t.test('music that a scan finds is read in the background, whatever way its tags are written', async (t) => {
+  const folder = `platform ${count++}`
+  const place = `roms/${folder}/Lute`
+  const tags: Tags = { title: 'Äther', artist: 'Ensemble', album: 'Lute OST', genre: 'Folk', date: 'May 2001', track: '7/12', disc: '2' }
+  const told = { title: 'Äther', artist: 'Ensemble', album: 'Lute OST', genre: 'Folk', year: 2001, track: 7, disc: 2 }
+  await put({
+    [`${place}/Lute.gb`]: 'lute',
+    [`${place}/soundtrack/1.flac`]: makeFlac(tags, { type: 'image/png', content: PNG }),
+    [`${place}/soundtrack/2.m4a`]: makeM4a(tags),
+    [`${place}/soundtrack/3.mp3`]: makeMp3({ TIT2: 'Äther', TPE1: 'Ensemble', TALB: 'Lute OST', TCON: 'Folk', TYER: '2001', TRCK: '7/12', TPOS: '2' }),
+    [`${place}/soundtrack/bonus/1.flac`]: makeFlac({ title: 'Other' }, { type: 'image/gif', content: PNG }),
+    [`${place}/soundtrack/empty.mp3`]: '',
+    [`${place}/soundtrack/noise.ogg`]: Buffer.alloc(5_000, 0x4f)
+  })
+  await scan({ platform_fs_slugs: [folder] })
+  const { id } = await rom(folder, 'Lute')
+  const tracks = await taggedOf(id)
+  const read = (name: string) => tracks.filter(({ file_name: one }) => one === name).map(({ track_meta: meta }) => meta)
+  for (const name of ['1.flac', '2.m4a', '3.mp3']) t.match(read(name)[0], told, name)
+  t.match(read('1.flac'), [{ has_embedded_cover: true, duration_seconds: Number }, { title: 'Other', artist: null, year: null, cover_path: null }])
+  t.same([read('empty.mp3'), read('noise.ogg')], [[null], [null]])
+  const [first] = tracks
+  t.same(await coversOf(id), [`${first?.file_id ?? 0}.png`])
+  t.match(await app.inject({ url: `/assets/svc/resources/${String(first?.track_meta?.cover_path)}`, headers: admin }),
+    { statusCode: 200, headers: { 'content-type': 'image/png' } })
+
+  await put({ [`${place}/soundtrack/1.flac`]: makeFlac({ title: 'Anew', artist: 'Somebody' }), [`${place}/soundtrack/3.mp3`]: 'no music any more' })
+  await scan({ platform_fs_slugs: [folder] })
+  const after = await taggedOf(id)
+  t.match(after.filter(({ file_name: name }) => name === '1.flac' || name === '3.mp3'),
+    [{ file_id: first?.file_id, track_meta: { title: 'Anew', artist: 'Somebody', album: null, cover_path: null } }, { track_meta: { title: 'Other' } }, { track_meta: null }])
+  t.same(await coversOf(id), [], 'the former cover is gone')
+})
+
+t.test('the covers of music go with its files, and stay when everything else of a ROM is fetched anew', async (t) => {
+  const { id, folder, path } = await addRom()
+  for (const name of ['a.mp3', 'b.mp3']) t.equal((await upload(id, 'soundtracks', makeTrack(), { name })).statusCode, 201)
+  const ids = (await tracksOf(id)).map((track) => track.file_id)
+  await scan({ platform_fs_slugs: [folder], type: 'complete' })
+  t.same((await coversOf(id)).sort(), ids.map((one) => `${one}.png`).sort())
+  await rm(path('Chrono (Japan)', 'soundtrack', 'a.mp3'))
+  await scan({ platform_fs_slugs: [folder] })
+  t.same(await coversOf(id), [`${ids[1] ?? 0}.png`])
+  t.same((await tracksOf(id)).map((track) => track.file_name), ['b.mp3'])
 })
 
 t.test('a manual outside of the library comes as a form or a body, replaces the other kind, and scans leave it alone', async (t) => {

@@ -195,6 +195,9 @@ export function createArtwork (services: Services, signal: AbortSignal) {
       return failures.list((id) => names.get(id) ?? String(id)).map((problem) => ({ ...problem, path: '' }))
     },
 
+    /** Deletes single files. */
+    remove: files.remove,
+
     /** Deletes what is stored of some ROMs, apart from some paths. */
     async drop (roms: readonly { id: number, platform_id: number, kept: readonly string[] }[]): Promise<void> {
       for (const { id, platform_id: platformId, kept } of roms) await files.drop(artworkFolder(platformId, id), kept)

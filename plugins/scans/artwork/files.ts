@@ -134,6 +134,10 @@ export function createArtworkFiles ({ origins, resourcesDir, staging }: Services
       }
     },
 
+    async remove (paths: readonly string[]): Promise<void> {
+      for (const path of paths) await rm(join(resourcesDir, path), { force: true })
+    },
+
     /** Deletes all files of one ROM, apart from some paths. */
     async drop (folder: string, kept: readonly string[]): Promise<void> {
       const path = join(resourcesDir, folder)

@@ -26,7 +26,8 @@ const FORGET = `update roms set url_screenshots = '{}', path_screenshots = '{}',
     url_manual = case when own_fields && '{url_manual}' then url_manual end,
     path_manual = case when own_fields && '{url_manual}' then path_manual end, updated_at = now()
   where id = any($1::int[])
-  returning id, array_remove(array[path_cover_large, path_cover_small, path_manual], null) as kept`
+  returning id, array_remove(array[path_cover_large, path_cover_small, path_manual] || array(
+    select f.track_meta ->> 'cover_path' from rom_files f where f.rom_id = roms.id and f.track_meta is not null), null) as kept`
 
 /** Forgets the artwork of ROMs. @returns the paths that their rows still name */
 export async function forgetArtwork (pool: pg.Pool, ids: readonly number[]): Promise<{ id: number, kept: string[] }[]> {

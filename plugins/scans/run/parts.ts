@@ -101,6 +101,7 @@ export function createDiskScan (
     storeBatch: createStoreBatch({
       rebuild: createRebuild({
         choice, store, statistics, progress, announcer, dropArtwork: artwork.dropOf,
+        removeArtwork: artwork.remove,
         moves: createMoves({ store, dirOf, resourcesDir: resourcesOf(shared) })
       }),
       identify: identification.add,

@@ -19,6 +19,8 @@ interface RebuildServices {
   statistics: Pick<TableStatistics, 'added'>
   /** Forgets stored artwork before a ROM is scanned from scratch. */
   dropArtwork: (ids: readonly number[], platform: ScannedPlatform) => Promise<void>
+  /** Deletes files of the resources folder that no row names any more. */
+  removeArtwork: (paths: readonly string[]) => Promise<void>
   progress: Pick<Progress, 'add' | 'problem'>
   announcer: Announcer
 }
@@ -27,7 +29,7 @@ interface Rebuilding { one: Rebuilt, write: RomWrite, isMoved: boolean }
 
 /** Writes entries whose files were read anew. */
 export function createRebuild (services: RebuildServices) {
-  const { choice, store, moves, statistics, dropArtwork, progress, announcer } = services
+  const { choice, store, moves, statistics, dropArtwork, removeArtwork, progress, announcer } = services
 
   /** The rows of rebuilt entries; a new entry that is a vanished one renamed or moved gets that one's row. */
   async function toRows (
@@ -76,6 +78,7 @@ export function createRebuild (services: RebuildServices) {
     const rebuilds = await toRows(taken, platform, missing)
     if (type === 'complete') await dropArtwork(rebuilds.flatMap(({ write }) => write.row.id ?? []), platform)
     const written = await writeRows(rebuilds, platform)
+    await removeArtwork([...written.values()].flatMap((rom) => rom.goneCovers))
     statistics.added(rebuilds.filter(({ write }) => write.row.id === null).length)
     const due: DueRom[] = []
     const changed: number[] = []

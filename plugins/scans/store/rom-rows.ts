@@ -70,7 +70,13 @@ export interface FileRow {
 }
 
 export interface RomWrite { row: RomRow, files: readonly FileRow[] }
-export interface WrittenRom { id: number, fs_name: string, newFiles: number }
+export interface WrittenRom {
+  id: number
+  fs_name: string
+  newFiles: number
+  /** Covers of music whose files are gone, in the resources folder. */
+  goneCovers: string[]
+}
 
 const ROM_COLUMNS = `id int, fs_name text, fs_path text, fs_extension text, fs_name_no_tags text, fs_name_no_ext text,
   fs_size_bytes bigint, is_folder boolean, has_nested_single_file boolean, has_multiple_files boolean,
@@ -100,6 +106,12 @@ const REBASE_ARTWORK = `update roms set path_cover_small = ${rebased('path_cover
     path_screenshots = array(select ${rebased('path')} from unnest(path_screenshots) with ordinality as s(path, n) order by n),
     media = (${rebased('media::text')})::jsonb
   where id = any($1::int[]) and platform_id <> $2`
+
+/** The same for the covers of its music. */
+const REBASE_COVERS = `update rom_files f set track_meta = jsonb_set(f.track_meta, '{cover_path}', to_jsonb(replace(
+    f.track_meta ->> 'cover_path', 'roms/' || r.platform_id || '/' || r.id || '/', 'roms/' || $2::int || '/' || r.id || '/')))
+  from roms r where r.id = f.rom_id and f.rom_id = any($1::int[]) and r.platform_id <> $2
+    and f.track_meta ->> 'cover_path' is not null`
 
 /** Whether a ROM is called as its file is. */
 const FOLLOWS_FILE =
@@ -134,7 +146,8 @@ const UPSERT_FILES = `insert into rom_files (rom_id, file_name, file_path, file_
     last_modified = excluded.last_modified, inode = excluded.inode, is_top_level = excluded.is_top_level,
     category = excluded.category, crc_hash = excluded.crc_hash, md5_hash = excluded.md5_hash,
     sha1_hash = excluded.sha1_hash, ra_hash = excluded.ra_hash, chd_sha1_hash = excluded.chd_sha1_hash,
-    archive_members = excluded.archive_members, updated_at = now()
+    archive_members = excluded.archive_members, updated_at = now(),
+    track_meta = case when excluded.category = 'soundtrack' then rom_files.track_meta end
   returning rom_id, xmax = 0 as is_new`
 
 /** A file that moved within its ROM keeps its row: the same content, the old name gone, the new one new. */
@@ -155,7 +168,8 @@ const RENAME_FILES = `with wanted as (
 
 const DELETE_FILES = `delete from rom_files where rom_id = any($1::int[]) and not exists (
   select 1 from jsonb_to_recordset($2::jsonb) as f(rom_id int, file_path text, file_name text)
-  where f.rom_id = rom_files.rom_id and f.file_path = rom_files.file_path and f.file_name = rom_files.file_name)`
+  where f.rom_id = rom_files.rom_id and f.file_path = rom_files.file_path and f.file_name = rom_files.file_name)
+  returning rom_id, track_meta ->> 'cover_path' as cover_path`
 
 export function createRomStore (pool: pg.Pool) {
   return {
@@ -213,7 +227,10 @@ export function createRomStore (pool: pg.Pool) {
           ? (await client.query<{ id: number, fs_name: string }>(INSERT_ROMS, [platformId, rows, library])).rows
           : []
         const knownIds = roms.flatMap(({ row }) => row.id ?? [])
-        if (knownIds.length > 0) await client.query(REBASE_ARTWORK, [knownIds, platformId])
+        if (knownIds.length > 0) {
+          await client.query(REBASE_COVERS, [knownIds, platformId])
+          await client.query(REBASE_ARTWORK, [knownIds, platformId])
+        }
         const updated = roms.some(({ row }) => row.id !== null)
           ? (await client.query<{ id: number, fs_name: string }>(UPDATE_ROMS, [rows, platformId, library])).rows
           : []
@@ -223,9 +240,17 @@ export function createRomStore (pool: pg.Pool) {
         const updatedIds = updated.map(({ id }) => id)
         if (updated.length > 0) await client.query(RENAME_FILES, [updatedIds, files])
         const { rows: written } = await client.query<{ rom_id: number, is_new: boolean }>(UPSERT_FILES, [files])
-        if (updated.length > 0) await client.query(DELETE_FILES, [updatedIds, files])
+        const gone = updated.length > 0
+          ? (await client.query<{ rom_id: number, cover_path: string | null }>(DELETE_FILES, [updatedIds, files])).rows
+          : []
         const counts = Map.groupBy(written.filter((file) => file.is_new), (file) => file.rom_id)
-        return [...ids].map(([name, id]) => ({ id, fs_name: name, newFiles: counts.get(id)?.length ?? 0 }))
+        const covers = Map.groupBy(gone, (file) => file.rom_id)
+        return [...ids].map(([name, id]) => ({
+          id,
+          fs_name: name,
+          newFiles: counts.get(id)?.length ?? 0,
+          goneCovers: covers.get(id)?.flatMap(({ cover_path: path }) => path ?? []) ?? []
+        }))
       })
     },
 

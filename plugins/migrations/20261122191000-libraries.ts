@@ -10,7 +10,7 @@ const KEEP_ROM = `create or replace function keep_former_rom () returns trigger 
 end $$`
 
 /** Several root folders. All that was known until now lies in the first one. */
-export class Migration20261122181000 extends Migration {
+export class Migration20261122191000 extends Migration {
   override up (): void {
     this.addSql(`create table "libraries" (
       "id" int not null,

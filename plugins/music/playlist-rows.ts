@@ -1,0 +1,89 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { sql } from 'kysely'
+import { milliseconds } from '../../core/database/columns.ts'
+import type { Viewer } from '../platforms/visibility.ts'
+import { isCollectionVisible } from '../roms/visibility.ts'
+
+/** Times are milliseconds since 1970. */
+export interface PlaylistRow {
+  id: number
+  name: string
+  description: string | null
+  is_public: boolean
+  user_id: number
+  owner_username: string
+  track_count: number
+  created_at: number
+  updated_at: number
+}
+
+/** A viewer's own playlists and public ones, by name; or the one with this id. */
+export async function selectPlaylists (em: EntityManager, viewer: Viewer, id?: number): Promise<PlaylistRow[]> {
+  const { rows } = await sql<PlaylistRow>`select c.id, c.name, c.description, c.is_public, c.user_id,
+      u.username as owner_username, ${milliseconds('c.created_at')} as created_at, ${milliseconds('c.updated_at')} as updated_at,
+      (select count(*)::int from music_playlist_tracks l where l.playlist_id = c.id) as track_count
+    from music_playlists c join users u on u.id = c.user_id
+    where ${isCollectionVisible(viewer)} and ${id === undefined ? sql<boolean>`true` : sql<boolean>`c.id = ${id}`}
+    order by lower(c.name), c.name, c.id`.execute(em.getKysely())
+  return rows
+}
+
+/** Those of the files that are in a playlist. */
+export async function selectEntries (em: EntityManager, id: number, fileIds: readonly number[]): Promise<number[]> {
+  const { rows } = await sql<{ file_id: number }>`select l.file_id from music_playlist_tracks l
+    where l.playlist_id = ${id} and l.file_id = any(${fileIds}::int[])`.execute(em.getKysely())
+  return rows.map((row) => row.file_id)
+}
+
+/** Puts files at the end, in their order. @returns how many were not there before */
+export async function insertEntries (em: EntityManager, id: number, fileIds: readonly number[]): Promise<number> {
+  const { rows } = await sql`insert into music_playlist_tracks (playlist_id, file_id, position)
+    select ${id}::int, g.file_id, e.last + g.place from unnest(${fileIds}::int[]) with ordinality as g (file_id, place),
+      (select coalesce(max(l.position), -1) as last from music_playlist_tracks l where l.playlist_id = ${id}) e
+    on conflict do nothing returning file_id`.execute(em.getKysely())
+  return rows.length
+}
+
+/** @returns how many were there before */
+export async function deleteEntries (em: EntityManager, id: number, fileIds: readonly number[]): Promise<number> {
+  const { rows } = await sql`delete from music_playlist_tracks l
+    where l.playlist_id = ${id} and l.file_id = any(${fileIds}::int[]) returning l.file_id`.execute(em.getKysely())
+  return rows.length
+}
+
+/** Puts files first, in their order; the others follow in theirs. */
+export async function orderEntries (em: EntityManager, id: number, fileIds: readonly number[]): Promise<void> {
+  await sql`update music_playlist_tracks l set position = o.place
+    from (select e.file_id, row_number() over (order by g.place nulls last, e.position, e.file_id) - 1 as place
+      from music_playlist_tracks e left join unnest(${fileIds}::int[]) with ordinality as g (file_id, place)
+        on g.file_id = e.file_id
+      where e.playlist_id = ${id}) o
+    where l.playlist_id = ${id} and l.file_id = o.file_id`.execute(em.getKysely())
+}
+
+/** Those of the files that are favourites of a user. */
+export async function selectFavorites (
+  em: EntityManager, userId: number, fileIds: readonly number[]
+): Promise<number[]> {
+  const { rows } = await sql<{ file_id: number }>`select l.file_id from music_favorites l
+    where l.user_id = ${userId} and l.file_id = any(${fileIds}::int[])`.execute(em.getKysely())
+  return rows.map((row) => row.file_id)
+}
+
+/** @returns how many were none before */
+export async function insertFavorites (
+  em: EntityManager, userId: number, fileIds: readonly number[]
+): Promise<number> {
+  const { rows } = await sql`insert into music_favorites (user_id, file_id)
+    select ${userId}::int, unnest(${fileIds}::int[]) on conflict do nothing returning file_id`.execute(em.getKysely())
+  return rows.length
+}
+
+/** @returns how many were there before */
+export async function deleteFavorites (
+  em: EntityManager, userId: number, fileIds: readonly number[]
+): Promise<number> {
+  const { rows } = await sql`delete from music_favorites l
+    where l.user_id = ${userId} and l.file_id = any(${fileIds}::int[]) returning l.file_id`.execute(em.getKysely())
+  return rows.length
+}

@@ -1,0 +1,135 @@
+import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core'
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { type Caller, requireGrant } from '../../core/access/auth.ts'
+import { inTransaction } from '../../core/database/transaction.ts'
+import { badRequest, forbidden, notFound } from '../../core/errors.ts'
+import type { Viewer } from '../platforms/visibility.ts'
+import { User } from '../users/entities.ts'
+import { MusicPlaylist } from './entities.ts'
+import { possibleIds, requireTracks, withoutRepeats } from './named-tracks.ts'
+import { deleteEntries, insertEntries, orderEntries, selectEntries, selectPlaylists } from './playlist-rows.ts'
+import type { MusicPlaylistView, NewPlaylist, PlaylistChange } from './schemas.ts'
+import { toPlaylistView } from './views.ts'
+
+const unknownPlaylist = (id: number) => notFound(`Playlist with id '${id}' not found`)
+const refused = (id: number) => forbidden(`Permission denied for playlist with id '${id}'`)
+
+/**
+ * Does what stores a name.
+ *
+ * @throws ApiError BAD_REQUEST, in words that apps show, when another playlist of the user has it
+ */
+async function withName<T> (name: string | null | undefined, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (err) {
+    if (err instanceof UniqueConstraintViolationException) throw badRequest(`Playlist with name '${name}' already exists`)
+    throw err
+  }
+}
+
+/** @throws ApiError NOT_FOUND, or FORBIDDEN for what another user keeps private */
+export async function requireReadable (em: EntityManager, viewer: Viewer, id: number): Promise<void> {
+  const playlist = await em.findOne(MusicPlaylist, { id })
+  if (playlist === null) throw unknownPlaylist(id)
+  if (playlist.user.id !== viewer?.id && !playlist.is_public) throw refused(id)
+}
+
+async function get (em: EntityManager, viewer: Viewer, id: number): Promise<MusicPlaylistView> {
+  const [row] = await selectPlaylists(em, viewer, id)
+  if (row === undefined) throw unknownPlaylist(id)
+  return toPlaylistView(row)
+}
+
+/**
+ * Does something to a playlist of the caller that nobody else changes meanwhile.
+ *
+ * @throws ApiError NOT_FOUND, or FORBIDDEN for what is another's, administrators included
+ */
+async function change<T> (
+  em: EntityManager, caller: Caller, id: number, work: (tx: EntityManager, playlist: MusicPlaylist) => Promise<T>
+): Promise<T> {
+  return await inTransaction(em, async (tx) => {
+    const playlist = await tx.findOne(MusicPlaylist, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true })
+    if (playlist === null) throw unknownPlaylist(id)
+    if (playlist.user.id !== caller.id) throw refused(id)
+    const done = await work(tx, playlist)
+    await tx.flush()
+    return done
+  })
+}
+
+/** Those of the ids that a playlist has; others have to be tracks that the caller sees. */
+async function findEntries (
+  tx: EntityManager, caller: Caller, id: number, given: readonly number[]
+): Promise<number[]> {
+  const entries = new Set(await selectEntries(tx, id, possibleIds(given)))
+  await requireTracks(tx, caller, given.filter((one) => !entries.has(one)))
+  return withoutRepeats(given).filter((one) => entries.has(one))
+}
+
+export const playlists = {
+  async get (em: EntityManager, viewer: Viewer, id: number): Promise<MusicPlaylistView> {
+    await requireReadable(em, viewer, id)
+    return await get(em, viewer, id)
+  },
+
+  list: async (em: EntityManager, viewer: Viewer): Promise<MusicPlaylistView[]> =>
+    (await selectPlaylists(em, viewer)).map(toPlaylistView),
+
+  async create (em: EntityManager, caller: Caller, { name, description = null, is_public: isPublic }: NewPlaylist) {
+    const id = await withName(name, () => inTransaction(em, async (tx) => {
+      const playlist = tx.create(MusicPlaylist, {
+        user: tx.getReference(User, caller.id), name, description, is_public: isPublic
+      })
+      await tx.flush()
+      return playlist.id
+    }))
+    return await get(em, caller, id)
+  },
+
+  async update (em: EntityManager, caller: Caller, id: number, given: PlaylistChange): Promise<MusicPlaylistView> {
+    const fields = {
+      ...(typeof given.name === 'string' ? { name: given.name } : {}),
+      ...(given.description === undefined ? {} : { description: given.description }),
+      ...(typeof given.is_public === 'boolean' ? { is_public: given.is_public } : {})
+    }
+    await withName(given.name, () => change(em, caller, id, async (tx, playlist) => {
+      if (Object.keys(fields).length > 0) tx.assign(playlist, { ...fields, updated_at: new Date() })
+    }))
+    return await get(em, caller, id)
+  },
+
+  async delete (em: EntityManager, caller: Caller, id: number): Promise<void> {
+    await change(em, caller, id, async (tx, playlist) => {
+      requireGrant(caller, 'playlists', 'delete', true)
+      tx.remove(playlist)
+    })
+  },
+
+  /** @returns how many were not there before */
+  add: (em: EntityManager, caller: Caller, id: number, given: readonly number[]): Promise<number> =>
+    change(em, caller, id, async (tx, playlist) => {
+      await requireTracks(tx, caller, given)
+      const added = await insertEntries(tx, id, withoutRepeats(given))
+      if (added > 0) tx.assign(playlist, { updated_at: new Date() })
+      return added
+    }),
+
+  /** Also takes out what the caller does not see any more. @returns how many were there */
+  remove: (em: EntityManager, caller: Caller, id: number, given: readonly number[]): Promise<number> =>
+    change(em, caller, id, async (tx, playlist) => {
+      const removed = await deleteEntries(tx, id, await findEntries(tx, caller, id, given))
+      if (removed > 0) tx.assign(playlist, { updated_at: new Date() })
+      return removed
+    }),
+
+  /** Puts these first, in this order. @throws ApiError BAD_REQUEST for what is not in the playlist */
+  order: (em: EntityManager, caller: Caller, id: number, given: readonly number[]): Promise<void> =>
+    change(em, caller, id, async (tx, playlist) => {
+      const ids = await findEntries(tx, caller, id, given)
+      if (ids.length < withoutRepeats(given).length) throw badRequest('Payload contains tracks that are not in the playlist')
+      await orderEntries(tx, id, ids)
+      tx.assign(playlist, { updated_at: new Date() })
+    })
+}

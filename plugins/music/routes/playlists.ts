@@ -1,0 +1,99 @@
+import { Type } from '@sinclair/typebox'
+import { callerOf } from '../../../core/access/auth.ts'
+import { ErrorSchema, IdParams, type Routes } from '../../../core/typebox.ts'
+import {
+  AddedSchema, ListPlaylistTracksQuery, MusicPlaylistSchema, NewPlaylistSchema, PlaylistChangeSchema, RemovedSchema,
+  TrackIdsSchema, TrackPageSchema
+} from '../schemas.ts'
+import type { Music } from '../service.ts'
+
+const tags = ['music']
+const reads = { scopes: ['playlists.read'] as const }
+const writes = { scopes: ['playlists.write'] as const }
+const missing = { 403: ErrorSchema, 404: ErrorSchema }
+const refused = { 400: ErrorSchema, ...missing }
+
+const createPlaylistRoutes = ({ playlists, listPlaylist }: Music): Routes => async (app) => {
+  app.get('/api/music/playlists', {
+    schema: {
+      operationId: 'listPlaylists', tags, summary: 'Your playlists and public ones, by name',
+      response: { 200: Type.Array(MusicPlaylistSchema) }
+    },
+    config: reads
+  }, async (request) => playlists.list(request.em, callerOf(request)))
+
+  app.post('/api/music/playlists', {
+    schema: {
+      operationId: 'createPlaylist', tags, summary: 'Make a playlist', body: NewPlaylistSchema,
+      response: { 200: MusicPlaylistSchema, 400: ErrorSchema }
+    },
+    config: writes
+  }, async (request) => playlists.create(request.em, callerOf(request), request.body))
+
+  app.get('/api/music/playlists/:id', {
+    schema: {
+      operationId: 'getPlaylist', tags, summary: 'One playlist', params: IdParams,
+      response: { 200: MusicPlaylistSchema, ...missing }
+    },
+    config: reads
+  }, async (request) => playlists.get(request.em, callerOf(request), request.params.id))
+
+  app.put('/api/music/playlists/:id', {
+    schema: {
+      operationId: 'updatePlaylist', tags, summary: 'Change a playlist of your own', params: IdParams,
+      body: PlaylistChangeSchema, response: { 200: MusicPlaylistSchema, ...refused }
+    },
+    config: writes
+  }, async (request) => playlists.update(request.em, callerOf(request), request.params.id, request.body))
+
+  app.delete('/api/music/playlists/:id', {
+    schema: {
+      operationId: 'deletePlaylist', tags, summary: 'Delete a playlist of your own; its music stays', params: IdParams,
+      response: { 204: Type.Null(), ...missing }
+    },
+    config: { ...writes, audit: 'playlist.deleted' }
+  }, async (request, reply) => {
+    await playlists.delete(request.em, callerOf(request), request.params.id)
+    reply.code(204)
+  })
+
+  app.get('/api/music/playlists/:id/tracks', {
+    schema: {
+      operationId: 'listPlaylistTracks', tags, summary: 'The tracks of a playlist that you see', params: IdParams,
+      querystring: ListPlaylistTracksQuery, response: { 200: TrackPageSchema, ...missing }
+    },
+    config: reads
+  }, async (request) => listPlaylist(request.em, callerOf(request), request.params.id, request.query))
+
+  app.post('/api/music/playlists/:id/tracks', {
+    schema: {
+      operationId: 'addPlaylistTracks', tags, summary: 'Put tracks at the end of a playlist of your own', params: IdParams,
+      body: TrackIdsSchema, response: { 200: AddedSchema, ...refused }
+    },
+    config: writes
+  }, async (request) =>
+    ({ added: await playlists.add(request.em, callerOf(request), request.params.id, request.body.rom_file_ids) }))
+
+  app.delete('/api/music/playlists/:id/tracks', {
+    schema: {
+      operationId: 'removePlaylistTracks', tags, summary: 'Take tracks out of a playlist of your own', params: IdParams,
+      body: TrackIdsSchema, response: { 200: RemovedSchema, ...refused }
+    },
+    config: writes
+  }, async (request) =>
+    ({ removed: await playlists.remove(request.em, callerOf(request), request.params.id, request.body.rom_file_ids) }))
+
+  app.put('/api/music/playlists/:id/tracks/order', {
+    schema: {
+      operationId: 'orderPlaylistTracks', tags, summary: 'Put tracks of a playlist of your own first, in this order',
+      description: 'Tracks that are not named follow in the order they have.', params: IdParams,
+      body: TrackIdsSchema, response: { 204: Type.Null(), ...refused }
+    },
+    config: writes
+  }, async (request, reply) => {
+    await playlists.order(request.em, callerOf(request), request.params.id, request.body.rom_file_ids)
+    reply.code(204)
+  })
+}
+
+export default createPlaylistRoutes

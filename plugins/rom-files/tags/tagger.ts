@@ -1,0 +1,84 @@
+import { type FileHandle, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import type { Config } from '../../../core/config/config.ts'
+import { ApiError } from '../../../core/errors.ts'
+import { openStoredFile } from '../../roms/downloads/stored-files.ts'
+import { artworkFolder } from '../../scans/artwork/artwork.ts'
+import { storeCover } from './cover.ts'
+import type { TagReader } from './reader.ts'
+import { type Tagged, type Untagged, findUntagged, selectUntagged, writeTags } from './tag-rows.ts'
+
+/** Files that are written down together. */
+const BATCH = 50
+
+/** Reads the tags of soundtracks and keeps them, with the cover that is in the file. */
+export function createTagger ({ pg: pool, library }: FastifyInstance, config: Config, reader: TagReader) {
+  const resourcesDir = join(config.data_dir, 'resources')
+
+  /** Null for a file that cannot be opened: it is tried again another time. */
+  async function open (file: Untagged): Promise<FileHandle | null> {
+    try {
+      return await openStoredFile(library, file)
+    } catch (err) {
+      if (err instanceof ApiError || (err instanceof Error && 'syscall' in err)) return null
+      throw err
+    }
+  }
+
+  async function read (file: Untagged): Promise<Tagged | null> {
+    const handle = await open(file)
+    if (handle === null) return null
+    const answer = await reader.read(handle, file.file_name)
+    const { id, rom_id: rom, platform_id: platform, last_modified: changed } = file
+    const place = { id, platform_id: platform, last_modified: changed }
+    if (answer === null) return { ...place, track_meta: null }
+    const { tags, picture } = answer
+    const stem = `${artworkFolder(platform, rom)}/soundtracks/${id}`
+    const cover = picture === null ? null : await storeCover(picture, resourcesDir, stem)
+    return { ...place, track_meta: { ...tags, cover_path: cover } }
+  }
+
+  const remove = (path: string) => rm(join(resourcesDir, path), { force: true })
+
+  /** Of files that were written down the covers before, of others the new ones: those are read again, or gone. */
+  async function removeCovers (
+    files: readonly Untagged[], tagged: readonly Tagged[], written: ReadonlySet<number>
+  ): Promise<void> {
+    const former = new Map(files.map(({ id, cover_path: path }) => [id, path]))
+    for (const { id, track_meta: meta } of tagged) {
+      const [before, now] = [former.get(id) ?? null, meta?.cover_path ?? null]
+      if (!written.has(id) && now !== null) await remove(now)
+      else if (written.has(id) && before !== null && before !== now) await remove(before)
+    }
+  }
+
+  async function tag (files: readonly Untagged[], signal?: AbortSignal): Promise<void> {
+    const tagged: Tagged[] = []
+    for (const file of files) {
+      if (signal?.aborted === true) break
+      const one = await read(file)
+      if (one !== null) tagged.push(one)
+    }
+    await removeCovers(files, tagged, await writeTags(pool, tagged))
+  }
+
+  return {
+    /** Reads one file, for somebody who waits. */
+    async tagOne (id: number): Promise<void> {
+      const file = await findUntagged(pool, id)
+      if (file !== null) await tag([file])
+    },
+
+    /** Reads every file that was not read since it changed. */
+    async tagAll (signal: AbortSignal): Promise<void> {
+      for (let last = 0; ;) {
+        const files = await selectUntagged(pool, last, BATCH)
+        last = files.at(-1)?.id ?? 0
+        if (files.length === 0 || signal.aborted) return
+        await tag(files, signal)
+      }
+    }
+  }
+}
+export type Tagger = ReturnType<typeof createTagger>

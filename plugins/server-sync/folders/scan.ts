@@ -1,0 +1,78 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import type { Config } from '../../../core/config/config.ts'
+import type { Device } from '../../devices/entities.ts'
+import { loadOwned } from '../owner.ts'
+import { matchSave } from '../listing.ts'
+import { syncFolder } from '../places.ts'
+import { selectFolderDevices } from '../rows.ts'
+import type { Runner } from '../run.ts'
+import { selectCandidates } from '../../sync/run-rows.ts'
+import type { FoundSave } from '../transport.ts'
+import { FOLDERS, createFolderTransport } from './transport.ts'
+
+export interface FolderScan { status: 'no_devices' | 'completed', files_processed: number }
+
+/** Takes in what devices put into their folders. */
+export function createFolderSync (app: FastifyInstance, config: Config, run: Runner) {
+  const base = syncFolder(config)
+  const { runs } = app.sync
+  const folderOf = ({ device_id: uuid }: Pick<Device, 'device_id'>) => join(base, uuid)
+
+  async function makeFolders (device: Pick<Device, 'device_id'>): Promise<void> {
+    for (const name of FOLDERS) await mkdir(join(folderOf(device), name), { recursive: true })
+  }
+
+  /** What is no save of the owner's stays where it is, and needs no session. */
+  async function listKnown (saves: readonly FoundSave[], caller: Parameters<Runner>[0]['caller']): Promise<FoundSave[]> {
+    const platforms = [...new Set(saves.map((save) => save.platform))]
+    const candidates = await selectCandidates(app.orm.em.fork(), caller, platforms)
+    return saves.filter((save) => matchSave(save, candidates) !== null)
+  }
+
+  /** @returns how many files there were that are saves */
+  async function syncDevice (deviceId: number, signal: AbortSignal): Promise<number> {
+    const em = app.orm.em.fork()
+    const { device, caller } = await loadOwned(app, em, deviceId)
+    await makeFolders(device)
+    const transport = createFolderTransport(folderOf(device))
+    const saves = await transport.list()
+    const known = saves.length === 0 ? [] : await listKnown(saves, caller)
+    if (known.length === 0) return 0
+    const { id } = await runs.request(em, device)
+    const session = await runs.begin(id, 'file_transfer')
+    if (session === null) return 0
+    try {
+      const platforms = [...new Set(known.map((save) => save.platform))]
+      const { errors: [first], ...counts } = await run({ session, device, caller, transport, signal }, known, platforms)
+      if (first !== undefined) runs.warn(session, first)
+      await runs.complete(session, counts)
+    } catch (err) {
+      await runs.fail(session, err instanceof Error ? err.message : String(err))
+      throw err
+    }
+    return known.length
+  }
+
+  return {
+    base,
+    makeFolders,
+
+    /** Looks into the folders of all devices that have them. What goes wrong with one keeps no other from it. */
+    async scan (signal: AbortSignal): Promise<FolderScan> {
+      const devices = await selectFolderDevices(app.pg)
+      let processed = 0
+      for (const id of devices) {
+        signal.throwIfAborted()
+        try {
+          processed += await syncDevice(id, signal)
+        } catch (err) {
+          signal.throwIfAborted()
+          app.log.warn({ err, device: id }, 'the folder of a device could not be synced')
+        }
+      }
+      return { status: devices.length === 0 ? 'no_devices' : 'completed', files_processed: processed }
+    }
+  }
+}

@@ -1,0 +1,91 @@
+import { randomUUID } from 'node:crypto'
+import { createWriteStream } from 'node:fs'
+import { lstat, mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { dirname, extname, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { errorCode } from '../../../core/files/fs-error.ts'
+import { requireFreeSpace } from '../../../core/files/free-space.ts'
+import { openInside, resolveInside } from '../../../core/files/safe-path.ts'
+import type { FoundSave, Transport } from '../transport.ts'
+
+export const FOLDERS = ['incoming', 'outgoing', 'conflicts'] as const
+/** What programs that bring files call them until they are whole. */
+const UNFINISHED = /^[.~]|\.(?:part|tmp|partial|crdownload)$/i
+
+async function listFolder (path: string) {
+  try {
+    return await readdir(path, { withFileTypes: true })
+  } catch (err) {
+    if (errorCode(err) === 'ENOENT') return []
+    throw err
+  }
+}
+
+/** A device's folder on this machine. What lies below it is never followed out of it. */
+export function createFolderTransport (folder: string): Transport {
+  async function look (platform: string, name: string): Promise<FoundSave | null> {
+    const path = `incoming/${platform}/${name}`
+    const stats = await lstat(join(folder, path)).catch(() => null)
+    if (stats?.isFile() !== true) return null
+    return { platform, file_name: name, file_size_bytes: stats.size, changed_at: Math.round(stats.mtimeMs), path }
+  }
+
+  async function isSame (save: FoundSave): Promise<boolean> {
+    const found = await look(save.platform, save.file_name)
+    return found !== null && found.file_size_bytes === save.file_size_bytes && found.changed_at === save.changed_at
+  }
+
+  /** A path whose folder is there; links do not lead out of the device's folder. */
+  async function placeFor (path: string): Promise<string> {
+    const place = await resolveInside(folder, path)
+    await mkdir(dirname(place), { recursive: true })
+    return place
+  }
+
+  return {
+    offersMissing: false,
+    isOpen: () => true,
+    isSame,
+    close: async () => {},
+
+    async list () {
+      const saves: FoundSave[] = []
+      for (const platform of await listFolder(join(folder, 'incoming'))) {
+        if (!platform.isDirectory()) continue
+        for (const entry of await listFolder(join(folder, 'incoming', platform.name))) {
+          const save = entry.isFile() && !UNFINISHED.test(entry.name) ? await look(platform.name, entry.name) : null
+          if (save !== null) saves.push(save)
+        }
+      }
+      return saves
+    },
+
+    open: async ({ path }) => (await openInside(folder, path)).createReadStream(),
+
+    async give ({ platforms: [platform = ''], file_name: name, replaces }, content) {
+      const place = await placeFor(`outgoing/${replaces?.platform ?? platform}/${name}`)
+      const part = join(dirname(place), `.${randomUUID()}.part`)
+      try {
+        await requireFreeSpace(dirname(place), 0)
+        await pipeline(content, createWriteStream(part, { flags: 'wx' }))
+        await rename(part, place)
+      } catch (err) {
+        await rm(part, { force: true })
+        throw err
+      }
+      return true
+    },
+
+    async settled (save) {
+      if (await isSame(save)) await rm(await resolveInside(folder, save.path), { force: true })
+    },
+
+    async disputed (save) {
+      const extension = extname(save.file_name)
+      const stem = save.file_name.slice(0, save.file_name.length - extension.length)
+      const isTaken = await lstat(join(folder, 'conflicts', save.platform, save.file_name)).then(() => true, () => false)
+      const name = isTaken ? `${stem}.${randomUUID().slice(0, 8)}${extension}` : save.file_name
+      await rename(await resolveInside(folder, save.path), await placeFor(`conflicts/${save.platform}/${name}`))
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import { type FSWatcher, watch } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { sep } from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import { describeRefusal } from '../../watcher/open-watch.ts'
+
+const MINUTE_MS = 60_000
+/** A watch that ended is tried again after this long. */
+const AGAIN_MS = 60_000
+
+/** A folder that is new may have files by the time that it is watched itself. */
+const isIncoming = (path: string | null) => path === null || !['outgoing', 'conflicts'].includes(path.split(sep)[1] ?? '')
+
+/**
+ * Calls `onRest` once nothing has changed in the folders `incoming` for a while, and when it begins: for what came
+ * meanwhile.
+ */
+export function watchFolders (
+  app: FastifyInstance, base: string, delayMinutes: number, onRest: () => Promise<void>
+): void {
+  let watcher: FSWatcher | null = null
+  let timer: NodeJS.Timeout | undefined
+  let again: NodeJS.Timeout | undefined
+  let working = Promise.resolve()
+  let isClosing = false
+
+  function rest (): void {
+    working = working.then(onRest).catch((err: unknown) => {
+      app.log.warn({ err }, 'the folders of devices could not be looked through; the next change has it tried again')
+    })
+  }
+
+  function change (path: string | null): void {
+    if (!isIncoming(path) || isClosing) return
+    clearTimeout(timer)
+    timer = setTimeout(rest, delayMinutes * MINUTE_MS)
+  }
+
+  function give (err: unknown): void {
+    watcher?.close()
+    watcher = null
+    if (isClosing) return
+    app.log.warn({ base }, `the folders of devices are not watched: ${describeRefusal(err)}`)
+    again = setTimeout(() => { void open() }, AGAIN_MS).unref()
+  }
+
+  async function open (): Promise<void> {
+    try {
+      await mkdir(base, { recursive: true })
+      if (isClosing) return
+      watcher = watch(base, { recursive: true, persistent: false }, (_event, path) => { change(path) }).on('error', give)
+      change(null)
+    } catch (err) {
+      give(err)
+    }
+  }
+
+  app.addHook('onReady', open)
+  app.addHook('preClose', async () => {
+    isClosing = true
+    clearTimeout(timer)
+    clearTimeout(again)
+    watcher?.close()
+    await working
+  })
+}

@@ -1,0 +1,25 @@
+import { callerOf } from '../../core/access/auth.ts'
+import { ErrorSchema, type Routes } from '../../core/typebox.ts'
+import { DeviceParams } from '../devices/schemas.ts'
+import { SyncSessionSchema } from '../sync/schemas.ts'
+import { toSessionView } from '../sync/views.ts'
+import type { ServerSync } from './service.ts'
+
+const createRoutes = (serverSync: ServerSync): Routes => async (app) => {
+  app.post('/api/sync/devices/:device_id/push-pull', {
+    schema: {
+      operationId: 'syncDevice',
+      tags: ['sync'],
+      summary: 'Have the server sync a device of yours over SSH',
+      description: 'For a device with the sync mode `push_pull` and an `ssh_host` in its `sync_config`. The answer is the ' +
+        'session, which waits to be carried out; how that goes is told by the events `sync:*` and `GET /api/sync/sessions/{session_id}`. ' +
+        'The key that the host shows first is kept as `ssh_host_key`, and has to be shown from then on.',
+      params: DeviceParams,
+      response: { 200: SyncSessionSchema, 400: ErrorSchema, 404: ErrorSchema, 503: ErrorSchema }
+    },
+    config: { scopes: ['devices.write'] }
+  }, async (request) =>
+    toSessionView(await serverSync.request(request.em, callerOf(request), request.params.device_id)))
+}
+
+export default createRoutes

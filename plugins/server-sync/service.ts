@@ -1,0 +1,67 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { FastifyInstance } from 'fastify'
+import type { Caller } from '../../core/access/auth.ts'
+import type { Config } from '../../core/config/config.ts'
+import { ApiError, badRequest } from '../../core/errors.ts'
+import { Device } from '../devices/entities.ts'
+import type { SyncSession } from '../sync/entities.ts'
+import { selectSshDevices } from './rows.ts'
+import { requireHost } from './ssh/settings.ts'
+
+const QUEUE = 'device-sync'
+const CONCURRENCY = 2
+
+interface Job { session_id: number }
+/** Carries out a session that waits. */
+export type SyncDevice = (sessionId: number, signal: AbortSignal) => Promise<void>
+
+/** Syncs that the server begins. */
+export function createServerSync (app: FastifyInstance, config: Config, syncDevice: SyncDevice) {
+  const closing = new AbortController()
+  const { timeout_seconds: timeout } = config.tasks
+
+  app.jobs.define<Job>(QUEUE, {
+    concurrency: CONCURRENCY,
+    timeoutSeconds: timeout,
+    async run ({ session_id: id }, signal) {
+      const limit = AbortSignal.timeout(timeout * 1_000)
+      await syncDevice(id, AbortSignal.any([signal, closing.signal, limit]))
+      return null
+    }
+  })
+  // Before the queue waits for its jobs to end.
+  app.addHook('preClose', async () => { closing.abort(new Error('The server is shutting down')) })
+
+  async function queue (em: EntityManager, device: Device): Promise<SyncSession> {
+    const session = await app.sync.runs.request(em, device)
+    await app.jobs.send(QUEUE, { session_id: session.id }, { group: device.device_id })
+    return session
+  }
+
+  return {
+    /** Queues the sync of a device over SSH. @throws ApiError NOT_FOUND, BAD_REQUEST, UNAVAILABLE */
+    async request (em: EntityManager, caller: Caller, reference: number | string): Promise<SyncSession> {
+      const device = await app.devices.find(em, caller.id, reference)
+      if (device.sync_mode !== 'push_pull') {
+        throw badRequest(`The sync mode of the device is '${device.sync_mode}'; set it to 'push_pull' to sync over SSH`)
+      }
+      app.devices.requireSync(device)
+      requireHost(device)
+      if (!await app.workers.isAlive('worker')) {
+        throw new ApiError('UNAVAILABLE', 'No scan worker is running; syncs wait for one. Start svc worker.')
+      }
+      return await queue(em, device)
+    },
+
+    /** Queues that of every device that can be synced like this. */
+    async requestAll (signal: AbortSignal): Promise<void> {
+      for (const id of await selectSshDevices(app.pg)) {
+        signal.throwIfAborted()
+        const em = app.orm.em.fork()
+        const device = await em.findOne(Device, { id })
+        if (device !== null) await queue(em, device)
+      }
+    }
+  }
+}
+export type ServerSync = ReturnType<typeof createServerSync>

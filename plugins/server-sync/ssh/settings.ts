@@ -1,0 +1,103 @@
+import { readFile } from 'node:fs/promises'
+import { isAbsolute, relative } from 'node:path'
+import type { Config } from '../../../core/config/config.ts'
+import { badRequest } from '../../../core/errors.ts'
+import { isNothingThere, resolveInside } from '../../../core/files/safe-path.ts'
+import type { Secrets } from '../../../core/access/secrets.ts'
+import type { Device } from '../../devices/entities.ts'
+import { type SyncConfig, openSyncSecrets } from '../../devices/sync-config.ts'
+import { keysFolder } from '../places.ts'
+
+const DEFAULT_PORT = 22
+const DEFAULT_USER = 'root'
+
+/** A folder on a device with the saves of one platform. */
+export interface SaveDirectory {
+  platform: string
+  path: string
+  /** What the names of saves end with, with its dot; empty for all. */
+  extension: string
+}
+
+export interface SshSettings {
+  host: string
+  port: number
+  username: string
+  /** Fingerprint of the key that the host has to show; null before the first time. */
+  host_key: string | null
+  password?: string
+  privateKey?: string
+  passphrase?: string
+  directories: readonly SaveDirectory[]
+}
+
+const textOf = (value: unknown) => typeof value === 'string' ? value.trim() : ''
+
+/** @throws ApiError BAD_REQUEST when it names none */
+export function requireHost ({ sync_config: config }: Pick<Device, 'sync_config'>): string {
+  const host = textOf(config?.ssh_host)
+  if (host === '') throw badRequest("The device has no 'ssh_host' in its sync_config; set it to sync over SSH")
+  return host
+}
+
+function readPort ({ ssh_port: given }: SyncConfig): number {
+  const port = given === undefined || given === null || given === '' ? DEFAULT_PORT : Number(given)
+  if (Number.isInteger(port) && port > 0 && port < 65_536) return port
+  throw badRequest(`The device's 'ssh_port' is ${JSON.stringify(given)}; set it to a number from 1 to 65535`)
+}
+
+function readDirectories ({ save_directories: given }: SyncConfig): SaveDirectory[] {
+  return (Array.isArray(given) ? given as unknown[] : []).flatMap((one) => {
+    if (typeof one !== 'object' || one === null) return []
+    const { platform_slug: slug, path, extension } = one as Record<string, unknown>
+    const ending = textOf(extension)
+    if (textOf(slug) === '' || textOf(path) === '') return []
+    return [{
+      platform: textOf(slug),
+      path: textOf(path).replace(/(?<=.)\/+$/, ''),
+      extension: ending === '' || ending.startsWith('.') ? ending : `.${ending}`
+    }]
+  })
+}
+
+/**
+ * A private key of the server's own. Only administrators name its file: each key is else for the device it is called
+ * after, so that nobody gets into a host with somebody else's.
+ */
+async function readKey (
+  config: Config, device: Device, isAdmin: boolean, named: string | undefined
+): Promise<string | null> {
+  const folder = keysFolder(config)
+  const own = `${device.device_id}.pem`
+  const wanted = named === undefined ? [] : [isAbsolute(named) ? relative(folder, named) : named]
+  for (const name of [...wanted, own]) {
+    if (name !== own && !isAdmin) continue
+    try {
+      return await readFile(await resolveInside(folder, name), 'utf8')
+    } catch (err) {
+      if (!isNothingThere(err)) throw err
+    }
+  }
+  return null
+}
+
+/** How to reach a device. The first key or password that is there is used. */
+export async function readSshSettings (
+  config: Config, secrets: Secrets, device: Device, isAdmin: boolean
+): Promise<SshSettings> {
+  const given = device.sync_config ?? {}
+  const { ssh_password: password, ssh_private_key: pasted, ssh_passphrase: passphrase, ssh_key_path: named } =
+    openSyncSecrets(secrets, given)
+  const privateKey = pasted ?? await readKey(config, device, isAdmin, named)
+  const hostKey = textOf(given.ssh_host_key)
+  return {
+    host: requireHost(device),
+    port: readPort(given),
+    username: textOf(given.ssh_username) || DEFAULT_USER,
+    host_key: hostKey === '' ? null : hostKey,
+    ...(privateKey === null ? {} : { privateKey }),
+    ...(passphrase === undefined ? {} : { passphrase }),
+    ...(password === undefined ? {} : { password }),
+    directories: readDirectories(given)
+  }
+}

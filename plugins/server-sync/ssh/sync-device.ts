@@ -1,0 +1,64 @@
+import type { FastifyInstance } from 'fastify'
+import type { Config } from '../../../core/config/config.ts'
+import type { Device } from '../../devices/entities.ts'
+import { loadOwned } from '../owner.ts'
+import { knownHostsFile } from '../places.ts'
+import { findSessionDevice } from '../rows.ts'
+import type { Runner } from '../run.ts'
+import { type SshConnection, connectSsh } from './connect.ts'
+import { readKnownKeys } from './known-hosts.ts'
+import { type SshSettings, readSshSettings } from './settings.ts'
+import { createSshTransport } from './transport.ts'
+
+const messageOf = (err: unknown) => err instanceof Error ? err.message : String(err)
+
+/** Syncs devices over SSH. */
+export function createSshSync (app: FastifyInstance, config: Config, run: Runner) {
+  const { runs } = app.sync
+
+  /** The key that a host shows first is the one that it has to show from then on. */
+  async function pin (
+    { id }: Device, { host, host_key: pinned }: SshSettings, { fingerprint }: SshConnection
+  ): Promise<void> {
+    if (pinned !== null) return
+    const kept = await app.devices.pinHostKey(app.orm.em.fork(), id, host, fingerprint)
+    if (kept !== fingerprint) throw new Error(`The device was changed while '${host}' was connected to`)
+  }
+
+  async function connect (device: Device, isAdmin: boolean, signal: AbortSignal) {
+    const settings = await readSshSettings(config, app.secrets, device, isAdmin)
+    const known = await readKnownKeys(knownHostsFile(config), settings.host, settings.port)
+    const rules = { is_admin: isAdmin, networks: config.sync.ssh_networks, known_keys: known }
+    const connection = await connectSsh(settings, rules, signal)
+    try {
+      if (known.length === 0) await pin(device, settings, connection)
+    } catch (err) {
+      connection.end()
+      throw err
+    }
+    return { settings, transport: createSshTransport(connection, settings.directories) }
+  }
+
+  /** Carries out a session that waits; how it ends is told in the session alone. */
+  return async function syncDevice (sessionId: number, signal: AbortSignal): Promise<void> {
+    const deviceId = await findSessionDevice(app.orm.em.fork(), sessionId)
+    const session = deviceId === null ? null : await runs.begin(sessionId, 'push_pull')
+    if (session === null) return
+    try {
+      const { device, caller } = await loadOwned(app, app.orm.em.fork(), session.device.id)
+      const { settings, transport } = await connect(device, caller.role === 'admin', signal)
+      try {
+        const platforms = [...new Set(settings.directories.map((one) => one.platform))]
+        const result = await run({ session, device, caller, transport, signal }, await transport.list(), platforms)
+        const { errors: [first], ...counts } = result
+        if (first !== undefined) runs.warn(session, first)
+        await runs.complete(session, counts)
+      } finally {
+        await transport.close()
+      }
+    } catch (err) {
+      app.log.warn({ err, device: session.device.device_id }, 'a device could not be synced over SSH')
+      await runs.fail(session, messageOf(signal.aborted ? signal.reason : err))
+    }
+  }
+}

@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { PassThrough, type Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { FileEntryWithStats, SFTPWrapper, Stats } from 'ssh2'
+import type { FoundSave, Transport } from '../transport.ts'
+import type { SshConnection } from './connect.ts'
+import type { SaveDirectory } from './settings.ts'
+
+type Done<T> = (err: Error | null | undefined, value: T) => void
+
+const SECONDS = 1_000
+
+async function call<T> (run: (done: Done<T>) => void): Promise<T> {
+  return await new Promise((resolve, reject) => {
+    run((err, value) => {
+      if (err === null || err === undefined) resolve(value)
+      else reject(err)
+    })
+  })
+}
+
+/** A call that answers nothing. */
+const act = (run: (done: (err?: Error | null) => void) => void): Promise<void> =>
+  call<undefined>((done) => { run((err) => { done(err, undefined) }) })
+
+/** Some servers do not know the rename that replaces a file at once: then the former one is there until it is done. */
+async function replace (sftp: SFTPWrapper, from: string, to: string): Promise<void> {
+  const rename = (source: string, target: string) => act((done) => { sftp.rename(source, target, done) })
+  try {
+    await act((done) => { sftp.ext_openssh_rename(from, to, done) })
+  } catch {
+    const aside = `${from}.old`
+    const isAside = await rename(to, aside).then(() => true, () => false)
+    try {
+      await rename(from, to)
+    } catch (err) {
+      if (isAside) await rename(aside, to)
+      throw err
+    }
+    if (isAside) await act((done) => { sftp.unlink(aside, done) })
+  }
+}
+
+/** The folders of a device that is reached by SFTP; what is in folders below them does not count. */
+export function createSshTransport ({ sftp, isOpen, end }: SshConnection, directories: readonly SaveDirectory[]): Transport {
+  const stat = async (path: string): Promise<Stats | null> =>
+    await call<Stats>((done) => { sftp.stat(path, done) }).catch(() => null)
+
+  async function listDirectory ({ platform, path, extension }: SaveDirectory): Promise<FoundSave[]> {
+    const entries = await call<FileEntryWithStats[]>((done) => { sftp.readdir(path, done) }).catch((cause: unknown) => {
+      const reason = cause instanceof Error ? cause.message : String(cause)
+      throw new Error(`The folder '${path}' cannot be listed: ${reason}`, { cause })
+    })
+    return entries.flatMap(({ filename: name, attrs }) => {
+      const isWanted = attrs.isFile() && !name.startsWith('.') && !name.includes('/') && name.endsWith(extension)
+      if (!isWanted) return []
+      return [{
+        platform, file_name: name, file_size_bytes: attrs.size, changed_at: attrs.mtime * SECONDS, path: `${path}/${name}`
+      }]
+    })
+  }
+
+  async function isSame ({ path, file_size_bytes: size, changed_at: changed }: FoundSave): Promise<boolean> {
+    const found = await stat(path)
+    return found !== null && found.size === size && found.mtime * SECONDS === changed
+  }
+
+  /** Puts content beside its place first, so that nothing is half-written there. */
+  async function write (path: string, content: Readable, check: () => Promise<void>): Promise<void> {
+    const part = `${path.slice(0, path.lastIndexOf('/'))}/.svc-${randomUUID()}.part`
+    try {
+      await pipeline(content, sftp.createWriteStream(part, { flags: 'wx', mode: 0o644 }))
+      await check()
+      await replace(sftp, part, path)
+    } catch (err) {
+      await act((done) => { sftp.unlink(part, done) }).catch(() => {})
+      throw err
+    }
+  }
+
+  return {
+    offersMissing: true,
+    isOpen,
+    isSame,
+    close: async () => { end() },
+    async open ({ path }) {
+      const stream = sftp.createReadStream(path)
+      // A stream that fails before anybody reads it would else not be heard of.
+      await once(stream, 'open')
+      const content = new PassThrough()
+      void pipeline(stream, content).catch(() => { /* who reads it is told */ })
+      return content
+    },
+
+    async list () {
+      const saves: FoundSave[] = []
+      for (const directory of directories) saves.push(...await listDirectory(directory))
+      return saves
+    },
+
+    async give ({ platforms, file_name: name, replaces }, content) {
+      if (replaces !== null) {
+        await write(replaces.path, content, async () => {
+          if (!await isSame(replaces)) throw new Error('it changed on the device meanwhile; the next sync takes it')
+        })
+        return true
+      }
+      const directory = directories.find(({ platform, extension }) =>
+        platforms.includes(platform) && name.endsWith(extension))
+      if (directory === undefined || name.includes('/')) return false
+      const path = `${directory.path}/${name}`
+      if (await stat(path) !== null) return false
+      await write(path, content, async () => {
+        if (await stat(path) !== null) throw new Error('it appeared on the device meanwhile; the next sync takes it')
+      })
+      return true
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { sql } from 'kysely'
+import type pg from 'pg'
+import { milliseconds } from '../../core/database/columns.ts'
+import type { Viewer } from '../platforms/visibility.ts'
+import { isRomVisible } from '../roms/visibility.ts'
+import type { SessionName } from './session-name.ts'
+
+const DEVICE = "json_build_object('id', d.id, 'device_id', d.device_id, 'is_numbered', d.is_numbered) as device"
+
+/** How far a run is. */
+export interface Counts { operations_completed: number, operations_failed: number }
+
+/**
+ * The session that waits for the server to sync a device: the one there is, or a new one. Whoever asks at the same time
+ * waits.
+ *
+ * @returns its id; null when the device was deleted meanwhile
+ */
+export async function upsertPending (tx: EntityManager, userId: number, deviceId: number): Promise<number | null> {
+  const held = await tx.execute<object[]>('select 1 from devices where id = ? for no key update', [deviceId])
+  if (held.length === 0) return null
+  const [waiting] = await tx.execute<{ id: number }[]>(
+    "select id from sync_sessions where device_id = ? and status = 'PENDING' order by id limit 1", [deviceId])
+  if (waiting !== undefined) return waiting.id
+  const [added] = await tx.execute<{ id: number }[]>(
+    "insert into sync_sessions (user_id, device_id, status) values (?, ?, 'PENDING') returning id", [userId, deviceId])
+  return added?.id ?? null
+}
+
+/** Takes a session that waits; null when another process did, or its time is up. */
+export async function beginPending (pool: pg.Pool, id: number): Promise<SessionName | null> {
+  const { rows: [row] } = await pool.query<SessionName>(`update sync_sessions s
+    set status = 'IN_PROGRESS', initiated_at = now(), updated_at = now() from devices d
+    where s.id = $1 and s.status = 'PENDING' and d.id = s.device_id
+    returning s.id, s.session_id, s.user_id, ${DEVICE}`, [id])
+  return row ?? null
+}
+
+export async function writePlanned (pool: pg.Pool, id: number, planned: number): Promise<void> {
+  await pool.query('update sync_sessions set operations_planned = $2, updated_at = now() where id = $1', [id, planned])
+}
+
+export async function writeCounts (pool: pg.Pool, id: number, counts: Counts): Promise<void> {
+  await pool.query(`update sync_sessions set operations_completed = $2, operations_failed = $3, updated_at = now()
+    where id = $1`, [id, counts.operations_completed, counts.operations_failed])
+}
+
+/** Ends a session for good: nobody completes what the server did itself. */
+export async function writeEnd (
+  pool: pg.Pool, id: number, status: 'COMPLETED' | 'FAILED', error: string | null
+): Promise<void> {
+  await pool.query(`update sync_sessions set status = $2, error_message = $3, completed_at = now(), updated_at = now()
+    where id = $1 and status = 'IN_PROGRESS'`, [id, status, error])
+}
+
+/** A save that a file of a device may be. */
+export interface Candidate {
+  rom_id: number
+  rom_name: string
+  file_name: string
+  /** The platform's folder, and the name it goes by. */
+  fs_slug: string
+  slug: string
+  updated_at: number
+}
+
+/** The saves in slots that a user has of ROMs of some platforms, by either of their names; newest first. */
+export async function selectCandidates (
+  em: EntityManager, viewer: NonNullable<Viewer>, platforms: readonly string[]
+): Promise<Candidate[]> {
+  const { rows } = await sql<Candidate>`select a.rom_id, coalesce(r.name, r.fs_name_no_tags) as rom_name, a.file_name,
+      p.fs_slug, p.slug, ${milliseconds('a.updated_at')} as updated_at
+    from assets a join roms r on r.id = a.rom_id join platforms p on p.id = r.platform_id
+    where a.user_id = ${viewer.id} and a.kind = 'save' and a.slot is not null and a.deleted_at is null
+      and (p.fs_slug = any(${platforms}::text[]) or p.slug = any(${platforms}::text[])) and ${isRomVisible(viewer)}
+    order by a.updated_at desc, a.id desc`.execute(em.getKysely())
+  return rows
+}
