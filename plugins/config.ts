@@ -1,7 +1,7 @@
 import { AssetsSchema } from './assets/config.ts'
 import { DevicesSchema } from './devices/config.ts'
 import { FeedsSchema } from './feeds/config.ts'
-import { ExcludeSchema, FilesystemSchema } from './library/config.ts'
+import { ExcludeSchema, FilesystemSchema, LibrariesSchema } from './library/config.ts'
 import { LogsSchema } from './logs/config.ts'
 import { MailSchema } from './mail/config.ts'
 import { OidcSchema } from './oidc/config.ts'
@@ -21,6 +21,7 @@ export const liveSections = {
   exclude: ExcludeSchema,
   system: SystemSchema,
   filesystem: FilesystemSchema,
+  libraries: LibrariesSchema,
   scan: ScanSchema,
   emulatorjs: EmulatorjsSchema,
   streaming: StreamingSchema

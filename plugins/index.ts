@@ -27,8 +27,9 @@ import heartbeat from './heartbeat/index.ts'
 import { introduction } from './introduction.ts'
 import installs from './installs/index.ts'
 import { InstallRequest } from './installs/entities.ts'
+import libraries from './libraries/index.ts'
 import library from './library/index.ts'
-import { LibraryVersion } from './library/entities.ts'
+import { Library, LibraryVersion } from './library/entities.ts'
 import logs from './logs/index.ts'
 import { LogLine } from './logs/entities.ts'
 import mail from './mail/index.ts'
@@ -47,7 +48,7 @@ import permissions from './permissions/index.ts'
 import { HiddenEntity, PermissionOverride } from './permissions/entities.ts'
 import { PermissionGrant, PermissionGroup } from './permissions/group-entities.ts'
 import platforms from './platforms/index.ts'
-import { FormerPlatform, Platform } from './platforms/entities.ts'
+import { FormerPlatform, Platform, PlatformFolder } from './platforms/entities.ts'
 import playSessions from './play-sessions/index.ts'
 import { PlaySession } from './play-sessions/entities.ts'
 import plugins from './plugins/index.ts'
@@ -85,12 +86,12 @@ import web from './web/index.ts'
 export const features: AppOptions['features'] = {
   entities: [
     PermissionGroup, PermissionGrant, PermissionOverride, HiddenEntity, User, Device, Session, OneTimeToken, Throttle,
-    ClientToken, PairingCode, DeviceAuthorization, AuditEvent, Platform, FormerPlatform, Firmware, Rom, FormerRom,
-    RomFile, RomMatch, RomRename, RomUser, Task, Notification, NotificationChannel, ChannelDelivery, DevicePresence,
-    InstallRequest, Asset, AssetVersion, DeletedAccount, DeviceSync, SyncBase, SyncSession, PlaySession, ActivityEntry,
-    CrashedFile, ProviderAccount, LibraryVersion, LibraryCount, Collection, CollectionRom, SmartCollection, Note,
-    RomConversion, LogLine, RomUpload, RomUploadChunk, NetplayRoom, NetplayPlayer, StreamingSession, StreamingEnding,
-    MusicPlaylist, MusicPlaylistTrack, MusicFavorite
+    ClientToken, PairingCode, DeviceAuthorization, AuditEvent, Platform, PlatformFolder, FormerPlatform, Firmware,
+    Rom, FormerRom, RomFile, RomMatch, RomRename, RomUser, Task, Notification, NotificationChannel, ChannelDelivery,
+    DevicePresence, InstallRequest, Asset, AssetVersion, DeletedAccount, DeviceSync, SyncBase, SyncSession,
+    PlaySession, ActivityEntry, CrashedFile, ProviderAccount, Library, LibraryVersion, LibraryCount, Collection,
+    CollectionRom, SmartCollection, Note, RomConversion, LogLine, RomUpload, RomUploadChunk, NetplayRoom,
+    NetplayPlayer, StreamingSession, StreamingEnding, MusicPlaylist, MusicPlaylistTrack, MusicFavorite
   ],
   migrations,
   checks: [requireOwnUploads],
@@ -118,6 +119,7 @@ export const features: AppOptions['features'] = {
     feeds,
     setup,
     settings,
+    libraries,
     editing,
     music,
     notes,

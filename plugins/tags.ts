@@ -8,6 +8,7 @@ const TAGS = {
   'device-authorization': 'Pairing of devices that can only show a code',
   users: 'Accounts, invites, profiles and avatars',
   permissions: 'Groups, grants, what is hidden from whom, and age limits',
+  libraries: 'Root folders under which platforms lie',
   platforms: 'Systems, each with a folder of ROMs',
   roms: 'Games: lists, details, editing, files, downloads, notes and patches',
   search: 'Games and covers at the metadata sources, for a person to choose from',

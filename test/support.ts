@@ -46,7 +46,7 @@ const TEMPLATE = 'svc_template'
 const KEPT_TABLES = ['public.migrations', 'public.plugin_snapshots', 'public.library_versions', 'pgboss.version', 'pgboss.queue']
 
 /** Rows that belong to a server that runs. */
-const RUNNING_TABLES = [...KEPT_TABLES, 'public.workers', 'pgboss.schedule']
+const RUNNING_TABLES = [...KEPT_TABLES, 'public.libraries', 'public.workers', 'pgboss.schedule']
 
 /** Deleting from fifty tables, most of them empty, takes a tenth of truncating them. Foreign keys are not looked at. */
 const emptyAllBut = (kept: readonly string[]) => `do $$ declare place text; begin

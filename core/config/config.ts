@@ -8,6 +8,7 @@ import { parseDocument } from 'yaml'
 import { type Config, ConfigSchema } from './schema.ts'
 import { type Environment, settingsEnvironment } from './environment.ts'
 import { followConfig } from './follow.ts'
+import { listRoots } from './places.ts'
 import { StartError } from '../errors.ts'
 
 export type { Config, ConfigFile } from './schema.ts'
@@ -178,12 +179,16 @@ function readConfig (dataDir: string, file: string, environment: Environment): L
     const lines = new Set(problems.map((problem) => describeProblem(problem, settings, environment, file)))
     throw new StartError([...lines].join('\n'))
   }
-  const library = filled.library_dir === undefined ? join(dataDir, 'library') : resolve(filled.library_dir)
+  const roots = listRoots(filled.libraries)
+  const library = resolve(filled.library_dir ?? join(dataDir, 'library'))
+  if (roots.length > 0 && filled.library_dir !== undefined && !roots.includes(library)) {
+    warnings.push(`library_dir counts for nothing beside libraries in ${file}; list ${library} there too, or remove it`)
+  }
   const secretKey = filled.auth.secret_key ?? readSecretKey(dataDir)
   const config: Config = {
     ...filled,
     data_dir: dataDir,
-    library_dir: library,
+    library_dir: roots[0] ?? library,
     auth: { ...filled.auth, secret_key: secretKey },
     file: { path: file, fixed, findProblem: () => null }
   }

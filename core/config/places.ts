@@ -1,5 +1,8 @@
 import { realpathSync } from 'node:fs'
-import type { Config } from './config.ts'
+import { resolve } from 'node:path'
+import type { Config } from './schema.ts'
+
+type Places = Pick<Config, 'library_dir' | 'libraries' | 'data_dir'>
 
 /** A folder as it is called, and where it lies when it is a link. */
 function namesOf (folder: string): string[] {
@@ -11,11 +14,24 @@ function namesOf (folder: string): string[] {
   }
 }
 
+/** The root folders of libraries that are listed. */
+export const listRoots = (libraries: Config['libraries']): string[] => Object.values(libraries).map(({ path }) => resolve(path))
+
 /** Makes texts and paths fit for people who run no machine: folders of this one are named by what they hold. */
-export function createPlaceMask (config: Pick<Config, 'library_dir' | 'data_dir'>): (text: string) => string {
+export function createPlaceMask (config: Places): (text: string) => string {
+  let made: { of: Places['libraries'], mask: (text: string) => string } | null = null
+  return (text) => {
+    const { libraries } = config
+    if (made?.of !== libraries) made = { of: libraries, mask: createMask(config) }
+    return made.mask(text)
+  }
+}
+
+function createMask ({ data_dir: data, library_dir: first, libraries }: Places): (text: string) => string {
+  const roots = [first, ...listRoots(libraries)]
   const names = new Map([
-    ...namesOf(config.data_dir).map((folder) => [folder, '<data>'] as const),
-    ...namesOf(config.library_dir).map((folder) => [folder, '<library>'] as const)
+    ...namesOf(data).map((folder) => [folder, '<data>'] as const),
+    ...roots.flatMap(namesOf).map((folder) => [folder, '<library>'] as const)
   ])
   // The library may lie in the data folder: the longer name goes first.
   const alternatives = [...names.keys()].sort((a, b) => b.length - a.length)

@@ -105,7 +105,8 @@ const SocketsSchema = Section({
 export const ConfigSchema = Type.Object({
   data_dir: Type.String({ default: './data', env: 'SVC_DATA_DIR', description: 'Everything the server keeps' }),
   library_dir: Type.Optional(Type.String({
-    env: 'SVC_LIBRARY_DIR', description: 'The library; without it `library` in the data directory'
+    env: 'SVC_LIBRARY_DIR',
+    description: 'The library; without it `library` in the data directory. Several are listed under `libraries`'
   })),
   server: ServerSchema,
   database: Section({
@@ -154,6 +155,7 @@ export interface ConfigFile {
 
 /** The effective configuration. Paths are absolute; the secret key is always there. */
 export type Config = Omit<Loaded, 'library_dir' | 'auth'> & {
+  /** The first library as it was at the start; `app.library` knows all of them as they are now. */
   library_dir: string
   auth: Loaded['auth'] & { secret_key: string }
   file: ConfigFile

@@ -1,5 +1,6 @@
 import { join, relative } from 'node:path'
 import { type Config, basePath, shareableBaseUrl } from '../config/config.ts'
+import { listRoots } from '../config/places.ts'
 import { SERVER_DIR } from '../server-dir.ts'
 import type { ReadyNews } from './messages.ts'
 import { VERSION } from '../version.ts'
@@ -52,11 +53,12 @@ export interface BannerFacts {
 export function renderBanner ({ config, port, isEmbedded, setupCode, plugins }: BannerFacts): string {
   const shared = shareableBaseUrl(config)
   const url = listenUrl(config, port)
+  const roots = listRoots(config.libraries)
   return [
     `svc ${VERSION} is ready`,
     `  address   ${shared ?? url}${shared === null ? '' : ` (here: ${url})`}, API reference at ${shared ?? url}/api/docs`,
     `  data      ${config.data_dir}`,
-    `  library   ${config.library_dir}`,
+    `  library   ${(roots.length === 0 ? [config.library_dir] : roots).join(', ')}`,
     `  database  ${isEmbedded ? 'embedded' : 'the one SVC_DATABASE_URL names'}`,
     ...describePlugins(config, plugins),
     ...(setupCode === null

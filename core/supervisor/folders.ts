@@ -11,12 +11,14 @@ import { createRunDir, runDir } from './run-dir.ts'
 const SOCKET_PATH_MAX_BYTES = 103
 
 /**
- * Makes the folders of a first start. A library folder that is there already is taken as it is.
+ * Makes the folders of a first start. A library folder that is there already is taken as it is, and one that is listed
+ * under `libraries` is made by nobody: it may be the place of a disk that is not mounted.
  *
  * @throws StartError naming the folder that cannot be made.
  */
 export function createLayout (config: Config): void {
   createRunDir(config.data_dir)
+  if (Object.keys(config.libraries).length > 0) return
   const roms = join(config.library_dir, config.filesystem.roms_folder)
   try {
     if (!existsSync(config.library_dir)) mkdirSync(roms, { recursive: true })

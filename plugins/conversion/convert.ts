@@ -24,7 +24,8 @@ import { makeFolder, workName } from './work.ts'
 const SCAN_POLL_MS = 500
 
 export interface ConvertServices extends SwapServices {
-  around: Around
+  /** What is known around the files of a library. */
+  aroundOf (libraryDir: string): Around
   archives: Archives
   hasher: EntryHasher
   make: Make
@@ -36,7 +37,8 @@ export type Conversion =
   | { left: string }
   | { to: string, bytes_before: number, bytes_after: number }
 
-interface Plan { entry: Entry, steps: Step[] }
+/** `dir` is the root folder of the ROM's library. */
+interface Plan { dir: string, entry: Entry, steps: Step[] }
 
 const NOT_WRITABLE: Record<string, string> = {
   EROFS: 'its disk is read-only', EACCES: 'there is no permission to write', EPERM: 'there is no permission to write'
@@ -68,13 +70,16 @@ const bytesOf = (files: readonly EntryFile[]) => files.reduce((sum, file) => sum
 
 /** Converts one ROM after the other. Until the last moment nothing of the library is touched. */
 export function createConvert (services: ConvertServices) {
-  const { pool, libraryDir, around, archives, hasher, make, signal } = services
+  const { pool, library, aroundOf, archives, hasher, make, signal } = services
 
   async function plan (rom: ConvertibleRom, to: Target): Promise<Plan | { left: string }> {
+    const { name, dir, is_writable: isWritable } = await library.get(rom.library_id)
+    if (!isWritable) return { left: `its library '${name}' is read-only` }
+    const around = aroundOf(dir)
     const found = await around.readEntry(rom.fs_path, rom.fs_name)
     if ('left' in found) return found
     const decision = await decide(found.entry, await around.surround(found.entry, rom.fs_path, rom.slug, to))
-    return 'left' in decision ? decision : { entry: found.entry, steps: decision.steps }
+    return 'left' in decision ? decision : { dir, entry: found.entry, steps: decision.steps }
   }
 
   async function requireRoom (folder: string, steps: readonly Step[]): Promise<void> {
@@ -84,25 +89,27 @@ export function createConvert (services: ConvertServices) {
   }
 
   /** @throws ArchiveRefusedError when a new name is taken */
-  async function requireFree (rom: ConvertibleRom, { fs_name: name, staged, gone }: Staging): Promise<void> {
+  async function requireFree (
+    rom: ConvertibleRom, { dir }: Plan, { fs_name: name, staged, gone }: Staging
+  ): Promise<void> {
     if (!await isNameFree(pool, rom, name)) {
       throw new ArchiveRefusedError(`it was renamed meanwhile, or '${name}' is another ROM; rename or delete that one`)
     }
     const leaving = new Set(gone.map((file) => file.absolute_path))
     for (const { file } of staged.filter(({ replaces }) => !replaces)) {
-      const path = join(libraryDir, file.file_path, file.file_name)
+      const path = join(dir, file.file_path, file.file_name)
       if (leaving.has(path) || await isPresent(path)) {
         throw new ArchiveRefusedError(`'${file.file_name}' is there already; rename or delete it`)
       }
     }
   }
 
-  async function toSwap (rom: ConvertibleRom, { entry }: Plan, staging: Staging): Promise<Swap> {
+  async function toSwap (rom: ConvertibleRom, { dir, entry }: Plan, staging: Staging): Promise<Swap> {
     const next = toEntry(entry, staging)
     const hashes = await hasher.hashEntry(next, rom.slug)
     return {
       placings: staging.staged.map(({ file, replaces }) => ({
-        from: relative(libraryDir, file.absolute_path), to: `${file.file_path}/${file.file_name}`, inode: file.inode, replaces
+        from: relative(dir, file.absolute_path), to: `${file.file_path}/${file.file_name}`, inode: file.inode, replaces
       })),
       originals: staging.gone.map((file) => ({
         path: `${file.file_path}/${file.file_name}`, inode: file.inode, size: file.file_size_bytes, mtime: file.mtime
@@ -115,10 +122,10 @@ export function createConvert (services: ConvertServices) {
    * A scan must not see one half of the change: it is waited for, and one that begins at this moment ends the
    * conversion itself before it reads the library.
    */
-  async function swapFiles (rom: ConvertibleRom, staging: Staging, swap: Swap): Promise<void> {
+  async function swapFiles (rom: ConvertibleRom, planned: Plan, staging: Staging, swap: Swap): Promise<void> {
     for (;;) {
       await untilNoScan(pool, signal)
-      await requireFree(rom, staging)
+      await requireFree(rom, planned, staging)
       if (!await updateSwap(pool, rom.id, swap) || !await isScanning(pool)) break
       if (!await updateSwap(pool, rom.id, null)) break
     }
@@ -127,18 +134,18 @@ export function createConvert (services: ConvertServices) {
   }
 
   async function apply (rom: ConvertibleRom, planned: Plan): Promise<Conversion> {
-    const { entry, steps } = planned
-    await requireRoom(join(libraryDir, rom.fs_path), steps)
+    const { dir, entry, steps } = planned
+    await requireRoom(join(dir, rom.fs_path), steps)
     const workPath = `${rom.fs_path}/${workName(rom.id)}`
     if (!await insertConversion(pool, rom, workPath)) {
       throw new ArchiveRefusedError('it was being converted when its disk went away; mount that, then run the task again')
     }
     try {
-      const work = await openWork(libraryDir, workPath)
+      const work = await openWork(dir, workPath)
       const staging = await stage(entry, steps, { slug: rom.slug, fs_path: rom.fs_path, work }, make)
       signal.throwIfAborted()
-      await requireFree(rom, staging)
-      await swapFiles(rom, staging, await toSwap(rom, planned, staging))
+      await requireFree(rom, planned, staging)
+      await swapFiles(rom, planned, staging, await toSwap(rom, planned, staging))
       return {
         to: steps.length === 1 ? staging.staged[0]?.file.file_name ?? '' : staging.fs_name,
         bytes_before: bytesOf(staging.gone),

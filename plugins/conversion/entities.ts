@@ -37,6 +37,7 @@ export const RomConversion = defineEntity({
   properties: {
     rom_id: p.integer().primary().autoincrement(false),
     platform_id: p.integer(),
+    library_id: p.integer().default(1),
     /** The folder that holds everything temporary, relative to the library. */
     work_path: columns.text(),
     swap: p.json<Swap | null>().nullable(),

@@ -8,10 +8,10 @@ import { TASK_NAME, defineConversion } from './task.ts'
 
 export default fp<FeatureOptions>(async (app, { config, role }) => {
   app.tasks.define(defineConversion(app, config))
-  app.tasks.define(defineCleanup(app, config))
+  app.tasks.define(defineCleanup(app))
 
   async function recover (): Promise<void> {
-    const services = { pool: app.pg, libraryDir: config.library_dir, store: createRomStore(app.pg) }
+    const services = { pool: app.pg, library: app.library, store: createRomStore(app.pg) }
     for (const err of await recoverConversions(services, !await isConverting(app.pg, TASK_NAME))) {
       app.log.warn({ err }, 'a conversion that was begun could not be ended; the next scan or conversion tries again')
     }

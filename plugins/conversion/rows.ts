@@ -5,6 +5,7 @@ import type { Swap } from './entities.ts'
 /** A ROM that may be converted. */
 export interface ConvertibleRom {
   id: number
+  library_id: number
   platform_id: number
   slug: string
   fs_path: string
@@ -32,7 +33,7 @@ export async function countConvertible (pool: pg.Pool, selection: Selection): Pr
 export async function selectConvertible (
   pool: pg.Pool, { platform_ids: platforms, rom_ids: roms }: Selection, after: number, limit: number
 ): Promise<ConvertibleRom[]> {
-  const { rows } = await pool.query<ConvertibleRom>(`select r.id, r.platform_id, p.slug, r.fs_path, r.fs_name,
+  const { rows } = await pool.query<ConvertibleRom>(`select r.id, r.library_id, r.platform_id, p.slug, r.fs_path, r.fs_name,
       r.fs_size_bytes::float8 as size, r.crc_hash, r.md5_hash, r.sha1_hash, r.ra_hash
     from roms r join platforms p on p.id = r.platform_id where ${SELECTED} and r.id > $3 order by r.id limit $4`,
   [platforms, roms, after, limit])
@@ -42,21 +43,27 @@ export async function selectConvertible (
 /** Whether a ROM is still called as it was, and no other one as it is to be. */
 export async function isNameFree (pool: pg.Pool, rom: ConvertibleRom, fsName: string): Promise<boolean> {
   const { rowCount } = await pool.query(`select 1 from roms where id = $1 and platform_id = $2 and fs_name = $3
-    and not exists (select 1 from roms where platform_id = $2 and fs_name = $4 and id <> $1)
+    and not exists (select 1 from roms where platform_id = $2 and fs_name = $4 and library_id = $5 and id <> $1)
     and not exists (select 1 from rom_renames where rom_id = $1 or (platform_id = $2 and fs_name = $4))`,
-  [rom.id, rom.platform_id, rom.fs_name, fsName])
+  [rom.id, rom.platform_id, rom.fs_name, fsName, rom.library_id])
   return rowCount === 1
 }
 
 /** A conversion that was begun; `swap` is null until the new files may take the place of the old ones. */
-export interface BegunConversion { rom_id: number, platform_id: number, work_path: string, swap: Swap | null }
+export interface BegunConversion {
+  rom_id: number
+  platform_id: number
+  library_id: number
+  work_path: string
+  swap: Swap | null
+}
 
 /** @returns false when one of the same ROM was begun before and has not ended */
 export async function insertConversion (
-  pool: pg.Pool, { id, platform_id: platform }: ConvertibleRom, work: string
+  pool: pg.Pool, { id, platform_id: platform, library_id: library }: ConvertibleRom, work: string
 ): Promise<boolean> {
-  const { rowCount } = await pool.query(`insert into rom_conversions (rom_id, platform_id, work_path) values ($1, $2, $3)
-    on conflict do nothing`, [id, platform, work])
+  const { rowCount } = await pool.query(`insert into rom_conversions (rom_id, platform_id, library_id, work_path)
+    values ($1, $2, $3, $4) on conflict do nothing`, [id, platform, library, work])
   return rowCount === 1
 }
 
@@ -70,24 +77,26 @@ export async function deleteConversion (client: pg.Pool | pg.PoolClient, romId: 
   await client.query('delete from rom_conversions where rom_id = $1', [romId])
 }
 
+const SELECT_BEGUN = 'select rom_id, platform_id, library_id, work_path, swap from rom_conversions'
+
 export async function selectConversions (pool: pg.Pool): Promise<BegunConversion[]> {
-  const { rows } = await pool.query<BegunConversion>('select rom_id, platform_id, work_path, swap from rom_conversions order by rom_id')
+  const { rows } = await pool.query<BegunConversion>(`${SELECT_BEGUN} order by rom_id`)
   return rows
 }
 
 /** Keeps everybody else away from a conversion until the transaction ends; null when somebody ended it. */
 export async function lockConversion (client: pg.PoolClient, romId: number): Promise<BegunConversion | null> {
   const { rows } = await client.query<BegunConversion>(
-    'select rom_id, platform_id, work_path, swap from rom_conversions where rom_id = $1 for update', [romId])
+    `${SELECT_BEGUN} where rom_id = $1 for update`, [romId])
   return rows[0] ?? null
 }
 
 /** A scan that saw the new file before it was this ROM's took it for another one. @returns whether the ROM is there */
 export async function prepareRom (
-  pool: pg.Pool, { rom_id: id, platform_id: platform }: BegunConversion, fsName: string
+  pool: pg.Pool, { rom_id: id, platform_id: platform, library_id: library }: BegunConversion, fsName: string
 ): Promise<boolean> {
-  await pool.query(`delete from roms where platform_id = $2 and fs_name = $3 and id <> $1
-    and created_at >= (select created_at from rom_conversions where rom_id = $1)`, [id, platform, fsName])
+  await pool.query(`delete from roms where platform_id = $2 and fs_name = $3 and library_id = $4 and id <> $1
+    and created_at >= (select created_at from rom_conversions where rom_id = $1)`, [id, platform, fsName, library])
   const { rowCount } = await pool.query('select 1 from roms where id = $1', [id])
   return rowCount === 1
 }

@@ -1,5 +1,6 @@
 import { link, lstat, mkdir, rename, rm, rmdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import type { FastifyInstance } from 'fastify'
 import type pg from 'pg'
 import { transaction } from '../../core/database/transaction.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
@@ -9,7 +10,11 @@ import type { Original, Placing, Swap } from './entities.ts'
 import { type BegunConversion, deleteConversion, lockConversion, prepareRom, selectConversions } from './rows.ts'
 import { factsOf, removeFolder, syncPath } from './work.ts'
 
-export interface SwapServices { pool: pg.Pool, libraryDir: string, store: Pick<RomStore, 'write'> }
+export interface SwapServices {
+  pool: pg.Pool
+  library: Pick<FastifyInstance['library'], 'list' | 'get' | 'getWritable'>
+  store: Pick<RomStore, 'write'>
+}
 
 /** Why the old files stayed: something stood in the way of the new ones. Null when these took their places. */
 export type Obstacle = string | null
@@ -100,8 +105,9 @@ async function placeAll (libraryDir: string, placings: readonly Placing[]): Prom
 
 /** Every step may have been done before by a process that ended then. */
 async function goForward (
-  { pool, libraryDir, store }: SwapServices, conversion: BegunConversion, swap: Swap
+  { pool, store }: SwapServices, libraryDir: string, conversion: BegunConversion, swap: Swap
 ): Promise<Obstacle> {
+  const { platform_id: id, library_id: library } = conversion
   const { placings, write } = swap
   const leaving = await listLeaving(libraryDir, swap)
   if (leaving === null) {
@@ -110,7 +116,7 @@ async function goForward (
   }
   const obstacle = await placeAll(libraryDir, placings)
   if (obstacle !== null) return obstacle
-  if (await prepareRom(pool, conversion, write.row.fs_name)) await store.write(conversion.platform_id, [write])
+  if (await prepareRom(pool, conversion, write.row.fs_name)) await store.write({ id, library_id: library }, [write])
   for (const path of leaving) await rm(join(libraryDir, path), { force: true })
   return null
 }
@@ -124,8 +130,10 @@ export async function endConversion (services: SwapServices, romId: number): Pro
   return await transaction(services.pool, async (client) => {
     const conversion = await lockConversion(client, romId)
     if (conversion === null) return null
-    const obstacle = conversion.swap === null ? 'it was given up' : await goForward(services, conversion, conversion.swap)
-    await removeFolder(join(services.libraryDir, conversion.work_path))
+    const { swap, work_path: work } = conversion
+    const { dir } = await services.library.getWritable(conversion.library_id)
+    const obstacle = swap === null ? 'it was given up' : await goForward(services, dir, conversion, swap)
+    await removeFolder(join(dir, work))
     await deleteConversion(client, romId)
     return obstacle
   })
@@ -147,10 +155,13 @@ async function isWithinReach (libraryDir: string, work: string, swap: Swap | nul
  */
 export async function recoverConversions (services: SwapServices, isAlone: boolean): Promise<unknown[]> {
   const failures: unknown[] = []
-  for (const { rom_id: romId, work_path: work, swap } of await selectConversions(services.pool)) {
-    if (swap === null && !isAlone) continue
+  const roots = (await services.library.list()).filter((root) => root.is_writable)
+  const dirs = new Map(roots.map(({ id, dir }) => [id, dir]))
+  for (const { rom_id: romId, library_id: library, work_path: work, swap } of await selectConversions(services.pool)) {
+    const dir = dirs.get(library)
+    if (dir === undefined || (swap === null && !isAlone)) continue
     try {
-      if (await isWithinReach(services.libraryDir, work, swap)) await endConversion(services, romId)
+      if (await isWithinReach(dir, work, swap)) await endConversion(services, romId)
     } catch (err) {
       failures.push(err)
     }

@@ -7,7 +7,7 @@ import { createScanHasher } from '../scans/hashing/scan-hasher.ts'
 import { createRomStore } from '../scans/store/rom-rows.ts'
 import type { TaskDefinition, TaskRun } from '../tasks/definitions.ts'
 import { type Archives, createArchives } from './archive-in-thread.ts'
-import { createAround } from './around.ts'
+import { type Around, createAround } from './around.ts'
 import { createChdman, requireChdman } from './chdman.ts'
 import { type Conversion, createConvert } from './convert.ts'
 import { createDiscs } from './discs.ts'
@@ -42,15 +42,22 @@ async function * readAll (pool: FastifyInstance['pg'], selection: Selection): As
 
 /** Changes the format of files of the library. */
 export function defineConversion (app: FastifyInstance, config: Config): TaskDefinition {
-  const swaps = { pool: app.pg, libraryDir: config.library_dir, store: createRomStore(app.pg) }
+  const swaps = { pool: app.pg, library: app.library, store: createRomStore(app.pg) }
   const hashers = createScanHasher(app)
 
   /** With the settings as they are when a run begins. */
   function createConverter (settings: Config, archives: Archives, signal: AbortSignal) {
     const discs = async () => createDiscs(createChdman(await requireChdman(), signal), signal)
+    const { rules } = app.library
+    const arounds = new Map<string, Around>()
+    function aroundOf (dir: string): Around {
+      const around = arounds.get(dir) ?? createAround({ dir, rules })
+      arounds.set(dir, around)
+      return around
+    }
     return createConvert({
       ...swaps,
-      around: createAround({ dir: settings.library_dir, rules: app.library.rules }),
+      aroundOf,
       hasher: createEntryHasher(hashers.take(settings), settings, signal),
       archives,
       make: createMake({ archives, discs, signal }),

@@ -12,4 +12,4 @@ export default fp<FeatureOptions>(async (app, { config }) => {
   app.sockets.describe(deletionEvents)
   app.decorate('deletion', createDeletion(app, config))
   await app.register(routes)
-}, { name: 'deletion', dependencies: ['database', 'auth-core', 'permissions', 'roms', 'sockets', 'trash'] })
+}, { name: 'deletion', dependencies: ['database', 'auth-core', 'permissions', 'library', 'roms', 'sockets', 'trash'] })

@@ -6,6 +6,7 @@ import { isRomVisible } from '../roms/visibility.ts'
 /** A ROM that is to go, and where it lies. */
 export interface DoomedRom {
   id: number
+  library_id: number
   platform_id: number
   platform_fs_slug: string
   fs_path: string
@@ -17,7 +18,7 @@ export interface DoomedRom {
 export async function selectDoomed (
   em: EntityManager, viewer: Viewer, ids: readonly number[]
 ): Promise<Map<number, DoomedRom>> {
-  const { rows } = await sql<DoomedRom>`select r.id, r.platform_id, p.fs_slug as platform_fs_slug, r.fs_path,
+  const { rows } = await sql<DoomedRom>`select r.id, r.library_id, r.platform_id, p.fs_slug as platform_fs_slug, r.fs_path,
       r.fs_name, r.is_folder
     from roms r join platforms p on p.id = r.platform_id
     where r.id = any(${ids}::int[]) and ${isRomVisible(viewer)}`.execute(em.getKysely())
@@ -26,9 +27,4 @@ export async function selectDoomed (
 
 export async function deleteRoms (em: EntityManager, ids: readonly number[]): Promise<void> {
   await sql`delete from roms where id = any(${ids}::int[])`.execute(em.getKysely())
-}
-
-/** Notes that the folder of a platform's ROMs is not there. */
-export async function noteFolderGone (em: EntityManager, platformId: number): Promise<void> {
-  await sql`update platforms set missing_from_fs = true, updated_at = now() where id = ${platformId}`.execute(em.getKysely())
 }

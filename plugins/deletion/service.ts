@@ -9,9 +9,10 @@ import { errorCode } from '../../core/files/fs-error.ts'
 import type { BulkResult } from '../firmware/schemas.ts'
 import { toRefusal } from '../library/writing.ts'
 import { createArtworkFolders } from '../scans/artwork/folders.ts'
+import { markPlatforms } from '../scans/disk/rows.ts'
 import type { Disposal } from '../trash/disposal.ts'
 import { announceDeleted } from './events.ts'
-import { type DoomedRom, deleteRoms, noteFolderGone, selectDoomed } from './rows.ts'
+import { type DoomedRom, deleteRoms, selectDoomed } from './rows.ts'
 import type { DeleteRoms } from './schemas.ts'
 
 /** So many files are moved until their rows go: what is cut short is at most so much behind. */
@@ -32,7 +33,6 @@ const inBatches = (ids: readonly number[]): number[][] =>
 interface Outcome { failed: Map<number, string>, gone: DoomedRom[] }
 
 export function createDeletion (app: FastifyInstance, config: Config) {
-  const { library_dir: libraryDir } = config
   const artwork = createArtworkFolders(config.data_dir)
 
   /** @returns why the files stay; null when they are out of the library */
@@ -46,11 +46,13 @@ export function createDeletion (app: FastifyInstance, config: Config) {
   }
 
   /** The folder of a platform goes with the last file in it. A disk that is mounted there stays. */
-  async function removeEmptied (em: EntityManager, roms: readonly DoomedRom[]): Promise<void> {
-    const folders = new Map(roms.filter((rom) => !rom.is_folder).map((rom) => [rom.fs_path, rom.platform_id]))
-    for (const [path, platformId] of folders) {
-      const isRemoved = path !== '' && await rmdir(join(libraryDir, path)).then(() => true, () => false)
-      if (isRemoved) await noteFolderGone(em, platformId)
+  async function removeEmptied (roms: readonly DoomedRom[]): Promise<void> {
+    const inFolders = roms.filter((rom) => !rom.is_folder && rom.fs_path !== '')
+    const folders = new Map(inFolders.map((rom) => [`${rom.library_id} ${rom.fs_path}`, rom]))
+    for (const { library_id: library, platform_id: platform, fs_path: path } of folders.values()) {
+      const { dir } = await app.library.get(library)
+      const isRemoved = await rmdir(join(dir, path)).then(() => true, () => false)
+      if (isRemoved) await markPlatforms(app.pg, library, [], [platform])
     }
   }
 
@@ -71,7 +73,7 @@ export function createDeletion (app: FastifyInstance, config: Config) {
     await deleteRoms(em, gone)
     announceDeleted(app, config, gone, audiences)
     for (const rom of outcome.gone) await artwork.remove(rom.platform_id, rom.id)
-    await removeEmptied(em, outcome.gone.filter(({ id }) => withFiles.has(id)))
+    await removeEmptied(outcome.gone.filter(({ id }) => withFiles.has(id)))
     return outcome
   }
 

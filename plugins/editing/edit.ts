@@ -55,7 +55,7 @@ export function createEditor (app: FastifyInstance, config: Config) {
   const { providers } = app.registry
   const store = createMatchStore(app.pg)
   const games = createGames(app)
-  const place = { pool: app.pg, libraryDir: config.library_dir }
+  const places = { pool: app.pg, library: app.library }
 
   const idAt = ({ stored }: RomAtProviders, key: string): ProviderId | null => {
     const found = stored.get(key)
@@ -117,8 +117,9 @@ export function createEditor (app: FastifyInstance, config: Config) {
     if (given.trim() === '') return rom
     const name = toFileName(given, isFolder, app.library.rules)
     if (name === before) return rom
-    await renameRom(place, {
-      rom_id: id, platform_id: rom.platform.id, fs_path: folder, old_name: before, new_name: name, is_folder: isFolder
+    await renameRom(places, {
+      rom_id: id, library_id: rom.rom.library_id, platform_id: rom.platform.id, fs_path: folder, old_name: before,
+      new_name: name, is_folder: isFolder
     })
     const renamed = await loadRomAtProviders(app, config, id)
     if (renamed === null) throw unknown(id)
@@ -184,7 +185,7 @@ export function createEditor (app: FastifyInstance, config: Config) {
   async function run (call: EditCall | UnmatchCall, signal: AbortSignal): Promise<void> {
     const rom = await loadRomAtProviders(app, config, call.rom_id)
     if (rom === null) throw unknown(call.rom_id)
-    const scope = { signal, memo: createMemo(), preferences: rom.preferences }
+    const scope = { signal, memo: createMemo(), preferences: rom.preferences, files: rom.libraryFiles }
     try {
       await (call.kind === 'unmatch' ? unmatch(rom, scope) : edit(rom, call, scope))
     } finally {

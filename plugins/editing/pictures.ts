@@ -31,12 +31,13 @@ export function createPictures (
   const task = `${EDIT_PREFIX}${randomUUID()}`
   const http = createArtworkClient(app, config, log)
   const origins = createOrigins({
-    http: http.withSignal(scope.signal), libraryDir: config.library_dir, providers, breakerOf: app.circuits.of, scope
+    http: http.withSignal(scope.signal), dirOf: () => rom.libraryDir, providers, breakerOf: app.circuits.of, scope
   })
   const files = createArtworkFiles({ origins, resourcesDir, staging: createStaging(app.pg, resourcesDir, task) })
   const artwork = createArtwork({ origins, pool: app.pg, log, resourcesDir, task }, scope.signal)
   const offerers = findOfferers(founds, providers)
   const folder = artworkFolder(rom.platform.id, rom.rom.id)
+  const { library_id: library } = rom.rom
 
   /** A source that is down gives its picture to the next scan; any other address that gives none is refused. */
   async function bring<T> (
@@ -68,10 +69,10 @@ export function createPictures (
     settleCover: (part: string): Promise<CoverPaths> => files.settleCover(part, coverStems()),
 
     bringCover: (url: string): Promise<CoverPaths | null> =>
-      bring('cover', url, (provider) => files.bringCover({ kind: 'cover', url, provider }, coverStems())),
+      bring('cover', url, (provider) => files.bringCover({ kind: 'cover', url, provider, library_id: library }, coverStems())),
 
     bringManual: (url: string): Promise<string | null> => bring('manual', url, (provider) =>
-      files.bringDocument({ kind: 'manual', url, provider }, `${folder}/manual/${rom.rom.id}.pdf`)),
+      files.bringDocument({ kind: 'manual', url, provider, library_id: library }, `${folder}/manual/${rom.rom.id}.pdf`)),
 
     /** Deletes the covers of people that no row names any more. */
     async tidy (named: readonly (string | null | undefined)[]): Promise<void> {

@@ -5,7 +5,8 @@ import type { ExportOutcome, ExportedFile } from './schemas.ts'
 
 function narrowFile (file: ExportedFile, hidden: readonly HiddenRom[]): ExportedFile {
   const folders = new Set(file.path.split(/[\\/]/))
-  const own = hidden.filter((rom) => rom.slug === file.platform && folders.has(rom.fs_slug))
+  const own = hidden.filter(({ slug, library_id: library, fs_slug: fsSlug }) =>
+    slug === file.platform && library === file.library_id && folders.has(fsSlug))
   if (own.length === 0) return file
   const ids = new Set(own.map((rom) => rom.id))
   const skipped = file.skipped.filter((rom) => !ids.has(rom.rom_id))

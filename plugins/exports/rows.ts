@@ -26,20 +26,23 @@ const SELECT_PAGE = `select r.id, r.fs_name, r.fs_path, r.fs_name_no_tags, r.is_
     select min(f.file_path || '/' || f.file_name) as path from rom_files f
     where r.has_nested_single_file and f.rom_id = r.id and f.is_top_level having count(*) = 1
   ) nested on true
-  where r.platform_id = $1 and not r.missing_from_fs and r.fs_name > $2
+  where r.platform_id = $1 and r.library_id = $3 and not r.missing_from_fs and r.fs_name > $2
   order by r.fs_name limit ${PAGE_ROMS}`
 
+/** A platform in one library. */
+export interface ExportedPlace { platform_id: number, library_id: number }
+
 /** The next ROMs of a platform that are on disk, by file name. @param after the last name of the page before */
-export async function selectRomPage (pool: pg.Pool, platformId: number, after: string): Promise<RomRow[]> {
-  return (await pool.query<RomRow>(SELECT_PAGE, [platformId, after])).rows
+export async function selectRomPage (pool: pg.Pool, place: ExportedPlace, after: string): Promise<RomRow[]> {
+  return (await pool.query<RomRow>(SELECT_PAGE, [place.platform_id, after, place.library_id])).rows
 }
 
-export interface HiddenRom { id: number, slug: string, fs_slug: string, is_exported: boolean }
+export interface HiddenRom { id: number, library_id: number, slug: string, fs_slug: string, is_exported: boolean }
 
 /** The ROMs of some platforms that a viewer may not see. */
 export async function selectHidden (em: EntityManager, viewer: Viewer, slugs: readonly string[]): Promise<HiddenRom[]> {
   const { rows } = await sql<HiddenRom>`
-    select r.id, p.slug, p.fs_slug, not r.missing_from_fs as is_exported from roms r join platforms p on p.id = r.platform_id
+    select r.id, r.library_id, p.slug, p.fs_slug, not r.missing_from_fs as is_exported from roms r join platforms p on p.id = r.platform_id
     where p.slug = any(${slugs}::text[]) and not (${isRomVisible(viewer)})`.execute(em.getKysely())
   return rows
 }

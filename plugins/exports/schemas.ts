@@ -29,6 +29,7 @@ export type MediaError = Static<typeof MediaErrorSchema>
 export const ExportedFileSchema = Type.Object({
   exporter: Type.String({ description: 'Key of the exporter' }),
   platform: Type.String({ description: "The platform's slug" }),
+  library_id: Type.Integer({ description: 'The library it lies in' }),
   path: Type.String({ description: 'Absolute, as the server sees it; below `<library>` for callers who are no administrators' }),
   written: Type.Boolean({ description: 'False when the file said all of it already and was not touched' }),
   games: Type.Integer(),

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { Value } from '@sinclair/typebox/value'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
@@ -5,7 +6,8 @@ import { sha256 } from '../../core/access/secrets.ts'
 import { type Config, getAt } from '../../core/config/config.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
 import { createPlaceMask } from '../../core/config/places.ts'
-import type { Structure } from '../library/structure.ts'
+import { LibraryUnreadableError, isFolder } from '../library/directory.ts'
+import { romsPath } from '../library/structure.ts'
 import { createCache } from '../../core/loader/context.ts'
 import { Platform } from '../platforms/entities.ts'
 import type { Viewer } from '../platforms/visibility.ts'
@@ -21,6 +23,8 @@ export const EXPORT_QUEUE = 'shared-exports'
 /** How long a caller waits. The export itself goes on. */
 const ANSWER_TIMEOUT_MS = 10 * 60_000
 const SHOWN_REASONS = 3
+
+type ReadablePlace = Pick<PlatformServices, 'root' | 'structure'>
 
 export interface ExportOptions {
   /** Keys of active exporters; none means all. */
@@ -58,12 +62,41 @@ export function createExports (app: FastifyInstance, config: Config) {
     return rows.map(toRow)
   }
 
-  /** @throws LibraryUnreadableError, or ApiError LIBRARY_EMPTY when nothing of a library is there. */
-  async function findStructure (): Promise<Structure> {
-    const structure = await app.library.detectStructure()
-    if (structure !== null) return structure
-    throw new ApiError('LIBRARY_EMPTY', `The library ${JSON.stringify(config.library_dir)} holds no folder of ROMs; ` +
+  /**
+   * The libraries that can be read.
+   *
+   * @throws LibraryUnreadableError, or ApiError LIBRARY_EMPTY, when there is none
+   */
+  async function findPlaces (): Promise<ReadablePlace[]> {
+    const places: ReadablePlace[] = []
+    const roots = await app.library.list()
+    let problem: LibraryUnreadableError | null = null
+    for (const root of roots) {
+      try {
+        const structure = await app.library.detectStructure(root)
+        if (structure !== null) places.push({ root, structure })
+      } catch (err) {
+        if (!(err instanceof LibraryUnreadableError)) throw err
+        log.warn({ err, library: root.name }, 'a library cannot be read, and nothing is exported into it')
+        problem ??= err
+      }
+    }
+    if (places.length > 0) return places
+    throw problem ?? new ApiError('LIBRARY_EMPTY', `The library ${JSON.stringify(roots[0]?.dir)} holds no folder of ROMs; ` +
       'mount its disk or correct SVC_LIBRARY_DIR (library_dir in config.yml)')
+  }
+
+  /** Where a platform lies. Libraries that are read-only are passed over, unless it lies in no other. */
+  async function findHomes (
+    places: readonly ReadablePlace[], { fs_slug: fsSlug }: PlatformRow
+  ): Promise<ReadablePlace[]> {
+    const areHomes = await Promise.all(places.map(({ root, structure }) =>
+      isFolder(join(root.dir, romsPath(structure, fsSlug))).catch(() => true)))
+    const homes = places.filter((_place, index) => areHomes[index])
+    const writable = homes.filter(({ root }) => root.is_writable)
+    const chosen = writable.length > 0 ? writable : homes
+    // Where it lies nowhere, the export says so of the first.
+    return chosen.length > 0 ? chosen : places.slice(0, 1)
   }
 
   /** The outcome when the library as a whole cannot be read. */
@@ -102,19 +135,21 @@ export function createExports (app: FastifyInstance, config: Config) {
     const platforms = await listPlatforms(platformIds ?? null)
     const outcome: ExportOutcome = { files: [], errors: [] }
     if (platforms.length === 0 || wanted.length === 0) return outcome
-    let services: PlatformServices
+    let places: ReadablePlace[]
     try {
-      services = { config, pool: app.pg, cache, structure: await findStructure() }
+      places = await findPlaces()
     } catch (err) {
       return failAll(platforms, wanted, err)
     }
     const folders = listMediaFolders(wanted, exporters.values())
     for (const platform of platforms) {
-      const { files, errors } = await withPlatformLock(app.pg, platform.id, signal, (held) =>
-        exportPlatform(services, platform, wanted, folders, held))
-      logOutcome({ files, errors })
-      outcome.files.push(...files)
-      outcome.errors.push(...errors)
+      for (const place of await findHomes(places, platform)) {
+        const { files, errors } = await withPlatformLock(app.pg, platform.id, signal, (held) =>
+          exportPlatform({ config, pool: app.pg, cache, ...place }, platform, wanted, folders, held))
+        logOutcome({ files, errors })
+        outcome.files.push(...files)
+        outcome.errors.push(...errors)
+      }
     }
     return outcome
   }

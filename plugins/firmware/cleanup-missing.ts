@@ -2,9 +2,8 @@ import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
-import type { Config } from '../../core/config/config.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
-import { readLibraryDirectory } from '../library/directory.ts'
+import { findReadable } from '../library/readable.ts'
 import type { TaskDefinition, TaskRun } from '../tasks/definitions.ts'
 import { deleteFirmware, selectMissingFirmware } from './rows.ts'
 
@@ -19,16 +18,16 @@ async function isGone (path: string): Promise<boolean> {
 }
 
 /** Deletes the rows of firmware that scans found missing. */
-export function defineCleanupMissing (app: FastifyInstance, config: Config): TaskDefinition {
+export function defineCleanupMissing (app: FastifyInstance): TaskDefinition {
   async function run ({ signal, report }: TaskRun): Promise<void> {
-    // Throws while the library cannot be read: then everything would look gone.
-    await readLibraryDirectory(config.library_dir)
+    const dirs = await findReadable(app.library)
     const em = app.orm.em.fork()
     const missing = await selectMissingFirmware(em)
     const gone: number[] = []
-    for (const { id, file_path: folder, file_name: name } of missing) {
+    for (const { id, library_id: library, file_path: folder, file_name: name } of missing) {
       signal.throwIfAborted()
-      if (await isGone(join(config.library_dir, folder, name))) gone.push(id)
+      const dir = dirs.get(library)
+      if (dir !== undefined && await isGone(join(dir, folder, name))) gone.push(id)
     }
     await deleteFirmware(em, gone)
     const stats = { firmware_found: missing.length, firmware_deleted: gone.length }

@@ -5,10 +5,11 @@ import { Platform } from '../platforms/entities.ts'
 export const Firmware = defineEntity({
   name: 'Firmware',
   tableName: 'firmware',
-  uniques: [{ properties: ['platform', 'file_name'] }],
+  uniques: [{ properties: ['platform', 'file_name', 'library_id'] }],
   properties: {
     id: columns.id(),
     platform: () => p.manyToOne(Platform).deleteRule('cascade').joinColumn('platform_id'),
+    library_id: p.integer().default(1),
     file_name: columns.text(),
     file_path: columns.text(),
     file_size_bytes: columns.bytes(),

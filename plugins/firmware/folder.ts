@@ -10,6 +10,7 @@ import { requireFreeSpace } from '../../core/files/free-space.ts'
 import { PathRefusedError, safeName, safeRelativePath } from '../../core/files/safe-path.ts'
 import { writeUpload } from '../../core/files/write-upload.ts'
 import { temporaryPath } from '../exports/files/text-file.ts'
+import { findPlace } from '../library/find-place.ts'
 import { firmwarePath } from '../library/structure.ts'
 import { openFolder, refusing } from '../library/writing.ts'
 
@@ -18,6 +19,7 @@ const WRITABLE_MODE = 0o644
 
 /** The firmware folder of one platform, ready to be written to. */
 export interface FirmwareFolder {
+  library_id: number
   /** Relative to the library. */
   path: string
   /** Absolute, without symbolic links. */
@@ -37,7 +39,7 @@ export interface StagedFirmware {
 
 /** The files of the firmware folders. */
 export function createFirmwareFolders ({ library }: FastifyInstance, config: Config) {
-  const { library_dir: libraryDir, assets: { max_upload_bytes: maxBytes } } = config
+  const { max_upload_bytes: maxBytes } = config.assets
 
   /** @throws ApiError BAD_REQUEST for a name that no file of a firmware folder may have. */
   function checkName (name: string): void {
@@ -66,11 +68,11 @@ export function createFirmwareFolders ({ library }: FastifyInstance, config: Con
     /** Makes the folder unless it is there. @throws ApiError CONFLICT, NO_FREE_SPACE, TOO_LARGE, UNAVAILABLE */
     async prepare (fsSlug: string, announcedBytes: number): Promise<FirmwareFolder> {
       if (maxBytes > 0 && announcedBytes > maxBytes) throw tooLarge(announcedBytes)
-      const structure = await refusing(libraryDir, () => library.detectStructure()) ?? library.emptyStructure
+      const { root, structure } = await refusing(fsSlug, () => findPlace(library, fsSlug))
       const path = firmwarePath(structure, fsSlug)
-      const real = await openFolder(libraryDir, path)
+      const real = await openFolder(root.dir, path)
       await requireFreeSpace(real, announcedBytes)
-      return { path, real }
+      return { library_id: root.id, path, real }
     },
 
     /** Writes an upload while it arrives. @throws ApiError; then nothing of it is left. */
@@ -94,9 +96,10 @@ export function createFirmwareFolders ({ library }: FastifyInstance, config: Con
       }
     },
 
-    /** @throws the error of the file system, `ENOENT` when the file is gone already. */
-    async remove (file: { file_path: string, file_name: string }): Promise<void> {
-      const folder = await realpath(join(libraryDir, safeRelativePath(file.file_path)))
+    /** @throws the error of the file system, `ENOENT` when the file is gone already · ApiError CONFLICT */
+    async remove (file: { library_id: number, file_path: string, file_name: string }): Promise<void> {
+      const { dir } = await library.getWritable(file.library_id)
+      const folder = await realpath(join(dir, safeRelativePath(file.file_path)))
       await rm(join(folder, basename(file.file_name)))
     }
   }

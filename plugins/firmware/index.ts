@@ -11,5 +11,5 @@ declare module 'fastify' {
 export default fp<FeatureOptions>(async (app, { config }) => {
   app.decorate('firmware', createFirmware(app, config))
   await app.register(routes)
-  app.tasks.define(defineCleanupMissing(app, config))
+  app.tasks.define(defineCleanupMissing(app))
 }, { name: 'firmware', dependencies: ['database', 'auth-core', 'permissions', 'library', 'platforms', 'resources', 'tasks'] })

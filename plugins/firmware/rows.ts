@@ -4,7 +4,7 @@ import { milliseconds } from '../../core/database/columns.ts'
 import type { Hashes } from '../../core/archives/types.ts'
 import type { FirmwareRow } from './views.ts'
 
-const COLUMNS = sql`f.id, f.platform_id, f.file_name, f.file_path, f.file_size_bytes::float8 as file_size_bytes,
+const COLUMNS = sql`f.id, f.library_id, f.platform_id, f.file_name, f.file_path, f.file_size_bytes::float8 as file_size_bytes,
   f.crc_hash, f.md5_hash, f.sha1_hash, f.is_verified, f.missing_from_fs, ${milliseconds('f.created_at')} as created_at,
   ${milliseconds('f.updated_at')} as updated_at`
 
@@ -52,6 +52,7 @@ export async function selectFirmwarePlatform (
 
 /** What a file on disk is, in the row of its name. */
 export interface FirmwareFacts extends Hashes {
+  library_id: number
   platform_id: number
   file_name: string
   file_path: string
@@ -60,21 +61,21 @@ export interface FirmwareFacts extends Hashes {
 }
 
 export async function upsertFirmware (em: EntityManager, facts: FirmwareFacts): Promise<void> {
-  await sql`insert into firmware (platform_id, file_name, file_path, file_size_bytes, crc_hash, md5_hash, sha1_hash,
+  await sql`insert into firmware (library_id, platform_id, file_name, file_path, file_size_bytes, crc_hash, md5_hash, sha1_hash,
       is_verified, missing_from_fs)
-    values (${facts.platform_id}, ${facts.file_name}, ${facts.file_path}, ${facts.file_size_bytes}, ${facts.crc_hash},
+    values (${facts.library_id}, ${facts.platform_id}, ${facts.file_name}, ${facts.file_path}, ${facts.file_size_bytes}, ${facts.crc_hash},
       ${facts.md5_hash}, ${facts.sha1_hash}, ${facts.is_verified}, false)
-    on conflict (platform_id, file_name) do update set file_path = excluded.file_path,
+    on conflict (platform_id, file_name, library_id) do update set file_path = excluded.file_path,
       file_size_bytes = excluded.file_size_bytes, crc_hash = excluded.crc_hash, md5_hash = excluded.md5_hash,
       sha1_hash = excluded.sha1_hash, is_verified = excluded.is_verified, missing_from_fs = false, updated_at = now()`
     .execute(em.getKysely())
 }
 
 /** Firmware that a scan did not find. */
-export async function selectMissingFirmware (
-  em: EntityManager
-): Promise<{ id: number, file_path: string, file_name: string }[]> {
-  const { rows } = await sql<{ id: number, file_path: string, file_name: string }>`select id, file_path, file_name from firmware
+export type MissingFirmware = Pick<FirmwareRow, 'id' | 'library_id' | 'file_path' | 'file_name'>
+
+export async function selectMissingFirmware (em: EntityManager): Promise<MissingFirmware[]> {
+  const { rows } = await sql<MissingFirmware>`select id, library_id, file_path, file_name from firmware
     where missing_from_fs order by id`.execute(em.getKysely())
   return rows
 }

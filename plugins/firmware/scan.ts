@@ -10,12 +10,13 @@ import { Firmware } from './entities.ts'
 import { isKnownFirmware } from './known-firmware.ts'
 import { Platform } from '../platforms/entities.ts'
 import type { ExclusionRules } from '../library/exclusions.ts'
+import type { LibraryRoot } from '../library/roots.ts'
 
 export interface FirmwareScan {
   em: EntityManager
   /** The platform's firmware folder, relative to the library. */
   folder: string
-  libraryDir: string
+  library: Pick<LibraryRoot, 'id' | 'dir'>
   rules: ExclusionRules
   /** Whether files are hashed again that look as they did. */
   isThorough: boolean
@@ -33,15 +34,15 @@ interface Found { name: string, path: string, size: number }
 type Complain = (name: string, reason: string) => void
 
 /** Files directly in the folder; a platform without one has no firmware. */
-async function listFiles ({ folder, libraryDir, rules }: FirmwareScan, complain: Complain): Promise<Found[]> {
+async function listFiles ({ folder, library, rules }: FirmwareScan, complain: Complain): Promise<Found[]> {
   const found: Found[] = []
-  for (const { name, kind, isValid } of await listItems(join(libraryDir, folder))) {
+  for (const { name, kind, isValid } of await listItems(join(library.dir, folder))) {
     if (kind !== 'file' || rules.isExcludedSingle(name)) continue
     if (!isValid) {
       complain(name, INVALID_NAME_REASON)
       continue
     }
-    const path = join(libraryDir, folder, name)
+    const path = join(library.dir, folder, name)
     try {
       found.push({ name, path, size: (await lstat(path)).size })
     } catch (err) {
@@ -68,14 +69,15 @@ async function listItems (path: string) {
  * @throws LibraryUnreadableError when the folder is there and cannot be read
  */
 export async function scanFirmware (platform: FirmwarePlatform, scan: FirmwareScan): Promise<number> {
-  const { em, folder, libraryDir, isThorough, progress, signal } = scan
+  const { em, folder, library, isThorough, progress, signal } = scan
   const complain: Complain = (name, reason) => {
     progress.problem({ platform: platform.fs_slug, path: `${folder}/${name}`, reason })
   }
   const files = await listFiles(scan, complain)
-  const rows = new Map((await em.find(Firmware, { platform: platform.id })).map((row) => [row.file_name, row]))
+  const known = await em.find(Firmware, { platform: platform.id, library_id: library.id })
+  const rows = new Map(known.map((row) => [row.file_name, row]))
   const present = [...rows.values()].filter((row) => !row.missing_from_fs).length
-  if (files.length === 0 && present > 0 && (await listItems(join(libraryDir, dirname(folder)))).length === 0) {
+  if (files.length === 0 && present > 0 && (await listItems(join(library.dir, dirname(folder)))).length === 0) {
     // What a disk that is not mounted leaves of the folder with everybody's firmware.
     const reason = `it holds nothing any more, but ${present} of its files are known; none was marked missing. Mount its ` +
       'disk, or put a folder into it when they were removed on purpose'
@@ -101,7 +103,8 @@ export async function scanFirmware (platform: FirmwarePlatform, scan: FirmwareSc
         is_verified: isKnownFirmware(platform.slug, file.name, file.size, hashes)
       }
       if (row === undefined) {
-        em.create(Firmware, { ...facts, platform: em.getReference(Platform, platform.id), file_name: file.name })
+        const place = { platform: em.getReference(Platform, platform.id), library_id: library.id }
+        em.create(Firmware, { ...facts, ...place, file_name: file.name })
         added++
       } else {
         em.assign(row, facts)

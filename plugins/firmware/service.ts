@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Caller } from '../../core/access/auth.ts'
 import type { Config } from '../../core/config/config.ts'
-import { notFound } from '../../core/errors.ts'
+import { ApiError, notFound } from '../../core/errors.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { reasonOf } from '../library/directory.ts'
 import { openStoredFile } from '../roms/downloads/stored-files.ts'
@@ -40,7 +40,8 @@ export function createFirmware (app: FastifyInstance, config: Config) {
       await folders.remove(row)
       return null
     } catch (err) {
-      const error = `Failed to delete firmware ${row.id}: ${reasonOf(err)}`
+      const reason = err instanceof ApiError ? err.message : reasonOf(err)
+      const error = `Failed to delete firmware ${row.id}: ${reason}`
       return { error, keepsRow: !['ENOENT', 'ENOTDIR'].includes(errorCode(err)) }
     }
   }
@@ -56,9 +57,8 @@ export function createFirmware (app: FastifyInstance, config: Config) {
     /** Opens the file; the caller closes the handle. @throws ApiError NOT_FOUND, also when the disk lost it */
     async open (em: EntityManager, viewer: Viewer, id: number) {
       const row = await find(em, viewer, id)
-      const { file_name: fileName, file_path: folder, platform_fs_slug: slug } = row
-      const stored = { file_name: fileName, file_path: folder, fs_path: folder, platform_fs_slug: slug }
-      return { fileName, handle: await openStoredFile(config.library_dir, stored) }
+      const handle = await openStoredFile(app.library, { ...row, fs_path: row.file_path })
+      return { fileName: row.file_name, handle }
     },
 
     /** Puts the files of a form into the platform's folder; one that is there already is replaced. */
@@ -73,6 +73,7 @@ export function createFirmware (app: FastifyInstance, config: Config) {
           const { file_name: name, file_size_bytes: size, hashes } = file
           await file.settle()
           await upsertFirmware(em, {
+            library_id: folder.library_id,
             platform_id: platform.id,
             file_name: name,
             file_path: folder.path,

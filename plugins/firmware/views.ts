@@ -5,6 +5,7 @@ import type { FirmwareView } from './schemas.ts'
 /** Times are milliseconds since 1970. */
 export interface FirmwareRow {
   id: number
+  library_id: number
   platform_id: number
   file_name: string
   file_path: string
@@ -20,7 +21,7 @@ export interface FirmwareRow {
 
 export function toFirmwareView (row: FirmwareRow): FirmwareView {
   const parsed = parseName(row.file_name)
-  const { platform_id: _platform, ...fields } = row
+  const { library_id: _library, platform_id: _platform, ...fields } = row
   return {
     ...fields,
     file_name_no_tags: parsed.fs_name_no_tags,

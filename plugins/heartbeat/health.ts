@@ -18,16 +18,34 @@ export function createHealth (app: FastifyInstance) {
     }
   }
 
+  /** Anyone may ask, so that names and places are for the log. */
+  async function checkLibraries (): Promise<Check> {
+    try {
+      const states = await limitTime('No answer within', CHECK_TIMEOUT_MS, NEVER, () => app.library.look())
+      const lost = states.filter(({ problem }) => problem !== null)
+      if (lost.length === 0) return OK
+      app.log.warn({ libraries: lost.map(({ root, problem }) => ({ name: root.name, problem })) }, 'libraries cannot be read')
+      return failed(`${lost.length} of ${states.length} libraries cannot be read; see GET /api/libraries`)
+    } catch (err) {
+      app.log.warn({ err, check: 'libraries' }, 'readiness check failed')
+      return failed('The libraries cannot be looked at; see the log of the server')
+    }
+  }
+
   return {
-    /** Whether this process can serve: the database answers and a scan worker is there. */
+    /**
+     * Whether this process can serve: the database answers and a scan worker is there. A library that cannot be read
+     * is told of, and the others are served.
+     */
     async readReadiness (): Promise<Readiness> {
-      const [database, worker] = await Promise.all([
+      const [database, worker, libraries] = await Promise.all([
         check('database', 'The database does not answer; see the log of the server',
           () => isAnswering(app.pg)),
-        check('worker', 'No scan worker is running', () => app.workers.isAlive('worker'))
+        check('worker', 'No scan worker is running', () => app.workers.isAlive('worker')),
+        checkLibraries()
       ])
       const isReady = database.status === 'ok' && worker.status === 'ok'
-      return { status: isReady ? 'ok' : 'failed', checks: { database, worker } }
+      return { status: isReady ? 'ok' : 'failed', checks: { database, worker, libraries } }
     }
   }
 }

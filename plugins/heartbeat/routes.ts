@@ -53,6 +53,8 @@ const createRoutes = (config: Config): Routes => async (app) => {
       operationId: 'getReadiness',
       tags,
       summary: 'Whether the server can work: the database answers and a scan worker runs',
+      description: '`libraries` says whether all libraries can be read. When not, what lies in the others is served all the same, ' +
+        'so that it does not count for `status`.',
       response: { 200: ReadinessSchema, 503: ReadinessSchema }
     },
     config: { public: true }

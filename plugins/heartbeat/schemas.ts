@@ -59,7 +59,7 @@ const CheckSchema = Type.Object({
 }, { title: 'Check' })
 export const ReadinessSchema = Type.Object({
   status: StringEnum(['ok', 'failed']),
-  checks: Type.Object({ database: CheckSchema, worker: CheckSchema })
+  checks: Type.Object({ database: CheckSchema, worker: CheckSchema, libraries: CheckSchema })
 }, { title: 'Readiness' })
 export type Check = Static<typeof CheckSchema>
 export type Readiness = Static<typeof ReadinessSchema>

@@ -19,6 +19,26 @@ export const ExcludeSchema = Section({
   })
 }, 'What the scan leaves out')
 
+export const STRUCTURES = ['roms/{platform}/{game}', '{platform}/roms/{game}'] as const
+
+/** A section, as defaults are filled into sections alone. */
+const LibrarySchema = Section({
+  path: Type.String({ minLength: 1, description: 'Its root folder' }),
+  writable: Type.Boolean({
+    default: true, description: 'false: nothing is renamed, uploaded or exported into it, whoever asks for that'
+  }),
+  watched: Type.Boolean({ default: true, description: 'false: the watcher leaves it alone, as is best for network shares' }),
+  structure: Type.Optional(StringEnum(STRUCTURES, {
+    description: 'How its folders lie; without it as filesystem.structure says, else as it is found'
+  }))
+})
+
+export const LibrariesSchema = Type.Record(Type.String(), LibrarySchema, {
+  default: {},
+  description: 'Name → root folder, for libraries that lie in several places. They are all there are: with any, library_dir ' +
+    'counts for nothing, so the folder it names is to be listed too'
+})
+
 export const FilesystemSchema = Section({
   roms_folder: Type.String({ default: 'roms', pattern: '^[^/\\\\]+$', description: 'Name of the folder that holds ROMs' }),
   firmware_folder: Type.String({
@@ -26,7 +46,7 @@ export const FilesystemSchema = Section({
   }),
   skip_hash_calculation: Type.Boolean({ default: false, description: 'Reads no file contents; hash lookups find nothing' }),
   structure: Section({
-    default: Type.Optional(StringEnum(['roms/{platform}/{game}', '{platform}/roms/{game}'],
+    default: Type.Optional(StringEnum(STRUCTURES,
       { description: 'Folder structure; without it it is detected' })),
     firmware: Type.Optional(StringEnum(['bios/{platform}', '{platform}/bios'],
       { description: 'Where firmware lies; without it as the structure says' }))

@@ -130,7 +130,7 @@ function remedyOf (err: unknown): string {
     case 'EACCES':
     case 'EPERM': return "Give the server's user permission to read and enter it"
     case 'ENOENT':
-    case 'ENOTDIR': return 'Create the folder, mount its disk, or correct SVC_LIBRARY_DIR (library_dir in config.yml)'
+    case 'ENOTDIR': return 'Create the folder, mount its disk, or correct SVC_LIBRARY_DIR (library_dir, or libraries, in config.yml)'
     default: return 'Check the disk or share it lies on, then scan again'
   }
 }

@@ -2,6 +2,24 @@ import { defineEntity, p } from '@mikro-orm/core'
 import { columns } from '../../core/database/columns.ts'
 
 /**
+ * A root folder as the configuration names it. Its row stays when it is taken out, so that it comes back under its id,
+ * and with it what lay in it.
+ */
+export const Library = defineEntity({
+  name: 'Library',
+  tableName: 'libraries',
+  properties: {
+    id: p.integer().primary().autoincrement(false),
+    name: columns.text(),
+    root: columns.text(),
+    /** The last scan of it, and why that could not read it. */
+    scan_id: p.uuid().nullable(),
+    scanned_at: columns.time().nullable(),
+    problem: columns.text().nullable()
+  }
+})
+
+/**
  * How often the library changed, and the marks of each user: the sum over all rows of a kind. The database counts by
  * itself, with each transaction that changes something.
  */

@@ -11,7 +11,7 @@ declare module 'fastify' {
 }
 
 export default fp<FeatureOptions>(async (app, { config }) => {
-  app.decorate('library', createLibrary(config))
+  app.decorate('library', createLibrary(app.pg, config))
   app.decorate('longReads', openLongReads(app))
   app.addHook('onClose', () => app.longReads.destroy())
 }, { name: 'library', dependencies: ['database'] })

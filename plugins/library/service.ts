@@ -1,10 +1,15 @@
+import type pg from 'pg'
 import type { Config } from '../../core/config/config.ts'
+import { conflict, notFound } from '../../core/errors.ts'
 import { type ExclusionRules, createExclusions } from './exclusions.ts'
+import { selectFilled } from './library-rows.ts'
+import { EMPTY_ROOT, type LibraryState, findRootProblem } from './root-problem.ts'
+import { type LibraryRoot, createRoots } from './roots.ts'
 import { type Structure, detectStructure, listPlatformFolders } from './structure.ts'
 
-/** The library as the configuration describes it. */
-export function createLibrary (config: Config) {
-  const dir = config.library_dir
+/** The libraries as the configuration describes them. */
+export function createLibrary (pool: pg.Pool, config: Config) {
+  const list = createRoots(pool, config)
   let made: { of: Config['exclude'], rules: ExclusionRules } | null = null
 
   function readRules (): ExclusionRules {
@@ -13,18 +18,49 @@ export function createLibrary (config: Config) {
     return made.rules
   }
 
+  /** @throws ApiError NOT_FOUND for one that is not configured any more */
+  async function get (id: number): Promise<LibraryRoot> {
+    const root = (await list()).find((one) => one.id === id)
+    if (root === undefined) throw notFound(`The library with ID '${id}' is not configured; list it under libraries in config.yml`)
+    return root
+  }
+
   return {
     /** As they are now: what works with them for long keeps one state of them, or asks again. */
     get rules () { return readRules() },
+
+    /** Those that are configured, in that order; there is always one. */
+    list,
+    get,
+
+    /** @throws ApiError NOT_FOUND · CONFLICT when nothing may be written into it */
+    async getWritable (id: number): Promise<LibraryRoot> {
+      const root = await get(id)
+      if (root.is_writable) return root
+      throw conflict(`The library '${root.name}' is read-only; set its writable to true to change what lies in it`)
+    },
+
+    /** How each can be reached now. An empty one is well as long as nothing is known of it. */
+    async look (): Promise<LibraryState[]> {
+      const [roots, filled] = await Promise.all([list(), selectFilled(pool)])
+      return await Promise.all(roots.map(async (root) => {
+        const problem = await findRootProblem(root.dir)
+        return { root, problem: filled.has(root.id) || problem !== EMPTY_ROOT ? problem : null }
+      }))
+    },
+
     /** What a library without any ROM folder becomes. */
     get emptyStructure (): Structure {
       const { roms_folder: romsFolder, firmware_folder: firmwareFolder } = config.filesystem
       return { kind: 'A', romsFolder, firmwareKind: 'A', firmwareFolder }
     },
+
     /** Null when it holds no ROM folder yet. @throws {LibraryUnreadableError} */
-    detectStructure: () => detectStructure(dir, config.filesystem, readRules()),
+    detectStructure: ({ dir, filesystem }: LibraryRoot) => detectStructure(dir, filesystem, readRules()),
+
     /** @throws {LibraryUnreadableError} */
-    listPlatformFolders: (structure: Structure) => listPlatformFolders(dir, structure, readRules())
+    listPlatformFolders: ({ dir }: LibraryRoot, structure: Structure) =>
+      listPlatformFolders(dir, structure, readRules())
   }
 }
 export type Library = ReturnType<typeof createLibrary>

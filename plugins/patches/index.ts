@@ -8,6 +8,6 @@ declare module 'fastify' {
 }
 
 export default fp<FeatureOptions>(async (app, { config }) => {
-  app.decorate('patches', createPatches(config))
+  app.decorate('patches', createPatches(app, config))
   await app.register(routes)
-}, { name: 'patches', dependencies: ['database', 'auth-core', 'permissions', 'resources', 'roms'] })
+}, { name: 'patches', dependencies: ['database', 'auth-core', 'permissions', 'library', 'resources', 'roms'] })

@@ -9,7 +9,7 @@ export async function selectStoredFiles (
   em: EntityManager, viewer: Viewer, ids: readonly number[]
 ): Promise<Map<number, StoredFile>> {
   const { rows } = await sql<StoredFile & { id: number }>`
-    select f.id, f.file_name, f.file_path, r.fs_path, p.fs_slug as platform_fs_slug
+    select f.id, r.library_id, f.file_name, f.file_path, r.fs_path, p.fs_slug as platform_fs_slug
     from rom_files f join roms r on r.id = f.rom_id join platforms p on p.id = r.platform_id
     where f.id = any(${ids}::int[]) and ${isRomVisible(viewer)}`.execute(em.getKysely())
   return new Map(rows.map(({ id, ...file }) => [id, file]))

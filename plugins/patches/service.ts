@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { extname } from 'node:path/posix'
 import PQueue from 'p-queue'
 import type { EntityManager } from '@mikro-orm/postgresql'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Caller, callerOf } from '../../core/access/auth.ts'
 import type { Config } from '../../core/config/config.ts'
 import { ApiError, badRequest, notFound } from '../../core/errors.ts'
@@ -34,7 +34,7 @@ function checkFormat (name: string): void {
     PATCH_EXTENSIONS.map((extension) => `.${extension}`).join(', '))
 }
 
-export function createPatches (config: Config) {
+export function createPatches (app: FastifyInstance, config: Config) {
   const { max_file_size_bytes: maxBytes, timeout_seconds: timeout, max_concurrency: concurrency } = config.patches
   const folder = join(config.data_dir, 'patching')
   const queue = new PQueue({ concurrency })
@@ -42,7 +42,7 @@ export function createPatches (config: Config) {
   /** @throws ApiError NOT_FOUND when the disk lost it */
   async function openOf (file: StoredFile, what: 'ROM' | 'Patch'): Promise<FileHandle> {
     try {
-      return await openStoredFile(config.library_dir, file)
+      return await openStoredFile(app.library, file)
     } catch (err) {
       if (!(err instanceof ApiError)) throw err
       throw notFound(`${what} file '${file.file_name}' is missing from filesystem`)

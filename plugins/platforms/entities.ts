@@ -20,13 +20,24 @@ export const Platform = defineEntity({
     custom_name: columns.text().nullable(),
     description: columns.text().nullable(),
     missing_from_fs: columns.flag(),
-    /** The inode of the folder that held ROMs when it was last scanned; null until then. */
-    fs_inode: columns.text().nullable(),
     created_at: columns.createdAt(),
     updated_at: columns.updatedAt()
   }
 })
 export type Platform = InferEntity<typeof Platform>
+
+/** A platform in one library. One that was never scanned is taken to lie in the first. */
+export const PlatformFolder = defineEntity({
+  name: 'PlatformFolder',
+  tableName: 'platform_folders',
+  properties: {
+    platform: () => p.manyToOne(Platform).primary().deleteRule('cascade').joinColumn('platform_id'),
+    library_id: p.integer().primary(),
+    /** The inode of the folder that held ROMs when it was last scanned; null until then. */
+    fs_inode: columns.text().nullable(),
+    missing_from_fs: columns.flag()
+  }
+})
 
 /** A folder whose row was deleted. Written by the database; when the folder is back, the row has its id again. */
 export const FormerPlatform = defineEntity({

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { ApiError, badRequest } from '../../core/errors.ts'
 import { LibraryUnreadableError, isFolder, reasonOf } from '../library/directory.ts'
 import { PathRefusedError, resolveInside, safeName } from '../../core/files/safe-path.ts'
+import { findPlace, listAllFolders } from '../library/find-place.ts'
 import { romsPath } from '../library/structure.ts'
 
 /** The answer says what is wrong with the library; where it lies is for the log only. */
@@ -18,14 +19,11 @@ async function reading<T> (work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The platform folders of the library. */
-export function createPlatformFolders ({ library }: FastifyInstance, libraryDir: string) {
+/** The platform folders of the libraries. */
+export function createPlatformFolders ({ library }: FastifyInstance) {
   return {
-    /** @throws ApiError UNAVAILABLE when the library cannot be read. */
-    list: () => reading(async () => {
-      const structure = await library.detectStructure()
-      return structure === null ? [] : (await library.listPlatformFolders(structure)).platforms
-    }),
+    /** @throws ApiError UNAVAILABLE when none of the libraries can be read. */
+    list: () => reading(() => listAllFolders(library)),
 
     /**
      * Makes a platform's ROM folder unless it is there.
@@ -37,10 +35,10 @@ export function createPlatformFolders ({ library }: FastifyInstance, libraryDir:
       if (library.rules.isExcludedPlatform(fsSlug)) {
         throw badRequest(`Folder '${fsSlug}' is excluded; take it out of exclude.platforms or choose another name`)
       }
-      const structure = await library.detectStructure() ?? library.emptyStructure
+      const { root: { dir }, structure } = await findPlace(library, fsSlug)
       const path = romsPath(structure, fsSlug)
-      if (await isFolder(join(libraryDir, path))) return
-      await mkdir(await resolveInside(libraryDir, path), { recursive: true })
+      if (await isFolder(join(dir, path))) return
+      await mkdir(await resolveInside(dir, path), { recursive: true })
     })
   }
 }

@@ -27,7 +27,7 @@ const NO_SIZE: PlatformSize = { rom_count: 0, fs_size_bytes: 0 }
 type SelectSizes = (reads: LongReads, viewer: Viewer) => Promise<ReadonlyMap<number, PlatformSize>>
 
 export function createPlatforms (app: FastifyInstance, config: Config) {
-  const folders = createPlatformFolders(app, config.library_dir)
+  const folders = createPlatformFolders(app)
   const providers = providersOf(app.registry)
   let selectSizes: SelectSizes = async () => new Map()
 

@@ -12,9 +12,12 @@ declare module 'fastify' {
 
 export default fp<FeatureOptions>(async (app, { config, role }) => {
   const reader = createTagReader()
-  const tagger = createTagger(app.pg, config, reader)
+  const tagger = createTagger(app, config, reader)
   app.decorate('romFiles', createRomFiles(app, config, tagger))
   await app.register(routes)
   if (role === 'worker') tagInBackground(app, tagger)
   app.addHook('onClose', () => reader.close())
-}, { name: 'rom-files', dependencies: ['database', 'auth-core', 'tasks', 'resources', 'roms', 'editing', 'scans', 'trash'] })
+}, {
+  name: 'rom-files',
+  dependencies: ['database', 'auth-core', 'library', 'tasks', 'resources', 'roms', 'editing', 'scans', 'trash']
+})

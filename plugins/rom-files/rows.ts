@@ -9,6 +9,7 @@ import { isRomVisible } from '../roms/visibility.ts'
 /** A ROM to whose folder something is added. */
 export interface Target {
   id: number
+  library_id: number
   platform_id: number
   fs_name: string
   fs_name_no_ext: string
@@ -21,8 +22,9 @@ export interface Target {
 
 /** Null when it is not there or not visible. */
 export async function selectTarget (em: EntityManager, viewer: Viewer, id: number): Promise<Target | null> {
-  const { rows } = await sql<Target>`select r.id, r.platform_id, p.fs_slug as platform_fs_slug, r.fs_name, r.fs_name_no_ext, r.fs_path, r.is_folder,
-    r.path_manual, r.url_manual from roms r join platforms p on p.id = r.platform_id where r.id = ${id} and ${isRomVisible(viewer)}`.execute(em.getKysely())
+  const { rows } = await sql<Target>`select r.id, r.library_id, r.platform_id, p.fs_slug as platform_fs_slug, r.fs_name,
+      r.fs_name_no_ext, r.fs_path, r.is_folder, r.path_manual, r.url_manual
+    from roms r join platforms p on p.id = r.platform_id where r.id = ${id} and ${isRomVisible(viewer)}`.execute(em.getKysely())
   return rows[0] ?? null
 }
 

@@ -23,7 +23,6 @@ const REFUSED = new Map([
 
 export function createRomFiles (app: FastifyInstance, config: Config, tagger: Tagger) {
   const resourcesDir = join(config.data_dir, 'resources')
-  const libraryDir = config.library_dir
 
   async function find (em: EntityManager, caller: Caller, id: number): Promise<Target> {
     const rom = await selectTarget(em, caller, id)
@@ -42,7 +41,11 @@ export function createRomFiles (app: FastifyInstance, config: Config, tagger: Ta
     }
   }
 
-  async function settle (rom: Target, kind: FileKind, name: string, arrived: Arrived): Promise<void> {
+  const placeOf = ({ platform_id: id, library_id: library }: Target) => ({ id, library_id: library })
+
+  async function settle (
+    libraryDir: string, rom: Target, kind: FileKind, name: string, arrived: Arrived
+  ): Promise<void> {
     const folder = await ensureFolder(app.pg, libraryDir, rom)
     const path = `${rom.fs_path}/${folder}/${kind.folder}`
     await mkdir(join(libraryDir, path), { recursive: true })
@@ -84,16 +87,17 @@ export function createRomFiles (app: FastifyInstance, config: Config, tagger: Ta
      * Adds a file to the folder of a ROM, in place of one of that name. A ROM that is one file gets a folder.
      *
      * @throws ApiError NOT_FOUND · BAD_REQUEST for a name or kind that is not taken · CONFLICT when the folder's name
-     * is
+     * is, or the library is read-only
      */
     async add (request: FastifyRequest, id: number, kind: FileKind): Promise<void> {
       const name = readFileName(request, kind, false)
       const rom = await find(request.em, callerOf(request), id)
       await inLibrary(async () => {
-        const place = await resolveInside(libraryDir, rom.fs_path)
+        const { dir } = await app.library.getWritable(rom.library_id)
+        const place = await resolveInside(dir, rom.fs_path)
         const arrived = await receive(request, givenNameOf(request), place)
         try {
-          await settle(rom, kind, name, arrived)
+          await settle(dir, rom, kind, name, arrived)
         } finally {
           await rm(arrived.path, { force: true })
         }
@@ -118,18 +122,19 @@ export function createRomFiles (app: FastifyInstance, config: Config, tagger: Ta
       const rom = await find(em, caller, id)
       const file = await findFile(em, rom, fileId, null, 'File not found')
       await removeFile(rom, file, isPermanent)
-      if (file.is_top_level && rom.is_folder) await app.scans.takeIn(rom.platform_id, [rom.fs_name], null)
+      if (file.is_top_level && rom.is_folder) await app.scans.takeIn(placeOf(rom), [rom.fs_name], null)
     },
 
     /**
      * Gives a ROM that is one file a folder of its own.
      *
-     * @throws ApiError NOT_FOUND · CONFLICT when the folder's name is taken
+     * @throws ApiError NOT_FOUND · CONFLICT when the folder's name is taken, or the library is read-only
      */
     async toFolder (em: EntityManager, caller: Caller, id: number): Promise<DetailedRomView> {
       const rom = await find(em, caller, id)
       if (!rom.is_folder) {
-        await inLibrary(() => ensureFolder(app.pg, libraryDir, rom))
+        const { dir } = await app.library.getWritable(rom.library_id)
+        await inLibrary(() => ensureFolder(app.pg, dir, rom))
         await app.editing.announce(id)
       }
       return await app.roms.getDetailed(em.fork(), caller, id)

@@ -45,11 +45,12 @@ async function moveIn (place: string, fsName: string, folder: string): Promise<v
  */
 export async function ensureFolder (pool: pg.Pool, libraryDir: string, rom: Target): Promise<string> {
   if (rom.is_folder) return rom.fs_name
-  const { id, fs_name: name, fs_name_no_ext: folder, fs_path: path, platform_id: platform } = rom
+  const { id, library_id: library, fs_name: name, fs_name_no_ext: folder, fs_path: path, platform_id: platform } = rom
   const place = join(libraryDir, path)
   await lstat(join(place, name)).catch(() => { throw conflict(`'${name}' is not in the library any more; scan its platform`) })
   const isFree = await insertRename(pool, {
-    rom_id: id, platform_id: platform, fs_path: path, old_name: name, new_name: folder, is_folder: false
+    rom_id: id, library_id: library, platform_id: platform, fs_path: path, old_name: name, new_name: folder,
+    is_folder: false
   })
   if (!isFree) throw conflict(`'${folder}' is there already; rename it, then try again`)
   try {

@@ -67,8 +67,9 @@ export const Rom = defineEntity({
     events: ['delete'],
     expression: 'create trigger count_matches_of_gone before delete on "roms" for each row execute function count_matches_of_gone()'
   }, ...countingTriggers('roms', 'count_roms')],
-  uniques: [{ properties: ['platform', 'fs_name'] }],
+  uniques: [{ properties: ['platform', 'fs_name', 'library_id'] }],
   indexes: [
+    { properties: ['library_id'] },
     { properties: ['name_sort_key', 'id'] },
     { properties: ['platform', 'name_sort_key', 'id'] },
     { properties: ['created_at'] },
@@ -80,6 +81,7 @@ export const Rom = defineEntity({
   properties: {
     id: columns.id(),
     platform: () => p.manyToOne(Platform).deleteRule('cascade').joinColumn('platform_id'),
+    library_id: p.integer().default(1),
     fs_name: columns.sortedText(),
     fs_path: columns.text(),
     fs_extension: columns.text().default(''),
@@ -137,6 +139,7 @@ export const FormerRom = defineEntity({
   indexes: [{ properties: ['platform_id', 'fs_name'] }],
   properties: {
     id: p.integer().primary().autoincrement(false),
+    library_id: p.integer().default(1),
     platform_id: p.integer(),
     fs_name: columns.text(),
     fs_size_bytes: columns.bytes(),

@@ -17,9 +17,9 @@ declare module 'fastify' {
 /** @param userFiles what users keep of ROMs */
 export default (userFiles: UserFiles) => fp<FeatureOptions>(async (app, { config }) => {
   app.decorate('roms', createRoms(app, config, userFiles))
-  app.decorate('downloads', createDownloads(app, config))
+  app.decorate('downloads', createDownloads(app))
   app.resources.guardRoms(hasVisibleRom)
   app.platforms.measureBy(selectPlatformSizes)
   await app.register(routes)
   await app.register(downloadRoutes)
-}, { name: 'roms', dependencies: ['database', 'auth-core', 'permissions', 'loader', 'platforms', 'resources'] })
+}, { name: 'roms', dependencies: ['database', 'auth-core', 'permissions', 'loader', 'library', 'platforms', 'resources'] })

@@ -13,6 +13,7 @@ import { isRomVisible } from './visibility.ts'
 /** A ROM with its platform and the viewer's marks. Times are milliseconds since 1970. */
 export interface RomRow extends GameValues {
   id: number
+  library_id: number
   platform_id: number
   platform_slug: string
   platform_fs_slug: string
@@ -103,7 +104,7 @@ const MARK_COLUMNS = sql`u.id, u.rom_id, u.user_id, u.is_main_sibling, u.backlog
   u.difficulty, u.completion, u.status, ${milliseconds('u.last_played')} as last_played,
   ${milliseconds('u.created_at')} as created_at, ${milliseconds('u.updated_at')} as updated_at`
 
-const romColumns = (userId: number | null) => sql`r.id, r.platform_id, p.slug as platform_slug, p.fs_slug as platform_fs_slug,
+const romColumns = (userId: number | null) => sql`r.id, r.library_id, r.platform_id, p.slug as platform_slug, p.fs_slug as platform_fs_slug,
   p.name as platform_name, p.custom_name as platform_custom_name, r.fs_name, r.fs_name_no_tags, r.fs_name_no_ext,
   r.fs_extension, r.fs_path, r.fs_size_bytes::float8 as fs_size_bytes, r.is_folder, r.has_nested_single_file,
   r.has_multiple_files, r.has_soundtrack, r.name, r.name_sort_key, r.summary,

@@ -84,6 +84,7 @@ const Free = Nullable(Type.Object({}, { additionalProperties: true }))
 /** What does not depend on the providers that are installed. */
 const RomFields = Type.Object({
   id: Type.Integer(),
+  library_id: Type.Integer({ description: 'The library it lies in' }),
   platform_id: Type.Integer(),
   platform_slug: Type.String(),
   platform_fs_slug: Type.String(),

@@ -42,7 +42,7 @@ const toSimple = (view: RomView): SimpleRomView => ({ ...view, screenshot_path: 
 
 const unknownRom = (id: number) => notFound(`ROM with ID '${id}' not found`)
 
-const NO_SCOPE: ScopeQuery = { platform_ids: [] }
+const NO_SCOPE: ScopeQuery = { platform_ids: [], library_ids: [] }
 const NO_INDEX: PageIndex = { ids: new Int32Array(), text: new KeptText('[]'), characters: {} }
 
 /** A library is large whose values take longer. */

@@ -138,6 +138,7 @@ function toArtwork (row: RomRow, addresses: Addresses) {
 function toFields (row: RomRow) {
   return {
     id: row.id,
+    library_id: row.library_id,
     platform_id: row.platform_id,
     platform_slug: row.platform_slug,
     platform_fs_slug: row.platform_fs_slug,

@@ -26,6 +26,9 @@ const SharedFields = Type.Object({
     default: [], maxItems: 10_000, description: 'Platform folder names'
   }),
   roms_ids: Ids('Scan only these ROMs'),
+  library_ids: Type.Optional(Type.Array(Type.Integer({ minimum: 1 }), {
+    maxItems: 1_000, description: 'Ids of libraries; without it, or empty, all are scanned'
+  })),
   playmatch_enabled: Type.Optional(Type.Boolean({ description: 'Sent by older clients; has no effect', deprecated: true }))
 })
 

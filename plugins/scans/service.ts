@@ -8,6 +8,7 @@ import { createScanHasher } from './hashing/scan-hasher.ts'
 import { type AfterScan, type BeforeScan, runScan } from './run/scan.ts'
 import { type ScanPayload, type ScanStats, createStats } from './schemas.ts'
 import type { ScanType } from './scan-types.ts'
+import type { PlatformPlace } from './store/rom-rows.ts'
 
 const SCAN_QUEUE = 'scan'
 const LIBRARY_LOCK = 'scan:library'
@@ -75,8 +76,8 @@ export function createScans (app: FastifyInstance, config: Config) {
     },
 
     /** Queues a scan of single files or folders of a platform; it waits for a worker when there is none. */
-    takeIn: (platformId: number, names: readonly string[], userId: number | null): Promise<Task> => queue({
-      type: 'quick', platforms: [platformId], platform_fs_slugs: [], roms_ids: [], fs_names: names
+    takeIn: (place: PlatformPlace, names: readonly string[], userId: number | null): Promise<Task> => queue({
+      type: 'quick', library_ids: [place.library_id], platforms: [place.id], platform_fs_slugs: [], roms_ids: [], fs_names: names
     }, true, userId),
 
     /** Drops queued scans and stops the running one; it ends with `scan:done`. */

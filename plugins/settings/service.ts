@@ -111,6 +111,8 @@ export function createSettings (app: FastifyInstance, config: Config) {
   }
 
   return {
+    change,
+
     /** Who has no credential, or one that may not read platforms, is told nothing that describes this library. */
     async read (em: EntityManager, caller: Caller | null): Promise<ConfigView> {
       const state = await lookAtFile(file)

@@ -7,7 +7,7 @@ declare module 'fastify' {
   interface FastifyInstance { setup: Setup }
 }
 
-export default fp<FeatureOptions>(async (app, { config }) => {
-  app.decorate('setup', createSetup(app, config))
+export default fp<FeatureOptions>(async (app) => {
+  app.decorate('setup', createSetup(app))
   await app.register(routes)
 }, { name: 'setup', dependencies: ['database', 'auth-core', 'loader', 'permissions', 'library', 'users', 'platforms'] })

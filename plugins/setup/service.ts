@@ -3,10 +3,11 @@ import { join } from 'node:path'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../core/access/auth.ts'
-import type { Config } from '../../core/config/config.ts'
 import { badRequest, forbidden } from '../../core/errors.ts'
 import { LibraryUnreadableError } from '../library/directory.ts'
 import { PathRefusedError, safeName } from '../../core/files/safe-path.ts'
+import { findPlace } from '../library/find-place.ts'
+import type { LibraryRoot } from '../library/roots.ts'
 import { type Structure, romsPath } from '../library/structure.ts'
 import type { Scope } from '../../core/access/scopes.ts'
 import { Rom } from '../roms/entities.ts'
@@ -22,16 +23,19 @@ function checkName (name: string): string {
   }
 }
 
+/** A library as it lies on disk. */
+interface FoundLibrary { root: LibraryRoot, structure: Structure, folders: string[] }
+
 /** What the first-run wizard shows and does. */
-export function createSetup (app: FastifyInstance, config: Config) {
-  const { library_dir: libraryDir } = config
+export function createSetup (app: FastifyInstance) {
   const { library } = app
   let listing: Promise<string[]> | null = null
 
-  /** Null as well when the library cannot be read: the answers a stranger gets must not fail with a disk. */
-  async function findStructure (): Promise<Structure | null> {
+  /** Null when it cannot be read: the answers a stranger gets must not fail with a disk. */
+  async function look (root: LibraryRoot): Promise<FoundLibrary | null> {
     try {
-      return await library.detectStructure()
+      const structure = await library.detectStructure(root)
+      return structure && { root, structure, folders: (await library.listPlatformFolders(root, structure)).platforms }
     } catch (err) {
       if (!(err instanceof LibraryUnreadableError)) throw err
       app.log.warn({ err }, 'library cannot be read')
@@ -39,30 +43,23 @@ export function createSetup (app: FastifyInstance, config: Config) {
     }
   }
 
-  async function listFolders (structure: Structure | null): Promise<string[]> {
-    if (structure === null) return []
-    try {
-      return (await library.listPlatformFolders(structure)).platforms
-    } catch (err) {
-      if (!(err instanceof LibraryUnreadableError)) throw err
-      app.log.warn({ err }, 'platform folders cannot be listed')
-      return []
-    }
+  async function lookAtAll () {
+    return (await Promise.all((await library.list()).map(look))).filter((found) => found !== null)
   }
 
-  async function countEntries (structure: Structure, fsSlug: string): Promise<number> {
+  async function countEntries (place: string, fsSlug: string): Promise<number> {
     try {
-      const names = await readdir(join(libraryDir, romsPath(structure, fsSlug)))
-      return names.filter((name) => !name.startsWith('.')).length
+      return (await readdir(place)).filter((name) => !name.startsWith('.')).length
     } catch (err) {
       app.log.warn({ err, platform: fsSlug }, 'platform folder cannot be read')
       return 0
     }
   }
 
-  async function createFolder (structure: Structure, name: string): Promise<boolean> {
+  async function createFolder (name: string): Promise<boolean> {
     try {
-      await mkdir(join(libraryDir, romsPath(structure, name)), { recursive: true })
+      const { root, structure } = await findPlace(library, name)
+      await mkdir(join(root.dir, romsPath(structure, name)), { recursive: true })
       return true
     } catch (err) {
       app.log.error({ err, platform: name }, 'platform folder cannot be created')
@@ -82,22 +79,25 @@ export function createSetup (app: FastifyInstance, config: Config) {
 
     /** The platform folders on disk. Those who ask at once share one look. */
     async listPlatforms (): Promise<string[]> {
-      listing ??= findStructure().then(listFolders).finally(() => { listing = null })
+      listing ??= lookAtAll().then((found) => [...new Set(found.flatMap(({ folders }) => folders))])
+        .finally(() => { listing = null })
       return await listing
     },
 
     async readLibrary (em: EntityManager, caller: Caller | null) {
-      const structure = await findStructure()
+      const found = await lookAtAll()
       const isScanned = await em.count(Rom) > 0
       const hidden = await app.platforms.listHiddenFolders(em, caller)
-      const folders = isScanned ? [] : (await listFolders(structure)).filter((folder) => !hidden.has(folder))
-      const existing: { fs_slug: string, rom_count: number }[] = []
-      for (const name of structure === null ? [] : folders) {
-        if (structure !== null) existing.push({ fs_slug: name, rom_count: await countEntries(structure, name) })
+      const counts = new Map<string, number>()
+      for (const { root, structure, folders } of isScanned ? [] : found) {
+        for (const name of folders.filter((folder) => !hidden.has(folder))) {
+          const count = await countEntries(join(root.dir, romsPath(structure, name)), name)
+          counts.set(name, (counts.get(name) ?? 0) + count)
+        }
       }
       return {
-        detected_structure: structure === null ? null : STRUCTURE_NAMES[structure.kind],
-        existing_platforms: existing,
+        detected_structure: found[0] === undefined ? null : STRUCTURE_NAMES[found[0].structure.kind],
+        existing_platforms: [...counts].map(([name, count]) => ({ fs_slug: name, rom_count: count })),
         supported_platforms: await app.platforms.listSupported(em, caller)
       }
     },
@@ -110,11 +110,8 @@ export function createSetup (app: FastifyInstance, config: Config) {
      */
     async createPlatforms (names: readonly string[]): Promise<string[]> {
       const checked = [...new Set(names.map(checkName))]
-      const structure = await findStructure() ?? library.emptyStructure
       const failed: string[] = []
-      for (const name of checked) {
-        if (!await createFolder(structure, name)) failed.push(name)
-      }
+      for (const name of checked) if (!await createFolder(name)) failed.push(name)
       return failed
     }
   }

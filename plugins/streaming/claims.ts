@@ -9,6 +9,7 @@ import { type Broker, BrokerRefusedError, BrokerUnreachableError, type Launch } 
 import { type UsableContainer, listUsable } from './containers.ts'
 import { type Endings, lapseOf } from './endings.ts'
 import type { createLauncher } from './launch.ts'
+import { locateLibrary } from './library-place.ts'
 import {
   type GameRow, type NewClaim, type Reservation, type SessionRow, activate, release, reserve, selectGame,
   selectSessions, selectVisible
@@ -102,10 +103,12 @@ export function createClaims (
   }
 
   /** What the broker is asked to start, by paths on its own machine. */
-  function toLaunch (container: UsableContainer, game: GameRow, claim: Claim, files: Files): Launch {
+  function toLaunch (
+    container: UsableContainer, libraryDir: string, game: GameRow, claim: Claim, files: Files
+  ): Launch {
     const assetsDir = container.assets_path ?? join(config.data_dir, 'assets')
     return {
-      rom_path: join(container.library_path ?? config.library_dir, game.fs_path, game.fs_name),
+      rom_path: join(libraryDir, game.fs_path, game.fs_name),
       rom_name: game.name,
       platform: game.platform,
       multiplayer: container.joinable && claim.multiplayer === true,
@@ -127,12 +130,13 @@ export function createClaims (
       const containers = listUsable(config).filter(({ platform }) => platform === game.platform)
       if (containers.length === 0) throw noContainer(game.platform)
       const files = await findFiles(em, caller, claim)
+      const libraryOn = await locateLibrary(app.library, game.library_id)
       const { container, reserved } = await take(em, caller, containers, {
         platform: game.platform, rom_id: game.id, rom_name: game.name, multiplayer: claim.multiplayer === true
       })
       await orRelease(reserved, () => checkCard(container, claim))
       launch(container, { ...reserved, user_id: caller.id, platform: game.platform },
-        toLaunch(container, game, claim, files), reserved.former !== null)
+        toLaunch(container, libraryOn(container), game, claim, files), reserved.former !== null)
       return {
         platform: game.platform,
         container: container.id,

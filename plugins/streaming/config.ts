@@ -15,7 +15,7 @@ const ContainerSettings = Type.Object({
   broker_secret: Type.Optional(Type.String({ writeOnly: true, description: 'What the broker asks for in X-Broker-Secret' })),
   label: Type.Optional(Type.String({ description: 'What people are shown; default the slug in capitals' })),
   emulator: Text('Which emulator runs there, such as retroarch'),
-  library_path: Text('Where the library lies on that machine; default where it lies here'),
+  library_path: Text('Where the library, of several the first, lies on that machine; default where it lies here, as the others do'),
   assets_path: Text('Where the folder assets of the data directory lies on that machine; default where it lies here'),
   max_slots: Slot('How many save states people may choose; default what is usual for the platform'),
   autosave_slot: Slot('The slot that save-and-exit writes to; 0 for none'),

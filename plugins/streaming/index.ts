@@ -28,6 +28,7 @@ export default fp<FeatureOptions>(async (app, { config, role }) => {
 }, {
   name: 'streaming',
   dependencies: [
-    'database', 'auth-core', 'sockets', 'jobs', 'resources', 'roms', 'assets', 'activity', 'notifications', 'play-sessions'
+    'database', 'auth-core', 'sockets', 'jobs', 'library', 'resources', 'roms', 'assets', 'activity', 'notifications',
+    'play-sessions'
   ]
 })

@@ -179,10 +179,17 @@ export async function takeEnding (pool: pg.Pool, userId: number, platform: strin
 }
 
 /** A ROM to be played. */
-export interface GameRow { id: number, name: string, platform: string, fs_path: string, fs_name: string }
+export interface GameRow {
+  id: number
+  library_id: number
+  name: string
+  platform: string
+  fs_path: string
+  fs_name: string
+}
 
 export async function selectGame (em: EntityManager, viewer: Viewer, id: number): Promise<GameRow | null> {
-  const { rows: [row] } = await sql<GameRow>`select r.id, coalesce(nullif(r.name, ''), r.fs_name) as name,
+  const { rows: [row] } = await sql<GameRow>`select r.id, r.library_id, coalesce(nullif(r.name, ''), r.fs_name) as name,
       lower(p.slug) as platform, r.fs_path, r.fs_name
     from roms r join platforms p on p.id = r.platform_id where r.id = ${id} and ${isRomVisible(viewer)}`.execute(em.getKysely())
   return row ?? null
@@ -206,11 +213,12 @@ export async function selectHiddenPlatforms (
 }
 
 /** A file of a ROM that a game is played from. */
-export async function selectDisc (
-  em: EntityManager, romId: number, fileId: number
-): Promise<{ file_path: string, file_name: string } | null> {
-  const { rows: [row] } = await sql<{ file_path: string, file_name: string }>`select file_path, file_name from rom_files
-    where id = ${fileId} and rom_id = ${romId} and coalesce(category, 'game') = 'game'`.execute(em.getKysely())
+export interface DiscRow { library_id: number, file_path: string, file_name: string }
+
+export async function selectDisc (em: EntityManager, romId: number, fileId: number): Promise<DiscRow | null> {
+  const { rows: [row] } = await sql<DiscRow>`select r.library_id, f.file_path, f.file_name
+    from rom_files f join roms r on r.id = f.rom_id
+    where f.id = ${fileId} and f.rom_id = ${romId} and coalesce(f.category, 'game') = 'game'`.execute(em.getKysely())
   return row ?? null
 }
 

@@ -10,6 +10,7 @@ import { createClaims, noContainer, toBrokerError } from './claims.ts'
 import { type UsableContainer, listContainers, listUsable } from './containers.ts'
 import { createEndings, lapseOf } from './endings.ts'
 import { createLauncher } from './launch.ts'
+import { locateLibrary } from './library-place.ts'
 import {
   type SessionRow, drain, release, releaseLater, renew, selectAllSessions, selectDisc, selectHiddenPlatforms,
   selectJoinable, selectOver, selectSessions, selectVisible, takeEnding
@@ -186,8 +187,8 @@ export function createStreaming (app: FastifyInstance, config: Config) {
         if (container.disc_swap !== 'broker') throw conflict('Discs are not changed from here; change them in the emulator')
         const disc = await selectDisc(em, session.rom_id, fileId)
         if (disc === null) throw badRequest(`The file '${fileId}' is no disc of the game; name one of its files`)
-        const library = container.library_path ?? config.library_dir
-        await broker.swapDisc(container, join(library, disc.file_path, disc.file_name))
+        const libraryOn = await locateLibrary(app.library, disc.library_id)
+        await broker.swapDisc(container, join(libraryOn(container), disc.file_path, disc.file_name))
       }),
 
     /**

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import type { FastifyInstance } from 'fastify'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { isPresent } from '../../core/files/safe-path.ts'
 import { TRASH_FOLDER } from '../library/exclusions.ts'
@@ -21,12 +22,12 @@ export function readEntry (name: string): number | null {
   return Number.isNaN(at) ? null : at
 }
 
-/** What goes out of the library together: into one folder of the trash, each thing under its path in the library. */
+/** What goes out of libraries together: into one folder of the trash of each, under its path in the library. */
 export interface Disposal {
   /**
    * Takes a file or folder out of the library, in one step. One that is gone already is none to take.
    *
-   * @throws the error of the file system; PathRefusedError
+   * @throws the error of the file system; PathRefusedError; ApiError CONFLICT when the library is read-only
    */
   take (file: StoredFile): Promise<void>
   /** Deletes what was taken, if nothing of it is to be kept. */
@@ -34,7 +35,7 @@ export interface Disposal {
 }
 
 /** @param isKept whether it stays in the trash, or is deleted in the end */
-export function openDisposal (libraryDir: string, isKept: boolean): Disposal {
+export function openDisposal (library: Pick<FastifyInstance['library'], 'getWritable'>, isKept: boolean): Disposal {
   const entry = nameEntry()
   const used = new Set<string>()
 
@@ -48,6 +49,7 @@ export function openDisposal (libraryDir: string, isKept: boolean): Disposal {
 
   return {
     async take (file) {
+      const { dir: libraryDir } = await library.getWritable(file.library_id)
       const { folder, name } = await resolveStoredFile(libraryDir, file)
       const from = join(folder, name)
       if (!await isPresent(from)) return

@@ -4,7 +4,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
 import { TRASH_FOLDER } from '../library/exclusions.ts'
-import { romsPath } from '../library/structure.ts'
+import { listWritableFolders } from '../library/find-place.ts'
 import type { TaskDefinition, TaskRun } from '../tasks/definitions.ts'
 import { readEntry } from './disposal.ts'
 
@@ -17,14 +17,14 @@ const ArgumentsSchema = Type.Object({
 
 /** Deletes for good what was deleted long ago. */
 export function defineEmptyTrash (app: FastifyInstance, config: Config): TaskDefinition {
-  const { library_dir: libraryDir, trash: { keep_days: days } } = config
+  const { keep_days: days } = config.trash
 
-  /** The library's, and those of platforms on disks of their own. */
+  /** Those of the libraries, and of platforms on disks of their own. */
   async function listTrashes (): Promise<string[]> {
-    const structure = await app.library.detectStructure()
-    const slugs = structure === null ? [] : (await app.library.listPlatformFolders(structure)).platforms
-    const folders = structure === null ? [] : slugs.map((fsSlug) => romsPath(structure, fsSlug))
-    return ['', ...folders].map((folder) => join(libraryDir, folder, TRASH_FOLDER))
+    const roots = (await app.library.list()).filter((root) => root.is_writable)
+    const folders = await listWritableFolders(app.library)
+    return [...roots.map(({ dir }) => dir), ...folders.map(({ root, path }) => join(root.dir, path))]
+      .map((folder) => join(folder, TRASH_FOLDER))
   }
 
   async function run ({ payload, signal, report }: TaskRun): Promise<void> {

@@ -13,7 +13,7 @@ declare module 'fastify' {
 }
 
 export default fp<FeatureOptions>(async (app, { config }) => {
-  const { library_dir: libraryDir, trash: { keep_days: days } } = config
-  app.decorate('trash', { open: (isPermanent: boolean) => openDisposal(libraryDir, !isPermanent && days > 0) })
+  const { keep_days: days } = config.trash
+  app.decorate('trash', { open: (isPermanent: boolean) => openDisposal(app.library, !isPermanent && days > 0) })
   app.tasks.define(defineEmptyTrash(app, config))
 }, { name: 'trash', dependencies: ['library', 'tasks'] })

@@ -2,8 +2,7 @@ import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
-import type { Config } from '../../core/config/config.ts'
-import { romsPath } from '../library/structure.ts'
+import { listWritableFolders } from '../library/find-place.ts'
 import type { TaskDefinition, TaskRun } from '../tasks/definitions.ts'
 import { LIFETIME_HOURS, deleteExpired, selectOpenIds } from './rows.ts'
 import { stagedId } from './staging.ts'
@@ -16,16 +15,7 @@ const isOld = (path: string): Promise<boolean> =>
   stat(path).then(({ mtimeMs }) => mtimeMs < Date.now() - LIFETIME_MS, () => false)
 
 /** Removes uploads that nobody completed, and what uploads left behind whose process ended. */
-export function defineCleanup (app: FastifyInstance, config: Config): TaskDefinition {
-  const { library } = app
-
-  async function listFolders (): Promise<string[]> {
-    const structure = await library.detectStructure()
-    if (structure === null) return []
-    const { platforms } = await library.listPlatformFolders(structure)
-    return platforms.map((fsSlug) => join(config.library_dir, romsPath(structure, fsSlug)))
-  }
-
+export function defineCleanup (app: FastifyInstance): TaskDefinition {
   /**
    * What has the id of no upload is a request's that brings a whole file, or a dead one's.
    *
@@ -48,9 +38,9 @@ export function defineCleanup (app: FastifyInstance, config: Config): TaskDefini
     const expired = await deleteExpired(app.pg)
     const stats = { uploads: expired.size, files: 0 }
     const open = await selectOpenIds(app.pg)
-    for (const folder of await listFolders()) {
+    for (const { root, path } of await listWritableFolders(app.library)) {
       signal.throwIfAborted()
-      stats.files += await sweep(folder, expired, open)
+      stats.files += await sweep(join(root.dir, path), expired, open)
     }
     await report({ cleanup_stats: stats })
   }

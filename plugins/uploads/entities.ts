@@ -11,6 +11,7 @@ export const RomUpload = defineEntity({
     id: p.uuid().primary(),
     user: () => p.manyToOne(User).deleteRule('cascade').joinColumn('user_id').index(),
     platform: () => p.manyToOne(Platform).deleteRule('cascade').joinColumn('platform_id').index(),
+    library_id: p.integer().default(1),
     /** The platform's folder of ROMs, relative to the library. */
     fs_path: columns.text(),
     file_name: columns.text(),

@@ -10,6 +10,6 @@ declare module 'fastify' {
 
 export default fp<FeatureOptions>(async (app, { config }) => {
   app.decorate('uploads', createUploads(app, config))
-  app.tasks.define(defineCleanup(app, config))
+  app.tasks.define(defineCleanup(app))
   await app.register(routes)
 }, { name: 'uploads', dependencies: ['database', 'auth-core', 'workers', 'library', 'platforms', 'tasks', 'scans'] })

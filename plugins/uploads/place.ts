@@ -1,20 +1,30 @@
 import { join } from 'node:path'
 import { readdir } from 'node:fs/promises'
+import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import { ApiError, badRequest, conflict } from '../../core/errors.ts'
 import { PathRefusedError, isPresent, safeName } from '../../core/files/safe-path.ts'
 import { folderInode, isFolder } from '../library/directory.ts'
+import { findPlace } from '../library/find-place.ts'
 import { romsPath } from '../library/structure.ts'
 import { openFolder, refusing } from '../library/writing.ts'
-import type { UploadPlatform } from './rows.ts'
+import { type KnownFolder, type Upload, type UploadPlatform, selectKnownFolder } from './rows.ts'
 import { nameTaken } from './settle.ts'
 
-/** The names and folders that uploads get in the library. */
-export function createPlaces ({ library }: FastifyInstance, libraryDir: string) {
+/** The folder of a platform's ROMs in one library. */
+export interface UploadPlace {
+  library_id: number
+  /** Relative to the library. */
+  fs_path: string
+  /** Absolute. */
+  folder: string
+}
+
+/** The names and folders that uploads get in the libraries. */
+export function createPlaces ({ library }: FastifyInstance) {
   /** A disk that is not mounted leaves an empty folder behind, or none. */
-  async function isAway (path: string, { fs_inode: inode, has_roms: hasRoms }: UploadPlatform): Promise<boolean> {
+  async function isAway (folder: string, { fs_inode: inode, has_roms: hasRoms }: KnownFolder): Promise<boolean> {
     if (!hasRoms) return false
-    const folder = join(libraryDir, path)
     if (!await isFolder(folder)) return true
     return inode !== null && await folderInode(folder) !== inode && (await readdir(folder)).length === 0
   }
@@ -34,26 +44,29 @@ export function createPlaces ({ library }: FastifyInstance, libraryDir: string) 
     },
 
     /**
-     * The folder of a platform's ROMs, relative to the library.
+     * The folder of a platform's ROMs: where one is, else in the first library that may be written into.
      *
-     * @throws ApiError CONFLICT while it is not the one that holds its ROMs
+     * @throws ApiError CONFLICT while it is not the one that holds its ROMs, or when all libraries are read-only
      */
-    async find (platform: UploadPlatform): Promise<string> {
-      const structure = await refusing(libraryDir, () => library.detectStructure()) ?? library.emptyStructure
-      const path = romsPath(structure, platform.fs_slug)
-      if (await refusing(path, () => isAway(path, platform))) {
+    async find (em: EntityManager, { id, fs_slug: fsSlug }: UploadPlatform): Promise<UploadPlace> {
+      const { root, structure } = await refusing(fsSlug, () => findPlace(library, fsSlug))
+      const path = romsPath(structure, fsSlug)
+      const folder = join(root.dir, path)
+      const known = await selectKnownFolder(em, id, root.id)
+      if (await refusing(path, () => isAway(folder, known))) {
         throw conflict(`'${path}' does not hold the ROMs that it is known for; mount its disk, or scan the platform if they were removed`)
       }
-      return path
+      return { library_id: root.id, fs_path: path, folder }
     },
 
-    /** The folder's path on disk; it is made unless it is there. */
-    open: (path: string): Promise<string> => openFolder(libraryDir, path),
+    /** The folder's path on disk; it is made unless it is there. @throws ApiError CONFLICT where it is read-only */
+    async open ({ library_id: id, fs_path: path }: Pick<Upload, 'library_id' | 'fs_path'>): Promise<string> {
+      return await openFolder((await library.getWritable(id)).dir, path)
+    },
 
     /** @throws ApiError BAD_REQUEST when something has the name already */
-    async checkFree (path: string, name: string): Promise<void> {
-      const target = join(libraryDir, path, name)
-      if (await refusing(`${path}/${name}`, () => isPresent(target))) throw new ApiError('BAD_REQUEST', nameTaken(name).message)
+    async checkFree ({ folder, fs_path: path }: UploadPlace, name: string): Promise<void> {
+      if (await refusing(`${path}/${name}`, () => isPresent(join(folder, name)))) throw new ApiError('BAD_REQUEST', nameTaken(name).message)
     }
   }
 }

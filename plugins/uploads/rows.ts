@@ -5,9 +5,10 @@ import { milliseconds } from '../../core/database/columns.ts'
 import { type Viewer, isPlatformVisible } from '../platforms/visibility.ts'
 
 /** The platform that a ROM is for. */
-export interface UploadPlatform {
-  id: number
-  fs_slug: string
+export interface UploadPlatform { id: number, fs_slug: string }
+
+/** What is known of a platform in one library. */
+export interface KnownFolder {
   /** The folder that held its ROMs; null when none was noted. */
   fs_inode: string | null
   /** Whether it has ROMs that the last scan found. */
@@ -16,10 +17,19 @@ export interface UploadPlatform {
 
 /** Null when it is not there or not visible. */
 export async function selectPlatform (em: EntityManager, viewer: Viewer, id: number): Promise<UploadPlatform | null> {
-  const { rows } = await sql<UploadPlatform>`select p.id, p.fs_slug, p.fs_inode,
-      exists (select 1 from roms r where r.platform_id = p.id and not r.missing_from_fs) as has_roms
-    from platforms p where p.id = ${id} and ${isPlatformVisible(viewer)}`.execute(em.getKysely())
+  const { rows } = await sql<UploadPlatform>`select p.id, p.fs_slug from platforms p
+    where p.id = ${id} and ${isPlatformVisible(viewer)}`.execute(em.getKysely())
   return rows[0] ?? null
+}
+
+export async function selectKnownFolder (
+  em: EntityManager, platformId: number, libraryId: number
+): Promise<KnownFolder> {
+  const { rows: [row] } = await sql<KnownFolder>`select
+      (select fs_inode from platform_folders where platform_id = ${platformId} and library_id = ${libraryId}) as fs_inode,
+      exists (select 1 from roms where platform_id = ${platformId} and library_id = ${libraryId} and not missing_from_fs) as has_roms`
+    .execute(em.getKysely())
+  return row ?? { fs_inode: null, has_roms: false }
 }
 
 /** An upload that comes in chunks. */
@@ -27,6 +37,7 @@ export interface Upload {
   id: string
   user_id: number
   platform_id: number
+  library_id: number
   fs_path: string
   file_name: string
   total_size: number
@@ -46,16 +57,16 @@ export const LIFETIME_HOURS = 24
 const IS_OPEN = sql`created_at > now() - ${LIFETIME_HOURS} * interval '1 hour'`
 
 export async function insertUpload (em: EntityManager, upload: Omit<Upload, 'chunk_size'>): Promise<void> {
-  await sql`insert into rom_uploads (id, user_id, platform_id, fs_path, file_name, total_size, total_chunks)
-    values (${upload.id}, ${upload.user_id}, ${upload.platform_id}, ${upload.fs_path}, ${upload.file_name},
-      ${upload.total_size}, ${upload.total_chunks})`.execute(em.getKysely())
+  await sql`insert into rom_uploads (id, user_id, platform_id, library_id, fs_path, file_name, total_size, total_chunks)
+    values (${upload.id}, ${upload.user_id}, ${upload.platform_id}, ${upload.library_id}, ${upload.fs_path},
+      ${upload.file_name}, ${upload.total_size}, ${upload.total_chunks})`.execute(em.getKysely())
 }
 
 /** Null when there is none of that id, or its time is over. */
 export async function selectUpload (
   em: EntityManager, id: string
 ): Promise<Upload & { created_at: number } | null> {
-  const { rows } = await sql<Upload & { created_at: number }>`select id, user_id, platform_id, fs_path, file_name,
+  const { rows } = await sql<Upload & { created_at: number }>`select id, user_id, platform_id, library_id, fs_path, file_name,
       total_size::float8 as total_size, total_chunks, chunk_size::float8 as chunk_size,
       ${milliseconds('created_at')} as created_at
     from rom_uploads where id = ${id} and ${IS_OPEN}`.execute(em.getKysely())

@@ -28,6 +28,7 @@ import { toUploadView } from './views.ts'
 const CHUNK_MAX_BYTES = 64 * 1024 ** 2
 
 const pathOf = ({ fs_path: path, file_name: name }: Upload) => `${path}/${name}`
+const platformOf = ({ platform_id: id, library_id: library }: Upload) => ({ id, library_id: library })
 const unknownUpload = () => notFound('Upload session not found or expired')
 
 /** How much a request says that it brings; null when it does not say. */
@@ -45,9 +46,8 @@ const tooLarge = (bytes: number | string, max: number, remedy: string) =>
 const chunkTooLarge = (bytes: number | string) => tooLarge(bytes, CHUNK_MAX_BYTES, 'Send smaller chunks')
 
 export function createUploads (app: FastifyInstance, config: Config) {
-  const { library_dir: libraryDir } = config
   const { max_bytes: maxBytes, quota_bytes: quotaBytes, max_open: maxOpen } = config.uploads
-  const places = createPlaces(app, libraryDir)
+  const places = createPlaces(app)
   const romTooLarge = (bytes: number | string) => tooLarge(bytes, maxBytes, 'Raise MAX_ROM_UPLOAD_SIZE_BYTES to send more')
 
   /** What is asked of every upload before any of it is taken. */
@@ -55,9 +55,9 @@ export function createUploads (app: FastifyInstance, config: Config) {
     const platform: UploadPlatform | null = await selectPlatform(em, viewer, platformId)
     if (platform === null) throw badRequest('Platform not found')
     places.checkName(name)
-    const path = await places.find(platform)
-    await places.checkFree(path, name)
-    return { platform, path }
+    const place = await places.find(em, platform)
+    await places.checkFree(place, name)
+    return { platform, place }
   }
 
   /** @throws ApiError BAD_REQUEST, NOT_FOUND or FORBIDDEN */
@@ -71,14 +71,14 @@ export function createUploads (app: FastifyInstance, config: Config) {
   }
 
   /** @throws ApiError NO_FREE_SPACE when it does not fit beside what is under way */
-  async function checkRoom (em: EntityManager, userId: number, path: string, size: number): Promise<void> {
+  async function checkRoom (em: EntityManager, userId: number, folder: string, size: number): Promise<void> {
     const { awaited_bytes: awaited, own_count: count, own_bytes: own } = await measureOpen(em, userId)
     if (count >= maxOpen) throw conflict(`You have ${count} uploads under way; complete or cancel some, or raise MAX_OPEN_ROM_UPLOADS`)
     if (quotaBytes > 0 && own + size > quotaBytes) {
       throw new ApiError('NO_FREE_SPACE', `Your uploads would take more than ${quotaBytes} bytes before they are complete; complete ` +
         'or cancel some, or raise ROM_UPLOAD_QUOTA_BYTES')
     }
-    await requireFreeSpace(join(libraryDir, path), awaited + size)
+    await requireFreeSpace(folder, awaited + size)
   }
 
   /** Writes the body of a request. @returns whether it has a file of its own, apart from the upload's */
@@ -88,26 +88,27 @@ export function createUploads (app: FastifyInstance, config: Config) {
     const isLast = number === upload.total_chunks - 1
     const each = size === null || isLast ? upload.chunk_size : await agreeOnChunkSize(request.em, upload.id, size)
     const start = size === null ? null : placeOf({ ...upload, chunk_size: each }, number, size)
-    const folder = await places.open(upload.fs_path)
+    const folder = await places.open(upload)
     await requireFreeSpace(folder, size ?? CHUNK_MAX_BYTES)
     const staging = createStaging(folder, upload.id)
     await (start === null ? staging.writeApart(number, content, look) : staging.writeInPlace(start, content, look))
     return start === null
   }
 
-  async function discard (em: EntityManager, { id, fs_path: path }: Upload): Promise<void> {
+  async function discard (em: EntityManager, { id, library_id: library, fs_path: path }: Upload): Promise<void> {
     await deleteUpload(em, id)
-    await createStaging(join(libraryDir, path), id).discard()
+    const { dir } = await app.library.get(library)
+    await createStaging(join(dir, path), id).discard()
   }
 
   async function complete (em: EntityManager, upload: Upload): Promise<void> {
     const chunks = await selectChunks(em, upload.id)
     checkWhole(upload, chunks)
-    const folder = await places.open(upload.fs_path)
+    const folder = await places.open(upload)
     const staging = createStaging(folder, upload.id)
     await settleUpload(staging, join(folder, upload.file_name), upload, chunks)
     // From here on it is a file of the library: whoever is asked again finds it there.
-    await app.scans.takeIn(upload.platform_id, [upload.file_name], upload.user_id)
+    await app.scans.takeIn(platformOf(upload), [upload.file_name], upload.user_id)
     await deleteUpload(em, upload.id)
     await staging.discard()
   }
@@ -126,14 +127,15 @@ export function createUploads (app: FastifyInstance, config: Config) {
       if (maxBytes > 0 && size > maxBytes) throw romTooLarge(size)
       if (Math.ceil(size / count) > CHUNK_MAX_BYTES) throw badRequest(`A chunk has at most ${CHUNK_MAX_BYTES} bytes; cut the file into more`)
       if (count > size) throw badRequest('A chunk has at least one byte; cut the file into fewer')
-      const { platform, path } = await findTarget(em, caller, platformId, name)
-      await checkRoom(em, caller.id, path, size)
+      const { platform, place } = await findTarget(em, caller, platformId, name)
+      await checkRoom(em, caller.id, place.folder, size)
       const id = randomUUID()
       await insertUpload(em, {
         id,
         user_id: caller.id,
         platform_id: platform.id,
-        fs_path: path,
+        library_id: place.library_id,
+        fs_path: place.fs_path,
         file_name: name,
         total_size: size,
         total_chunks: count
@@ -227,10 +229,10 @@ export function createUploads (app: FastifyInstance, config: Config) {
       const name = givenNameOf(request)
       const announced = Number(request.headers['content-length'] ?? 0)
       if (maxBytes > 0 && announced > maxBytes) throw romTooLarge(announced)
-      const { platform, path } = await findTarget(em, caller, platformId, name)
-      await checkRoom(em, caller.id, path, announced)
-      const folder = await places.open(path)
-      await refusing(`${path}/${name}`, async () => {
+      const { platform, place } = await findTarget(em, caller, platformId, name)
+      await checkRoom(em, caller.id, place.folder, announced)
+      const folder = await places.open(place)
+      await refusing(`${place.fs_path}/${name}`, async () => {
         const arrived = await receive(request, name, folder, { maxBytes, tooLarge: () => romTooLarge(`more than ${maxBytes}`) })
         try {
           await settleFile(arrived.path, join(folder, name))
@@ -238,7 +240,7 @@ export function createUploads (app: FastifyInstance, config: Config) {
           await rm(arrived.path, { force: true })
         }
       })
-      await app.scans.takeIn(platform.id, [name], caller.id)
+      await app.scans.takeIn({ ...platform, library_id: place.library_id }, [name], caller.id)
     }
   }
 }

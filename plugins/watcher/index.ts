@@ -3,10 +3,10 @@ import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { FeatureOptions } from '../../core/app.ts'
 import type { Config } from '../../core/config/config.ts'
-import { type LibraryWatch, watchLibrary } from './watch.ts'
 import type { TaskDefinition } from '../tasks/definitions.ts'
 import { WATCHER_NAME, WATCHER_TITLE, createScheduledRows } from './scheduled-rows.ts'
 import { type WaitingScan, createWaitingScan } from './waiting-scan.ts'
+import { type Watches, createWatches } from './watches.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -43,7 +43,7 @@ function defineWatcher (config: Config): TaskDefinition {
 function createWatcher (app: FastifyInstance, config: Config) {
   const delayMs = config.tasks.rescan_on_filesystem_change_delay * MINUTE_MS
   const claimMs = Math.min(CLAIM_MS, delayMs)
-  let running: { watch: LibraryWatch, scan: WaitingScan } | null = null
+  let running: { watch: Watches, scan: WaitingScan } | null = null
   let timer: NodeJS.Timeout | undefined
   let starting: Promise<void> = Promise.resolve()
   let isWatching = false
@@ -61,14 +61,7 @@ function createWatcher (app: FastifyInstance, config: Config) {
     if (!await app.workers.claim(WATCHER_NAME) || isClosed) return
     const scan = createWaitingScan(app, delayMs, () => watch.isThere())
     await scan.takeUp()
-    const watch = watchLibrary({
-      libraryDir: config.library_dir,
-      readSettings: () => config.filesystem,
-      readRules: () => app.library.rules,
-      log: app.log,
-      onChange: scan.change,
-      onWrite: scan.write
-    })
+    const watch = createWatches(app, { onChange: scan.change, onWrite: scan.write })
     running = { watch, scan }
     void watch.idle().then(() => { isWatching = !isClosed })
   }

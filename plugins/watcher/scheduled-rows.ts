@@ -29,7 +29,7 @@ const OUTLOOK = `select
     and status in ('queued', 'started')) as is_busy,
   exists (select 1 from tasks where type = 'scan' and task_key is null and lock is not null and status = 'finished'
     and started_at > now() - $2 * interval '1 millisecond' and payload->>'type' in ('quick', 'complete', 'hashes')
-    and (payload->'platforms' = '[]' and payload->'platform_fs_slugs' = '[]'
+    and coalesce(payload->'library_ids', '[]') = '[]' and (payload->'platforms' = '[]' and payload->'platform_fs_slugs' = '[]'
       or not $3 and payload->'platform_fs_slugs' @> $4::jsonb)) as is_covered`
 
 /** The places that a payload stands for. */

@@ -95,6 +95,8 @@ const FOREIGN: Record<string, [path: string, status: number]> = {
   getFpkgiFeed: ['/api/feeds/fpkgi/snes', 404],
   getKekatsuFeed: ['/api/feeds/kekatsu/snes', 404],
   getPlatform: [`/api/platforms/${things.platform}`, 404],
+  // A library is hidden from nobody; what lies in it is.
+  getLibrary: ['/api/libraries/1', 200],
   getFirmware: [`/api/firmware/${things.firmware}`, 404],
   getFirmwareContent: [`/api/firmware/${things.firmware}/content/x`, 404],
   headFirmwareContent: [`/api/firmware/${things.firmware}/content/x`, 404],

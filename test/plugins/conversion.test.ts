@@ -274,7 +274,7 @@ t.test('a ROM that is deleted while it is converted stays deleted', async (t) =>
   t.same(await list('ngp'), ['Here.ngp'])
 })
 
-const services = { pool: app.pg, libraryDir, store: createRomStore(app.pg) }
+const services = { pool: app.pg, library: app.library, store: createRomStore(app.pg) }
 
 /** Writes what a process leaves that ends with everything ready. */
 async function leaveBegun (folder: string, name: string) {

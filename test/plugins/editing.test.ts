@@ -284,7 +284,7 @@ t.test('whatever is edited, scanned and given back in whatever order, scans leav
     })
   )
   const first: LookupRom = {
-    id: 1, fs_name: 'f.gb', fs_name_no_ext: 'f', fs_name_no_tags: 'f', fs_extension: 'gb', fs_path: 'roms/gb', is_folder: false,
+    id: 1, library_id: 1, fs_name: 'f.gb', fs_name_no_ext: 'f', fs_name_no_tags: 'f', fs_extension: 'gb', fs_path: 'roms/gb', is_folder: false,
     name: 'f', name_sort_key: 'f', summary: null, regions: [], languages: [], tags: [], revision: null, crc_hash: '', md5_hash: '',
     sha1_hash: '', ra_hash: null, url_cover: null, path_cover_large: null, path_cover_small: null, url_screenshots: [],
     path_screenshots: [], url_manual: null, path_manual: null, media: {}, badges: [],

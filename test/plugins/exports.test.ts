@@ -30,7 +30,7 @@ t.test('both exports name their files, and every ROM on disk is in them', async 
   t.equal(status, 200)
   t.same(body, {
     files: [{
-      exporter: 'gamelist', platform: 'snes', path: snes('gamelist.xml'), written: true, games: 2, media_files: 0,
+      exporter: 'gamelist', platform: 'snes', library_id: 1, path: snes('gamelist.xml'), written: true, games: 2, media_files: 0,
       skipped: [], media_errors: []
     }],
     errors: []

@@ -5,9 +5,11 @@ import { join } from 'node:path'
 import fastify from 'fastify'
 import pg from 'pg'
 import t, { type Test } from 'tap'
+import { loadConfig } from '../../core/config/config.ts'
 import { createHealth } from '../../plugins/heartbeat/health.ts'
 import { createTimedMemo } from '../../plugins/heartbeat/timed-memo.ts'
 import { type TestApp, buildTestApp, dropUsers, shareTestApp } from '../support.ts'
+import { createLibrary } from '../../plugins/library/service.ts'
 import { until } from '../until.ts'
 import { addRom } from './roms-support.ts'
 
@@ -177,14 +179,19 @@ t.test('liveness needs nothing, readiness needs the database and a scan worker',
   const ready = await app.inject({ url: '/api/health/ready' })
   t.equal(ready.statusCode, 200)
   t.same(ready.json(), {
-    status: 'ok', checks: { database: { status: 'ok', reason: null }, worker: { status: 'ok', reason: null } }
+    status: 'ok',
+    checks: { database: { status: 'ok', reason: null }, worker: { status: 'ok', reason: null }, libraries: { status: 'ok', reason: null } }
   })
   await worker?.close()
   const lame = await app.inject({ url: '/api/health/ready' })
   t.equal(lame.statusCode, 503)
   t.same(lame.json(), {
     status: 'failed',
-    checks: { database: { status: 'ok', reason: null }, worker: { status: 'failed', reason: 'No scan worker is running' } }
+    checks: {
+      database: { status: 'ok', reason: null },
+      worker: { status: 'failed', reason: 'No scan worker is running' },
+      libraries: { status: 'ok', reason: null }
+    }
   })
 })
 
@@ -192,6 +199,7 @@ t.test('a database that is gone is reported without a word about where it was', 
   const app = fastify()
   const pool = new pg.Pool({ connectionString: 'postgres://someone:a-password@127.0.0.1:1/none' })
   app.decorate('pg', pool)
+  app.decorate('library', createLibrary(pool, loadConfig({ SVC_DATA_DIR: t.testdir() }).config))
   app.decorate('workers', {
     id: 'test',
     isAlive: async () => (await pool.query('select 1')).rowCount === 1,
@@ -205,7 +213,8 @@ t.test('a database that is gone is reported without a word about where it was', 
     status: 'failed',
     checks: {
       database: { status: 'failed', reason: 'The database does not answer; see the log of the server' },
-      worker: { status: 'failed', reason: 'No scan worker is running' }
+      worker: { status: 'failed', reason: 'No scan worker is running' },
+      libraries: { status: 'failed', reason: 'The libraries cannot be looked at; see the log of the server' }
     }
   })
 })

@@ -2,17 +2,16 @@ import { mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync, readlinkSync
 import { type IncomingMessage, get as httpGet } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { buffer } from 'node:stream/consumers'
 import { crc32 } from 'node:zlib'
 import { parse as parseContentDisposition } from 'content-disposition'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import yauzl from 'yauzl'
 import { toEntryName } from '../../plugins/roms/downloads/zip.ts'
 import { RomFile } from '../../plugins/roms/entities.ts'
 import { type TestApp, buildTestApp, shareTestApp } from '../support.ts'
 import { until } from '../until.ts'
 import { addRom } from './roms-support.ts'
+import { readZip } from './zip-support.ts'
 
 const fresh = shareTestApp(t)
 
@@ -20,31 +19,6 @@ const BYTES = 'The bytes of a game, long enough to be cut.'
 
 function fetchContent ({ app, admin }: TestApp, path: string, headers: Record<string, string> = {}, method: 'GET' | 'HEAD' = 'GET') {
   return app.inject({ method, url: `/api/roms/${path}`, headers: { ...admin, ...headers } })
-}
-
-/** Entry name → content, in the order of the zip. */
-async function readZip (bytes: Buffer): Promise<Map<string, string>> {
-  const zip = await new Promise<yauzl.ZipFile>((resolve, reject) => {
-    yauzl.fromBuffer(bytes, { lazyEntries: true, validateEntrySizes: true }, (err, file) => {
-      if (err === null) resolve(file)
-      else reject(err)
-    })
-  })
-  return await new Promise((resolve, reject) => {
-    const entries = new Map<string, string>()
-    zip.on('error', reject)
-    zip.on('end', () => { resolve(entries) })
-    zip.on('entry', (entry: yauzl.Entry) => {
-      zip.openReadStream(entry, (err, stream) => {
-        if (err !== null) return reject(err)
-        buffer(stream).then((content) => {
-          entries.set(entry.fileName, content.toString())
-          zip.readEntry()
-        }, reject)
-      })
-    })
-    zip.readEntry()
-  })
 }
 
 async function withGame (t: Test, name = 'game.sfc') {

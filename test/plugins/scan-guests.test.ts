@@ -40,7 +40,7 @@ t.test('guests hear totals of a scan alone when the settings say so', async (t) 
 })
 
 t.test('a folder of the machine is named by what it holds, whatever else begins like it', async (t) => {
-  const mask = createPlaceMask({ data_dir: '/srv/svc+1', library_dir: '/srv/svc+1/library' })
+  const mask = createPlaceMask({ data_dir: '/srv/svc+1', library_dir: '/srv/svc+1/library', libraries: {} })
   t.equal(mask('"/srv/svc+1/library/roms" and /srv/svc+1/library.'), '"<library>/roms" and <library>.')
   t.equal(mask('/srv/svc+1/config.yml, /srv/svc+10/x'), '<data>/config.yml, /srv/svc+10/x')
 })

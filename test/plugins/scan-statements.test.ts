@@ -38,10 +38,10 @@ t.test('ROMs that moved are looked up by the index while PostgreSQL knows nothin
   const { pool, id } = await fill(t, 20_000)
   const sums = Array.from({ length: 500 }, (_none, index) => String(19_900 + index).padStart(40, '0'))
   const before = await countScans(pool)
-  const found = await createRomStore(pool).listElsewhere(id + 1, [...sums, ...sums])
+  const found = await createRomStore(pool).listElsewhere({ id: id + 1, library_id: 1 }, [...sums, ...sums])
   t.equal(found.length, 101, 'each once')
   t.equal(await countScans(pool), before)
-  t.strictSame(await createRomStore(pool).listElsewhere(id, sums), [], 'those of the platform itself have not moved')
+  t.strictSame(await createRomStore(pool).listElsewhere({ id, library_id: 1 }, sums), [], 'those of the platform itself have not moved')
 })
 
 t.test('PostgreSQL looks at a table that a scan made much larger, and at no other', async (t) => {

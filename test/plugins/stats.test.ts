@@ -110,7 +110,7 @@ t.test('the numbers follow every change, whatever is written in whatever order',
   const steps: Record<string, (at: At) => Promise<unknown>> = {
     add: ({ platform, rom, age }) => run(`insert into roms (platform_id, fs_name, fs_path, fs_extension, fs_name_no_tags,
       fs_name_no_ext, fs_size_bytes, regions, min_age) values ($1, $2, 'x', 'sfc', 'x', 'x', 5, '{USA,Japan}', $3)
-      on conflict (platform_id, fs_name) do update set regions = '{USA}'`, [platform, `rom ${rom}`, age]),
+      on conflict (platform_id, fs_name, library_id) do update set regions = '{USA}'`, [platform, `rom ${rom}`, age]),
     age: ({ rom, age }) => run('update roms set min_age = $1 where fs_name <= $2', [age, `rom ${rom}`]),
     grow: ({ platform }) => run("update roms set fs_size_bytes = fs_size_bytes * 2, fs_extension = 'zip' where platform_id = $1", [platform]),
     match: ({ rom, provider }) => run(`insert into rom_matches (rom_id, provider, provider_id, match)

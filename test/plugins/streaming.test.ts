@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { InjectOptions } from 'fastify'
 import t, { type Test } from 'tap'
@@ -470,6 +470,20 @@ t.test('discs of the game are changed, and no other file', async (t) => {
   await setContainers(test, [SNES])
   await play(alice, { rom_id: set })
   t.equal((await act(alice, 'swap-disc', { file_id: disc })).status, 409)
+})
+
+t.test('a game of a further library is played from where that lies; the path of a machine is that of the first', async (t) => {
+  const { test, app, alice, chief, act, play, call } = await setUp(t, [{ ...SNES, disc_swap: 'broker', library_path: '/roms' }])
+  const dir = join(test.config.data_dir, 'further')
+  await mkdir(dir, { recursive: true })
+  const { status, body: { id } } = await call('POST', '/api/libraries', chief, { name: 'further', path: dir })
+  t.equal(status, 201)
+  const far = await addRom(test, { fs_name: 'Far', files: ['a.cue', 'b.cue'], fields: { library_id: Number(id) } })
+  await play(alice, { rom_id: far })
+  t.match(broker.askedFor('POST /launch'), [{ body: { rom_path: join(dir, 'roms/snes/Far') } }])
+  const { rows: [disc] } = await app.pg.query<{ id: number }>("select id from rom_files where rom_id = $1 and file_name = 'b.cue'", [far])
+  t.equal((await act(alice, 'swap-disc', { file_id: disc?.id })).status, 200)
+  t.match(broker.askedFor('POST /swap-disc'), [{ body: { path: join(dir, 'roms/snes/Far/b.cue') } }])
 })
 
 t.test('a picture of the game becomes a screenshot of the player', async (t) => {

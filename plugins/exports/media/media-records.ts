@@ -1,5 +1,6 @@
 import type { Stats } from 'node:fs'
 import type { Cache } from '@svc/plugin-sdk'
+import type { ExportedPlace } from '../rows.ts'
 
 /** A file in the resources folder, in one state of its content. */
 export interface MediaSource {
@@ -24,9 +25,12 @@ export interface MediaRecords {
 
 const identify = ({ path, stats }: MediaSource) => `${path}|${stats.size}|${stats.mtimeMs}`
 
-/** The records of one platform. Paths are relative to its folder. */
-export async function loadMediaRecords (cache: Cache, platformId: number): Promise<MediaRecords> {
-  const key = `media/${platformId}`
+/** The records of one platform in one library. Paths are relative to its folder. */
+export async function loadMediaRecords (
+  cache: Cache, { platform_id: platform, library_id: library }: ExportedPlace
+): Promise<MediaRecords> {
+  // Those of the first library are called as they were when there was only one.
+  const key = library === 1 ? `media/${platform}` : `media/${platform}/${library}`
   const records = new Map(Object.entries((await cache.get(key) ?? {}) as Record<string, MediaRecord>))
   let isChanged = false
 

@@ -4,7 +4,7 @@ import { safeRelativePath } from '../../../core/files/safe-path.ts'
 import type { StoredMedia } from '../../roms/entities.ts'
 import { mapGameFields } from '../../roms/game-fields.ts'
 import { toReason } from '../files/fs-reason.ts'
-import { type ExportedFields, GAME_FIELDS, PAGE_ROMS, type RomRow, selectRomPage } from '../rows.ts'
+import { type ExportedFields, type ExportedPlace, GAME_FIELDS, PAGE_ROMS, type RomRow, selectRomPage } from '../rows.ts'
 import type { SkippedRom } from '../schemas.ts'
 
 /** A game before its media are in place. */
@@ -22,16 +22,16 @@ export interface GamePage { drafts: GameDraft[], skipped: SkippedRom[] }
 const UNKNOWN_PLAYERS = '1'
 
 /**
- * The ROMs of a platform that are on disk, by file name, one query per 1,000.
+ * The ROMs of a platform in one library that are on disk, by file name, one query per 1,000.
  *
  * @param folder the platform's ROM folder, relative to the library
  */
 export async function * readGames (
-  pool: pg.Pool, platformId: number, folder: string
+  pool: pg.Pool, place: ExportedPlace, folder: string
 ): AsyncGenerator<GamePage, void, undefined> {
   let last = ''
   for (;;) {
-    const rows = await selectRomPage(pool, platformId, last)
+    const rows = await selectRomPage(pool, place, last)
     const page: GamePage = { drafts: [], skipped: [] }
     for (const row of rows) addRow(page, row, folder)
     yield page

@@ -8,6 +8,7 @@ import { ApiError } from '../../../core/errors.ts'
 import { realLibraryDirectory, reasonOf } from '../../library/directory.ts'
 import { errorCode } from '../../../core/files/fs-error.ts'
 import { isInside, safeName, safeRelativePath } from '../../../core/files/safe-path.ts'
+import type { LibraryRoot } from '../../library/roots.ts'
 import { type Structure, platformRoot, romsPath } from '../../library/structure.ts'
 import { readPreferences } from '../../../core/loader/context.ts'
 import { limitTime } from '../../../core/loader/limit-time.ts'
@@ -28,6 +29,7 @@ export interface PlatformServices {
   pool: pg.Pool
   /** Where it is kept which media are ours. */
   cache: Cache
+  root: LibraryRoot
   structure: Structure
 }
 
@@ -75,8 +77,10 @@ function mediaOf ({ media }: ExporterDefinition): [MediaKind, string][] {
 }
 
 /** The file an exporter writes for a platform, as the library's owner knows it. */
-export function exportPath (config: Config, structure: Structure, platform: ExportPlatform, fileName: string): string {
-  return join(config.library_dir, romsPath(structure, platform.fs_slug), fileName)
+export function exportPath (
+  { dir }: LibraryRoot, structure: Structure, platform: ExportPlatform, fileName: string
+): string {
+  return join(dir, romsPath(structure, platform.fs_slug), fileName)
 }
 
 /**
@@ -88,9 +92,9 @@ export async function exportPlatform (
   services: PlatformServices, platform: PlatformRow, exporters: readonly LoadedExporter[], folders: MediaFolders,
   signal: AbortSignal
 ): Promise<ExportOutcome> {
-  const { config, structure } = services
+  const { root, structure } = services
   const outcome: ExportOutcome = { files: [], errors: [] }
-  const pathOf = ({ definition }: LoadedExporter) => exportPath(config, structure, platform, definition.fileName)
+  const pathOf = ({ definition }: LoadedExporter) => exportPath(root, structure, platform, definition.fileName)
   const fail = (exporter: LoadedExporter, err: unknown) => {
     signal.throwIfAborted()
     const path = pathOf(exporter)
@@ -107,7 +111,8 @@ export async function exportPlatform (
   for (const exporter of exporters) {
     try {
       const facts = await exportFile(services, platform, exporter, library, signal)
-      outcome.files.push({ exporter: exporter.key, platform: platform.slug, path: pathOf(exporter), ...facts })
+      const place = { platform: platform.slug, library_id: root.id, path: pathOf(exporter) }
+      outcome.files.push({ exporter: exporter.key, ...place, ...facts })
     } catch (err) {
       fail(exporter, err)
     }
@@ -116,16 +121,17 @@ export async function exportPlatform (
 }
 
 async function prepare (
-  { config, pool, cache, structure }: PlatformServices, platform: PlatformRow, folders: MediaFolders,
+  { config, pool, cache, root: libraryRoot, structure }: PlatformServices, platform: PlatformRow, folders: MediaFolders,
   signal: AbortSignal
 ): Promise<Library> {
-  const root = await openPlatformFolder(config, structure, platform)
-  const records = await loadMediaRecords(cache, platform.id)
+  const place = { platform_id: platform.id, library_id: libraryRoot.id }
+  const root = await openPlatformFolder(libraryRoot, structure, platform)
+  const records = await loadMediaRecords(cache, place)
   const resourcesDir = join(config.data_dir, 'resources')
   const placer = createMediaPlacer({ root, resourcesDir, folders, records })
   const library: Library = { root, games: [], skipped: [], media_errors: placer.errors }
   try {
-    for await (const page of readGames(pool, platform.id, romsPath(structure, platform.fs_slug))) {
+    for await (const page of readGames(pool, place, romsPath(structure, platform.fs_slug))) {
       library.games.push(...await placeAll(placer, page.drafts, signal))
       library.skipped.push(...page.skipped)
     }
@@ -135,12 +141,18 @@ async function prepare (
   }
 }
 
-/** @throws LibraryUnreadableError when it is not there; ApiError EXPORT_FAILED when it is the library. */
+/**
+ * @throws LibraryUnreadableError when it is not there; ApiError EXPORT_FAILED when it is the library, or in one that is
+ * read-only
+ */
 async function openPlatformFolder (
-  config: Config, structure: Structure, { fs_slug: fsSlug }: PlatformRow
+  { name, dir, is_writable: isWritable }: LibraryRoot, structure: Structure, { fs_slug: fsSlug }: PlatformRow
 ): Promise<string> {
-  const root = await platformRoot(config.library_dir, structure, fsSlug)
-  if (!isInside(root, await realLibraryDirectory(config.library_dir))) return root
+  if (!isWritable) {
+    throw new ApiError('EXPORT_FAILED', `The library '${name}' is read-only; set its writable to true to have files written beside its ROMs.`)
+  }
+  const root = await platformRoot(dir, structure, fsSlug)
+  if (!isInside(root, await realLibraryDirectory(dir))) return root
   throw new ApiError('EXPORT_FAILED', `The folder of the platform '${fsSlug}' is a link to the library itself. ` +
     'Let it lead to a folder that holds only this platform.')
 }

@@ -14,7 +14,7 @@ export interface Untagged extends StoredFile {
   cover_path: string | null
 }
 
-const SELECT = `select f.id, f.rom_id, f.file_name, f.file_path, r.platform_id, r.fs_path, p.fs_slug as platform_fs_slug,
+const SELECT = `select f.id, f.rom_id, f.file_name, f.file_path, r.library_id, r.platform_id, r.fs_path, p.fs_slug as platform_fs_slug,
     round(extract(epoch from f.last_modified) * 1000)::float8 as last_modified, f.track_meta ->> 'cover_path' as cover_path
   from rom_files f join roms r on r.id = f.rom_id join platforms p on p.id = r.platform_id
   where f.category = 'soundtrack' and f.tags_of is distinct from f.last_modified`

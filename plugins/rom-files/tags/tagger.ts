@@ -1,6 +1,6 @@
 import { type FileHandle, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type pg from 'pg'
+import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../../core/config/config.ts'
 import { ApiError } from '../../../core/errors.ts'
 import { openStoredFile } from '../../roms/downloads/stored-files.ts'
@@ -13,13 +13,13 @@ import { type Tagged, type Untagged, findUntagged, selectUntagged, writeTags } f
 const BATCH = 50
 
 /** Reads the tags of soundtracks and keeps them, with the cover that is in the file. */
-export function createTagger (pool: pg.Pool, config: Config, reader: TagReader) {
+export function createTagger ({ pg: pool, library }: FastifyInstance, config: Config, reader: TagReader) {
   const resourcesDir = join(config.data_dir, 'resources')
 
   /** Null for a file that cannot be opened: it is tried again another time. */
   async function open (file: Untagged): Promise<FileHandle | null> {
     try {
-      return await openStoredFile(config.library_dir, file)
+      return await openStoredFile(library, file)
     } catch (err) {
       if (err instanceof ApiError || (err instanceof Error && 'syscall' in err)) return null
       throw err

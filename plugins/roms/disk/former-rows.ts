@@ -14,6 +14,7 @@ const CLAIM = `with found as (
   ), pairs as (
     select f.fs_name, former.id, true as is_in_place
     from found f join former_roms former on former.platform_id = $1 and former.fs_name = f.fs_name
+      and former.library_id = $3
     union all select f.fs_name, min(former.id), false
     from found f join former_roms former on former.sha1_hash = f.sha1_hash and former.fs_size_bytes = f.fs_size_bytes
     where f.sha1_hash <> '' and f.fs_size_bytes > 0 group by f.fs_name having count(*) = 1
@@ -28,13 +29,14 @@ const CLAIM = `with found as (
  * The ids that files had before their rows were deleted, by name: with its id a ROM gets back who may not see it, its
  * marks, its play time and whatever else refers to it. Each id is given out once, by the transaction that uses it.
  *
- * @param platformId where the files lie now
+ * @param place the platform, and the library, where the files lie now
  */
 export async function claimFormerIds (
-  client: pg.ClientBase, platformId: number, files: readonly Returning[]
+  client: pg.ClientBase, place: { id: number, library_id: number }, files: readonly Returning[]
 ): Promise<Map<string, number>> {
   const wanted = files.map(({ fs_name: name, fs_size_bytes: size, sha1_hash: sha1 }) =>
     ({ fs_name: name, fs_size_bytes: size, sha1_hash: sha1 }))
-  const { rows } = await client.query<{ fs_name: string, id: number }>(CLAIM, [platformId, toDatabaseJson(wanted)])
+  const { rows } = await client.query<{ fs_name: string, id: number }>(
+    CLAIM, [place.id, toDatabaseJson(wanted), place.library_id])
   return new Map(rows.map((row) => [row.fs_name, row.id]))
 }

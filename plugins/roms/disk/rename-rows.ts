@@ -5,6 +5,7 @@ import type { ParsedName } from '../../library/names.ts'
 /** A ROM that is to have another name on disk. */
 export interface Renaming {
   rom_id: number
+  library_id: number
   platform_id: number
   fs_path: string
   /** Its name until now. */
@@ -15,11 +16,11 @@ export interface Renaming {
 
 /** Notes that a rename begins. @returns whether the name is free: no ROM has it, and none is given it just now */
 export async function insertRename (
-  pool: pg.Pool, { rom_id: id, platform_id: platform, new_name: name }: Renaming
+  pool: pg.Pool, { rom_id: id, library_id: library, platform_id: platform, new_name: name }: Renaming
 ): Promise<boolean> {
   const { rowCount } = await pool.query(`insert into rom_renames (rom_id, platform_id, fs_name) select $1, $2, $3
-    where not exists (select 1 from roms where platform_id = $2 and fs_name = $3 and id <> $1)
-    on conflict do nothing`, [id, platform, name])
+    where not exists (select 1 from roms where platform_id = $2 and fs_name = $3 and library_id = $4 and id <> $1)
+    on conflict do nothing`, [id, platform, name, library])
   return rowCount === 1
 }
 
@@ -29,13 +30,13 @@ export async function deleteRename (pool: pg.Pool, romId: number): Promise<void>
 
 /** Renames that were begun and did not come to their end. */
 export async function selectRenames (pool: pg.Pool): Promise<Renaming[]> {
-  const { rows } = await pool.query<Renaming>(`select n.rom_id, r.platform_id, r.fs_path, r.fs_name as old_name,
+  const { rows } = await pool.query<Renaming>(`select n.rom_id, r.library_id, r.platform_id, r.fs_path, r.fs_name as old_name,
     n.fs_name as new_name, r.is_folder from rom_renames n join roms r on r.id = n.rom_id order by n.rom_id`)
   return rows
 }
 
 /** A scan that found the file under its new name first takes it for another one. */
-const DELETE_TWIN = `delete from roms where platform_id = $2 and fs_name = $3 and id <> $1
+const DELETE_TWIN = `delete from roms where platform_id = $2 and fs_name = $3 and library_id = $4 and id <> $1
   and created_at >= (select created_at from rom_renames where rom_id = $1)`
 
 /** Whether a ROM is called as its file is, or as all providers were taken from it. */
@@ -59,7 +60,7 @@ export async function finishRename (
 ): Promise<void> {
   const { rom_id: id, fs_path: folder, old_name: before, new_name: after } = renaming
   await transaction(pool, async (client) => {
-    await client.query(DELETE_TWIN, [id, renaming.platform_id, after])
+    await client.query(DELETE_TWIN, [id, renaming.platform_id, after, renaming.library_id])
     await client.query(UPDATE_ROM, [id, after, name.fs_name_no_ext, name.fs_name_no_tags, name.fs_extension,
       name.regions, name.languages, name.tags, name.revision, name.version, name.sort_key])
     if (renaming.is_folder) await client.query(MOVE_FILES, [id, `${folder}/${after}`, `${folder}/${before}`])

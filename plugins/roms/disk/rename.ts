@@ -1,5 +1,6 @@
 import { lstat, readdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { FastifyInstance } from 'fastify'
 import type pg from 'pg'
 import { badRequest, conflict, notFound } from '../../../core/errors.ts'
 import { errorCode } from '../../../core/files/fs-error.ts'
@@ -8,7 +9,8 @@ import type { ExclusionRules } from '../../library/exclusions.ts'
 import { nameSortKey, parseName } from '../../library/names.ts'
 import { type Renaming, deleteRename, finishRename, insertRename, selectRenames } from './rename-rows.ts'
 
-interface Place { pool: pg.Pool, libraryDir: string }
+type Library = FastifyInstance['library']
+interface Places { pool: pg.Pool, library: Pick<Library, 'list' | 'getWritable'> }
 
 const ASIDE_MAX = 60
 const UNSAFE = /[\\/\0-\x1f\x7f-\x9f]/g // eslint-disable-line no-control-regex
@@ -70,11 +72,12 @@ function toRefusal (err: unknown, { old_name: name }: Renaming): unknown {
  * Renames a ROM on disk, then in the database. That it begins is noted first: a server that dies in between finds out
  * what the file is called.
  *
- * @throws ApiError CONFLICT when the name is taken or cannot be given · NOT_FOUND when the file is gone
+ * @throws ApiError CONFLICT when the name is taken or cannot be given, or the library is read-only · NOT_FOUND when the
+ * file is gone
  */
-export async function renameRom ({ pool, libraryDir }: Place, renaming: Renaming): Promise<void> {
-  const folder = join(libraryDir, renaming.fs_path)
-  await recoverRenames({ pool, libraryDir })
+export async function renameRom ({ pool, library }: Places, renaming: Renaming): Promise<void> {
+  const folder = join((await library.getWritable(renaming.library_id)).dir, renaming.fs_path)
+  await recoverRenames({ pool, library })
   if (!await insertRename(pool, renaming)) throw clash(renaming.new_name)
   try {
     await checkFree(folder, renaming)
@@ -98,11 +101,15 @@ async function bringBack (
 }
 
 /** Ends renames that a process began which is gone. What cannot be looked at waits for the next time. */
-export async function recoverRenames ({ pool, libraryDir }: Place): Promise<void> {
+export async function recoverRenames ({ pool, library }: Pick<Places, 'pool'> & { library: Pick<Library, 'list'> }): Promise<void> {
+  const dirs = new Map((await library.list()).map(({ id, dir }) => [id, dir]))
   for (const renaming of await selectRenames(pool)) {
-    const names = await readdir(join(libraryDir, renaming.fs_path)).catch(() => null)
+    const dir = dirs.get(renaming.library_id)
+    if (dir === undefined) continue
+    const folder = join(dir, renaming.fs_path)
+    const names = await readdir(folder).catch(() => null)
     if (names === null) continue
-    await bringBack(join(libraryDir, renaming.fs_path), renaming, names)
+    await bringBack(folder, renaming, names)
     if (names.includes(renaming.new_name) && !names.includes(renaming.old_name)) await writeName(pool, renaming)
     else await deleteRename(pool, renaming.rom_id)
   }

@@ -3,7 +3,6 @@ import type { Stats } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
-import type { Config } from '../../../core/config/config.ts'
 import { badRequest, notFound } from '../../../core/errors.ts'
 import { formatOf } from '../../../core/archives/formats.ts'
 import type { Viewer } from '../../platforms/visibility.ts'
@@ -59,12 +58,13 @@ function scannedCrc (file: FileRow, { size, mtimeMs }: Stats): number | null {
   return Number.parseInt(file.crc_hash, 16)
 }
 
-export function createDownloads (app: FastifyInstance, config: Config) {
+export function createDownloads (app: FastifyInstance) {
   const access = { stateOf: app.files.stateOf, createStream: app.files.createStream, checksums: createChecksums() }
-  const open = (file: StoredFile) => openStoredFile(config.library_dir, file)
+  const open = (file: StoredFile) => openStoredFile(app.library, file)
 
   const toStored = (rom: RomPlace, file: FileRow): StoredFile => ({
-    file_name: file.file_name, file_path: file.file_path, fs_path: rom.fs_path, platform_fs_slug: rom.platform_fs_slug
+    library_id: rom.library_id, file_name: file.file_name, file_path: file.file_path, fs_path: rom.fs_path,
+    platform_fs_slug: rom.platform_fs_slug
   })
 
   /** Sizes come from the disk: those in the database may be out of date, and a zip names them up front. */
@@ -80,6 +80,13 @@ export function createDownloads (app: FastifyInstance, config: Config) {
     } finally {
       await handle.close()
     }
+  }
+
+  /** Libraries may hold files at the same path: ROMs of several lie in folders called after those. */
+  async function namePlaces (roms: readonly RomPlace[]): Promise<(rom: RomPlace) => string> {
+    if (new Set(roms.map((rom) => rom.library_id)).size === 1) return () => ''
+    const names = new Map((await app.library.list()).map(({ id, name }) => [id, name.replaceAll('/', '_')]))
+    return ({ library_id: id }) => `${names.get(id) ?? id}/`
   }
 
   async function toAttachment (stored: StoredFile): Promise<Download> {
@@ -154,7 +161,8 @@ export function createDownloads (app: FastifyInstance, config: Config) {
       const files = await selectFiles(em, roms.map((rom) => rom.id))
       const all = roms.flatMap((rom) => (files.get(rom.id) ?? []).map((file) => ({ rom, file })))
       if (all.length === 0) throw notFound('None of these ROMs has a file to download')
-      const entries = await mapInBatches(all, ({ rom, file }) => toEntry(rom, file, pathOf(file)))
+      const placeOf = await namePlaces(roms)
+      const entries = await mapInBatches(all, ({ rom, file }) => toEntry(rom, file, placeOf(rom) + pathOf(file)))
       const checksum = crc32(roms.map((rom) => rom.id).sort((a, b) => a - b).join(',')).toString(16).padStart(8, '0')
       return {
         kind: 'zip',

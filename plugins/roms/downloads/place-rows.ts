@@ -6,12 +6,19 @@ import { romTables } from '../rows.ts'
 import { isRomVisible } from '../visibility.ts'
 
 /** A ROM, and where it lies. */
-export interface RomPlace { id: number, fs_name: string, fs_path: string, is_folder: boolean, platform_fs_slug: string }
+export interface RomPlace {
+  id: number
+  library_id: number
+  fs_name: string
+  fs_path: string
+  is_folder: boolean
+  platform_fs_slug: string
+}
 
 /** The ROMs under a condition that a viewer sees, by name. */
 export async function selectPlaces (em: EntityManager, viewer: Viewer, condition: Condition): Promise<RomPlace[]> {
   const { rows } = await sql<RomPlace>`
-    select r.id, r.fs_name, r.fs_path, r.is_folder, p.fs_slug as platform_fs_slug
+    select r.id, r.library_id, r.fs_name, r.fs_path, r.is_folder, p.fs_slug as platform_fs_slug
     from ${romTables(viewer?.id ?? null)} where ${every([isRomVisible(viewer), condition])}
     order by r.name_sort_key, r.id`.execute(em.getKysely())
   return rows

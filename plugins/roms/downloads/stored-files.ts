@@ -1,12 +1,15 @@
 import type { FileHandle } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { notFound } from '../../../core/errors.ts'
+import type { FastifyInstance } from 'fastify'
+import { ApiError, notFound } from '../../../core/errors.ts'
 import {
   PathRefusedError, isNothingThere, openInside, resolveInside, safeRelativePath
 } from '../../../core/files/safe-path.ts'
+import { findRootProblem } from '../../library/root-problem.ts'
 
 /** A file of the library as the database knows it. */
 export interface StoredFile {
+  library_id: number
   file_name: string
   /** The folder, relative to the library. */
   file_path: string
@@ -52,13 +55,18 @@ export async function resolveStoredFile (
 /**
  * Opens a file for reading; the caller closes the handle.
  *
- * @throws ApiError NOT_FOUND naming the file when it is not on disk, or lies where it must not.
+ * @throws ApiError NOT_FOUND naming the file when it is not on disk, or lies where it must not · UNAVAILABLE when its
+ * library cannot be read
  */
-export async function openStoredFile (libraryDir: string, file: StoredFile): Promise<FileHandle> {
+export async function openStoredFile (library: Pick<FastifyInstance['library'], 'get'>, file: StoredFile): Promise<FileHandle> {
+  const root = await library.get(file.library_id)
   try {
-    return await withinLibrary(libraryDir, file, safeRelativePath(`${file.file_path}/${file.file_name}`), openInside)
+    return await withinLibrary(root.dir, file, safeRelativePath(`${file.file_path}/${file.file_name}`), openInside)
   } catch (err) {
     if (!isNothingThere(err)) throw err
-    throw notFound(`File '${file.file_name}' is not in the library any more; scan its platform`)
+    if (await findRootProblem(root.dir) === null) {
+      throw notFound(`File '${file.file_name}' is not in the library any more; scan its platform`)
+    }
+    throw new ApiError('UNAVAILABLE', `The library '${root.name}' cannot be read now; mount its disk, then try again`, { cause: err })
   }
 }

@@ -150,6 +150,7 @@ export function scopeConditions (
   const conditions: Condition[] = []
   const platforms = query.platform_id === undefined ? query.platform_ids : [...query.platform_ids, query.platform_id]
   if (platforms.length > 0) conditions.push(sql<boolean>`r.platform_id = any(${platforms}::int[])`)
+  if (query.library_ids.length > 0) conditions.push(sql<boolean>`r.library_id = any(${query.library_ids}::int[])`)
   const { collection_id: collection, virtual_collection_id: virtual } = query
   if (collection !== undefined) conditions.push(isCollected(viewer, sql<boolean>`c.id = ${collection}`))
   if (virtual !== undefined) conditions.push(isInVirtual(virtual))

@@ -17,6 +17,7 @@ const Old = (name: string) => Type.Optional(StoredText({
 
 export const ScopeQuery = Type.Object({
   platform_ids: Ids,
+  library_ids: Type.Array(Id, { default: [], maxItems: LIST_MAX, description: 'Libraries in which they lie' }),
   platform_id: Type.Optional(idOf('a platform')),
   collection_id: Type.Optional(IdOf('A plain collection of yours, or a public one')),
   virtual_collection_id: Type.Optional(Type.String({ maxLength: TEXT_MAX, description: 'A virtual collection' })),

@@ -20,7 +20,7 @@ const ContentQuery = Type.Object({
 const FileContentParams = Type.Object({ file_id: idOf('a file of a ROM'), file_name: Type.String({ description: 'Any' }) })
 const ManyQuery = Type.Object({
   rom_ids: Type.Optional(Type.String({ description: 'Ids with commas between them' })),
-  ...Type.Omit(ScopeQuery, ['platform_ids']).properties,
+  ...Type.Omit(ScopeQuery, ['platform_ids', 'library_ids']).properties,
   filename: Type.String({ default: '', maxLength: 255, description: 'Name of the zip' })
 })
 
@@ -32,7 +32,7 @@ const routes: Routes = async (app) => {
     const { platform_id: platformId, ...collections } = scope
     if (platformId !== undefined) return { platformId }
     if (Object.keys(collections).length > 0) {
-      const query = { platform_ids: [], ...collections }
+      const query = { platform_ids: [], library_ids: [], ...collections }
       return { romIds: await app.roms.listScope(request.em, callerOf(request), query) }
     }
     if (romIds === '') throw badRequest('Say what to download: rom_ids, platform_id, or the id of a collection')

@@ -22,6 +22,7 @@ const FILM_KINDS: readonly MediaKind[] = ['video', 'video_normalized']
 /** A ROM whose artwork may have to be fetched. */
 export type ArtworkSubject = Pick<Rom, 'id' | 'url_cover' | 'path_cover_large' | 'path_cover_small' | 'url_screenshots' |
   'path_screenshots' | 'url_manual' | 'path_manual' | 'media' | 'badges' | 'edits'> & {
+    library_id: number
     platform_id: number
     url_badges: readonly string[]
     /** The provider of each address, by its key. */
@@ -78,8 +79,8 @@ export function createArtwork (services: Services, signal: AbortSignal) {
     }
   }
 
-  const toPiece = ({ providers }: ArtworkSubject, kind: MediaKind, url: string): Piece =>
-    ({ kind, url, provider: providers.get(url) ?? null })
+  const toPiece = ({ providers, library_id: library }: ArtworkSubject, kind: MediaKind, url: string): Piece =>
+    ({ kind, url, provider: providers.get(url) ?? null, library_id: library })
 
   async function fetchCover (subject: ArtworkSubject, folder: string): Promise<CoverPaths> {
     const kept = { large: subject.path_cover_large ?? null, small: subject.path_cover_small ?? null }

@@ -19,7 +19,11 @@ type Provider = Loaded<ProviderDefinition>
 type Providers = ReadonlyMap<string, Provider>
 
 /** One file of artwork, and the provider that offers it; null for a picture that the ROM itself is. */
-export interface Piece extends Media { provider: string | null }
+export interface Piece extends Media {
+  provider: string | null
+  /** Where files lie that are in the library already. */
+  library_id: number
+}
 
 /** The provider looked at the file and says that it stands for one it does not have. */
 export class PlaceholderError extends Error {
@@ -28,7 +32,8 @@ export class PlaceholderError extends Error {
 
 interface Services {
   http: DownloadingClient
-  libraryDir: string
+  /** Undefined for a library that cannot be read. */
+  dirOf: (libraryId: number) => string | undefined
   providers: Providers
   breakerOf: (key: string) => Breaker
   /** What the calls of providers share. */
@@ -83,7 +88,7 @@ async function copy (from: FileHandle, target: string, signal: AbortSignal): Pro
 }
 
 /** Brings files from where they are: the library, a folder of a provider, its own client, or the open internet. */
-export function createOrigins ({ http, libraryDir, providers, breakerOf, scope }: Services) {
+export function createOrigins ({ http, dirOf, providers, breakerOf, scope }: Services) {
   const { signal } = scope
   /** Addresses of placeholders, which are not asked for again. */
   const placeholders = new Set<string>()
@@ -101,6 +106,12 @@ export function createOrigins ({ http, libraryDir, providers, breakerOf, scope }
     const folder = provider?.folders[property]
     if (folder === undefined) throw new Error(`No provider that is active has a folder '${property}'; check its configuration`)
     return folder
+  }
+
+  function libraryOf ({ library_id: id }: Piece): string {
+    const dir = dirOf(id)
+    if (dir === undefined) throw new Error(`The library with ID '${id}' cannot be read; mount its disk`)
+    return dir
   }
 
   /** The request goes out with what the provider adds to it, at its pace and under its masks. */
@@ -151,7 +162,7 @@ export function createOrigins ({ http, libraryDir, providers, breakerOf, scope }
       const { url, provider: key } = piece
       const provider = key === null ? undefined : providers.get(key)
       const inLibrary = LIBRARY.exec(url)?.groups?.path
-      if (inLibrary !== undefined) return await copyFrom(libraryDir, inLibrary, target)
+      if (inLibrary !== undefined) return await copyFrom(libraryOf(piece), inLibrary, target)
       const { property, path } = FOLDER.exec(url)?.groups ?? {}
       if (property !== undefined && path !== undefined) {
         return await copyFrom(folderOf(provider, property), path, target)

@@ -9,6 +9,7 @@ export function addScanCommands (program: Command): void {
   program.command('scan').description('scan the library and follow the scan')
     .addOption(new Option('--type <type>', 'how thorough').choices(SCAN_TYPES).default('quick'))
     .addOption(platformOption())
+    .option('--library <name...>', 'only these libraries, by name or id')
     .option('--api <key...>', 'only these metadata providers')
     .option('--rom <id>', 'only this ROM; may be repeated', collectIds)
     .option('--option <name=value...>', 'an option of a metadata provider for this scan')

@@ -14,6 +14,7 @@ import { createReader } from '../../../core/web/validation.ts'
 export interface ScanOptions {
   type: ScanType
   platform?: string[]
+  library?: string[]
   api?: string[]
   rom?: number[]
   option?: string[]
@@ -40,14 +41,25 @@ function readOptions (given: readonly string[], properties: Record<string, TSche
   }))
 }
 
+/** @throws StartError for a name that is none */
+async function findLibraries (app: App, names: readonly string[]): Promise<number[]> {
+  const roots = await app.library.list()
+  return names.map((wanted) => {
+    const root = roots.find(({ name }) => name === wanted) ?? roots.find(({ id }) => String(id) === wanted)
+    if (root !== undefined) return root.id
+    throw new StartError(`There is no library '${wanted}'. There are: ${roots.map(({ name }) => name).join(', ')}.`, { exitCode: USAGE })
+  })
+}
+
 /** @throws StartError naming what the scan would refuse. */
-function readPayload (app: App, options: ScanOptions): ScanPayload {
+async function readPayload (app: App, options: ScanOptions): Promise<ScanPayload> {
   const schema = createScanPayloadSchema(app.registry)
   const read = createReader(schema)({
     ...readOptions(options.option ?? [], schema.properties),
     type: options.type,
     platform_fs_slugs: options.platform ?? [],
     roms_ids: options.rom ?? [],
+    ...(options.library === undefined ? {} : { library_ids: await findLibraries(app, options.library) }),
     ...(options.api === undefined ? {} : { apis: options.api })
   })
   if ('problem' in read) throw new StartError(`No such scan: ${read.problem}. See svc scan --help.`, { exitCode: USAGE })
@@ -90,7 +102,7 @@ async function follow (app: App, task: Task, view: ScanView): Promise<number> {
 export async function scan (options: ScanOptions): Promise<number> {
   const { config } = loadConfig()
   return await withApp(config, async (app) => {
-    const task = await app.scans.request(readPayload(app, options), null)
+    const task = await app.scans.request(await readPayload(app, options), null)
     const view = createView(options)
     view.queued(task.id)
     return options.wait ? await follow(app, task, view) : 0

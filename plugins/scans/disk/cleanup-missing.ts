@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { type Static, Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../../core/config/config.ts'
-import { readLibraryDirectory } from '../../library/directory.ts'
 import { errorCode } from '../../../core/files/fs-error.ts'
+import { findReadable } from '../../library/readable.ts'
 import { Rom } from '../../roms/entities.ts'
 import type { TaskDefinition, TaskRun } from '../../tasks/definitions.ts'
 import { createArtworkFolders } from '../artwork/folders.ts'
@@ -35,14 +35,14 @@ export function defineCleanupMissing (app: FastifyInstance, config: Config): Tas
 
   async function run ({ payload, signal, report }: TaskRun): Promise<void> {
     const { platform_id: platformId = null } = payload as Static<typeof ArgumentsSchema>
-    // Throws while the library cannot be read: then everything would look gone.
-    await readLibraryDirectory(config.library_dir)
+    const dirs = await findReadable(app.library)
     const roms = await selectMissing(app.pg, platformId)
     const stats = { platform_id: platformId, roms_found: roms.length, roms_deleted: 0, errors: 0 }
     await report({ cleanup_stats: stats })
     for (const rom of roms) {
       signal.throwIfAborted()
-      if (!await isGone(config.library_dir, rom)) continue
+      const dir = dirs.get(rom.library_id)
+      if (dir === undefined || !await isGone(dir, rom)) continue
       try {
         await deleteOne(rom)
         stats.roms_deleted++

@@ -1,17 +1,20 @@
 import { lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Config } from '../../../core/config/config.ts'
-import { type Problem, adviceOf, isFolder } from '../../library/directory.ts'
+import { LibraryUnreadableError, type Problem, adviceOf, isFolder } from '../../library/directory.ts'
 import type { ExclusionRules } from '../../library/exclusions.ts'
 import { ApiError } from '../../../core/errors.ts'
 import { errorCode } from '../../../core/files/fs-error.ts'
+import type { LibraryRoot } from '../../library/roots.ts'
 import { type Structure, detectStructure, listPlatformFolders, romsPath } from '../../library/structure.ts'
-import type { Platform } from '../../platforms/entities.ts'
 import type { Progress } from '../tell/progress.ts'
 import type { ScanPayload, ScanProblem } from '../schemas.ts'
+import type { KnownPlatform } from './rows.ts'
 
-/** The library as it lies on disk now. */
+/** A library as it lies on disk now. */
 export interface Library {
+  root: LibraryRoot
+  /** The platforms that lie in it, or did. */
+  known: readonly KnownPlatform[]
   structure: Structure
   folders: string[]
   /** Folders that could not be looked into: nobody knows whether they are there. */
@@ -21,10 +24,10 @@ export interface Library {
 const REMEDY = 'mount its disk, or delete this too when the games were removed on purpose'
 
 /** An empty or vanished library must not read as "everything was deleted". */
-function checkNotVanished (config: Config, folders: string[], known: readonly Platform[]): void {
+function checkNotVanished (root: LibraryRoot, folders: string[], known: readonly KnownPlatform[]): void {
   const present = known.filter((platform) => !platform.missing_from_fs)
   if (folders.length > 0 || present.length === 0) return
-  throw new ApiError('LIBRARY_EMPTY', `The library ${config.library_dir} holds no platform folders any more, but ` +
+  throw new ApiError('LIBRARY_EMPTY', `The library ${root.dir} holds no platform folders any more, but ` +
     `${present.length} platforms are known. Nothing was marked missing. Check that its disk is mounted and that SVC_LIBRARY_DIR is right.`)
 }
 
@@ -53,38 +56,38 @@ async function findRemains (libraryDir: string, structure: Structure, fsSlug: st
   return null
 }
 
-async function list (config: Config, rules: ExclusionRules) {
-  const structure = await detectStructure(config.library_dir, config.filesystem, rules)
-  return structure === null ? null : { structure, ...await listPlatformFolders(config.library_dir, structure, rules) }
+async function list ({ dir, filesystem }: LibraryRoot, rules: ExclusionRules) {
+  const structure = await detectStructure(dir, filesystem, rules)
+  return structure === null ? null : { structure, ...await listPlatformFolders(dir, structure, rules) }
 }
 type Listed = NonNullable<Awaited<ReturnType<typeof list>>>
 
 /** Platforms that are known and not there may be deleted, or out of reach. */
 async function sortOut (
-  config: Config, rules: ExclusionRules, known: readonly Platform[], { structure, platforms, problems }: Listed
+  root: LibraryRoot, rules: ExclusionRules, known: readonly KnownPlatform[], { structure, platforms, problems }: Listed
 ): Promise<Library & { problems: ScanProblem[] }> {
   const found = problems.map((problem) => ({ platform: problem.path, ...problem }))
   const there = new Set(platforms)
   for (const { fs_slug: fsSlug, missing_from_fs: isMissing } of known) {
     if (isMissing || there.has(fsSlug) || rules.isExcludedPlatform(fsSlug)) continue
-    const remains = await findRemains(config.library_dir, structure, fsSlug)
+    const remains = await findRemains(root.dir, structure, fsSlug)
     if (remains !== null) found.push({ platform: fsSlug, ...remains })
   }
   const unclear = new Set(found.flatMap(({ path }) => path.split('/')))
-  return { structure, folders: platforms, unclear, problems: found }
+  return { root, known, structure, folders: platforms, unclear, problems: found }
 }
 
 /** @throws ApiError LIBRARY_EMPTY when it is none, or vanished; LibraryUnreadableError when it cannot be read. */
 export async function readLibrary (
-  config: Config, rules: ExclusionRules, known: readonly Platform[], progress: Progress
+  root: LibraryRoot, rules: ExclusionRules, known: readonly KnownPlatform[], progress: Pick<Progress, 'problem'>
 ): Promise<Library> {
-  const listed = await list(config, rules)
-  checkNotVanished(config, listed?.platforms ?? [], known)
+  const listed = await list(root, rules)
+  checkNotVanished(root, listed?.platforms ?? [], known)
   if (listed === null) {
-    throw new ApiError('LIBRARY_EMPTY', `The library ${config.library_dir} holds no platform folders. Put ROMs into ` +
-      `${join(config.library_dir, config.filesystem.roms_folder)}/<platform>/ and scan again.`)
+    throw new ApiError('LIBRARY_EMPTY', `The library ${root.dir} holds no platform folders. Put ROMs into ` +
+      `${join(root.dir, root.filesystem.roms_folder)}/<platform>/ and scan again.`)
   }
-  const { problems, ...library } = await sortOut(config, rules, known, listed)
+  const { problems, ...library } = await sortOut(root, rules, known, listed)
   for (const problem of problems) progress.problem(problem)
   return library
 }
@@ -94,21 +97,27 @@ export async function readLibrary (
  *
  * @throws ApiError LIBRARY_EMPTY when it vanished; LibraryUnreadableError when it cannot be read.
  */
-export async function readLibraryAgain (
-  config: Config, rules: ExclusionRules, known: readonly Platform[], before: Library
-): Promise<Library> {
-  const listed = await list(config, rules)
+export async function readLibraryAgain (before: Library, rules: ExclusionRules): Promise<Library> {
+  const { root, known } = before
+  const listed = await list(root, rules)
   if (listed !== null && listed.platforms.length >= Math.min(1, before.folders.length)) {
-    return await sortOut(config, rules, known, listed)
+    return await sortOut(root, rules, known, listed)
   }
-  throw new ApiError('LIBRARY_EMPTY', `The library ${config.library_dir} vanished while it was scanned. Nothing was ` +
+  throw new ApiError('LIBRARY_EMPTY', `The library ${root.dir} vanished while it was scanned. Nothing was ` +
     'marked missing. Check that its disk is mounted, then scan again.')
 }
 
-/** Chooses the folders a payload asks for; ids and names that do not exist are ignored. */
-export function chooseFolders (payload: ScanPayload, folders: string[], known: readonly Platform[]): string[] {
+/**
+ * Chooses the folders a payload asks for; names that do not exist are ignored.
+ *
+ * @param named the folders of the platforms that it names by id
+ */
+export function chooseFolders (payload: ScanPayload, named: readonly string[], folders: string[]): string[] {
   if (payload.platforms.length === 0 && payload.platform_fs_slugs.length === 0) return folders
-  const byId = known.filter((platform) => payload.platforms.includes(platform.id)).map((platform) => platform.fs_slug)
-  const wanted = new Set([...byId, ...payload.platform_fs_slugs])
+  const wanted = new Set([...named, ...payload.platform_fs_slugs])
   return folders.filter((folder) => wanted.has(folder))
 }
+
+/** Whether an error says that a library is out of reach or empty, so that nothing may be concluded from it. */
+export const isOutOfReach = (err: unknown): err is Error =>
+  err instanceof LibraryUnreadableError || (err instanceof ApiError && err.code === 'LIBRARY_EMPTY')

@@ -4,22 +4,27 @@ import { LibraryUnreadableError, folderInode } from '../../library/directory.ts'
 import { errorCode } from '../../../core/files/fs-error.ts'
 import { artworkFolder } from '../artwork/artwork.ts'
 import { digestOf } from './missing.ts'
-import type { PlacedHashes, RomRow, RomStore } from '../store/rom-rows.ts'
+import type { PlacedHashes, PlatformPlace, RomRow, RomStore } from '../store/rom-rows.ts'
 
-interface MoveServices { store: RomStore, libraryDir: string, resourcesDir: string }
+interface MoveServices {
+  store: RomStore
+  /** Undefined for a library that cannot be read: nothing of it is gone. */
+  dirOf: (libraryId: number) => string | undefined
+  resourcesDir: string
+}
 
-/** Recognises ROMs that were moved here from another platform, such as when its folder was renamed. */
+/** Recognises ROMs that were moved here from another platform, as when its folder was renamed, or another library. */
 export interface Moves {
   /**
-   * Gives new rows the id of the one row of another platform that has the same content and whose file is gone; its
-   * artwork moves along. What belongs to that ROM, such as saves, then stays with it.
+   * Gives new rows the id of the one row of another platform or library that has the same content and whose file is
+   * gone; its artwork moves along. What belongs to that ROM, such as saves, then stays with it.
    *
    * @returns the rows that got an id
    */
-  claim (rows: readonly RomRow[], platformId: number): Promise<RomRow[]>
+  claim (rows: readonly RomRow[], place: PlatformPlace): Promise<RomRow[]>
 }
 
-export function createMoves ({ store, libraryDir, resourcesDir }: MoveServices): Moves {
+export function createMoves ({ store, dirOf, resourcesDir }: MoveServices): Moves {
   const claimed = new Set<number>()
 
   /** Whether nothing is at a path; what cannot be looked at may well be there. */
@@ -34,7 +39,9 @@ export function createMoves ({ store, libraryDir, resourcesDir }: MoveServices):
 
   /** A file that lies on a disk that is not mounted is not gone. */
   async function isGone (rom: PlacedHashes): Promise<boolean> {
-    const folder = join(libraryDir, rom.fs_path)
+    const dir = dirOf(rom.library_id)
+    if (dir === undefined) return false
+    const folder = join(dir, rom.fs_path)
     if (!await isAbsent(join(folder, rom.fs_name))) return false
     try {
       const inode = await folderInode(folder)
@@ -53,6 +60,7 @@ export function createMoves ({ store, libraryDir, resourcesDir }: MoveServices):
 
   /** Before the row is written: what a crash leaves behind is then put right when the row is claimed again. */
   async function moveArtwork (rom: PlacedHashes, platformId: number): Promise<void> {
+    if (rom.platform_id === platformId) return
     const target = join(resourcesDir, artworkFolder(platformId, rom.id))
     await mkdir(dirname(target), { recursive: true })
     try {
@@ -63,17 +71,17 @@ export function createMoves ({ store, libraryDir, resourcesDir }: MoveServices):
   }
 
   return {
-    async claim (rows, platformId) {
+    async claim (rows, place) {
       const hashed = rows.filter((row) => row.sha1_hash !== '' && row.fs_size_bytes > 0)
       if (hashed.length === 0) return []
       const candidates = Map.groupBy(
-        await store.listElsewhere(platformId, hashed.map((row) => row.sha1_hash)), digestOf)
+        await store.listElsewhere(place, hashed.map((row) => row.sha1_hash)), digestOf)
       const moved: RomRow[] = []
       for (const row of hashed) {
         const [only, ...others] = await findGone(candidates.get(digestOf(row)) ?? [])
         if (only === undefined || others.length > 0) continue
         claimed.add(only.id)
-        await moveArtwork(only, platformId)
+        await moveArtwork(only, place.id)
         row.id = only.id
         moved.push(row)
       }

@@ -4,7 +4,7 @@ import { type DirectoryItem, LibraryUnreadableError, folderInode, readLibraryDir
 import { type EntryListing, isLeftOut, listEntries } from '../../library/entries.ts'
 import type { ExclusionRules } from '../../library/exclusions.ts'
 import type { ScannedPlatform } from '../identify/sdk-rom.ts'
-import { findInode, updateInode } from './rows.ts'
+import { findInode, upsertFolder } from './rows.ts'
 
 /** A platform's folder at one moment. */
 export interface FolderLook {
@@ -16,17 +16,28 @@ export interface FolderLook {
   entries: ReadonlySet<string>
 }
 
-interface Services { pool: pg.Pool, libraryDir: string, rules: ExclusionRules }
-type Place = Pick<ScannedPlatform, 'id' | 'fs_path'>
+interface Services {
+  pool: pg.Pool
+  /** Undefined for a library that cannot be read. */
+  dirOf: (libraryId: number) => string | undefined
+  rules: ExclusionRules
+}
+type Place = Pick<ScannedPlatform, 'id' | 'library_id' | 'fs_path'>
 
 /**
  * Tells a folder whose games were deleted from one whose disk is gone: where a disk was mounted, an empty folder with
  * another inode stays behind.
  */
-export function createPlatformFolders ({ pool, libraryDir, rules }: Services) {
+export function createPlatformFolders ({ pool, dirOf, rules }: Services) {
+  function libraryOf ({ library_id: id, fs_path: path }: Place): string {
+    const dir = dirOf(id)
+    if (dir === undefined) throw new LibraryUnreadableError(path, 'its library cannot be read', 'Mount its disk, then scan again')
+    return dir
+  }
+
   /** @throws LibraryUnreadableError */
-  async function look ({ fs_path: path }: Place): Promise<FolderLook> {
-    const folder = join(libraryDir, path)
+  async function look (place: Place): Promise<FolderLook> {
+    const folder = join(libraryOf(place), place.fs_path)
     const before = await folderInode(folder)
     const items = await readLibraryDirectory(folder)
     const isSame = before === await folderInode(folder)
@@ -46,8 +57,8 @@ export function createPlatformFolders ({ pool, libraryDir, rules }: Services) {
      */
     async open (platform: Place, count: number): Promise<FolderLook> {
       const found = await look(platform)
-      if (found.entries.size > 0 || count === 0 || found.inode === await findInode(pool, platform.id)) return found
-      throw new LibraryUnreadableError(join(libraryDir, platform.fs_path),
+      if (found.entries.size > 0 || count === 0 || found.inode === await findInode(pool, platform)) return found
+      throw new LibraryUnreadableError(join(libraryOf(platform), platform.fs_path),
         `it is empty, and it is not the folder that held its ${count} ROMs, as if a disk was not mounted; nothing was marked missing`,
         'Mount the disk, or delete the folder when the games were removed on purpose')
     },
@@ -58,11 +69,11 @@ export function createPlatformFolders ({ pool, libraryDir, rules }: Services) {
      * @param names those of the only entries that are read, whatever the rules say
      */
     list (
-      { fs_path: folder }: Place, { items }: FolderLook, signal: AbortSignal, names?: Pick<ReadonlySet<string>, 'has'>
+      place: Place, { items }: FolderLook, signal: AbortSignal, names?: Pick<ReadonlySet<string>, 'has'>
     ): EntryListing {
       const isOther = (name: string) => names?.has(name) === false
       const chosen = names === undefined ? rules : { ...rules, isExcludedSingle: isOther, isExcludedMulti: isOther }
-      return listEntries({ libraryDir, folder, rules: chosen, items, signal })
+      return listEntries({ libraryDir: libraryOf(place), folder: place.fs_path, rules: chosen, items, signal })
     },
 
     /**
@@ -74,14 +85,14 @@ export function createPlatformFolders ({ pool, libraryDir, rules }: Services) {
       const after = await look(platform)
       const isEmptied = after.entries.size === 0 && before.entries.size > 0
       if (after.inode !== '' && after.inode === before.inode && !isEmptied) return after
-      throw new LibraryUnreadableError(join(libraryDir, platform.fs_path),
+      throw new LibraryUnreadableError(join(libraryOf(platform), platform.fs_path),
         'its content vanished while it was scanned; nothing was marked missing',
         'Check the disk or share it lies on, then scan again')
     },
 
-    /** Notes the folder as the one that holds the platform's ROMs. */
-    async remember ({ id }: Place, { inode, entries }: FolderLook): Promise<void> {
-      if (entries.size > 0) await updateInode(pool, id, inode)
+    /** Notes the folder as the one that holds the platform's ROMs in its library. */
+    async remember (place: Place, { inode, entries }: FolderLook): Promise<void> {
+      if (entries.size > 0) await upsertFolder(pool, place, inode)
     }
   }
 }

@@ -39,6 +39,7 @@ export function createKeeping (services: KeepingServices) {
     const isSameList = rom.url_screenshots.join('\n') === merged.url_screenshots.join('\n')
     const fetch = artwork.fetch({
       id: rom.id,
+      library_id: rom.library_id,
       platform_id: platform.id,
       url_cover: merged.url_cover,
       path_cover_large: isSameCover ? rom.path_cover_large : null,

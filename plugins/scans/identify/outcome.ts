@@ -9,7 +9,7 @@ import type { LoadedRom } from './due-rom.ts'
 import { type Founds, createFindings, idOf, isIdentified, withoutLinked } from './findings.ts'
 import { toMergeBase } from './merge/merge-base.ts'
 import { type Priorities, mergeMatches } from './merge/merge.ts'
-import type { RomLookup } from './ask/one-rom.ts'
+import type { RomLookup, LibraryScope } from './ask/one-rom.ts'
 import { type RomToAsk, planQuestions } from './ask/plan.ts'
 import { listHeld, listRewritten } from './own-values.ts'
 import { type ScannedPlatform, toSdkRom } from './sdk-rom.ts'
@@ -33,6 +33,8 @@ interface OutcomeServices {
   romLookup: RomLookup
   priorities: Priorities
   progress: Pick<Progress, 'add'>
+  /** What calls about the ROMs of a library share. */
+  scopeOf: (libraryId: number) => LibraryScope
 }
 
 function toAsk ({ due, rom, stored, platform }: LoadedRom): RomToAsk {
@@ -48,7 +50,8 @@ function toAsk ({ due, rom, stored, platform }: LoadedRom): RomToAsk {
 }
 
 /** What becomes of one ROM: it is looked up, and what came back is merged with what was there. */
-export function createOutcomes ({ registry, config, choice, romLookup, priorities, progress }: OutcomeServices) {
+export function createOutcomes (services: OutcomeServices) {
+  const { registry, config, choice, romLookup, priorities, progress, scopeOf } = services
   const { providers } = registry
   const { type, selected } = choice
   const isIdOf = createIdCheck(registry)
@@ -59,7 +62,8 @@ export function createOutcomes ({ registry, config, choice, romLookup, prioritie
     const asked = toAsk(loaded)
     const findings = createFindings(type, stored, isIdOf, asked.held.union(asked.rewritten))
     const questions = planQuestions(choice, providers, asked)
-    await romLookup.lookUp(toSdkRom(loaded, titles, platform, config), questions, findings)
+    const toRom = toSdkRom(loaded, titles, platform, config)
+    await romLookup.lookUp(toRom, questions, findings, scopeOf(platform.library_id))
     progress.add({ failed_lookups: findings.failures })
     const { all, found, dropped } = findings.conclude(selected)
     const outcome = { rom, isNew, platform, isIdentified: isIdentified(all, providers), matches: all }

@@ -1,6 +1,7 @@
-import type { Preferences, ProviderDefinition, Rom as SdkRom } from '@svc/plugin-sdk'
+import type { Files, Preferences, ProviderDefinition, Rom as SdkRom } from '@svc/plugin-sdk'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../../core/config/config.ts'
+import { createFiles } from '../../../core/loader/context.ts'
 import { Rom } from '../../roms/entities.ts'
 import { knowsPlatform } from './ask/plan.ts'
 import { type ScannedPlatform, readPreferencesFor, toScannedPlatform, toSdkRom } from './sdk-rom.ts'
@@ -12,6 +13,9 @@ export interface RomAtProviders extends StoredRom {
   /** Whether a provider can know anything of its platform. */
   isKnownTo (definition: ProviderDefinition): boolean
   preferences: Preferences
+  /** The library it lies in; undefined when that is not configured any more. */
+  libraryDir: string | undefined
+  libraryFiles: Files | undefined
   /** The ROM as a provider gets it. */
   toSdk (definition: ProviderDefinition): SdkRom
 }
@@ -25,12 +29,16 @@ export async function loadRomAtProviders (
   ])
   const known = stored.get(id)
   if (row === null || known === undefined) return null
-  const platform = toScannedPlatform(row.platform, app.platforms.facts(row.platform, config.system), row.fs_path)
+  const library = (await app.library.list()).find((root) => root.id === row.library_id)
+  const facts = app.platforms.facts(row.platform, config.system)
+  const platform = toScannedPlatform(row.platform, facts, row.library_id, row.fs_path)
   return {
     ...known,
     platform,
     isKnownTo: (definition) => knowsPlatform(definition, platform.slug),
     preferences: readPreferencesFor(known, config),
+    libraryDir: library?.dir,
+    libraryFiles: library && createFiles(library.dir),
     toSdk: toSdkRom(known, [], platform, config)
   }
 }

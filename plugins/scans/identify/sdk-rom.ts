@@ -11,6 +11,8 @@ import type { LookupFile, LookupRom, StoredRom } from './stored-rows.ts'
 /** The platform of the ROMs at hand, as the scan knows it. */
 export interface ScannedPlatform {
   id: number
+  /** The library in which it is looked at. */
+  library_id: number
   /** A version of a platform is hashed, verified and looked up as that platform. */
   slug: string
   fs_slug: string
@@ -18,9 +20,12 @@ export interface ScannedPlatform {
   fs_path: string
 }
 
-export function toScannedPlatform (row: Platform, facts: PlatformFacts | null, fsPath: string): ScannedPlatform {
+export function toScannedPlatform (
+  row: Platform, facts: PlatformFacts | null, libraryId: number, fsPath: string
+): ScannedPlatform {
   const { id, slug, fs_slug: fsSlug, name, custom_name: customName } = row
-  return { id, slug: facts?.slug ?? slug, fs_slug: fsSlug, name: customName ?? name, fs_path: fsPath }
+  const names = { slug: facts?.slug ?? slug, fs_slug: fsSlug, name: customName ?? name }
+  return { id, library_id: libraryId, ...names, fs_path: fsPath }
 }
 
 function sortRegions (rom: LookupRom, config: Config): string[] {

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import type { Rom, RomFile } from '../../roms/entities.ts'
 import type { Found, Founds } from './findings.ts'
 
-const ROM_COLUMNS = ['id', 'fs_name', 'fs_name_no_ext', 'fs_name_no_tags', 'fs_extension', 'fs_path', 'is_folder', 'name', 'name_sort_key',
+const ROM_COLUMNS = ['id', 'library_id', 'fs_name', 'fs_name_no_ext', 'fs_name_no_tags', 'fs_extension', 'fs_path', 'is_folder', 'name', 'name_sort_key',
   'summary', 'regions', 'languages', 'tags', 'revision', 'crc_hash', 'md5_hash', 'sha1_hash', 'ra_hash', 'url_cover',
   'path_cover_large', 'path_cover_small', 'url_screenshots', 'path_screenshots', 'url_manual', 'path_manual',
   'media', 'badges', 'own_fields', 'manual_metadata', 'edits'] as const satisfies readonly (keyof Rom)[]

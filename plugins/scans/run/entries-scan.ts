@@ -4,6 +4,7 @@ import { LibraryUnreadableError } from '../../library/directory.ts'
 import { romsPath } from '../../library/structure.ts'
 import { Platform } from '../../platforms/entities.ts'
 import type { Library } from '../disk/library.ts'
+import { markPlatforms } from '../disk/rows.ts'
 import { toScannedPlatform } from '../identify/sdk-rom.ts'
 import type { ScanPayload } from '../schemas.ts'
 import type { Progress } from '../tell/progress.ts'
@@ -14,30 +15,35 @@ interface EntriesScanServices { platformScan: PlatformScan, progress: Progress, 
 /**
  * Scans just some entries of platforms' folders, by name: what was put there a moment ago.
  *
+ * @param libraries those that have these folders
  * @returns the ids of the platforms
  */
 export async function scanEntries (
   app: FastifyInstance, config: Config, { platforms: ids }: Pick<ScanPayload, 'platforms'>, names: readonly string[],
-  { platformScan, progress, signal }: EntriesScanServices, library: Library
+  { platformScan, progress, signal }: EntriesScanServices, libraries: readonly Library[]
 ): Promise<number[]> {
-  const em = app.orm.em.fork()
-  const rows = await em.find(Platform, { id: ids })
-  progress.add({ total_platforms: rows.length, total_roms: rows.length * names.length })
-  for (const row of rows) {
-    signal.throwIfAborted()
+  const rows = await app.orm.em.fork().find(Platform, { id: ids })
+  progress.add({ total_platforms: rows.length, total_roms: rows.length * names.length * libraries.length })
+
+  async function scanIn ({ root, structure }: Library, row: Platform): Promise<void> {
     const facts = app.platforms.facts(row, config.system)
-    const platform = toScannedPlatform(row, facts, romsPath(library.structure, row.fs_slug))
+    const platform = toScannedPlatform(row, facts, root.id, romsPath(structure, row.fs_slug))
     progress.platform(platform.name)
-    progress.add({ scanned_platforms: 1 })
     try {
       await platformScan.scanEntries(platform, new Set(names))
       // Its folder may have been made for them.
-      await em.nativeUpdate(Platform, { id: row.id, missing_from_fs: true }, { missing_from_fs: false })
+      await markPlatforms(app.pg, root.id, [row.id], [])
     } catch (err) {
       signal.throwIfAborted()
       if (!(err instanceof LibraryUnreadableError)) throw err
       progress.problem({ platform: row.fs_slug, path: platform.fs_path, reason: err.message })
     }
+  }
+
+  for (const row of rows) {
+    signal.throwIfAborted()
+    progress.add({ scanned_platforms: 1 })
+    for (const library of libraries) await scanIn(library, row)
   }
   return rows.map(({ id }) => id)
 }

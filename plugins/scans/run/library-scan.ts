@@ -3,19 +3,21 @@ import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../../core/config/config.ts'
 import { LibraryUnreadableError, readLibraryDirectory } from '../../library/directory.ts'
 import { PathRefusedError } from '../../../core/files/safe-path.ts'
-import { type Structure, firmwarePath, romsPath } from '../../library/structure.ts'
-import { Platform } from '../../platforms/entities.ts'
+import { firmwarePath, romsPath } from '../../library/structure.ts'
 import { isPlatformIdentified } from '../../platforms/views.ts'
-import { Rom } from '../../roms/entities.ts'
 import { roomsOf } from '../tell/announcer.ts'
 import { scanFirmware } from '../../firmware/scan.ts'
 import { type Library, chooseFolders, readLibraryAgain } from '../disk/library.ts'
+import { markPlatforms, upsertFolder } from '../disk/rows.ts'
 import type { PlatformScan } from './platform-scan.ts'
 import type { Progress } from '../tell/progress.ts'
 import type { Unfinished } from './unfinished-rows.ts'
 import type { ScanType } from '../scan-types.ts'
 import type { ScanPayload } from '../schemas.ts'
 import { toScannedPlatform } from '../identify/sdk-rom.ts'
+
+/** What is scanned of one library. */
+export interface LibraryPlan { library: Library, folders: string[] }
 
 interface LibraryScanServices {
   platformScan: PlatformScan
@@ -24,20 +26,24 @@ interface LibraryScanServices {
   signal: AbortSignal
 }
 
-/** Scans platform folders: those a payload asks for, else all. */
+/** Scans platform folders of libraries: those a payload asks for, else all. */
 export function createLibraryScan (app: FastifyInstance, config: Config, services: LibraryScanServices) {
   const { platformScan, unfinished, progress, signal } = services
   const { rules } = app.library
+  /** A platform that lies in several libraries counts once. */
+  const [planned, counted] = [new Set<string>(), new Set<number>()]
 
-  async function countTotals (structure: Structure, folders: string[]): Promise<void> {
+  async function countTotals ({ library: { root, structure }, folders }: LibraryPlan): Promise<void> {
+    const platforms = folders.filter((folder) => !planned.has(folder))
+    for (const folder of platforms) planned.add(folder)
     let total = 0
     for (const folder of folders) {
       // A folder that cannot be read is reported when its turn comes.
-      const items = await readLibraryDirectory(join(config.library_dir, romsPath(structure, folder))).catch(() => [])
+      const items = await readLibraryDirectory(join(root.dir, romsPath(structure, folder))).catch(() => [])
       total += items.filter(({ kind, name }) =>
         kind === 'folder' ? !rules.isExcludedMulti(name) : !rules.isExcludedSingle(name)).length
     }
-    progress.add({ total_platforms: folders.length, total_roms: total })
+    progress.add({ total_platforms: platforms.length, total_roms: total })
   }
 
   /** Something about one folder that is wrong costs that folder alone. @returns whether nothing was. */
@@ -54,25 +60,29 @@ export function createLibraryScan (app: FastifyInstance, config: Config, service
   }
 
   /** @returns the platform's id; null when its ROMs could not be read. */
-  async function scanFolder (folder: string, structure: Structure, type: ScanType): Promise<number | null> {
+  async function scanFolder (folder: string, { root, structure }: Library, type: ScanType): Promise<number | null> {
     const em = app.orm.em.fork()
     const { platform: row, isNew } = await app.platforms.ensure(em, folder, config.system)
     const facts = app.platforms.facts(row, config.system)
-    const platform = toScannedPlatform(row, facts, romsPath(structure, folder))
+    const platform = toScannedPlatform(row, facts, root.id, romsPath(structure, folder))
+    await upsertFolder(app.pg, platform, null)
     progress.platform(platform.name)
     const isIdentified = isPlatformIdentified(facts)
-    progress.add({
-      scanned_platforms: 1,
-      new_platforms: isNew || row.created_at >= unfinished.begunAt ? 1 : 0,
-      identified_platforms: isIdentified ? 1 : 0
-    })
+    if (!counted.has(row.id)) {
+      progress.add({
+        scanned_platforms: 1,
+        new_platforms: isNew || row.created_at >= unfinished.begunAt ? 1 : 0,
+        identified_platforms: isIdentified ? 1 : 0
+      })
+    }
+    counted.add(row.id)
     let added = 0
     const firmwareFolder = firmwarePath(structure, folder)
     await attempt(folder, firmwareFolder, async () => {
       added = await scanFirmware(platform, {
         em: app.orm.em.fork(),
         folder: firmwareFolder,
-        libraryDir: config.library_dir,
+        library: root,
         rules,
         isThorough: type === 'complete' || type === 'hashes',
         progress,
@@ -88,36 +98,42 @@ export function createLibraryScan (app: FastifyInstance, config: Config, service
   }
 
   /** A platform folder that is gone takes its ROMs along: rows stay, marked. */
-  async function markPlatforms (known: readonly Platform[], before: Library): Promise<void> {
-    const { folders, unclear } = await readLibraryAgain(config, rules, known, before)
-    const em = app.orm.em.fork()
+  async function markPlatformsOf (before: Library): Promise<void> {
+    const { root, known, folders, unclear } = await readLibraryAgain(before, rules)
     const present = new Set(folders)
     const kept = new Set([...folders, ...before.folders, ...unclear, ...before.unclear])
     const there = known.filter((row) => present.has(row.fs_slug)).map((row) => row.id)
     const gone = known.filter((row) => !kept.has(row.fs_slug)).map((row) => row.id)
-    await em.nativeUpdate(Platform, { id: there, missing_from_fs: true }, { missing_from_fs: false })
-    await em.nativeUpdate(Platform, { id: gone, missing_from_fs: false }, { missing_from_fs: true })
-    const marked = { missing_from_fs: true, updated_at: new Date() }
-    await em.nativeUpdate(Rom, { platform: gone, missing_from_fs: false }, marked)
+    await markPlatforms(app.pg, root.id, there, gone)
   }
 
-  /** @returns the ids of the scanned platforms, without those that could not be read */
-  return async function scanLibrary (
-    payload: ScanPayload, library: Library, known: readonly Platform[]
-  ): Promise<number[]> {
-    const old = new Set(known.filter((platform) => platform.created_at < unfinished.since)
-      .map((platform) => platform.fs_slug))
-    const chosen = chooseFolders(payload, library.folders, known)
-      .filter((folder) => payload.type !== 'new_platforms' || !old.has(folder))
-    await countTotals(library.structure, chosen)
-    const ids: number[] = []
-    for (const folder of chosen) {
-      signal.throwIfAborted()
-      const id = await scanFolder(folder, library.structure, payload.type)
-      if (id === null) await readLibraryAgain(config, rules, known, library)
-      else ids.push(id)
+  return {
+    /** @param named the folders of the platforms that the payload names by id */
+    async plan (payload: ScanPayload, named: readonly string[], library: Library): Promise<LibraryPlan> {
+      const old = new Set(library.known.filter((platform) => platform.created_at < unfinished.since)
+        .map((platform) => platform.fs_slug))
+      const folders = chooseFolders(payload, named, library.folders)
+        .filter((folder) => payload.type !== 'new_platforms' || !old.has(folder))
+      const plan = { library, folders }
+      await countTotals(plan)
+      return plan
+    },
+
+    /**
+     * @returns the ids of the scanned platforms, without those that could not be read
+     * @throws what {@link readLibraryAgain} throws when the library is gone; then nothing of it is marked
+     */
+    async scan ({ library, folders }: LibraryPlan, type: ScanType): Promise<number[]> {
+      const ids: number[] = []
+      for (const folder of folders) {
+        signal.throwIfAborted()
+        const id = await scanFolder(folder, library, type)
+        if (id === null) await readLibraryAgain(library, rules)
+        else ids.push(id)
+      }
+      await markPlatformsOf(library)
+      return ids
     }
-    await markPlatforms(known, library)
-    return ids
   }
 }
+export type LibraryScan = ReturnType<typeof createLibraryScan>

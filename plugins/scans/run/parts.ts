@@ -28,11 +28,11 @@ const resourcesOf = ({ config }: Shared) => join(config.data_dir, 'resources')
 
 /** Fetches artwork, and forgets it again. */
 export function createScanArtwork (shared: Shared) {
-  const { app, config, log, signal, scope, task } = shared
+  const { app, config, log, signal, scope, task, libraries } = shared
   const http = createArtworkClient(app, config, log)
   const artwork = createArtwork({
     origins: createOrigins({
-      http: http.withSignal(signal), libraryDir: config.library_dir, providers: app.registry.providers,
+      http: http.withSignal(signal), dirOf: libraries.dirOf, providers: app.registry.providers,
       breakerOf: app.circuits.of, scope
     }),
     pool: app.pg,
@@ -59,7 +59,7 @@ export type ScanArtwork = ReturnType<typeof createScanArtwork>
 
 /** Looks ROMs up at the providers and keeps what they say. */
 export function createScanIdentification (shared: Shared, artwork: ScanArtwork) {
-  const { app, config, payload, scope, log, signal, progress, announcer, giveUp } = shared
+  const { app, config, payload, libraries, scope, log, signal, progress, announcer, giveUp } = shared
   const { providers } = app.registry
   const romLookup = createRomLookup(providers, payload.apis ?? [...providers.keys()], app.circuits.of, scope, log,
     config.scan.priority.region_mode === 'prefer_rom_tags')
@@ -71,7 +71,8 @@ export function createScanIdentification (shared: Shared, artwork: ScanArtwork) 
     workers: config.scan.workers,
     titles: createTitles(providers, scope, log),
     findOutcome: createOutcomes({
-      registry: app.registry, config, choice, romLookup, progress, priorities: readPriorities(config, providers)
+      registry: app.registry, config, choice, romLookup, progress, scopeOf: libraries.scopeOf,
+      priorities: readPriorities(config, providers)
     }),
     keeping: createKeeping({
       type: choice.type, providers, progress, announcer, log, signal,
@@ -89,19 +90,19 @@ export function createDiskScan (
   shared: Shared, hashers: ScanHasher, unfinished: Unfinished,
   { artwork, identification }: { artwork: ScanArtwork, identification: ScanIdentification }
 ) {
-  const { app, config, log, signal, progress, announcer } = shared
+  const { app, config, log, signal, progress, announcer, libraries: { dirOf } } = shared
   const { choice } = identification
   const hasher = createEntryHasher(hashers.take(config), config, signal)
   const store = createRomStore(app.pg)
   const statistics = createTableStatistics(app.pg, log)
   const platformScan = createPlatformScan({
-    folders: createPlatformFolders({ pool: app.pg, libraryDir: config.library_dir, rules: app.library.rules }),
+    folders: createPlatformFolders({ pool: app.pg, dirOf, rules: app.library.rules }),
     take: createTake({ choice, hasher, store }),
     storeBatch: createStoreBatch({
       rebuild: createRebuild({
         choice, store, statistics, progress, announcer, dropArtwork: artwork.dropOf,
         removeArtwork: artwork.remove,
-        moves: createMoves({ store, libraryDir: config.library_dir, resourcesDir: resourcesOf(shared) })
+        moves: createMoves({ store, dirOf, resourcesDir: resourcesOf(shared) })
       }),
       identify: identification.add,
       store, progress, announcer, signal

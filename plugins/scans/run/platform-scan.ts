@@ -133,7 +133,7 @@ export function createPlatformScan (services: PlatformScanServices) {
   return {
     /** Finds, hashes and stores all of its ROMs, and marks those that are gone. */
     async scanAll (platform: ScannedPlatform): Promise<void> {
-      const roms = await store.listKnown(platform.id, unfinished.begunAt)
+      const roms = await store.listKnown(platform, unfinished.begunAt)
       const folder = await folders.open(platform, countPresent(roms))
       const reading = { platform, folder, known: byName(roms), isAsked: false }
       const { seen, absent } = await readEntries(reading, roms.filter((rom) => !folder.names.has(rom.fs_name)))
@@ -147,7 +147,7 @@ export function createPlatformScan (services: PlatformScanServices) {
 
     /** Scans just some ROMs; no other is marked missing. */
     async scanNamed (platform: ScannedPlatform, ids: ReadonlySet<number>): Promise<void> {
-      const all = await store.listKnown(platform.id, unfinished.begunAt)
+      const all = await store.listKnown(platform, unfinished.begunAt)
       const roms = all.filter((rom) => ids.has(rom.id))
       const folder = await folders.open(platform, countPresent(all))
       const known = byName(roms)
@@ -160,7 +160,7 @@ export function createPlatformScan (services: PlatformScanServices) {
 
     /** Scans just some entries, also those that are no ROM yet; one may be a missing ROM that is back. */
     async scanEntries (platform: ScannedPlatform, names: ReadonlySet<string>): Promise<void> {
-      const all = await store.listKnown(platform.id, unfinished.begunAt)
+      const all = await store.listKnown(platform, unfinished.begunAt)
       const folder = await folders.open(platform, countPresent(all))
       const known = byName(all.filter((rom) => names.has(rom.fs_name)))
       const gone = all.filter((rom) => !folder.names.has(rom.fs_name))

@@ -19,24 +19,32 @@ interface RomsScanServices {
 /**
  * Scans just some ROMs, whatever the type's own choice would be: their files are rebuilt and their names read again.
  *
+ * @param libraries those that can be read; ROMs of others are left alone
  * @returns the ids of their platforms
  */
 export async function scanRoms (
-  app: FastifyInstance, config: Config, ids: readonly number[], services: RomsScanServices, library: Library
+  app: FastifyInstance, config: Config, ids: readonly number[], services: RomsScanServices,
+  libraries: readonly Library[]
 ): Promise<number[]> {
   const { platformScan, store, progress, signal } = services
   const roms = await app.orm.em.fork().find(Rom, { id: [...ids] }, { populate: ['platform'] })
-  const byPlatform = Map.groupBy(roms, (rom) => rom.platform.id)
-  progress.add({ total_platforms: byPlatform.size, total_roms: roms.length })
-  for (const own of byPlatform.values()) {
+  const byPlace = Map.groupBy(roms, (rom) => `${rom.platform.id} ${rom.library_id}`)
+  const platformIds = new Set(roms.map((rom) => rom.platform.id))
+  progress.add({ total_platforms: platformIds.size, total_roms: roms.length })
+  progress.add({ scanned_platforms: platformIds.size })
+  for (const own of byPlace.values()) {
     signal.throwIfAborted()
     const row = own[0]?.platform
+    const library = libraries.find(({ root }) => root.id === own[0]?.library_id)
     if (row === undefined) continue
     const { fs_slug: fsSlug } = row
+    if (library === undefined) {
+      progress.problem({ platform: fsSlug, path: '', reason: `the library of ${own.length} of its ROMs cannot be read` })
+      continue
+    }
     const facts = app.platforms.facts(row, config.system)
-    const platform = toScannedPlatform(row, facts, romsPath(library.structure, fsSlug))
+    const platform = toScannedPlatform(row, facts, library.root.id, romsPath(library.structure, fsSlug))
     progress.platform(platform.name)
-    progress.add({ scanned_platforms: 1 })
     const ownIds = own.map((rom) => rom.id)
     if (!library.folders.includes(fsSlug) && !library.unclear.has(fsSlug)) {
       await store.markMissing(ownIds, true)
@@ -51,5 +59,5 @@ export async function scanRoms (
       progress.problem({ platform: fsSlug, path: platform.fs_path, reason: err.message })
     }
   }
-  return [...byPlatform.keys()]
+  return [...platformIds]
 }

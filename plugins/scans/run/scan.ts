@@ -3,7 +3,6 @@ import type { Config } from '../../../core/config/config.ts'
 import { Platform } from '../../platforms/entities.ts'
 import { recoverRenames } from '../../roms/disk/rename.ts'
 import type { TaskRun } from '../../tasks/definitions.ts'
-import { readLibrary } from '../disk/library.ts'
 import type { ScanHasher } from '../hashing/scan-hasher.ts'
 import type { ScanPayload, ScanProblem } from '../schemas.ts'
 import { explainDatabaseError } from '../store/database-errors.ts'
@@ -31,8 +30,8 @@ function takeSettings (app: FastifyInstance, live: Config): Config {
 }
 
 async function openScan (app: FastifyInstance, config: Config, hashers: ScanHasher, run: TaskRun<ScanPayload>) {
-  const unfinished = await readUnfinished(app.pg, run)
-  const shared = createShared(app, config, run)
+  const [unfinished, roots] = await Promise.all([readUnfinished(app.pg, run), app.library.list()])
+  const shared = createShared(app, config, run, roots)
   const artwork = createScanArtwork(shared)
   const identification = createScanIdentification(shared, artwork)
   const disk = createDiskScan(shared, hashers, unfinished, { artwork, identification })
@@ -41,25 +40,35 @@ async function openScan (app: FastifyInstance, config: Config, hashers: ScanHash
 type Scan = Awaited<ReturnType<typeof openScan>>
 
 /** Ends what others left half-done. */
-async function cleanUp ({ app, config, artwork, log }: Scan, before: readonly BeforeScan[]): Promise<void> {
+async function cleanUp ({ app, artwork, log }: Scan, before: readonly BeforeScan[]): Promise<void> {
   await artwork.clear().catch((err: unknown) => { log.warn({ err }, 'half-written artwork could not be deleted') })
-  await recoverRenames({ pool: app.pg, libraryDir: config.library_dir })
+  await recoverRenames({ pool: app.pg, library: app.library })
   for (const step of before) await step()
 }
 
 /** @returns the ids of the platforms that were scanned */
-async function scanDisk ({ app, config, payload, progress, signal, unfinished, disk }: Scan): Promise<number[]> {
-  const known = await app.orm.em.fork().find(Platform, {})
-  const library = await readLibrary(config, app.library.rules, known, progress)
-  const { platformScan, store } = disk
+async function scanDisk (scan: Scan): Promise<number[]> {
+  const { app, config, payload, libraries, progress, signal, disk: { platformScan, store } } = scan
+  await libraries.read()
   if (payload.roms_ids.length > 0) {
-    return await scanRoms(app, config, payload.roms_ids, { platformScan, store, progress, signal }, library)
+    return await scanRoms(app, config, payload.roms_ids, { platformScan, store, progress, signal }, libraries.list())
   }
-  if (payload.fs_names !== undefined) {
-    return await scanEntries(app, config, payload, payload.fs_names, { platformScan, progress, signal }, library)
+  if (payload.fs_names === undefined) return await scanLibraries(scan)
+  const services = { platformScan, progress, signal }
+  return await scanEntries(app, config, payload, payload.fs_names, services, libraries.listChosen())
+}
+
+async function scanLibraries ({ app, config, payload, libraries, disk, ...services }: Scan): Promise<number[]> {
+  const libraryScan = createLibraryScan(app, config, { platformScan: disk.platformScan, ...services })
+  const named = await app.orm.em.fork().find(Platform, { id: [...payload.platforms] }, { fields: ['fs_slug'] })
+  const slugs = named.map((platform) => platform.fs_slug)
+  const plans = await Promise.all(libraries.listChosen().map((library) => libraryScan.plan(payload, slugs, library)))
+  const ids = new Set<number>()
+  for (const plan of plans) {
+    const scanned = await libraries.attempt(plan.library, () => libraryScan.scan(plan, payload.type))
+    for (const id of scanned ?? []) ids.add(id)
   }
-  const scanLibrary = createLibraryScan(app, config, { platformScan, unfinished, progress, signal })
-  return await scanLibrary(payload, library, known)
+  return [...ids]
 }
 
 /** Keeps what was found last, and tells what is wrong with what was brought in. */

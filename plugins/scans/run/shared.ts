@@ -3,21 +3,26 @@ import type { Logger } from 'pino'
 import type { Config } from '../../../core/config/config.ts'
 import { readPreferences } from '../../../core/loader/context.ts'
 import { createMemo } from '../../../core/loader/memo.ts'
+import type { LibraryRoot } from '../../library/roots.ts'
 import type { TaskRun } from '../../tasks/definitions.ts'
 import type { ScanPayload } from '../schemas.ts'
 import { DatabaseUnableError, explainDatabaseError } from '../store/database-errors.ts'
 import { createAnnouncer } from '../tell/announcer.ts'
 import { createListeners } from '../tell/listeners.ts'
 import { createProgress } from '../tell/progress.ts'
+import { createLibraries } from './libraries.ts'
 
 /** What all parts of one scan share: its settings, its end, whom it tells, and what it asks providers with. */
-export function createShared (app: FastifyInstance, config: Config, run: TaskRun<ScanPayload>) {
+export function createShared (
+  app: FastifyInstance, config: Config, run: TaskRun<ScanPayload>, roots: readonly LibraryRoot[]
+) {
   const { payload } = run
   /** Ends what is still under way when the scan is over, however it ended. */
   const ending = new AbortController()
   const signal = AbortSignal.any([run.signal, ending.signal])
   const log = app.log.child({ task: run.id }) as Logger
   const listeners = createListeners(app, log)
+  const progress = createProgress(app, log, listeners, run.report)
   return {
     app,
     config,
@@ -26,7 +31,8 @@ export function createShared (app: FastifyInstance, config: Config, run: TaskRun
     log,
     task: run.id,
     listeners,
-    progress: createProgress(app, log, listeners, run.report),
+    progress,
+    libraries: createLibraries(app, roots, payload.library_ids ?? [], { progress, task: run.id, signal }),
     announcer: createAnnouncer(app, config, listeners),
     scope: { signal, memo: createMemo(), preferences: readPreferences(config), options: payload },
     end (reason: Error): void { ending.abort(reason) },

@@ -18,7 +18,8 @@ const OLDEST = `select min(u.started_at) as begun_at from tasks u
       and f.started_at > u.started_at and f.payload->>'type' in ('quick', 'update', 'unmatched', 'complete')
       and jsonb_array_length(coalesce(f.payload->'platforms', '[]')) = 0
       and jsonb_array_length(coalesce(f.payload->'platform_fs_slugs', '[]')) = 0
-      and jsonb_array_length(coalesce(f.payload->'roms_ids', '[]')) = 0)`
+      and jsonb_array_length(coalesce(f.payload->'roms_ids', '[]')) = 0
+      and jsonb_array_length(coalesce(f.payload->'library_ids', '[]')) = 0)`
 const ADDED = 'select id from roms where platform_id = $1 and created_at >= $2 and created_at < $3'
 
 export async function readUnfinished (

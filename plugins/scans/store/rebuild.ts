@@ -43,7 +43,7 @@ export function createRebuild (services: RebuildServices) {
       rebuilds.push({ one, isMoved: one.known === null && row.id !== null, write: { row, files } })
     }
     const unknown = rebuilds.map(({ write }) => write.row).filter((row) => row.id === null)
-    const moved = new Set(await moves.claim(unknown, platform.id))
+    const moved = new Set(await moves.claim(unknown, platform))
     for (const rebuild of rebuilds) if (moved.has(rebuild.write.row)) rebuild.isMoved = true
     return rebuilds
   }
@@ -51,7 +51,7 @@ export function createRebuild (services: RebuildServices) {
   async function writeRows (rebuilds: readonly Rebuilding[], platform: ScannedPlatform) {
     const written = await writeInHalves<RomWrite, WrittenRom>(
       rebuilds.map(({ write }) => write),
-      (writes) => store.write(platform.id, writes),
+      (writes) => store.write(platform, writes),
       ({ row }, err) => {
         progress.problem({
           platform: platform.fs_slug, path: `${row.fs_path}/${row.fs_name}`, reason: `it was not stored: ${err.message}`

@@ -19,8 +19,11 @@ export interface KnownRom {
 
 export type KnownHashes = Pick<Rom, 'id' | 'fs_size_bytes' | 'crc_hash' | 'md5_hash' | 'sha1_hash'>
 
+/** A platform in one library. */
+export interface PlatformPlace { id: number, library_id: number }
+
 /** A ROM's content, and where it is said to lie. */
-export type PlacedHashes = KnownHashes & Pick<Rom, 'fs_path' | 'fs_name'> & {
+export type PlacedHashes = KnownHashes & Pick<Rom, 'library_id' | 'fs_path' | 'fs_name'> & {
   platform_id: number
   /** The folder that held the platform's ROMs; null when none was noted. */
   fs_inode: string | null
@@ -81,14 +84,14 @@ const ROM_COLUMNS = `id int, fs_name text, fs_path text, fs_extension text, fs_n
   tags text[], revision text, version text, name_sort_key text, writes_tags boolean,
   former_id int`
 
-const INSERT_ROMS = `insert into roms (id, platform_id, fs_name, fs_path, fs_extension, fs_name_no_tags, fs_name_no_ext,
+const INSERT_ROMS = `insert into roms (id, platform_id, library_id, fs_name, fs_path, fs_extension, fs_name_no_tags, fs_name_no_ext,
     fs_size_bytes, is_folder, has_nested_single_file, has_multiple_files, has_soundtrack, crc_hash, md5_hash, sha1_hash,
     ra_hash, regions, languages, tags, revision, version, name, name_sort_key)
-  select coalesce(former_id, nextval('roms_id_seq')), $1, fs_name, fs_path, fs_extension, fs_name_no_tags, fs_name_no_ext, fs_size_bytes, is_folder,
+  select coalesce(former_id, nextval('roms_id_seq')), $1, $3, fs_name, fs_path, fs_extension, fs_name_no_tags, fs_name_no_ext, fs_size_bytes, is_folder,
     has_nested_single_file, has_multiple_files, has_soundtrack, crc_hash, md5_hash, sha1_hash, ra_hash, regions,
     languages, tags, revision, version, fs_name_no_tags, name_sort_key
   from jsonb_to_recordset($2::jsonb) as r(${ROM_COLUMNS}) where id is null
-  on conflict (platform_id, fs_name) do update set fs_size_bytes = excluded.fs_size_bytes, crc_hash = excluded.crc_hash,
+  on conflict (platform_id, fs_name, library_id) do update set fs_size_bytes = excluded.fs_size_bytes, crc_hash = excluded.crc_hash,
     md5_hash = excluded.md5_hash, sha1_hash = excluded.sha1_hash, ra_hash = excluded.ra_hash, missing_from_fs = false,
     updated_at = now()
   returning id, fs_name`
@@ -114,7 +117,7 @@ const REBASE_COVERS = `update rom_files f set track_meta = jsonb_set(f.track_met
 const FOLLOWS_FILE =
   "(roms.name = roms.fs_name_no_tags and not roms.is_identified and not roms.own_fields && '{name}')"
 
-const UPDATE_ROMS = `update roms set platform_id = $2, fs_name = r.fs_name, fs_path = r.fs_path, fs_extension = r.fs_extension,
+const UPDATE_ROMS = `update roms set platform_id = $2, library_id = $3, fs_name = r.fs_name, fs_path = r.fs_path, fs_extension = r.fs_extension,
     fs_name_no_tags = r.fs_name_no_tags, fs_name_no_ext = r.fs_name_no_ext, fs_size_bytes = r.fs_size_bytes,
     name = case when ${FOLLOWS_FILE} then r.fs_name_no_tags else roms.name end,
     name_sort_key = case when ${FOLLOWS_FILE} and not roms.own_fields && '{name_sort_key}' then r.name_sort_key
@@ -170,12 +173,12 @@ const DELETE_FILES = `delete from rom_files where rom_id = any($1::int[]) and no
 
 export function createRomStore (pool: pg.Pool) {
   return {
-    async listKnown (platformId: number, begunAt: Date): Promise<KnownRom[]> {
+    async listKnown ({ id, library_id: library }: PlatformPlace, begunAt: Date): Promise<KnownRom[]> {
       const { rows } = await pool.query<KnownRom>(`select r.id, r.fs_name, r.missing_from_fs, r.is_identified,
           r.created_at >= $2 as is_fresh,
           coalesce(array_agg(m.provider) filter (where m.match -> 'is_linked' is null and m.provider is not null), '{}') as providers
-        from roms r left join rom_matches m on m.rom_id = r.id where r.platform_id = $1 group by r.id`,
-      [platformId, begunAt])
+        from roms r left join rom_matches m on m.rom_id = r.id where r.platform_id = $1 and r.library_id = $3 group by r.id`,
+      [id, begunAt, library])
       return rows
     },
 
@@ -195,26 +198,33 @@ export function createRomStore (pool: pg.Pool) {
       return rows
     },
 
-    /** ROMs of other platforms with one of these SHA-1 sums: each by the index, however little is known of it. */
-    async listElsewhere (platformId: number, sha1s: readonly string[]): Promise<PlacedHashes[]> {
-      const { rows } = await pool.query<PlacedHashes>(`select r.id, r.platform_id, r.fs_path, r.fs_name, p.fs_inode,
+    /**
+     * ROMs of other platforms or libraries with one of these SHA-1 sums: each by the index, however little is known of
+     * it.
+     */
+    async listElsewhere (
+      { id, library_id: library }: PlatformPlace, sha1s: readonly string[]
+    ): Promise<PlacedHashes[]> {
+      const { rows } = await pool.query<PlacedHashes>(`select r.id, r.library_id, r.platform_id, r.fs_path, r.fs_name,
+          p.fs_inode,
           r.fs_size_bytes::float8 as fs_size_bytes, r.crc_hash, r.md5_hash, r.sha1_hash
         from (select distinct unnest($2::text[]) as sha1_hash) wanted
-        cross join lateral (select * from roms where roms.sha1_hash = wanted.sha1_hash and platform_id <> $1
-          and crc_hash <> '' and md5_hash <> '' offset 0) r
-        join platforms p on p.id = r.platform_id`,
-      [platformId, sha1s])
+        cross join lateral (select * from roms where roms.sha1_hash = wanted.sha1_hash
+          and (platform_id, library_id) <> ($1, $3) and crc_hash <> '' and md5_hash <> '' offset 0) r
+        left join platform_folders p on p.platform_id = r.platform_id and p.library_id = r.library_id`,
+      [id, sha1s, library])
       return rows
     },
 
     /** Writes rows with their files in one transaction; files of theirs that are not named are deleted. */
-    async write (platformId: number, roms: readonly RomWrite[]): Promise<WrittenRom[]> {
+    async write (place: PlatformPlace, roms: readonly RomWrite[]): Promise<WrittenRom[]> {
       return await transaction(pool, async (client) => {
+        const { id: platformId, library_id: library } = place
         const added = roms.flatMap(({ row }) => row.id === null ? [row] : [])
-        const former = added.length > 0 ? await claimFormerIds(client, platformId, added) : null
+        const former = added.length > 0 ? await claimFormerIds(client, place, added) : null
         const rows = toDatabaseJson(roms.map(({ row }) => ({ ...row, former_id: former?.get(row.fs_name) ?? null })))
         const inserted = added.length > 0
-          ? (await client.query<{ id: number, fs_name: string }>(INSERT_ROMS, [platformId, rows])).rows
+          ? (await client.query<{ id: number, fs_name: string }>(INSERT_ROMS, [platformId, rows, library])).rows
           : []
         const knownIds = roms.flatMap(({ row }) => row.id ?? [])
         if (knownIds.length > 0) {
@@ -222,7 +232,7 @@ export function createRomStore (pool: pg.Pool) {
           await client.query(REBASE_ARTWORK, [knownIds, platformId])
         }
         const updated = roms.some(({ row }) => row.id !== null)
-          ? (await client.query<{ id: number, fs_name: string }>(UPDATE_ROMS, [rows, platformId])).rows
+          ? (await client.query<{ id: number, fs_name: string }>(UPDATE_ROMS, [rows, platformId, library])).rows
           : []
         const ids = new Map([...inserted, ...updated].map(({ id, fs_name: name }) => [name, id]))
         const files = toDatabaseJson(roms.flatMap((rom) =>

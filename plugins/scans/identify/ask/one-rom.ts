@@ -21,8 +21,13 @@ export interface Question {
   searches: boolean
 }
 
+/** What the calls about ROMs of one library share. */
+export type LibraryScope = Pick<CallScope, 'memo' | 'files'>
+
+interface Subject { rom: Rom, shared: LibraryScope }
+
 /** A question as it is put when its turn comes: with what others found by then. */
-interface Call { rom: Rom, question: Question, found: Founds, ids: readonly ProviderId[] }
+interface Call { subject: Subject, question: Question, found: Founds, ids: readonly ProviderId[] }
 
 const linkedIds = (founds: Founds, key: string): ProviderId[] =>
   [...founds.values()].flatMap(({ ids }) => ids?.[key] ?? [])
@@ -57,8 +62,9 @@ export function createRomLookup (
     return prefersOwnRegions ? preferRegions(own, scope.preferences) : scope.preferences
   }
 
-  async function call ({ provider }: ProviderQueue, { rom, question, found, ids }: Call): Promise<Found | null> {
-    const ownScope = { ...scope, preferences: preferencesFor(rom), found, heedsLimits: true }
+  async function call ({ provider }: ProviderQueue, { subject, question, found, ids }: Call): Promise<Found | null> {
+    const { rom, shared } = subject
+    const ownScope = { ...scope, ...shared, preferences: preferencesFor(rom), found, heedsLimits: true }
     const match = await callProvider(provider, ownScope, async (definition, ctx) => {
       for (const id of ids) {
         const known = await definition.getById?.(id, rom, ctx)
@@ -69,19 +75,19 @@ export function createRomLookup (
     return match === undefined ? null : checkMatch(match, provider)
   }
 
-  async function ask (queue: ProviderQueue, rom: Rom, question: Question, found: Founds): Promise<Said> {
+  async function ask (queue: ProviderQueue, subject: Subject, question: Question, found: Founds): Promise<Said> {
     const { key, definition } = queue.provider
     if (isPassedOver(definition, found)) return { kind: 'passed' }
     const known = [question.knownId, ...linkedIds(found, key)].filter((id) => id !== null)
     const ids = definition.getById === undefined ? [] : [...new Set(known)]
     if (ids.length === 0 && !(question.searches && definition.identify !== undefined)) return { kind: 'miss' }
     try {
-      const match = await queue.ask(() => call(queue, { rom, question, found, ids }))
+      const match = await queue.ask(() => call(queue, { subject, question, found, ids }))
       return match === null ? { kind: 'miss' } : { kind: 'match', match }
     } catch (err) {
       scope.signal.throwIfAborted()
       failures.add(key, err)
-      if (!(err instanceof LeftOutError)) log.warn({ err, provider: key, rom: rom.fs_name }, 'provider failed')
+      if (!(err instanceof LeftOutError)) log.warn({ err, provider: key, rom: subject.rom.fs_name }, 'provider failed')
       return { kind: 'failed' }
     }
   }
@@ -95,7 +101,7 @@ export function createRomLookup (
 
     /** Looks a ROM up: each question is put when those it waits for are answered. */
     async lookUp (
-      toRom: (definition: ProviderDefinition) => Rom, questions: readonly Question[], findings: Findings
+      toRom: (definition: ProviderDefinition) => Rom, questions: readonly Question[], findings: Findings, shared: LibraryScope
     ): Promise<void> {
       const asked = new Map(questions.map((question) => [question.provider, question]))
       const runs = new Map<string, Promise<void>>()
@@ -114,7 +120,7 @@ export function createRomLookup (
         const earlier = predecessors.get(key) ?? new Set<string>()
         await Promise.all([...earlier].flatMap((before) => asked.get(before) ?? []).map(run))
         const { definition } = queue.provider
-        findings.say(key, await ask(queue, toRom(definition), question, findings.before(earlier)))
+        findings.say(key, await ask(queue, { rom: toRom(definition), shared }, question, findings.before(earlier)))
       }
 
       await Promise.all(questions.map(run))

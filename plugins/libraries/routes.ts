@@ -1,0 +1,74 @@
+import { Type } from '@sinclair/typebox'
+import { callerOf } from '../../core/access/auth.ts'
+import { ErrorSchema, IdParams, type Routes } from '../../core/typebox.ts'
+import { AddLibrarySchema, ChangeLibrarySchema, LibrarySchema, RemoveLibraryQuery } from './schemas.ts'
+
+const tags = ['libraries']
+const reads = { scopes: ['platforms.read'] as const }
+/** Whoever names a folder of the machine has its content served. */
+const writes = { scopes: ['platforms.write'] as const, admin: true, signedIn: true, audit: 'settings.changed' as const }
+const refusals = { 400: ErrorSchema, 409: ErrorSchema, 500: ErrorSchema }
+/** As long as it takes to forget a large library on a slow machine. */
+const FORGET_MAX_MS = 10 * 60_000
+
+const routes: Routes = async (app) => {
+  app.get('/api/libraries', {
+    schema: {
+      operationId: 'listLibraries',
+      tags,
+      summary: 'The root folders under which platforms lie, with what you see of each',
+      response: { 200: Type.Array(LibrarySchema) }
+    },
+    config: reads
+  }, async (request) => await app.libraries.list(request.em, callerOf(request)))
+
+  app.get('/api/libraries/:id', {
+    schema: {
+      operationId: 'getLibrary', tags, summary: 'One library', params: IdParams, response: { 200: LibrarySchema, 404: ErrorSchema }
+    },
+    config: reads
+  }, async (request) => await app.libraries.get(request.em, callerOf(request), request.params.id))
+
+  app.post('/api/libraries', {
+    schema: {
+      operationId: 'addLibrary',
+      tags,
+      summary: 'Add a root folder; the next scan reads it',
+      description: 'It is written into `libraries` of config.yml and applies at once, without a restart. The library of ' +
+        '`SVC_LIBRARY_DIR` is listed there with it when it was not.',
+      body: AddLibrarySchema,
+      response: { 201: LibrarySchema, ...refusals }
+    },
+    config: writes
+  }, async (request, reply) => {
+    const added = await app.libraries.add(request.em, callerOf(request), request.body)
+    return await reply.code(201).send(added)
+  })
+
+  app.put('/api/libraries/:id', {
+    schema: {
+      operationId: 'updateLibrary', tags, summary: 'Change a library; what is not sent stays', params: IdParams,
+      body: ChangeLibrarySchema, response: { 200: LibrarySchema, 404: ErrorSchema, ...refusals }
+    },
+    config: writes
+  }, async (request) => await app.libraries.change(request.em, callerOf(request), request.params.id, request.body))
+
+  app.delete('/api/libraries/:id', {
+    schema: {
+      operationId: 'deleteLibrary',
+      tags,
+      summary: 'Take a library out of the configuration; its files stay',
+      description: 'What is known of its ROMs stays too, and is good again when it is added again, by its name or folder; ' +
+        'until then their files cannot be reached. `forget` deletes it.',
+      params: IdParams,
+      querystring: RemoveLibraryQuery,
+      response: { 204: Type.Null(), 404: ErrorSchema, ...refusals }
+    },
+    config: { ...writes, databaseMs: FORGET_MAX_MS }
+  }, async (request, reply) => {
+    await app.libraries.remove(request.em, callerOf(request), request.params.id, request.query.forget)
+    return await reply.code(204).send(null)
+  })
+}
+
+export default routes

@@ -1,0 +1,57 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { sql } from 'kysely'
+import type pg from 'pg'
+import { milliseconds } from '../../core/database/columns.ts'
+import type { LongReads } from '../library/long-reads.ts'
+import type { Viewer } from '../platforms/visibility.ts'
+import { isRomVisible } from '../roms/visibility.ts'
+
+/** Whatever was a library once. */
+export interface StoredLibrary {
+  id: number
+  name: string
+  root: string
+  scan_id: string | null
+  /** Milliseconds since 1970. */
+  scanned_at: number | null
+  problem: string | null
+}
+
+export async function selectStoredLibraries (em: EntityManager): Promise<StoredLibrary[]> {
+  const { rows } = await sql<StoredLibrary>`select id, name, root, scan_id, problem,
+    ${milliseconds('scanned_at')} as scanned_at from libraries order by id`.execute(em.getKysely())
+  return rows
+}
+
+/** What a viewer sees of a library. */
+export interface LibrarySize { platform_count: number, rom_count: number, missing_count: number, fs_size_bytes: number }
+
+/** By id; those without a ROM are left out. */
+export async function selectLibrarySizes (reads: LongReads, viewer: Viewer): Promise<Map<number, LibrarySize>> {
+  const { rows } = await sql<LibrarySize & { library_id: number }>`
+    select library_id, count(*)::int as platform_count, sum(roms)::int as rom_count, sum(missing)::int as missing_count,
+      sum(bytes)::float8 as fs_size_bytes
+    from (select r.library_id, count(*) as roms, count(*) filter (where r.missing_from_fs) as missing,
+        sum(r.fs_size_bytes) as bytes
+      from roms r where ${isRomVisible(viewer)} group by r.library_id, r.platform_id) platforms
+    group by library_id`.execute(reads)
+  return new Map(rows.map(({ library_id: id, ...size }) => [id, size]))
+}
+
+/** How many rows one statement deletes, with all that hangs on them: a second's work on a slow machine. */
+const DELETED_AT_ONCE = 5_000
+
+const FORGET_ROMS = `delete from roms where id in (select id from roms where library_id = $1 limit ${DELETED_AT_ONCE})`
+
+/** The platforms that lie in a library, or did. */
+export async function selectPlatformIds (pool: pg.Pool, id: number): Promise<number[]> {
+  const { rows } = await pool.query<{ platform_id: number }>(
+    'select platform_id from platform_folders where library_id = $1', [id])
+  return rows.map((row) => row.platform_id)
+}
+
+/** Deletes what is known of the files of a library, in statements that each stay within what one may take. */
+export async function forgetFiles (pool: pg.Pool, id: number): Promise<void> {
+  for (let deleted = 1; deleted > 0;) deleted = (await pool.query(FORGET_ROMS, [id])).rowCount ?? 0
+  await pool.query('delete from firmware where library_id = $1', [id])
+}

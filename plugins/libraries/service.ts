@@ -1,0 +1,190 @@
+import { stat, statfs } from 'node:fs/promises'
+import { isAbsolute, resolve } from 'node:path'
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { FastifyInstance } from 'fastify'
+import { type Caller } from '../../core/access/auth.ts'
+import { type Config, getAt } from '../../core/config/config.ts'
+import { createPlaceMask } from '../../core/config/places.ts'
+import { badRequest, conflict, notFound } from '../../core/errors.ts'
+import { isInside } from '../../core/files/safe-path.ts'
+import { createKept } from '../library/kept.ts'
+import type { LibraryRoot } from '../library/roots.ts'
+import { selectMoment } from '../library/version-rows.ts'
+import { viewerKey } from '../platforms/visibility.ts'
+import { markPlatforms } from '../scans/disk/rows.ts'
+import type { Change } from '../settings/document.ts'
+import {
+  type LibrarySize, forgetFiles, selectLibrarySizes, selectPlatformIds, selectStoredLibraries
+} from './rows.ts'
+import type { AddLibrary, ChangeLibrary, LibraryView } from './schemas.ts'
+import { type LibraryFacts, NOTHING_IN_IT, type Room, toLibraryView } from './views.ts'
+
+const SIZES_MAX_BYTES = 1024 ** 2
+const BYTES_PER_SIZE = 200
+const SECTION = 'libraries'
+const NAME = /^[\p{L}\p{N}](?:.*\S)?$/u
+
+const unknown = (id: number) => notFound(`Library with ID '${id}' not found`)
+
+/** Null where the system does not say. */
+async function readRoom (dir: string): Promise<Room | null> {
+  try {
+    const { bavail, blocks, bsize } = await statfs(dir)
+    return { free: bavail * bsize, total: blocks * bsize }
+  } catch {
+    return null
+  }
+}
+
+const takeOut = ({ name }: LibraryRoot): Change => ({ path: [SECTION, name], value: undefined })
+
+const isListed = (content: unknown, name: string): boolean => getAt(content, [SECTION, name]) !== undefined
+
+/** The keys of a library in config.yml; what is not given stays as it is. */
+function toChanges (name: string, { path, writable, watched, structure }: ChangeLibrary): Change[] {
+  const at = (key: string) => [SECTION, name, key]
+  return [
+    ...(path === undefined ? [] : [{ path: at('path'), value: resolve(path) }]),
+    ...(writable === undefined ? [] : [{ path: at('writable'), value: writable }]),
+    ...(watched === undefined ? [] : [{ path: at('watched'), value: watched }]),
+    ...(structure === undefined ? [] : [{ path: at('structure'), value: structure ?? undefined }])
+  ]
+}
+
+/**
+ * What a library is, as it is written out: for one that was not listed, or that gets another name.
+ *
+ * @param isOwn whether its structure is its own, and not that of all
+ */
+function describe (root: LibraryRoot, isOwn: boolean): ChangeLibrary {
+  const { default: structure } = root.filesystem.structure
+  return {
+    path: root.dir,
+    ...(root.is_writable ? {} : { writable: false }),
+    ...(root.is_watched ? {} : { watched: false }),
+    ...(isOwn && structure !== undefined ? { structure } : {})
+  }
+}
+
+export function createLibraries (app: FastifyInstance, config: Config) {
+  const mask = createPlaceMask(config)
+  const sizes = createKept<ReadonlyMap<number, LibrarySize>>({
+    maxBytes: SIZES_MAX_BYTES, sizeOf: (ofViewer) => ofViewer.size * BYTES_PER_SIZE
+  })
+
+  async function readSizes (em: EntityManager, caller: Caller): Promise<ReadonlyMap<number, LibrarySize>> {
+    return await sizes.get(await selectMoment(em, null), { viewer: viewerKey(caller), of: 'libraries' },
+      () => selectLibrarySizes(app.longReads, caller))
+  }
+
+  /** Those that are configured, in that order, then those that ROMs are left of. */
+  async function readFacts (em: EntityManager, caller: Caller): Promise<LibraryFacts[]> {
+    const states = await app.library.look()
+    const [stored, known] = await Promise.all([selectStoredLibraries(em), readSizes(em, caller)])
+    const sizeOf = (id: number) => known.get(id) ?? NOTHING_IN_IT
+    const configured = await Promise.all(states.map(async ({ root, problem }) => {
+      const row = stored.find(({ id }) => id === root.id) ??
+        { id: root.id, name: root.name, root: root.dir, scan_id: null, scanned_at: null, problem: null }
+      const room = problem === null ? await readRoom(root.dir) : null
+      return { stored: row, root, problem, size: sizeOf(root.id), room }
+    }))
+    const left = stored.filter(({ id }) => known.has(id) && !states.some(({ root }) => root.id === id))
+    return [...configured, ...left.map((row) => ({
+      stored: row, root: null, problem: 'it is not configured any more', size: sizeOf(row.id), room: null
+    }))]
+  }
+
+  const show = (facts: LibraryFacts, caller: Caller) => toLibraryView(facts, caller.access.is_admin ? null : mask)
+
+  async function list (em: EntityManager, caller: Caller): Promise<LibraryView[]> {
+    return (await readFacts(em, caller)).map((facts) => show(facts, caller))
+  }
+
+  async function find (em: EntityManager, caller: Caller, id: number): Promise<LibraryFacts> {
+    const facts = (await readFacts(em, caller)).find(({ stored }) => stored.id === id)
+    if (facts === undefined) throw unknown(id)
+    return facts
+  }
+
+  const get = async (em: EntityManager, caller: Caller, id: number): Promise<LibraryView> =>
+    show(await find(em, caller, id), caller)
+
+  function checkName (name: string, roots: readonly LibraryRoot[], own: number | null): void {
+    if (!NAME.test(name)) throw badRequest(`The name '${name}' does not begin with a letter or digit, or ends with a space; give another one`)
+    if (!roots.some((root) => root.name === name && root.id !== own)) return
+    throw conflict(`There is a library '${name}' already; give another name`)
+  }
+
+  /** Folders of one library in another would belong to both. */
+  async function checkPath (path: string, roots: readonly LibraryRoot[], own: number | null): Promise<void> {
+    if (!isAbsolute(path)) throw badRequest(`The path '${path}' is not absolute; give the whole path as the server sees it`)
+    const dir = resolve(path)
+    const near = roots.find((root) => root.id !== own && (isInside(root.dir, dir) || isInside(dir, root.dir)))
+    if (near !== undefined) throw conflict(`'${dir}' overlaps with the library '${near.name}'; choose a folder outside of it`)
+    const stats = await stat(dir).catch(() => null)
+    if (stats === null) throw badRequest(`There is no folder '${dir}' that the server may see; make it, or mount its disk, first`)
+    if (!stats.isDirectory()) throw badRequest(`'${dir}' is not a folder; give the root folder of the library`)
+  }
+
+  /** The libraries as the file is to list them before one of them is changed: the one without a name gets its own. */
+  function listUnnamed (content: unknown, roots: readonly LibraryRoot[]): Change[] {
+    return roots.filter(({ name }) => !isListed(content, name))
+      .flatMap((root) => toChanges(root.name, describe(root, false)))
+  }
+
+  return {
+    list,
+    get,
+
+    /** @throws ApiError BAD_REQUEST · CONFLICT · CONFIG_NOT_WRITABLE */
+    async add (em: EntityManager, caller: Caller, { name, ...input }: AddLibrary): Promise<LibraryView> {
+      const roots = await app.library.list()
+      checkName(name, roots, null)
+      await checkPath(input.path, roots, null)
+      await app.settings.change((content) => [...listUnnamed(content, roots), ...toChanges(name, input)])
+      const added = (await app.library.list()).find((root) => root.name === name)
+      if (added === undefined) throw conflict('config.yml was changed by somebody else; look at it and try again')
+      return await get(em, caller, added.id)
+    },
+
+    /** @throws ApiError NOT_FOUND · BAD_REQUEST · CONFLICT · CONFIG_NOT_WRITABLE */
+    async change (
+      em: EntityManager, caller: Caller, id: number, { name, ...input }: ChangeLibrary
+    ): Promise<LibraryView> {
+      const roots = await app.library.list()
+      const root = roots.find((one) => one.id === id)
+      if (root === undefined) throw unknown(id)
+      if (name !== undefined && name !== root.name && input.path !== undefined && resolve(input.path) !== root.dir) {
+        throw badRequest('The name and the path tell which library it is; change one after the other')
+      }
+      checkName(name ?? root.name, roots, id)
+      if (input.path !== undefined) await checkPath(input.path, roots, id)
+      await app.settings.change((content) => {
+        const first = listUnnamed(content, roots)
+        if (name === undefined || name === root.name) return [...first, ...toChanges(root.name, input)]
+        const isOwn = getAt(content, [SECTION, root.name, 'structure']) !== undefined
+        return [...first, ...toChanges(name, { ...describe(root, isOwn), ...input }), takeOut(root)]
+      })
+      return await get(em, caller, id)
+    },
+
+    /**
+     * Takes a library out of the configuration. What is known of its files stays unless it is to be forgotten; the
+     * files stay in any case.
+     *
+     * @throws ApiError NOT_FOUND · CONFLICT for the last one · CONFIG_NOT_WRITABLE
+     */
+    async remove (em: EntityManager, caller: Caller, id: number, forgets: boolean): Promise<void> {
+      const { root } = await find(em, caller, id)
+      const roots = await app.library.list()
+      if (root !== null) {
+        if (roots.length === 1) throw conflict(`'${root.name}' is the only library; add another one before you remove it`)
+        await app.settings.change((content) => isListed(content, root.name) ? [takeOut(root)] : [])
+      }
+      if (!forgets) return
+      await markPlatforms(app.pg, id, [], await selectPlatformIds(app.pg, id))
+      await forgetFiles(app.pg, id)
+    }
+  }
+}
+export type Libraries = ReturnType<typeof createLibraries>

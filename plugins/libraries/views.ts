@@ -1,0 +1,47 @@
+import { formatDate } from '../../core/typebox.ts'
+import type { LibraryRoot } from '../library/roots.ts'
+import type { LibrarySize, StoredLibrary } from './rows.ts'
+import type { LibraryView } from './schemas.ts'
+
+/** What is free on the disk of a library, and how large that is. */
+export interface Room { free: number, total: number }
+
+export interface LibraryFacts {
+  stored: StoredLibrary
+  /** Null when it is not configured any more. */
+  root: LibraryRoot | null
+  problem: string | null
+  size: LibrarySize
+  room: Room | null
+}
+
+export const NOTHING_IN_IT: LibrarySize = { platform_count: 0, rom_count: 0, missing_count: 0, fs_size_bytes: 0 }
+
+/** @param mask takes the machine's places out of texts; null for administrators */
+export function toLibraryView (
+  { stored, root, problem, size, room }: LibraryFacts, mask: ((text: string) => string) | null
+): LibraryView {
+  const isAdmin = mask === null
+  const { scan_id: scan, scanned_at: scannedAt, problem: scanProblem } = stored
+  return {
+    id: stored.id,
+    name: stored.name,
+    path: isAdmin ? root?.dir ?? stored.root : null,
+    structure: root?.filesystem.structure.default ?? null,
+    is_writable: root?.is_writable ?? false,
+    is_watched: root?.is_watched ?? false,
+    is_configured: root !== null,
+    is_available: root !== null && problem === null,
+    problem,
+    ...size,
+    free_bytes: isAdmin ? room?.free ?? null : null,
+    total_bytes: isAdmin ? room?.total ?? null : null,
+    last_scan: scan === null || scannedAt === null
+      ? null
+      : {
+          task_id: scan,
+          ended_at: formatDate(scannedAt),
+          problem: scanProblem === null || isAdmin ? scanProblem : mask(scanProblem)
+        }
+  }
+}

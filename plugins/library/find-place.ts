@@ -1,0 +1,70 @@
+import { join } from 'node:path'
+import { conflict } from '../../core/errors.ts'
+import { LibraryUnreadableError, isFolder } from './directory.ts'
+import type { LibraryRoot } from './roots.ts'
+import type { Library } from './service.ts'
+import { type Structure, romsPath } from './structure.ts'
+
+/** A library, and how its folders lie; null while it holds no ROM folder. */
+export interface LibraryPlace { root: LibraryRoot, structure: Structure | null }
+
+/**
+ * What is known of each library that can be read.
+ *
+ * @throws {LibraryUnreadableError} when none can
+ */
+async function mapReadable<T> (library: Library, read: (place: LibraryPlace) => Promise<T>): Promise<T[]> {
+  const found: T[] = []
+  let problem: LibraryUnreadableError | null = null
+  for (const root of await library.list()) {
+    try {
+      found.push(await read({ root, structure: await library.detectStructure(root) }))
+    } catch (err) {
+      if (!(err instanceof LibraryUnreadableError)) throw err
+      problem ??= err
+    }
+  }
+  if (found.length === 0 && problem !== null) throw problem
+  return found
+}
+
+/**
+ * The library that something of a platform is written into: the first that holds its folder of ROMs, else the first.
+ * Those that are read-only, or cannot be read, do not count.
+ *
+ * @throws {LibraryUnreadableError} when none can be read
+ * @throws ApiError CONFLICT when those that can are read-only
+ */
+export async function findPlace (
+  library: Library, fsSlug: string
+): Promise<{ root: LibraryRoot, structure: Structure }> {
+  const places = await mapReadable(library, async ({ root, structure }) => ({
+    root,
+    structure: structure ?? library.emptyStructure,
+    isHome: structure !== null && await isFolder(join(root.dir, romsPath(structure, fsSlug)))
+  }))
+  const writable = places.filter(({ root }) => root.is_writable)
+  const place = writable.find(({ isHome }) => isHome) ?? writable[0]
+  if (place !== undefined) return place
+  throw conflict('All libraries are read-only; set writable of one to true to change what lies in it')
+}
+
+/** The platform folders of all libraries that can be read. @throws {LibraryUnreadableError} when none can */
+export async function listAllFolders (library: Library): Promise<string[]> {
+  const folders = await mapReadable(library, async ({ root, structure }) =>
+    structure === null ? [] : (await library.listPlatformFolders(root, structure)).platforms)
+  return [...new Set(folders.flat())]
+}
+
+/** A folder of ROMs, relative to its library. */
+export interface RomFolder { root: LibraryRoot, path: string }
+
+/** The folders of ROMs in all libraries that can be read and are not read-only. @throws {LibraryUnreadableError} */
+export async function listWritableFolders (library: Library): Promise<RomFolder[]> {
+  const folders = await mapReadable(library, async ({ root, structure }) => {
+    if (structure === null || !root.is_writable) return []
+    const { platforms } = await library.listPlatformFolders(root, structure)
+    return platforms.map((fsSlug) => ({ root, path: romsPath(structure, fsSlug) }))
+  })
+  return folders.flat()
+}

@@ -1,0 +1,27 @@
+import type pg from 'pg'
+
+/** A library as it is remembered. */
+export interface LibraryRow { id: number, name: string, root: string }
+
+/** Any number that is ours alone. */
+const LIBRARIES_LOCK = 7_364_141
+
+export async function selectLibraries (client: pg.Pool | pg.ClientBase): Promise<LibraryRow[]> {
+  return (await client.query<LibraryRow>('select id, name, root from libraries order by id')).rows
+}
+
+/** Has one process at a time write down which libraries there are, until the transaction ends. */
+export async function lockLibraries (client: pg.ClientBase): Promise<void> {
+  await client.query('select pg_advisory_xact_lock($1)', [LIBRARIES_LOCK])
+}
+
+/** The libraries in which platforms lay when they were last scanned. */
+export async function selectFilled (pool: pg.Pool): Promise<Set<number>> {
+  const { rows } = await pool.query<{ library_id: number }>('select distinct library_id from platform_folders where not missing_from_fs')
+  return new Set(rows.map((row) => row.library_id))
+}
+
+export async function upsertLibrary (client: pg.ClientBase, { id, name, root }: LibraryRow): Promise<void> {
+  await client.query(`insert into libraries (id, name, root) values ($1, $2, $3)
+    on conflict (id) do update set name = excluded.name, root = excluded.root`, [id, name, root])
+}

@@ -1,0 +1,83 @@
+import { resolve } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import type pg from 'pg'
+import type { Config } from '../../core/config/config.ts'
+import { transaction } from '../../core/database/transaction.ts'
+import { type LibraryRow, lockLibraries, selectLibraries, upsertLibrary } from './library-rows.ts'
+import type { FilesystemSettings } from './structure.ts'
+
+/** A root folder under which platforms lie, as it is configured. */
+export interface LibraryRoot {
+  id: number
+  name: string
+  /** Absolute. */
+  dir: string
+  is_writable: boolean
+  is_watched: boolean
+  filesystem: FilesystemSettings
+}
+
+type Settings = Pick<Config, 'libraries' | 'library_dir' | 'filesystem'>
+type NamedRoot = Omit<LibraryRoot, 'id'>
+
+/** What the only library is called where none has a name. */
+export const UNNAMED = 'library'
+
+/** The libraries that are listed, in that order; else the one of `SVC_LIBRARY_DIR`. */
+export function readRoots ({ libraries, library_dir: dir, filesystem }: Settings): NamedRoot[] {
+  const listed = Object.entries(libraries).map(([name, { path, writable, watched, structure }]) => ({
+    name,
+    dir: resolve(path),
+    is_writable: writable,
+    is_watched: watched,
+    filesystem: structure === undefined
+      ? filesystem
+      : { ...filesystem, structure: { ...filesystem.structure, default: structure } }
+  }))
+  return listed.length > 0 ? listed : [{ name: UNNAMED, dir, is_writable: true, is_watched: true, filesystem }]
+}
+
+/**
+ * Which row each library has: that of its name, else one of its folder whose name nobody has any more, else a new one.
+ *
+ * @returns the rows as they are to be, in the order of the libraries
+ */
+export function assignRows (roots: readonly Pick<NamedRoot, 'name' | 'dir'>[], rows: readonly LibraryRow[]): LibraryRow[] {
+  const names = new Set(roots.map(({ name }) => name))
+  const renamed = rows.filter(({ name }) => !names.has(name))
+  let last = Math.max(0, ...rows.map(({ id }) => id))
+  return roots.map(({ name, dir }) => {
+    const at = renamed.findIndex(({ root }) => root === dir)
+    const known = rows.find((row) => row.name === name) ?? renamed.splice(at, at === -1 ? 0 : 1)[0]
+    return { id: known?.id ?? ++last, name, root: dir }
+  })
+}
+
+async function settle (pool: pg.Pool, roots: readonly NamedRoot[]): Promise<LibraryRow[]> {
+  const rows = await selectLibraries(pool)
+  const wanted = assignRows(roots, rows)
+  if (wanted.every((row) => rows.some((known) => isDeepStrictEqual(known, row)))) return wanted
+  return await transaction(pool, async (client) => {
+    await lockLibraries(client)
+    const assigned = assignRows(roots, await selectLibraries(client))
+    for (const row of assigned) await upsertLibrary(client, row)
+    return assigned
+  })
+}
+
+/** The libraries of a configuration that follows its file: each has its row once this process has seen it. */
+export function createRoots (pool: pg.Pool, config: Settings) {
+  let settled: { of: Config['libraries'], rows: Promise<LibraryRow[]> } | null = null
+
+  return async function list (): Promise<LibraryRoot[]> {
+    const { libraries } = config
+    const roots = readRoots(config)
+    if (settled?.of !== libraries) {
+      const rows = settle(pool, roots)
+      const mine = settled = { of: libraries, rows }
+      rows.catch(() => { if (settled === mine) settled = null })
+    }
+    const rows = await settled.rows
+    return roots.flatMap((root) => rows.filter(({ name }) => name === root.name).map(({ id }) => ({ id, ...root })))
+  }
+}
