@@ -1,4 +1,5 @@
 import { AssetsSchema } from './assets/config.ts'
+import { BackupSchema } from './backup/config.ts'
 import { DevicesSchema } from './devices/config.ts'
 import { FeedsSchema } from './feeds/config.ts'
 import { ExcludeSchema, FilesystemSchema } from './library/config.ts'
@@ -40,5 +41,6 @@ export const sections = {
   uploads: UploadsSchema,
   trash: TrashSchema,
   sync: SyncSchema,
-  tasks: TasksSchema
+  tasks: TasksSchema,
+  backup: BackupSchema
 }
