@@ -16,6 +16,11 @@ export function requireKnownSchema (manifest: Manifest): void {
   }
 }
 
+const migrateTo = (url: string, wanted: typeof migrations) => migrate({ url, poolSize: 1, entities: [], migrations: wanted })
+
+/** Brings restored tables to the schema of this release. @returns the migrations that took */
+export const bringUpToDate = (url: string): Promise<string[]> => migrateTo(url, migrations)
+
 /** Fills an empty database with the tables of an archive, in the schema that they were saved with. */
 export function createLoader (client: pg.Client, url: string) {
   let opened: { manifest: Manifest, keys: ForeignKey[] } | null = null
@@ -23,7 +28,7 @@ export function createLoader (client: pg.Client, url: string) {
   async function open (manifest: Manifest): Promise<void> {
     requireKnownSchema(manifest)
     const had = new Set(manifest.migrations)
-    await migrate({ url, poolSize: 1, entities: [], migrations: migrations.filter(({ name }) => had.has(name)) })
+    await migrateTo(url, migrations.filter(({ name }) => had.has(name)))
     opened = { manifest, keys: await openForRows(client, manifest.tables) }
   }
 

@@ -6,6 +6,7 @@ import { createGunzip } from 'node:zlib'
 import { ArchiveError, Budget } from '../../../core/archives/limits.ts'
 import { openTar } from '../../../core/archives/tar.ts'
 import { StartError } from '../../../core/errors.ts'
+import { errorCode } from '../../../core/files/fs-error.ts'
 import { safeRelativePath } from '../../../core/files/safe-path.ts'
 import { ENDING, type Ending, FILES, HASHES, MANIFEST, type Manifest, SECRETS, TABLES, readEnding, readManifest } from './manifest.ts'
 import { hashLine } from './write.ts'
@@ -144,12 +145,14 @@ const CODES = new Map([
   ['EISDIR', 'it is a folder'], ['EACCES', 'this user may not read it']
 ])
 
+/** What tar-stream says, in words alone. */
+const OF_TAR = /^(Invalid tar header|Unexpected end of data)/
+
 /** Why an archive cannot be read; null for what is no fault of it. */
 function explain (err: unknown): string | null {
   if (err instanceof ArchiveError) return err.message
   if (!(err instanceof Error)) return null
-  const code = 'code' in err && typeof err.code === 'string' ? err.code : ''
-  return CODES.get(code) ?? (/tar|Unexpected end/i.test(err.message) && code === '' ? `it is damaged (${err.message})` : null)
+  return CODES.get(errorCode(err)) ?? (OF_TAR.test(err.message) ? 'it is damaged, or holds no tar' : null)
 }
 
 /**

@@ -4,12 +4,11 @@ import type { Config } from '../../../core/config/config.ts'
 import type { Environment } from '../../../core/config/environment.ts'
 import { StartError } from '../../../core/errors.ts'
 import { isPresent } from '../../../core/files/safe-path.ts'
-import { migrateDatabase } from '../../../core/server.ts'
 import { lockDataDir } from '../../../core/supervisor/lock.ts'
 import type { Ending, Manifest } from '../archive/manifest.ts'
 import { readArchive } from '../archive/read.ts'
 import { FOLDERS } from '../files.ts'
-import { createLoader, requireKnownSchema } from '../load.ts'
+import { bringUpToDate, createLoader, requireKnownSchema } from '../load.ts'
 import type { Progress } from '../progress.ts'
 import { withClient } from '../rows.ts'
 import { journalOf, newDirOf, stagingOf } from './journal.ts'
@@ -113,7 +112,7 @@ async function stageAll (job: RestoreJob, config: Config, manifest: Manifest, st
   const target: Target = await openTarget(config, stamp)
   try {
     const ending = await fill(job, newDir, target.url)
-    const migrated = await migrateDatabase(config, target.url)
+    const migrated = await bringUpToDate(target.url)
     await keepArtwork(job.dataDir, newDir, manifest.identity)
     await target.stop()
     return { ending, migrated, swap: target.swap }

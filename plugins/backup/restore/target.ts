@@ -43,7 +43,7 @@ async function openExternal (url: string, stamp: string): Promise<Target> {
   })
   return {
     url: freshUrl,
-    swap: { url, name, fresh, kept: nameWith(name, `_before_${stamp}`) },
+    swap: { url, name, fresh, kept: nameWith(name, `_before_${stamp.toLowerCase()}`) },
     stop: async () => undefined,
     discard: async () => { await withClient(maintenanceUrl(url), (client) => dropDatabase(client, fresh)) }
   }
