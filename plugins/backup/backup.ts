@@ -7,7 +7,9 @@ import { StartError, conflict } from '../../core/errors.ts'
 import { requireFreeSpace } from '../../core/files/free-space.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { VERSION } from '../../core/version.ts'
-import { ENDING, type Ending, FILES, MANIFEST, SECRETS, TABLES, type TableDescription, newManifest } from './archive/manifest.ts'
+import {
+  ENDING, type Ending, FILES, MANIFEST, SECRETS, TABLES, type TableDescription, newManifest
+} from './archive/manifest.ts'
 import { type ArchiveWriter, writeArchive } from './archive/write.ts'
 import { type Checked, checkArchive } from './check.ts'
 import { listOwnFiles } from './files.ts'
@@ -55,7 +57,8 @@ async function * cutRows (content: AsyncIterable<Buffer>): AsyncGenerator<Buffer
 
 async function * readExactly (handle: FileHandle, size: number): AsyncGenerator<Buffer> {
   if (size === 0) return
-  yield * handle.createReadStream({ autoClose: false, end: size - 1, highWaterMark: READ_BYTES }) as AsyncIterable<Buffer>
+  const options = { autoClose: false, end: size - 1, highWaterMark: READ_BYTES }
+  yield * handle.createReadStream(options) as AsyncIterable<Buffer>
 }
 
 /** Writes one archive; knows how far it is. */
@@ -118,18 +121,18 @@ function createRun (job: BackupJob, writer: ArchiveWriter) {
       throw err
     })
     const { passphrase } = job
-    if (passphrase !== null) await writer.buffer(`${SECRETS}secret.key`, await sealWith(passphrase, Buffer.from(`${config.auth.secret_key}\n`)))
-    if (settings === null) return
-    await writer.buffer(`${SECRETS}config.yml`, passphrase === null ? settings : await sealWith(passphrase, settings))
+    const seal = async (content: Buffer) => passphrase === null ? content : await sealWith(passphrase, content)
+    const key = Buffer.from(`${config.auth.secret_key}\n`)
+    if (passphrase !== null) await writer.buffer(`${SECRETS}secret.key`, await seal(key))
+    if (settings !== null) await writer.buffer(`${SECRETS}config.yml`, await seal(settings))
   }
 
   return {
     async write (client: pg.Client): Promise<Ending> {
       await beginSnapshot(client)
       const facts = await describeDatabase(client)
-      const manifest = newManifest({
-        ...facts, svc: VERSION, created_at: new Date().toISOString(), secrets: job.passphrase === null ? 'left out' : 'sealed'
-      })
+      const secrets = job.passphrase === null ? 'left out' : 'sealed'
+      const manifest = newManifest({ ...facts, svc: VERSION, created_at: new Date().toISOString(), secrets })
       await writer.buffer(MANIFEST, Buffer.from(JSON.stringify(manifest, null, 2)))
       await addSecrets()
       for (const table of facts.tables) await addTable(client, table)
@@ -159,21 +162,24 @@ export async function makeBackup (job: BackupJob): Promise<BackupResult> {
   const part = `${job.path}.part`
   await mkdir(dirname(part), { recursive: true, mode: 0o700 })
   await requireFreeSpace(dirname(part), 0)
-  return await withClient(job.databaseUrl, async (client) => {
-    if (!await claimBackup(client)) throw conflict('Another backup of this database is under way; repeat this when it has ended')
+  const { databaseUrl, signal, report } = job
+  return await withClient(databaseUrl, async (client) => {
+    if (!await claimBackup(client)) {
+      throw conflict('Another backup of this database is under way; repeat this when it has ended')
+    }
     // Only the holder of the claim writes here; a killed one may have left it.
     await rm(part, { force: true })
-    const writer = writeArchive(part, job.signal)
+    const writer = writeArchive(part, signal)
     try {
       const ending = await createRun(job, writer).write(client)
-      const checked = await checkArchive({ path: part, client, databaseUrl: job.databaseUrl, signal: job.signal, report: job.report })
+      const checked = await checkArchive({ path: part, client, databaseUrl, signal, report })
       await rename(part, job.path)
       return { ...ending, ...checked, path: job.path }
     } catch (err) {
       await writer.abandon()
       await rm(part, { force: true })
       throw errorCode(err) === 'ENOSPC'
-        ? new StartError(`The backup does not fit: no space is left for ${job.path}. Make room, or give another place.`, { cause: err })
+        ? new StartError(`No space is left for ${job.path}. Make room, or give another place.`, { cause: err })
         : err
     }
   })

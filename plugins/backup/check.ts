@@ -23,7 +23,9 @@ export interface CheckJob {
   report (progress: Progress): void
 }
 
-async function withScratch<T> (client: pg.Client, databaseUrl: string, work: (url: string | null) => Promise<T>): Promise<T> {
+async function withScratch<T> (
+  client: pg.Client, databaseUrl: string, work: (url: string | null) => Promise<T>
+): Promise<T> {
   const name = checkName(await readName(client))
   let url: string | null
   try {

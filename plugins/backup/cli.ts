@@ -41,7 +41,9 @@ function createProgress () {
 /** Does what Ctrl-C ends without leaving anything behind. */
 async function interruptible<T> (work: (signal: AbortSignal, report: (progress: Progress) => void) => Promise<T>): Promise<T> {
   const stop = new AbortController()
-  const onSignal = () => { stop.abort(new StartError('Interrupted; nothing was changed. Repeat it to begin anew.', { exitCode: INTERRUPTED })) }
+  const onSignal = () => {
+    stop.abort(new StartError('Interrupted; nothing was changed. Repeat it to begin anew.', { exitCode: INTERRUPTED }))
+  }
   const progress = createProgress()
   process.once('SIGINT', onSignal).once('SIGTERM', onSignal)
   try {

@@ -42,8 +42,10 @@ const COLUMNS = `select c.relname::text as name, array_agg(a.attname::text order
   where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace and c.relname <> all($1) and c.relname !~ '^plugin_index_\\d+$'
   group by c.relname order by c.relname`
 
+type DatabaseFacts = Pick<Manifest, 'identity' | 'migrations' | 'postgresql' | 'tables' | 'sequences'>
+
 /** What there is to save: the facts of the database that a manifest holds. */
-export async function describeDatabase (client: pg.Client): Promise<Pick<Manifest, 'identity' | 'migrations' | 'postgresql' | 'tables' | 'sequences'>> {
+export async function describeDatabase (client: pg.Client): Promise<DatabaseFacts> {
   const tables = (await client.query<TableDescription>(COLUMNS, [LEFT_OUT])).rows
   const sequences = (await client.query<{ name: string, value: string }>(`select sequencename::text as name, last_value::text as value
     from pg_sequences where schemaname = current_schema() and last_value is not null order by 1`)).rows
@@ -104,6 +106,11 @@ function withName (url: string, name: string): string {
   other.pathname = `/${name}`
   return other.href
 }
+
+/** Has nothing go on that was under way, or waited, when the backup was made: the library has moved on since. */
+export const stopTasks = (client: pg.Client) => client.query(`with ended as (
+  update tasks set status = 'stopped', ended_at = now(), worker_id = null, error = 'It had not ended when the backup was made that was restored'
+  where status in ('queued', 'started', 'scheduled', 'deferred') returning id) select count(*) from ended`)
 
 /** The name that an address ends with, which is that of the role when it has none. */
 export function nameOf (url: string): string {

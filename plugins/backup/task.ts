@@ -26,7 +26,8 @@ export function defineBackup (config: Config, databaseUrl: string): TaskDefiniti
     })
     const deleted = await dropOld(config)
     await telling
-    await report({ backup: { ...result, file: basename(path), rows: Object.values(rows).reduce((sum, count) => sum + count, 0), deleted } })
+    const rowCount = Object.values(rows).reduce((sum, count) => sum + count, 0)
+    await report({ backup: { ...result, file: basename(path), rows: rowCount, deleted } })
   }
 
   return {

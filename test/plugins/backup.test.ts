@@ -10,7 +10,7 @@ import { StartError } from '../../core/errors.ts'
 import { readArchive } from '../../plugins/backup/archive/read.ts'
 import { type BackupJob, makeBackup } from '../../plugins/backup/backup.ts'
 import { newDirOf } from '../../plugins/backup/restore/journal.ts'
-import { type RestoreJob, restoreBackup } from '../../plugins/backup/restore/restore.ts'
+import { restoreBackup } from '../../plugins/backup/restore/restore.ts'
 import { decideSwap, endSwap } from '../../plugins/backup/restore/swap.ts'
 import { openWith, sealWith } from '../../plugins/backup/seal.ts'
 import { migrations } from '../../plugins/migrations.ts'
@@ -39,8 +39,12 @@ await writeFile(join(config.data_dir, 'config.yml'), '# mine\nscan:\n  priority:
 const quiet = { signal: new AbortController().signal, report: () => undefined }
 const back = (path: string, more: Partial<BackupJob> = {}) =>
   makeBackup({ config, databaseUrl: test.databaseUrl, path, passphrase: PASSPHRASE, ...quiet, ...more })
-const restore = (path: string, dataDir: string, environment: Record<string, string> = {}, more: Partial<RestoreJob> = {}) => restoreBackup({
-  path, dataDir, environment: { SVC_DATA_DIR: dataDir, SVC_BACKUP_PASSPHRASE: PASSPHRASE, ...environment }, withoutSecrets: false, ...quiet, ...more
+const restore = (path: string, dataDir: string, more: Record<string, string> = {}) => restoreBackup({
+  path,
+  dataDir,
+  environment: { SVC_DATA_DIR: dataDir, SVC_BACKUP_PASSPHRASE: PASSPHRASE, ...more },
+  withoutSecrets: false,
+  ...quiet
 })
 
 async function query<Row extends object> (url: string, text: string): Promise<Row[]> {

@@ -8,13 +8,17 @@ import { openTar } from '../../../core/archives/tar.ts'
 import { StartError } from '../../../core/errors.ts'
 import { errorCode } from '../../../core/files/fs-error.ts'
 import { safeRelativePath } from '../../../core/files/safe-path.ts'
-import { ENDING, type Ending, FILES, HASHES, MANIFEST, type Manifest, SECRETS, TABLES, readEnding, readManifest } from './manifest.ts'
+import {
+  ENDING, type Ending, FILES, HASHES, MANIFEST, type Manifest, SECRETS, TABLES, readEnding, readManifest
+} from './manifest.ts'
 import { hashLine } from './write.ts'
 
 /** No text of the archive itself is longer: manifests, lists, sealed secrets. */
 const TEXT_MAX_BYTES = 16 * 1024 ** 2
 /** An archive of one's own may be as large as it is. */
-const LIMITS = { entries: Infinity, totalBytes: Infinity, ratio: Infinity, ratioFreeBytes: Infinity, timeoutMs: Infinity }
+const LIMITS = {
+  entries: Infinity, totalBytes: Infinity, ratio: Infinity, ratioFreeBytes: Infinity, timeoutMs: Infinity
+}
 const KNOWN = [TABLES, FILES, SECRETS]
 
 type Content = AsyncIterable<Uint8Array>
@@ -56,7 +60,9 @@ function createCheck () {
     compare (list: string): void {
       const expected = new Set(list.split(/(?<=\n)/).filter((line) => line !== ''))
       const wrong = lines.find((line) => !expected.has(line))
-      if (wrong !== undefined) throw new ArchiveError(`it is damaged: ${(JSON.parse(wrong) as string[])[2] ?? ''} is not as it was written`)
+      if (wrong !== undefined) {
+        throw new ArchiveError(`it is damaged: ${(JSON.parse(wrong) as string[])[2] ?? ''} is not as it was written`)
+      }
       if (expected.size !== lines.length) throw new ArchiveError('it is damaged: entries are missing')
       lines = []
     },
@@ -73,7 +79,9 @@ function readPath (name: string): string {
   }
 }
 
-function compareEnding (found: Pick<Ending, 'entries' | 'files' | 'bytes'>, rows: ReadonlyMap<string, number> | null, ending: Ending): void {
+type Found = Pick<Ending, 'entries' | 'files' | 'bytes'>
+
+function compareEnding (found: Found, rows: ReadonlyMap<string, number> | null, ending: Ending): void {
   const wrong = (['entries', 'files', 'bytes'] as const).find((key) => found[key] !== ending[key])
   if (wrong !== undefined) throw new ArchiveError(`it is damaged: ${found[wrong]} ${wrong} in place of ${ending[wrong]}`)
   if (rows === null) return
@@ -82,62 +90,78 @@ function compareEnding (found: Pick<Ending, 'entries' | 'files' | 'bytes'>, rows
   }
 }
 
-interface Reading { visitor: ArchiveVisitor, onBytes: (bytes: number) => void, signal: AbortSignal }
-
-async function walk (path: string, { visitor, onBytes, signal }: Reading): Promise<WholeArchive> {
-  const { size: archiveBytes } = await stat(path)
-  const budget = new Budget(archiveBytes, LIMITS, { isCancelled: () => signal.aborted, setDeadline: () => undefined, reserveMemory: () => undefined })
-  const open = () => {
-    const source = createReadStream(path)
-    source.on('data', (chunk) => { onBytes(chunk.length) })
-    return pipeline(source, createGunzip(), () => { /* whoever reads it hears of a failure */ })
-  }
+/** Takes the entries of an archive one after the other, and knows in the end whether it was whole. */
+function createReader (visitor: ArchiveVisitor) {
   const check = createCheck()
   const rows = new Map<string, number>()
   const found = { entries: 0, files: 0, bytes: 0 }
   let manifest: Manifest | null = null
   let ending: Ending | null = null
-  for await (const { name, size, content } of openTar(open, budget).entries()) {
-    signal.throwIfAborted()
-    if (ending !== null) throw new ArchiveError('it is damaged: something follows its end')
-    if (name === ENDING) {
-      if (!check.isDone()) throw new ArchiveError('it is damaged: a list of hashes is missing')
-      ending = readEnding((await collect(content(), size)).toString())
-      continue
-    }
-    found.entries++
-    if (name.startsWith(HASHES)) {
-      check.compare((await collect(content(), size)).toString())
-      continue
-    }
-    const hashed = check.hashed(name, size, content())
-    if (manifest === null) {
-      if (name !== MANIFEST) throw new ArchiveError('it does not begin as one')
-      manifest = readManifest((await collect(hashed, size)).toString())
-      await visitor.manifest?.(manifest)
-      continue
-    }
+
+  async function takeManifest (name: string, size: number, content: Content): Promise<void> {
+    if (name !== MANIFEST) throw new ArchiveError('it does not begin as one')
+    manifest = readManifest((await collect(content, size)).toString())
+    await visitor.manifest?.(manifest)
+  }
+
+  async function takePart (name: string, size: number, content: Content): Promise<void> {
     const kind = KNOWN.find((prefix) => name.startsWith(prefix))
     const rest = name.slice(kind?.length ?? 0)
     if (kind === TABLES) {
       const table = rest.slice(0, rest.indexOf('/'))
-      if (visitor.rows !== undefined) rows.set(table, (rows.get(table) ?? 0) + await visitor.rows(table, hashed))
+      if (visitor.rows !== undefined) rows.set(table, (rows.get(table) ?? 0) + await visitor.rows(table, content))
     } else if (kind === FILES) {
       found.files++
       found.bytes += size
-      await visitor.file?.(readPath(rest), hashed)
+      await visitor.file?.(readPath(rest), content)
     } else if (kind === SECRETS) {
-      visitor.secret?.(rest, await collect(hashed, size))
+      visitor.secret?.(rest, await collect(content, size))
     } else {
       throw new ArchiveError(`${JSON.stringify(name)} is no part of a backup`)
     }
     // What the visitor did not ask for is hashed all the same.
-    for await (const _chunk of hashed) { /* passed over */ }
+    for await (const _chunk of content) { /* passed over */ }
   }
-  if (manifest === null) throw new ArchiveError('there is nothing in it')
-  if (ending === null) throw new ArchiveError('it is cut short: its end is missing')
-  compareEnding(found, visitor.rows === undefined ? null : rows, ending)
-  return { manifest, ending }
+
+  return {
+    async take (name: string, size: number, content: Pieces): Promise<void> {
+      if (ending !== null) throw new ArchiveError('it is damaged: something follows its end')
+      if (name === ENDING) {
+        if (!check.isDone()) throw new ArchiveError('it is damaged: a list of hashes is missing')
+        ending = readEnding((await collect(content, size)).toString())
+        return
+      }
+      found.entries++
+      if (name.startsWith(HASHES)) check.compare((await collect(content, size)).toString())
+      else await (manifest === null ? takeManifest : takePart)(name, size, check.hashed(name, size, content))
+    },
+
+    /** @throws ArchiveError when something is missing */
+    end (): WholeArchive {
+      if (manifest === null) throw new ArchiveError('there is nothing in it')
+      if (ending === null) throw new ArchiveError('it is cut short: its end is missing')
+      compareEnding(found, visitor.rows === undefined ? null : rows, ending)
+      return { manifest, ending }
+    }
+  }
+}
+
+interface Reading { visitor: ArchiveVisitor, onBytes: (bytes: number) => void, signal: AbortSignal }
+
+async function readWhole (path: string, { visitor, onBytes, signal }: Reading): Promise<WholeArchive> {
+  const watch = { isCancelled: () => signal.aborted, setDeadline: () => undefined, reserveMemory: () => undefined }
+  const budget = new Budget((await stat(path)).size, LIMITS, watch)
+  const open = () => {
+    const source = createReadStream(path)
+    source.on('data', (chunk) => { onBytes(chunk.length) })
+    return pipeline(source, createGunzip(), () => { /* whoever reads it hears of a failure */ })
+  }
+  const reader = createReader(visitor)
+  for await (const { name, size, content } of openTar(open, budget).entries()) {
+    signal.throwIfAborted()
+    await reader.take(name, size, content())
+  }
+  return reader.end()
 }
 
 const CODES = new Map([
@@ -161,10 +185,10 @@ function explain (err: unknown): string | null {
  * @throws StartError that says why it is none that can be used
  */
 export async function readArchive (
-  path: string, visitor: ArchiveVisitor, onBytes: (bytes: number) => void = () => undefined, signal = new AbortController().signal
+  path: string, visitor: ArchiveVisitor, onBytes: Reading['onBytes'] = () => undefined, signal = new AbortController().signal
 ): Promise<WholeArchive> {
   try {
-    return await walk(path, { visitor, onBytes, signal })
+    return await readWhole(path, { visitor, onBytes, signal })
   } catch (err) {
     const reason = signal.aborted ? null : explain(err)
     if (reason === null) throw err

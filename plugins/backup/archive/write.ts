@@ -18,6 +18,8 @@ export class ShortContentError extends Error {
   override name = 'ShortContentError'
 }
 
+type Content = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
+
 /** Begins an archive in a new file: a tar, compressed with gzip, which any system can open. */
 export function writeArchive (path: string, signal: AbortSignal) {
   const tar = pack()
@@ -26,18 +28,19 @@ export function writeArchive (path: string, signal: AbortSignal) {
   const file = createWriteStream(path, { flags: 'wx', mode: 0o600, flush: true })
   const written = pipeline(tar, gzip, file, { signal })
   // It is awaited at the end; whoever adds meanwhile hears of it too, since every entry is closed with it.
-  let failure: unknown
-  written.catch((err: unknown) => { failure ??= err })
+  let failure: Error | undefined
+  const fail = (err: unknown) => { failure ??= err instanceof Error ? err : new Error(String(err)) }
+  written.catch(fail)
   let lines: string[] = []
   let listed = 0
   let lists = 0
   let entries = 0
 
-  async function writeEntry (name: string, size: number, content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {
+  async function writeEntry (name: string, size: number, content: Content): Promise<void> {
     if (failure !== undefined) throw failure
     const hash = createHash('sha256')
     const entry = tar.entry({ name, size, mode: 0o600, mtime: new Date(0) })
-    const ended = once(entry, 'close').catch((err: unknown) => { failure ??= err })
+    const ended = once(entry, 'close').catch(fail)
     let done = 0
     for await (const chunk of content) {
       done += chunk.byteLength

@@ -10,7 +10,7 @@ import { readArchive } from '../archive/read.ts'
 import { FOLDERS } from '../files.ts'
 import { bringUpToDate, createLoader, requireKnownSchema } from '../load.ts'
 import type { Progress } from '../progress.ts'
-import { withClient } from '../rows.ts'
+import { stopTasks, withClient } from '../rows.ts'
 import { journalOf, newDirOf, stagingOf } from './journal.ts'
 import { SECRET_FILES, loadStaged, stageFile, stageSecrets, takeOver } from './stage.ts'
 import { type Swap, decideSwap, finishSwap } from './swap.ts'
@@ -88,8 +88,9 @@ function countBytes ({ report }: RestoreJob, phase: Progress['phase']) {
 async function fill (job: RestoreJob, newDir: string, url: string): Promise<Ending> {
   return await withClient(url, async (client) => {
     const loader = createLoader(client, url)
-    const visitor = { ...loader.visitor, file: (path: string, content: AsyncIterable<Uint8Array>) => stageFile(newDir, path, content) }
-    const { ending } = await readArchive(job.path, visitor, countBytes(job, 'tables'), job.signal)
+    const { ending } = await readArchive(job.path, {
+      ...loader.visitor, file: (path, content) => stageFile(newDir, path, content)
+    }, countBytes(job, 'tables'), job.signal)
     await loader.close()
     return ending
   })
@@ -113,6 +114,7 @@ async function stageAll (job: RestoreJob, config: Config, manifest: Manifest, st
   try {
     const ending = await fill(job, newDir, target.url)
     const migrated = await bringUpToDate(target.url)
+    await withClient(target.url, stopTasks)
     await keepArtwork(job.dataDir, newDir, manifest.identity)
     await target.stop()
     return { ending, migrated, swap: target.swap }
@@ -132,7 +134,8 @@ async function replace (job: RestoreJob): Promise<RestoreResult> {
   await mkdir(newDir, { recursive: true, mode: 0o700 })
   try {
     const isSealed = manifest.secrets === 'sealed'
-    await stageSecrets(dataDir, newDir, { found: secrets, isSealed, passphrase: environment.SVC_BACKUP_PASSPHRASE, isLeftOut: job.withoutSecrets })
+    const passphrase = environment.SVC_BACKUP_PASSPHRASE
+    await stageSecrets(dataDir, newDir, { found: secrets, isSealed, passphrase, isLeftOut: job.withoutSecrets })
     const stamp = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '')
     const { ending, migrated, swap } = await stageAll(job, loadStaged(newDir, environment), manifest, stamp)
     const names = await filter(NAMES, (name) => isPresent(join(newDir, name)))

@@ -28,7 +28,8 @@ export interface SecretSource {
 }
 
 /** @throws StartError when they cannot be read */
-export async function stageSecrets (dataDir: string, newDir: string, { found, isSealed, passphrase, isLeftOut }: SecretSource): Promise<void> {
+export async function stageSecrets (dataDir: string, newDir: string, source: SecretSource): Promise<void> {
+  const { found, isSealed, passphrase, isLeftOut } = source
   for (const name of SECRET_FILES) {
     const stored = isLeftOut && isSealed ? undefined : found.get(name)
     const content = stored === undefined

@@ -15,7 +15,9 @@ const SwapSchema = Type.Object({
   /** The folder, in the data directory, that what was there goes into. */
   kept: Type.String(),
   /** Null for the embedded database, which is one of the entries. */
-  database: Type.Union([Type.Null(), Type.Object({ url: Type.String(), name: Type.String(), fresh: Type.String(), kept: Type.String() })])
+  database: Type.Union([Type.Null(), Type.Object({
+    url: Type.String(), name: Type.String(), fresh: Type.String(), kept: Type.String()
+  })])
 })
 export type Swap = Static<typeof SwapSchema>
 
