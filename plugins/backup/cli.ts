@@ -20,8 +20,8 @@ const print = (text: string) => { process.stdout.write(`${text}\n`) }
 const mebibytes = (bytes: number) => `${(bytes / 1024 ** 2).toFixed(1)} MiB`
 
 function describe ({ phase, rows, files, bytes }: Progress): string {
-  const counts = [rows > 0 ? `${rows} rows` : null, files > 0 ? `${files} files` : null, bytes > 0 ? mebibytes(bytes) : null]
-  return [phase, ...counts.filter((count) => count !== null)].join(', ')
+  const counts = [[rows, `${rows} rows`], [files, `${files} files`], [bytes, mebibytes(bytes)]] as const
+  return [phase, ...counts.filter(([count]) => count > 0).map(([, text]) => text)].join(', ')
 }
 
 /** One line that is written over, for people who watch. */
@@ -39,7 +39,9 @@ function createProgress () {
 }
 
 /** Does what Ctrl-C ends without leaving anything behind. */
-async function interruptible<T> (work: (signal: AbortSignal, report: (progress: Progress) => void) => Promise<T>): Promise<T> {
+async function interruptible<T> (
+  work: (signal: AbortSignal, report: (progress: Progress) => void) => Promise<T>
+): Promise<T> {
   const stop = new AbortController()
   const onSignal = () => {
     stop.abort(new StartError('Interrupted; nothing was changed. Repeat it to begin anew.', { exitCode: INTERRUPTED }))

@@ -16,7 +16,8 @@ export function requireKnownSchema (manifest: Manifest): void {
   }
 }
 
-const migrateTo = (url: string, wanted: typeof migrations) => migrate({ url, poolSize: 1, entities: [], migrations: wanted })
+const migrateTo = (url: string, wanted: typeof migrations) =>
+  migrate({ url, poolSize: 1, entities: [], migrations: wanted })
 
 /** Brings restored tables to the schema of this release. @returns the migrations that took */
 export const bringUpToDate = (url: string): Promise<string[]> => migrateTo(url, migrations)

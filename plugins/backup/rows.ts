@@ -64,7 +64,9 @@ export function copyOut (client: pg.Client, table: TableDescription) {
 }
 
 /** Adds whole rows. @returns how many */
-export async function copyIn (client: pg.Client, table: TableDescription, content: AsyncIterable<Uint8Array>): Promise<number> {
+export async function copyIn (
+  client: pg.Client, table: TableDescription, content: AsyncIterable<Uint8Array>
+): Promise<number> {
   const stream = client.query(from(`copy ${target(table)} from stdin`))
   await pipeline(content, stream)
   return stream.rowCount
@@ -89,7 +91,9 @@ export async function openForRows (client: pg.Client, tables: readonly TableDesc
 }
 
 /** Puts keys and triggers back, which looks at every row, and has ids go on where they were. */
-export async function closeDatabase (client: pg.Client, { tables, sequences }: Manifest, keys: readonly ForeignKey[]): Promise<void> {
+export async function closeDatabase (
+  client: pg.Client, { tables, sequences }: Manifest, keys: readonly ForeignKey[]
+): Promise<void> {
   for (const { name } of tables) await client.query(`alter table ${quote(name)} enable trigger user`)
   for (const { table_name: table, name, definition } of keys) {
     await client.query(`alter table ${table} add constraint ${quote(name)} ${definition}`)
@@ -128,9 +132,10 @@ export async function createBeside (client: pg.Client, url: string, name: string
   return withName(url, name)
 }
 
-export const dropDatabase = (client: pg.Client, name: string) => client.query(`drop database if exists ${quote(name)} with (force)`)
+export const dropDatabase = (client: pg.Client, name: string) =>
+  client.query(`drop database if exists ${quote(name)} with (force)`)
 
-/** Where backups of a database are tried: one name for each, so that what a killed one left is found. 63 bytes at most. */
+/** Where backups of a database are tried: one name, so that what a killed one left is found. 63 bytes at most. */
 export const checkName = (database: string) => `${CHECK_PREFIX}${database}`.slice(0, 63)
 
 /** The address of the database that every server has, for what cannot be done to a database from within it. */
@@ -148,7 +153,9 @@ export async function listSessions (client: pg.Client, name: string): Promise<st
 }
 
 /** Puts the new database in the place of the old one, which gets another name: both at once, or neither. */
-export async function swapDatabases (client: pg.Client, { name, fresh, kept }: { name: string, fresh: string, kept: string }): Promise<void> {
+export async function swapDatabases (
+  client: pg.Client, { name, fresh, kept }: { name: string, fresh: string, kept: string }
+): Promise<void> {
   if (!await hasDatabase(client, fresh)) return
   await client.query('begin')
   if (await hasDatabase(client, name)) await client.query(`alter database ${quote(name)} rename to ${quote(kept)}`)

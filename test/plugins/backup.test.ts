@@ -130,7 +130,9 @@ t.test('what cannot be restored is refused with the reason, and changes nothing'
     [join(folder, 'none'), PASSPHRASE, /there is no such file/],
     [archive, '', /are encrypted\. Set SVC_BACKUP_PASSPHRASE/],
     [archive, 'not that one', /is not the one it was made with/]
-  ] as const) await t.rejects(restore(path, dataDir, { SVC_BACKUP_PASSPHRASE: passphrase }), { constructor: StartError, message })
+  ] as const) {
+    await t.rejects(restore(path, dataDir, { SVC_BACKUP_PASSPHRASE: passphrase }), { constructor: StartError, message })
+  }
   t.same(await list(), ['config.yml'])
   t.equal(await readFile(join(dataDir, 'config.yml'), 'utf8'), '# as it was')
 })

@@ -1,9 +1,11 @@
+import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { runSvc, settings } from '../e2e/server.ts'
+import { journalOf } from '../../plugins/backup/restore/journal.ts'
+import { type Command, runSvc, settings } from '../e2e/server.ts'
 import { until } from '../until.ts'
 import { type SoakServer, startServer } from './server.ts'
 
@@ -44,6 +46,12 @@ async function look (server: SoakServer): Promise<{ database: string[], files: s
 
 let restoreMs = 0
 
+/** Until the restore is decided, and some turns longer: what follows takes milliseconds. */
+async function waitForSwap ({ child }: Command, turns: number): Promise<void> {
+  while (!existsSync(journalOf(dataDir)) && child.exitCode === null) await nextTurn()
+  for (let turn = 0; turn < turns; turn++) await nextTurn()
+}
+
 await t.test('two states are backed up while the server runs', async (t) => {
   const server = await start(t)
   for (const which of ['old', 'new'] as const) {
@@ -64,12 +72,14 @@ await t.test('kill -9 of a restore at any moment leaves all of the old or all of
     const wanted: Which = now === 'old' ? 'new' : 'old'
     const command = runSvc(t, ['restore', archives[wanted]], env)
     const moment = (round + 1) / ROUNDS
-    await Promise.race([sleep(restoreMs * moment * 1.1), command.ended])
+    // Every second time in the moments in which the new takes the place of the old.
+    if (round % 2 === 0) await Promise.race([sleep(restoreMs * moment), command.ended])
+    else await waitForSwap(command, round)
     command.child.kill('SIGKILL')
     await command.ended
     const server = await start(t)
     const found = await look(server)
-    const what = `round ${round}, killed at ${Math.round(moment * 110)} %`
+    const what = `round ${round}, killed ${round % 2 === 0 ? `at ${Math.round(moment * 100)} %` : 'while it took its place'}`
     t.same(found.database, found.files, what)
     t.ok(found.database.length === 1 && ['old', 'new'].includes(found.database[0] ?? ''), what)
     now = found.database[0] === 'new' ? 'new' : 'old'

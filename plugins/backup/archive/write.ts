@@ -18,6 +18,8 @@ export class ShortContentError extends Error {
   override name = 'ShortContentError'
 }
 
+const toError = (err: unknown): Error => err instanceof Error ? err : new Error(String(err))
+
 type Content = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
 
 /** Begins an archive in a new file: a tar, compressed with gzip, which any system can open. */
@@ -28,8 +30,9 @@ export function writeArchive (path: string, signal: AbortSignal) {
   const file = createWriteStream(path, { flags: 'wx', mode: 0o600, flush: true })
   const written = pipeline(tar, gzip, file, { signal })
   // It is awaited at the end; whoever adds meanwhile hears of it too, since every entry is closed with it.
-  let failure: Error | undefined
-  const fail = (err: unknown) => { failure ??= err instanceof Error ? err : new Error(String(err)) }
+  let failure: unknown
+  const fail = (err: unknown) => { failure ??= err }
+  const throwFailure = () => { if (failure !== undefined) throw toError(failure) }
   written.catch(fail)
   let lines: string[] = []
   let listed = 0
@@ -37,7 +40,7 @@ export function writeArchive (path: string, signal: AbortSignal) {
   let entries = 0
 
   async function writeEntry (name: string, size: number, content: Content): Promise<void> {
-    if (failure !== undefined) throw failure
+    throwFailure()
     const hash = createHash('sha256')
     const entry = tar.entry({ name, size, mode: 0o600, mtime: new Date(0) })
     const ended = once(entry, 'close').catch(fail)
@@ -47,12 +50,12 @@ export function writeArchive (path: string, signal: AbortSignal) {
       if (done > size) break
       hash.update(chunk)
       if (!entry.write(chunk)) await Promise.race([once(entry, 'drain'), ended])
-      if (failure !== undefined) throw failure
+      throwFailure()
     }
     if (done !== size) throw new ShortContentError(`${name} changed while it was read`)
     entry.end(null)
     await ended
-    if (failure !== undefined) throw failure
+    throwFailure()
     entries++
     lines.push(hashLine(hash.digest('hex'), size, name))
     listed += name.length

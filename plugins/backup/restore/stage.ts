@@ -18,7 +18,7 @@ async function readIfThere (path: string): Promise<Buffer | null> {
   })
 }
 
-/** How the secrets of an archive come into the new data directory; those it does not have are taken from the old one. */
+/** How the secrets of an archive come into the new data directory; what it does not have is taken from the old one. */
 export interface SecretSource {
   found: ReadonlyMap<string, Buffer>
   isSealed: boolean

@@ -70,7 +70,8 @@ async function readSwap (dataDir: string): Promise<Swap> {
 export async function finishSwap (dataDir: string): Promise<void> {
   const { names, kept, database } = await readSwap(dataDir)
   if (database !== null) {
-    await withClient(maintenanceUrl(database.url), (client) => swapDatabases(client, database)).catch((err: unknown) => {
+    const swapping = withClient(maintenanceUrl(database.url), (client) => swapDatabases(client, database))
+    await swapping.catch((err: unknown) => {
       throw new StartError(`The restored database ${database.fresh} cannot take the place of ${database.name}: ${(err as Error).message}. ` +
         'End whatever is connected to it, then repeat this.', { cause: err })
     })
