@@ -1,4 +1,5 @@
 import { AssetsSchema } from './assets/config.ts'
+import { BackupSchema } from './backup/config.ts'
 import { DevicesSchema } from './devices/config.ts'
 import { FeedsSchema } from './feeds/config.ts'
 import { ExcludeSchema, FilesystemSchema, LibrariesSchema } from './library/config.ts'
@@ -41,5 +42,6 @@ export const sections = {
   uploads: UploadsSchema,
   trash: TrashSchema,
   sync: SyncSchema,
-  tasks: TasksSchema
+  tasks: TasksSchema,
+  backup: BackupSchema
 }

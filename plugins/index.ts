@@ -9,6 +9,7 @@ import auth from './auth/index.ts'
 import { OneTimeToken, Session, Throttle } from './auth/entities.ts'
 import audit from './audit/index.ts'
 import { AuditEvent } from './audit/entities.ts'
+import backup from './backup/index.ts'
 import channels from './channels/index.ts'
 import { ChannelDelivery, NotificationChannel } from './channels/entities.ts'
 import circuits from './circuits/index.ts'
@@ -144,6 +145,7 @@ export const features: AppOptions['features'] = {
     uploads,
     watcher,
     conversion,
+    backup,
     exports,
     web
   ]

@@ -27,7 +27,7 @@ async function withEmbedded<T> (config: Config, work: (url: string) => Promise<T
 }
 
 /** Does `work` on the database, whether a server runs it or not. */
-async function withDatabase<T> (config: Config, work: (url: string) => Promise<T>): Promise<T> {
+export async function withDatabase<T> (config: Config, work: (url: string) => Promise<T>): Promise<T> {
   const url = config.database.url ?? readServerState(config.data_dir)?.database_url
   return url === undefined ? await withEmbedded(config, work) : await work(url)
 }

@@ -154,6 +154,9 @@ function readSecretKey (dataDir: string): string {
   return key
 }
 
+/** Where everything is kept, as the environment says. */
+export const dataDirOf = (environment: Environment): string => resolve(environment.SVC_DATA_DIR || './data')
+
 export interface LoadedConfig { config: Config, warnings: string[] }
 
 /**
@@ -162,7 +165,7 @@ export interface LoadedConfig { config: Config, warnings: string[] }
  * @throws StartError naming each wrong key, its value and the remedy.
  */
 export function loadConfig (environment: Environment = settingsEnvironment()): LoadedConfig {
-  const dataDir = resolve(environment.SVC_DATA_DIR || './data')
+  const dataDir = dataDirOf(environment)
   const file = join(dataDir, 'config.yml')
   return followConfig(file, () => readConfig(dataDir, file, environment))
 }

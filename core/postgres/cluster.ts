@@ -98,8 +98,8 @@ async function readVersion (dataDir: string): Promise<string | undefined> {
 
 function wrongMajor (dataDir: string, found: string, expected: string): StartError {
   return new StartError(`The database folder ${dataDir} was written by PostgreSQL ${found}, but this svc comes with ` +
-    `PostgreSQL ${expected}. Save it with the pg_dump of the svc that wrote it or of PostgreSQL ${found}, move ` +
-    `the folder away and restore into the new one; or serve it with PostgreSQL ${found} and set SVC_DATABASE_URL.`)
+    `PostgreSQL ${expected}. Make a backup with the svc that wrote it ("svc backup") and restore it with this ` +
+    `one ("svc restore"), which keeps the folder; or serve it with PostgreSQL ${found} and set SVC_DATABASE_URL.`)
 }
 
 async function createCluster (dataDir: string, binaries: Binaries, account?: Account): Promise<void> {

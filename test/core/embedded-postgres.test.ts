@@ -227,7 +227,7 @@ t.test('a cluster of another major version is left alone', async (t) => {
   const dataDir = makeFolder(t, { PG_VERSION: '16\n' })
   if (NEEDS_ROOT === false) await chown(dataDir, 65534, 65534)
   const error = await startEmbeddedPostgres({ dataDir, log: () => undefined }).catch((err: unknown) => err)
-  for (const word of [dataDir, 'PostgreSQL 16', 'PostgreSQL 18', 'pg_dump', 'SVC_DATABASE_URL']) {
+  for (const word of [dataDir, 'PostgreSQL 16', 'PostgreSQL 18', 'svc backup', 'svc restore', 'SVC_DATABASE_URL']) {
     t.match(error, { message: word })
   }
   t.strictSame(await readdir(dataDir), ['PG_VERSION'])

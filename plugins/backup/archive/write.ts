@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto'
+import { createWriteStream } from 'node:fs'
+import { once } from 'node:events'
+import { pipeline } from 'node:stream/promises'
+import { constants, createGzip } from 'node:zlib'
+import { pack } from 'tar-stream'
+import { HASHES } from './manifest.ts'
+
+/** As much as a list of hashes holds before it is written, so that no archive's list has to fit into memory. */
+const LIST_BYTES = 256 * 1024
+const PIECE_BYTES = 256 * 1024
+
+/** One line of a list of hashes. */
+export const hashLine = (sha256: string, size: number, name: string) => `${JSON.stringify([sha256, size, name])}\n`
+
+/** A content that ended before its size was reached. */
+export class ShortContentError extends Error {
+  override name = 'ShortContentError'
+}
+
+const toError = (err: unknown): Error => err instanceof Error ? err : new Error(String(err))
+
+type Content = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
+
+/** Begins an archive in a new file: a tar, compressed with gzip, which any system can open. */
+export function writeArchive (path: string, signal: AbortSignal) {
+  const tar = pack()
+  // Most of it is compressed already, or text that the fastest level shrinks well.
+  const gzip = createGzip({ level: constants.Z_BEST_SPEED })
+  const file = createWriteStream(path, { flags: 'wx', mode: 0o600, flush: true })
+  const written = pipeline(tar, gzip, file, { signal })
+  // It is awaited at the end; whoever adds meanwhile hears of it too, since every entry is closed with it.
+  let failure: unknown
+  const fail = (err: unknown) => { failure ??= err }
+  const throwFailure = () => { if (failure !== undefined) throw toError(failure) }
+  written.catch(fail)
+  let lines: string[] = []
+  let listed = 0
+  let lists = 0
+  let entries = 0
+
+  async function writeEntry (name: string, size: number, content: Content): Promise<void> {
+    throwFailure()
+    const hash = createHash('sha256')
+    const entry = tar.entry({ name, size, mode: 0o600, mtime: new Date(0) })
+    const ended = once(entry, 'close').catch(fail)
+    let done = 0
+    for await (const chunk of content) {
+      done += chunk.byteLength
+      if (done > size) break
+      hash.update(chunk)
+      if (!entry.write(chunk)) await Promise.race([once(entry, 'drain'), ended])
+      throwFailure()
+    }
+    if (done !== size) throw new ShortContentError(`${name} changed while it was read`)
+    entry.end(null)
+    await ended
+    throwFailure()
+    entries++
+    lines.push(hashLine(hash.digest('hex'), size, name))
+    listed += name.length
+  }
+
+  const pieces = function * (content: Buffer): Generator<Buffer> {
+    for (let at = 0; at < content.length; at += PIECE_BYTES) yield content.subarray(at, at + PIECE_BYTES)
+  }
+
+  async function writeList (): Promise<void> {
+    const content = Buffer.from(lines.join(''))
+    lists++
+    await writeEntry(`${HASHES}${String(lists).padStart(6, '0')}`, content.length, pieces(content))
+    // A list does not tell of itself.
+    lines = []
+    listed = 0
+  }
+
+  return {
+    /** How many entries there are so far, lists among them. */
+    count: () => entries,
+
+    /** Adds a content of which the size is known. */
+    async stream (name: string, size: number, content: AsyncIterable<Uint8Array>): Promise<void> {
+      await writeEntry(name, size, content)
+      if (listed + lines.length * 80 > LIST_BYTES) await writeList()
+    },
+
+    async buffer (name: string, content: Buffer): Promise<void> {
+      await writeEntry(name, content.length, pieces(content))
+      if (listed + lines.length * 80 > LIST_BYTES) await writeList()
+    },
+
+    /** Ends the hashes; what follows is the last entry. */
+    closeLists: writeList,
+
+    /** Fulfilled when everything is on disk. */
+    async end (): Promise<void> {
+      tar.finalize()
+      await written
+    },
+
+    /** Gives it up; the file is the caller's to remove. */
+    async abandon (): Promise<void> {
+      tar.destroy(new Error('The archive is given up'))
+      gzip.destroy()
+      file.destroy()
+      await written.catch(() => undefined)
+      if (!file.closed) await once(file, 'close')
+    }
+  }
+}
+export type ArchiveWriter = ReturnType<typeof writeArchive>

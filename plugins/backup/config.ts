@@ -1,0 +1,26 @@
+import { Type } from '@sinclair/typebox'
+import { Section, Switch } from '../../core/config/setting.ts'
+
+export const BackupSchema = Section({
+  dir: Type.Optional(Type.String({
+    minLength: 1, env: 'SVC_BACKUP_DIR', description: 'Where backups are kept; without it `backups` in the data directory'
+  })),
+  keep: Type.Integer({
+    default: 7, minimum: 1, maximum: 1000, env: 'SVC_BACKUP_KEEP', description: 'How many the task keeps; older ones are deleted'
+  }),
+  passphrase: Type.Optional(Type.String({
+    minLength: 12,
+    writeOnly: true,
+    env: 'SVC_BACKUP_PASSPHRASE',
+    description: 'Encrypts the secret key and config.yml in backups; needed again to restore them'
+  })),
+  secret_key: Type.Boolean({
+    default: true,
+    env: 'SVC_BACKUP_SECRET_KEY',
+    description: 'Whether backups hold the secret key, which takes a passphrase'
+  }),
+  scheduled: Switch('ENABLE_SCHEDULED_BACKUP', 'Makes a backup on a schedule'),
+  scheduled_cron: Type.String({
+    default: '0 2 * * *', pattern: '^\\S+( \\S+){4}$', env: 'SCHEDULED_BACKUP_CRON', description: 'When, in UTC'
+  })
+}, 'Backups')

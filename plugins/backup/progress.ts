@@ -1,0 +1,2 @@
+/** How far a backup or restore is: what was done of the phase so far. */
+export interface Progress { phase: 'tables' | 'files' | 'check', rows: number, files: number, bytes: number }

@@ -1,0 +1,94 @@
+import { constants, existsSync } from 'node:fs'
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { type Static, Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { StartError } from '../../../core/errors.ts'
+import { isPresent } from '../../../core/files/safe-path.ts'
+import { lockDataDir } from '../../../core/supervisor/lock.ts'
+import { maintenanceUrl, swapDatabases, withClient } from '../rows.ts'
+import { journalOf, newDirOf, stagingOf } from './journal.ts'
+
+const SwapSchema = Type.Object({
+  /** Entries of the data directory that the new ones take the place of. */
+  names: Type.Array(Type.String()),
+  /** The folder, in the data directory, that what was there goes into. */
+  kept: Type.String(),
+  /** Null for the embedded database, which is one of the entries. */
+  database: Type.Union([Type.Null(), Type.Object({
+    url: Type.String(), name: Type.String(), fresh: Type.String(), kept: Type.String()
+  })])
+})
+export type Swap = Static<typeof SwapSchema>
+
+async function syncFolder (path: string): Promise<void> {
+  if (process.platform === 'win32') return
+  const handle = await open(path, constants.O_RDONLY)
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Decides that the new state is the one to have: from here on a crash is followed by the rest of the way. */
+export async function decideSwap (dataDir: string, swap: Swap): Promise<void> {
+  const file = journalOf(dataDir)
+  const part = `${file}.part`
+  const handle = await open(part, 'wx', 0o600)
+  try {
+    await handle.writeFile(JSON.stringify(swap))
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+  await syncFolder(newDirOf(dataDir))
+  await rename(part, file)
+  await syncFolder(dirname(file))
+}
+
+/** May be done again at any point: what still lies with the new has not been moved yet. */
+async function move (dataDir: string, name: string, kept: string): Promise<void> {
+  const [fresh, place, old] = [join(newDirOf(dataDir), name), join(dataDir, name), join(dataDir, kept, name)]
+  if (!await isPresent(fresh)) return
+  if (await isPresent(place) && !await isPresent(old)) {
+    await mkdir(dirname(old), { recursive: true, mode: 0o700 })
+    await rename(place, old)
+    await syncFolder(dirname(old))
+  }
+  await rename(fresh, place)
+}
+
+async function readSwap (dataDir: string): Promise<Swap> {
+  const file = journalOf(dataDir)
+  const swap: unknown = JSON.parse(await readFile(file, 'utf8'))
+  if (Value.Check(SwapSchema, swap)) return swap
+  throw new StartError(`${file} is not as svc restore wrote it. Move ${stagingOf(dataDir)} away and restore again.`)
+}
+
+/** Does what is left of a swap that was decided. Only for the holder of the lock on the data directory. */
+export async function finishSwap (dataDir: string): Promise<void> {
+  const { names, kept, database } = await readSwap(dataDir)
+  if (database !== null) {
+    const swapping = withClient(maintenanceUrl(database.url), (client) => swapDatabases(client, database))
+    await swapping.catch((err: unknown) => {
+      throw new StartError(`The restored database ${database.fresh} cannot take the place of ${database.name}: ${(err as Error).message}. ` +
+        'End whatever is connected to it, then repeat this.', { cause: err })
+    })
+  }
+  for (const name of names) await move(dataDir, name, kept)
+  await syncFolder(dataDir)
+  await rm(journalOf(dataDir))
+  await rm(stagingOf(dataDir), { recursive: true, force: true })
+}
+
+/** Ends a restore that was cut short after it was decided. @throws StartError while one is under way */
+export async function endSwap (dataDir: string): Promise<void> {
+  const lock = lockDataDir(dataDir)
+  if (lock === null) throw new StartError(`A restore into ${dataDir} is under way. Repeat this when it has ended.`, { exitCode: 75 })
+  try {
+    if (existsSync(journalOf(dataDir))) await finishSwap(dataDir)
+  } finally {
+    lock.release()
+  }
+}

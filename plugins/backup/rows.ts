@@ -1,0 +1,164 @@
+import { pipeline } from 'node:stream/promises'
+import pg from 'pg'
+import { from, to } from 'pg-copy-streams'
+import type { Manifest, TableDescription } from './archive/manifest.ts'
+
+/** Tables that say what runs now, or what is made again: sessions of processes, caches, indexes of plugins. */
+const LEFT_OUT = ['migrations', 'workers', 'socket_io_attachments', 'plugin_cache', 'plugin_indexes', 'plugin_snapshots',
+  'device_presences', 'activity_entries']
+/** Any number that is ours alone: one backup of a database at a time. */
+const BACKUP_LOCK = 7_364_121
+const CHECK_PREFIX = 'svc_backup_check_'
+
+const quote = (name: string) => pg.escapeIdentifier(name)
+
+/** One connection, for a work that takes as long as it takes. Values are written in one way wherever it runs. */
+export async function withClient<T> (url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url, application_name: 'svc backup', keepAlive: true })
+  // A lost connection fails the statement under way as well; without a listener it would end the process.
+  client.on('error', () => undefined)
+  await client.connect()
+  try {
+    await client.query("set timezone = 'UTC'; set datestyle = 'ISO'; set intervalstyle = 'postgres'; set extra_float_digits = 1; " +
+      'set statement_timeout = 0; set idle_in_transaction_session_timeout = 0')
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}
+
+/** Whether nobody else makes a backup of this database; it is ours until the connection ends then. */
+export async function claimBackup (client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query<{ mine: boolean }>('select pg_try_advisory_lock($1) as mine', [BACKUP_LOCK])
+  return rows[0]?.mine === true
+}
+
+/** Has everything that follows see the database as it is now, whatever others write. */
+export const beginSnapshot = (client: pg.Client) => client.query('begin transaction isolation level repeatable read, read only')
+export const endSnapshot = (client: pg.Client) => client.query('commit')
+
+const COLUMNS = `select c.relname::text as name, array_agg(a.attname::text order by a.attnum) as columns
+  from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+  where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace and c.relname <> all($1) and c.relname !~ '^plugin_index_\\d+$'
+  group by c.relname order by c.relname`
+
+type DatabaseFacts = Pick<Manifest, 'identity' | 'migrations' | 'postgresql' | 'tables' | 'sequences'>
+
+/** What there is to save: the facts of the database that a manifest holds. */
+export async function describeDatabase (client: pg.Client): Promise<DatabaseFacts> {
+  const tables = (await client.query<TableDescription>(COLUMNS, [LEFT_OUT])).rows
+  const sequences = (await client.query<{ name: string, value: string }>(`select sequencename::text as name, last_value::text as value
+    from pg_sequences where schemaname = current_schema() and last_value is not null order by 1`)).rows
+  const migrations = (await client.query<{ name: string }>('select name from migrations order by id')).rows
+  const version = (await client.query<{ server_version: string }>('show server_version')).rows[0]?.server_version ?? ''
+  const identity = (await client.query<{ identity: string }>('select identity::text from installation')).rows[0]?.identity ?? null
+  return { identity, migrations: migrations.map(({ name }) => name), postgresql: version, tables, sequences }
+}
+
+const target = ({ name, columns }: TableDescription) => `${quote(name)} (${columns.map(quote).join(', ')})`
+
+/** The rows of a table as text, which every version of PostgreSQL reads, and how many there were once all were read. */
+export function copyOut (client: pg.Client, table: TableDescription) {
+  const stream = client.query(to(`copy ${target(table)} to stdout`))
+  return { content: stream as AsyncIterable<Buffer>, countRows: () => stream.rowCount }
+}
+
+/** Adds whole rows. @returns how many */
+export async function copyIn (
+  client: pg.Client, table: TableDescription, content: AsyncIterable<Uint8Array>
+): Promise<number> {
+  const stream = client.query(from(`copy ${target(table)} from stdin`))
+  await pipeline(content, stream)
+  return stream.rowCount
+}
+
+export interface ForeignKey { table_name: string, name: string, definition: string }
+
+const FOREIGN_KEYS = `select conrelid::regclass::text as table_name, conname::text as name, pg_get_constraintdef(oid) as definition
+  from pg_constraint where contype = 'f' and connamespace = current_schema()::regnamespace order by 1, 2`
+
+/**
+ * Empties a database that was just migrated and takes its foreign keys and triggers out of the way, which needs no more
+ * rights than its owner has. Everything up to `closeDatabase` is one transaction.
+ */
+export async function openForRows (client: pg.Client, tables: readonly TableDescription[]): Promise<ForeignKey[]> {
+  await client.query('begin')
+  const { rows: keys } = await client.query<ForeignKey>(FOREIGN_KEYS)
+  for (const { table_name: table, name } of keys) await client.query(`alter table ${table} drop constraint ${quote(name)}`)
+  for (const { name } of tables) await client.query(`alter table ${quote(name)} disable trigger user`)
+  if (tables.length > 0) await client.query(`truncate ${tables.map(({ name }) => quote(name)).join(', ')}`)
+  return keys
+}
+
+/** Puts keys and triggers back, which looks at every row, and has ids go on where they were. */
+export async function closeDatabase (
+  client: pg.Client, { tables, sequences }: Manifest, keys: readonly ForeignKey[]
+): Promise<void> {
+  for (const { name } of tables) await client.query(`alter table ${quote(name)} enable trigger user`)
+  for (const { table_name: table, name, definition } of keys) {
+    await client.query(`alter table ${table} add constraint ${quote(name)} ${definition}`)
+  }
+  for (const { name, value } of sequences) {
+    await client.query('select setval(to_regclass(quote_ident($1)), $2::bigint) where to_regclass(quote_ident($1)) is not null', [name, value])
+  }
+  await client.query('commit')
+  await client.query('analyze')
+}
+
+function withName (url: string, name: string): string {
+  const other = new URL(url)
+  other.pathname = `/${name}`
+  return other.href
+}
+
+/** Has nothing go on that was under way, or waited, when the backup was made: the library has moved on since. */
+export const stopTasks = (client: pg.Client) => client.query(`with ended as (
+  update tasks set status = 'stopped', ended_at = now(), worker_id = null, error = 'It had not ended when the backup was made that was restored'
+  where status in ('queued', 'started', 'scheduled', 'deferred') returning id) select count(*) from ended`)
+
+/** The name that an address ends with, which is that of the role when it has none. */
+export function nameOf (url: string): string {
+  const { pathname, username } = new URL(url)
+  return decodeURIComponent(pathname.slice(1) || username)
+}
+
+/** The database's own name, whatever the address leaves to defaults. */
+export const readName = async (client: pg.Client): Promise<string> =>
+  (await client.query<{ name: string }>('select current_database()::text as name')).rows[0]?.name ?? ''
+
+/** Makes an empty database beside this one. @returns its address */
+export async function createBeside (client: pg.Client, url: string, name: string): Promise<string> {
+  await client.query(`create database ${quote(name)} template template0`)
+  return withName(url, name)
+}
+
+export const dropDatabase = (client: pg.Client, name: string) =>
+  client.query(`drop database if exists ${quote(name)} with (force)`)
+
+/** Where backups of a database are tried: one name, so that what a killed one left is found. 63 bytes at most. */
+export const checkName = (database: string) => `${CHECK_PREFIX}${database}`.slice(0, 63)
+
+/** The address of the database that every server has, for what cannot be done to a database from within it. */
+export const maintenanceUrl = (url: string) => withName(url, 'postgres')
+
+export async function hasDatabase (client: pg.Client, name: string): Promise<boolean> {
+  return (await client.query('select from pg_database where datname = $1', [name])).rowCount === 1
+}
+
+/** Other sessions on it, by how they call themselves. */
+export async function listSessions (client: pg.Client, name: string): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(`select distinct coalesce(nullif(application_name, ''), 'a program') as name
+    from pg_stat_activity where datname = $1 and pid <> pg_backend_pid() and backend_type = 'client backend'`, [name])
+  return rows.map((row) => row.name)
+}
+
+/** Puts the new database in the place of the old one, which gets another name: both at once, or neither. */
+export async function swapDatabases (
+  client: pg.Client, { name, fresh, kept }: { name: string, fresh: string, kept: string }
+): Promise<void> {
+  if (!await hasDatabase(client, fresh)) return
+  await client.query('begin')
+  if (await hasDatabase(client, name)) await client.query(`alter database ${quote(name)} rename to ${quote(kept)}`)
+  await client.query(`alter database ${quote(fresh)} rename to ${quote(name)}`)
+  await client.query('commit')
+}

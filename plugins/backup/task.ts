@@ -1,0 +1,55 @@
+import { basename } from 'node:path'
+import { Type } from '@sinclair/typebox'
+import type { Config } from '../../core/config/config.ts'
+import { StartError, badRequest } from '../../core/errors.ts'
+import type { TaskDefinition, TaskRun } from '../tasks/definitions.ts'
+import { makeBackup } from './backup.ts'
+import { dropOld, nextPath, readPassphrase } from './place.ts'
+import type { Progress } from './progress.ts'
+
+const TIMEOUT_SECONDS = 24 * 60 * 60
+const REPORT_MS = 1_000
+
+/** The task that makes backups, by hand and on a schedule. */
+export function defineBackup (config: Config, databaseUrl: string): TaskDefinition {
+  async function run ({ signal, report }: TaskRun): Promise<void> {
+    let told = 0
+    let telling = Promise.resolve()
+    const tell = (progress: Progress) => {
+      if (performance.now() - told < REPORT_MS) return
+      told = performance.now()
+      // How far it is may be missed; what became of it is told below.
+      telling = report({ backup: { ...progress } }).catch(() => undefined)
+    }
+    const { rows, path, ...result } = await makeBackup({
+      config, databaseUrl, path: nextPath(config), passphrase: readPassphrase(config), signal, report: tell
+    })
+    const deleted = await dropOld(config)
+    await telling
+    const rowCount = Object.values(rows).reduce((sum, count) => sum + count, 0)
+    await report({ backup: { ...result, file: basename(path), rows: rowCount, deleted } })
+  }
+
+  return {
+    name: 'backup',
+    title: 'Backup',
+    description: 'Writes the database, saves, states, uploads and settings into one file, reads it again, and keeps the newest few',
+    type: 'generic',
+    group: 'scheduled',
+    enabled: config.backup.scheduled,
+    manual_run: true,
+    cron_string: config.backup.scheduled_cron,
+    destructive: false,
+    isSingle: true,
+    timeoutSeconds: TIMEOUT_SECONDS,
+    arguments: Type.Object({}, { additionalProperties: false }),
+    async check () {
+      try {
+        readPassphrase(config)
+      } catch (err) {
+        throw err instanceof StartError ? badRequest(err.message) : err
+      }
+    },
+    run
+  }
+}
