@@ -193,8 +193,7 @@ t.test('an option that a source declares is part of the payload, and reaches it'
   t.equal(refused.statusCode, 422)
   t.match(refused.body, 'scene_depth')
   const document = (await app.inject({ url: '/openapi.json' })).json()
-  const { schema } = document.paths['/api/tasks/scan'].post.requestBody.content['application/json']
-  t.match(schema.properties, { scene_depth: { type: 'integer', default: 2 }, launchbox_remote_enabled: { default: true } })
+  t.match(document.components.schemas.ScanPayload.properties, { scene_depth: { type: 'integer', default: 2 }, launchbox_remote_enabled: { default: true } })
 })
 
 t.test('short names and serials are looked up in the tables of a source, once its index is there', async (t) => {
