@@ -25,7 +25,7 @@ t.test('in kiosk mode', async (t) => {
     }>()
     const headers = await guestHeaders(app)
     const writes = Object.entries(document.paths).flatMap(([path, methods]) => Object.entries(methods)
-      .filter(([method, operation]) => method !== 'get' && operation.security.length > 0).map(([method]) => ({ method, path })))
+      .filter(([method, operation]) => !['get', 'head'].includes(method) && operation.security.length > 0).map(([method]) => ({ method, path })))
     t.ok(writes.length > 20)
     for (const { method, path } of writes) {
       const reply = await app.inject({ method: method.toUpperCase() as 'POST', url: path.replace(/\{\w+\}/g, '1'), headers })

@@ -104,7 +104,8 @@ t.test('a backup that is stopped leaves nothing', async (t) => {
   t.same(await query(test.databaseUrl, "select datname from pg_database where datname like 'svc_backup_check_%'"), [])
 })
 
-t.test('an archive is refused when any byte of it is another, or when it is cut anywhere', async (t) => {
+t.test('an archive is refused when a byte of it means something else, or when it is cut anywhere', async (t) => {
+  const whole = await readArchive(archive, {})
   const bytes = await readFile(archive)
   const path = join(makeFolder(t), 'damaged.tar.gz')
   // What gzip's header says of the writing system is of no meaning.
@@ -113,7 +114,10 @@ t.test('an archive is refused when any byte of it is another, or when it is cut 
     const damaged = Buffer.from(bytes)
     damaged[at] = (damaged[at] ?? 0) ^ change
     await writeFile(path, damaged)
-    await t.rejects(readArchive(path, {}), { constructor: StartError, message: /is no whole backup: / })
+    const read = await readArchive(path, {}).catch((err: unknown) => err)
+    // Some bits at the end of what deflate writes mean nothing.
+    if (read instanceof StartError) t.match(read.message, /is no whole backup: /)
+    else t.same(read, whole)
   }), { numRuns: 40 })
   await fc.assert(fc.asyncProperty(fc.integer({ min: 0, max: bytes.length - 1 }), async (length) => {
     await writeFile(path, bytes.subarray(0, length))
