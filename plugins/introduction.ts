@@ -1,7 +1,5 @@
 /** What the author of an app reads first in the API document. */
-export const introduction = `A self-hosted game library server.
-
-## Getting started
+export const introduction = `## Getting started
 
 1. **Get a token.** A person makes one at \`POST /api/client-tokens\` and types it into the app, or reads a code of it to the app,
    which changes it at \`POST /api/client-tokens/exchange\`. An app that can only show a code begins at

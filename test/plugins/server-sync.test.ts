@@ -106,7 +106,9 @@ async function listen (t: Pick<Test, 'teardown'>, { app }: TestApp) {
   }
 }
 
-const counts = ({ status, operations_planned: planned, operations_completed: completed, operations_failed: failed }: Session) =>
+const counts = (
+  { status, operations_planned: planned, operations_completed: completed, operations_failed: failed }: Session
+) =>
   `${status} ${planned}/${completed}/${failed}`
 
 async function contentOf ({ app, admin }: TestApp, id: number): Promise<string> {

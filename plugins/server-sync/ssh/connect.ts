@@ -70,7 +70,9 @@ const otherKey = (host: string, fingerprint: string) => badRequest(`The host '${
  *
  * @throws Error when the host cannot be reached, may not be, is another than before, or does not let the server in
  */
-export async function connectSsh (settings: SshSettings, rules: HostRules, signal: AbortSignal): Promise<SshConnection> {
+export async function connectSsh (
+  settings: SshSettings, rules: HostRules, signal: AbortSignal
+): Promise<SshConnection> {
   const { host, username, password, privateKey, passphrase } = settings
   const sock = await openSocket(settings, rules, signal)
   const client = new Client()

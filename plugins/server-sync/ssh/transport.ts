@@ -43,7 +43,9 @@ async function replace (sftp: SFTPWrapper, from: string, to: string): Promise<vo
 }
 
 /** The folders of a device that is reached by SFTP; what is in folders below them does not count. */
-export function createSshTransport ({ sftp, isOpen, end }: SshConnection, directories: readonly SaveDirectory[]): Transport {
+export function createSshTransport (
+  { sftp, isOpen, end }: SshConnection, directories: readonly SaveDirectory[]
+): Transport {
   const stat = async (path: string): Promise<Stats | null> =>
     await call<Stats>((done) => { sftp.stat(path, done) }).catch(() => null)
 

@@ -101,7 +101,8 @@ export function createRomLookup (
 
     /** Looks a ROM up: each question is put when those it waits for are answered. */
     async lookUp (
-      toRom: (definition: ProviderDefinition) => Rom, questions: readonly Question[], findings: Findings, shared: LibraryScope
+      toRom: (definition: ProviderDefinition) => Rom, questions: readonly Question[], findings: Findings,
+      shared: LibraryScope
     ): Promise<void> {
       const asked = new Map(questions.map((question) => [question.provider, question]))
       const runs = new Map<string, Promise<void>>()
