@@ -43,13 +43,15 @@ export async function createPluginServices (app: FastifyInstance, config: Config
   return (kind: PluginKind, key: string, wanted: WantedServices): PluginServices => {
     const { config: pluginConfig, secrets, origins, pace, hosts, buildIndex } = wanted
     const folders = Object.fromEntries(Object.entries(wanted.folders).map(([name, path]) => [name, createFiles(path)]))
-    const log = createMaskedLog(app.log.child({ plugin: `${kind}/${key}` }), secrets)
+    const ownLog = app.log.child({ plugin: `${kind}/${key}` })
+    const log = createMaskedLog(ownLog, secrets)
     const cache = createCache(app.pg, `${kind}/${key}`)
     const learnt = limits.of(`${kind}/${key}`)
     const http = createHttpClient({
       name: key,
       userAgent: USER_AGENT,
-      log,
+      // It masks what it writes by itself, and most of that is never written.
+      log: ownLog,
       secrets,
       trustedOrigins: origins,
       gateway: kind === 'provider' ? config.outgoing.gateway : undefined,
