@@ -5,14 +5,14 @@ import type { FastifyInstance } from 'fastify'
 import { Digest } from '../../core/archives/digest.ts'
 import type { Hashes } from '../../core/archives/types.ts'
 import type { Config } from '../../core/config/config.ts'
-import { ApiError, badRequest } from '../../core/errors.ts'
+import { ApiError } from '../../core/errors.ts'
 import { requireFreeSpace } from '../../core/files/free-space.ts'
-import { PathRefusedError, safeName, safeRelativePath } from '../../core/files/safe-path.ts'
+import { safeRelativePath } from '../../core/files/safe-path.ts'
 import { writeUpload } from '../../core/files/write-upload.ts'
 import { temporaryPath } from '../exports/files/text-file.ts'
 import { findPlace } from '../library/find-place.ts'
 import { firmwarePath } from '../library/structure.ts'
-import { openFolder, refusing } from '../library/writing.ts'
+import { checkFileName, openFolder, refusing } from '../library/writing.ts'
 
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0)
 const WRITABLE_MODE = 0o644
@@ -41,19 +41,6 @@ export interface StagedFirmware {
 export function createFirmwareFolders ({ library }: FastifyInstance, config: Config) {
   const { max_upload_bytes: maxBytes } = config.assets
 
-  /** @throws ApiError BAD_REQUEST for a name that no file of a firmware folder may have. */
-  function checkName (name: string): void {
-    try {
-      safeName(name)
-    } catch (err) {
-      if (!(err instanceof PathRefusedError)) throw err
-      throw badRequest(`${err.message}; send a plain file name`)
-    }
-    if (library.rules.isExcludedSingle(name)) {
-      throw badRequest(`The name '${name}' is one that scans leave out; send another one, or change 'exclude' in config.yml`)
-    }
-  }
-
   const tooLarge = (bytes: number | string) => new ApiError('TOO_LARGE',
     `The upload has ${bytes} bytes; ${maxBytes} are allowed. Raise MAX_ASSET_UPLOAD_SIZE_BYTES to send more`)
 
@@ -77,7 +64,7 @@ export function createFirmwareFolders ({ library }: FastifyInstance, config: Con
 
     /** Writes an upload while it arrives. @throws ApiError; then nothing of it is left. */
     async stage (folder: FirmwareFolder, name: string, content: AsyncIterable<Buffer>): Promise<StagedFirmware> {
-      checkName(name)
+      checkFileName(name, library.rules)
       const temporary = temporaryPath(folder.real)
       const handle = await refusing(folder.path, () => open(temporary, NEW_FILE, WRITABLE_MODE))
       try {

@@ -2,8 +2,9 @@ import { mkdir, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ApiError, badRequest, conflict } from '../../core/errors.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
-import { PathRefusedError, resolveInside } from '../../core/files/safe-path.ts'
+import { PathRefusedError, resolveInside, safeName } from '../../core/files/safe-path.ts'
 import { LibraryUnreadableError, isFolder, reasonOf } from './directory.ts'
+import type { ExclusionRules } from './exclusions.ts'
 
 /** What a disk does not take, with the remedy; any other error as it is. */
 export function toRefusal (err: unknown, path: string): unknown {
@@ -25,6 +26,19 @@ export function toRefusal (err: unknown, path: string): unknown {
   if (!(err instanceof LibraryUnreadableError)) return err
   return new ApiError('UNAVAILABLE', `The library cannot be read: ${reasonOf(err.cause)}. Check SVC_LIBRARY_DIR and its ` +
     'permissions', { cause: err })
+}
+
+/** @throws ApiError BAD_REQUEST for a name that no file of the library can have, or that scans leave out */
+export function checkFileName (name: string, rules: Pick<ExclusionRules, 'isExcludedSingle'>): void {
+  try {
+    safeName(name)
+  } catch (err) {
+    if (!(err instanceof PathRefusedError)) throw err
+    throw badRequest(`${err.message}; send a plain file name`)
+  }
+  if (rules.isExcludedSingle(name)) {
+    throw badRequest(`The name '${name}' is one that scans leave out; send another one, or change 'exclude' in config.yml`)
+  }
 }
 
 /** Does something to what lies at a path of the library, and says what is wrong when its disk does not take it. */

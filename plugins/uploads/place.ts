@@ -2,8 +2,8 @@ import { join } from 'node:path'
 import { readdir } from 'node:fs/promises'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
-import { ApiError, badRequest, conflict } from '../../core/errors.ts'
-import { PathRefusedError, isPresent, safeName } from '../../core/files/safe-path.ts'
+import { ApiError, conflict } from '../../core/errors.ts'
+import { isPresent } from '../../core/files/safe-path.ts'
 import { folderInode, isFolder } from '../library/directory.ts'
 import { findPlace } from '../library/find-place.ts'
 import { romsPath } from '../library/structure.ts'
@@ -30,19 +30,6 @@ export function createPlaces ({ library }: FastifyInstance) {
   }
 
   return {
-    /** @throws ApiError BAD_REQUEST for a name that no ROM can have, or that scans leave out */
-    checkName (name: string): void {
-      try {
-        safeName(name)
-      } catch (err) {
-        if (!(err instanceof PathRefusedError)) throw err
-        throw badRequest(`${err.message}; send a plain file name`)
-      }
-      if (library.rules.isExcludedSingle(name)) {
-        throw badRequest(`Scans leave out '${name}'; send another name, or change 'exclude' in config.yml`)
-      }
-    },
-
     /**
      * The folder of a platform's ROMs: where one is, else in the first library that may be written into.
      *

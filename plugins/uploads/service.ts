@@ -10,7 +10,7 @@ import { ApiError, badRequest, conflict, forbidden, notFound } from '../../core/
 import { requireFreeSpace } from '../../core/files/free-space.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { readUuid } from '../../core/web/reference.ts'
-import { refusing } from '../library/writing.ts'
+import { checkFileName, refusing } from '../library/writing.ts'
 import type { Viewer } from '../platforms/visibility.ts'
 import { givenNameOf, isCutOff, receive } from '../rom-files/upload.ts'
 import { UploadLostError, checkWhole, settleUpload } from './complete.ts'
@@ -54,7 +54,7 @@ export function createUploads (app: FastifyInstance, config: Config) {
   async function findTarget (em: EntityManager, viewer: Viewer, platformId: number, name: string) {
     const platform: UploadPlatform | null = await selectPlatform(em, viewer, platformId)
     if (platform === null) throw badRequest('Platform not found')
-    places.checkName(name)
+    checkFileName(name, app.library.rules)
     const place = await places.find(em, platform)
     await places.checkFree(place, name)
     return { platform, place }
