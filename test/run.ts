@@ -1,82 +1,9 @@
-import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'
-import pg from 'pg'
-import { loadConfig } from '../core/config/config.ts'
-import { migrate } from '../core/database/database.ts'
-import { startEmbeddedPostgres } from '../core/postgres/embedded.ts'
-import { createBoss } from '../core/jobs/jobs.ts'
-import { inspectPlugins } from '../core/loader/inspect.ts'
-import { listPluginPackages } from '../core/loader/packages.ts'
-import { fingerprintOf, storeDescriptions } from '../core/loader/snapshot.ts'
-import { SERVER_DIR } from '../core/server-dir.ts'
-import { features } from '../plugins/index.ts'
-import { writeGroups } from './grouped/write-groups.ts'
 
-/**
- * Runs the suite on one embedded database server. Every test process makes its own databases from a migrated template,
- * so that processes run side by side.
- */
-/** What one process compiled serves the next. */
-const COMPILE_CACHE = join(SERVER_DIR, 'node_modules', '.cache', 'svc-test')
-/** Loaded before what tap adds to the command line. */
-const NOTE_NOTHING = `--test-env=NODE_OPTIONS=${process.env.NODE_OPTIONS ?? ''} --import=./test/note-nothing.js`
-const folder = mkdtempSync(join(tmpdir(), 'svc-test-'))
-const server = await startEmbeddedPostgres({
-  dataDir: join(folder, 'db'),
-  log: () => {},
-  // Nothing here has to survive a power cut, or lives long enough to be worth tidying up.
-  settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', autovacuum: 'off', max_connections: '200' }
-})
+/** What one process compiled serves the next, from its first module on: this one is to compile the server for all others. */
+const COMPILED = join(import.meta.dirname, '..', 'node_modules', '.cache', 'svc-test')
 
-async function createTemplate (): Promise<void> {
-  const client = new pg.Client({ connectionString: server.url })
-  await client.connect()
-  // Whoever connects proves to know the password by hashing it so often, and tests connect thousands of times.
-  await client.query('set scram_iterations = 1')
-  await client.query(`alter user ${client.escapeIdentifier(client.user ?? '')} password ${client.escapeLiteral(client.password ?? '')}`)
-  await client.query('create database svc_template')
-  await client.end()
-  const url = new URL(server.url)
-  url.pathname = '/svc_template'
-  await migrate({ url: url.href, poolSize: 1, ...features })
-  const boss = createBoss(url.href)
-  await boss.start()
-  await boss.stop({ graceful: false, close: true })
-  const { config } = loadConfig({ SVC_DATA_DIR: folder, SVC_LOG_LEVEL: 'silent' })
-  const { descriptions } = await inspectPlugins(config, false)
-  const template = new pg.Client({ connectionString: url.href })
-  await template.connect()
-  await storeDescriptions(template, fingerprintOf(listPluginPackages(folder)), descriptions)
-  await template.end()
-}
-
-function runTap (args: string[]): Promise<number> {
-  const tap = join(SERVER_DIR, 'node_modules', 'tap', 'dist', 'esm', 'run.mjs')
-  return new Promise((resolve) => {
-    const child = spawn(process.execPath, [tap, ...args], {
-      stdio: 'inherit', cwd: SERVER_DIR, env: { ...process.env, SVC_TEST_DATABASE_URL: server.url, NODE_COMPILE_CACHE: COMPILE_CACHE }
-    })
-    child.on('exit', (code) => { resolve(code ?? 1) })
-  })
-}
-
-/** tap comes with all its plugins compiled in; those that .taprc switches off are gone only after a build. */
-function isTapAsConfigured (): boolean {
-  const compiled = readFileSync(join(SERVER_DIR, 'node_modules', '@tapjs', 'test', 'test-built', 'dist', 'esm', 'index.js'), 'utf8')
-  const off = [...readFileSync(join(SERVER_DIR, '.taprc'), 'utf8').matchAll(/"!(@tapjs\/[a-z-]+)"/g)].map((match) => match[1])
-  return off.every((name) => !compiled.includes(`from "${name}"`))
-}
-
-try {
-  if (!isTapAsConfigured()) await runTap(['build'])
-  await createTemplate()
-  const args = process.argv.slice(2)
-  // Files that are named are processes of their own; those of the whole suite share some, for each takes seconds.
-  const isWhole = args.every((arg) => arg.startsWith('-'))
-  process.exitCode = await runTap([NOTE_NOTHING, ...args, ...isWhole ? writeGroups() : []])
-} finally {
-  await server.stop()
-  rmSync(folder, { recursive: true, force: true })
-}
+process.env.NODE_COMPILE_CACHE = COMPILED
+enableCompileCache(COMPILED)
+await import('./suite.ts')

@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { WORKER_FLAGS } from '../../core/supervisor/node-flags.ts'
+import { COLLECT_SOONER } from '../../core/supervisor/start-memory.ts'
 
 /** What Linux counts of a process, in MiB; null elsewhere. https://man7.org/linux/man-pages/man5/proc_pid_status.5.html */
 function readStatus (pid: number, field: 'VmHWM' | 'VmRSS'): number | null {
@@ -54,7 +55,7 @@ export function resetPeak (pid: number): void {
 export async function runProgram<Answer> (script: string, input: object): Promise<Answer> {
   const child: ChildProcess = fork(fileURLToPath(new URL(script, import.meta.url)), [], {
     // Other memory settings would measure another program.
-    execArgv: WORKER_FLAGS, env: { ...process.env, MALLOC_ARENA_MAX: '2' }
+    execArgv: [...WORKER_FLAGS, COLLECT_SOONER], env: { ...process.env, MALLOC_ARENA_MAX: '2' }
   })
   child.send(input)
   return await new Promise((resolve, reject) => {

@@ -10,7 +10,7 @@ import { findAdded } from '../../plugins/plugins/npm.ts'
 import { createProgram } from '../../core/cli/program.ts'
 import { commands } from '../../core/composition/commands.ts'
 import { SERVER_DIR } from '../../core/server-dir.ts'
-import { WEB_FLAGS } from '../../core/supervisor/node-flags.ts'
+import { WEB_FLAGS, WORKER_FLAGS } from '../../core/supervisor/node-flags.ts'
 import { runSvc, settings } from '../e2e/server.ts'
 import { buildPackage } from '../loader/build.ts'
 
@@ -119,4 +119,10 @@ t.test('the flags of the start script are those of the processes it leads to', a
   const script = readFileSync(join(SERVER_DIR, 'core', 'svc.js'), 'utf8')
   const flags = /FLAGS = \[(.*)\]/.exec(script)?.[1]?.split(', ').map((flag) => flag.replaceAll("'", ''))
   t.same(flags, WEB_FLAGS)
+})
+
+t.test('code that one process of a server compiled is taken by all of them', async (t) => {
+  // What V8 compares before it takes any.
+  const tagOf = async (flags: string[]) => (await execute(process.execPath, [...flags, '-p', 'v8.cachedDataVersionTag()'])).stdout
+  t.equal(await tagOf(WORKER_FLAGS), await tagOf(WEB_FLAGS))
 })

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { SERVER_DIR } from '../../core/server-dir.ts'
-import { FILES_MAX, groupFiles, listTestFiles, programOf } from './write-groups.ts'
+import { FILES_MAX, listTestFiles, orderFiles, programOf, takeFiles, takerOf } from './write-groups.ts'
 
 const IMPORT = "import t from 'tap'"
 const PASSES = `${IMPORT}\nt.test('is right', async (t) => { t.ok(true) })`
@@ -17,11 +17,16 @@ async function run (t: Test, files: Record<string, string>): Promise<{ code: num
   const names = Object.keys(files).map((name) => relative(SERVER_DIR, join(folder, name)))
   const program = join(folder, 'group.mjs')
   writeFileSync(program, programOf(names))
+  const { code, output } = await runProgram(program)
+  return { code, output: output.replaceAll(`${relative(SERVER_DIR, folder)}/`, '') }
+}
+
+async function runProgram (program: string): Promise<{ code: number | null, output: string }> {
   const child = spawn(process.execPath, ['--import=./test/note-nothing.js', ...process.execArgv, program], {
     cwd: SERVER_DIR, env: { ...process.env, TAP_TIMEOUT: String(TIMEOUT_S), TAP_CHILD_ID: '1' }, stdio: ['ignore', 'pipe', 'inherit']
   })
   const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'close')])
-  return { code: code as number | null, output: output.replaceAll(`${relative(SERVER_DIR, folder)}/`, '') }
+  return { code: code as number | null, output }
 }
 
 t.test('files of a group run one after the other, each as a test of its name', async (t) => {
@@ -73,10 +78,27 @@ t.same([process.env.SVC_A, process.env.PATH, process.cwd()], [undefined, ${JSON.
   t.equal(code, 0, output)
 })
 
-t.test('every file is in one group of a bounded size', async (t) => {
-  const files = listTestFiles()
-  const groups = groupFiles(files)
+t.test('every file is taken by one process, and one by no more than a bounded number', async (t) => {
+  const files = orderFiles(listTestFiles())
   t.ok(files.includes(relative(SERVER_DIR, import.meta.filename)))
-  t.same(groups.flatMap((group) => group.files).sort(), files)
-  t.same(groups.filter((group) => group.files.length === 0 || group.files.length > FILES_MAX), [])
+  t.same(files.toSorted(), listTestFiles())
+  const folder = t.testdir({ taken: {} })
+  const queue = { folder: join(folder, 'taken'), files }
+  const [first, second] = [takeFiles(queue, join(folder, 'a.mjs')), takeFiles(queue, join(folder, 'b.mjs'))]
+  t.same([first.next().value, second.next().value, first.next().value], files.slice(0, 3))
+  t.same([...first].length, FILES_MAX - 2)
+  t.match(readFileSync(join(folder, 'a.mjs'), 'utf8'), programOf([files[0] ?? '', files[2] ?? '']).slice(0, -4), 'its program repeats them')
+  const more = Math.ceil(files.length / FILES_MAX)
+  const rest = [...second, ...Array.from({ length: more }, () => [...takeFiles(queue, join(folder, 'c.mjs'))]).flat()]
+  t.equal(rest.length, files.length - 1 - FILES_MAX)
+  t.equal(new Set(rest).size, rest.length)
+})
+
+t.test('a process for which no file is left is none that failed', async (t) => {
+  const folder = t.testdir({ taken: {} })
+  const program = join(folder, 'none.mjs')
+  writeFileSync(program, takerOf({ folder: join(folder, 'taken'), files: [] }))
+  const { code, output } = await runProgram(program)
+  t.equal(code, 0, output)
+  t.match(output, /^1\.\.0 # other processes have taken all files/m)
 })

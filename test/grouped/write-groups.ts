@@ -1,53 +1,88 @@
-import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, globSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parse } from 'yaml'
 import { SERVER_DIR } from '../../core/server-dir.ts'
 
-/** Loading the server takes longer than most files; more of them would leave one process working after all others. */
-export const FILES_MAX = 9
-/** What waits most comes first, so that there is other work beside it. */
-const FIRST = ['test/e2e', 'test/core', 'test/contract', 'test/loader']
-const FOLDER = join(SERVER_DIR, '.tap', 'groups')
+/** What tests leave behind in a process adds up; more of them would fill the memory of a small machine. */
+export const FILES_MAX = 24
+/** These wait, for other processes and for time to pass: other work is to be done beside them. */
+const WAITING = ['test/e2e/', 'test/core/', 'test/loader/', 'test/plugins/backup', 'test/plugins/scan-gateway', 'test/plugins/sync-hist']
+const GROUPS = join(SERVER_DIR, '.tap', 'groups')
 const RUNNER = pathToFileURL(join(SERVER_DIR, 'test', 'grouped', 'group.ts')).href
+
+interface TapSettings { include: string[], exclude: string[], jobs: number }
+
+const readSettings = () => parse(readFileSync(join(SERVER_DIR, '.taprc'), 'utf8')) as TapSettings
 
 /** The files of the suite, by name. */
 export function listTestFiles (): string[] {
-  const { include, exclude } = parse(readFileSync(join(SERVER_DIR, '.taprc'), 'utf8')) as Record<string, string[]>
-  return globSync(include ?? [], { cwd: SERVER_DIR, exclude: ['**/node_modules/**', ...exclude ?? []] })
+  const { include, exclude } = readSettings()
+  return globSync(include, { cwd: SERVER_DIR, exclude: ['**/node_modules/**', ...exclude] })
     .map((file) => file.replaceAll('\\', '/')).sort()
 }
 
-/** Files that need much the same code are together: those of the server, and those of packages, which never load it. */
-function placeOf (file: string): string {
-  return FIRST.find((folder) => file.startsWith(`${folder}/`)) ?? (file.startsWith('test/') ? 'test/plugins' : 'packages')
-}
-
-/** `files` in as few parts as there may be, of much the same size. */
-function divide (files: readonly string[]): string[][] {
-  const count = Math.ceil(files.length / FILES_MAX)
-  return Array.from({ length: count }, (_, part) =>
-    files.slice(Math.round(part * files.length / count), Math.round((part + 1) * files.length / count)))
-}
-
-/** Groups of test files, those that are to begin first at the front. */
-export function groupFiles (files: readonly string[]): Array<{ place: string, files: string[] }> {
-  const places = [...FIRST, 'test/plugins', 'packages']
-  return places.flatMap((place) =>
-    divide(files.filter((file) => placeOf(file) === place)).map((files) => ({ place, files })))
+/** The order in which files are taken: those that wait by turns with others, and long ones before short ones. */
+export function orderFiles (files: readonly string[]): string[] {
+  const size = (file: string) => statSync(join(SERVER_DIR, file)).size
+  const bySize = files.map((file) => ({ file, size: size(file) })).sort((a, b) => b.size - a.size).map(({ file }) => file)
+  const isWaiting = (file: string) => WAITING.some((start) => file.startsWith(start))
+  const [waiting, others] = [bySize.filter(isWaiting), bySize.filter((file) => !isWaiting(file))]
+  return others.flatMap((file, place) => [...waiting.slice(place, place + 1), file]).concat(waiting.slice(others.length))
 }
 
 /** What runs these files as one group. */
 export const programOf = (files: readonly string[]) =>
   `import { runFiles } from '${RUNNER}'\nawait runFiles(${JSON.stringify(files, null, 2)})\n`
 
-/** Writes a program for each group of the suite's files, for tap to run; their names, which tap sorts by. */
+/** Files in the order in which processes take them; `folder` is where they note what is taken. */
+export interface Queue { folder: string, files: readonly string[] }
+
+/**
+ * The next files that no other process has taken, up to `FILES_MAX`. The program of the process, `program`, becomes one
+ * that runs what was taken: it shows a failure again.
+ */
+export function * takeFiles ({ folder, files }: Queue, program: string): Generator<string> {
+  const taken: string[] = []
+  for (const [place, file] of files.entries()) {
+    if (taken.length === FILES_MAX) return
+    if (!take(join(folder, String(place)))) continue
+    taken.push(file)
+    writeFileSync(program, programOf(taken))
+    yield file
+  }
+}
+
+/** Whether this process is the first to make the file. */
+function take (path: string): boolean {
+  try {
+    closeSync(openSync(path, 'wx'))
+    return true
+  } catch (err) {
+    if ((err as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw err
+  }
+}
+
+/** What takes files out of a queue and runs them. */
+export const takerOf = (queue: Queue) =>
+  `import { runFiles } from '${RUNNER}'
+import { takeFiles } from '${import.meta.url}'
+await runFiles(takeFiles(${JSON.stringify(queue, null, 2)}, import.meta.filename))
+`
+
+/**
+ * Writes programs for tap to run, each of which takes files of the suite until none is left. They are more than it takes,
+ * so that there is another one as long as there are files. @returns their names
+ */
 export function writeGroups (): string[] {
-  rmSync(FOLDER, { recursive: true, force: true })
-  mkdirSync(FOLDER, { recursive: true })
-  return groupFiles(listTestFiles()).map(({ place, files }, index) => {
-    const path = join(FOLDER, `${String(index + 1).padStart(2, '0')}-${place.replace('/', '-')}.mjs`)
-    writeFileSync(path, programOf(files))
+  rmSync(GROUPS, { recursive: true, force: true })
+  const queue = { folder: join(GROUPS, 'taken'), files: orderFiles(listTestFiles()) }
+  mkdirSync(queue.folder, { recursive: true })
+  const count = Math.ceil(queue.files.length / FILES_MAX) + readSettings().jobs
+  return Array.from({ length: count }, (_, index) => {
+    const path = join(GROUPS, `${String(index + 1).padStart(2, '0')}.mjs`)
+    writeFileSync(path, takerOf(queue))
     return path
   })
 }
