@@ -7,7 +7,7 @@ import { SERVER_DIR } from '../../core/server-dir.ts'
 /** What tests leave behind in a process adds up; more of them would fill the memory of a small machine. */
 export const FILES_MAX = 24
 /** These wait, for other processes and for time to pass: other work is to be done beside them. */
-const WAITING = ['test/e2e/', 'test/core/', 'test/loader/', 'test/plugins/backup', 'test/plugins/scan-gateway', 'test/plugins/sync-hist']
+const WAITING = ['test/e2e/', 'test/core/', 'test/loader/', 'test/plugins/backup', 'test/plugins/scan-gateway']
 const GROUPS = join(SERVER_DIR, '.tap', 'groups')
 const RUNNER = pathToFileURL(join(SERVER_DIR, 'test', 'grouped', 'group.ts')).href
 
@@ -24,11 +24,12 @@ export function listTestFiles (): string[] {
 
 /** The order in which files are taken: those that wait by turns with others, and long ones before short ones. */
 export function orderFiles (files: readonly string[]): string[] {
-  const size = (file: string) => statSync(join(SERVER_DIR, file)).size
-  const bySize = files.map((file) => ({ file, size: size(file) })).sort((a, b) => b.size - a.size).map(({ file }) => file)
+  const sizes = new Map(files.map((file) => [file, statSync(join(SERVER_DIR, file)).size]))
+  const bySize = files.toSorted((a, b) => (sizes.get(b) ?? 0) - (sizes.get(a) ?? 0))
   const isWaiting = (file: string) => WAITING.some((start) => file.startsWith(start))
   const [waiting, others] = [bySize.filter(isWaiting), bySize.filter((file) => !isWaiting(file))]
-  return others.flatMap((file, place) => [...waiting.slice(place, place + 1), file]).concat(waiting.slice(others.length))
+  const beside = others.flatMap((file, place) => [...waiting.slice(place, place + 1), file])
+  return [...beside, ...waiting.slice(others.length)]
 }
 
 /** What runs these files as one group. */
@@ -72,8 +73,8 @@ await runFiles(takeFiles(${JSON.stringify(queue, null, 2)}, import.meta.filename
 `
 
 /**
- * Writes programs for tap to run, each of which takes files of the suite until none is left. They are more than it takes,
- * so that there is another one as long as there are files. @returns their names
+ * Writes programs for tap to run, each of which takes files of the suite until none is left. They are more than it
+ * takes, so that there is another one as long as there are files. @returns their names
  */
 export function writeGroups (): string[] {
   rmSync(GROUPS, { recursive: true, force: true })
