@@ -8,18 +8,81 @@ import {
   createUsedDataDir, isAlive, listChildren, runSvc, settings, tryFetch, waitUntilListening
 } from './server.ts'
 
+const dataDir = join(makeFolder(t), 'data')
+createUsedDataDir(dataDir)
+const env = settings(dataDir, { WEB_SERVER_CONCURRENCY: '1' })
+const server = runSvc(t, ['start'], env)
+const { url } = await waitUntilListening(server, dataDir)
+
+/** The only web worker there is. */
+async function findWeb (): Promise<number> {
+  return await until(async () => (await listChildren(server.pid, 'web'))[0], 'a web worker', server)
+}
+
+/** A request of its own connection: when it was sent, and how it ended, by its status or 'closed'. */
+function ask () {
+  const [sent, end] = [Promise.withResolvers<void>(), Promise.withResolvers<number | 'closed'>()]
+  const request = get(`${url}/api/heartbeat`, { agent: false }, (answer) => {
+    answer.resume()
+    end.resolve(answer.statusCode ?? 0)
+  })
+  request.on('finish', sent.resolve).on('error', () => { end.resolve('closed') })
+  return { sent: sent.promise, end: end.promise }
+}
+
+async function untilAnswered (): Promise<void> {
+  await until(async () => (await tryFetch(`${url}/api/heartbeat`))?.status === 200, 'the first answer again', server)
+}
+
+t.test('a dying web worker closes what it was handed', async (t) => {
+  const pid = await findWeb()
+  process.kill(pid, 'SIGSTOP')
+  const asked = [ask(), ask(), ask()]
+  await Promise.all(asked.map(({ sent }) => sent))
+  process.kill(pid, 'SIGKILL')
+  t.same(await Promise.all(asked.map(({ end }) => end)), ['closed', 'closed', 'closed'])
+  await untilAnswered()
+})
+
+t.test('whoever connects while a web worker finishes is answered or cut off', async () => {
+  const pid = await findWeb()
+  let waiting = 0
+
+  /** Asks again and again, until nobody listens. */
+  async function visit (): Promise<void> {
+    for (let end: number | 'closed' = 0; end !== 'closed'; waiting--) {
+      waiting++
+      end = await ask().end
+    }
+  }
+  const visitors = Array.from({ length: 24 }, visit)
+  process.kill(pid, 'SIGTERM')
+  await until(() => !isAlive(pid), 'its end', server)
+  await until(() => waiting === 0, 'the end of every request', { output: () => `${waiting} are open` })
+  await Promise.all(visitors)
+  await untilAnswered()
+})
+
+t.test('without a database the server answers to try later, and has it back by itself', async (t) => {
+  const database = Number((await readLockFile(join(dataDir, 'db')))[0])
+  process.kill(database, 'SIGKILL')
+  const refused = await until(async () => {
+    const answer = await tryFetch(`${url}/api/heartbeat`)
+    return answer !== null && answer.status !== 200 && answer
+  }, 'an answer without a database', server)
+  t.equal(refused.status, 503)
+  t.match(refused.headers.get('retry-after'), /^\d+$/)
+  t.match(await refused.json(), { detail: /try again/ })
+  await untilAnswered()
+})
+
 t.test('a server whose supervisor was killed leaves nothing behind and starts again', async (t) => {
-  const dataDir = join(makeFolder(t), 'data')
-  createUsedDataDir(dataDir)
-  const env = settings(dataDir)
-  const first = runSvc(t, ['start'], env)
-  await waitUntilListening(first, dataDir)
   const children = await until(async () => {
-    const [web, worker] = [await listChildren(first.pid, 'web'), await listChildren(first.pid, 'worker')]
-    return worker.length === 1 && [...web, ...worker]
-  }, 'the scan worker', first)
-  first.child.kill('SIGKILL')
-  t.match(await first.ended, { signal: 'SIGKILL' })
+    const [web, worker] = [await listChildren(server.pid, 'web'), await listChildren(server.pid, 'worker')]
+    return web.length === 1 && worker.length === 1 && [...web, ...worker]
+  }, 'the scan worker', server)
+  server.child.kill('SIGKILL')
+  t.match(await server.ended, { signal: 'SIGKILL' })
 
   const { code, output } = await runSvc(t, ['user', 'add', 'somebody'], { ...env, SVC_NEW_PASSWORD: 'password' }).ended
   t.equal(code, 1)
@@ -31,62 +94,4 @@ t.test('a server whose supervisor was killed leaves nothing behind and starts ag
   await until(async () => children.every((pid) => !isAlive(pid)), 'the orphans to end', second)
   second.child.kill('SIGTERM')
   t.match(await second.ended, { code: 0 })
-})
-
-/** A request of its own connection: when it was sent, and how it ended, by its status or 'closed'. */
-function ask (url: string) {
-  const [sent, end] = [Promise.withResolvers<void>(), Promise.withResolvers<number | 'closed'>()]
-  const request = get(`${url}/api/heartbeat`, { agent: false }, (answer) => {
-    answer.resume()
-    end.resolve(answer.statusCode ?? 0)
-  })
-  request.on('finish', sent.resolve).on('error', () => { end.resolve('closed') })
-  return { sent: sent.promise, end: end.promise }
-}
-
-t.test('a dying web worker closes what it was handed; without a database it answers to try later', async (t) => {
-  const dataDir = join(makeFolder(t), 'data')
-  createUsedDataDir(dataDir)
-  const command = runSvc(t, ['start'], settings(dataDir, { WEB_SERVER_CONCURRENCY: '1' }))
-  const { url } = await waitUntilListening(command, dataDir)
-  const [pid = 0] = await listChildren(command.pid, 'web')
-  process.kill(pid, 'SIGSTOP')
-  const asked = [ask(url), ask(url), ask(url)]
-  await Promise.all(asked.map(({ sent }) => sent))
-  process.kill(pid, 'SIGKILL')
-  t.same(await Promise.all(asked.map(({ end }) => end)), ['closed', 'closed', 'closed'])
-
-  await waitUntilListening(command, dataDir)
-  const database = Number((await readLockFile(join(dataDir, 'db')))[0])
-  process.kill(database, 'SIGKILL')
-  const refused = await until(async () => {
-    const answer = await tryFetch(`${url}/api/heartbeat`)
-    return answer !== null && answer.status !== 200 && answer
-  }, 'an answer without a database', command)
-  t.equal(refused.status, 503)
-  t.match(refused.headers.get('retry-after'), /^\d+$/)
-  t.match(await refused.json(), { detail: /try again/ })
-  await until(async () => (await tryFetch(`${url}/api/heartbeat`))?.status === 200, 'the first answer again', command)
-})
-
-t.test('whoever connects while a web worker finishes is answered or cut off', async (t) => {
-  const dataDir = join(makeFolder(t), 'data')
-  createUsedDataDir(dataDir)
-  const command = runSvc(t, ['start'], settings(dataDir, { WEB_SERVER_CONCURRENCY: '1' }))
-  const { url } = await waitUntilListening(command, dataDir)
-  const [pid = 0] = await listChildren(command.pid, 'web')
-  let waiting = 0
-
-  /** Asks again and again, until nobody listens. */
-  async function visit (): Promise<void> {
-    for (let end: number | 'closed' = 0; end !== 'closed'; waiting--) {
-      waiting++
-      end = await ask(url).end
-    }
-  }
-  const visitors = Array.from({ length: 24 }, visit)
-  process.kill(pid, 'SIGTERM')
-  await until(() => !isAlive(pid), 'its end', command)
-  await until(() => waiting === 0, 'the end of every request', { ms: 10_000, output: () => `${waiting} are open` })
-  await Promise.all(visitors)
 })
