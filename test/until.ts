@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 /** Closely at first, then less often: a question may cost a process. */
 const GAP_MIN_MS = 5
 const GAP_MAX_MS = 50
-const WAIT_MS = 30_000
+const WAIT_MS = 60_000
 
 export interface UntilOptions {
-  /** Whatever else the machine does meanwhile; default 30 seconds. */
+  /** Whatever else the machine does meanwhile; default a minute. */
   ms?: number | undefined
   /** What to show when it waits in vain. */
   output? (): string

@@ -88,31 +88,33 @@ t.test('a request that finds no free connection is answered', async (t) => {
 })
 
 t.test('the waits of one request do not add up beyond its time, and what follows is refused at once', async (t) => {
-  const app = await build(t, { totalMs: 1_000 })
-  const own = { ran: 0 }
+  const app = await build(t, { totalMs: 500 })
+  const own = { ran: 0, answered: 0 }
   const steps: Record<string, (em: EntityManager) => Promise<unknown>> = {
-    driver: () => app.pg.query('select pg_sleep(0.3)'),
-    ORM: (em) => em.execute('select pg_sleep(0.3)'),
-    'transaction of the driver': () => transaction(app.pg, (client) => client.query('select pg_sleep(0.3)')),
-    'transaction of the ORM': (em) => inTransaction(em, (tx) => tx.execute('select pg_sleep(0.3)'))
+    driver: () => app.pg.query('select pg_sleep(0.2)'),
+    ORM: (em) => em.execute('select pg_sleep(0.2)'),
+    'transaction of the driver': () => transaction(app.pg, (client) => client.query('select pg_sleep(0.2)')),
+    'transaction of the ORM': (em) => inTransaction(em, (tx) => tx.execute('select pg_sleep(0.2)'))
   }
   app.get<{ Querystring: { by: string } }>('/', async ({ em, query }) => {
-    for (let step = 0; step < 20; step++) await steps[query.by]?.(em)
+    for (let step = 0; step < 20; step++) {
+      await steps[query.by]?.(em)
+      own.answered++
+    }
   })
   app.post<{ Querystring: { by: string } }>('/', async ({ em, query }) => {
     for (let step = 0; step < 20; step++) {
-      await steps[query.by]?.(em).catch(() => {})
+      await steps[query.by]?.(em).then(() => { own.answered++ }, () => {})
       own.ran++
     }
     await steps[query.by]?.(em)
   })
   for (const by of Object.keys(steps)) {
     for (const method of ['GET', 'POST'] as const) {
-      const since = performance.now()
+      own.answered = 0
       const reply = await app.inject({ method, url: '/', query: { by }, ...(method === 'POST' ? { payload: { a: 1 } } : {}) })
-      const ms = performance.now() - since
       t.match(reply, { statusCode: 503, headers: { 'retry-after': '2' } }, `${method} by ${by}: ${reply.body}`)
-      t.ok(ms > 900 && ms < 4_000, `${method} by ${by}: ${ms} ms of 6,000`)
+      t.ok(own.answered <= 2, `${method} by ${by}: ${own.answered} of 20 steps`)
     }
   }
   t.equal(own.ran, 80)
@@ -145,7 +147,7 @@ t.test('waiting for a connection and for a lock is part of the time of a request
     const since = performance.now()
     t.match(await app.inject({ url }), { statusCode: 503 }, url)
     const ms = performance.now() - since
-    t.ok(ms > 450 && ms < 3_000, `${url}: ${ms} ms`)
+    t.ok(ms > 450, `${url}: ${ms} ms`)
   }
   await holder.query('rollback')
   holder.release()

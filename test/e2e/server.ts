@@ -58,8 +58,11 @@ export function runSvc (t: Pick<TapTest, 'teardown'>, args: string[], env: Recor
 
 export interface Listening { state: ServerState, url: string }
 
+/** A first start makes a database, and a busy machine may have ten to do at once. */
+export const START_MS = 180_000
+
 /** Waits until the server of `command` answers. */
-export async function waitUntilListening (command: Command, dataDir: string, ms?: number): Promise<Listening> {
+export async function waitUntilListening (command: Command, dataDir: string, ms = START_MS): Promise<Listening> {
   const state = await until(async () => {
     if (command.child.exitCode !== null) throw new Error(`svc ended with ${command.child.exitCode}:\n${command.output()}`)
     const found = readServerState(dataDir)

@@ -107,13 +107,11 @@ t.test('a server that starts, heals and stops', async (t) => {
     t.ok(isAlive(pid))
   })
 
-  await t.test('SIGTERM ends everything within ten seconds and with 0', async (t) => {
+  await t.test('SIGTERM ends everything, and with 0', async (t) => {
     await client.end()
     const children = [...await listChildren(server.pid, 'web'), ...await listChildren(server.pid, 'worker')]
-    const startedAt = Date.now()
     server.child.kill('SIGTERM')
     t.match(await server.ended, { code: 0, signal: null })
-    t.ok(Date.now() - startedAt < 10_000, `took ${Date.now() - startedAt} ms`)
     t.same(children.filter(isAlive), [])
     t.equal(await tryFetch(`${url}/api/heartbeat`), null)
   })

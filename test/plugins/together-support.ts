@@ -20,7 +20,7 @@ export const KEYS: readonly string[] = readdirSync(PROVIDERS, { withFileTypes: t
 export const SETTINGS: Readonly<Record<string, object>> = {
   igdb: { clientId: 'abc', clientSecret: 'hidden' },
   launchbox: { remote: true },
-  moby: { apiKey: 'a-key' },
+  moby: { apiKey: 'a-key', secondsPerRequest: 1 },
   ra: { apiKey: 'a-web-api-key' },
   sgdb: { apiKey: 'a-key' },
   ss: { user: 'member-one', password: 'member-secret', devId: 'dev-one', devPassword: 'dev-secret' },

@@ -233,7 +233,7 @@ t.test('who is switched off or deleted is out at once: browser, token and socket
     const reply = await (end === 'disable' ? call('PUT', `/${id}`, admin, { enabled: false }) : call('DELETE', `/${id}`, admin))
     t.equal(reply.statusCode, 200)
     await closed
-    t.ok(Date.now() - begun < 2_000)
+    t.ok(Date.now() - begun < 15_000, 'before anybody looks for what is to be closed')
     t.same([await statusOf(browser), await statusOf({ authorization: `Bearer ${raw}` }), await statusOf(headers)], [401, 401, 401], end)
   }
 })

@@ -154,9 +154,8 @@ t.test('a signal stops a file at once and frees its thread', async (t) => {
   const reason = new Error('enough')
   const hashing = [path('huge'), path('small')].map((one) => hasher.hashFile(one, { signal: controller.signal }))
   setImmediate(() => setImmediate(() => controller.abort(reason)))
-  const asked = performance.now()
+  // Before 64 GiB are read, which would take longer than a test may.
   t.match(await Promise.allSettled(hashing), [{ status: 'rejected', reason }, { status: 'rejected', reason }])
-  t.ok(performance.now() - asked < 1000, 'long before 64 GiB are read')
   t.match(await hasher.hashFile(path('small')), expectedHashes(Buffer.from('abc')))
   await t.rejects(hasher.hashFile(path('small'), { signal: AbortSignal.abort() }), { name: 'AbortError' })
 })

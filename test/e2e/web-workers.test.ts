@@ -1,0 +1,168 @@
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { io } from 'socket.io-client'
+import t from 'tap'
+import { type Peer, connectPeer, roomData } from '../plugins/netplay-support.ts'
+import { createTestDatabase } from '../support.ts'
+import { until } from '../until.ts'
+import { START_MS, createUsedDataDir, listChildren, runSvc, settings, tryFetch, waitUntilListening } from './server.ts'
+
+const POLLS = 20
+const WORKERS = 3
+const PASSWORD = 'a long password'
+
+// A folder of this test would be too deep for the path of a local socket.
+const dataDir = mkdtempSync(join(tmpdir(), 'svc-e2e-'))
+t.teardown(() => { rmSync(dataDir, { recursive: true, force: true }) })
+createUsedDataDir(dataDir)
+const databaseUrl = await createTestDatabase(t)
+const server = runSvc(t, ['start'], settings(dataDir, {
+  WEB_SERVER_CONCURRENCY: String(WORKERS),
+  SVC_DATABASE_URL: databaseUrl,
+  SVC_ADMIN_USERNAME: 'chief',
+  SVC_ADMIN_PASSWORD: PASSWORD
+}))
+const { url } = await waitUntilListening(server, dataDir)
+const listSockets = () => readdirSync(join(dataDir, 'run')).filter((name) => name.endsWith('.sock'))
+await until(async () => (await listChildren(server.pid, 'web')).length === WORKERS && listSockets().length === WORKERS,
+  'all web workers', { ...server, ms: START_MS })
+const path = '/ws/socket.io'
+const endpoint = `${url}${path}/?EIO=4&transport=polling`
+/** Each request on a connection of its own, so that the workers take turns. */
+const poll = (query: string, init: RequestInit = {}) =>
+  fetch(`${endpoint}${query}`, { ...init, headers: { connection: 'close', ...init.headers } })
+
+async function open (): Promise<string> {
+  const [, json] = /^0(\{.*\})/.exec(await (await poll('')).text()) ?? []
+  return (JSON.parse(json ?? '{}') as { sid: string }).sid
+}
+
+t.test(`a session survives ${POLLS} requests, whichever worker gets them`, async (t) => {
+  const sid = await open()
+  t.match(sid, /^[123]-/)
+  t.equal((await poll(`&sid=${sid}`, { method: 'POST', body: '40' })).status, 200)
+  t.match(await (await poll(`&sid=${sid}`)).text(), /^40\{"sid"/)
+  const statuses = []
+  for (let count = 0; count < POLLS; count++) {
+    statuses.push((await poll(`&sid=${sid}`, { method: 'POST', body: '42["unknown"]' })).status)
+  }
+  t.same(statuses, Array<number>(POLLS).fill(200))
+})
+
+t.test('sessions are opened by every worker', async (t) => {
+  const owners = new Set<string | undefined>()
+  for (let count = 0; count < 9; count++) owners.add((await open()).split('-')[0])
+  t.same([...owners].sort(), ['1', '2', '3'])
+})
+
+t.test('a body over the limit is refused wherever it arrives', async (t) => {
+  const sid = await open()
+  for (let count = 0; count < 3; count++) {
+    const answer = await poll(`&sid=${sid}`, { method: 'POST', body: `4${'x'.repeat(1_100_000)}` }).catch(() => null)
+    t.ok(answer === null || answer.status === 413, `answer ${answer?.status}`)
+  }
+})
+
+t.test('a session of a worker that is gone is unknown, as the client expects', async (t) => {
+  const answer = await poll('&sid=2-zzzz-0-gone')
+  t.equal(answer.status, 400)
+  t.same(await answer.json(), { code: 1, message: 'Session ID unknown' })
+})
+
+t.test('a client that only polls stays connected', async (t) => {
+  const socket = io(url, { path, transports: ['polling'], forceNew: true, reconnection: false })
+  t.teardown(() => socket.disconnect())
+  await new Promise<void>((resolve, reject) => {
+    socket.once('connect', resolve).once('connect_error', reject)
+  })
+  // A guest may not scan, and is told so: a round trip through whichever workers the requests meet.
+  for (let count = 0; count < 10; count++) {
+    const refused = new Promise((resolve) => socket.once('scan:done_ko', resolve))
+    socket.emit('scan', {})
+    t.ok(await refused)
+  }
+  t.ok(socket.connected)
+})
+
+t.test('polling turns into a WebSocket although other workers get the request', async (t) => {
+  const names = []
+  for (let count = 0; count < 6; count++) {
+    const socket = io(url, { path, transports: ['polling', 'websocket'], forceNew: true, reconnection: false })
+    t.teardown(() => socket.disconnect())
+    names.push(await new Promise<string>((resolve, reject) => {
+      socket.once('connect_error', reject)
+      socket.io.engine.once('upgrade', (transport: { name: string }) => { resolve(transport.name) })
+      socket.io.engine.once('close', (reason: string) => { reject(new Error(reason)) })
+    }))
+  }
+  t.same(names, Array<string>(6).fill('websocket'))
+})
+
+const headers = { authorization: `Basic ${Buffer.from(`chief:${PASSWORD}`).toString('base64')}` }
+const login = await fetch(`${url}/api/login`, { method: 'POST', headers })
+const cookie = login.headers.getSetCookie().map((line) => line.split(';')[0]).join('; ')
+const database = new pg.Client({ connectionString: databaseUrl })
+await database.connect()
+t.teardown(() => database.end())
+await database.query("insert into platforms (id, slug, fs_slug, name) values (1, 'snes', 'snes', 'SNES')")
+await database.query(`insert into roms (id, platform_id, fs_name, fs_path, fs_name_no_tags, fs_name_no_ext)
+  values (7, 1, 'Kart.sfc', 'roms/snes', 'Kart', 'Kart')`)
+/** None while the request meets a worker that dies. */
+async function findRoom (name: string): Promise<{ current: number, player_name: string } | undefined> {
+  const answer = await tryFetch(`${url}/api/netplay/list?game_id=7`, { headers })
+  return (await answer?.json() as Record<string, { current: number, player_name: string }> | undefined)?.[name]
+}
+
+/** The process that holds a socket: its session's id names it. */
+const processOf = ({ socket }: Peer) => parseInt(String(Reflect.get(socket.io.engine, 'id')).split('-')[1] ?? '', 36)
+
+/** A peer whose socket is not in this process. */
+async function connectElsewhere (pid: number): Promise<Peer> {
+  return await until(async () => {
+    const peer = await connectPeer(t, url, cookie)
+    if (processOf(peer) !== pid) return peer
+    peer.socket.disconnect()
+    return null
+  }, 'a socket of the other worker')
+}
+
+t.test('a client that polls plays with one that does not, whichever worker gets its requests', async (t) => {
+  const polling = await connectPeer(t, url, cookie, 'polling')
+  t.same(await polling.ask('open-room', roomData('polled', 'a', 7)), [])
+  const other = await connectElsewhere(processOf(polling))
+  t.match(await other.ask('join-room', roomData('polled', 'b', 7)), [null, { a: {}, b: {} }])
+  for (let count = 0; count < 20; count++) polling.socket.emit('input', count)
+  await until(() => other.heard('input').length === 20, 'all of it')
+  other.socket.emit('data-message', Buffer.alloc(100_000, 1))
+  await until(() => polling.heard('data-message').length === 1, 'the answer')
+  t.ok(polling.socket.connected)
+})
+
+/** A worker that could not tidy up. */
+let killed = 0
+
+t.test('who played by a worker that dies is gone from the room, and the next one owns it', async (t) => {
+  const owner = await connectPeer(t, url, cookie)
+  await owner.ask('open-room', roomData('orphaned', 'a', 7, { maxPlayers: 3 }))
+  const guest = await connectElsewhere(processOf(owner))
+  await guest.ask('join-room', roomData('orphaned', 'b', 7))
+  const opener = await connectElsewhere(processOf(owner))
+  killed = processOf(owner)
+  process.kill(killed, 'SIGKILL')
+  const room = await until(async () => {
+    const found = await findRoom('orphaned')
+    return found?.current === 1 && found
+  }, 'the room has one player')
+  t.equal(room.player_name, 'Name of b')
+  t.same(await opener.ask('open-room', roomData('another', 'c', 7)), [])
+  await until(() => Object.keys(guest.heard('users-updated').at(-1) as object).join() === 'b', 'who is left is told')
+})
+
+t.test('the local sockets go with the server', async (t) => {
+  server.child.kill('SIGTERM')
+  t.match(await server.ended, { code: 0 })
+  t.notOk(existsSync(join(dataDir, 'run', 'server.json')))
+  t.same(listSockets().filter((name) => !name.endsWith(`-${killed.toString(36)}.sock`)), [])
+})
