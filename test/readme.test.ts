@@ -25,6 +25,9 @@ function extractBlocks (text: string, folder: string): Map<string, string> {
   }))
 }
 
+/** Files that are on disk, read once for all programs: the libraries of the language take longest. */
+const read = new Map<string, ts.SourceFile | undefined>()
+
 /** What the compiler has against files that are nowhere on disk. */
 function compile (files: ReadonlyMap<string, string>): string[] {
   const host = ts.createCompilerHost(options)
@@ -36,7 +39,9 @@ function compile (files: ReadonlyMap<string, string>): string[] {
     directoryExists: (path) => folders.includes(path) || host.directoryExists?.(path) === true,
     getSourceFile: (path, version, ...rest) => {
       const text = files.get(path)
-      return text === undefined ? host.getSourceFile(path, version, ...rest) : ts.createSourceFile(path, text, version)
+      if (text !== undefined) return ts.createSourceFile(path, text, version)
+      if (!read.has(path)) read.set(path, host.getSourceFile(path, version, ...rest))
+      return read.get(path)
     }
   })
   return [...files.keys()].flatMap((path) => ts.getPreEmitDiagnostics(program, program.getSourceFile(path)))

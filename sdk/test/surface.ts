@@ -60,9 +60,15 @@ export function readReport (): string {
 /** A program of the declaration files that the compiler makes of the SDK, which exist in memory only. */
 function createDeclarations (): ts.Program {
   const emitted = new Map<string, string>()
-  ts.createProgram(ENTRIES, OPTIONS).emit(undefined, (name, text) => { emitted.set(name, text.replaceAll('.ts\'', '.js\'')) })
+  const sources = ts.createProgram(ENTRIES, OPTIONS)
+  sources.emit(undefined, (name, text) => { emitted.set(name, text.replaceAll('.ts\'', '.js\'')) })
   const host = ts.createCompilerHost(OPTIONS)
-  const { readFile, fileExists } = host
+  const { readFile, fileExists, getSourceFile } = host
+  // What is not the SDK's, the libraries of the language above all, was read before.
+  host.getSourceFile = (name, ...rest) => {
+    const known = isDeclarationOfSdk(name) ? undefined : sources.getSourceFile(name)
+    return known ?? getSourceFile(name, ...rest)
+  }
   host.readFile = (name) => emitted.get(name) ?? readFile(name)
   host.fileExists = (name) => emitted.has(name) || (fileExists(name) && !emitted.has(toDeclarationName(name)))
   return ts.createProgram(ENTRIES.map(toDeclarationName), OPTIONS, host)
