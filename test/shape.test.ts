@@ -48,11 +48,8 @@ function visit (node: ts.Node, look: (node: ts.Node) => void): void {
   ts.forEachChild(node, (child) => { visit(child, look) })
 }
 
-/** What a file imports: paths from the root for local files, else the name as written. */
-function listImports (path: string): string[] {
+function findImports (source: ts.SourceFile, path: string): string[] {
   const imports: string[] = []
-  const source = parsed.get(path)
-  if (source === undefined) return imports
   visit(source, (node) => {
     const isCall = ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword
     const isStatement = ts.isImportDeclaration(node) || ts.isExportDeclaration(node)
@@ -63,6 +60,10 @@ function listImports (path: string): string[] {
   })
   return imports
 }
+
+const imported = new Map([...parsed].map(([path, source]) => [path, findImports(source, path)]))
+/** What a file imports: paths from the root for local files, else the name as written. */
+const listImports = (path: string): readonly string[] => imported.get(path) ?? []
 
 /** The packages of plugins, published and to be copied, with the kind each must have. */
 const PACKAGES = [...Object.keys(KINDS), 'examples'].flatMap((parent) => readdirSync(join(SERVER_DIR, parent))
