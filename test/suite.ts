@@ -19,8 +19,29 @@ import { writeGroups } from './grouped/write-groups.ts'
  * Runs the suite on one embedded database server. Every test process makes its own databases from a migrated template,
  * so that processes run side by side.
  */
+
 /** Loaded before what tap adds to the command line. */
 const NOTE_NOTHING = `--test-env=NODE_OPTIONS=${process.env.NODE_OPTIONS ?? ''} --import=./test/note-nothing.js`
+
+function runTap (args: string[], env: NodeJS.ProcessEnv = {}): Promise<number> {
+  const tap = join(SERVER_DIR, 'node_modules', 'tap', 'dist', 'esm', 'run.mjs')
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, [tap, ...args], {
+      stdio: 'inherit', cwd: SERVER_DIR, env: { ...process.env, ...env }
+    })
+    child.on('exit', (code) => { resolve(code ?? 1) })
+  })
+}
+
+/** tap comes with all its plugins compiled in; those that .taprc switches off are gone only after a build. */
+function isTapAsConfigured (): boolean {
+  const compiled = readFileSync(join(SERVER_DIR, 'node_modules', '@tapjs', 'test', 'test-built', 'dist', 'esm', 'index.js'), 'utf8')
+  const off = [...readFileSync(join(SERVER_DIR, '.taprc'), 'utf8').matchAll(/"!(@tapjs\/[a-z-]+)"/g)].map((match) => match[1])
+  return off.every((name) => !compiled.includes(`from "${name}"`))
+}
+
+// In a process of its own, beside what this one does until the first file runs.
+const built = isTapAsConfigured() ? null : runTap(['build'])
 const folder = mkdtempSync(join(tmpdir(), 'svc-test-'))
 const server = await startEmbeddedPostgres({
   dataDir: join(folder, 'db'),
@@ -51,32 +72,16 @@ async function createTemplate (): Promise<void> {
   await template.end()
 }
 
-function runTap (args: string[]): Promise<number> {
-  const tap = join(SERVER_DIR, 'node_modules', 'tap', 'dist', 'esm', 'run.mjs')
-  return new Promise((resolve) => {
-    const child = spawn(process.execPath, [tap, ...args], {
-      stdio: 'inherit', cwd: SERVER_DIR, env: { ...process.env, SVC_TEST_DATABASE_URL: server.url }
-    })
-    child.on('exit', (code) => { resolve(code ?? 1) })
-  })
-}
-
-/** tap comes with all its plugins compiled in; those that .taprc switches off are gone only after a build. */
-function isTapAsConfigured (): boolean {
-  const compiled = readFileSync(join(SERVER_DIR, 'node_modules', '@tapjs', 'test', 'test-built', 'dist', 'esm', 'index.js'), 'utf8')
-  const off = [...readFileSync(join(SERVER_DIR, '.taprc'), 'utf8').matchAll(/"!(@tapjs\/[a-z-]+)"/g)].map((match) => match[1])
-  return off.every((name) => !compiled.includes(`from "${name}"`))
-}
-
 try {
-  if (!isTapAsConfigured()) await runTap(['build'])
   await createTemplate()
   // All of the server is loaded by now.
   flushCompileCache()
   const args = process.argv.slice(2)
   // Files that are named are processes of their own; those of the whole suite share some, for each takes seconds.
   const isWhole = args.every((arg) => arg.startsWith('-'))
-  process.exitCode = await runTap([NOTE_NOTHING, ...args, ...isWhole ? writeGroups() : []])
+  await built
+  const files = isWhole ? writeGroups() : []
+  process.exitCode = await runTap([NOTE_NOTHING, ...args, ...files], { SVC_TEST_DATABASE_URL: server.url })
 } finally {
   await server.stop()
   rmSync(folder, { recursive: true, force: true })
