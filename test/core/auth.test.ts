@@ -3,10 +3,12 @@ import { dirname, join } from 'node:path'
 import t from 'tap'
 import { createClient } from '../plugins/assets-support.ts'
 import { addRom } from '../plugins/roms-support.ts'
-import { buildTestApp } from '../support.ts'
+import { shareTestApp } from '../support.ts'
+
+const fresh = shareTestApp(t)
 
 t.test('a call without credentials is refused and says how to authenticate', async (t) => {
-  const { app } = await buildTestApp(t)
+  const { app } = await fresh(t)
   const reply = await app.inject({ url: '/api/users/me' })
   t.equal(reply.statusCode, 401)
   t.equal(reply.headers['www-authenticate'], 'Bearer')
@@ -14,7 +16,7 @@ t.test('a call without credentials is refused and says how to authenticate', asy
 })
 
 t.test('a user lacks the scopes of an administrator', async (t) => {
-  const { app, createUser } = await buildTestApp(t)
+  const { app, createUser } = await fresh(t)
   const headers = await createUser('alice')
   t.equal((await app.inject({ url: '/api/users', headers })).statusCode, 403)
   const me = await app.inject({ url: '/api/users/me', headers })
@@ -24,7 +26,7 @@ t.test('a user lacks the scopes of an administrator', async (t) => {
 })
 
 t.test('nobody between keeps what was made for a caller: answers, streams and errors; artwork says for itself', async (t) => {
-  const test = await buildTestApp(t, { library: { roms: { snes: { 'Game.sfc': 'the whole game' } } } })
+  const test = await fresh(t, { library: { roms: { snes: { 'Game.sfc': 'the whole game' } } } })
   const { app, admin, config } = test
   const rom = await addRom(test, { fs_name: 'Game.sfc' })
   const user = createClient(test, await test.createUser('alice'))

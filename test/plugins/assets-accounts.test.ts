@@ -1,12 +1,14 @@
 import t, { type Test } from 'tap'
 import { listDeleted, restoreDeleted } from '../../plugins/assets/restore/cli.ts'
 import { addUser, setPassword } from '../../plugins/users/cli/users.ts'
-import { type TestApp, buildTestApp } from '../support.ts'
+import { type TestApp, shareTestApp } from '../support.ts'
 import { type AssetItem, createClient, listStored } from './assets-support.ts'
 import { addRom } from './roms-support.ts'
 
+const fresh = shareTestApp(t)
+
 t.test('an administrator can give back what a deleted account had uploaded, to another account', async (t) => {
-  const test = await buildTestApp(t)
+  const test = await fresh(t)
   const rom = await addRom(test, { fs_name: 'Game.sfc' })
   const admin = createClient(test, test.admin)
   const alice = createClient(test, await test.createUser('alice'))
@@ -50,7 +52,7 @@ async function print (t: Test, { databaseUrl, config }: TestApp, command: () => 
 }
 
 t.test('the command line lists deleted accounts and gives one back, with its ROMs and on record', async (t) => {
-  const test = await buildTestApp(t)
+  const test = await fresh(t)
   const { app } = test
   const run = (command: () => Promise<void>) => print(t, test, command)
   t.equal(await run(listDeleted), 'There is nothing to restore.\n')
@@ -82,7 +84,7 @@ t.test('the command line lists deleted accounts and gives one back, with its ROM
 })
 
 t.test('accounts and passwords that the command line makes are on record, without the password', async (t) => {
-  const test = await buildTestApp(t)
+  const test = await fresh(t)
   const run = (command: () => Promise<void>) => print(t, test, command)
   process.env.SVC_NEW_PASSWORD = 'a long enough one'
   t.teardown(() => { Reflect.deleteProperty(process.env, 'SVC_NEW_PASSWORD') })
