@@ -7,7 +7,7 @@ import { SERVER_DIR } from '../../core/server-dir.ts'
 /** What tests leave behind in a process adds up; more of them would fill the memory of a small machine. */
 export const FILES_MAX = 24
 /** These wait, for other processes and for time to pass: other work is to be done beside them. */
-const WAITING = ['test/e2e/', 'test/core/', 'test/loader/', 'test/plugins/backup', 'test/plugins/scan-gateway']
+const WAITING = ['test/e2e/', 'test/core/', 'test/loader/', 'test/plugins/backup', 'test/plugins/watcher']
 const GROUPS = join(SERVER_DIR, '.tap', 'groups')
 const RUNNER = pathToFileURL(join(SERVER_DIR, 'test', 'grouped', 'group.ts')).href
 
