@@ -15,7 +15,8 @@ interface Row { id: string, status: string, payload: { type: string, platform_fs
 const DELAY_MS = 1_200
 
 const test = await buildScanTest(t, {
-  providers: ['beta'], env: { ENABLE_RESCAN_ON_FILESYSTEM_CHANGE: 'true', RESCAN_ON_FILESYSTEM_CHANGE_DELAY: String(DELAY_MS / 60_000) }
+  providers: ['beta'],
+  env: { ENABLE_RESCAN_ON_FILESYSTEM_CHANGE: 'true', RESCAN_ON_FILESYSTEM_CHANGE_DELAY: String(DELAY_MS / 60_000) }
 })
 const { app, worker, admin, put, sql, libraryDir, roms, rom, start, finished } = test
 const beta = scriptOf('beta')
