@@ -24,6 +24,7 @@ import { corsOptionsFor } from './web/origins.ts'
 import type { PluginPackage } from './loader/packages.ts'
 import { createPluginServices } from './loader/services.ts'
 import refuseNul from './web/refuse-nul.ts'
+import { readRequestId, traceRequests } from './request-id.ts'
 import { type Secrets, createSecrets } from './access/secrets.ts'
 import sockets from './sockets/sockets.ts'
 import type { App } from './typebox.ts'
@@ -104,13 +105,14 @@ export async function buildApp (options: AppOptions): Promise<App> {
     schemaController: {
       compilersFactory: { buildValidator: () => createValidatorCompiler() as never, buildSerializer }
     },
-    genReqId: () => crypto.randomUUID(),
+    genReqId: readRequestId,
     pluginTimeout: 15_000,
     rewriteUrl: ({ url = '/' }) => stripPrefix(url, prefix)
   }).withTypeProvider<TypeBoxTypeProvider>()
 
   app.server.on('checkExpectation', refuseExpectation)
   app.decorate('secrets', secrets)
+  traceRequests(app)
   await app.register(errorHandler)
   await app.register(compression)
   await app.register(emptyBody)
