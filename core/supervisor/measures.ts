@@ -2,7 +2,7 @@ import { type Measured, type ServerMeasured, type ProcessMeasured, listTotals, t
 import { measureProcess } from '../metrics/process.ts'
 
 /** A process that takes longer counts with what it said last. */
-export const ANSWER_MS = 1_000
+export const ANSWER_MS = 2_000
 const OWN_NAME = 'supervisor'
 
 /** A place in which a process is, perhaps. */

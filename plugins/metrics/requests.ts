@@ -21,12 +21,16 @@ export function measureRequests (app: FastifyInstance, metrics: Metrics): void {
   app.addHook('onRequest', (request, { raw }, done) => {
     const { method, routeOptions: { url: route = NO_ROUTE } } = request
     const startedAt = performance.now()
+    let isUnderWay = true
     underWay++
-    raw.once('close', () => {
+    const end = (status: string) => {
+      if (!isUnderWay) return
+      isUnderWay = false
       underWay--
-      const status = raw.writableFinished ? classOf(raw.statusCode) : ABORTED
       note({ method, route, status }, (performance.now() - startedAt) / 1_000)
-    })
+    }
+    raw.once('finish', () => { end(classOf(raw.statusCode)) })
+    raw.once('close', () => { end(ABORTED) })
     done()
   })
 }

@@ -1,4 +1,6 @@
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { createLogger } from '../../core/log.ts'
@@ -28,12 +30,16 @@ const lines: Line[] = []
 const service = await startServer(t, (_request, response) => {
   response.setHeader('content-type', 'application/json').end('{}')
 })
+// Plugins read their variables from the environment of the process alone. JSON is YAML.
+const dataDir = mkdtempSync(join(tmpdir(), 'svc-metrics-'))
+t.teardown(() => { rmSync(dataDir, { recursive: true, force: true }) })
+writeFileSync(join(dataDir, 'config.yml'), JSON.stringify({ plugins: { teller: { url: service.url } }, scan: { hash_threads: 1 } }))
 const server = await buildTestApp(t, {
   worker: true,
   packages: [TELLER_PACKAGE],
   library: { roms: { snes: { 'a.sfc': 'a', 'b.sfc': 'b' } } },
   logger: createLogger({ server: { log_level: 'debug' } }, 'svc', { write (line) { lines.push(JSON.parse(line) as Line) } }),
-  env: { SVC_METRICS: 'true', SVC_METRICS_ALLOW: '203.0.113.7', SVC_TRUSTED_PROXIES: '198.51.100.1', TELLER_URL: service.url }
+  env: { SVC_DATA_DIR: dataDir, SVC_METRICS: 'true', SVC_METRICS_ALLOW: '203.0.113.7', SVC_TRUSTED_PROXIES: '198.51.100.1' }
 })
 const { app, worker, admin } = server
 
