@@ -112,8 +112,15 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
     return jobs.find(({ state }) => UNENDED_STATES.has(state))?.id
   }
 
+  /** The request that queued a job which is about to be replaced: the new one goes on with its work. */
+  async function findRequest (name: string, id: string | undefined): Promise<string | undefined> {
+    if (id === undefined) return undefined
+    const [job] = await boss.findJobs<Stored>(name, { id })
+    return job?.data[REQUEST_KEY]
+  }
+
   async function place (name: string, input: object, options: JobOptions = {}): Promise<Placed> {
-    const requestId = currentRequestId()
+    const requestId = currentRequestId() ?? await findRequest(name, options.id)
     const stored: Stored = { ...input, ...(requestId === undefined ? {} : { [REQUEST_KEY]: requestId }) }
     if (options.id !== undefined) await boss.deleteJob(name, options.id)
     for (let tries = 1; tries <= PLACE_TRIES_MAX; tries++) {

@@ -38,7 +38,7 @@ function readConfig (settings: Environment): { config: Config | null, findings: 
     return { config, findings: warnings.length > 0 ? warnings.map((text) => warn('settings', text, remedy)) : [ok('settings', well)] }
   } catch (err) {
     const message = err instanceof StartError ? err.message : `The settings cannot be read: ${reasonOf(err)}`
-    return { config: null, findings: [fail('settings', message, remedy)] }
+    return { config: null, findings: message.split('\n').map((line) => fail('settings', line, remedy)) }
   }
 }
 

@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { type Duplex, pipeline } from 'node:stream'
-import { connect } from 'node:net'
 import { join } from 'node:path'
 import pg from 'pg'
 import t, { type Test } from 'tap'
@@ -47,9 +46,7 @@ async function listen (test: TestApp): Promise<string> {
 async function startProxy (t: Test, target: string, forwardsUpgrades: boolean): Promise<string> {
   const { port } = new URL(target)
   const proxy = createServer((request, response) => {
-    const headers = { ...request.headers, upgrade: '', connection: 'close' }
-    Reflect.deleteProperty(headers, 'upgrade')
-    void fetch(`${target}${request.url}`, { headers: headers as Record<string, string>, redirect: 'manual' })
+    void fetch(`${target}${request.url}`, { headers: { origin: request.headers.origin ?? target }, redirect: 'manual' })
       .then(async (answer) => { response.writeHead(answer.status).end(await answer.text()) })
   })
   if (forwardsUpgrades) {

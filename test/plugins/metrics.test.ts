@@ -6,6 +6,8 @@ import t, { type Test } from 'tap'
 import { createLogger } from '../../core/log.ts'
 import type { PluginPackage } from '../../core/loader/packages.ts'
 import { createAddressList } from '../../plugins/metrics/access.ts'
+import type { Measured } from '../../core/metrics/measured.ts'
+import { createMeasures } from '../../core/supervisor/measures.ts'
 import { startServer } from '../core/http/server.ts'
 import { type TestApp, buildTestApp } from '../support.ts'
 import { until } from '../until.ts'
@@ -148,6 +150,36 @@ t.test('every metric that the dashboard asks for is served', async (t) => {
   const asked = listAsked(readFileSync(DASHBOARD, 'utf8'))
   t.ok(asked.length > 20)
   t.same(asked.filter((name) => !names.has(name) && !names.has(name.replace(/_(?:bucket|sum|count)$/, ''))), [])
+})
+
+t.test('no total falls while a process does not answer, or when it ends; what is of a moment is gone', async (t) => {
+  const metric = (name: string, type: string, value: number): Measured =>
+    ({ name, type, help: 'x', aggregator: 'sum', values: [{ value, labels: {} }] })
+  let answer: number | null = null
+  const measures = createMeasures([{
+    name: 'web worker 1',
+    readMeasured: async () => answer === null ? null : [metric('done', 'counter', answer), metric('open', 'gauge', answer)]
+  }])
+  /** The sum of each metric, and whether the process is up. */
+  async function read () {
+    const { processes, former } = await measures.readAll()
+    const all = [...processes.flatMap(({ measured }) => measured), ...former]
+    const sum = (wanted: string) => all.filter(({ name }) => name === wanted)
+      .reduce((total, { values }) => total + values.reduce((part, { value }) => part + value, 0), 0)
+    return [sum('done'), sum('open'), processes.find(({ name }) => name === 'web worker 1')?.is_up]
+  }
+  answer = 5
+  t.same(await read(), [5, 5, true])
+  answer = null
+  t.same(await read(), [5, 0, false], 'busy')
+  measures.bury('web worker 1')
+  t.same(await read(), [5, 0, false], 'dead')
+  answer = 2
+  t.same(await read(), [7, 2, true], 'another in its place')
+  measures.bury('web worker 1')
+  measures.bury('web worker 1')
+  answer = null
+  t.same(await read(), [7, 0, false])
 })
 
 async function buildQuiet (t: Test) {
