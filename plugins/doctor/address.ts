@@ -104,7 +104,8 @@ async function examineSockets (base: string, config: Config): Promise<Finding> {
   }
 }
 
-async function examineBaseUrl (base: string, config: Config): Promise<Finding[]> {
+/** Whether an address leads to this server, and lets sockets through. */
+export async function examineBaseUrl (base: string, config: Config): Promise<Finding[]> {
   try {
     const problem = await askHealth(base)
     return problem === null ? [ok('base URL', `${base} leads to this server`), await examineSockets(base, config)] : [problem]
