@@ -17,6 +17,7 @@ import { refuseConnection, refuseExpectation, requireHost, sendFrameworkError } 
 import jobs from './jobs/jobs.ts'
 import jsonDepth from './web/json-depth.ts'
 import limits from './web/limits.ts'
+import type { ServerMeasured } from './metrics/measured.ts'
 import { openRegistry } from './loader/known-plugins.ts'
 import type { LoaderOptions } from './loader/loader.ts'
 import openapi, { type Tag } from './web/openapi.ts'
@@ -24,6 +25,7 @@ import { corsOptionsFor } from './web/origins.ts'
 import type { PluginPackage } from './loader/packages.ts'
 import { createPluginServices } from './loader/services.ts'
 import refuseNul from './web/refuse-nul.ts'
+import { readRequestId, traceRequests } from './request-id.ts'
 import { type Secrets, createSecrets } from './access/secrets.ts'
 import sockets from './sockets/sockets.ts'
 import type { App } from './typebox.ts'
@@ -39,6 +41,8 @@ export interface AppOptions {
   features: Features
   /** Which of the web workers this is, from 1; 0 for any other process. */
   workerNumber?: number
+  /** By default it runs by itself. */
+  place?: Place
   /** In place of those found on disk. */
   packages?: PluginPackage[]
   /** How patiently plugins are loaded, and kept running. */
@@ -63,8 +67,16 @@ export interface Features {
   checks: readonly ((config: Config, pool: pg.Pool) => Promise<void>)[]
 }
 
+/** A process among those of one server. */
+export interface Place {
+  /** Such as `web worker 2`. */
+  name: string
+  /** What all processes measured; undefined for one that runs by itself. */
+  readAllMeasured?: () => Promise<ServerMeasured>
+}
+
 /** What every feature is handed. */
-export interface FeatureOptions { config: Config, role: Role }
+export interface FeatureOptions { config: Config, role: Role, place: Place }
 
 const JSON_MAX_BYTES = 1024 * 1024
 const URL_PART_MAX = 4_096
@@ -104,13 +116,14 @@ export async function buildApp (options: AppOptions): Promise<App> {
     schemaController: {
       compilersFactory: { buildValidator: () => createValidatorCompiler() as never, buildSerializer }
     },
-    genReqId: () => crypto.randomUUID(),
+    genReqId: readRequestId,
     pluginTimeout: 15_000,
     rewriteUrl: ({ url = '/' }) => stripPrefix(url, prefix)
   }).withTypeProvider<TypeBoxTypeProvider>()
 
   app.server.on('checkExpectation', refuseExpectation)
   app.decorate('secrets', secrets)
+  traceRequests(app)
   await app.register(errorHandler)
   await app.register(compression)
   await app.register(emptyBody)
@@ -151,6 +164,7 @@ export async function buildApp (options: AppOptions): Promise<App> {
   const { tags, introduction } = options.features
   await app.register(openapi, { config, version: VERSION, tags, introduction })
   await app.register(asyncapi, { config, version: VERSION })
-  for (const feature of options.features.plugins) await app.register(feature, { config, role })
+  const place = options.place ?? { name: role }
+  for (const feature of options.features.plugins) await app.register(feature, { config, role, place })
   return app
 }

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http'
-import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino'
+import { type DestinationStream, type Logger, pino, stdSerializers, symbols } from 'pino'
 import pretty from 'pino-pretty'
 import type { Config } from './config/config.ts'
+import { REQUEST_ID_FIELD, currentRequestId } from './request-id.ts'
 
 /** Values never printed, wherever an object with such a field is logged. */
 const SECRET_FIELDS = ['authorization', 'cookie', 'password', 'secret', 'token', 'secret_key', 'client_secret', 'api_key']
@@ -44,6 +45,13 @@ export function passLine (logger: object, line: string): void {
   for (const read of readersOf(logger) ?? []) read(line)
 }
 
+/** Names the request on whose behalf a line is written, unless the logger is that of a request. */
+function findRequest (logger: object): object {
+  const id = currentRequestId()
+  const isNamed = String(Reflect.get(logger, symbols.chindingsSym)).includes(`"${REQUEST_ID_FIELD}":`)
+  return id === undefined || isNamed ? {} : { [REQUEST_ID_FIELD]: id }
+}
+
 /** JSON lines, or readable ones when a person watches. */
 export function createLogger (config: { server: Pick<Config['server'], 'log_level'> }, name: string, destination?: DestinationStream): Logger {
   const stream = destination ?? (process.stdout.isTTY
@@ -60,6 +68,7 @@ export function createLogger (config: { server: Pick<Config['server'], 'log_leve
       }),
       res: (reply: { statusCode: number }) => ({ status: reply.statusCode })
     },
+    mixin: (_fields, _level, own) => findRequest(own),
     hooks: {
       streamWrite (line) {
         passLine(logger, line)

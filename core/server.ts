@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import pg from 'pg'
 import type { Logger } from 'pino'
-import { buildApp } from './app.ts'
+import { type Place, buildApp } from './app.ts'
 import { loadFeatures } from './composition/features.ts'
 import type { Config } from './config/config.ts'
 import { migrate } from './database/database.ts'
@@ -24,6 +24,8 @@ export interface RoleOptions {
   workerNumber: number
   /** A folder that only this user can read, where web workers of one machine reach each other. */
   socketDir: string
+  /** Among the processes of one supervisor. */
+  place?: Place
   /** In place of the configured one, which may be 0 for any. */
   port?: number
 }
@@ -86,7 +88,8 @@ async function listen (app: App, host: string, port: number): Promise<number> {
  */
 export async function startRole (options: RoleOptions): Promise<RunningRole> {
   const { config, role, databaseUrl, logger, workerNumber } = options
-  const app = await buildApp({ config, role, databaseUrl, logger, features, workerNumber })
+  const place = options.place === undefined ? {} : { place: options.place }
+  const app = await buildApp({ config, role, databaseUrl, logger, features, workerNumber, ...place })
   const drain = createDrain(app.server)
   try {
     if (role === 'web') await forwardForeignSessions(app, options.socketDir, workerNumber)

@@ -5,6 +5,7 @@ import { FeedsSchema } from './feeds/config.ts'
 import { ExcludeSchema, FilesystemSchema, LibrariesSchema } from './library/config.ts'
 import { LogsSchema } from './logs/config.ts'
 import { MailSchema } from './mail/config.ts'
+import { MetricsSchema } from './metrics/config.ts'
 import { OidcSchema } from './oidc/config.ts'
 import { PatchesSchema } from './patches/config.ts'
 import { SystemSchema } from './platforms/config.ts'
@@ -39,6 +40,7 @@ export const sections = {
   patches: PatchesSchema,
   feeds: FeedsSchema,
   logs: LogsSchema,
+  metrics: MetricsSchema,
   uploads: UploadsSchema,
   trash: TrashSchema,
   sync: SyncSchema,

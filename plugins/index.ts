@@ -34,6 +34,7 @@ import { Library, LibraryVersion } from './library/entities.ts'
 import logs from './logs/index.ts'
 import { LogLine } from './logs/entities.ts'
 import mail from './mail/index.ts'
+import metrics from './metrics/index.ts'
 import { migrations } from './migrations.ts'
 import music from './music/index.ts'
 import { MusicFavorite, MusicPlaylist, MusicPlaylistTrack } from './music/entities.ts'
@@ -99,6 +100,7 @@ export const features: AppOptions['features'] = {
   tags,
   introduction,
   plugins: [
+    metrics,
     library,
     logs,
     circuits,

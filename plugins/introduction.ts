@@ -34,6 +34,8 @@ at \`https://home.example.org/games\`, \`/assets/…\` is at \`https://home.exam
 Every error is JSON with \`detail\`: a sentence, an object with \`message\`, or at 422 a list with the place of each value that is
 wrong. Come back after \`Retry-After\` seconds at 429 and 503. What somebody may not see is answered 404, as what does not exist.
 
+Every answer has an \`X-Request-Id\`: the one that its request came with, or a new one. The log of the server has it too.
+
 ## Events
 
 What happens is told over socket.io at \`/ws/socket.io\`; \`/asyncapi.json\` describes those events. \`/openapi.json\` is this document.

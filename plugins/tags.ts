@@ -34,7 +34,8 @@ const TAGS = {
   config: 'Settings of the server',
   stats: 'How much there is',
   audit: 'Who changed what',
-  logs: 'What the processes of the server log'
+  logs: 'What the processes of the server log',
+  metrics: 'What the processes of the server measure'
 }
 
 /** The groups of operations, in the order of somebody who reads about them for the first time. */

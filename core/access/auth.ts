@@ -67,6 +67,8 @@ export interface RouteAccess {
    * may call while DISABLE_DOWNLOAD_ENDPOINT_AUTH is set.
    */
   download?: boolean
+  /** Anyone may call whose request this holds for, such as one from an address that the owner names. */
+  opensFor?: (request: FastifyRequest) => boolean
   /** Answers without the CSRF pair although it changes something. */
   csrfExempt?: boolean
   /** Reads the Authorization header itself: only a cookie says who is calling. */
@@ -240,7 +242,8 @@ export default fp<{ config: Config, secrets: Secrets }>(async (app, { config, se
       await app.limitGuest(request)
       return
     }
-    const isOpen = access.public === true || (access.download === true && config.auth.disable_download_endpoint_auth)
+    const isOpen = access.public === true || (access.download === true && config.auth.disable_download_endpoint_auth) ||
+      access.opensFor?.(request) === true
     request.caller = await identify(request, isOpen)
     if (isGuest(request.caller)) await app.limitGuest(request)
     if (needsCsrf(request)) {

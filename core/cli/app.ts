@@ -10,7 +10,9 @@ import type { App } from '../typebox.ts'
 export async function withApp<T> (config: Config, work: (app: App) => Promise<T>): Promise<T> {
   const databaseUrl = findDatabaseUrl(config)
   // Plugins that are left out are the server's news; here they would only stand in the way of the answer.
-  const quiet: Config = { ...config, server: { ...config.server, log_level: 'error' } }
+  const quiet: Config = {
+    ...config, server: { ...config.server, log_level: 'error' }, metrics: { ...config.metrics, enabled: false }
+  }
   const logger = createLogger(quiet, 'svc-cli', pino.destination({ dest: 2, sync: true }))
   const app = await buildApp({ config: quiet, role: 'web', databaseUrl, logger, features: await loadFeatures() })
   try {

@@ -7,7 +7,7 @@ import { errorCode } from './fs-error.ts'
 const RESERVE_BYTES = 1024 ** 3
 
 /** What is free on the disk of a folder, or of the one that it would be made in. */
-async function countFree (folder: string): Promise<number> {
+export async function countFree (folder: string): Promise<number> {
   try {
     const { bavail, bsize } = await statfs(folder)
     return bavail * bsize

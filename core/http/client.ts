@@ -39,6 +39,8 @@ export interface HttpClientOptions extends AddressRules {
   onAllowance?: (allowance: Allowance) => void
   /** Where a file is kept while it is unpacked; default the system's folder for that. */
   tempDir?: string
+  /** Told of each try how many milliseconds it took, and what it failed with. */
+  onEnd?: Wire['onEnd']
   /** Told how many milliseconds the service asked to be left alone, on 429 and on 5xx with `Retry-After`. */
   onPause?: (ms: number) => void
   /** Replaces the connections, and with them the check of what a name resolves to. */
@@ -168,7 +170,7 @@ function createSender (
 ): Sender {
   const { log, userAgent, now = Date.now } = options
   const mask = createMask(options.secrets ?? [])
-  const wire: Wire = { ...line, rules: options, mask, log, now }
+  const wire: Wire = { ...line, rules: options, mask, log, now, onEnd: options.onEnd ?? (() => {}) }
   const cache = createAnswerCache({ log, now, store: options.store, maxBytes: options.cacheBytes })
   const flights = createFlights<GivenAnswer>()
   const turns = createTurns(options.pace ?? {})

@@ -15,6 +15,7 @@ export interface Wire {
   readonly target: (url: URL) => URL
   readonly mask: Mask
   readonly log: Logger
+  readonly onEnd: (ms: number, failure: Error | null) => void
   readonly now: () => number
 }
 
@@ -50,7 +51,8 @@ export async function exchange<Result> (
   request: PreparedRequest, read: Reader<Result>, limits: Limits, signal: AbortSignal, wire: Wire
 ): Promise<Outcome<Result>> {
   let isLate = false
-  return await endWith([signal], async (ended, end) => {
+  const startedAt = wire.now()
+  const outcome = await endWith([signal], async (ended, end) => {
     const timeout = setTimeout(() => {
       isLate = true
       end(new Error('The time is over'))
@@ -64,6 +66,8 @@ export async function exchange<Result> (
       clearTimeout(timeout)
     }
   })
+  wire.onEnd(wire.now() - startedAt, 'failure' in outcome ? outcome.failure : null)
+  return outcome
 }
 
 async function follow<Result> (

@@ -5,6 +5,7 @@ import { PgBoss } from 'pg-boss'
 import { REQUEST_LIMITS } from '../database/database.ts'
 import { apartFromRequest } from '../database/request-time.ts'
 import { ApiError } from '../errors.ts'
+import { asRequest, currentRequestId } from '../request-id.ts'
 
 export interface JobOptions {
   /** Higher goes first; default 0. */
@@ -54,6 +55,11 @@ declare module 'fastify' {
 interface Placed { id: string, isJoined: boolean }
 interface JobsOptions { url: string, works: boolean }
 
+/** Where a job has the request that queued it, beside its input. */
+const REQUEST_KEY = '$request'
+/** A job as it lies in the queue. */
+type Stored = Record<string, unknown> & { [REQUEST_KEY]?: string }
+
 const UNENDED_STATES: ReadonlySet<string> = new Set(['created', 'retry', 'active'])
 const PLACE_TRIES_MAX = 3
 const POLL_MS = [20, 30, 50, 100, 200]
@@ -90,7 +96,9 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
       batchSize: 1, pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 5, localGroupConcurrency: 1
     }, async ([job]) => {
       try {
-        return job === undefined ? null : await queue.run(job.data as never, job.signal)
+        if (job === undefined) return null
+        const { [REQUEST_KEY]: requestId, ...input } = job.data as Stored
+        return await asRequest(requestId, () => queue.run(input as never, job.signal))
       } finally {
         boss.notifyWorker(worker)
       }
@@ -104,10 +112,19 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
     return jobs.find(({ state }) => UNENDED_STATES.has(state))?.id
   }
 
+  /** The request that queued a job which is about to be replaced: the new one goes on with its work. */
+  async function findRequest (name: string, id: string | undefined): Promise<string | undefined> {
+    if (id === undefined) return undefined
+    const [job] = await boss.findJobs<Stored>(name, { id })
+    return job?.data[REQUEST_KEY]
+  }
+
   async function place (name: string, input: object, options: JobOptions = {}): Promise<Placed> {
+    const requestId = currentRequestId() ?? await findRequest(name, options.id)
+    const stored: Stored = { ...input, ...(requestId === undefined ? {} : { [REQUEST_KEY]: requestId }) }
     if (options.id !== undefined) await boss.deleteJob(name, options.id)
     for (let tries = 1; tries <= PLACE_TRIES_MAX; tries++) {
-      const id = await boss.send(name, input, {
+      const id = await boss.send(name, stored, {
         priority: options.priority ?? 0,
         ...(options.id === undefined ? {} : { id: options.id }),
         ...(options.group === undefined ? {} : { group: { id: options.group } }),

@@ -3,6 +3,7 @@ import { createMask } from '../http/mask.ts'
 import type { CallScope } from './call-scope.ts'
 import { limitTime } from './limit-time.ts'
 import type { Loaded } from './registry.ts'
+import { providerCalls } from './traces.ts'
 
 const DEFAULT_TIMEOUT_MS = 60_000
 
@@ -25,10 +26,18 @@ export async function callProvider<Value> (
   { key, definition, limits, trust, context }: Loaded<ProviderDefinition>, scope: CallScope,
   work: (definition: ProviderDefinition, ctx: never) => Promise<Value>, limitMs = limits.timeoutMs ?? DEFAULT_TIMEOUT_MS
 ): Promise<Value> {
+  const startedAt = performance.now()
+  const tell = (failure: unknown) => {
+    providerCalls.tell({ provider: key, ms: performance.now() - startedAt, failure })
+  }
   try {
-    return await limitTime(`Provider '${key}' did not answer within`, limitMs, scope.signal,
+    const value = await limitTime(`Provider '${key}' did not answer within`, limitMs, scope.signal,
       (signal, hold) => work(definition, context({ ...scope, signal, hold }) as never))
+    tell(null)
+    return value
   } catch (err) {
+    // A caller that gave up says nothing about the provider.
+    if (!scope.signal.aborted) tell(err)
     hideSecrets(err, trust.secrets)
     throw err
   }

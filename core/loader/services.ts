@@ -7,6 +7,7 @@ import type { CallScope } from './call-scope.ts'
 import { type PluginServices, createCache, createFiles, readPreferences } from './context.ts'
 import { createMaskedLog } from './masked-log.ts'
 import { createMemo } from './memo.ts'
+import { pluginRequests } from './traces.ts'
 import { type BuildIndex, NO_INDEX, createIndex } from './plugin-index.ts'
 import { createLimitsStore } from './plugin-limits.ts'
 import { VERSION } from '../version.ts'
@@ -58,6 +59,7 @@ export async function createPluginServices (app: FastifyInstance, config: Config
       store: cache,
       pace: { ...pace, ...learnt.pace() },
       hosts,
+      onEnd: (ms, failure) => { pluginRequests.tell({ plugin: `${kind}/${key}`, ms, failure }) },
       onLimits: learnt.learnPace,
       onAllowance: learnt.learnAllowance
     })

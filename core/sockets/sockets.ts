@@ -15,6 +15,7 @@ import { SOCKET_PATH, isSocketUpgrade, isSocketUrl, lacksUpgrade, restorePrefix 
 import { createSigns } from './signs.ts'
 import { type SocketOwner, END_CHANNEL, readEnd } from './end.ts'
 import { limitSockets } from './traffic.ts'
+import { asRequest } from '../request-id.ts'
 
 /** Server to client: event → payload. Each feature adds its own. */
 // eslint-disable-next-line @typescript-eslint/no-empty-object-type
@@ -229,7 +230,7 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
     let turn = Promise.resolve()
     for (const [name, event] of events) {
       socket.on(name, (payload: unknown) => {
-        turn = turn.then(() => receive(name, event, payload, socket))
+        turn = turn.then(() => asRequest(crypto.randomUUID(), () => receive(name, event, payload, socket)))
       })
     }
   }

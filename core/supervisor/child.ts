@@ -3,6 +3,7 @@ import { useSettings } from '../config/environment.ts'
 import { StartError } from '../errors.ts'
 import { endAtOwnErrors } from '../loader/fault.ts'
 import { createLogger, passLine } from '../log.ts'
+import { createAllMeasured } from './ask-all.ts'
 import { ALIVE_MS, type News, type StartOrder, isOrder } from './messages.ts'
 import type { RunningRole } from '../server.ts'
 import { collectSooner, releaseStartMemory } from './start-memory.ts'
@@ -28,6 +29,12 @@ function report (news: News): Promise<void> {
   })
 }
 
+const allMeasured = createAllMeasured(report)
+
+async function tellMeasured (id: number): Promise<void> {
+  await report({ type: 'measured', id, measured: await running?.app.metrics.readOwn() ?? [] })
+}
+
 async function start (order: StartOrder): Promise<void> {
   useSettings(order.settings)
   const { config } = loadConfig()
@@ -40,6 +47,7 @@ async function start (order: StartOrder): Promise<void> {
     role,
     databaseUrl: order.database_url,
     logger: log,
+    place: { name: order.name, readAllMeasured: allMeasured.read },
     workerNumber: order.worker_number,
     socketDir: order.socket_dir,
     port: order.port
@@ -82,6 +90,10 @@ process.on('message', (message) => {
   if (!isOrder(message)) return
   if (message.type === 'line') {
     passLine(log, message.line)
+  } else if (message.type === 'measure') {
+    tellMeasured(message.id).catch((err: unknown) => { log.warn({ err }, 'what the process measured could not be told') })
+  } else if (message.type === 'all_measured') {
+    allMeasured.receive(message.id, message.server)
   } else if (message.type === 'stop') {
     endWell()
   } else if (databaseUrl === null) {

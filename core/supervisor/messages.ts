@@ -1,11 +1,14 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
+import type { Measured, ServerMeasured } from '../metrics/measured.ts'
 import { Nullable, StringEnum } from '../typebox.ts'
 
 /** What the supervisor tells a process of its own. Secrets travel here: an environment is read by others too. */
 export const OrderSchema = Type.Union([
   Type.Object({
     type: Type.Literal('start'),
+    /** What the process is called among those of the server. */
+    name: Type.String(),
     /** The variables that settings are read from. */
     settings: Type.Record(Type.String(), Type.Union([Type.String(), Type.Undefined()])),
     database_url: Type.String(),
@@ -18,6 +21,10 @@ export const OrderSchema = Type.Union([
     port: Type.Integer()
   }),
   Type.Object({ type: Type.Literal('stop') }),
+  /** Wants to know what the process measured. */
+  Type.Object({ type: Type.Literal('measure'), id: Type.Integer() }),
+  /** What all processes measured, for the one that asked. */
+  Type.Object({ type: Type.Literal('all_measured'), id: Type.Integer(), server: Type.Unsafe<ServerMeasured>(Type.Object({})) }),
   /** What the supervisor logged, for those who look at the log of all processes. */
   Type.Object({ type: Type.Literal('line'), line: Type.String() })
 ])
@@ -45,6 +52,10 @@ export const NewsSchema = Type.Union([
     setup_code: Nullable(Type.String()),
     plugins: Type.Array(PluginRecordSchema)
   }),
+  /** What it measured. */
+  Type.Object({ type: Type.Literal('measured'), id: Type.Integer(), measured: Type.Array(Type.Unsafe<Measured>(Type.Object({}))) }),
+  /** Wants to know what all processes measured. */
+  Type.Object({ type: Type.Literal('measure_all'), id: Type.Integer() }),
   /** A start that can never work; the process ends. */
   Type.Object({ type: Type.Literal('failed'), message: Type.String(), exit_code: Type.Integer() })
 ])

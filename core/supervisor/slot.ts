@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import type { Logger } from 'pino'
+import type { Measured, ServerMeasured } from '../metrics/measured.ts'
 import { ALIVE_MS, type News, type Order, type ReadyNews, type StartOrder, isNews } from './messages.ts'
 
 const RESTART_MIN_MS = 200
@@ -18,12 +19,15 @@ export interface SlotOptions {
   onReady (news: ReadyNews): void
   /** It said that it can never start. */
   onHopeless (message: string, exitCode: number): void
+  /** It wants to know what all processes measured. */
+  readAllMeasured? (): Promise<ServerMeasured>
   /** It ended unasked; `failures` counts those in a row that never got ready. */
   onLost? (failures: number): void
 }
 
 /** A place that always has one process in it, until it is stopped. */
 export interface Slot {
+  readonly name: string
   readonly pid: number | undefined
   /** Starts a process now; it loads its modules and waits for its order. */
   fill (): void
@@ -33,6 +37,8 @@ export interface Slot {
   pause (): void
   /** Passes on a line of the supervisor's log, once the process is ready. @returns whether it is */
   pass (line: string): boolean
+  /** What the process measured; null when it does not say so in time, or there is none. */
+  readMeasured (ms: number): Promise<Measured[] | null>
   /** Asks the process to finish; fulfilled when it is gone. */
   stop (): Promise<void>
   kill (): void
@@ -41,7 +47,7 @@ export interface Slot {
 /** Doubles from 0.2 to 30 seconds with each death in a row. */
 export const restartDelay = (deaths: number) => Math.min(RESTART_MAX_MS, RESTART_MIN_MS * 2 ** Math.min(deaths, 20))
 
-export function createSlot ({ name, fork, log, onReady, onHopeless, onLost }: SlotOptions): Slot {
+export function createSlot ({ name, fork, log, onReady, onHopeless, onLost, readAllMeasured }: SlotOptions): Slot {
   let child: ChildProcess | null = null
   let current: StartOrder | null = null
   let isStopping = false
@@ -50,6 +56,8 @@ export function createSlot ({ name, fork, log, onReady, onHopeless, onLost }: Sl
   let silentTicks = 0
   let isStarting = true
   let restart: NodeJS.Timeout | undefined
+  let lastQuestion = 0
+  const questions = new Map<number, (measured: Measured[] | null) => void>()
   let resolveGone: () => void = () => {}
   const gone = new Promise<void>((resolve) => { resolveGone = resolve })
 
@@ -63,10 +71,17 @@ export function createSlot ({ name, fork, log, onReady, onHopeless, onLost }: Sl
   function receive (news: News): void {
     silentTicks = 0
     if (news.type === 'failed') onHopeless(news.message, news.exit_code)
+    if (news.type === 'measured') questions.get(news.id)?.(news.measured)
+    if (news.type === 'measure_all') void answerAll(news.id)
     if (news.type !== 'ready') return
     failures = 0
     isStarting = false
     onReady(news)
+  }
+
+  async function answerAll (id: number): Promise<void> {
+    const server = await readAllMeasured?.()
+    if (server !== undefined) tell({ type: 'all_measured', id, server })
   }
 
   function watch (watched: ChildProcess): NodeJS.Timeout {
@@ -109,7 +124,20 @@ export function createSlot ({ name, fork, log, onReady, onHopeless, onLost }: Sl
     if (current !== null) restart = setTimeout(fill, delayMs)
   }
 
+  function ask (ms: number): Promise<Measured[] | null> {
+    const { promise, resolve } = Promise.withResolvers<Measured[] | null>()
+    const id = ++lastQuestion
+    const late = setTimeout(() => { resolve(null) }, ms)
+    questions.set(id, resolve)
+    tell({ type: 'measure', id })
+    return promise.finally(() => {
+      clearTimeout(late)
+      questions.delete(id)
+    })
+  }
+
   return {
+    name,
     get pid () { return child?.pid },
     fill,
     order (start) {
@@ -126,6 +154,9 @@ export function createSlot ({ name, fork, log, onReady, onHopeless, onLost }: Sl
       // It may be dying just now: what is logged of that would be passed on in turn.
       child.send({ type: 'line', line } satisfies Order, () => {})
       return true
+    },
+    async readMeasured (ms) {
+      return child === null || isStarting ? null : await ask(ms)
     },
     async stop () {
       isStopping = true

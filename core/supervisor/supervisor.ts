@@ -14,6 +14,7 @@ import { type SocketFolder, clearOldSockets, createLayout, openSocketFolder } fr
 import { killMs } from './drain.ts'
 import { closeUntaken } from './handover.ts'
 import { type DataLock, lockDataDir } from './lock.ts'
+import { createMeasures } from './measures.ts'
 import type { ReadyNews } from './messages.ts'
 import { WEB_FLAGS, WORKER_FLAGS } from './node-flags.ts'
 import { checkPort } from './port.ts'
@@ -83,6 +84,7 @@ class Run {
   /** Places not filled yet: one after the other, so that the first requests find a processor. */
   readonly #waiting: { slot: Slot, number: number }[] = []
   readonly #slots: { slot: Slot, number: number }[] = []
+  readonly #measures: ReturnType<typeof createMeasures> | null
   #database: Database | null = null
   #socketFolder: SocketFolder | null = null
   #ready: ReadyNews | null = null
@@ -110,6 +112,7 @@ class Run {
     for (let number = 2; number <= options.config.server.workers; number++) {
       this.#waiting.push({ slot: this.#addSlot(`web worker ${number}`, number, forkWeb, next, next), number })
     }
+    this.#measures = options.config.metrics.enabled ? createMeasures(this.#slots.map(({ slot }) => slot)) : null
   }
 
   #addSlot (name: string, number: number, forkOne: (config: Config) => ChildProcess, onReady: (news: ReadyNews) => void,
@@ -119,7 +122,11 @@ class Run {
       fork: () => forkOne(this.#options.config),
       log: this.#options.log,
       onReady,
-      onLost,
+      onLost: (failures) => {
+        this.#measures?.bury(name)
+        onLost(failures)
+      },
+      readAllMeasured: async () => await this.#measures?.readAll() ?? { processes: [], former: [] },
       onHopeless: (message, exitCode) => { this.#fail(message, exitCode) }
     })
     this.#slots.push({ slot, number })
@@ -176,6 +183,7 @@ class Run {
     if (this.#isStopping || this.#database === null) return
     slot.order({
       type: 'start',
+      name: slot.name,
       settings: this.#options.settings,
       database_url: this.#database.url,
       migrate: this.#ready === null,

@@ -2,6 +2,7 @@ import { type IncomingMessage, STATUS_CODES, type ServerResponse } from 'node:ht
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { badRequest } from '../errors.ts'
+import { REQUEST_ID_HEADER } from '../request-id.ts'
 
 const QUOTED_MAX = 100
 
@@ -15,7 +16,8 @@ const FRAMEWORK_TEXTS: Record<string, (url: string) => string> = {
 /** What cannot even be given to a route is answered in the form of all errors. */
 export function sendFrameworkError (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   const text = FRAMEWORK_TEXTS[error.code]?.(request.url.split('?', 1)[0] ?? '') ?? error.message
-  void reply.code(error.statusCode ?? 500).send({ detail: text })
+  // No hook runs before this.
+  void reply.code(error.statusCode ?? 500).header(REQUEST_ID_HEADER, request.id).send({ detail: text })
 }
 
 /** Node's own answer to an `Expect` that is not `100-continue` has no body. */

@@ -9,7 +9,8 @@ const ANY_ORIGIN = '*'
 const PREFLIGHT_SECONDS = 600
 /** Headers of answers that scripts of other sites may read, beside those that all may. */
 const EXPOSED_HEADERS = [
-  'Accept-Ranges', 'Content-Disposition', 'Content-Range', 'ETag', 'Retry-After', 'WWW-Authenticate', 'X-Left-Out'
+  'Accept-Ranges', 'Content-Disposition', 'Content-Range', 'ETag', 'Retry-After', 'WWW-Authenticate', 'X-Left-Out',
+  'X-Request-Id'
 ]
 
 /** How far the configuration trusts an origin. Compared whole: a subdomain or another port is another site. */

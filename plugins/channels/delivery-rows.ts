@@ -113,6 +113,13 @@ const FAILED = `with gone as (delete from channel_deliveries where id = any($1::
     and channel_id in (select id from counted where not enabled))
   select id, user_id, name, error from counted where not enabled`
 
+/** Deliveries that wait or are under way, by the type of their channel. */
+export async function countDeliveries (pool: pg.Pool): Promise<{ type: string, count: number }[]> {
+  const { rows } = await pool.query<{ type: string, count: number }>(
+    'select c.type, count(*)::int from channel_deliveries d join notification_channels c on c.id = d.channel_id group by 1')
+  return rows
+}
+
 const toValues = (busy: readonly Busy[]) => [busy.map((one) => one.channel_id), busy.map((one) => one.user_id)]
 
 /** The rows of deliveries, which are the truth about them. Only one process at a time works with them. */

@@ -51,11 +51,23 @@ function toResults (done: readonly Done[]): Results {
   return results
 }
 
+/** The same by the id of each delivery, for those who count. */
+const toOutcomes = ({ arrived, retries, failed }: Results) => new Map([
+  ...arrived.map((id) => [id, 'arrived'] as const),
+  ...retries.map(({ id }) => [id, 'retried'] as const),
+  ...failed.map(({ id }) => [id, 'failed'] as const)
+])
+
 /** Delivers what is queued, in the one process that has the duty. */
 export function createEngine (app: FastifyInstance, host: Host, listeners: readonly DisabledListener[]) {
   const limits = new Map([...app.registry.channels].map(([type, { definition }]) =>
     [type, definition.limits?.perMinute ?? DEFAULT_PER_MINUTE] as const).filter(([, limit]) => Number.isFinite(limit)))
   const deliveries = createDeliveries(app.pg, app.workers.id, limits)
+  const count = app.metrics.counter({
+    name: 'svc_deliveries_total',
+    help: 'Deliveries to channels by what came of them: arrived, retried, or failed for good',
+    labelNames: ['type', 'outcome']
+  })
   const closing = new AbortController()
   const ear = new pg.Client({ connectionString: app.pg.options.connectionString, application_name: 'svc-deliveries' })
   /** By channel, until what became of it is written down: a row that still looks due must not be taken again. */
@@ -99,10 +111,13 @@ export function createEngine (app: FastifyInstance, host: Host, listeners: reado
   }
 
   async function write (ended: readonly Done[]): Promise<void> {
-    const disabled = await deliveries.settle(ended.map(({ delivery }) => delivery.channel_id), toResults(ended))
+    const results = toResults(ended)
+    const disabled = await deliveries.settle(ended.map(({ delivery }) => delivery.channel_id), results)
+    const outcomes = toOutcomes(results)
     for (const one of ended) {
       done.splice(done.indexOf(one), 1)
       underWay.delete(one.delivery.channel_id)
+      count({ type: one.delivery.type, outcome: outcomes.get(one.delivery.id) ?? '' })
     }
     for (const channel of disabled) await tell(channel)
   }

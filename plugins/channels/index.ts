@@ -2,6 +2,7 @@ import fp from 'fastify-plugin'
 import type { FeatureOptions } from '../../core/app.ts'
 import { createCalls } from './calls.ts'
 import { createCodes } from './codes.ts'
+import { countDeliveries } from './delivery-rows.ts'
 import { type DisabledListener, createEngine } from './engine.ts'
 import { createHost } from './host.ts'
 import { createQueue } from './queue.ts'
@@ -27,10 +28,12 @@ export default fp<FeatureOptions>(async (app, { config, role }) => {
     onDisabled (listener) { listeners.push(listener) }
   })
   await app.register(routes)
+  app.metrics.commonGauge({ name: 'svc_deliveries_waiting', help: 'Deliveries that wait or are under way', labelNames: ['type'] },
+    async () => (await countDeliveries(app.pg)).map(({ type, count }) => ({ labels: { type }, value: count })))
 
   if (role !== 'worker') return
   const engine = createEngine(app, host, listeners)
   app.addHook('onReady', engine.open)
   // While the connections that the last results are written over are there.
   app.addHook('preClose', engine.close)
-}, { name: 'channels', dependencies: ['database', 'auth-core', 'loader', 'jobs', 'sockets', 'workers', 'users'] })
+}, { name: 'channels', dependencies: ['database', 'auth-core', 'loader', 'jobs', 'sockets', 'workers', 'users', 'metrics'] })

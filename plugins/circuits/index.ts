@@ -6,6 +6,17 @@ declare module 'fastify' {
   interface FastifyInstance { circuits: ReturnType<typeof createCircuits> }
 }
 
+const STATES = ['closed', 'open', 'half_open'] as const
+
 export default fp<FeatureOptions>(async (app) => {
-  app.decorate('circuits', createCircuits(app))
-}, { name: 'circuits', fastify: '5.x' })
+  const circuits = createCircuits(app)
+  app.decorate('circuits', circuits)
+  app.metrics.gauge({
+    name: 'svc_provider_circuit',
+    help: 'Whether a provider is asked: 1 for the state that its circuit is in',
+    labelNames: ['provider', 'state']
+  }, () => [...circuits.list()].flatMap(([provider, breaker]) => {
+    const current = breaker.view()?.state
+    return current === undefined ? [] : STATES.map((state) => ({ labels: { provider, state }, value: Number(state === current) }))
+  }))
+}, { name: 'circuits', fastify: '5.x', dependencies: ['metrics'] })

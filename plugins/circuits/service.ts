@@ -16,6 +16,9 @@ export function createCircuits (app: FastifyInstance) {
   }
 
   return {
+    /** Those that were needed so far, by provider. */
+    list: (): ReadonlyMap<string, Breaker> => breakers,
+
     /** The breaker of a provider. */
     of: (key: string): Breaker => breakers.get(key) ?? create(key)
   }

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { type Config, loadConfig } from '../../core/config/config.ts'
+import { settingsEnvironment } from '../../core/config/environment.ts'
 import { inspectApart } from '../../core/loader/inspect-apart.ts'
 import { linkSdk, listPluginPackages } from '../../core/loader/packages.ts'
 import type { PluginRecord } from '../../core/loader/registry.ts'
@@ -7,9 +8,9 @@ import { fingerprintOf, readSnapshot } from '../../core/loader/snapshot.ts'
 import { readServerState } from '../../core/supervisor/state.ts'
 
 /** Every plugin of this installation after its own set-up ran, without a server or a database. */
-export async function inspectPlugins (config: Config): Promise<PluginRecord[]> {
+export async function inspectPlugins (config: Config, settings = settingsEnvironment()): Promise<PluginRecord[]> {
   linkSdk(config.data_dir)
-  return (await inspectApart({ works: true })).records
+  return (await inspectApart({ works: true, settings })).records
 }
 
 /** What the scan worker of the running server made of its plugins; null when none runs, or with other packages. */
@@ -29,6 +30,10 @@ async function readRecords (config: Config): Promise<PluginRecord[] | null> {
   }
 }
 
+/** Every plugin: as the running server has it, else as it is found out here. */
+export const findPlugins = async (config: Config, settings = settingsEnvironment()): Promise<PluginRecord[]> =>
+  await readRecords(config) ?? await inspectPlugins(config, settings)
+
 /** Columns as wide as their widest cell; the last is not padded. */
 export function renderTable (rows: readonly (readonly string[])[]): string {
   const widths = rows.reduce<number[]>(
@@ -43,7 +48,7 @@ export function describePlugin ({ status, reason }: PluginRecord): string {
 /** `svc plugins`. */
 export async function listPlugins (options: { json?: boolean }): Promise<void> {
   const { config } = loadConfig()
-  const records = await readRecords(config) ?? await inspectPlugins(config)
+  const records = await findPlugins(config)
   const text = options.json === true
     ? records.map((record) => JSON.stringify(record)).join('\n')
     : renderTable([

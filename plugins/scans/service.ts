@@ -7,6 +7,7 @@ import type { TaskRun } from '../tasks/definitions.ts'
 import { createScanHasher } from './hashing/scan-hasher.ts'
 import { type AfterScan, type BeforeScan, runScan } from './run/scan.ts'
 import { type ScanPayload, type ScanStats, createStats } from './schemas.ts'
+import { createScanMeasures } from './tell/measures.ts'
 import type { ScanType } from './scan-types.ts'
 import type { PlatformPlace } from './store/rom-rows.ts'
 
@@ -58,6 +59,8 @@ export function createScans (app: FastifyInstance, config: Config) {
   }
 
   return {
+    measures: createScanMeasures(app),
+
     /** Adds something to do before a scan reads the library. */
     addBeforeScan (step: BeforeScan): void { before.push(step) },
 

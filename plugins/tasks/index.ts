@@ -1,6 +1,7 @@
 import fp from 'fastify-plugin'
 import type { FeatureOptions } from '../../core/app.ts'
 import createRoutes from './routes.ts'
+import { countTasks } from './rows.ts'
 import { createTasks } from './service.ts'
 
 declare module 'fastify' {
@@ -13,6 +14,8 @@ const RECOVER_MS = 30_000
 export default fp<FeatureOptions>(async (app, { config, role }) => {
   app.decorate('tasks', createTasks(app, config))
   await app.register(createRoutes(config))
+  app.metrics.commonGauge({ name: 'svc_tasks', help: 'Scans and other tasks that wait or run', labelNames: ['type', 'status'] },
+    async () => (await countTasks(app.pg)).map(({ type, status, count }) => ({ labels: { type, status }, value: count })))
 
   if (role !== 'worker') return
   let timer: NodeJS.Timeout | undefined
@@ -28,4 +31,4 @@ export default fp<FeatureOptions>(async (app, { config, role }) => {
     clearInterval(timer)
     app.tasks.stopAll()
   })
-}, { name: 'tasks', dependencies: ['database', 'auth-core', 'jobs', 'workers'] })
+}, { name: 'tasks', dependencies: ['database', 'auth-core', 'jobs', 'workers', 'metrics'] })

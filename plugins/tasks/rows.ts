@@ -7,6 +7,13 @@ export async function claimTask (pool: pg.Pool, id: string, worker: string): Pro
   return rowCount === 1
 }
 
+/** Tasks that wait or run. */
+export async function countTasks (pool: pg.Pool): Promise<{ type: string, status: string, count: number }[]> {
+  const { rows } = await pool.query<{ type: string, status: string, count: number }>(
+    `select type, status, count(*)::int from tasks where status in ('queued', 'scheduled', 'started') group by 1, 2`)
+  return rows
+}
+
 /** Has another worker take a task of this one, at the cost of no attempt. */
 export async function requeueTask (pool: pg.Pool, id: string, worker: string): Promise<void> {
   await pool.query(`update tasks set status = 'queued', worker_id = null, attempts = attempts - 1

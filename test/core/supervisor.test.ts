@@ -19,7 +19,9 @@ import { readServerState, writeServerState } from '../../core/supervisor/state.t
 import { isAlive } from '../e2e/server.ts'
 
 const STATE = { pid: 1, started_at: '2026-01-01T00:00:00Z', url: null, port: null, database_url: 'postgres://db' }
-const START = { type: 'start', settings: {}, database_url: 'u', migrate: false, worker_number: 1, socket_dir: '/', port: 1 } as const
+const START = {
+  type: 'start', name: 'web worker 1', settings: {}, database_url: 'u', migrate: false, worker_number: 1, socket_dir: '/', port: 1
+} as const
 const silent = pino({ level: 'silent' })
 
 const configOf = (dataDir: string, env: Record<string, string> = {}) =>

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { type ChildProcess, fork } from 'node:child_process'
 import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
@@ -53,8 +54,11 @@ export interface PluginProcessOptions {
 
 interface Running { child: ChildProcess, peer: Peer, startedAt: number }
 
-/** Contexts by the number of the call they were made for. */
-type Scopes = Map<number, ProviderContext>
+/** What a call was made with: its context, and what runs code on behalf of its caller. */
+interface Scope { ctx: ProviderContext, run: ReturnType<typeof AsyncLocalStorage.snapshot> }
+
+/** By the number of the call. */
+type Scopes = Map<number, Scope>
 
 function explainExit (code: number | null, signal: NodeJS.Signals | null): string {
   if (code === OUT_OF_MEMORY) return `it took more than ${MEMORY_MIB} MiB of memory`
@@ -87,9 +91,10 @@ export function createPluginProcess (options: PluginProcessOptions) {
       lastWords = String(args[0])
       return undefined
     }
-    const ctx = scopes.get(scope) ?? (isOfOneCall(method) ? null : lasting)
-    if (ctx === null) throw new Error('This context was given for one call, which is over')
-    return askContext(ctx, method, args)
+    const call = scopes.get(scope)
+    if (call !== undefined) return call.run(() => askContext(call.ctx, method, args))
+    if (lasting === null || isOfOneCall(method)) throw new Error('This context was given for one call, which is over')
+    return askContext(lasting, method, args)
   }
 
   async function boot (): Promise<Running> {
@@ -211,7 +216,7 @@ export function createPluginProcess (options: PluginProcessOptions) {
     let scope = 0
     const onId = (id: number) => {
       scope = id
-      if (ctx !== undefined) scopes.set(id, ctx)
+      if (ctx !== undefined) scopes.set(id, { ctx, run: AsyncLocalStorage.snapshot() })
     }
     const answer = peer.call(method, args, { signal: ctx?.signal ?? AbortSignal.timeout(QUICK_MS), onId })
     return { answer, end: () => { scopes.delete(scope) } }

@@ -30,6 +30,7 @@ export function createProgress (
 ): Progress {
   const stats = createStats()
   const problems: ScanProblem[] = []
+  const endMeasuring = app.scans.measures.begin(stats)
   let problemCount = 0
   let platform: string | null = null
   let isStale = false
@@ -65,6 +66,7 @@ export function createProgress (
     problems,
     add (amounts) {
       for (const [name, amount] of Object.entries(amounts)) stats[name as keyof ScanStats] += amount
+      app.scans.measures.add(amounts)
       isStale = true
     },
     problem (problem) {
@@ -81,6 +83,9 @@ export function createProgress (
       reportedAt = 0
       await send()
     },
-    close () { clearInterval(timer) }
+    close () {
+      clearInterval(timer)
+      endMeasuring()
+    }
   }
 }

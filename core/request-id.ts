@@ -1,0 +1,48 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { IncomingMessage } from 'node:http'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+
+/** By which proxies, clients and logs know a request. */
+export const REQUEST_ID_HEADER = 'x-request-id'
+/** Where log lines have it; Fastify's own name for it. */
+export const REQUEST_ID_FIELD = 'reqId'
+/** As proxies make them: UUIDs, hex, `Root=1-67891233-abcdef`. Nothing that means something to a terminal or a page. */
+const WELL_FORMED = /^[\w.:+/=@-]{1,128}$/
+
+interface Holder { id: string | undefined }
+
+const current = new AsyncLocalStorage<Holder | undefined>()
+
+/** The id that a request came with, or a new one. */
+export function readRequestId ({ headers }: Pick<IncomingMessage, 'headers'>): string {
+  const given = headers[REQUEST_ID_HEADER]
+  return typeof given === 'string' && WELL_FORMED.test(given) ? given : crypto.randomUUID()
+}
+
+/** The request on whose behalf the code that asks runs; undefined for none. */
+export const currentRequestId = (): string | undefined => current.getStore()?.id
+
+/** Runs work on behalf of a request that came to another process. What it leaves to run later is nobody's. */
+export async function asRequest<T> (id: string | undefined, work: () => Promise<T>): Promise<T> {
+  const holder: Holder = { id }
+  try {
+    return await current.run(holder, work)
+  } finally {
+    holder.id = undefined
+  }
+}
+
+/** Tells each request's id in its answer, and to all code that runs for it. */
+export function traceRequests (app: FastifyInstance): void {
+  const holders = new WeakMap<FastifyRequest, Holder>()
+  app.addHook('onRequest', (request, reply, done) => {
+    const holder: Holder = { id: request.id }
+    holders.set(request, holder)
+    reply.header(REQUEST_ID_HEADER, request.id)
+    // Connections and timers that were begun meanwhile live on, and are not the request's any more.
+    reply.raw.once('finish', () => { holder.id = undefined })
+    current.run(holder, done)
+  })
+  // A body arrives in the name of its connection, not in that of the request.
+  app.addHook('preValidation', (request, _reply, done) => { current.run(holders.get(request), done) })
+}

@@ -1,0 +1,158 @@
+import { isIP } from 'node:net'
+import { randomUUID } from 'node:crypto'
+import { WebSocket } from 'undici'
+import { type Config, shareableBaseUrl } from '../../core/config/config.ts'
+import { NEVER, limitTime } from '../../core/loader/limit-time.ts'
+import { REQUEST_ID_HEADER } from '../../core/request-id.ts'
+import { SOCKET_PATH } from '../../core/sockets/request.ts'
+import type { SignKind } from '../../core/sockets/signs.ts'
+import { checkPort } from '../../core/supervisor/port.ts'
+import { StartError } from '../../core/errors.ts'
+import { describeProblems } from '../heartbeat/problems.ts'
+import { type Examine, type Finding, fail, ok, reasonOf, warn } from './finding.ts'
+
+const ANSWER_MS = 5_000
+/** What engine.io sends first on a connection. */
+const OPENED = /^0\{/
+const ENGINE = `${SOCKET_PATH}/?EIO=4&transport=`
+/** Of Node's TLS, for certificates that nobody vouches for. */
+const UNTRUSTED = /SELF_SIGNED|UNABLE_TO_(?:VERIFY|GET)|CERT_UNTRUSTED/
+
+const asWebSocket = (url: string) => url.replace(/^http/, 'ws')
+
+async function examinePort ({ server }: Config): Promise<Finding> {
+  const subject = 'port'
+  try {
+    const port = await checkPort(server)
+    return ok(subject, `${server.host}:${server.port === 0 ? 'any' : port} is free`)
+  } catch (err) {
+    if (!(err instanceof StartError)) throw err
+    const [message = '', ...remedy] = err.message.split(/(?<=\.) /)
+    return fail(subject, message, remedy.join(' '))
+  }
+}
+
+/** Asks the server for its health by an address. @throws what keeps it from answering */
+async function askHealth (base: string): Promise<Finding | null> {
+  const id = randomUUID()
+  const answer = await fetch(`${base}/api/health`, {
+    headers: { [REQUEST_ID_HEADER]: id }, redirect: 'manual', signal: AbortSignal.timeout(ANSWER_MS)
+  })
+  const location = answer.headers.get('location')
+  if (location !== null) {
+    return fail('base URL', `${base} leads on to ${location}`, 'Set SVC_BASE_URL to the address at which it ends')
+  }
+  const body: unknown = await answer.json().catch(() => null)
+  const isOurs = answer.status === 200 && typeof body === 'object' && body !== null && 'status' in body && body.status === 'ok'
+  return isOurs
+    ? null
+    : fail('base URL', `${base}/api/health answers ${answer.status}, and not as this server does`,
+      'Have the proxy pass that address on to this server, with the path of SVC_BASE_URL')
+}
+
+function explainUnreached (base: string, err: unknown): Finding {
+  const reason = reasonOf(err)
+  const cause = err instanceof Error ? err.cause : null
+  const code = cause instanceof Error ? String(Reflect.get(cause, 'code')) : ''
+  const message = `${base} cannot be reached from here: ${reason}`
+  if (UNTRUSTED.test(code)) return warn('base URL', message, 'If its certificate is one of your own, apps have to trust it too')
+  if (err instanceof Error && err.name === 'TimeoutError') {
+    return warn('base URL', `${base} does not answer within ${ANSWER_MS / 1_000} s`,
+      'Try it from another machine: some routers do not lead back to themselves; else correct SVC_BASE_URL or the proxy')
+  }
+  return fail('base URL', message, 'Correct SVC_BASE_URL, or start what stands in front of this server')
+}
+
+/** Opens a socket as a page of that address would. @throws what keeps it from opening */
+async function openSocket (base: string): Promise<void> {
+  const socket = new WebSocket(`${asWebSocket(base)}${ENGINE}websocket`, { headers: { origin: new URL(base).origin } })
+  const { promise, resolve, reject } = Promise.withResolvers<undefined>()
+  socket.addEventListener('message', ({ data }) => { if (OPENED.test(String(data))) resolve(undefined) })
+  socket.addEventListener('error', () => { reject(new Error('the handshake was refused')) })
+  socket.addEventListener('close', () => { reject(new Error('the connection was closed')) })
+  try {
+    await limitTime('no answer within', ANSWER_MS, NEVER, () => promise)
+  } finally {
+    socket.close()
+  }
+}
+
+/** Whether polling, which every proxy lets through, does what a WebSocket could not. */
+async function findSign (base: string): Promise<SignKind | null> {
+  const answer = await fetch(`${base}${ENGINE}polling`, {
+    headers: { origin: new URL(base).origin }, signal: AbortSignal.timeout(ANSWER_MS)
+  })
+  const text = await answer.text()
+  if (answer.status === 200 && OPENED.test(text)) return 'upgrade_missing'
+  return answer.status === 403 ? 'origin_refused' : null
+}
+
+async function examineSockets (base: string, config: Config): Promise<Finding> {
+  const subject = 'WebSocket'
+  try {
+    await openSocket(base)
+    return ok(subject, `Sockets open at ${asWebSocket(base)}${SOCKET_PATH}`)
+  } catch (err) {
+    const kind = await findSign(base).catch(() => null)
+    const subjects = { upgrade_missing: new URL(base).host, origin_refused: new URL(base).origin, clients_trusted: '' }
+    const [problem] = kind === null
+      ? []
+      : describeProblems([{ kind, subject: subjects[kind], seen_at: new Date().toISOString() }], config)
+    return problem === undefined
+      ? fail(subject, `No socket opens at ${base}${SOCKET_PATH}: ${reasonOf(err)}`, 'Have the proxy pass that path on to this server')
+      : fail(subject, problem.message, problem.remedy, problem.lines)
+  }
+}
+
+/** Whether an address leads to this server, and lets sockets through. */
+export async function examineBaseUrl (base: string, config: Config): Promise<Finding[]> {
+  try {
+    const problem = await askHealth(base)
+    return problem === null ? [ok('base URL', `${base} leads to this server`), await examineSockets(base, config)] : [problem]
+  } catch (err) {
+    return [explainUnreached(base, err)]
+  }
+}
+
+const isOneAddress = (entry: string) => isIP(entry.replace(/\/(?:32|128)$/, '')) !== 0
+
+/** What can be said of proxies without a visitor. */
+function examineProxies ({ server: { base_url: base, trusted_proxies: trusted } }: Config): Finding[] {
+  const subject = 'proxy'
+  if (base.startsWith('https:') && trusted.length === 0) {
+    return [warn(subject, 'SVC_BASE_URL is https, so a proxy stands in front, and none is trusted: all visitors count as one',
+      'Name the address of the proxy in SVC_TRUSTED_PROXIES, and have it send X-Forwarded-For and X-Forwarded-Proto')]
+  }
+  const networks = trusted.filter((entry) => !isOneAddress(entry))
+  return networks.length === 0
+    ? []
+    : [warn(subject, `SVC_TRUSTED_PROXIES has networks (${networks.join(', ')}): a visitor from one may pass for any other`,
+        'Name the address of each proxy in place of them')]
+}
+
+async function examineServer (url: string): Promise<Finding[]> {
+  const subject = 'server'
+  const remedy = 'See the log of the server'
+  try {
+    const answer = await fetch(`${url}/api/health/ready`, { signal: AbortSignal.timeout(ANSWER_MS) })
+    const { checks } = await answer.json() as { checks: Record<string, { status: string, reason: string | null }> }
+    const failed = Object.entries(checks).filter(([name, { status }]) => status !== 'ok' && name !== 'libraries')
+    return failed.length === 0
+      ? [ok(subject, `It runs at ${url}, with its database and scan worker`)]
+      : failed.map(([, { reason }]) => fail(subject, reason ?? 'It is not ready', remedy))
+  } catch (err) {
+    return [fail(subject, `It runs, and does not answer at ${url}: ${reasonOf(err)}`, remedy)]
+  }
+}
+
+/** The ways to the server: port, address, proxy, sockets. */
+export const examineAddress: Examine = async ({ config, state }) => {
+  const proxies = examineProxies(config)
+  const shared = shareableBaseUrl(config)
+  if (state === null) return [ok('server', 'It does not run; the address can be tried when it does'), await examinePort(config), ...proxies]
+  if (state.url === null) return [warn('server', 'It starts just now', 'Run this again in a minute'), ...proxies]
+  const way = shared === null
+    ? [ok('base URL', 'SVC_BASE_URL names no host, so that mails and feeds have no links of their own'), await examineSockets(state.url, config)]
+    : await examineBaseUrl(shared, config)
+  return [...await examineServer(state.url), ...way, ...proxies]
+}

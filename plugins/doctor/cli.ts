@@ -1,0 +1,30 @@
+import { examineAll } from './examine.ts'
+import { type Finding, STATUSES } from './finding.ts'
+
+export interface DoctorOptions { json?: boolean, mail?: string }
+
+const FAILURE = 1
+
+function renderFinding ({ status, subject, message, remedy, lines }: Finding, width: number): string {
+  const indent = ' '.repeat(width + 8)
+  return [
+    `${status.padEnd(4)}  ${subject.padEnd(width)}  ${message}`,
+    ...(remedy === null ? [] : [`${indent}→ ${remedy}`]),
+    ...lines.map((line) => `${indent}  ${line}`)
+  ].join('\n')
+}
+
+function summarise (findings: readonly Finding[]): string {
+  const [, warned, failed] = STATUSES.map((status) => findings.filter((finding) => finding.status === status).length)
+  return failed === 0 && warned === 0 ? 'All is well.' : `${failed} to mend, ${warned} to look at.`
+}
+
+/** `svc doctor`. @returns the exit code */
+export async function examine (options: DoctorOptions): Promise<number> {
+  const findings = await examineAll(options.mail ?? null)
+  const width = Math.max(...findings.map(({ subject }) => subject.length))
+  process.stdout.write(options.json === true
+    ? findings.map((finding) => `${JSON.stringify(finding)}\n`).join('')
+    : `${findings.map((finding) => renderFinding(finding, width)).join('\n')}\n\n${summarise(findings)}\n`)
+  return findings.some(({ status }) => status === 'fail') ? FAILURE : 0
+}

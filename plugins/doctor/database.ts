@@ -1,0 +1,99 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type pg from 'pg'
+import { countConnections } from '../../core/supervisor/database.ts'
+import { migrations } from '../migrations.ts'
+import { type Finding, type Patient, fail, ok, reasonOf, warn } from './finding.ts'
+import { type DatabaseFacts, selectFacts, selectIdentity, selectMigrations } from './rows.ts'
+
+const SUBJECT = 'database'
+const VERSION_MIN = 150_000
+/** Sessions and codes last seconds to minutes. */
+const SKEW_MAX_MS = 2_000
+
+const majorOf = (version: number) => Math.floor(version / 10_000)
+
+function examineClock (before: number, after: number, { now_ms: now }: DatabaseFacts): Finding {
+  const ownNow = (before + after) / 2
+  const skewMs = Math.max(0, Math.abs(now - ownNow) - (after - before) / 2)
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
+  const subject = 'clock'
+  if (skewMs > SKEW_MAX_MS) {
+    return fail(subject, `The clocks of this machine and of the database differ by ${(skewMs / 1_000).toFixed(1)} s`,
+      'Have both follow a time server (NTP): tokens, codes and schedules go by them')
+  }
+  return ok(subject, `${new Date().toISOString()}, as the database; time zone ${zone}, schedules are in UTC`)
+}
+
+/** @returns whether the tables are those of this release */
+function examineSchema (applied: readonly string[] | null, { state }: Patient): { isCurrent: boolean, finding: Finding } {
+  const subject = 'schema'
+  const known = migrations.map(({ name }) => name)
+  const newer = applied?.find((name) => !known.includes(name))
+  if (newer !== undefined) {
+    return {
+      isCurrent: false,
+      finding: fail(subject, `The database was made by a newer release (migration ${newer})`,
+        'Start that release, or restore a backup from before the upgrade')
+    }
+  }
+  const pending = known.length - (applied?.length ?? 0)
+  if (pending === 0) return { isCurrent: true, finding: ok(subject, `All ${known.length} migrations are applied`) }
+  const message = `${pending} of ${known.length} migrations are not applied`
+  const finding = state === null
+    ? ok(subject, `${message}; the next start does it`)
+    : warn(subject, message, 'Restart the server, which is of an older release than this command')
+  return { isCurrent: false, finding }
+}
+
+async function examineIdentity (pool: pg.Pool, { config: { data_dir: dataDir } }: Patient): Promise<Finding[]> {
+  const file = join(dataDir, 'identity')
+  const identity = await selectIdentity(pool)
+  if (identity === null || !existsSync(file)) return []
+  const own = readFileSync(file, 'utf8').trim()
+  if (own === identity) return []
+  return [fail('identity', `The data directory ${dataDir} belongs to another database (${own}, and not ${identity})`,
+    'Point SVC_DATA_DIR and SVC_DATABASE_URL at what belongs together; if these two shall from now on, run svc database adopt')]
+}
+
+function examineFacts ({ version, max_connections: max }: DatabaseFacts, { config }: Patient): Finding[] {
+  if (version < VERSION_MIN) {
+    return [fail(SUBJECT, `PostgreSQL ${majorOf(version)} is too old`, 'Point SVC_DATABASE_URL at version 15 or later, or unset it')]
+  }
+  const wanted = countConnections(config)
+  const isOwn = config.database.url === undefined
+  const found = ok(SUBJECT, `PostgreSQL ${majorOf(version)}${isOwn ? ', embedded,' : ''} answers`)
+  return max >= wanted || isOwn
+    ? [found]
+    : [found, warn(SUBJECT, `It takes ${max} connections, and this configuration may open ${wanted}`,
+        `Set max_connections to ${wanted}, or lower SVC_DATABASE_POOL_SIZE or WEB_SERVER_CONCURRENCY`)]
+}
+
+/** What the database says of itself; `isCurrent` when more may be asked of it. */
+export async function examineDatabase (pool: pg.Pool, patient: Patient): Promise<{ isCurrent: boolean, findings: Finding[] }> {
+  try {
+    const before = Date.now()
+    const facts = await selectFacts(pool)
+    const clock = examineClock(before, Date.now(), facts)
+    const schema = examineSchema(await selectMigrations(pool), patient)
+    const identity = schema.isCurrent ? await examineIdentity(pool, patient) : []
+    return { isCurrent: schema.isCurrent, findings: [...examineFacts(facts, patient), schema.finding, ...identity, clock] }
+  } catch (err) {
+    const remedy = patient.config.database.url === undefined
+      ? 'See the log of the server; restart it'
+      : 'Check SVC_DATABASE_URL, and that the database runs and lets this machine in'
+    return { isCurrent: false, findings: [fail(SUBJECT, `The database does not answer: ${reasonOf(err)}`, remedy)] }
+  }
+}
+
+/** Of the embedded one, which runs with the server alone. */
+export function examineCluster ({ config: { data_dir: dataDir } }: Patient): Finding {
+  const file = join(dataDir, 'db', 'PG_VERSION')
+  try {
+    return existsSync(file)
+      ? ok(SUBJECT, `PostgreSQL ${readFileSync(file, 'utf8').trim()}, embedded, starts with the server; run this again then for more`)
+      : ok(SUBJECT, 'The embedded database is made at the first start')
+  } catch (err) {
+    return fail(SUBJECT, `${file} cannot be read: ${reasonOf(err)}`, 'Give the user of the server the right to read what is in it')
+  }
+}

@@ -1,0 +1,83 @@
+import { constants, existsSync } from 'node:fs'
+import { access, mkdtemp, rmdir, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { errorCode } from '../../core/files/fs-error.ts'
+import { countFree } from '../../core/files/free-space.ts'
+import { type Examine, type Finding, fail, ok, reasonOf, warn } from './finding.ts'
+
+const GIB = 1024 ** 3
+/** With less the server takes no uploads, artwork or exports. */
+const FREE_MIN_BYTES = GIB
+const FREE_WANTED_BYTES = 5 * GIB
+/** Rights of those who are neither the owner nor in the group. */
+const OTHERS = 0o007
+const GROUP_AND_OTHERS = 0o077
+
+const inGib = (bytes: number) => `${(bytes / GIB).toFixed(1)} GiB`
+
+/** The folder, or the one that it would be made in. */
+const nearest = (folder: string): string => existsSync(folder) || dirname(folder) === folder ? folder : nearest(dirname(folder))
+
+export async function examineSpace (subject: string, folder: string): Promise<Finding> {
+  const free = await countFree(folder)
+  const message = `${inGib(free)} free for ${folder}`
+  if (free < FREE_MIN_BYTES) return fail(subject, message, 'Free some: with less than 1 GiB uploads, artwork, exports and backups are refused')
+  return free < FREE_WANTED_BYTES ? warn(subject, message, 'Free some soon: the database and artwork grow') : ok(subject, message)
+}
+
+/** Writes into a folder and takes it back: rights, read-only disks, quotas and full disks show only then. */
+async function tryWriting (folder: string): Promise<unknown> {
+  try {
+    await rmdir(await mkdtemp(join(folder, '.svc-doctor-')))
+    return null
+  } catch (err) {
+    return err
+  }
+}
+
+const REMEDIES: Readonly<Record<string, string>> = {
+  EROFS: 'Mount its disk writable',
+  ENOSPC: 'Free some space on its disk',
+  EDQUOT: 'Raise the quota of this user'
+}
+
+/** What keeps this user from writing there; null when nothing does. */
+export async function findWriteProblem (folder: string): Promise<{ reason: string, remedy: string } | null> {
+  const err = await tryWriting(nearest(folder))
+  if (err === null) return null
+  const who = process.getuid === undefined ? 'this user' : `the user with the number ${process.getuid()}`
+  return { reason: reasonOf(err), remedy: REMEDIES[errorCode(err) ?? ''] ?? `Give ${who} the right to write there` }
+}
+
+async function examineDataDir (dataDir: string): Promise<Finding[]> {
+  const subject = 'data directory'
+  const problem = await findWriteProblem(dataDir)
+  if (problem !== null) {
+    return [fail(subject, `${dataDir} cannot be written: ${problem.reason}`, `${problem.remedy}, or set SVC_DATA_DIR to another folder`)]
+  }
+  if (!existsSync(dataDir)) return [ok(subject, `${dataDir} is not there yet; the first start makes it`)]
+  return [ok(subject, `${dataDir} can be written`)]
+}
+
+/** Of files that hold secrets: nobody else is to read them. */
+async function examineSecret (dataDir: string, name: string, rights: number): Promise<Finding[]> {
+  const file = join(dataDir, name)
+  if (!existsSync(file)) return []
+  try {
+    await access(file, constants.R_OK)
+  } catch (err) {
+    return [fail(name, `${file} cannot be read: ${reasonOf(err)}`, 'Give this user the right to read it')]
+  }
+  const { mode } = await stat(file)
+  if (process.platform === 'win32' || (mode & rights) === 0) return [ok(name, `${file} is for those who run the server alone`)]
+  const command = `chmod ${rights === OTHERS ? 'o-rwx' : '600'} ${file}`
+  return [warn(name, `${file} may hold secrets, and others can read it`, `Take that right away: ${command}`)]
+}
+
+/** The data directory: rights, space, and who else can read what is secret. */
+export const examineDisk: Examine = async ({ config: { data_dir: dataDir } }) => [
+  ...await examineDataDir(dataDir),
+  await examineSpace('disk space', dataDir),
+  ...await examineSecret(dataDir, 'secret.key', GROUP_AND_OTHERS),
+  ...await examineSecret(dataDir, 'config.yml', OTHERS)
+]

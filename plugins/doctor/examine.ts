@@ -1,0 +1,91 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import pg from 'pg'
+import { type Config, dataDirOf, loadConfig } from '../../core/config/config.ts'
+import { type Environment, settingsEnvironment } from '../../core/config/environment.ts'
+import { StartError } from '../../core/errors.ts'
+import { NEVER, limitTime } from '../../core/loader/limit-time.ts'
+import { type ServerState, readServerState } from '../../core/supervisor/state.ts'
+import { examineAddress } from './address.ts'
+import { examineCluster, examineDatabase } from './database.ts'
+import { examineDisk } from './disk.ts'
+import { type Finding, type Patient, fail, ok, reasonOf, warn } from './finding.ts'
+import { examineLibraries } from './libraries.ts'
+import { examineMail } from './mail.ts'
+import { examinePlugins } from './plugins.ts'
+import { examineZone } from './zone.ts'
+
+/** For all that belongs to one subject; most takes milliseconds. */
+const SUBJECT_MS = 60_000
+const CONNECT_MS = 5_000
+/** In place of a key that the server makes when it first starts: nothing is signed here. */
+const NO_KEY = 'nothing is signed with this'
+
+/** The variables, so that nothing is made which is not there yet. */
+function readSettings (): Environment {
+  const given = settingsEnvironment()
+  const hasKey = existsSync(join(dataDirOf(given), 'secret.key'))
+  return hasKey ? given : { SVC_AUTH_SECRET_KEY: NO_KEY, ...given }
+}
+
+/** The configuration; null when it cannot be used. */
+function readConfig (settings: Environment): { config: Config | null, findings: Finding[] } {
+  const file = join(dataDirOf(settings), 'config.yml')
+  const remedy = 'Correct it; svc config prints all settings, with their variables'
+  try {
+    const { config, warnings } = loadConfig(settings)
+    const well = existsSync(file) ? `${file} and the environment can be used` : 'The environment can be used; there is no config.yml'
+    return { config, findings: warnings.length > 0 ? warnings.map((text) => warn('settings', text, remedy)) : [ok('settings', well)] }
+  } catch (err) {
+    const message = err instanceof StartError ? err.message : `The settings cannot be read: ${reasonOf(err)}`
+    return { config: null, findings: message.split('\n').map((line) => fail('settings', line, remedy)) }
+  }
+}
+
+/** A data directory that cannot be locked is no running server's; why is told of the directory itself. */
+function findState (config: Config): ServerState | null {
+  try {
+    return readServerState(config.data_dir)
+  } catch {
+    return null
+  }
+}
+
+/** What one subject brings; whatever goes wrong with it costs no other. */
+async function attempt (subject: string, work: () => Promise<Finding[]>): Promise<Finding[]> {
+  try {
+    return await limitTime('no answer within', SUBJECT_MS, NEVER, work)
+  } catch (err) {
+    return [fail(subject, `This could not be examined: ${reasonOf(err)}`, 'See what the message names')]
+  }
+}
+
+async function examineStored (patient: Patient): Promise<Finding[]> {
+  const { config, state } = patient
+  const url = config.database.url ?? state?.database_url
+  if (url === undefined) return [examineCluster(patient), ...await attempt('library', () => examineLibraries(config, null))]
+  const pool = new pg.Pool({ connectionString: url, max: 1, connectionTimeoutMillis: CONNECT_MS, query_timeout: CONNECT_MS })
+  pool.on('error', () => { /* whoever asks next is told */ })
+  try {
+    const { isCurrent, findings } = await examineDatabase(pool, patient)
+    return [...findings, ...await attempt('library', () => examineLibraries(config, isCurrent ? pool : null))]
+  } finally {
+    await pool.end()
+  }
+}
+
+/** Looks at all that a server needs, whether it runs or not, and changes nothing. */
+export async function examineAll (mailTo: string | null): Promise<Finding[]> {
+  const settings = readSettings()
+  const { config, findings } = readConfig(settings)
+  if (config === null) return findings
+  const patient: Patient = { config, settings, state: findState(config), mailTo }
+  const found = await Promise.all([
+    attempt('data directory', () => examineDisk(patient)),
+    attempt('database', () => examineStored(patient)),
+    attempt('address', () => examineAddress(patient)),
+    attempt('plugins', () => examinePlugins(patient)),
+    attempt('mail', () => examineMail(patient))
+  ])
+  return [...findings, ...examineZone(process.env.TZ), ...found.flat()]
+}

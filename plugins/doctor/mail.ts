@@ -1,0 +1,29 @@
+import { ADDRESS, createTransporter } from '../mail/transport.ts'
+import { type Examine, type Finding, fail, ok, reasonOf } from './finding.ts'
+
+const SUBJECT = 'mail'
+const REMEDY = 'Check the settings that begin with SMTP_, and that this machine may reach that port'
+
+/** The mail server: greeting, TLS and sign-in; and a mail, when somebody is to have one. */
+export const examineMail: Examine = async ({ config: { mail }, mailTo }): Promise<Finding[]> => {
+  const { host, port, from = mail.username } = mail
+  if (host === undefined) {
+    const message = 'No mail server is set: invites, new passwords and email channels are not mailed'
+    return [mailTo === null ? ok(SUBJECT, message) : fail(SUBJECT, message, 'Set SMTP_HOST and SMTP_FROM')]
+  }
+  if (from === undefined) return [fail(SUBJECT, 'SMTP_HOST is set, and no sender', 'Set SMTP_FROM to the sender of mails')]
+  if (mailTo !== null && !ADDRESS.test(mailTo)) return [fail(SUBJECT, `'${mailTo}' is not one email address`, 'Use name@example.org')]
+  const transporter = await createTransporter(mail)
+  try {
+    await transporter.verify()
+    if (mailTo === null) return [ok(SUBJECT, `${host}:${port} takes mail; --mail <address> sends one`)]
+    await transporter.sendMail({
+      from, to: { name: '', address: mailTo }, subject: 'A mail from svc', text: 'This mail was asked for by svc doctor.\n'
+    })
+    return [ok(SUBJECT, `${host}:${port} took a mail to ${mailTo}`)]
+  } catch (err) {
+    return [fail(SUBJECT, `${host}:${port} does not take mail: ${reasonOf(err)}`, REMEDY)]
+  } finally {
+    transporter.close()
+  }
+}

@@ -1,0 +1,12 @@
+import { type Finding, warn } from './finding.ts'
+
+/** A time zone that nobody knows is taken for UTC without a word. */
+export function examineZone (zone: string | undefined): Finding[] {
+  if (zone === undefined || zone === '') return []
+  try {
+    Intl.DateTimeFormat('en', { timeZone: zone.replace(/^:/, '') })
+    return []
+  } catch {
+    return [warn('time zone', `TZ is "${zone}", which is no time zone`, 'Set TZ to one such as Europe/Berlin, or unset it')]
+  }
+}

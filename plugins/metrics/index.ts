@@ -1,0 +1,22 @@
+import fp from 'fastify-plugin'
+import type { FeatureOptions } from '../../core/app.ts'
+import { type Metrics, NO_METRICS, createMetrics } from './metrics.ts'
+import { measurePlugins } from './plugin-calls.ts'
+import { measureRequests } from './requests.ts'
+import { measureResources } from './resources.ts'
+import createRoutes from './routes.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance { metrics: Metrics }
+}
+
+export default fp<FeatureOptions>(async (app, { config, role, place }) => {
+  const metrics = config.metrics.enabled ? await createMetrics(place, app.log) : NO_METRICS
+  app.decorate('metrics', metrics)
+  if (metrics.isOn) {
+    measureResources(app, place.name, metrics)
+    if (role === 'web') measureRequests(app, metrics)
+    else measurePlugins(app, metrics)
+  }
+  await app.register(createRoutes(config))
+}, { name: 'metrics', dependencies: ['database', 'auth-core', 'sockets', 'jobs', 'loader'] })

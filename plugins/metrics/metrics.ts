@@ -1,0 +1,118 @@
+import type { FastifyBaseLogger } from 'fastify'
+import type { Gauge, Registry } from 'prom-client'
+import type { Place } from '../../core/app.ts'
+import { type Measured, type ServerMeasured, toMeasured } from '../../core/metrics/measured.ts'
+import { measureProcess } from '../../core/metrics/process.ts'
+import { NEVER, limitTime } from '../../core/loader/limit-time.ts'
+
+type Labels = Record<string, string>
+/** One value of a metric. */
+export interface Reading { labels: Labels, value: number }
+
+/** A metric; with all values of its labels together it has few. */
+export interface Definition { name: string, help: string, labelNames?: readonly string[] }
+
+export type Read = () => readonly Reading[] | Promise<readonly Reading[]>
+
+/** What features measure. While nothing is measured, all of it costs nothing. */
+export interface Metrics {
+  isOn: boolean
+  /** Something that happens. @returns what counts it */
+  counter (definition: Definition): (labels: Labels, amount?: number) => void
+  /** Something that takes time. @returns what notes how long, in seconds */
+  timer (definition: Definition): (labels: Labels, seconds: number) => void
+  /** Something that each process has its part of, looked at when somebody asks. */
+  gauge (definition: Definition, read: Read): void
+  /** Something that is the same whichever process looks, so that the one that is asked does. */
+  commonGauge (definition: Definition, read: Read): void
+  /** What this process measured. */
+  readOwn (): Promise<Measured[]>
+  /** What all processes measured, for Prometheus. */
+  render (): Promise<string>
+}
+
+/** Requests take milliseconds, providers seconds. */
+const BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
+/** A disk or database that does not answer costs what it was asked for, and nothing else. */
+const READ_MS = 2_000
+
+export const NO_METRICS: Metrics = {
+  isOn: false,
+  counter: () => () => {},
+  timer: () => () => {},
+  gauge: () => {},
+  commonGauge: () => {},
+  readOwn: async () => [],
+  render: async () => ''
+}
+
+/** Says which processes answered, as gauges. */
+function toUp ({ processes }: ServerMeasured): Measured {
+  return {
+    name: 'svc_process_up',
+    help: 'Whether a process of the server answered',
+    type: 'gauge',
+    aggregator: 'sum',
+    values: processes.map(({ name, is_up: isUp }) => ({ labels: { process: name }, value: Number(isUp) }))
+  }
+}
+
+export async function createMetrics (place: Place, log: FastifyBaseLogger): Promise<Metrics> {
+  const { AggregatorRegistry, Counter, Gauge, Histogram, Registry } = await import('prom-client')
+  const [own, common] = [new Registry(), new Registry()]
+  const readProcess = await measureProcess(place.name)
+  let rendering: Promise<string> | null = null
+
+  async function fill (gauge: Gauge, name: string, read: Read): Promise<void> {
+    gauge.reset()
+    try {
+      const readings = await limitTime('No answer within', READ_MS, NEVER, async () => await read())
+      for (const { labels, value } of readings) gauge.set(labels, value)
+    } catch (err) {
+      log.warn({ err, metric: name }, 'a metric could not be read')
+    }
+  }
+
+  function addGauge (registry: Registry, { name, help, labelNames = [] }: Definition, read: Read): void {
+    const gauge: Gauge = new Gauge({
+      name, help, labelNames, registers: [registry], collect: () => fill(gauge, name, read)
+    })
+  }
+
+  async function readOwn (): Promise<Measured[]> {
+    return [...toMeasured(await own.getMetricsAsJSON()), ...await readProcess()]
+  }
+
+  async function readAll (): Promise<ServerMeasured> {
+    try {
+      if (place.readAllMeasured !== undefined) return await place.readAllMeasured()
+    } catch (err) {
+      log.warn({ err }, 'the other processes could not be asked what they measured')
+    }
+    return { processes: [{ name: place.name, is_up: true, measured: await readOwn() }], former: [] }
+  }
+
+  async function render (): Promise<string> {
+    const [server, shared] = await Promise.all([readAll(), common.getMetricsAsJSON()])
+    return await AggregatorRegistry.aggregate([
+      ...server.processes.map(({ measured }) => measured), server.former, toMeasured(shared), [toUp(server)]
+    ]).metrics()
+  }
+
+  return {
+    isOn: true,
+    counter ({ name, help, labelNames = [] }) {
+      const counter = new Counter({ name, help, labelNames, registers: [own] })
+      return (labels, amount = 1) => { counter.inc(labels, amount) }
+    },
+    timer ({ name, help, labelNames = [] }) {
+      const histogram = new Histogram({ name, help, labelNames, buckets: BUCKETS_SECONDS, registers: [own] })
+      return (labels, seconds) => { histogram.observe(labels, seconds) }
+    },
+    gauge: (definition, read) => { addGauge(own, definition, read) },
+    commonGauge: (definition, read) => { addGauge(common, definition, read) },
+    readOwn,
+    // Whoever asks meanwhile gets the same.
+    render: () => rendering ??= render().finally(() => { rendering = null })
+  }
+}

@@ -1,0 +1,64 @@
+import { CredentialsRefusedError, HttpStatusError, RateLimitedError, ServiceDownError } from '@svc/plugin-sdk'
+import type { FastifyInstance } from 'fastify'
+import { TimeLimitError } from '../../core/loader/limit-time.ts'
+import type { LearntLimits } from '../../core/loader/plugin-limits.ts'
+import { pluginRequests, providerCalls } from '../../core/loader/traces.ts'
+import type { Metrics, Reading } from './metrics.ts'
+
+/** A plugin names its allowances as it likes. */
+const ALLOWANCES_MAX = 10
+
+const OUTCOMES = [
+  [RateLimitedError, 'rate_limited'], [CredentialsRefusedError, 'refused'], [HttpStatusError, 'refused'],
+  [ServiceDownError, 'down'], [TimeLimitError, 'timed_out']
+] as const
+
+function outcomeOf (failure: unknown): string {
+  if (failure === null) return 'answered'
+  return OUTCOMES.find(([kind]) => failure instanceof kind)?.[1] ?? 'failed'
+}
+
+const readAllowances = (provider: string, learnt: LearntLimits) => learnt.allowances().slice(0, ALLOWANCES_MAX)
+  .map(({ name, remaining, total }) => ({ labels: { provider, allowance: name }, remaining, total }))
+
+/** Measures what providers are asked and what plugins ask their services, where plugins run. */
+export function measurePlugins (app: FastifyInstance, metrics: Metrics): void {
+  const noteCall = metrics.timer({
+    name: 'svc_provider_call_duration_seconds',
+    help: 'Time that calls of metadata providers took, the wait for their turn at the service included',
+    labelNames: ['provider', 'outcome']
+  })
+  const noteRequest = metrics.timer({
+    name: 'svc_plugin_request_duration_seconds',
+    help: 'Time that requests of plugins to their services took, each try by itself',
+    labelNames: ['plugin', 'outcome']
+  })
+  const ends = [
+    providerCalls.hear(({ provider, ms, failure }) => { noteCall({ provider, outcome: outcomeOf(failure) }, ms / 1_000) }),
+    pluginRequests.hear(({ plugin, ms, failure }) => { noteRequest({ plugin, outcome: outcomeOf(failure) }, ms / 1_000) })
+  ]
+  app.addHook('onClose', async () => { for (const end of ends) end() })
+
+  const readProviders = (read: (provider: string, learnt: LearntLimits) => Reading[]) => () =>
+    [...app.registry.providers].flatMap(([key, { learnt }]) => read(key, learnt))
+
+  metrics.gauge({
+    name: 'svc_provider_allowance_remaining',
+    help: 'What is left of the budget that a service tells of',
+    labelNames: ['provider', 'allowance']
+  }, readProviders((key, learnt) => readAllowances(key, learnt).map(({ labels, remaining: value }) => ({ labels, value }))))
+  metrics.gauge({
+    name: 'svc_provider_allowance_total',
+    help: 'The whole budget that a service tells of',
+    labelNames: ['provider', 'allowance']
+  }, readProviders((key, learnt) =>
+    readAllowances(key, learnt).flatMap(({ labels, total }) => total === undefined ? [] : [{ labels, value: total }])))
+  metrics.gauge({
+    name: 'svc_provider_requests_per_second_limit',
+    help: 'Requests a second that a service takes: the smallest of its rates',
+    labelNames: ['provider']
+  }, () => [...app.registry.providers].flatMap(([provider, { learnt, limits }]) => {
+    const perSecond = (learnt.pace()?.rates ?? limits.rates ?? []).map(({ requests, perMs }) => requests / perMs * 1_000)
+    return perSecond.length === 0 ? [] : [{ labels: { provider }, value: Math.min(...perSecond) }]
+  }))
+}

@@ -1,0 +1,36 @@
+import type { FastifyInstance } from 'fastify'
+import type { Metrics } from './metrics.ts'
+
+/** What no route serves has no name of its own: anybody can make up addresses. */
+const NO_ROUTE = 'none'
+const ABORTED = 'aborted'
+
+const classOf = (status: number) => `${Math.floor(status / 100)}xx`
+
+/** Measures how long requests take, by the template of their route. */
+export function measureRequests (app: FastifyInstance, metrics: Metrics): void {
+  let underWay = 0
+  const note = metrics.timer({
+    name: 'svc_http_request_duration_seconds',
+    help: 'Time from a request to the end of its answer; the route is its template, the status its class',
+    labelNames: ['method', 'route', 'status']
+  })
+  metrics.gauge({ name: 'svc_http_requests_under_way', help: 'Requests that are not answered yet' },
+    () => [{ labels: {}, value: underWay }])
+
+  app.addHook('onRequest', (request, { raw }, done) => {
+    const { method, routeOptions: { url: route = NO_ROUTE } } = request
+    const startedAt = performance.now()
+    let isUnderWay = true
+    underWay++
+    const end = (status: string) => {
+      if (!isUnderWay) return
+      isUnderWay = false
+      underWay--
+      note({ method, route, status }, (performance.now() - startedAt) / 1_000)
+    }
+    raw.once('finish', () => { end(classOf(raw.statusCode)) })
+    raw.once('close', () => { end(ABORTED) })
+    done()
+  })
+}

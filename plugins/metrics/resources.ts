@@ -1,0 +1,29 @@
+import type { FastifyInstance } from 'fastify'
+import type pg from 'pg'
+import type { Metrics, Reading } from './metrics.ts'
+import { countJobs } from './rows.ts'
+
+const readPool = (process: string, name: string, { totalCount, idleCount, waitingCount }: pg.Pool): Reading[] => [
+  ['used', totalCount - idleCount], ['idle', idleCount], ['waited_for', waitingCount]
+].map(([state, value]) => ({ labels: { process, pool: name, state: String(state) }, value: Number(value) }))
+
+/** Measures what the server has of connections, sockets and jobs. */
+export function measureResources (app: FastifyInstance, process: string, metrics: Metrics): void {
+  metrics.gauge({
+    name: 'svc_database_connections',
+    help: 'Connections to the database: used, idle, and requests that wait for one',
+    labelNames: ['process', 'pool', 'state']
+  }, async () => [
+    ...readPool(process, 'entities', await app.orm.em.getDriver().getConnection().getNativeClient()),
+    ...readPool(process, 'statements', app.pg)
+  ])
+  metrics.gauge({
+    name: 'svc_sockets',
+    help: 'Sockets that are connected, by endpoint and namespace',
+    labelNames: ['endpoint', 'namespace']
+  }, () => app.sockets.listEndpoints().flatMap((endpoint) => [...endpoint._nsps].map(([namespace, { sockets }]) =>
+    ({ labels: { endpoint: endpoint.path(), namespace }, value: sockets.size }))))
+  metrics.commonGauge({
+    name: 'svc_jobs', help: 'Jobs of the queue that are not forgotten yet, by state', labelNames: ['queue', 'state']
+  }, async () => (await countJobs(app.pg)).map(({ queue, state, count }) => ({ labels: { queue, state }, value: count })))
+}

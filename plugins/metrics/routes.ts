@@ -1,0 +1,30 @@
+import { Type } from '@sinclair/typebox'
+import type { Config } from '../../core/config/config.ts'
+import { notFound } from '../../core/errors.ts'
+import { ErrorSchema, type Routes } from '../../core/typebox.ts'
+import { createAddressList } from './access.ts'
+
+/** https://prometheus.io/docs/instrumenting/exposition_formats/ */
+const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
+
+const createRoutes = (config: Config): Routes => async (app) => {
+  app.get('/metrics', {
+    schema: {
+      operationId: 'getMetrics',
+      tags: ['metrics'],
+      summary: 'What all processes of this server measure, in the text format of Prometheus',
+      description: 'Answers 404 unless `SVC_METRICS=true`. Addresses of `SVC_METRICS_ALLOW` need no credential. What counts and takes ' +
+        'time is added up over all processes; `process` names one where that would make no sense.',
+      response: {
+        200: { description: 'Metrics, each with its help', content: { 'text/plain': { schema: Type.String() } } },
+        404: ErrorSchema
+      }
+    },
+    config: { scopes: ['logs.read'], opensFor: createAddressList(config) }
+  }, async (_request, reply) => {
+    if (!app.metrics.isOn) throw notFound('Nothing is measured; set SVC_METRICS=true and restart the server')
+    return reply.type(CONTENT_TYPE).send(await app.metrics.render())
+  })
+}
+
+export default createRoutes

@@ -1,0 +1,28 @@
+import type { FastifyInstance } from 'fastify'
+import type { ScanStats } from '../schemas.ts'
+
+/** How many there are to do is no work that was done. */
+const isDone = (name: string) => !name.startsWith('total_')
+
+/** Measures how fast scans are, and how far the one that runs is. */
+export function createScanMeasures (app: FastifyInstance) {
+  const running = new Set<ScanStats>()
+  const count = app.metrics.counter({
+    name: 'svc_scan_done_total', help: 'What scans did, by the names of their totals', labelNames: ['what']
+  })
+  app.metrics.gauge({ name: 'svc_scans_running', help: 'Scans that run' }, () => [{ labels: {}, value: running.size }])
+  app.metrics.gauge({
+    name: 'svc_scan_progress', help: 'The totals of the scan that runs, as clients see them', labelNames: ['what']
+  }, () => [...running].flatMap((stats) => Object.entries(stats).map(([what, value]) => ({ labels: { what }, value }))))
+
+  return {
+    /** @returns what ends that */
+    begin (stats: ScanStats): () => void {
+      running.add(stats)
+      return () => { running.delete(stats) }
+    },
+    add (amounts: Partial<ScanStats>): void {
+      for (const [what, amount] of Object.entries(amounts)) if (isDone(what) && amount > 0) count({ what }, amount)
+    }
+  }
+}
