@@ -47,7 +47,7 @@ const server = await startEmbeddedPostgres({
   dataDir: join(folder, 'db'),
   log: () => {},
   // Nothing here has to survive a power cut, or lives long enough to be worth tidying up.
-  settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', autovacuum: 'off', max_connections: '200' }
+  settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', autovacuum: 'off', max_connections: '400' }
 })
 
 async function createTemplate (): Promise<void> {

@@ -11,7 +11,8 @@ t.test('a web server alone ends well after SIGTERM, also when a client vanished 
   const dataDir = makeFolder(t)
   createUsedDataDir(dataDir)
   const server = runSvc(t, ['web'], settings(dataDir, { SVC_DATABASE_URL: await createTestDatabase(t) }))
-  const [, url = ''] = await until(() => /"url":"([^"]+)"/.exec(server.output()), 'a server that is ready', { ...server, ms: START_MS })
+  const findUrl = () => /"url":"([^"]+)"/.exec(server.output())
+  const [, url = ''] = await until(findUrl, 'a server that is ready', { ...server, ms: START_MS })
   const hello = await (await fetch(`${url}${ENDPOINT}`)).text()
   const { sid } = JSON.parse(hello.slice(1)) as { sid: string }
   const sent = Promise.withResolvers<void>()

@@ -6,8 +6,11 @@ import { SERVER_DIR } from '../../core/server-dir.ts'
 
 /** What tests leave behind in a process adds up; more of them would fill the memory of a small machine. */
 export const FILES_MAX = 24
-/** These wait, for other processes and for time to pass: other work is to be done beside them. */
-const WAITING = ['test/e2e/', 'test/core/', 'test/loader/', 'test/plugins/backup', 'test/plugins/watcher']
+/**
+ * These wait, for other processes and for time to pass: other work is to be done beside them. Or they take long for the
+ * few lines that they have, and are not to be begun when all others are done.
+ */
+const EARLY = ['test/e2e/', 'test/core/', 'test/loader/', 'test/plugins/watcher', 'test/plugins/sync-histories']
 const GROUPS = join(SERVER_DIR, '.tap', 'groups')
 const RUNNER = pathToFileURL(join(SERVER_DIR, 'test', 'grouped', 'group.ts')).href
 
@@ -22,14 +25,14 @@ export function listTestFiles (): string[] {
     .map((file) => file.replaceAll('\\', '/')).sort()
 }
 
-/** The order in which files are taken: those that wait by turns with others, and long ones before short ones. */
+/** The order in which files are taken: the early ones by turns with others, and long ones before short ones. */
 export function orderFiles (files: readonly string[]): string[] {
   const sizes = new Map(files.map((file) => [file, statSync(join(SERVER_DIR, file)).size]))
   const bySize = files.toSorted((a, b) => (sizes.get(b) ?? 0) - (sizes.get(a) ?? 0))
-  const isWaiting = (file: string) => WAITING.some((start) => file.startsWith(start))
-  const [waiting, others] = [bySize.filter(isWaiting), bySize.filter((file) => !isWaiting(file))]
-  const beside = others.flatMap((file, place) => [...waiting.slice(place, place + 1), file])
-  return [...beside, ...waiting.slice(others.length)]
+  const isEarly = (file: string) => EARLY.some((start) => file.startsWith(start))
+  const [early, others] = [bySize.filter(isEarly), bySize.filter((file) => !isEarly(file))]
+  const beside = others.flatMap((file, place) => [...early.slice(place, place + 1), file])
+  return [...beside, ...early.slice(others.length)]
 }
 
 /** What runs these files as one group. */

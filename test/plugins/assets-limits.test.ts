@@ -47,7 +47,7 @@ t.test('V2: no name makes a file outside the folders of its user, and none is th
     ['/api/saves', 'saveFile', 'screenshotFile'], ['/api/states', 'stateFile'], ['/api/screenshots', 'screenshotFile']
   ] as const
   await Promise.all(routes.map(async ([path, ...parts], place) => {
-    // All of them once: the routes share what reads a form.
+    // Saves get all of them, the others a third each: one reader of forms serves them all.
     for (const name of path === '/api/saves' ? CORPUS : CORPUS.filter((_, index) => index % 3 === place)) {
       const fileName = name.replaceAll('"', '%22')
       const reply = await bob.send('POST', path, { rom_id: rom }, parts.map((part) => ({ name: part, fileName, content: PNG })))
