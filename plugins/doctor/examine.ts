@@ -64,7 +64,9 @@ async function examineStored (patient: Patient): Promise<Finding[]> {
   const { config, state } = patient
   const url = config.database.url ?? state?.database_url
   if (url === undefined) return [examineCluster(patient), ...await attempt('library', () => examineLibraries(config, null))]
-  const pool = new pg.Pool({ connectionString: url, max: 1, connectionTimeoutMillis: CONNECT_MS, query_timeout: CONNECT_MS })
+  const pool = new pg.Pool({
+    connectionString: url, max: 1, connectionTimeoutMillis: CONNECT_MS, query_timeout: CONNECT_MS
+  })
   pool.on('error', () => { /* whoever asks next is told */ })
   try {
     const { isCurrent, findings } = await examineDatabase(pool, patient)
