@@ -63,7 +63,7 @@ export function measurePlugins (app: FastifyInstance, metrics: Metrics): void {
     help: 'Requests a second that a service takes: the smallest of its rates',
     labelNames: ['provider']
   }, () => [...app.registry.providers].flatMap(([provider, { learnt, limits }]) => {
-    const { rates = [] } = learnt.pace() ?? limits
+    const { rates = [] } = { ...limits, ...learnt.pace() }
     const perSecond = rates.map(({ requests, perMs }) => requests / perMs * 1_000)
     return perSecond.length === 0 ? [] : [{ labels: { provider }, value: Math.min(...perSecond) }]
   }))
