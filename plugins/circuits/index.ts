@@ -17,6 +17,7 @@ export default fp<FeatureOptions>(async (app) => {
     labelNames: ['provider', 'state']
   }, () => [...circuits.list()].flatMap(([provider, breaker]) => {
     const current = breaker.view()?.state
-    return current === undefined ? [] : STATES.map((state) => ({ labels: { provider, state }, value: Number(state === current) }))
+    if (current === undefined) return []
+    return STATES.map((state) => ({ labels: { provider, state }, value: Number(state === current) }))
   }))
 }, { name: 'circuits', fastify: '5.x', dependencies: ['metrics'] })

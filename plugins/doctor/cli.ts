@@ -23,8 +23,9 @@ function summarise (findings: readonly Finding[]): string {
 export async function examine (options: DoctorOptions): Promise<number> {
   const findings = await examineAll(options.mail ?? null)
   const width = Math.max(...findings.map(({ subject }) => subject.length))
-  process.stdout.write(options.json === true
+  const text = options.json === true
     ? findings.map((finding) => `${JSON.stringify(finding)}\n`).join('')
-    : `${findings.map((finding) => renderFinding(finding, width)).join('\n')}\n\n${summarise(findings)}\n`)
+    : `${findings.map((finding) => renderFinding(finding, width)).join('\n')}\n\n${summarise(findings)}\n`
+  await new Promise((resolve) => { process.stdout.write(text, resolve) })
   return findings.some(({ status }) => status === 'fail') ? FAILURE : 0
 }

@@ -12,5 +12,8 @@ export function addDoctorCommands (program: Command): void {
     .addOption(jsonOption())
     .option('--mail <address>', 'send a mail there')
     .addHelpText('after', HELP)
-    .action(async (options: DoctorOptions) => { process.exitCode = await (await import('./cli.ts')).examine(options) })
+    .action(async (options: DoctorOptions) => {
+      // A disk or connection that hangs would keep this process as well.
+      process.exit(await (await import('./cli.ts')).examine(options))
+    })
 }

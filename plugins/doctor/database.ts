@@ -26,7 +26,9 @@ function examineClock (before: number, after: number, { now_ms: now }: DatabaseF
 }
 
 /** @returns whether the tables are those of this release */
-function examineSchema (applied: readonly string[] | null, { state }: Patient): { isCurrent: boolean, finding: Finding } {
+function examineSchema (
+  applied: readonly string[] | null, { state }: Patient
+): { isCurrent: boolean, finding: Finding } {
   const subject = 'schema'
   const known = migrations.map(({ name }) => name)
   const newer = applied?.find((name) => !known.includes(name))
@@ -58,7 +60,8 @@ async function examineIdentity (pool: pg.Pool, { config: { data_dir: dataDir } }
 
 function examineFacts ({ version, max_connections: max }: DatabaseFacts, { config }: Patient): Finding[] {
   if (version < VERSION_MIN) {
-    return [fail(SUBJECT, `PostgreSQL ${majorOf(version)} is too old`, 'Point SVC_DATABASE_URL at version 15 or later, or unset it')]
+    return [fail(SUBJECT, `PostgreSQL ${majorOf(version)} is too old`,
+      'Point SVC_DATABASE_URL at version 15 or later, or unset it')]
   }
   const wanted = countConnections(config)
   const isOwn = config.database.url === undefined
@@ -70,14 +73,17 @@ function examineFacts ({ version, max_connections: max }: DatabaseFacts, { confi
 }
 
 /** What the database says of itself; `isCurrent` when more may be asked of it. */
-export async function examineDatabase (pool: pg.Pool, patient: Patient): Promise<{ isCurrent: boolean, findings: Finding[] }> {
+export async function examineDatabase (
+  pool: pg.Pool, patient: Patient
+): Promise<{ isCurrent: boolean, findings: Finding[] }> {
   try {
     const before = Date.now()
     const facts = await selectFacts(pool)
     const clock = examineClock(before, Date.now(), facts)
     const schema = examineSchema(await selectMigrations(pool), patient)
     const identity = schema.isCurrent ? await examineIdentity(pool, patient) : []
-    return { isCurrent: schema.isCurrent, findings: [...examineFacts(facts, patient), schema.finding, ...identity, clock] }
+    const findings = [...examineFacts(facts, patient), schema.finding, ...identity, clock]
+    return { isCurrent: schema.isCurrent, findings }
   } catch (err) {
     const remedy = patient.config.database.url === undefined
       ? 'See the log of the server; restart it'

@@ -16,7 +16,8 @@ const GROUP_AND_OTHERS = 0o077
 const inGib = (bytes: number) => `${(bytes / GIB).toFixed(1)} GiB`
 
 /** The folder, or the one that it would be made in. */
-const nearest = (folder: string): string => existsSync(folder) || dirname(folder) === folder ? folder : nearest(dirname(folder))
+const nearest = (folder: string): string =>
+  existsSync(folder) || dirname(folder) === folder ? folder : nearest(dirname(folder))
 
 export async function examineSpace (subject: string, folder: string): Promise<Finding> {
   const free = await countFree(folder)

@@ -15,8 +15,8 @@ import { examineMail } from './mail.ts'
 import { examinePlugins } from './plugins.ts'
 import { examineZone } from './zone.ts'
 
-/** For all that belongs to one subject; most takes milliseconds. */
-const SUBJECT_MS = 60_000
+/** For all that belongs to one subject; most takes milliseconds, plugins seconds. */
+const SUBJECT_MS = 40_000
 const CONNECT_MS = 5_000
 /** In place of a key that the server makes when it first starts: nothing is signed here. */
 const NO_KEY = 'nothing is signed with this'
@@ -64,7 +64,9 @@ async function examineStored (patient: Patient): Promise<Finding[]> {
   const { config, state } = patient
   const url = config.database.url ?? state?.database_url
   if (url === undefined) return [examineCluster(patient), ...await attempt('library', () => examineLibraries(config, null))]
-  const pool = new pg.Pool({ connectionString: url, max: 1, connectionTimeoutMillis: CONNECT_MS, query_timeout: CONNECT_MS })
+  const pool = new pg.Pool({
+    connectionString: url, max: 1, connectionTimeoutMillis: CONNECT_MS, query_timeout: CONNECT_MS
+  })
   pool.on('error', () => { /* whoever asks next is told */ })
   try {
     const { isCurrent, findings } = await examineDatabase(pool, patient)

@@ -53,7 +53,9 @@ async function examineRoot ({ name, dir, is_writable: isWritable }: Root, isFill
 /** @param pool null when the database cannot be asked what lies in each */
 export async function examineLibraries (config: Config, pool: pg.Pool | null): Promise<Finding[]> {
   const roots = readRoots(config)
-  const [rows, filled] = pool === null ? [[], new Set<number>()] : await Promise.all([selectLibraries(pool), selectFilled(pool)])
+  const [rows, filled] = pool === null
+    ? [[], new Set<number>()]
+    : await Promise.all([selectLibraries(pool), selectFilled(pool)])
   const assigned = assignRows(roots, rows)
   const found = await Promise.all(roots.map((root, place) => examineRoot(root, filled.has(assigned[place]?.id ?? 0))))
   return found.flat()

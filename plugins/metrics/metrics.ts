@@ -113,6 +113,9 @@ export async function createMetrics (place: Place, log: FastifyBaseLogger): Prom
     commonGauge: (definition, read) => { addGauge(common, definition, read) },
     readOwn,
     // Whoever asks meanwhile gets the same.
-    render: () => rendering ??= render().finally(() => { rendering = null })
+    async render () {
+      rendering ??= render().finally(() => { rendering = null })
+      return await rendering
+    }
   }
 }

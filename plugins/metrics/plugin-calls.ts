@@ -34,8 +34,12 @@ export function measurePlugins (app: FastifyInstance, metrics: Metrics): void {
     labelNames: ['plugin', 'outcome']
   })
   const ends = [
-    providerCalls.hear(({ provider, ms, failure }) => { noteCall({ provider, outcome: outcomeOf(failure) }, ms / 1_000) }),
-    pluginRequests.hear(({ plugin, ms, failure }) => { noteRequest({ plugin, outcome: outcomeOf(failure) }, ms / 1_000) })
+    providerCalls.hear(({ provider, ms, failure }) => {
+      noteCall({ provider, outcome: outcomeOf(failure) }, ms / 1_000)
+    }),
+    pluginRequests.hear(({ plugin, ms, failure }) => {
+      noteRequest({ plugin, outcome: outcomeOf(failure) }, ms / 1_000)
+    })
   ]
   app.addHook('onClose', async () => { for (const end of ends) end() })
 
@@ -46,7 +50,8 @@ export function measurePlugins (app: FastifyInstance, metrics: Metrics): void {
     name: 'svc_provider_allowance_remaining',
     help: 'What is left of the budget that a service tells of',
     labelNames: ['provider', 'allowance']
-  }, readProviders((key, learnt) => readAllowances(key, learnt).map(({ labels, remaining: value }) => ({ labels, value }))))
+  }, readProviders((key, learnt) =>
+    readAllowances(key, learnt).map(({ labels, remaining: value }) => ({ labels, value }))))
   metrics.gauge({
     name: 'svc_provider_allowance_total',
     help: 'The whole budget that a service tells of',
@@ -58,7 +63,8 @@ export function measurePlugins (app: FastifyInstance, metrics: Metrics): void {
     help: 'Requests a second that a service takes: the smallest of its rates',
     labelNames: ['provider']
   }, () => [...app.registry.providers].flatMap(([provider, { learnt, limits }]) => {
-    const perSecond = (learnt.pace()?.rates ?? limits.rates ?? []).map(({ requests, perMs }) => requests / perMs * 1_000)
+    const { rates = [] } = { ...limits, ...learnt.pace() }
+    const perSecond = rates.map(({ requests, perMs }) => requests / perMs * 1_000)
     return perSecond.length === 0 ? [] : [{ labels: { provider }, value: Math.min(...perSecond) }]
   }))
 }

@@ -25,5 +25,6 @@ export function measureResources (app: FastifyInstance, process: string, metrics
     ({ labels: { endpoint: endpoint.path(), namespace }, value: sockets.size }))))
   metrics.commonGauge({
     name: 'svc_jobs', help: 'Jobs of the queue that are not forgotten yet, by state', labelNames: ['queue', 'state']
-  }, async () => (await countJobs(app.pg)).map(({ queue, state, count }) => ({ labels: { queue, state }, value: count })))
+  }, async () =>
+    (await countJobs(app.pg)).map(({ queue, state, count }) => ({ labels: { queue, state }, value: count })))
 }

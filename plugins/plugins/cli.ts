@@ -7,6 +7,9 @@ import type { PluginRecord } from '../../core/loader/registry.ts'
 import { fingerprintOf, readSnapshot } from '../../core/loader/snapshot.ts'
 import { readServerState } from '../../core/supervisor/state.ts'
 
+/** A database that does not answer is no reason to wait: what is here can be looked at. */
+const DATABASE_MS = 5_000
+
 /** Every plugin of this installation after its own set-up ran, without a server or a database. */
 export async function inspectPlugins (config: Config, settings = settingsEnvironment()): Promise<PluginRecord[]> {
   linkSdk(config.data_dir)
@@ -17,13 +20,15 @@ export async function inspectPlugins (config: Config, settings = settingsEnviron
 async function readRecords (config: Config): Promise<PluginRecord[] | null> {
   const state = readServerState(config.data_dir)
   if (state === null) return null
-  const client = new pg.Client({ connectionString: state.database_url })
+  const client = new pg.Client({
+    connectionString: state.database_url, connectionTimeoutMillis: DATABASE_MS, query_timeout: DATABASE_MS
+  })
   try {
     await client.connect()
     const snapshot = await readSnapshot(client, fingerprintOf(listPluginPackages(config.data_dir)))
     return snapshot === null || snapshot.worker === null ? null : snapshot.reports.map(({ record }) => record)
   } catch {
-    // It starts or ends just now.
+    // It starts or ends just now, or hangs.
     return null
   } finally {
     await client.end().catch(() => { /* it never began */ })

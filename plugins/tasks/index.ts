@@ -14,8 +14,10 @@ const RECOVER_MS = 30_000
 export default fp<FeatureOptions>(async (app, { config, role }) => {
   app.decorate('tasks', createTasks(app, config))
   await app.register(createRoutes(config))
-  app.metrics.commonGauge({ name: 'svc_tasks', help: 'Scans and other tasks that wait or run', labelNames: ['type', 'status'] },
-    async () => (await countTasks(app.pg)).map(({ type, status, count }) => ({ labels: { type, status }, value: count })))
+  app.metrics.commonGauge({
+    name: 'svc_tasks', help: 'Scans and other tasks that wait or run', labelNames: ['type', 'status']
+  }, async () =>
+    (await countTasks(app.pg)).map(({ type, status, count }) => ({ labels: { type, status }, value: count })))
 
   if (role !== 'worker') return
   let timer: NodeJS.Timeout | undefined

@@ -10,7 +10,7 @@ export async function claimTask (pool: pg.Pool, id: string, worker: string): Pro
 /** Tasks that wait or run. */
 export async function countTasks (pool: pg.Pool): Promise<{ type: string, status: string, count: number }[]> {
   const { rows } = await pool.query<{ type: string, status: string, count: number }>(
-    `select type, status, count(*)::int from tasks where status in ('queued', 'scheduled', 'started') group by 1, 2`)
+    "select type, status, count(*)::int from tasks where status in ('queued', 'scheduled', 'started') group by 1, 2")
   return rows
 }
 
