@@ -14,9 +14,10 @@ import { mergeMatches, readPriorities } from '../scans/identify/merge/merge.ts'
 import { type RomAtProviders, loadRomAtProviders } from '../scans/identify/rom-at-providers.ts'
 import { type MatchWrite, createMatchStore } from '../scans/store/match-rows.ts'
 import type { EditAnswer, EditCall, UnmatchCall } from './edit-call.ts'
-import { announceRom } from './events.ts'
+import { announceRoms } from './events.ts'
 import { createGames } from './games.ts'
 import { type CoverPaths, type Pictures, createPictures } from './pictures.ts'
+import { readRecordFields } from './record-fields.ts'
 import { settle } from './settle.ts'
 
 /** Its id is read from a file beside the ROM, and says nothing about what other people know of the game. */
@@ -79,7 +80,7 @@ export function createEditor (app: FastifyInstance, config: Config) {
       const { metadata } = before as Match
       if (fresh.has(key) && metadata !== undefined) return []
       if (isDeepStrictEqual(withoutPaths(metadata ?? {}), withoutPaths(record))) return []
-      const found: Match = { ...before, metadata: withoutPaths(record) }
+      const found: Match = { ...before, ...readRecordFields(record), metadata: withoutPaths(record) }
       all.set(key, found)
       fresh.set(key, found)
       return [key]
@@ -192,7 +193,7 @@ export function createEditor (app: FastifyInstance, config: Config) {
       // Whoever chose is to see it at once, unlike what a scan finds.
       await noteEdit(app.orm.em.fork())
     }
-    await announceRom(app, config, call.rom_id)
+    await announceRoms(app, config, [call.rom_id])
   }
 
   return async (call: EditCall | UnmatchCall, signal: AbortSignal): Promise<EditAnswer> => {

@@ -16,8 +16,8 @@ export function describeEditing (app: FastifyInstance): void {
   app.sockets.describe({ 'rom:updated': { summary: 'Somebody changed a ROM', schema } })
 }
 
-/** Tells those who may see a ROM what became of it. */
-export async function announceRom (app: FastifyInstance, config: Config, id: number): Promise<void> {
-  const [audiences, [rom]] = await Promise.all([app.permissions.listAudiences([id]), app.roms.views([id], null)])
-  if (rom !== undefined) app.sockets.publish(roomsOf(audiences.get(id) ?? null, config), 'rom:updated', toShown(rom))
+/** Tells those who may see ROMs what became of them. */
+export async function announceRoms (app: FastifyInstance, config: Config, ids: readonly number[]): Promise<void> {
+  const [audiences, roms] = await Promise.all([app.permissions.listAudiences(ids), app.roms.views(ids, null)])
+  for (const rom of roms) app.sockets.publish(roomsOf(audiences.get(rom.id) ?? null, config), 'rom:updated', toShown(rom))
 }

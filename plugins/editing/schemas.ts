@@ -47,12 +47,11 @@ const FIELDS = {
 }
 export type EditForm = Readonly<Partial<Record<keyof typeof FIELDS, string>> & Record<string, string | undefined>>
 
-/** Any other field is refused rather than lost. */
+/** Any other field is left aside, as apps of other servers send some. */
 export function createEditForm ({ all }: RomProviders) {
   const fields = all.flatMap(({ key, id }): [string, TSchema][] => [
     [`${key}_id`, text(ID_MAX, `The game's id there${id === 'integer' ? ', a number' : ''}; empty for none`)],
     [`raw_${key}_metadata`, text(TEXT_MAX, 'JSON: the record to keep of it, while its id is set')]
   ])
-  return Type.Unsafe<EditForm>(
-    Type.Object({ ...FIELDS, ...Object.fromEntries(fields) }, { title: 'EditRom', additionalProperties: false }))
+  return Type.Unsafe<EditForm>(Type.Object({ ...FIELDS, ...Object.fromEntries(fields) }, { title: 'EditRom' }))
 }

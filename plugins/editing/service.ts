@@ -7,7 +7,7 @@ import type { Viewer } from '../platforms/visibility.ts'
 import { readPriorities } from '../scans/identify/merge/merge.ts'
 import type { EditAnswer, EditCall, UnmatchCall } from './edit-call.ts'
 import { createEditor } from './edit.ts'
-import { announceRom } from './events.ts'
+import { announceRoms } from './events.ts'
 import { listFieldSources } from './field-sources.ts'
 import { readForm } from './given.ts'
 import { selectSourced } from './rows.ts'
@@ -50,8 +50,8 @@ export function createEditing (app: FastifyInstance, config: Config) {
   }
 
   return {
-    /** Tells those who may see a ROM what became of it. */
-    announce: (id: number): Promise<void> => announceRom(app, config, id),
+    /** Tells those who may see ROMs what became of them. */
+    announce: (...ids: number[]): Promise<void> => announceRoms(app, config, ids),
 
     /** @throws ApiError BAD_REQUEST when no manual comes from the address */
     refetchManual: (id: number, url: string): Promise<void> =>

@@ -83,9 +83,11 @@ export function createFirmwareFolders ({ library }: FastifyInstance, config: Con
       }
     },
 
-    /** @throws the error of the file system, `ENOENT` when the file is gone already · ApiError CONFLICT */
+    /** @throws the error of the file system, `ENOENT` when the file is gone already · ApiError CONFLICT, UNAVAILABLE */
     async remove (file: { library_id: number, file_path: string, file_name: string }): Promise<void> {
-      const { dir } = await library.getWritable(file.library_id)
+      const root = await library.getWritable(file.library_id)
+      await library.requireMounted(root)
+      const { dir } = root
       const folder = await realpath(join(dir, safeRelativePath(file.file_path)))
       await rm(join(folder, basename(file.file_name)))
     }

@@ -47,6 +47,9 @@ export const DEFAULT_EXCLUDED_FOLDERS: readonly string[] = [
   '.svc-convert-*'
 ]
 
+/** Names that this server gives: a file of that name would stand in the way of its trash. */
+const OWN_NAMES: readonly string[] = ['.svc-*']
+
 /** Folders that exporters and scrapers write beside the ROMs of a platform; never a ROM there. */
 export const MEDIA_FOLDERS: readonly string[] = [
   '3dboxes', 'assets', 'backcovers', 'backgrounds', 'bezels', 'boxes', 'cartridges', 'covers', 'custom', 'fanart',
@@ -65,12 +68,13 @@ export function createExclusions (settings: Exclusions): ExclusionRules {
   const { single_file: single, multi_file: multi } = settings.roms
   const isSingleExtension = matchExtensions([...DEFAULT_EXCLUDED_EXTENSIONS, ...single.extensions])
   const isSingleName = matchNames([...DEFAULT_EXCLUDED_FILES, ...FRONTEND_FILES, ...single.names])
+  const isOwnName = matchFolders(OWN_NAMES)
   const isPartExtension = matchExtensions([...DEFAULT_EXCLUDED_PART_EXTENSIONS, ...multi.parts.extensions])
   const isPartName = matchNames([...DEFAULT_EXCLUDED_FILES, ...multi.parts.names])
   return {
     isExcludedPlatform: matchFolders([...DEFAULT_EXCLUDED_FOLDERS, ...settings.platforms]),
-    isExcludedSingle: (name) => isSingleName(name) || isSingleExtension(name),
-    isExcludedMulti: matchFolders([...DEFAULT_EXCLUDED_FOLDERS, ...MEDIA_FOLDERS, ...multi.names]),
+    isExcludedSingle: (name) => isSingleName(name) || isSingleExtension(name) || isOwnName(name),
+    isExcludedMulti: matchFolders([...DEFAULT_EXCLUDED_FOLDERS, ...OWN_NAMES, ...MEDIA_FOLDERS, ...multi.names]),
     isExcludedPart: (name) => isPartName(name) || isPartExtension(name),
     isExcludedPartFolder: matchFolders(DEFAULT_EXCLUDED_FOLDERS.filter((folder) => folder !== 'assets'))
   }

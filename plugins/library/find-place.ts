@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { conflict } from '../../core/errors.ts'
+import { badRequest, conflict } from '../../core/errors.ts'
 import { LibraryUnreadableError, isFolder } from './directory.ts'
 import type { LibraryRoot } from './roots.ts'
 import type { Library } from './service.ts'
@@ -28,24 +28,48 @@ async function mapReadable<T> (library: Library, read: (place: LibraryPlace) => 
   return found
 }
 
+/** A library that something is written into. */
+export interface WritablePlace { root: LibraryRoot, structure: Structure }
+
+/** @throws ApiError UNAVAILABLE while it is not mounted · {LibraryUnreadableError} */
+async function openPlace (library: Library, root: LibraryRoot): Promise<WritablePlace> {
+  await library.requireMounted(root)
+  return { root, structure: await library.detectStructure(root) ?? library.emptyStructure }
+}
+
 /**
- * The library that something of a platform is written into: the first that holds its folder of ROMs, else the first.
- * Those that are read-only, or cannot be read, do not count.
+ * The library of an id, to write something into.
  *
- * @throws {LibraryUnreadableError} when none can be read
- * @throws ApiError CONFLICT when those that can are read-only
+ * @throws ApiError BAD_REQUEST when there is none · CONFLICT when it is read-only · UNAVAILABLE while it is not mounted
+ * @throws {LibraryUnreadableError}
  */
-export async function findPlace (
-  library: Library, fsSlug: string
-): Promise<{ root: LibraryRoot, structure: Structure }> {
+export async function getPlace (library: Library, id: number): Promise<WritablePlace> {
+  const roots = await library.list()
+  if (!roots.some((root) => root.id === id)) {
+    throw badRequest(`There is no library with ID ${id}; send one of ${roots.map((root) => root.id).join(', ')}`)
+  }
+  return await openPlace(library, await library.getWritable(id))
+}
+
+/**
+ * The library that something of a platform is written into: the first that held it when it was last scanned, else the
+ * first that holds its folder of ROMs, else the first. Those that are read-only do not count.
+ *
+ * @throws ApiError UNAVAILABLE while the one that held it is not mounted · CONFLICT when all others are read-only
+ * @throws {LibraryUnreadableError} when none can be read
+ */
+export async function findPlace (library: Library, fsSlug: string): Promise<WritablePlace> {
+  const homes = await library.listHomes(fsSlug)
+  const home = (await library.list()).find((root) => root.is_writable && homes.has(root.id))
+  if (home !== undefined) return await openPlace(library, home)
   const places = await mapReadable(library, async ({ root, structure }) => ({
     root,
-    structure: structure ?? library.emptyStructure,
-    isHome: structure !== null && await isFolder(join(root.dir, romsPath(structure, fsSlug)))
+    isMounted: await library.findProblem(root) === null,
+    holdsIt: structure !== null && await isFolder(join(root.dir, romsPath(structure, fsSlug)))
   }))
   const writable = places.filter(({ root }) => root.is_writable)
-  const place = writable.find(({ isHome }) => isHome) ?? writable[0]
-  if (place !== undefined) return place
+  const place = writable.find(({ holdsIt }) => holdsIt) ?? writable.find(({ isMounted }) => isMounted) ?? writable[0]
+  if (place !== undefined) return await openPlace(library, place.root)
   throw conflict('All libraries are read-only; set writable of one to true to change what lies in it')
 }
 

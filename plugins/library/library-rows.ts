@@ -21,6 +21,29 @@ export async function selectFilled (pool: pg.Pool): Promise<Set<number>> {
   return new Set(rows.map((row) => row.library_id))
 }
 
+/** What is known of a platform in one library. */
+export interface KnownFolder {
+  /** The folder that held its ROMs; null when none was noted. */
+  fs_inode: string | null
+  /** Whether it has ROMs that the last scan found. */
+  has_roms: boolean
+}
+
+export async function selectKnownFolder (pool: pg.Pool, platformId: number, libraryId: number): Promise<KnownFolder> {
+  const { rows: [row] } = await pool.query<KnownFolder>(`select
+      (select fs_inode from platform_folders where platform_id = $1 and library_id = $2) as fs_inode,
+      exists (select 1 from roms where platform_id = $1 and library_id = $2 and not missing_from_fs) as has_roms`,
+  [platformId, libraryId])
+  return row ?? { fs_inode: null, has_roms: false }
+}
+
+/** The libraries in which a platform lay when they were last scanned. */
+export async function selectHomes (pool: pg.Pool, fsSlug: string): Promise<Set<number>> {
+  const { rows } = await pool.query<{ library_id: number }>(`select f.library_id from platform_folders f
+    join platforms p on p.id = f.platform_id where p.fs_slug = $1 and not f.missing_from_fs`, [fsSlug])
+  return new Set(rows.map((row) => row.library_id))
+}
+
 export async function upsertLibrary (client: pg.ClientBase, { id, name, root }: LibraryRow): Promise<void> {
   await client.query(`insert into libraries (id, name, root) values ($1, $2, $3)
     on conflict (id) do update set name = excluded.name, root = excluded.root`, [id, name, root])

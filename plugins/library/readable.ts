@@ -1,23 +1,15 @@
-import { LibraryUnreadableError, readLibraryDirectory } from './directory.ts'
+import { ApiError } from '../../core/errors.ts'
 import type { Library } from './service.ts'
 
 /**
- * The folders of libraries that can be read, by id; in others everything would look gone.
+ * The folders of libraries that are mounted, by id; in others everything would look gone.
  *
- * @throws {LibraryUnreadableError} when none can
+ * @throws ApiError UNAVAILABLE when none is
  */
-export async function findReadable (library: Pick<Library, 'list'>): Promise<Map<number, string>> {
-  const dirs = new Map<number, string>()
-  const problems: LibraryUnreadableError[] = []
-  for (const { id, dir } of await library.list()) {
-    try {
-      await readLibraryDirectory(dir)
-      dirs.set(id, dir)
-    } catch (err) {
-      if (!(err instanceof LibraryUnreadableError)) throw err
-      problems.push(err)
-    }
-  }
-  if (dirs.size === 0 && problems[0] !== undefined) throw problems[0]
-  return dirs
+export async function findReadable (library: Pick<Library, 'look'>): Promise<Map<number, string>> {
+  const states = await library.look()
+  const dirs = new Map(states.filter(({ problem }) => problem === null).map(({ root }) => [root.id, root.dir]))
+  const [first] = states
+  if (dirs.size > 0 || first === undefined) return dirs
+  throw new ApiError('UNAVAILABLE', `The library '${first.root.name}' is not mounted: ${first.problem}. Mount its disk, then run the task again`)
 }

@@ -1,8 +1,10 @@
+import { join } from 'node:path'
 import type pg from 'pg'
 import type { Config } from '../../core/config/config.ts'
-import { conflict, notFound } from '../../core/errors.ts'
+import { ApiError, conflict, notFound } from '../../core/errors.ts'
 import { type ExclusionRules, createExclusions } from './exclusions.ts'
-import { selectFilled } from './library-rows.ts'
+import { selectFilled, selectHomes, selectKnownFolder } from './library-rows.ts'
+import { isAway } from './away.ts'
 import { EMPTY_ROOT, type LibraryState, findRootProblem } from './root-problem.ts'
 import { type LibraryRoot, createRoots } from './roots.ts'
 import { type Structure, detectStructure, listPlatformFolders } from './structure.ts'
@@ -25,6 +27,25 @@ export function createLibrary (pool: pg.Pool, config: Config) {
     return root
   }
 
+  /** Why nothing of a library can be read. An empty one is well as long as nothing is known of it. */
+  async function findProblem (
+    { id, dir }: LibraryRoot, listFilled = () => selectFilled(pool)
+  ): Promise<string | null> {
+    const problem = await findRootProblem(dir)
+    return problem !== EMPTY_ROOT || (await listFilled()).has(id) ? problem : null
+  }
+
+  /** @throws ApiError UNAVAILABLE when nothing of it can be read now */
+  async function requireMounted (root: LibraryRoot): Promise<void> {
+    const problem = await findProblem(root)
+    if (problem === null) return
+    throw new ApiError('UNAVAILABLE', `The library '${root.name}' is not mounted: ${problem}. Mount its disk, then try again`)
+  }
+
+  /** Whether a platform's folder does not hold the ROMs that it is known for. @param path relative to the library */
+  const isFolderAway = async ({ id, dir }: LibraryRoot, platformId: number, path: string): Promise<boolean> =>
+    await isAway(join(dir, path), await selectKnownFolder(pool, platformId, id))
+
   return {
     /** As they are now: what works with them for long keeps one state of them, or asks again. */
     get rules () { return readRules() },
@@ -43,11 +64,28 @@ export function createLibrary (pool: pg.Pool, config: Config) {
     /** How each can be reached now. An empty one is well as long as nothing is known of it. */
     async look (): Promise<LibraryState[]> {
       const [roots, filled] = await Promise.all([list(), selectFilled(pool)])
-      return await Promise.all(roots.map(async (root) => {
-        const problem = await findRootProblem(root.dir)
-        return { root, problem: filled.has(root.id) || problem !== EMPTY_ROOT ? problem : null }
-      }))
+      return await Promise.all(roots.map(async (root) =>
+        ({ root, problem: await findProblem(root, async () => filled) })))
     },
+
+    isFolderAway,
+    findProblem: (root: LibraryRoot): Promise<string | null> => findProblem(root),
+    requireMounted,
+
+    /**
+     * Has whoever misses something in a platform's folder know that it is gone, and not the disk that it lies on.
+     *
+     * @param path the folder, relative to the library
+     * @throws ApiError UNAVAILABLE while the library is not mounted · CONFLICT while the folder is not the known one
+     */
+    async requireFolder (root: LibraryRoot, platformId: number, path: string): Promise<void> {
+      await requireMounted(root)
+      if (!await isFolderAway(root, platformId, path)) return
+      throw conflict(`'${path}' does not hold the ROMs that it is known for; mount its disk, or scan the platform if they were removed`)
+    },
+
+    /** The libraries in which a platform lay when they were last scanned. */
+    listHomes: (fsSlug: string): Promise<ReadonlySet<number>> => selectHomes(pool, fsSlug),
 
     /** What a library without any ROM folder becomes. */
     get emptyStructure (): Structure {

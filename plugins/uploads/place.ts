@@ -1,18 +1,16 @@
 import { join } from 'node:path'
-import { readdir } from 'node:fs/promises'
-import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
-import { ApiError, conflict } from '../../core/errors.ts'
+import { ApiError } from '../../core/errors.ts'
 import { isPresent } from '../../core/files/safe-path.ts'
-import { folderInode, isFolder } from '../library/directory.ts'
-import { findPlace } from '../library/find-place.ts'
+import { findPlace, getPlace } from '../library/find-place.ts'
 import { romsPath } from '../library/structure.ts'
 import { openFolder, refusing } from '../library/writing.ts'
-import { type KnownFolder, type Upload, type UploadPlatform, selectKnownFolder } from './rows.ts'
+import type { Upload, UploadPlatform } from './rows.ts'
 import { nameTaken } from './settle.ts'
 
 /** The folder of a platform's ROMs in one library. */
 export interface UploadPlace {
+  platform_id: number
   library_id: number
   /** Relative to the library. */
   fs_path: string
@@ -22,33 +20,35 @@ export interface UploadPlace {
 
 /** The names and folders that uploads get in the libraries. */
 export function createPlaces ({ library }: FastifyInstance) {
-  /** A disk that is not mounted leaves an empty folder behind, or none. */
-  async function isAway (folder: string, { fs_inode: inode, has_roms: hasRoms }: KnownFolder): Promise<boolean> {
-    if (!hasRoms) return false
-    if (!await isFolder(folder)) return true
-    return inode !== null && await folderInode(folder) !== inode && (await readdir(folder)).length === 0
-  }
-
   return {
     /**
-     * The folder of a platform's ROMs: where one is, else in the first library that may be written into.
+     * The folder of a platform's ROMs in a library; without its id, in the one that has the platform, else the first.
      *
-     * @throws ApiError CONFLICT while it is not the one that holds its ROMs, or when all libraries are read-only
+     * @throws ApiError BAD_REQUEST for a library that is not there · UNAVAILABLE while it is not mounted · CONFLICT
+     * while the folder is not the one that holds the platform's ROMs, or when nothing may be written there
      */
-    async find (em: EntityManager, { id, fs_slug: fsSlug }: UploadPlatform): Promise<UploadPlace> {
-      const { root, structure } = await refusing(fsSlug, () => findPlace(library, fsSlug))
-      const path = romsPath(structure, fsSlug)
-      const folder = join(root.dir, path)
-      const known = await selectKnownFolder(em, id, root.id)
-      if (await refusing(path, () => isAway(folder, known))) {
-        throw conflict(`'${path}' does not hold the ROMs that it is known for; mount its disk, or scan the platform if they were removed`)
-      }
-      return { library_id: root.id, fs_path: path, folder }
+    async find ({ id, fs_slug: fsSlug }: UploadPlatform, libraryId: number | null): Promise<UploadPlace> {
+      return await refusing(fsSlug, async () => {
+        const finding = libraryId === null ? findPlace(library, fsSlug) : getPlace(library, libraryId)
+        const { root, structure } = await finding
+        const path = romsPath(structure, fsSlug)
+        await library.requireFolder(root, id, path)
+        return { platform_id: id, library_id: root.id, fs_path: path, folder: join(root.dir, path) }
+      })
     },
 
-    /** The folder's path on disk; it is made unless it is there. @throws ApiError CONFLICT where it is read-only */
-    async open ({ library_id: id, fs_path: path }: Pick<Upload, 'library_id' | 'fs_path'>): Promise<string> {
-      return await openFolder((await library.getWritable(id)).dir, path)
+    /**
+     * The folder's path on disk; it is made unless it is there.
+     *
+     * @throws ApiError CONFLICT where it is read-only, or not the one that holds the platform's ROMs · UNAVAILABLE
+     * while its library is not mounted
+     */
+    async open (
+      { library_id: id, platform_id: platform, fs_path: path }: Pick<Upload, 'library_id' | 'platform_id' | 'fs_path'>
+    ): Promise<string> {
+      const root = await library.getWritable(id)
+      await library.requireFolder(root, platform, path)
+      return await openFolder(root.dir, path)
     },
 
     /** @throws ApiError BAD_REQUEST when something has the name already */

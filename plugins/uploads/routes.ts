@@ -9,6 +9,7 @@ import {
 
 const tags = ['roms']
 const config = { scopes: ['roms.write'] as const }
+const UNTAKEN = { 400: ErrorSchema, 409: ErrorSchema, 413: ErrorSchema, 503: ErrorSchema, 507: ErrorSchema }
 const FOREIGN = { 400: ErrorSchema, 403: ErrorSchema, 404: ErrorSchema }
 
 const routes: Routes = async (app) => {
@@ -26,10 +27,10 @@ const routes: Routes = async (app) => {
       consumes: ['multipart/form-data', 'application/octet-stream'],
       form: NamedFileForm,
       headers: SingleUploadHeaders,
-      response: { 200: Type.Null(), 400: ErrorSchema, 409: ErrorSchema, 413: ErrorSchema, 507: ErrorSchema }
+      response: { 200: Type.Null(), ...UNTAKEN }
     },
     config
-  }, async (request) => { await app.uploads.add(request, request.headers['x-upload-platform']) })
+  }, async (request) => { await app.uploads.add(request, request.headers) })
 
   app.post('/api/roms/upload/start', {
     schema: {
@@ -39,7 +40,7 @@ const routes: Routes = async (app) => {
       description: 'The chunks are sent with `putRomUploadChunk`, in any order; `completeRomUpload` makes them a ROM. What is not ' +
         'complete after 24 hours is removed.',
       headers: StartHeaders,
-      response: { 201: StartedSchema, 400: ErrorSchema, 409: ErrorSchema, 413: ErrorSchema, 507: ErrorSchema }
+      response: { 201: StartedSchema, ...UNTAKEN }
     },
     config
   }, async (request, reply) => reply.code(201).send(await app.uploads.start(request, request.headers)))
@@ -62,7 +63,7 @@ const routes: Routes = async (app) => {
       consumes: ['application/octet-stream'],
       params: UploadParams,
       headers: ChunkHeaders,
-      response: { 200: ReceivedSchema, ...FOREIGN, 409: ErrorSchema, 413: ErrorSchema, 507: ErrorSchema }
+      response: { 200: ReceivedSchema, ...FOREIGN, ...UNTAKEN }
     },
     config
   }, async (request) => {
@@ -73,7 +74,7 @@ const routes: Routes = async (app) => {
   app.post('/api/roms/upload/:upload_id/complete', {
     schema: {
       operationId: 'completeRomUpload', tags, summary: 'Make the chunks a file of the library, and scan it', params: UploadParams,
-      response: { 201: Type.Null(), ...FOREIGN, 409: ErrorSchema, 507: ErrorSchema }
+      response: { 201: Type.Null(), ...FOREIGN, 409: ErrorSchema, 503: ErrorSchema, 507: ErrorSchema }
     },
     config
   }, async (request, reply) => {

@@ -7,29 +7,11 @@ import { type Viewer, isPlatformVisible } from '../platforms/visibility.ts'
 /** The platform that a ROM is for. */
 export interface UploadPlatform { id: number, fs_slug: string }
 
-/** What is known of a platform in one library. */
-export interface KnownFolder {
-  /** The folder that held its ROMs; null when none was noted. */
-  fs_inode: string | null
-  /** Whether it has ROMs that the last scan found. */
-  has_roms: boolean
-}
-
 /** Null when it is not there or not visible. */
 export async function selectPlatform (em: EntityManager, viewer: Viewer, id: number): Promise<UploadPlatform | null> {
   const { rows } = await sql<UploadPlatform>`select p.id, p.fs_slug from platforms p
     where p.id = ${id} and ${isPlatformVisible(viewer)}`.execute(em.getKysely())
   return rows[0] ?? null
-}
-
-export async function selectKnownFolder (
-  em: EntityManager, platformId: number, libraryId: number
-): Promise<KnownFolder> {
-  const { rows: [row] } = await sql<KnownFolder>`select
-      (select fs_inode from platform_folders where platform_id = ${platformId} and library_id = ${libraryId}) as fs_inode,
-      exists (select 1 from roms where platform_id = ${platformId} and library_id = ${libraryId} and not missing_from_fs) as has_roms`
-    .execute(em.getKysely())
-  return row ?? { fs_inode: null, has_roms: false }
 }
 
 /** An upload that comes in chunks. */

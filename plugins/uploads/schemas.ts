@@ -12,9 +12,19 @@ const FileName = Type.String({
 })
 const PlatformId = Type.Integer({ minimum: 1, maximum: ID_MAX, description: 'The platform that it is for' })
 
-export const SingleUploadHeaders = Type.Object({ 'x-upload-platform': PlatformId, 'x-upload-filename': FileName })
-export const StartHeaders = Type.Object({
+/** Where an upload is to lie. */
+const aim = {
   'x-upload-platform': PlatformId,
+  'x-upload-library': Type.Optional(Type.Integer({
+    minimum: 1,
+    maximum: ID_MAX,
+    description: 'The library that it is to lie in; without it, the first that has the platform, else the first that may be written into'
+  }))
+}
+export const SingleUploadHeaders = Type.Object({ ...aim, 'x-upload-filename': FileName })
+export type Aim = Omit<Static<typeof SingleUploadHeaders>, 'x-upload-filename'>
+export const StartHeaders = Type.Object({
+  ...aim,
   'x-upload-filename': FileName,
   'x-upload-total-size': Type.Integer({ minimum: 1, maximum: SIZE_MAX, description: 'Bytes of the whole file' }),
   'x-upload-total-chunks': Type.Integer({ minimum: 1, maximum: CHUNKS_MAX, description: 'How many chunks it is cut into' })
@@ -35,6 +45,7 @@ export const ReceivedSchema = Type.Object({
 export const UploadSchema = Type.Object({
   upload_id: Type.String({ format: 'uuid' }),
   platform_id: Type.Integer(),
+  library_id: Type.Integer({ description: 'The library that it will lie in' }),
   file_name: Type.String(),
   total_size: Type.Integer(),
   total_chunks: Type.Integer(),

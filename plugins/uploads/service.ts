@@ -20,7 +20,7 @@ import {
   type Upload, type UploadPlatform, agreeOnChunkSize, claimUpload, deleteChunk, deleteUpload, insertUpload,
   measureOpen, releaseUpload, selectChunks, selectPlatform, selectUpload, upsertChunk
 } from './rows.ts'
-import type { Start, UploadView } from './schemas.ts'
+import type { Aim, Start, UploadView } from './schemas.ts'
 import { settleFile } from './settle.ts'
 import { type Look, createStaging, placeOf } from './staging.ts'
 import { toUploadView } from './views.ts'
@@ -51,11 +51,13 @@ export function createUploads (app: FastifyInstance, config: Config) {
   const romTooLarge = (bytes: number | string) => tooLarge(bytes, maxBytes, 'Raise MAX_ROM_UPLOAD_SIZE_BYTES to send more')
 
   /** What is asked of every upload before any of it is taken. */
-  async function findTarget (em: EntityManager, viewer: Viewer, platformId: number, name: string) {
+  async function findTarget (
+    em: EntityManager, viewer: Viewer, { 'x-upload-platform': platformId, 'x-upload-library': libraryId }: Aim, name: string
+  ) {
     const platform: UploadPlatform | null = await selectPlatform(em, viewer, platformId)
     if (platform === null) throw badRequest('Platform not found')
     checkFileName(name, app.library.rules)
-    const place = await places.find(em, platform)
+    const place = await places.find(platform, libraryId ?? null)
     await places.checkFree(place, name)
     return { platform, place }
   }
@@ -106,7 +108,12 @@ export function createUploads (app: FastifyInstance, config: Config) {
     checkWhole(upload, chunks)
     const folder = await places.open(upload)
     const staging = createStaging(folder, upload.id)
-    await settleUpload(staging, join(folder, upload.file_name), upload, chunks)
+    const target = join(folder, upload.file_name)
+    await settleUpload(staging, target, upload, chunks)
+    if (await selectUpload(em, upload.id) === null) {
+      await rm(target, { force: true })
+      throw unknownUpload()
+    }
     // From here on it is a file of the library: whoever is asked again finds it there.
     await app.scans.takeIn(platformOf(upload), [upload.file_name], upload.user_id)
     await deleteUpload(em, upload.id)
@@ -117,17 +124,18 @@ export function createUploads (app: FastifyInstance, config: Config) {
     /**
      * Begins an upload that comes in chunks.
      *
-     * @throws ApiError BAD_REQUEST for an unknown platform, a name that is bad or taken · NO_FREE_SPACE · TOO_LARGE
+     * @throws ApiError BAD_REQUEST for an unknown platform or library, a name that is bad or taken · CONFLICT ·
+     * UNAVAILABLE while the library is not mounted · NO_FREE_SPACE · TOO_LARGE
      */
     async start (request: FastifyRequest, headers: Start): Promise<{ upload_id: string }> {
       const { em } = request
       const caller = callerOf(request)
       const name = givenNameOf(request)
-      const { 'x-upload-platform': platformId, 'x-upload-total-size': size, 'x-upload-total-chunks': count } = headers
+      const { 'x-upload-total-size': size, 'x-upload-total-chunks': count } = headers
       if (maxBytes > 0 && size > maxBytes) throw romTooLarge(size)
       if (Math.ceil(size / count) > CHUNK_MAX_BYTES) throw badRequest(`A chunk has at most ${CHUNK_MAX_BYTES} bytes; cut the file into more`)
       if (count > size) throw badRequest('A chunk has at least one byte; cut the file into fewer')
-      const { platform, place } = await findTarget(em, caller, platformId, name)
+      const { platform, place } = await findTarget(em, caller, headers, name)
       await checkRoom(em, caller.id, place.folder, size)
       const id = randomUUID()
       await insertUpload(em, {
@@ -200,8 +208,10 @@ export function createUploads (app: FastifyInstance, config: Config) {
       try {
         await refusing(pathOf(upload), () => complete(em, upload))
       } catch (err) {
-        // Nothing makes it whole any more.
-        if (!(err instanceof UploadLostError) && errorCode(err) !== 'ENOENT') throw err
+        const isCancelled = await selectUpload(em, upload.id) === null
+        if (!isCancelled && !(err instanceof UploadLostError) && errorCode(err) !== 'ENOENT') throw err
+        // Chunks that are gone with their disk are waited for; otherwise nothing makes it whole any more.
+        await places.open(upload)
         await discard(em, upload)
         throw err instanceof UploadLostError ? badRequest(err.message) : unknownUpload()
       } finally {
@@ -209,10 +219,12 @@ export function createUploads (app: FastifyInstance, config: Config) {
       }
     },
 
-    /** Forgets an upload and what came of it, if there is one. */
+    /** Forgets an upload and what came of it, if there is one. Who puts it together at that moment takes it away. */
     async cancel (em: EntityManager, caller: Caller, given: string): Promise<void> {
       try {
-        await discard(em, await find(em, caller, given))
+        const upload = await find(em, caller, given)
+        if (await claimUpload(em, upload.id, app.workers.id, await app.workers.listAlive())) await discard(em, upload)
+        else await deleteUpload(em, upload.id)
       } catch (err) {
         if (!(err instanceof ApiError) || err.code !== 'NOT_FOUND') throw err
       }
@@ -221,15 +233,15 @@ export function createUploads (app: FastifyInstance, config: Config) {
     /**
      * Takes a whole file at once, of a form or as the body, and has it scanned.
      *
-     * @throws ApiError BAD_REQUEST for an unknown platform, a name that is bad or taken · NO_FREE_SPACE · TOO_LARGE
+     * @throws ApiError as `start`
      */
-    async add (request: FastifyRequest, platformId: number): Promise<void> {
+    async add (request: FastifyRequest, aim: Aim): Promise<void> {
       const { em } = request
       const caller = callerOf(request)
       const name = givenNameOf(request)
       const announced = Number(request.headers['content-length'] ?? 0)
       if (maxBytes > 0 && announced > maxBytes) throw romTooLarge(announced)
-      const { platform, place } = await findTarget(em, caller, platformId, name)
+      const { platform, place } = await findTarget(em, caller, aim, name)
       await checkRoom(em, caller.id, place.folder, announced)
       const folder = await places.open(place)
       await refusing(`${place.fs_path}/${name}`, async () => {

@@ -158,6 +158,36 @@ t.test('a record that was written by hand counts while the id is set, and what i
   t.same(await record(), { note: 'mine' })
 })
 
+t.test('what a record that was written by hand says of the game is what the game has, also after scans', async (t) => {
+  const { id, folder } = await addRom()
+  vault.getById = (wanted) => ({ id: wanted, name: 'Game', genres: ['Racing'], player_count: '2', metadata: {} })
+  await edit(id, { vault_id: '7' })
+  const record = {
+    genres: ['Puzzle', 5, ' '], companies: [{ name: 'Makers' }], age_ratings: [{ rating: 'E', category: 'ESRB' }],
+    alternate_titles: ['Other'], moby_score: '8.1', first_release_date: '788918400', collections: 'none'
+  }
+  const written = (await edit(id, { raw_vault_metadata: JSON.stringify(record) })).json()
+  const wanted = {
+    metadatum: {
+      genres: ['Puzzle'], companies: ['Makers'], age_ratings: ['E'], collections: [], player_count: '2', average_rating: 81,
+      first_release_date: 788_918_400_000
+    },
+    alternative_names: ['Other']
+  }
+  t.match(written, wanted)
+  await scan({ platform_fs_slugs: [folder], type: 'complete' })
+  t.match(await get(id), wanted)
+  t.match((await edit(id, { raw_vault_metadata: '{"first_release_date": "19940319T120000"}' })).json(), {
+    metadatum: { first_release_date: Date.UTC(1994, 2, 19, 12), genres: ['Puzzle'] }
+  })
+})
+
+t.test('fields that no form here has are left aside', async (t) => {
+  const { id } = await addRom()
+  const answer = await edit(id, { name: 'Known', is_public: 'true', gamelist_path: 'x' })
+  t.match({ status: answer.statusCode, ...answer.json() }, { status: 200, name: 'Known' })
+})
+
 t.test('a cover comes by address, by upload, or not at all, and stays through a complete scan', async (t) => {
   const { id, folder } = await addRom()
   vault.identify = () => ({ id: 41, name: 'Chrono', media: [{ kind: 'cover', url: `${server.url}/blue.png` }] })

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { link, mkdtemp, readFile, readdir, rm, symlink, utimes, writeFile } from 'node:fs/promises'
+import { link, mkdir, mkdtemp, readFile, readdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { type IncomingMessage, request as sendRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -180,7 +180,7 @@ t.test('a chunk whose bytes are not what its digest says is asked for again', as
 t.test('what cannot become a ROM is refused before a byte of it is sent', async (t) => {
   const status = async (...more: [name: string, headers?: Record<string, string>]) =>
     (await startUpload(more[0], 10, 2, more[1])).status
-  const names = ['../up.sfc', '..', '.', '', 'a/b.sfc', 'a\\b.sfc', '/etc/passwd', 'C:x.sfc', `${'x'.repeat(253)}.sfc`, 'new\u0085line.sfc', 'half.part', 'gamelist.xml']
+  const names = ['../up.sfc', '..', '.', '', 'a/b.sfc', 'a\\b.sfc', '/etc/passwd', 'C:x.sfc', `${'x'.repeat(253)}.sfc`, 'new\u0085line.sfc', 'half.part', 'gamelist.xml', '.svc-trash', '.SVC-convert-1-00000000']
   for (const name of names) t.equal(await status(name), 400, name)
   t.match(await startUpload('First.sfc', 10, 2), { status: 400, body: { detail: 'File First.sfc already exists' } })
   t.match(await startUpload('X.sfc', 10, 2, { 'x-upload-platform': '999' }), { status: 400, body: { detail: 'Platform not found' } })
@@ -258,6 +258,35 @@ t.test('a file that took the name meanwhile is never replaced, and one worker at
   t.match(await complete(open), { status: 409, body: { detail: 'File Twice.sfc already exists' } })
   t.equal((await call('POST', `/upload/${open}/cancel`, {})).status, 204)
   t.same(await staged(), [])
+})
+
+t.test('an upload that is cancelled while it is completed is there whole, or not at all', async (t) => {
+  for (let round = 0; round < 6; round++) {
+    const name = `Cancelled ${round}.sfc`
+    const id = await begin(name, 2_000, 2)
+    const chunks = cut(content(2_000), 1_000)
+    for (const [index, chunk] of chunks.entries()) t.equal((await send(id, index, chunk)).status, 200)
+    const [completed, cancelled] = await Promise.all([complete(id), call('POST', `/upload/${id}/cancel`, {})])
+    t.equal(cancelled.status, 204)
+    const files = await readdir(path())
+    t.equal(files.includes(name), completed.status === 201, `answered ${completed.status}`)
+    if (completed.status !== 201) continue
+    t.ok(content(2_000).equals(await readFile(path(name))))
+    await scanned(name)
+  }
+  t.same(await staged(), [])
+})
+
+t.test('chunks on a disk that is away while an upload is completed are waited for', async (t) => {
+  const id = await begin('Waits.sfc', 10, 1)
+  t.equal((await send(id, 0, content(10))).status, 200)
+  await rename(path(), `${path()}-away`)
+  await mkdir(path())
+  t.match(await complete(id), { status: 409, body: { detail: /mount its disk/ } })
+  await rm(path(), { recursive: true })
+  await rename(`${path()}-away`, path())
+  t.equal((await complete(id)).status, 201)
+  await scanned('Waits.sfc')
 })
 
 t.test('who is asked again to complete what a killed process had put in its place says that it is done', async (t) => {

@@ -10,7 +10,7 @@ import { nameSortKey, parseName } from '../../library/names.ts'
 import { type Renaming, deleteRename, finishRename, insertRename, selectRenames } from './rename-rows.ts'
 
 type Library = FastifyInstance['library']
-interface Places { pool: pg.Pool, library: Pick<Library, 'list' | 'getWritable'> }
+interface Places { pool: pg.Pool, library: Pick<Library, 'list' | 'getWritable' | 'requireFolder'> }
 
 const ASIDE_MAX = 60
 const UNSAFE = /[\\/\0-\x1f\x7f-\x9f]/g // eslint-disable-line no-control-regex
@@ -73,10 +73,12 @@ function toRefusal (err: unknown, { old_name: name }: Renaming): unknown {
  * what the file is called.
  *
  * @throws ApiError CONFLICT when the name is taken or cannot be given, or the library is read-only · NOT_FOUND when the
- * file is gone
+ * file is gone · UNAVAILABLE while the library is not mounted
  */
 export async function renameRom ({ pool, library }: Places, renaming: Renaming): Promise<void> {
-  const folder = join((await library.getWritable(renaming.library_id)).dir, renaming.fs_path)
+  const root = await library.getWritable(renaming.library_id)
+  await library.requireFolder(root, renaming.platform_id, renaming.fs_path)
+  const folder = join(root.dir, renaming.fs_path)
   await recoverRenames({ pool, library })
   if (!await insertRename(pool, renaming)) throw clash(renaming.new_name)
   try {

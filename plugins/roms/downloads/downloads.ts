@@ -60,7 +60,8 @@ function scannedCrc (file: FileRow, { size, mtimeMs }: Stats): number | null {
 
 export function createDownloads (app: FastifyInstance) {
   const access = { stateOf: app.files.stateOf, createStream: app.files.createStream, checksums: createChecksums() }
-  const open = (file: StoredFile) => openStoredFile(app.library, file)
+  const open = (rom: RomPlace, file: FileRow) =>
+    openStoredFile(app.library, toStored(rom, file), `File ${file.file_name} not found on disk for ROM ${rom.id}`)
 
   const toStored = (rom: RomPlace, file: FileRow): StoredFile => ({
     library_id: rom.library_id, file_name: file.file_name, file_path: file.file_path, fs_path: rom.fs_path,
@@ -69,13 +70,12 @@ export function createDownloads (app: FastifyInstance) {
 
   /** Sizes come from the disk: those in the database may be out of date, and a zip names them up front. */
   async function toEntry (rom: RomPlace, file: FileRow, name: string): Promise<ZipEntry> {
-    const stored = toStored(rom, file)
-    const handle = await open(stored)
+    const handle = await open(rom, file)
     try {
       const stats = await handle.stat()
       const state = await app.files.stateOf(handle)
       const { size, mtime: modified } = stats
-      const zipped = { size, modified, state, crc: scannedCrc(file, stats), open: () => open(stored) }
+      const zipped = { size, modified, state, crc: scannedCrc(file, stats), open: () => open(rom, file) }
       return { name, content: fileContent(pathOf(file), zipped, access) }
     } finally {
       await handle.close()
@@ -89,12 +89,12 @@ export function createDownloads (app: FastifyInstance) {
     return ({ library_id: id }) => `${names.get(id) ?? id}/`
   }
 
-  async function toAttachment (stored: StoredFile): Promise<Download> {
+  async function toAttachment (rom: RomPlace, file: FileRow): Promise<Download> {
     return {
       kind: 'file',
-      handle: await open(stored),
+      handle: await open(rom, file),
       type: BINARY,
-      disposition: { type: 'attachment', fileName: stored.file_name }
+      disposition: { type: 'attachment', fileName: file.file_name }
     }
   }
 
@@ -129,8 +129,8 @@ export function createDownloads (app: FastifyInstance) {
       const { fileIds, isHidden } = options
       const files = fileIds.length === 0 ? all : all.filter((file) => fileIds.includes(file.id))
       const [first] = files
-      if (first === undefined) throw notFound(`ROM with ID '${romId}' has no file to download`)
-      if (files.length === 1) return await toAttachment(toStored(rom, first))
+      if (first === undefined) throw notFound(`No files found for ROM ${romId}`)
+      if (files.length === 1) return await toAttachment(rom, first)
       return await toFolderZip(rom, files, name, isHidden)
     },
 
@@ -139,7 +139,7 @@ export function createDownloads (app: FastifyInstance) {
       const file = await selectFile(em, viewer, fileId)
       const [rom] = file === null ? [] : await selectPlaces(em, viewer, hasId(file.rom_id))
       if (file === null || rom === undefined) throw notFound('File not found')
-      const download = await toAttachment(toStored(rom, file))
+      const download = await toAttachment(rom, file)
       const type = app.files.mediaTypeOf(file.file_name)
       const isShown = type !== null && (!type.startsWith('audio/') || INLINE_CATEGORIES.has(file.category ?? ''))
       if (!isShown || download.kind !== 'file') return download

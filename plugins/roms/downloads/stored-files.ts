@@ -55,18 +55,20 @@ export async function resolveStoredFile (
 /**
  * Opens a file for reading; the caller closes the handle.
  *
+ * @param missing what is said when it is not on disk
  * @throws ApiError NOT_FOUND naming the file when it is not on disk, or lies where it must not · UNAVAILABLE when its
  * library cannot be read
  */
-export async function openStoredFile (library: Pick<FastifyInstance['library'], 'get'>, file: StoredFile): Promise<FileHandle> {
+export async function openStoredFile (
+  library: Pick<FastifyInstance['library'], 'get'>, file: StoredFile,
+  missing = `File '${file.file_name}' is not in the library any more; scan its platform`
+): Promise<FileHandle> {
   const root = await library.get(file.library_id)
   try {
     return await withinLibrary(root.dir, file, safeRelativePath(`${file.file_path}/${file.file_name}`), openInside)
   } catch (err) {
     if (!isNothingThere(err)) throw err
-    if (await findRootProblem(root.dir) === null) {
-      throw notFound(`File '${file.file_name}' is not in the library any more; scan its platform`)
-    }
+    if (await findRootProblem(root.dir) === null) throw notFound(missing)
     throw new ApiError('UNAVAILABLE', `The library '${root.name}' cannot be read now; mount its disk, then try again`, { cause: err })
   }
 }

@@ -1,0 +1,15 @@
+import { readdir } from 'node:fs/promises'
+import { folderInode, isFolder } from './directory.ts'
+import type { KnownFolder } from './library-rows.ts'
+
+/**
+ * Whether a folder that held ROMs is gone with its disk: one that is not mounted leaves an empty folder behind, or
+ * none.
+ *
+ * @throws {LibraryUnreadableError}
+ */
+export async function isAway (folder: string, { fs_inode: inode, has_roms: hasRoms }: KnownFolder): Promise<boolean> {
+  if (!hasRoms) return false
+  if (!await isFolder(folder)) return true
+  return inode !== null && await folderInode(folder) !== inode && (await readdir(folder)).length === 0
+}
