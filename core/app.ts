@@ -61,7 +61,12 @@ export interface Features {
   introduction: string
   /** Before the first start on a database: each throws StartError when the data directory does not fit. */
   checks: readonly ((config: Config, pool: pg.Pool) => Promise<void>)[]
+  /** Before the schema of a database that holds something is changed; what it throws leaves it as it is. */
+  beforeUpgrade (upgrade: Upgrade): Promise<void>
 }
+
+/** A database whose schema is about to be changed. */
+export interface Upgrade { config: Config, databaseUrl: string, log: Logger }
 
 /** What every feature is handed. */
 export interface FeatureOptions { config: Config, role: Role }

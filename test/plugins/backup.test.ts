@@ -1,12 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { readdirSync, rmSync } from 'node:fs'
-import { mkdir, readFile, readdir, rename, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, readdir, rename, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import pg from 'pg'
 import t from 'tap'
 import { migrate } from '../../core/database/database.ts'
-import { StartError } from '../../core/errors.ts'
+import { ApiError, StartError } from '../../core/errors.ts'
 import { readArchive } from '../../plugins/backup/archive/read.ts'
 import { type BackupJob, makeBackup } from '../../plugins/backup/backup.ts'
 import { newDirOf } from '../../plugins/backup/restore/journal.ts'
@@ -38,12 +38,14 @@ await writeFile(join(config.data_dir, 'config.yml'), '# mine\nscan:\n  priority:
 
 const quiet = { signal: new AbortController().signal, report: () => undefined }
 const back = (path: string, more: Partial<BackupJob> = {}) =>
-  makeBackup({ config, databaseUrl: test.databaseUrl, path, passphrase: PASSPHRASE, ...quiet, ...more })
+  makeBackup({ config, databaseUrl: test.databaseUrl, path, holds: 'everything', passphrase: PASSPHRASE, ...quiet, ...more })
 const restore = (path: string, dataDir: string, more: Record<string, string> = {}) => restoreBackup({
   path,
   dataDir,
   environment: { SVC_DATA_DIR: dataDir, SVC_BACKUP_PASSPHRASE: PASSPHRASE, ...more },
   withoutSecrets: false,
+  keptAs: 'before-restore',
+  goesOn: false,
   ...quiet
 })
 
@@ -94,6 +96,15 @@ t.test('files that are deleted while a backup is made are told of, and the rest 
     }
   })
   t.match(result, { files: 1, gone: 2 })
+})
+
+t.test('a backup for which there is no room is refused before it begins, with what it takes', async (t) => {
+  const folder = makeFolder(t, { data: { assets: { users: { x: { saves: { large: '' } } } } } })
+  // A file of 8 TiB that is nothing but a hole.
+  await truncate(join(folder, 'data', 'assets', 'users', 'x', 'saves', 'large'), 2 ** 43)
+  await t.rejects(back(join(folder, 'b.tar.gz'), { config: { ...config, data_dir: join(folder, 'data') } }),
+    { constructor: ApiError, code: 'NO_FREE_SPACE', message: /^The backup needs about 8192\.\d GiB in .* SVC_BACKUP_DIR / })
+  t.same(await readdir(folder), ['data'])
 })
 
 t.test('a backup that is stopped leaves nothing', async (t) => {

@@ -28,6 +28,8 @@ const ManifestSchema = Type.Object({
   postgresql: Type.String(),
   tables: Type.Array(TableSchema),
   sequences: Type.Array(Type.Object({ name: Type.String(), value: Type.String() })),
+  /** Whether it is a whole server, or the rows of one alone: its files and secrets then lie where they were. */
+  holds: Type.Union([Type.Literal('everything'), Type.Literal('database')]),
   /** How the secret key and config.yml lie in it. */
   secrets: Type.Union([Type.Literal('sealed'), Type.Literal('left out')])
 })
