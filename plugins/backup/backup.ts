@@ -9,8 +9,9 @@ import { errorCode } from '../../core/files/fs-error.ts'
 import { VERSION } from '../../core/version.ts'
 import { migrations } from '../migrations.ts'
 import {
-  ENDING, type Ending, FILES, MANIFEST, type Manifest, SECRETS, TABLES, type TableDescription, newManifest
+  ENDING, type Ending, FILES, MANIFEST, type Manifest, PARTS, SECRETS, TABLES, type TableDescription, newManifest
 } from './archive/manifest.ts'
+import { keepPart, partsFolder } from './archive/parts.ts'
 import { type ArchiveWriter, writeArchive } from './archive/write.ts'
 import { type Checked, checkArchive } from './check.ts'
 import { listOwnFiles } from './files.ts'
@@ -31,6 +32,8 @@ export interface BackupJob {
   config: Config
   databaseUrl: string
   path: string
+  /** Whether the contents of files go into the folder beside the archive that all archives there share. */
+  isIncremental: boolean
   /** The database alone has no files, no secrets and no config.yml with it. */
   holds: Manifest['holds']
   /** Null leaves the secret key out; config.yml then lies in the archive as it is. */
@@ -84,6 +87,13 @@ function createRun (job: BackupJob, writer: ArchiveWriter) {
     progress.rows += countRows()
   }
 
+  async function addPart (path: string, handle: FileHandle): Promise<void> {
+    const part = await keepPart(partsFolder(job.path), handle, signal)
+    await writer.buffer(`${PARTS}${path}`, Buffer.from(JSON.stringify(part)))
+    ending.bytes += part.size
+    ending.files++
+  }
+
   async function addOpened (path: string, handle: FileHandle): Promise<void> {
     const { size } = await handle.stat()
     const name = `${FILES}${path}`
@@ -110,7 +120,7 @@ function createRun (job: BackupJob, writer: ArchiveWriter) {
       return
     }
     try {
-      await addOpened(path, handle)
+      await (job.isIncremental ? addPart : addOpened)(path, handle)
     } finally {
       await handle.close()
     }
@@ -174,7 +184,7 @@ export async function makeBackup (job: BackupJob): Promise<BackupResult> {
     }
     // Only the holder of the claim writes here; a killed one may have left it.
     await rm(part, { force: true })
-    await requireRoom({ config: job.config, client, folder: dirname(part), hasFiles: job.holds === 'everything' })
+    await requireRoom({ config: job.config, client, folder: dirname(part), hasFiles: job.holds === 'everything' && !job.isIncremental })
     const writer = writeArchive(part, signal)
     try {
       const ending = await createRun(job, writer).write(client)

@@ -10,6 +10,7 @@ async function saveDatabase ({ config, databaseUrl, log }: Upgrade): Promise<voi
     config,
     databaseUrl,
     path: nextPath(folder),
+    isIncremental: false,
     holds: 'database',
     passphrase: null,
     signal: new AbortController().signal,

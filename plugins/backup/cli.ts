@@ -5,6 +5,7 @@ import { settingsEnvironment } from '../../core/config/environment.ts'
 import { StartError } from '../../core/errors.ts'
 import { isPresent } from '../../core/files/safe-path.ts'
 import { commandLine } from '../../core/supervisor/banner.ts'
+import { partsFolder } from './archive/parts.ts'
 import { makeBackup } from './backup.ts'
 import { interruptible } from './interruptible.ts'
 import { backupFolder, nextPath, readPassphrase } from './place.ts'
@@ -12,20 +13,23 @@ import { mebibytes } from './progress.ts'
 import { restoreBackup } from './restore/restore.ts'
 
 export interface SecretOptions { withoutSecretKey?: boolean }
+export interface BackupOptions extends SecretOptions { incremental?: boolean }
 
 const print = (text: string) => { process.stdout.write(`${text}\n`) }
 
 /** `svc backup`. */
-export async function backup (file: string | undefined, { withoutSecretKey }: SecretOptions): Promise<void> {
+export async function backup (file: string | undefined, { withoutSecretKey, incremental }: BackupOptions): Promise<void> {
   const { config } = loadConfig()
   const passphrase = readPassphrase(config, withoutSecretKey === true ? false : config.backup.secret_key)
   const path = file === undefined ? nextPath(backupFolder(config)) : resolve(file)
   if (await isPresent(path)) throw new StartError(`${path} is there already. Give the name of a new file, or move that one away.`)
+  const isIncremental = incremental ?? config.backup.incremental
   const result = await withDatabase(config, (databaseUrl) => interruptible((signal, report) =>
-    makeBackup({ config, databaseUrl, path, holds: 'everything', passphrase, signal, report })))
+    makeBackup({ config, databaseUrl, path, isIncremental, holds: 'everything', passphrase, signal, report })))
   const rows = Object.values(result.rows).reduce((sum, count) => sum + count, 0)
   print(`${path}: ${mebibytes(result.archive_bytes)}, ${rows} rows of ${Object.keys(result.rows).length} tables, ${result.files} files ` +
     `(${mebibytes(result.bytes)}).`)
+  if (isIncremental) print(`The contents of files are in ${partsFolder(path)}: keep and move that folder with it.`)
   if (result.gone > 0) print(`${result.gone} files were deleted meanwhile: ${result.gone_files.join(', ')}.`)
   print(result.tables_tried
     ? 'It was read again, every hash is right, and its tables were restored into a database of their own.'

@@ -19,6 +19,12 @@ export const BackupSchema = Section({
     env: 'SVC_BACKUP_SECRET_KEY',
     description: 'Whether backups hold the secret key, which takes a passphrase'
   }),
+  incremental: Type.Boolean({
+    default: false,
+    env: 'SVC_BACKUP_INCREMENTAL',
+    description: 'Writes the contents of files into `svc-parts` beside the backups, once for all of them; a backup is then good ' +
+      'with that folder only'
+  }),
   before_upgrade: Type.Boolean({
     default: true,
     env: 'SVC_BACKUP_BEFORE_UPGRADE',

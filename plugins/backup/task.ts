@@ -5,6 +5,7 @@ import { StartError, badRequest } from '../../core/errors.ts'
 import type { TaskDefinition, TaskRun } from '../tasks/definitions.ts'
 import { makeBackup } from './backup.ts'
 import { backupFolder, dropOld, nextPath, readPassphrase } from './place.ts'
+import { dropUnusedParts } from './unused.ts'
 import type { Progress } from './progress.ts'
 
 const TIMEOUT_SECONDS = 24 * 60 * 60
@@ -23,9 +24,17 @@ export function defineBackup (config: Config, databaseUrl: string): TaskDefiniti
       telling = report({ backup: { ...progress } }).catch(() => undefined)
     }
     const { rows, path, ...result } = await makeBackup({
-      config, databaseUrl, path: nextPath(folder), holds: 'everything', passphrase: readPassphrase(config), signal, report: tell
+      config,
+      databaseUrl,
+      path: nextPath(folder),
+      isIncremental: config.backup.incremental,
+      holds: 'everything',
+      passphrase: readPassphrase(config),
+      signal,
+      report: tell
     })
     const deleted = await dropOld(folder, config.backup.keep)
+    await dropUnusedParts(folder)
     await telling
     const rowCount = Object.values(rows).reduce((sum, count) => sum + count, 0)
     await report({ backup: { ...result, file: basename(path), rows: rowCount, deleted } })

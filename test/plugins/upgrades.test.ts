@@ -4,12 +4,15 @@ import { join } from 'node:path'
 import fastify from 'fastify'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
+import { moveFormerCluster } from '../../core/composition/cluster.ts'
 import { loadConfig } from '../../core/config/config.ts'
 import database from '../../core/database/database.ts'
 import { StartError } from '../../core/errors.ts'
 import { countRoom } from '../../core/files/free-space.ts'
+import { findOwnMajor } from '../../core/postgres/binaries.ts'
 import { migrateDatabase } from '../../core/server.ts'
 import { readArchive } from '../../plugins/backup/archive/read.ts'
+import { FORMER_VERSIONS } from '../../plugins/backup/cluster/programs.ts'
 import { restoreBackup } from '../../plugins/backup/restore/restore.ts'
 import { features } from '../../plugins/index.ts'
 import { makeFolder } from '../folder.ts'
@@ -113,7 +116,7 @@ t.test('a database is saved before its schema is changed, the newest three times
   const { keptDatabase, kept: keptFiles } = await restore(dataDir)
   t.same(listLost(before, await readContent(url)).filter((line) => !line.includes('"track_meta":null')), [])
   t.equal(keptFiles, null)
-  t.same((await readdir(dataDir)).sort(), ['assets', 'backups', 'config.yml', 'identity', 'run'])
+  t.same((await readdir(dataDir)).sort(), ['assets', 'backups', 'config.yml', 'identity', 'run', 'secret.key'])
   await ask(url, `drop database ${keptDatabase ?? ''}`)
 })
 
@@ -155,6 +158,34 @@ t.test('a database that cannot be saved is not changed, and the way out is named
   await t.rejects(migrateDatabase({ config: configOf(dataDir), databaseUrl: url, log: createLog().log }),
     { constructor: StartError, message: /could not be saved .*Nothing was changed\..* SVC_BACKUP_BEFORE_UPGRADE=false/ })
   t.equal((await ask(url, 'select from migrations')).length, releases.indexOf(MIDDLE) + 1)
+})
+
+t.test('the programs are known of the major version of PostgreSQL before this one', async (t) => {
+  const own = Number(await findOwnMajor())
+  t.match(FORMER_VERSIONS.get(String(own - 1)), new RegExp(`^${own - 1}\\.`))
+})
+
+t.test('a cluster is moved when an earlier major version wrote it, and left alone otherwise', async (t) => {
+  const own = Number(await findOwnMajor())
+  const folder = makeFolder(t, {
+    ...Object.fromEntries([own - 1, own, own + 1].map((major) => [`${major}`, { db: { PG_VERSION: `${major}\n` } }])),
+    backup: { 'svc-20260102T000000Z.tar.gz': '', 'svc-20260103T000000Z.tar.gz': '' }
+  })
+  const move = (major: number, more: Record<string, string> = {}) =>
+    moveFormerCluster(configOf(join(folder, String(major)), { SVC_BACKUP_DIR: join(folder, 'backup'), ...more }), createLog().log)
+  await move(own)
+  await move(own + 1)
+  await move(own - 1, { SVC_DATABASE_URL: 'postgres://elsewhere/svc' })
+  const { PATH } = process.env
+  t.teardown(() => { process.env.PATH = PATH })
+  process.env.PATH = ''
+  const error = await move(own - 1).catch((err: unknown) => err)
+  process.env.PATH = PATH
+  for (const words of [`written by PostgreSQL ${own - 1}`, 'npm cannot be run', 'The database is as it was', `@${own - 1}.`,
+    join(folder, String(own - 1), 'postgresql', String(own - 1)), `restore ${join(folder, 'backup', 'svc-20260103T000000Z.tar.gz')}`]) {
+    t.match(error, { constructor: StartError, message: words })
+  }
+  t.same(await readdir(join(folder, String(own - 1), 'db')), ['PG_VERSION'])
 })
 
 t.test('whatever works on a database that a newer release made refuses to, in a line', async (t) => {

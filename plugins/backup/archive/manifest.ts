@@ -9,6 +9,8 @@ export const ENDING = 'end.json'
 export const HASHES = 'hashes/'
 export const TABLES = 'tables/'
 export const FILES = 'files/'
+/** In place of a file: what its content is, which lies beside the archive. */
+export const PARTS = 'parts/'
 export const SECRETS = 'private/'
 const FORMAT = 'svc-backup'
 const VERSION = 1

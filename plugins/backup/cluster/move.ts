@@ -58,7 +58,7 @@ async function saveFormer ({ config, log }: Move, binaries: BinarySource, { sign
   })
   try {
     const path = nextPath(upgradeFolder(config))
-    await makeBackup({ config, databaseUrl: server.url, path, holds: 'database', passphrase: null, signal, report })
+    await makeBackup({ config, databaseUrl: server.url, path, isIncremental: false, holds: 'database', passphrase: null, signal, report })
     return path
   } finally {
     await server.stop()

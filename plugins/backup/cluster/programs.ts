@@ -27,6 +27,7 @@ export const programsIn = (dataDir: string, major: string): BinarySource => ({
 /** Has npm fetch programs into the data directory: all of them, or none. @throws StartError, ApiError */
 export async function fetchPrograms (dataDir: string, major: string, signal: AbortSignal): Promise<void> {
   const folder = programsFolder(dataDir, major)
+  // Whole or not there: npm writes file by file.
   const part = `${folder}.part`
   await requireFreeSpace(dataDir, PACKAGE_MAX_BYTES)
   await rm(part, { recursive: true, force: true })

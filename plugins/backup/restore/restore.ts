@@ -59,9 +59,9 @@ const readIdentity = async (dataDir: string): Promise<string | null> =>
   (await readFile(join(dataDir, IDENTITY), 'utf8').catch(() => null))?.trim() ?? null
 
 /** @throws StartError for a database that is to be restored without the files that belong to it */
-async function requireOwnFiles ({ holds, identity }: Manifest, { path, dataDir }: RestoreJob): Promise<void> {
+async function requireOwnFiles ({ holds, identity }: Manifest, { path, dataDir, goesOn }: RestoreJob): Promise<void> {
   // Databases had none at first.
-  if (holds === 'everything' || identity === null || await readIdentity(dataDir) === identity) return
+  if (holds === 'everything' || goesOn || identity === null || await readIdentity(dataDir) === identity) return
   throw new StartError(`${path} holds a database alone, and ${dataDir} is not the data directory that it was made from, whose ` +
     'saves and pictures it needs. Restore it there. Nothing was changed.')
 }
