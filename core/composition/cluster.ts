@@ -12,7 +12,8 @@ import { readVersion } from '../postgres/cluster.ts'
  */
 export async function moveFormerCluster (config: Config, log: Logger): Promise<void> {
   if (config.database.url !== undefined) return
-  const from = await readVersion(join(config.data_dir, 'db'))
+  // What this user may not read is told of by whoever opens it.
+  const from = await readVersion(join(config.data_dir, 'db')).catch(() => undefined)
   const to = from === undefined ? null : await findOwnMajor()
   if (from === undefined || to === null || Number(from) >= Number(to)) return
   const { moveCluster } = await import('../../plugins/backup/cluster/move.ts')

@@ -6,6 +6,7 @@ import { UPGRADES_KEPT, dropOld, nextPath, upgradeFolder } from './place.ts'
 /** Saves the database as it is, for those who want the former release back. */
 async function saveDatabase ({ config, databaseUrl, log }: Upgrade): Promise<void> {
   const folder = upgradeFolder(config)
+  log.info({ folder }, 'the database is saved before its schema is changed')
   const { path, archive_bytes: bytes } = await makeBackup({
     config,
     databaseUrl,
@@ -17,7 +18,7 @@ async function saveDatabase ({ config, databaseUrl, log }: Upgrade): Promise<voi
     report: () => undefined
   })
   const deleted = await dropOld(folder, UPGRADES_KEPT)
-  log.info({ path, bytes, deleted }, 'the database was saved; its schema is changed now')
+  log.info({ path, bytes, deleted }, 'the database was saved')
 }
 
 /**

@@ -34,7 +34,7 @@ export function defineBackup (config: Config, databaseUrl: string): TaskDefiniti
       report: tell
     })
     const deleted = await dropOld(folder, config.backup.keep)
-    await dropUnusedParts(folder)
+    if (config.backup.incremental) await dropUnusedParts(folder)
     await telling
     const rowCount = Object.values(rows).reduce((sum, count) => sum + count, 0)
     await report({ backup: { ...result, file: basename(path), rows: rowCount, deleted } })
