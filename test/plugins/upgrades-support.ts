@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { migrate } from '../../core/database/database.ts'
+import { migrate, openOrm } from '../../core/database/database.ts'
 import { migrations } from '../../plugins/migrations.ts'
 
 /** What people had in a release, written as that release had its tables: by the migration that it ended with. */
@@ -110,16 +110,18 @@ export const migrateTo = (url: string, release: string) => migrate({
 
 /** Makes an empty database what a server has that came all the way up to a release, with what people had in each. */
 export async function liveUpTo (url: string, release: string): Promise<void> {
-  await withConnection(url, async (client) => {
-    let last: string | undefined
-    for (const name of releases.slice(0, releases.indexOf(release) + 1)) {
-      const content = CONTENT[name]
-      if (content !== undefined) await migrateTo(url, name)
-      for (const sql of content ?? []) await client.query(sql)
-      last = name
-    }
-    if (last !== undefined) await migrateTo(url, last)
-  })
+  const orm = await openOrm({ url, poolSize: 1, entities: [], migrations })
+  try {
+    await withConnection(url, async (client) => {
+      for (const name of releases.slice(0, releases.indexOf(release) + 1)) {
+        const content = CONTENT[name] ?? []
+        if (content.length > 0 || name === release) await orm.migrator.up({ to: name })
+        for (const sql of content) await client.query(sql)
+      }
+    })
+  } finally {
+    await orm.close()
+  }
 }
 
 export async function readContent (url: string): Promise<Content> {

@@ -29,11 +29,14 @@ const ask = async <Row extends object>(url: string, sql: string) =>
   await withConnection(url, async (client) => (await client.query<Row>(sql)).rows)
 
 /** A database as a release left it. */
-async function createOld (t: Test, release: string): Promise<string> {
+async function createOld (t: Pick<Test, 'testdir' | 'teardown'>, release: string): Promise<string> {
   const url = await createTestDatabase(t, 'template0')
   await liveUpTo(url, release)
   return url
 }
+
+const middle = new URL(await createOld(t, MIDDLE)).pathname.slice(1)
+const createMiddle = (t: Test) => createTestDatabase(t, middle)
 
 const configOf = (dataDir: string, more: Record<string, string> = {}) =>
   loadConfig({ SVC_DATA_DIR: dataDir, SVC_LOG_LEVEL: 'silent', ...more }).config
@@ -46,7 +49,7 @@ function createLog () {
 
 t.test('whatever release a database is of, what people had in it is there after the upgrade', async (t) => {
   for (const release of [FIRST, MIDDLE, '20261122190100-music']) {
-    const url = await createOld(t, release)
+    const url = release === MIDDLE ? await createMiddle(t) : await createOld(t, release)
     const before = await readContent(url)
     t.same(await migrateTo(url, NOW), releases.slice(releases.indexOf(release) + 1), release)
     // What is no title of a track is nothing since.
@@ -62,7 +65,7 @@ t.test('whatever release a database is of, what people had in it is there after 
 })
 
 t.test('an upgrade that is cut short in the middle changes nothing, and the next one does all of it', async (t) => {
-  const url = await createOld(t, MIDDLE)
+  const url = await createMiddle(t)
   const before = await readContent(url)
   await withConnection(url, async (client) => {
     // One of the last migrations waits for this.
@@ -80,7 +83,7 @@ t.test('an upgrade that is cut short in the middle changes nothing, and the next
 })
 
 t.test('a database is saved before its schema is changed, the newest three times, and can be put back', async (t) => {
-  const url = await createOld(t, MIDDLE)
+  const url = await createMiddle(t)
   const before = await readContent(url)
   const folder = makeFolder(t, {
     data: { assets: { save: 'mine' }, identity: '11111111-2222-4333-8444-555555555555\n', 'config.yml': '# mine' },
@@ -125,7 +128,7 @@ t.test('a database that is new, or whose owner wants it so, is not saved', async
   const { log } = createLog()
   await migrateDatabase({ config: configOf(dataDir), databaseUrl: await createTestDatabase(t, 'template0'), log })
   const config = configOf(dataDir, { SVC_BACKUP_BEFORE_UPGRADE: 'false' })
-  t.ok((await migrateDatabase({ config, databaseUrl: await createOld(t, MIDDLE), log })).length > 0)
+  t.ok((await migrateDatabase({ config, databaseUrl: await createMiddle(t), log })).length > 0)
   t.notOk((await readdir(dataDir)).includes('backups'))
 })
 
@@ -147,13 +150,13 @@ t.test('a disk without room for it does not stop the upgrade; the log says what 
   const dataDir = await mkdtemp(join(full ?? '', 'svc-test-'))
   t.teardown(() => rm(dataDir, { recursive: true }))
   const { log, lines } = createLog()
-  t.ok((await migrateDatabase({ config: configOf(dataDir), databaseUrl: await createOld(t, MIDDLE), log })).length > 0)
+  t.ok((await migrateDatabase({ config: configOf(dataDir), databaseUrl: await createMiddle(t), log })).length > 0)
   t.match(lines.join(''), /changed without a backup of it: The backup needs about 0\.\d GiB in /)
   t.same(await readdir(join(dataDir, 'backups', 'before-upgrade')), [])
 })
 
 t.test('a database that cannot be saved is not changed, and the way out is named', async (t) => {
-  const url = await createOld(t, MIDDLE)
+  const url = await createMiddle(t)
   const dataDir = makeFolder(t, { backups: 'no folder' })
   await t.rejects(migrateDatabase({ config: configOf(dataDir), databaseUrl: url, log: createLog().log }),
     { constructor: StartError, message: /could not be saved .*Nothing was changed\..* SVC_BACKUP_BEFORE_UPGRADE=false/ })

@@ -113,6 +113,7 @@ await t.test(`${ROMS} ROMs and ${SAVES_MIB} MiB of saves`, { timeout: MOST_MS * 
   }
 
   const clients = createClients(server)
+  t.teardown(() => clients.end())
   const [whole, first, second] = ['whole', 'first', 'second'].map((name) => join(backups, `${name}.tar.gz`)) as [string, string, string]
   tell('a backup', await run(t, ['backup', whole]), (await stat(whole)).size)
   await rm(whole)
