@@ -65,6 +65,8 @@ export interface Features {
   introduction: string
   /** Before the first start on a database: each throws StartError when the data directory does not fit. */
   checks: readonly ((config: Config, pool: pg.Pool) => Promise<void>)[]
+  /** Before the schema of a database that holds something is changed; what it throws leaves it as it is. */
+  beforeUpgrade (upgrade: Upgrade): Promise<void>
 }
 
 /** A process among those of one server. */
@@ -74,6 +76,9 @@ export interface Place {
   /** What all processes measured; undefined for one that runs by itself. */
   readAllMeasured?: () => Promise<ServerMeasured>
 }
+
+/** A database whose schema is about to be changed. */
+export interface Upgrade { config: Config, databaseUrl: string, log: Logger }
 
 /** What every feature is handed. */
 export interface FeatureOptions { config: Config, role: Role, place: Place }

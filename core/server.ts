@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import pg from 'pg'
 import type { Logger } from 'pino'
-import { type Place, buildApp } from './app.ts'
+import { type Place, type Upgrade, buildApp } from './app.ts'
 import { loadFeatures } from './composition/features.ts'
 import type { Config } from './config/config.ts'
 import { migrate } from './database/database.ts'
@@ -39,9 +39,13 @@ export interface RunningRole {
 }
 
 /** Brings the server's tables and those of its job queue to the current schema; safe to run anywhere at any time. */
-export async function migrateDatabase (config: Config, url: string): Promise<string[]> {
-  const applied = await migrate({ url, poolSize: config.database.pool_size, ...features })
+export async function migrateDatabase (options: Upgrade): Promise<string[]> {
+  const { config, databaseUrl: url, log } = options
+  const applied = await migrate({
+    url, poolSize: config.database.pool_size, ...features, beforeChange: () => features.beforeUpgrade(options)
+  })
   const boss = createBoss(url)
+  boss.on('error', (err) => { log.error({ err }, 'job queue failed') })
   await boss.start()
   await boss.stop({ graceful: false, close: true })
   return applied
@@ -49,6 +53,8 @@ export async function migrateDatabase (config: Config, url: string): Promise<str
 
 async function withPool<T> (url: string, work: (pool: pg.Pool) => Promise<T>): Promise<T> {
   const pool = new pg.Pool({ connectionString: url, max: 1 })
+  // Whoever asks next hears of a connection that is lost.
+  pool.on('error', () => undefined)
   try {
     return await work(pool)
   } finally {
@@ -61,15 +67,16 @@ async function withPool<T> (url: string, work: (pool: pg.Pool) => Promise<T>): P
  *
  * @throws StartError when the two do not belong together.
  */
-export async function prepareDatabase (config: Config, url: string): Promise<void> {
-  await migrateDatabase(config, url)
-  await withPool(url, async (pool) => { for (const check of features.checks) await check(config, pool) })
+export async function prepareDatabase (options: Upgrade): Promise<void> {
+  const { config, databaseUrl } = options
+  await migrateDatabase(options)
+  await withPool(databaseUrl, async (pool) => { for (const check of features.checks) await check(config, pool) })
 }
 
 /** Makes the data directory that of this database. @returns the identity that both have now */
-export async function adoptDatabase (config: Config, url: string): Promise<string> {
-  await migrateDatabase(config, url)
-  return await withPool(url, (pool) => adopt(config.data_dir, pool))
+export async function adoptDatabase (options: Upgrade): Promise<string> {
+  await migrateDatabase(options)
+  return await withPool(options.databaseUrl, (pool) => adopt(options.config.data_dir, pool))
 }
 
 async function listen (app: App, host: string, port: number): Promise<number> {

@@ -9,6 +9,7 @@ import auth from './auth/index.ts'
 import { OneTimeToken, Session, Throttle } from './auth/entities.ts'
 import audit from './audit/index.ts'
 import { AuditEvent } from './audit/entities.ts'
+import { backUpBeforeUpgrade } from './backup/before-upgrade.ts'
 import backup from './backup/index.ts'
 import channels from './channels/index.ts'
 import { ChannelDelivery, NotificationChannel } from './channels/entities.ts'
@@ -99,6 +100,7 @@ export const features: AppOptions['features'] = {
   ],
   migrations,
   checks: [requireOwnUploads],
+  beforeUpgrade: backUpBeforeUpgrade,
   tags,
   introduction,
   plugins: [

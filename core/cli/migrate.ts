@@ -1,3 +1,4 @@
+import { moveFormerCluster } from '../composition/cluster.ts'
 import { type Config, loadConfig } from '../config/config.ts'
 import { StartError } from '../errors.ts'
 import { createLogger } from '../log.ts'
@@ -8,11 +9,12 @@ import { readServerState } from '../supervisor/state.ts'
 
 /** Runs the embedded database for as long as `work` takes. */
 async function withEmbedded<T> (config: Config, work: (url: string) => Promise<T>): Promise<T> {
+  const log = createLogger(config, 'svc')
+  await moveFormerCluster(config, log)
   const lock = lockDataDir(config.data_dir)
   if (lock === null) {
     throw new StartError(`Another svc command is using ${config.data_dir}. Repeat this when it has ended.`, { exitCode: 75 })
   }
-  const log = createLogger(config, 'svc')
   const ignore = () => {}
   try {
     const database = await openDatabase(config, log, { onLost: ignore, onRestored: ignore, onHopeless: ignore })
@@ -35,7 +37,7 @@ export async function withDatabase<T> (config: Config, work: (url: string) => Pr
 /** `svc migrate`. */
 export async function migrate (): Promise<void> {
   const { config } = loadConfig()
-  const applied = await withDatabase(config, (url) => migrateDatabase(config, url))
+  const applied = await withDatabase(config, (databaseUrl) => migrateDatabase({ config, databaseUrl, log: createLogger(config, 'svc') }))
   process.stdout.write(applied.length === 0
     ? 'The database is up to date.\n'
     : `Applied ${applied.join(', ')}.\n`)
@@ -44,7 +46,7 @@ export async function migrate (): Promise<void> {
 /** `svc database adopt`: the way out of a data directory and a database that were not used together before. */
 export async function adopt (): Promise<void> {
   const { config } = loadConfig()
-  const identity = await withDatabase(config, (url) => adoptDatabase(config, url))
+  const identity = await withDatabase(config, (databaseUrl) => adoptDatabase({ config, databaseUrl, log: createLogger(config, 'svc') }))
   process.stdout.write(`${config.data_dir} now belongs to this database (${identity}). Files that it does not know stay where ` +
     'they are.\n')
 }

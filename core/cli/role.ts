@@ -39,7 +39,7 @@ export async function runRole (role: Role): Promise<void> {
   createLayout(config)
   const folder = await openSocketFolder(config)
   try {
-    await prepareDatabase(config, databaseUrl)
+    await prepareDatabase({ config, databaseUrl, log: logger })
     const running = await startRole({ config, role, databaseUrl, logger, workerNumber: 0, socketDir: folder.path })
     if (role === 'worker') collectSooner()
     // Before anybody is told that it is ready: whoever hears that may end it.

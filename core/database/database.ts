@@ -51,6 +51,11 @@ export interface DatabaseOptions {
   application?: 'svc web' | 'svc worker'
 }
 
+export interface MigrationOptions extends DatabaseOptions {
+  /** Before the schema of a database that holds something is changed; what it throws leaves it as it is. */
+  beforeChange? (): Promise<void>
+}
+
 /** What the driver and the database see to themselves. */
 function driverOptions ({ limits, application }: DatabaseOptions): pg.PoolConfig {
   const { totalMs: _ours, ...theirs } = limits ?? {}
@@ -76,13 +81,33 @@ export function openOrm (options: DatabaseOptions): Promise<MikroORM> {
   })
 }
 
+/** The migrations that made a database, in order; none when it is new. */
+export async function listExecuted (client: pg.Pool | pg.Client): Promise<string[]> {
+  const { rows } = await client.query<{ is_there: boolean }>("select to_regclass('migrations') is not null as is_there")
+  if (rows[0]?.is_there !== true) return []
+  return (await client.query<{ name: string }>('select name from migrations order by id')).rows.map(({ name }) => name)
+}
+
+/** @throws StartError when a newer release made the database */
+export function requireKnownSchema (executed: readonly string[], migrations: Migrations): void {
+  const known = new Set(migrations.map(({ name }) => name))
+  const newer = executed.find((name) => !known.has(name))
+  if (newer === undefined) return
+  throw new StartError(`The database was made by a newer release (migration ${newer}). Start that release, or restore a backup ` +
+    'from before the upgrade with svc restore.')
+}
+
 /**
- * Brings the database to the current schema. Several processes may call it at once: one works, the others wait.
+ * Brings the database to the current schema: all of it or, when that is cut short, nothing. Several processes may call it
+ * at once: one works, the others wait.
  *
+ * @returns the migrations that it took
  * @throws StartError when the server is older than PostgreSQL 15, cannot be reached, or knows newer migrations.
  */
-export async function migrate (options: DatabaseOptions): Promise<string[]> {
+export async function migrate (options: MigrationOptions): Promise<string[]> {
   const client = new pg.Client({ connectionString: options.url })
+  // A connection that is lost fails the statement under way as well; without a listener it would end the process.
+  client.on('error', () => undefined)
   try {
     await client.connect()
   } catch (err) {
@@ -97,26 +122,27 @@ export async function migrate (options: DatabaseOptions): Promise<string[]> {
         'Point SVC_DATABASE_URL at one, or unset it to use the embedded database.')
     }
     await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK])
-    return await runMigrations(options)
+    return await migrateFrom(await listExecuted(client), options)
   } finally {
     await client.end()
   }
 }
 
-async function runMigrations (options: DatabaseOptions): Promise<string[]> {
+async function migrateFrom (executed: readonly string[], options: MigrationOptions): Promise<string[]> {
+  requireKnownSchema(executed, options.migrations)
+  if (executed.length === options.migrations.length) return []
+  if (executed.length > 0) await options.beforeChange?.()
   const orm = await openOrm({ ...options, poolSize: 1 })
+  let taken: { name: string }[]
   try {
-    const executed = await orm.migrator.getExecuted()
-    const known = new Set(options.migrations.map((migration) => migration.name))
-    const newer = executed.find((row) => !known.has(row.name))
-    if (newer !== undefined) {
-      throw new StartError(`The database was made by a newer release (migration ${newer.name}). Start that release, or ` +
-        'use a copy of the database from before the upgrade.')
-    }
-    return (await orm.migrator.up()).map((migration) => migration.name)
-  } finally {
-    await orm.close()
+    taken = await orm.migrator.up()
+  } catch (err) {
+    // Not waited for: a connection that is lost within a transaction is never given back to its pool.
+    void orm.close()
+    throw err
   }
+  await orm.close()
+  return taken.map(({ name }) => name)
 }
 
 export default fp<DatabaseOptions>(async (app, options) => {
@@ -134,6 +160,8 @@ export default fp<DatabaseOptions>(async (app, options) => {
     mindPool(one)
     if (options.prepares === true) prepareStatements(one)
   }
+  // Another release may have been there since this one was started, or by another machine.
+  requireKnownSchema(await listExecuted(pool), options.migrations)
   if (options.limits !== undefined) limitRequests(app, options.limits.totalMs)
   app.decorate('orm', orm)
   app.decorate('pg', pool)

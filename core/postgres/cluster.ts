@@ -91,7 +91,8 @@ export async function readLockFile (dataDir: string): Promise<string[]> {
   return text?.split('\n').map((line) => line.trim()) ?? []
 }
 
-async function readVersion (dataDir: string): Promise<string | undefined> {
+/** The major version that wrote a cluster; undefined when there is none. */
+export async function readVersion (dataDir: string): Promise<string | undefined> {
   const text = await readFile(join(dataDir, 'PG_VERSION'), 'utf8').catch(undefinedIf('ENOENT'))
   return text?.trim()
 }

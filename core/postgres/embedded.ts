@@ -67,9 +67,7 @@ const DEFAULT_SETTINGS = {
   max_parallel_workers: '2',
   max_parallel_workers_per_gather: '1',
   max_parallel_maintenance_workers: '1',
-  autovacuum_worker_slots: '2',
   autovacuum_max_workers: '2',
-  io_method: 'sync',
   jit: 'off',
   huge_pages: 'off',
   update_process_title: 'off',
@@ -77,6 +75,9 @@ const DEFAULT_SETTINGS = {
   log_line_prefix: '',
   timezone: 'UTC'
 }
+
+/** A cluster of an earlier major version is served once, to be moved. */
+const SETTINGS_SINCE_18 = { autovacuum_worker_slots: '2', io_method: 'sync' }
 
 interface Server {
   child: ChildProcess
@@ -140,6 +141,7 @@ function spawnServer (cluster: Cluster, binaries: Binaries, port: number, option
   account?: Account): Server {
   const settings = {
     ...DEFAULT_SETTINGS,
+    ...(Number(binaries.major) < 18 ? {} : SETTINGS_SINCE_18),
     ...options.settings,
     cluster_name: cluster.name,
     listen_addresses: HOST,

@@ -41,7 +41,7 @@ async function start (order: StartOrder): Promise<void> {
   log = createLogger(config, `svc-${role}`)
   if (role === 'web') drainSeconds = config.server.drain_seconds
   const { prepareDatabase, startRole } = await modules
-  if (order.migrate) await prepareDatabase(config, order.database_url)
+  if (order.migrate) await prepareDatabase({ config, databaseUrl: order.database_url, log })
   running = await startRole({
     config,
     role,

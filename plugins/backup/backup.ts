@@ -3,18 +3,21 @@ import { type FileHandle, mkdir, open, readFile, rename, rm } from 'node:fs/prom
 import { dirname, join } from 'node:path'
 import type pg from 'pg'
 import type { Config } from '../../core/config/config.ts'
-import { StartError, conflict } from '../../core/errors.ts'
-import { requireFreeSpace } from '../../core/files/free-space.ts'
+import { requireKnownSchema } from '../../core/database/database.ts'
+import { ApiError, conflict } from '../../core/errors.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { VERSION } from '../../core/version.ts'
+import { migrations } from '../migrations.ts'
 import {
-  ENDING, type Ending, FILES, MANIFEST, SECRETS, TABLES, type TableDescription, newManifest
+  ENDING, type Ending, FILES, MANIFEST, type Manifest, PARTS, SECRETS, TABLES, type TableDescription, newManifest
 } from './archive/manifest.ts'
+import { keepPart, partsFolder } from './archive/parts.ts'
 import { type ArchiveWriter, writeArchive } from './archive/write.ts'
 import { type Checked, checkArchive } from './check.ts'
 import { listOwnFiles } from './files.ts'
 import type { Progress } from './progress.ts'
 import { beginSnapshot, claimBackup, copyOut, describeDatabase, endSnapshot, withClient } from './rows.ts'
+import { requireRoom } from './room.ts'
 import { sealWith } from './seal.ts'
 
 /** As much of a table as is held in memory, and one entry of the archive. */
@@ -29,6 +32,10 @@ export interface BackupJob {
   config: Config
   databaseUrl: string
   path: string
+  /** Whether the contents of files go into the folder beside the archive that all archives there share. */
+  isIncremental: boolean
+  /** The database alone has no files, no secrets and no config.yml with it. */
+  holds: Manifest['holds']
   /** Null leaves the secret key out; config.yml then lies in the archive as it is. */
   passphrase: string | null
   signal: AbortSignal
@@ -80,6 +87,13 @@ function createRun (job: BackupJob, writer: ArchiveWriter) {
     progress.rows += countRows()
   }
 
+  async function addPart (path: string, handle: FileHandle): Promise<void> {
+    const part = await keepPart(partsFolder(job.path), handle, signal)
+    await writer.buffer(`${PARTS}${path}`, Buffer.from(JSON.stringify(part)))
+    ending.bytes += part.size
+    ending.files++
+  }
+
   async function addOpened (path: string, handle: FileHandle): Promise<void> {
     const { size } = await handle.stat()
     const name = `${FILES}${path}`
@@ -106,7 +120,7 @@ function createRun (job: BackupJob, writer: ArchiveWriter) {
       return
     }
     try {
-      await addOpened(path, handle)
+      await (job.isIncremental ? addPart : addOpened)(path, handle)
     } finally {
       await handle.close()
     }
@@ -131,15 +145,17 @@ function createRun (job: BackupJob, writer: ArchiveWriter) {
     async write (client: pg.Client): Promise<Ending> {
       await beginSnapshot(client)
       const facts = await describeDatabase(client)
+      requireKnownSchema(facts.migrations, migrations)
       const secrets = job.passphrase === null ? 'left out' : 'sealed'
-      const manifest = newManifest({ ...facts, svc: VERSION, created_at: new Date().toISOString(), secrets })
+      const { holds } = job
+      const manifest = newManifest({ ...facts, svc: VERSION, created_at: new Date().toISOString(), holds, secrets })
       await writer.buffer(MANIFEST, Buffer.from(JSON.stringify(manifest, null, 2)))
-      await addSecrets()
+      if (holds === 'everything') await addSecrets()
       for (const table of facts.tables) await addTable(client, table)
       await endSnapshot(client)
       // After the rows, so that whatever they name is there unless it was deleted since.
       progress.phase = 'files'
-      for await (const path of listOwnFiles(config.data_dir)) {
+      for await (const path of holds === 'everything' ? listOwnFiles(config.data_dir) : []) {
         signal.throwIfAborted()
         await addFile(path)
       }
@@ -156,12 +172,11 @@ function createRun (job: BackupJob, writer: ArchiveWriter) {
  * Writes everything that nobody could make again into one file, reads it again, and tries its tables in a database of
  * their own. A server goes on meanwhile. The file gets its name when all of that went well.
  *
- * @throws StartError, ApiError when it cannot be made; then nothing of it is left.
+ * @throws StartError, ApiError (NO_FREE_SPACE, CONFLICT) when it cannot be made; then nothing of it is left.
  */
 export async function makeBackup (job: BackupJob): Promise<BackupResult> {
   const part = `${job.path}.part`
   await mkdir(dirname(part), { recursive: true, mode: 0o700 })
-  await requireFreeSpace(dirname(part), 0)
   const { databaseUrl, signal, report } = job
   return await withClient(databaseUrl, async (client) => {
     if (!await claimBackup(client)) {
@@ -169,6 +184,7 @@ export async function makeBackup (job: BackupJob): Promise<BackupResult> {
     }
     // Only the holder of the claim writes here; a killed one may have left it.
     await rm(part, { force: true })
+    await requireRoom({ config: job.config, client, folder: dirname(part), hasFiles: job.holds === 'everything' && !job.isIncremental })
     const writer = writeArchive(part, signal)
     try {
       const ending = await createRun(job, writer).write(client)
@@ -179,7 +195,7 @@ export async function makeBackup (job: BackupJob): Promise<BackupResult> {
       await writer.abandon()
       await rm(part, { force: true })
       throw errorCode(err) === 'ENOSPC'
-        ? new StartError(`No space is left for ${job.path}. Make room, or give another place.`, { cause: err })
+        ? new ApiError('NO_FREE_SPACE', `No space is left for ${job.path}. Make room, or give another place.`, { cause: err })
         : err
     }
   })

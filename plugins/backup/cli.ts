@@ -5,70 +5,31 @@ import { settingsEnvironment } from '../../core/config/environment.ts'
 import { StartError } from '../../core/errors.ts'
 import { isPresent } from '../../core/files/safe-path.ts'
 import { commandLine } from '../../core/supervisor/banner.ts'
+import { partsFolder } from './archive/parts.ts'
 import { makeBackup } from './backup.ts'
-import { nextPath, readPassphrase } from './place.ts'
-import type { Progress } from './progress.ts'
+import { interruptible } from './interruptible.ts'
+import { backupFolder, nextPath, readPassphrase } from './place.ts'
+import { mebibytes } from './progress.ts'
 import { restoreBackup } from './restore/restore.ts'
 
 export interface SecretOptions { withoutSecretKey?: boolean }
-
-const SHOWN_MS = 500
-/** What a shell reports of a program that Ctrl-C ended: 128 + SIGINT. */
-const INTERRUPTED = 130
+export interface BackupOptions extends SecretOptions { incremental?: boolean }
 
 const print = (text: string) => { process.stdout.write(`${text}\n`) }
-const mebibytes = (bytes: number) => `${(bytes / 1024 ** 2).toFixed(1)} MiB`
-
-function describe ({ phase, rows, files, bytes }: Progress): string {
-  const counts = [[rows, `${rows} rows`], [files, `${files} files`], [bytes, mebibytes(bytes)]] as const
-  return [phase, ...counts.filter(([count]) => count > 0).map(([, text]) => text)].join(', ')
-}
-
-/** One line that is written over, for people who watch. */
-function createProgress () {
-  const isWatched = process.stderr.isTTY
-  let shown = 0
-  return {
-    report (progress: Progress): void {
-      if (!isWatched || performance.now() - shown < SHOWN_MS) return
-      shown = performance.now()
-      process.stderr.write(`\r\x1b[K${describe(progress)}`)
-    },
-    end (): void { if (isWatched) process.stderr.write('\r\x1b[K') }
-  }
-}
-
-/** Does what Ctrl-C ends without leaving anything behind. */
-async function interruptible<T> (
-  work: (signal: AbortSignal, report: (progress: Progress) => void) => Promise<T>
-): Promise<T> {
-  const stop = new AbortController()
-  const onSignal = () => {
-    stop.abort(new StartError('Interrupted; nothing was changed. Repeat it to begin anew.', { exitCode: INTERRUPTED }))
-  }
-  const progress = createProgress()
-  process.once('SIGINT', onSignal).once('SIGTERM', onSignal)
-  try {
-    return await work(stop.signal, progress.report)
-  } catch (err) {
-    throw stop.signal.aborted ? stop.signal.reason : err
-  } finally {
-    process.off('SIGINT', onSignal).off('SIGTERM', onSignal)
-    progress.end()
-  }
-}
 
 /** `svc backup`. */
-export async function backup (file: string | undefined, { withoutSecretKey }: SecretOptions): Promise<void> {
+export async function backup (file: string | undefined, { withoutSecretKey, incremental }: BackupOptions): Promise<void> {
   const { config } = loadConfig()
   const passphrase = readPassphrase(config, withoutSecretKey === true ? false : config.backup.secret_key)
-  const path = file === undefined ? nextPath(config) : resolve(file)
+  const path = file === undefined ? nextPath(backupFolder(config)) : resolve(file)
   if (await isPresent(path)) throw new StartError(`${path} is there already. Give the name of a new file, or move that one away.`)
+  const isIncremental = incremental ?? config.backup.incremental
   const result = await withDatabase(config, (databaseUrl) => interruptible((signal, report) =>
-    makeBackup({ config, databaseUrl, path, passphrase, signal, report })))
+    makeBackup({ config, databaseUrl, path, isIncremental, holds: 'everything', passphrase, signal, report })))
   const rows = Object.values(result.rows).reduce((sum, count) => sum + count, 0)
   print(`${path}: ${mebibytes(result.archive_bytes)}, ${rows} rows of ${Object.keys(result.rows).length} tables, ${result.files} files ` +
     `(${mebibytes(result.bytes)}).`)
+  if (isIncremental) print(`The contents of files are in ${partsFolder(path)}: keep and move that folder with it.`)
   if (result.gone > 0) print(`${result.gone} files were deleted meanwhile: ${result.gone_files.join(', ')}.`)
   print(result.tables_tried
     ? 'It was read again, every hash is right, and its tables were restored into a database of their own.'
@@ -83,7 +44,7 @@ export async function restore (file: string, { withoutSecretKey }: SecretOptions
   const environment = settingsEnvironment()
   const dataDir = dataDirOf(environment)
   const { manifest, ending, migrated, kept, keptDatabase } = await interruptible((signal, report) => restoreBackup({
-    path: resolve(file), dataDir, environment, withoutSecrets: withoutSecretKey === true, signal, report
+    path: resolve(file), dataDir, environment, withoutSecrets: withoutSecretKey === true, keptAs: 'before-restore', goesOn: false, signal, report
   }))
   const rows = Object.values(ending.rows).reduce((sum, count) => sum + count, 0)
   print(`${dataDir} is as it was on ${manifest.created_at}: ${rows} rows, ${ending.files} files.`)

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import { dataDirOf } from '../../core/config/config.ts'
 import { settingsEnvironment } from '../../core/config/environment.ts'
-import type { SecretOptions } from './cli.ts'
+import type { BackupOptions, SecretOptions } from './cli.ts'
 import { journalOf } from './restore/journal.ts'
 
 const BACKUP_HELP = `
@@ -21,8 +21,9 @@ export function addBackupCommands (program: Command): void {
   program.command('backup').description('write everything that nobody could make again into one file')
     .argument('[file]', 'a new file; without it one in the folder of backups')
     .option('--without-secret-key', 'leave the secret key out, and take config.yml as it is')
+    .option('--incremental', 'write contents of files into svc-parts beside it, unless they are there from an earlier backup')
     .addHelpText('after', BACKUP_HELP)
-    .action(async (file: string | undefined, options: SecretOptions) => { await (await import('./cli.ts')).backup(file, options) })
+    .action(async (file: string | undefined, options: BackupOptions) => { await (await import('./cli.ts')).backup(file, options) })
   program.command('restore').description('put a backup in the place of what the data directory and its database hold')
     .argument('<file>', 'as svc backup wrote it')
     .option('--without-secret-key', 'do without the secret key and config.yml of the backup')

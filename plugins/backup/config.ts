@@ -19,6 +19,17 @@ export const BackupSchema = Section({
     env: 'SVC_BACKUP_SECRET_KEY',
     description: 'Whether backups hold the secret key, which takes a passphrase'
   }),
+  incremental: Type.Boolean({
+    default: false,
+    env: 'SVC_BACKUP_INCREMENTAL',
+    description: 'Writes the contents of files into `svc-parts` beside the backups, once for all of them; a backup is then good ' +
+      'with that folder only'
+  }),
+  before_upgrade: Type.Boolean({
+    default: true,
+    env: 'SVC_BACKUP_BEFORE_UPGRADE',
+    description: 'Saves the database before a new release changes its schema; the newest three are kept in the data directory'
+  }),
   scheduled: Switch('ENABLE_SCHEDULED_BACKUP', 'Makes a backup on a schedule'),
   scheduled_cron: Type.String({
     default: '0 2 * * *', pattern: '^\\S+( \\S+){4}$', env: 'SCHEDULED_BACKUP_CRON', description: 'When, in UTC'

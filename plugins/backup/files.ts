@@ -3,14 +3,16 @@ import { join } from 'node:path'
 import { errorCode } from '../../core/files/fs-error.ts'
 
 /** What a restore puts back whole. */
-export const FOLDERS = ['assets', 'resources'] as const
+export const FOLDERS = ['assets', 'resources', 'plugins'] as const
 
 /** Uploads that are not complete yet: nothing refers to them. */
 const UNFINISHED = /(^|\/)(\.incoming|incoming)\/|(^|\/)\.[^/]*\.tmp$|\.part$/
 /** Of the pictures and documents of ROMs those that people chose or uploaded; a scan fetches the others again. */
 const OF_PEOPLE = /^resources\/(collections\/|.*\/manual\/[^/]+$|(.*\/)?own-[^/]*$)/
 
-const isOwn = (path: string) => !UNFINISHED.test(path) && (path.startsWith('assets/') || OF_PEOPLE.test(path))
+/** Packages that people added, with whatever names their files have; links in them are made again. */
+const isOwn = (path: string) => path.startsWith('plugins/') ||
+  (!UNFINISHED.test(path) && (path.startsWith('assets/') || OF_PEOPLE.test(path)))
 
 async function * walk (dataDir: string, folder: string): AsyncGenerator<string> {
   const entries = await opendir(join(dataDir, folder)).catch((err: unknown) => {
@@ -26,7 +28,7 @@ async function * walk (dataDir: string, folder: string): AsyncGenerator<string> 
   }
 }
 
-/** The files of a data directory that nobody could make again, relative to it: uploads, pictures that people chose. */
+/** The files of a data directory that nobody could make again, relative to it: uploads, pictures that people chose, plugins. */
 export async function * listOwnFiles (dataDir: string): AsyncGenerator<string> {
   for (const folder of FOLDERS) yield * walk(dataDir, folder)
 }

@@ -9,20 +9,28 @@ const MADE_HERE = /^svc-\d{8}T\d{6}Z\.tar\.gz$/
 
 export const backupFolder = (config: Config): string => config.backup.dir ?? join(config.data_dir, 'backups')
 
-/** Named by the time in UTC, so that names are in the order of time. */
-export function nextPath (config: Config, now = new Date()): string {
-  const stamp = now.toISOString().replaceAll(/[-:]|\.\d+/g, '')
-  return join(backupFolder(config), `svc-${stamp}.tar.gz`)
-}
+export const UPGRADES_KEPT = 3
 
-/** @returns the names of those that were deleted */
-export async function dropOld (config: Config): Promise<string[]> {
-  const folder = backupFolder(config)
+/** Where the database is saved before an upgrade changes it: in the data directory, which the upgrade needs as well. */
+export const upgradeFolder = (config: Config): string => join(config.data_dir, 'backups', 'before-upgrade')
+
+/** The time in UTC, so that names are in the order of time. */
+export const stampOf = (time: Date): string => time.toISOString().replaceAll(/[-:]|\.\d+/g, '')
+
+export const nextPath = (folder: string, now = new Date()): string => join(folder, `svc-${stampOf(now)}.tar.gz`)
+
+/** The names of backups in a folder, the newest one last. */
+export async function listMade (folder: string): Promise<string[]> {
   const names = await readdir(folder).catch((err: unknown) => {
     if (errorCode(err) === 'ENOENT') return []
     throw err
   })
-  const old = names.filter((name) => MADE_HERE.test(name)).sort().slice(0, -config.backup.keep)
+  return names.filter((name) => MADE_HERE.test(name)).sort()
+}
+
+/** @returns the names of those that were deleted */
+export async function dropOld (folder: string, keep: number): Promise<string[]> {
+  const old = (await listMade(folder)).slice(0, -keep)
   for (const name of old) await rm(join(folder, name), { force: true })
   return old
 }

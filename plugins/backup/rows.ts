@@ -1,6 +1,7 @@
 import { pipeline } from 'node:stream/promises'
 import pg from 'pg'
 import { from, to } from 'pg-copy-streams'
+import { listExecuted } from '../../core/database/database.ts'
 import type { Manifest, TableDescription } from './archive/manifest.ts'
 
 /** Tables that say what runs now, or what is made again: sessions of processes, caches, indexes of plugins. */
@@ -49,10 +50,18 @@ export async function describeDatabase (client: pg.Client): Promise<DatabaseFact
   const tables = (await client.query<TableDescription>(COLUMNS, [LEFT_OUT])).rows
   const sequences = (await client.query<{ name: string, value: string }>(`select sequencename::text as name, last_value::text as value
     from pg_sequences where schemaname = current_schema() and last_value is not null order by 1`)).rows
-  const migrations = (await client.query<{ name: string }>('select name from migrations order by id')).rows
   const version = (await client.query<{ server_version: string }>('show server_version')).rows[0]?.server_version ?? ''
-  const identity = (await client.query<{ identity: string }>('select identity::text from installation')).rows[0]?.identity ?? null
-  return { identity, migrations: migrations.map(({ name }) => name), postgresql: version, tables, sequences }
+  const hasIdentity = tables.some(({ name }) => name === 'installation')
+  const identity = hasIdentity ? (await client.query<{ identity: string }>('select identity::text from installation')).rows[0] : undefined
+  return { identity: identity?.identity ?? null, migrations: await listExecuted(client), postgresql: version, tables, sequences }
+}
+
+/** Bytes of what a backup holds of the database: of the rows, and with the indexes that come with them. */
+export async function measureTables (client: pg.Client): Promise<{ rows: number, whole: number }> {
+  const { rows: [size] } = await client.query<{ rows: string, whole: string }>(`select
+    coalesce(sum(pg_table_size(oid)), 0)::text as rows, coalesce(sum(pg_total_relation_size(oid)), 0)::text as whole
+    from pg_class where relkind = 'r' and relnamespace = current_schema()::regnamespace and relname <> all($1)`, [LEFT_OUT])
+  return { rows: Number(size?.rows), whole: Number(size?.whole) }
 }
 
 const target = ({ name, columns }: TableDescription) => `${quote(name)} (${columns.map(quote).join(', ')})`
@@ -82,7 +91,8 @@ const FOREIGN_KEYS = `select conrelid::regclass::text as table_name, conname::te
  * rights than its owner has. Everything up to `closeDatabase` is one transaction.
  */
 export async function openForRows (client: pg.Client, tables: readonly TableDescription[]): Promise<ForeignKey[]> {
-  await client.query('begin')
+  // Read back in the order in which they came.
+  await client.query('begin; set local synchronize_seqscans = off')
   const { rows: keys } = await client.query<ForeignKey>(FOREIGN_KEYS)
   for (const { table_name: table, name } of keys) await client.query(`alter table ${table} drop constraint ${quote(name)}`)
   for (const { name } of tables) await client.query(`alter table ${quote(name)} disable trigger user`)

@@ -4,7 +4,8 @@ import type { Config } from '../../core/config/config.ts'
 import { StartError, badRequest } from '../../core/errors.ts'
 import type { TaskDefinition, TaskRun } from '../tasks/definitions.ts'
 import { makeBackup } from './backup.ts'
-import { dropOld, nextPath, readPassphrase } from './place.ts'
+import { backupFolder, dropOld, nextPath, readPassphrase } from './place.ts'
+import { dropUnusedParts } from './unused.ts'
 import type { Progress } from './progress.ts'
 
 const TIMEOUT_SECONDS = 24 * 60 * 60
@@ -13,6 +14,7 @@ const REPORT_MS = 1_000
 /** The task that makes backups, by hand and on a schedule. */
 export function defineBackup (config: Config, databaseUrl: string): TaskDefinition {
   async function run ({ signal, report }: TaskRun): Promise<void> {
+    const folder = backupFolder(config)
     let told = 0
     let telling = Promise.resolve()
     const tell = (progress: Progress) => {
@@ -22,9 +24,17 @@ export function defineBackup (config: Config, databaseUrl: string): TaskDefiniti
       telling = report({ backup: { ...progress } }).catch(() => undefined)
     }
     const { rows, path, ...result } = await makeBackup({
-      config, databaseUrl, path: nextPath(config), passphrase: readPassphrase(config), signal, report: tell
+      config,
+      databaseUrl,
+      path: nextPath(folder),
+      isIncremental: config.backup.incremental,
+      holds: 'everything',
+      passphrase: readPassphrase(config),
+      signal,
+      report: tell
     })
-    const deleted = await dropOld(config)
+    const deleted = await dropOld(folder, config.backup.keep)
+    if (config.backup.incremental) await dropUnusedParts(folder)
     await telling
     const rowCount = Object.values(rows).reduce((sum, count) => sum + count, 0)
     await report({ backup: { ...result, file: basename(path), rows: rowCount, deleted } })

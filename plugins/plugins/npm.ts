@@ -1,15 +1,12 @@
-import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { basename, delimiter, join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { describePlugin, inspectPlugins } from './cli.ts'
 import { loadConfig } from '../../core/config/config.ts'
 import { StartError } from '../../core/errors.ts'
 import { requireFreeSpace } from '../../core/files/free-space.ts'
 import { linkSdk } from '../../core/loader/packages.ts'
 import { readServerState } from '../../core/supervisor/state.ts'
-
-/** No scripts of strangers; a copy of a folder rather than a link to it, so that it finds this server's SDK. */
-const NPM_FLAGS = ['--legacy-peer-deps', '--ignore-scripts', '--no-audit', '--no-fund', '--install-links', '--loglevel=error']
+import { NPM_FLAGS, runNpm } from './run-npm.ts'
 
 /** Of the data directory. */
 const FOLDER = 'plugins'
@@ -29,28 +26,6 @@ function createFolder (dataDir: string): string {
 function readDependencies (folder: string): Dependencies {
   const json = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { dependencies?: Dependencies }
   return json.dependencies ?? {}
-}
-
-/** npm's program and its first arguments: on Windows its script, since Node starts no .cmd file without a shell. */
-function findNpm (): [string, ...string[]] {
-  if (process.platform !== 'win32') return ['npm']
-  const script = (process.env.PATH ?? '').split(delimiter)
-    .map((folder) => join(folder, 'node_modules', 'npm', 'bin', 'npm-cli.js')).find((file) => existsSync(file))
-  if (script === undefined) throw new StartError('npm was not found on PATH. Install Node.js with npm from https://nodejs.org.')
-  return [process.execPath, script]
-}
-
-/** @throws StartError when npm is missing or fails; npm has printed why. */
-async function runNpm (folder: string, args: string[]): Promise<void> {
-  const [program, ...first] = findNpm()
-  const code = await new Promise<number>((_resolve, reject) => {
-    const child = spawn(program, [...first, ...args], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] })
-    child.once('error', (err) => {
-      reject(new StartError(`npm cannot be run: ${err.message}. Install Node.js with npm.`, { cause: err }))
-    })
-    child.once('exit', (exitCode) => { _resolve(exitCode ?? 1) })
-  })
-  if (code !== 0) throw new StartError(`npm ended with code ${code}; its messages above say why. Nothing was changed.`)
 }
 
 /** `./folder` means the folder seen from here, although npm runs elsewhere. */

@@ -51,6 +51,7 @@ t.test('a database that a newer release made is left alone', async (t) => {
   const url = await createTestDatabase(t)
   const client = await connect(t, url)
   await client.query("insert into migrations (name, executed_at) values ('99991231000000-from-the-future', now())")
+  t.teardown(() => client.query("delete from migrations where name = '99991231000000-from-the-future'"))
   await t.rejects(migrate(optionsOf(url)), {
     constructor: StartError, message: /newer release \(migration 99991231000000-from-the-future\)\. Start that release/
   })

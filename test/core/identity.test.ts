@@ -5,6 +5,7 @@ import pg from 'pg'
 import t, { type Test } from 'tap'
 import { type Config, loadConfig } from '../../core/config/config.ts'
 import { StartError } from '../../core/errors.ts'
+import { createLogger } from '../../core/log.ts'
 import { prepareDatabase } from '../../core/server.ts'
 import { runSvc, settings } from '../e2e/server.ts'
 import { createTestDatabase } from '../support.ts'
@@ -14,6 +15,9 @@ const REFUSAL = { constructor: StartError, message: /do not belong together: .* 
 
 const configOf = (dataDir: string): Config =>
   loadConfig({ SVC_DATA_DIR: dataDir, SVC_AUTH_SECRET_KEY: 'a key for tests only' }).config
+
+const prepare = (config: Config, databaseUrl: string) =>
+  prepareDatabase({ config, databaseUrl, log: createLogger(config, 'test') })
 
 async function addSave (dataDir: string): Promise<void> {
   const path = join(dataDir, 'assets', SAVE)
@@ -48,11 +52,11 @@ const identityOf = async (dataDir: string) => (await readFile(join(dataDir, 'ide
 t.test('a data directory and its database get one identity, and keep it', async (t) => {
   const dataDir = t.testdir({})
   const url = await createTestDatabase(t)
-  await prepareDatabase(configOf(dataDir), url)
+  await prepare(configOf(dataDir), url)
   const identity = await identityOf(dataDir)
   t.match(identity, /^[0-9a-f-]{36}$/)
   t.equal(await identityIn(url), identity)
-  await prepareDatabase(configOf(dataDir), url)
+  await prepare(configOf(dataDir), url)
   t.equal(await identityOf(dataDir), identity)
 })
 
@@ -60,7 +64,7 @@ t.test('an installation from before there were identities gets one at its next s
   const dataDir = t.testdir({})
   await addSave(dataDir)
   const url = await createDatabase(t, true)
-  await prepareDatabase(configOf(dataDir), url)
+  await prepare(configOf(dataDir), url)
   t.equal(await identityIn(url), await identityOf(dataDir))
 })
 
@@ -68,7 +72,7 @@ t.test('several machines may share a database, each with a data directory of its
   const dataDir = t.testdir({ one: {}, two: {} })
   const url = await createTestDatabase(t)
   const folders = [join(dataDir, 'one'), join(dataDir, 'two')]
-  await Promise.all([...folders, ...folders].map((folder) => prepareDatabase(configOf(folder), url)))
+  await Promise.all([...folders, ...folders].map((folder) => prepare(configOf(folder), url)))
   for (const folder of folders) t.equal(await identityOf(folder), await identityIn(url))
 })
 
@@ -76,39 +80,39 @@ t.test('saves never meet a database that knows none of them', async (t) => {
   const dataDir = t.testdir({})
   await addSave(dataDir)
   const empty = await createTestDatabase(t)
-  await t.rejects(prepareDatabase(configOf(dataDir), empty), REFUSAL, 'no identity on either side')
+  await t.rejects(prepare(configOf(dataDir), empty), REFUSAL, 'no identity on either side')
   t.notOk(existsSync(join(dataDir, 'identity')), 'nothing was changed')
   t.equal(await identityIn(empty), undefined)
 
-  await prepareDatabase(configOf(dataDir), await createDatabase(t, true))
-  await t.rejects(prepareDatabase(configOf(dataDir), empty), REFUSAL, 'an empty one')
+  await prepare(configOf(dataDir), await createDatabase(t, true))
+  await t.rejects(prepare(configOf(dataDir), empty), REFUSAL, 'an empty one')
   const foreign = await createTestDatabase(t)
-  await prepareDatabase(configOf(t.testdir({ other: {} })), foreign)
+  await prepare(configOf(t.testdir({ other: {} })), foreign)
   await addSave(dataDir)
   await writeFile(join(dataDir, 'identity'), '00000000-0000-4000-8000-000000000000\n')
-  await t.rejects(prepareDatabase(configOf(dataDir), foreign), { ...REFUSAL, message: /is 00000000-.*, the database is that of / })
+  await t.rejects(prepare(configOf(dataDir), foreign), { ...REFUSAL, message: /is 00000000-.*, the database is that of / })
 })
 
 t.test('a backup of the database from before there were identities belongs to the directory whose saves it knows', async (t) => {
   const dataDir = t.testdir({})
   await addSave(dataDir)
-  await prepareDatabase(configOf(dataDir), await createDatabase(t, true))
+  await prepare(configOf(dataDir), await createDatabase(t, true))
   const identity = await identityOf(dataDir)
   const backup = await createDatabase(t, true)
-  await prepareDatabase(configOf(dataDir), backup)
+  await prepare(configOf(dataDir), backup)
   t.equal(await identityIn(backup), identity)
 })
 
 t.test('a file that holds no identity is told with what to do', async (t) => {
   const dataDir = t.testdir({ identity: 'nonsense\n' })
-  await t.rejects(prepareDatabase(configOf(dataDir), await createTestDatabase(t)),
+  await t.rejects(prepare(configOf(dataDir), await createTestDatabase(t)),
     { constructor: StartError, message: /identity holds "nonsense".*Restore it from a backup/ })
 })
 
 t.test('svc start refuses a foreign database, and svc database adopt is the way out', async (t) => {
   const dataDir = t.testdir({})
   const url = await createTestDatabase(t)
-  await prepareDatabase(configOf(dataDir), await createDatabase(t, true))
+  await prepare(configOf(dataDir), await createDatabase(t, true))
   await addSave(dataDir)
   const env = settings(dataDir, { SVC_DATABASE_URL: url, SVC_LOG_LEVEL: 'error', SVC_AUTH_SECRET_KEY: 'a key for tests only' })
   for (const command of ['start', 'web', 'worker']) {
@@ -120,8 +124,8 @@ t.test('svc start refuses a foreign database, and svc database adopt is the way 
   t.equal(code, 0)
   t.match(output, / now belongs to this database \([0-9a-f-]{36}\)/)
   t.equal(await identityOf(dataDir), await identityIn(url))
-  await prepareDatabase(configOf(dataDir), url)
+  await prepare(configOf(dataDir), url)
   t.ok(existsSync(join(dataDir, 'assets', SAVE)))
   await rm(join(dataDir, 'identity'))
-  await t.rejects(prepareDatabase(configOf(dataDir), url), REFUSAL, 'without the file its saves are foreign again')
+  await t.rejects(prepare(configOf(dataDir), url), REFUSAL, 'without the file its saves are foreign again')
 })

@@ -1,18 +1,20 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { readdirSync, rmSync } from 'node:fs'
-import { mkdir, readFile, readdir, rename, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, readdir, rename, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import pg from 'pg'
 import t from 'tap'
 import { migrate } from '../../core/database/database.ts'
-import { StartError } from '../../core/errors.ts'
+import { ApiError, StartError } from '../../core/errors.ts'
 import { readArchive } from '../../plugins/backup/archive/read.ts'
 import { type BackupJob, makeBackup } from '../../plugins/backup/backup.ts'
 import { newDirOf } from '../../plugins/backup/restore/journal.ts'
 import { restoreBackup } from '../../plugins/backup/restore/restore.ts'
 import { decideSwap, endSwap } from '../../plugins/backup/restore/swap.ts'
 import { openWith, sealWith } from '../../plugins/backup/seal.ts'
+import { dropUnusedParts } from '../../plugins/backup/unused.ts'
 import { migrations } from '../../plugins/migrations.ts'
 import { createUsedDataDir, runSvc, settings, tryFetch, waitUntilListening } from '../e2e/server.ts'
 import { makeFolder } from '../folder.ts'
@@ -34,16 +36,21 @@ for (const name of ['a.srm', 'b.srm', 'c.srm']) {
   const content = randomBytes(90_000)
   saves.set((await client.save({ rom_id: rom }, name, content)).id, content)
 }
+const plugin = join(config.data_dir, 'plugins', 'node_modules', 'svc-exporter-note')
+await mkdir(join(plugin, 'incoming'), { recursive: true })
+await writeFile(join(plugin, 'incoming', 'index.js'), 'export default 1')
 await writeFile(join(config.data_dir, 'config.yml'), '# mine\nscan:\n  priority:\n    region: [eu]\n')
 
 const quiet = { signal: new AbortController().signal, report: () => undefined }
 const back = (path: string, more: Partial<BackupJob> = {}) =>
-  makeBackup({ config, databaseUrl: test.databaseUrl, path, passphrase: PASSPHRASE, ...quiet, ...more })
+  makeBackup({ config, databaseUrl: test.databaseUrl, path, isIncremental: false, holds: 'everything', passphrase: PASSPHRASE, ...quiet, ...more })
 const restore = (path: string, dataDir: string, more: Record<string, string> = {}) => restoreBackup({
   path,
   dataDir,
   environment: { SVC_DATA_DIR: dataDir, SVC_BACKUP_PASSPHRASE: PASSPHRASE, ...more },
   withoutSecrets: false,
+  keptAs: 'before-restore',
+  goesOn: false,
   ...quiet
 })
 
@@ -67,7 +74,7 @@ const archive = join(places, 'one.tar.gz')
 const made = await back(archive)
 
 t.test('a backup is tried in a database of its own, of which nothing is left', async (t) => {
-  t.match(made, { tables_tried: true, files: 3, gone: 0, rows: { assets: 3, users: 2 } })
+  t.match(made, { tables_tried: true, files: 4, gone: 0, rows: { assets: 3, users: 2 } })
   t.same(await query(test.databaseUrl, "select datname from pg_database where datname like 'svc_backup_check_%'"), [])
   t.same((await readdir(places)).filter((name) => name.endsWith('.part')), [])
 })
@@ -94,6 +101,61 @@ t.test('files that are deleted while a backup is made are told of, and the rest 
     }
   })
   t.match(result, { files: 1, gone: 2 })
+})
+
+t.test('a backup for which there is no room is refused before it begins, with what it takes', async (t) => {
+  const folder = makeFolder(t, { data: { assets: { users: { x: { saves: { large: '' } } } } } })
+  // A file of 8 TiB that is nothing but a hole.
+  await truncate(join(folder, 'data', 'assets', 'users', 'x', 'saves', 'large'), 2 ** 43)
+  await t.rejects(back(join(folder, 'b.tar.gz'), { config: { ...config, data_dir: join(folder, 'data') } }),
+    { constructor: ApiError, code: 'NO_FREE_SPACE', message: /^The backup needs about 8192\.\d GiB in .* SVC_BACKUP_DIR / })
+  t.same(await readdir(folder), ['data'])
+})
+
+/** Names and times of the contents that lie beside archives. */
+async function listParts (folder: string): Promise<Map<string, number>> {
+  const parts = new Map<string, number>()
+  for (const entry of await readdir(join(folder, 'svc-parts'), { recursive: true, withFileTypes: true })) {
+    if (entry.isFile()) parts.set(entry.name, (await stat(join(entry.parentPath, entry.name))).ino)
+  }
+  return parts
+}
+
+t.test('an incremental backup writes no content twice, and is good with the folder beside it only', async (t) => {
+  const folder = makeFolder(t, { data: { assets: { a: 'one', b: 'two', c: 'two', large: 'x'.repeat(3_000_000) }, 'config.yml': '' }, places: {} })
+  const [dataDir, own] = [join(folder, 'data'), join(folder, 'places')]
+  const incremental = (name: string) => back(join(own, name), { config: { ...config, data_dir: dataDir }, isIncremental: true })
+  t.match(await incremental('first.tar.gz'), { files: 4, bytes: 3_000_009, tables_tried: true })
+  const first = await listParts(own)
+  t.equal(first.size, 3)
+  await writeFile(join(dataDir, 'assets', 'a'), 'three')
+  t.match(await incremental('second.tar.gz'), { files: 4 })
+  const second = await listParts(own)
+  t.equal(second.size, 4)
+  t.same([...first].filter(([name, inode]) => second.get(name) !== inode), [])
+
+  const url = await createTestDatabase(t, 'template0')
+  const target = join(folder, 'restored')
+  await mkdir(target)
+  const { keptDatabase } = await restore(join(own, 'first.tar.gz'), target, { SVC_DATABASE_URL: url })
+  await query(test.databaseUrl, `drop database ${keptDatabase ?? ''}`)
+  for (const [name, content] of [['a', 'one'], ['b', 'two'], ['c', 'two'], ['large', 'x'.repeat(3_000_000)]] as const) {
+    t.equal(await readFile(join(target, 'assets', name), 'utf8'), content)
+  }
+
+  const old = new Date(Date.now() - 7 * 86_400_000)
+  for (const name of second.keys()) await utimes(join(own, 'svc-parts', name.slice(0, 2), name), old, old)
+  await writeFile(join(own, 'mine.tar.gz'), 'no backup')
+  t.equal(await dropUnusedParts(own), 0, 'nobody knows what that one needs')
+  await rm(join(own, 'mine.tar.gz'))
+  await rm(join(own, 'first.tar.gz'))
+  t.equal(await dropUnusedParts(own), 1)
+  t.match(await readArchive(join(own, 'second.tar.gz'), {}), { ending: { files: 4 } })
+  const [any = ''] = [...(await listParts(own)).keys()]
+  await writeFile(join(own, 'svc-parts', any.slice(0, 2), any), gzipSync('another content'))
+  await t.rejects(readArchive(join(own, 'second.tar.gz'), {}), { constructor: StartError, message: /no whole backup: the content of .* is damaged/ })
+  await rm(join(own, 'svc-parts'), { recursive: true })
+  await t.rejects(readArchive(join(own, 'second.tar.gz'), {}), { constructor: StartError, message: /is not in .*svc-parts, the folder that belongs/ })
 })
 
 t.test('a backup that is stopped leaves nothing', async (t) => {
@@ -152,6 +214,7 @@ t.test('a restore into an external database keeps the former one under another n
   t.same(await query(kept.href, 'select * from former'), [])
   await query(test.databaseUrl, `drop database ${keptDatabase ?? ''}`)
   for (const content of saves.values()) t.ok(await holds(dataDir, content))
+  t.equal(await readFile(join(dataDir, 'plugins', 'node_modules', 'svc-exporter-note', 'incoming', 'index.js'), 'utf8'), 'export default 1')
   t.equal(await readFile(join(dataDir, 'secret.key'), 'utf8'), `${KEY}\n`)
   t.match(await readFile(join(dataDir, 'config.yml'), 'utf8'), /^# mine/)
   const [id] = await query<{ id: string }>(url, "insert into users (username) values ('later') returning id")
@@ -213,7 +276,7 @@ t.test('the task makes backups and keeps the newest few', async (t) => {
     const found = (await app.inject({ url: `/api/tasks/${id}`, headers: test.admin })).json<{ status: string, meta: { backup: { file: string } } }>()
     return ['finished', 'failed'].includes(found.status) && found
   }, 'the end of the backup')
-  t.match(task, { status: 'finished', meta: { backup: { tables_tried: true, files: 3, deleted: ['svc-20260101T000000Z.tar.gz', 'svc-20260102T000000Z.tar.gz'] } } })
+  t.match(task, { status: 'finished', meta: { backup: { tables_tried: true, files: 4, deleted: ['svc-20260101T000000Z.tar.gz', 'svc-20260102T000000Z.tar.gz'] } } })
   t.same((await readdir(kept)).sort(), ['mine.tar.gz', 'svc-20260103T000000Z.tar.gz', task.meta.backup.file])
 })
 

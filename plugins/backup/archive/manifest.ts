@@ -9,6 +9,8 @@ export const ENDING = 'end.json'
 export const HASHES = 'hashes/'
 export const TABLES = 'tables/'
 export const FILES = 'files/'
+/** In place of a file: what its content is, which lies beside the archive. */
+export const PARTS = 'parts/'
 export const SECRETS = 'private/'
 const FORMAT = 'svc-backup'
 const VERSION = 1
@@ -28,6 +30,8 @@ const ManifestSchema = Type.Object({
   postgresql: Type.String(),
   tables: Type.Array(TableSchema),
   sequences: Type.Array(Type.Object({ name: Type.String(), value: Type.String() })),
+  /** Whether it is a whole server, or the rows of one alone: its files and secrets then lie where they were. */
+  holds: Type.Union([Type.Literal('everything'), Type.Literal('database')]),
   /** How the secret key and config.yml lie in it. */
   secrets: Type.Union([Type.Literal('sealed'), Type.Literal('left out')])
 })

@@ -9,8 +9,9 @@ import { StartError } from '../../../core/errors.ts'
 import { errorCode } from '../../../core/files/fs-error.ts'
 import { safeRelativePath } from '../../../core/files/safe-path.ts'
 import {
-  ENDING, type Ending, FILES, HASHES, MANIFEST, type Manifest, SECRETS, TABLES, readEnding, readManifest
+  ENDING, type Ending, FILES, HASHES, MANIFEST, type Manifest, PARTS, SECRETS, TABLES, readEnding, readManifest
 } from './manifest.ts'
+import { type Part, openPart, partsFolder, readPart } from './parts.ts'
 import { hashLine } from './write.ts'
 
 /** No text of the archive itself is longer: manifests, lists, sealed secrets. */
@@ -19,7 +20,7 @@ const TEXT_MAX_BYTES = 16 * 1024 ** 2
 const LIMITS = {
   entries: Infinity, totalBytes: Infinity, ratio: Infinity, ratioFreeBytes: Infinity, timeoutMs: Infinity
 }
-const KNOWN = [TABLES, FILES, SECRETS]
+const KNOWN = [TABLES, FILES, PARTS, SECRETS]
 
 type Content = AsyncIterable<Uint8Array>
 type Pieces = Content | Iterable<Uint8Array>
@@ -31,6 +32,8 @@ export interface ArchiveVisitor {
   rows? (table: string, content: Content): Promise<number>
   /** A file of the data directory. */
   file? (path: string, content: Content): Promise<void>
+  /** A file whose content lies beside the archive; it is read there unless somebody asks for this. */
+  part? (part: Part): void
   secret? (name: string, content: Buffer): void
 }
 
@@ -91,7 +94,7 @@ function compareEnding (found: Found, rows: ReadonlyMap<string, number> | null, 
 }
 
 /** Takes the entries of an archive one after the other, and knows in the end whether it was whole. */
-function createReader (visitor: ArchiveVisitor) {
+function createReader (visitor: ArchiveVisitor, folder: string) {
   const check = createCheck()
   const rows = new Map<string, number>()
   const found = { entries: 0, files: 0, bytes: 0 }
@@ -104,6 +107,16 @@ function createReader (visitor: ArchiveVisitor) {
     await visitor.manifest?.(manifest)
   }
 
+  async function takeFileOfPart (path: string, part: Part): Promise<void> {
+    found.files++
+    found.bytes += part.size
+    if (visitor.part !== undefined) return visitor.part(part)
+    const content = openPart(folder, part, path)
+    await visitor.file?.(path, content)
+    // What the visitor did not ask for is read all the same.
+    for await (const _chunk of content) { /* passed over */ }
+  }
+
   async function takePart (name: string, size: number, content: Content): Promise<void> {
     const kind = KNOWN.find((prefix) => name.startsWith(prefix))
     const rest = name.slice(kind?.length ?? 0)
@@ -114,6 +127,8 @@ function createReader (visitor: ArchiveVisitor) {
       found.files++
       found.bytes += size
       await visitor.file?.(readPath(rest), content)
+    } else if (kind === PARTS) {
+      await takeFileOfPart(readPath(rest), readPart((await collect(content, size)).toString()))
     } else if (kind === SECRETS) {
       visitor.secret?.(rest, await collect(content, size))
     } else {
@@ -156,7 +171,7 @@ async function readWhole (path: string, { visitor, onBytes, signal }: Reading): 
     source.on('data', (chunk) => { onBytes(chunk.length) })
     return pipeline(source, createGunzip(), () => { /* whoever reads it hears of a failure */ })
   }
-  const reader = createReader(visitor)
+  const reader = createReader(visitor, partsFolder(path))
   for await (const { name, size, content } of openTar(open, budget).entries()) {
     signal.throwIfAborted()
     await reader.take(name, size, content())

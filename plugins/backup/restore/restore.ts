@@ -8,7 +8,8 @@ import { lockDataDir } from '../../../core/supervisor/lock.ts'
 import type { Ending, Manifest } from '../archive/manifest.ts'
 import { readArchive } from '../archive/read.ts'
 import { FOLDERS } from '../files.ts'
-import { bringUpToDate, createLoader, requireKnownSchema } from '../load.ts'
+import { bringUpToDate, createLoader, requireKnownTables } from '../load.ts'
+import { stampOf } from '../place.ts'
 import type { Progress } from '../progress.ts'
 import { stopTasks, withClient } from '../rows.ts'
 import { journalOf, newDirOf, stagingOf } from './journal.ts'
@@ -22,6 +23,10 @@ export interface RestoreJob {
   environment: Environment
   /** Whether the secret key and config.yml of the archive are left where they are. */
   withoutSecrets: boolean
+  /** What the place where the former state is kept begins with. */
+  keptAs: string
+  /** Whether what was under way goes on: nothing but the place of the database changes. */
+  goesOn: boolean
   signal: AbortSignal
   report (progress: Progress): void
 }
@@ -37,8 +42,11 @@ export interface RestoreResult {
 }
 
 const IDENTITY = 'identity'
+/** A database server that lost its supervisor notices within a minute, and may write until then. */
+const REMOVED = { recursive: true, force: true, maxRetries: 5 }
+const DATABASE = 'db'
 /** Whatever of these the new state has takes the place of the old one. */
-const NAMES = ['db', ...FOLDERS, IDENTITY, ...SECRET_FILES]
+const NAMES = { everything: [DATABASE, ...FOLDERS, IDENTITY, ...SECRET_FILES], database: [DATABASE] }
 
 /** @throws StartError when the archive's secrets cannot be read without a passphrase that nobody gave */
 function requirePassphrase ({ secrets }: Manifest, { path, environment, withoutSecrets }: RestoreJob): void {
@@ -47,10 +55,21 @@ function requirePassphrase ({ secrets }: Manifest, { path, environment, withoutS
     'made with, or do without them with --without-secret-key. Nothing was changed.')
 }
 
+const readIdentity = async (dataDir: string): Promise<string | null> =>
+  (await readFile(join(dataDir, IDENTITY), 'utf8').catch(() => null))?.trim() ?? null
+
+/** @throws StartError for a database that is to be restored without the files that belong to it */
+async function requireOwnFiles ({ holds, identity }: Manifest, { path, dataDir, goesOn }: RestoreJob): Promise<void> {
+  // Databases had none at first.
+  if (holds === 'everything' || goesOn || identity === null || await readIdentity(dataDir) === identity) return
+  throw new StartError(`${path} holds a database alone, and ${dataDir} is not the data directory that it was made from, whose ` +
+    'saves and pictures it needs. Restore it there. Nothing was changed.')
+}
+
 /** What a rename cannot replace: a folder that is a disk of its own. @throws StartError */
-async function requireOneDisk (dataDir: string): Promise<void> {
+export async function requireOneDisk (dataDir: string, holds: Manifest['holds']): Promise<void> {
   const { dev } = await stat(dataDir)
-  for (const name of NAMES) {
+  for (const name of NAMES[holds]) {
     const found = await lstat(join(dataDir, name)).catch(() => null)
     if (found === null || found.dev === dev) continue
     throw new StartError(`${join(dataDir, name)} is a mount point, which a restore cannot replace. Mount the data directory above ` +
@@ -68,8 +87,10 @@ async function readFirst (job: RestoreJob): Promise<{ manifest: Manifest, secret
   const secrets = new Map<string, Buffer>()
   const { manifest } = await readArchive(job.path, {
     manifest: async (found) => {
-      requireKnownSchema(found)
+      requireKnownTables(found)
       requirePassphrase(found, job)
+      await requireOwnFiles(found, job)
+      await requireOneDisk(job.dataDir, found.holds)
     },
     secret: (name, content) => { secrets.set(name, content) }
   }, countBytes(job, 'check'), job.signal)
@@ -98,9 +119,13 @@ async function fill (job: RestoreJob, newDir: string, url: string): Promise<Endi
 
 /** Pictures of an installation that is the same stay with it; those of another one are of other ROMs. */
 async function keepArtwork (dataDir: string, newDir: string, identity: string | null): Promise<void> {
-  const own = await readFile(join(dataDir, IDENTITY), 'utf8').catch(() => null)
-  if (identity === null || own?.trim() !== identity) return
+  if (identity === null || await readIdentity(dataDir) !== identity) return
   await takeOver(join(dataDir, 'resources'), join(newDir, 'resources'))
+}
+
+async function stageFolders (newDir: string, { identity }: Manifest): Promise<void> {
+  for (const name of FOLDERS) await mkdir(join(newDir, name), { mode: 0o755 })
+  if (identity !== null) await writeFile(join(newDir, IDENTITY), `${identity}\n`, { mode: 0o600 })
 }
 
 interface Staged { ending: Ending, migrated: string[], swap: Swap['database'] }
@@ -108,14 +133,13 @@ interface Staged { ending: Ending, migrated: string[], swap: Swap['database'] }
 /** Makes everything new beside what is there. The database has answered in the schema of this release then. */
 async function stageAll (job: RestoreJob, config: Config, manifest: Manifest, stamp: string): Promise<Staged> {
   const newDir = newDirOf(job.dataDir)
-  for (const name of FOLDERS) await mkdir(join(newDir, name), { mode: 0o755 })
-  if (manifest.identity !== null) await writeFile(join(newDir, IDENTITY), `${manifest.identity}\n`, { mode: 0o600 })
+  if (manifest.holds === 'everything') await stageFolders(newDir, manifest)
   const target: Target = await openTarget(config, stamp)
   try {
     const ending = await fill(job, newDir, target.url)
     const migrated = await bringUpToDate(target.url)
-    await withClient(target.url, stopTasks)
-    await keepArtwork(job.dataDir, newDir, manifest.identity)
+    if (!job.goesOn) await withClient(target.url, stopTasks)
+    if (manifest.holds === 'everything') await keepArtwork(job.dataDir, newDir, manifest.identity)
     await target.stop()
     return { ending, migrated, swap: target.swap }
   } catch (err) {
@@ -124,22 +148,26 @@ async function stageAll (job: RestoreJob, config: Config, manifest: Manifest, st
   }
 }
 
-async function replace (job: RestoreJob): Promise<RestoreResult> {
+/**
+ * Does a restore, for the holder of the lock on the data directory.
+ *
+ * @throws StartError that says why not; then nothing was changed
+ */
+export async function replaceState (job: RestoreJob): Promise<RestoreResult> {
   const { dataDir, environment } = job
-  await requireOneDisk(dataDir)
   const { manifest, secrets } = await readFirst(job)
   const newDir = newDirOf(dataDir)
   // What a killed restore left had not taken anything's place.
-  await rm(stagingOf(dataDir), { recursive: true, force: true })
+  await rm(stagingOf(dataDir), REMOVED)
   await mkdir(newDir, { recursive: true, mode: 0o700 })
   try {
     const isSealed = manifest.secrets === 'sealed'
     const passphrase = environment.SVC_BACKUP_PASSPHRASE
     await stageSecrets(dataDir, newDir, { found: secrets, isSealed, passphrase, isLeftOut: job.withoutSecrets })
-    const stamp = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '')
+    const stamp = stampOf(new Date())
     const { ending, migrated, swap } = await stageAll(job, loadStaged(newDir, environment), manifest, stamp)
-    const names = await filter(NAMES, (name) => isPresent(join(newDir, name)))
-    const kept = `before-restore-${stamp}`
+    const names = await filter(NAMES[manifest.holds], (name) => isPresent(join(newDir, name)))
+    const kept = `${job.keptAs}-${stamp}`
     const hadSome = (await filter(names, (name) => isPresent(join(dataDir, name)))).length > 0
     job.signal.throwIfAborted()
     await decideSwap(dataDir, { names, kept, database: swap })
@@ -147,7 +175,7 @@ async function replace (job: RestoreJob): Promise<RestoreResult> {
     return { manifest, ending, migrated, kept: hadSome ? join(dataDir, kept) : null, keptDatabase: swap?.kept ?? null }
   } catch (err) {
     // After the decision the next command goes on; before it nothing of this may stay.
-    if (!await isPresent(journalOf(dataDir))) await rm(stagingOf(dataDir), { recursive: true, force: true })
+    if (!await isPresent(journalOf(dataDir))) await rm(stagingOf(dataDir), REMOVED)
     throw err
   }
 }
@@ -164,7 +192,7 @@ export async function restoreBackup (job: RestoreJob): Promise<RestoreResult> {
     throw new StartError(`A server, or another svc command, is using ${job.dataDir}. Stop it, then repeat this.`, { exitCode: 75 })
   }
   try {
-    return await replace(job)
+    return await replaceState(job)
   } finally {
     lock.release()
   }

@@ -1,0 +1,117 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { createReadStream, createWriteStream } from 'node:fs'
+import { type FileHandle, mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { constants, createGunzip, createGzip } from 'node:zlib'
+import { type Static, Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { ArchiveError } from '../../../core/archives/limits.ts'
+import { requireFreeSpace } from '../../../core/files/free-space.ts'
+import { errorCode } from '../../../core/files/fs-error.ts'
+import { isPresent } from '../../../core/files/safe-path.ts'
+
+const READ_BYTES = 256 * 1024
+
+/** What an archive says of a file whose content lies beside it, once for all archives there. */
+const PartSchema = Type.Object({ sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }), size: Type.Integer({ minimum: 0 }) })
+export type Part = Static<typeof PartSchema>
+
+/** The folder beside archives that belongs to all of them. */
+export const partsFolder = (archive: string): string => join(dirname(archive), 'svc-parts')
+
+const placeOf = (folder: string, { sha256 }: Pick<Part, 'sha256'>): string => join(folder, sha256.slice(0, 2), `${sha256}.gz`)
+
+/** @throws ArchiveError */
+export function readPart (text: string): Part {
+  const part: unknown = JSON.parse(text)
+  if (Value.Check(PartSchema, part)) return part
+  throw new ArchiveError('it names a part in a way that no backup does')
+}
+
+/** Reads a file from its begin, however often. */
+const readFrom = (handle: FileHandle) =>
+  handle.createReadStream({ autoClose: false, start: 0, highWaterMark: READ_BYTES }) as AsyncIterable<Buffer>
+
+function createCounter () {
+  const hash = createHash('sha256')
+  let size = 0
+  return {
+    async * count (content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+      for await (const chunk of content) {
+        hash.update(chunk)
+        size += chunk.length
+        yield chunk
+      }
+    },
+    end: (): Part => ({ sha256: hash.digest('hex'), size })
+  }
+}
+
+async function measure (handle: FileHandle): Promise<Part> {
+  const counter = createCounter()
+  for await (const _chunk of counter.count(readFrom(handle))) { /* counted */ }
+  return counter.end()
+}
+
+/** Writes a content that is not there yet, under what it turns out to be. */
+async function write (folder: string, handle: FileHandle, signal: AbortSignal): Promise<Part> {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await requireFreeSpace(folder, (await handle.stat()).size)
+  const temporary = join(folder, `.${randomUUID()}.tmp`)
+  try {
+    const counter = createCounter()
+    await pipeline(counter.count(readFrom(handle)), createGzip({ level: constants.Z_BEST_SPEED }),
+      createWriteStream(temporary, { flags: 'wx', mode: 0o600, flush: true }), { signal })
+    const part = counter.end()
+    await mkdir(dirname(placeOf(folder, part)), { recursive: true, mode: 0o700 })
+    await rename(temporary, placeOf(folder, part))
+    return part
+  } catch (err) {
+    await rm(temporary, { force: true })
+    throw err
+  }
+}
+
+/** Has a file's content lie in the folder; nothing is written when it does already. */
+export async function keepPart (folder: string, handle: FileHandle, signal: AbortSignal): Promise<Part> {
+  const part = await measure(handle)
+  const place = placeOf(folder, part)
+  if (!await isPresent(place)) return await write(folder, handle, signal)
+  // Whoever clears up takes what was used lately to be in use.
+  await utimes(place, new Date(), new Date())
+  return part
+}
+
+/** The content of a part. @throws ArchiveError when it is missing, or not what it was */
+export async function * openPart (folder: string, part: Part, name: string): AsyncGenerator<Buffer> {
+  const counter = createCounter()
+  const source = createReadStream(placeOf(folder, part))
+  const content = createGunzip()
+  pipeline(source, content).catch(() => { /* whoever reads it hears of a failure */ })
+  try {
+    yield * counter.count(content as AsyncIterable<Buffer>)
+  } catch (err) {
+    if (errorCode(err) !== 'ENOENT' && !errorCode(err).startsWith('Z_')) throw err
+    throw new ArchiveError(errorCode(err) === 'ENOENT'
+      ? `the content of ${name} is not in ${folder}, the folder that belongs beside this file`
+      : `the content of ${name} in ${folder} is damaged`)
+  }
+  if (counter.end().sha256 !== part.sha256) throw new ArchiveError(`the content of ${name} in ${folder} is damaged`)
+}
+
+/** Deletes parts that no archive needs, and that none that is being written may have found. @returns how many */
+export async function dropParts (folder: string, needed: ReadonlySet<string>, usedBefore: Date): Promise<number> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch((err: unknown) => {
+    if (errorCode(err) === 'ENOENT') return []
+    throw err
+  })
+  let dropped = 0
+  for (const entry of entries.filter((one) => one.isFile())) {
+    const path = join(entry.parentPath, entry.name)
+    if (needed.has(entry.name.replace(/\.gz$/, '')) || (await stat(path)).mtime >= usedBefore) continue
+    await rm(path, { force: true })
+    dropped++
+  }
+  return dropped
+}

@@ -1,0 +1,40 @@
+import type { Upgrade } from '../../core/app.ts'
+import { ApiError, StartError } from '../../core/errors.ts'
+import { makeBackup } from './backup.ts'
+import { UPGRADES_KEPT, dropOld, nextPath, upgradeFolder } from './place.ts'
+
+/** Saves the database as it is, for those who want the former release back. */
+async function saveDatabase ({ config, databaseUrl, log }: Upgrade): Promise<void> {
+  const folder = upgradeFolder(config)
+  log.info({ folder }, 'the database is saved before its schema is changed')
+  const { path, archive_bytes: bytes } = await makeBackup({
+    config,
+    databaseUrl,
+    path: nextPath(folder),
+    isIncremental: false,
+    holds: 'database',
+    passphrase: null,
+    signal: new AbortController().signal,
+    report: () => undefined
+  })
+  const deleted = await dropOld(folder, UPGRADES_KEPT)
+  log.info({ path, bytes, deleted }, 'the database was saved')
+}
+
+/**
+ * Before migrations: a backup of the database, unless the owner wants none or the disk has no room for it.
+ *
+ * @throws StartError when it fails for another reason
+ */
+export async function backUpBeforeUpgrade (upgrade: Upgrade): Promise<void> {
+  if (!upgrade.config.backup.before_upgrade) return
+  try {
+    await saveDatabase(upgrade)
+  } catch (err) {
+    if (!(err instanceof ApiError && err.code === 'NO_FREE_SPACE')) {
+      throw new StartError(`The database could not be saved before its schema is changed: ${(err as Error).message}. Nothing was ` +
+        'changed. Mend that, or do without with SVC_BACKUP_BEFORE_UPGRADE=false.', { cause: err })
+    }
+    upgrade.log.warn(`The schema of the database is changed without a backup of it: ${err.message}`)
+  }
+}

@@ -1,0 +1,45 @@
+import { StartError } from '../../core/errors.ts'
+import { type Progress, mebibytes } from './progress.ts'
+
+const SHOWN_MS = 500
+/** What a shell reports of a program that Ctrl-C ended: 128 + SIGINT. */
+const INTERRUPTED = 130
+
+function describe ({ phase, rows, files, bytes }: Progress): string {
+  const counts = [[rows, `${rows} rows`], [files, `${files} files`], [bytes, mebibytes(bytes)]] as const
+  return [phase, ...counts.filter(([count]) => count > 0).map(([, text]) => text)].join(', ')
+}
+
+/** One line that is written over, for people who watch. */
+function createProgress () {
+  const isWatched = process.stderr.isTTY
+  let shown = 0
+  return {
+    report (progress: Progress): void {
+      if (!isWatched || performance.now() - shown < SHOWN_MS) return
+      shown = performance.now()
+      process.stderr.write(`\r\x1b[K${describe(progress)}`)
+    },
+    end (): void { if (isWatched) process.stderr.write('\r\x1b[K') }
+  }
+}
+
+/** Does what Ctrl-C ends without leaving anything behind. */
+export async function interruptible<T> (
+  work: (signal: AbortSignal, report: (progress: Progress) => void) => Promise<T>
+): Promise<T> {
+  const stop = new AbortController()
+  const onSignal = () => {
+    stop.abort(new StartError('Interrupted; nothing was changed. Repeat it to begin anew.', { exitCode: INTERRUPTED }))
+  }
+  const progress = createProgress()
+  process.once('SIGINT', onSignal).once('SIGTERM', onSignal)
+  try {
+    return await work(stop.signal, progress.report)
+  } catch (err) {
+    throw stop.signal.aborted ? stop.signal.reason : err
+  } finally {
+    process.off('SIGINT', onSignal).off('SIGTERM', onSignal)
+    progress.end()
+  }
+}

@@ -1,0 +1,29 @@
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { StartError } from '../../core/errors.ts'
+
+/** No scripts of strangers; a copy of a folder rather than a link to it, so that it finds this server's SDK. */
+export const NPM_FLAGS = ['--legacy-peer-deps', '--ignore-scripts', '--no-audit', '--no-fund', '--install-links', '--loglevel=error']
+
+/** npm's program and its first arguments: on Windows its script, since Node starts no .cmd file without a shell. */
+function findNpm (): [string, ...string[]] {
+  if (process.platform !== 'win32') return ['npm']
+  const script = (process.env.PATH ?? '').split(delimiter)
+    .map((folder) => join(folder, 'node_modules', 'npm', 'bin', 'npm-cli.js')).find((file) => existsSync(file))
+  if (script === undefined) throw new StartError('npm was not found on PATH. Install Node.js with npm from https://nodejs.org.')
+  return [process.execPath, script]
+}
+
+/** @throws StartError when npm is missing or fails; npm has printed why. */
+export async function runNpm (folder: string, args: string[], signal?: AbortSignal): Promise<void> {
+  const [program, ...first] = findNpm()
+  const code = await new Promise<number>((_resolve, reject) => {
+    const child = spawn(program, [...first, ...args], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'], signal })
+    child.once('error', (err) => {
+      reject(new StartError(`npm cannot be run: ${err.message}. Install Node.js with npm.`, { cause: err }))
+    })
+    child.once('exit', (exitCode) => { _resolve(exitCode ?? 1) })
+  })
+  if (code !== 0) throw new StartError(`npm ended with code ${code}; its messages above say why. Nothing was changed.`)
+}
