@@ -37,7 +37,7 @@ function findRuntime () {
     const file = join(home, 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
     return existsSync(file) ? file : null
   } catch {
-    // The package was left out by npm: not made for this machine, or --omit=optional.
+    // The package was left out by npm: not made for this machine, run by a Node that needs none, or --omit=optional.
     return null
   }
 }
@@ -85,7 +85,7 @@ const program = isRecent ? process.execPath : findRuntime()
 if (program === null) {
   console.error(`svc: Node ${NODE_MAJOR} or later is needed, this is ${process.version}, and none came with npm for ` +
     `${process.platform}-${process.arch}. Install Node ${NODE_MAJOR} from https://nodejs.org, or run npm install with ` +
-    'optional dependencies.')
+    'this Node and optional dependencies.')
   process.exit(1)
 } else {
   run(program)

@@ -197,7 +197,8 @@ t.test('every plugin package has the same shape', async (t) => {
     t.ok(json.keywords?.includes('svc-plugin'), `${folder}: keyword`)
     t.ok(json.peerDependencies?.['@svc/plugin-sdk'], `${folder}: the SDK is a peer`)
     t.same(Object.keys(json.scripts ?? {}).filter((script) => /^(pre|post)?install$/.test(script)), [], `${folder}: no install script`)
-    for (const file of ['README.md', 'CHANGELOG.md', 'src/index.ts', 'test/index.test.ts']) {
+    t.match(json.scripts?.prepack, /tsc --build|npm run build/, `${folder}: is built when it is packed`)
+    for (const file of ['README.md', 'CHANGELOG.md', 'tsconfig.build.json', 'src/index.ts', 'test/index.test.ts']) {
       t.ok(FILES.includes(`${folder}/${file}`), `${folder}/${file}`)
     }
     const headings = [...read(`${folder}/README.md`).matchAll(/^## (.+)$/gm)].map(([, heading]) => heading)

@@ -9,7 +9,7 @@ const SYSTEM_NAMES = new Set(['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'PWD',
   'SYSTEMROOT', 'SYSTEMDRIVE', 'WINDIR', 'COMSPEC', 'PATHEXT', 'OS', 'USERPROFILE', 'USERNAME', 'USERDOMAIN', 'COMPUTERNAME',
   'HOMEDRIVE', 'HOMEPATH', 'APPDATA', 'LOCALAPPDATA', 'PROGRAMDATA', 'PROGRAMFILES', 'ALLUSERSPROFILE', 'PUBLIC'])
 /** Whole families of them: of the linker, the C library, the threads below Node, Node, npm and PostgreSQL's client. */
-const SYSTEM_FAMILY = /^(?:LC_|LD_|DYLD_|MALLOC_|GLIBC_|UV_|VIPS_|XDG_|NODE_|NPM_|PROCESSOR_|NUMBER_OF_PROCESSORS$|PG[A-Z]+$)/
+const SYSTEM_FAMILY = /^(?:LC_|LD_|NSS_WRAPPER_|DYLD_|MALLOC_|GLIBC_|UV_|VIPS_|XDG_|NODE_|NPM_|PROCESSOR_|NUMBER_OF_PROCESSORS$|PG[A-Z]+$)/
 
 /** Whether a variable belongs to the system rather than to the server or a plugin. Windows knows no case. */
 export function isSystemVariable (name: string): boolean {

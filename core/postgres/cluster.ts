@@ -20,7 +20,9 @@ export const FAST_SHUTDOWN_MS = 8000
 export const IMMEDIATE_SHUTDOWN_MS = 3000
 
 const POLL_MS = 25
-const INHERITED_VARIABLES = ['PATH', 'SystemRoot', 'TEMP', 'TMP', 'LD_LIBRARY_PATH']
+/** The last three give a user without a name one: initdb asks for it (core/cli/container.sh). */
+const INHERITED_VARIABLES = ['PATH', 'SystemRoot', 'TEMP', 'TMP', 'LD_LIBRARY_PATH',
+  'LD_PRELOAD', 'NSS_WRAPPER_PASSWD', 'NSS_WRAPPER_GROUP']
 
 const execFileAsync = promisify(execFile)
 

@@ -15,7 +15,8 @@ import { firmwarePath } from '../library/structure.ts'
 import { checkFileName, openFolder, refusing } from '../library/writing.ts'
 
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0)
-const WRITABLE_MODE = 0o644
+/** What the umask leaves of it: others may share the library. */
+const WRITABLE_MODE = 0o666
 
 /** The firmware folder of one platform, ready to be written to. */
 export interface FirmwareFolder {

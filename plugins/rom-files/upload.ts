@@ -60,7 +60,7 @@ export function readFileName (request: FastifyRequest, { extensions }: FileKind,
 
 async function write (path: string, folder: string, content: Readable, limit: SizeLimit): Promise<Arrived> {
   const digest = new Digest()
-  const file = await open(path, 'wx', 0o644)
+  const file = await open(path, 'wx', 0o666)
   try {
     const size = await writeUpload(file, content, { folder, ...limit }, (piece) => { digest.update(piece) })
     return { path, file_size_bytes: size, ...digest.hashes() }

@@ -15,7 +15,8 @@ export type Look = (piece: Buffer) => void
 
 const WRITE = constants.O_WRONLY | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0)
 const READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)
-const MODE = 0o644
+/** What the umask leaves of it: others may share the library. */
+const MODE = 0o666
 const COPIED_BYTES = 1024 ** 2
 /** What is staged has the id of its upload in its name, or one of its own; scans and the watcher leave it out. */
 const STAGED = /^\.([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:\.[\w.-]+)?\.part$/

