@@ -25,10 +25,11 @@ export async function selectPlatform (em: EntityManager, viewer: Viewer, id: num
 export async function selectKnownFolder (
   em: EntityManager, platformId: number, libraryId: number
 ): Promise<KnownFolder> {
+  // In the order of an index: to find any of them the database would read all ROMs from the first on.
   const { rows: [row] } = await sql<KnownFolder>`select
       (select fs_inode from platform_folders where platform_id = ${platformId} and library_id = ${libraryId}) as fs_inode,
-      exists (select 1 from roms where platform_id = ${platformId} and library_id = ${libraryId} and not missing_from_fs) as has_roms`
-    .execute(em.getKysely())
+      (select id from roms where platform_id = ${platformId} and library_id = ${libraryId} and not missing_from_fs
+        order by fs_name limit 1) is not null as has_roms`.execute(em.getKysely())
   return row ?? { fs_inode: null, has_roms: false }
 }
 
