@@ -58,7 +58,7 @@ import plugins from './plugins/index.ts'
 import resources from './resources/index.ts'
 import romFiles from './rom-files/index.ts'
 import roms from './roms/index.ts'
-import { FormerRom, Rom, RomFile, RomMatch, RomRename, RomUser } from './roms/entities.ts'
+import { FormerRom, Rom, RomFile, RomGame, RomMatch, RomRename, RomUser } from './roms/entities.ts'
 import scans from './scans/index.ts'
 import { CrashedFile } from './scans/entities.ts'
 import settings from './settings/index.ts'
@@ -91,7 +91,7 @@ export const features: AppOptions['features'] = {
   entities: [
     PermissionGroup, PermissionGrant, PermissionOverride, HiddenEntity, User, Device, Session, OneTimeToken, Throttle,
     ClientToken, PairingCode, DeviceAuthorization, AuditEvent, Platform, PlatformFolder, FormerPlatform, Firmware,
-    Rom, FormerRom, RomFile, RomMatch, RomRename, RomUser, Task, Notification, NotificationChannel, ChannelDelivery,
+    Rom, FormerRom, RomFile, RomGame, RomMatch, RomRename, RomUser, Task, Notification, NotificationChannel, ChannelDelivery,
     DevicePresence, InstallRequest, Asset, AssetVersion, DeletedAccount, DeviceSync, SyncBase, SyncSession,
     PlaySession, ActivityEntry, CrashedFile, ProviderAccount, Library, LibraryVersion, LibraryCount, Collection,
     CollectionRom, SmartCollection, Note, RomConversion, LogLine, RomUpload, RomUploadChunk, NetplayRoom,

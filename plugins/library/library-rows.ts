@@ -30,9 +30,11 @@ export interface KnownFolder {
 }
 
 export async function selectKnownFolder (pool: pg.Pool, platformId: number, libraryId: number): Promise<KnownFolder> {
+  // In the order of an index: to find any of them the database would read all ROMs from the first on.
   const { rows: [row] } = await pool.query<KnownFolder>(`select
       (select fs_inode from platform_folders where platform_id = $1 and library_id = $2) as fs_inode,
-      exists (select 1 from roms where platform_id = $1 and library_id = $2 and not missing_from_fs) as has_roms`,
+      (select id from roms where platform_id = $1 and library_id = $2 and not missing_from_fs
+        order by fs_name limit 1) is not null as has_roms`,
   [platformId, libraryId])
   return row ?? { fs_inode: null, has_roms: false }
 }

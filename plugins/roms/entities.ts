@@ -32,8 +32,8 @@ const TRANSITIONS = {
   insert: 'new table as added', update: 'old table as removed new table as added', delete: 'old table as removed'
 }
 
-/** What counts how many ROMs there are, once per statement. */
-const countingTriggers = (table: string, run: string) => (['insert', 'update', 'delete'] as const).map((event) => ({
+/** What the database does once per statement. */
+const statementTriggers = (table: string, run: string) => (['insert', 'update', 'delete'] as const).map((event) => ({
   name: `${run}_${event}`,
   timing: 'after' as const,
   events: [event],
@@ -41,6 +41,9 @@ const countingTriggers = (table: string, run: string) => (['insert', 'update', '
   expression: `create trigger ${run}_${event} after ${event} on "${table}" referencing ${TRANSITIONS[event]} ` +
     `for each statement execute function ${run}()`
 }))
+
+/** What of a ROM decides which of a group is shown. */
+const PLACE = ['platform_id', 'fs_name', 'fs_name_no_ext', 'regions']
 
 /** An index over a hash that few rows have. */
 const hashIndex = (table: string, column: string) => ({
@@ -66,7 +69,13 @@ export const Rom = defineEntity({
     timing: 'before',
     events: ['delete'],
     expression: 'create trigger count_matches_of_gone before delete on "roms" for each row execute function count_matches_of_gone()'
-  }, ...countingTriggers('roms', 'count_roms')],
+  }, {
+    name: 'keep_place_of_game',
+    timing: 'after',
+    events: ['update'],
+    expression: `create trigger keep_place_of_game after update of ${PLACE.join(', ')} on "roms" for each row ` +
+      `when (${PLACE.map((column) => `old.${column} is distinct from new.${column}`).join(' or ')}) execute function keep_place_of_game()`
+  }, ...statementTriggers('roms', 'count_roms')],
   uniques: [{ properties: ['platform', 'fs_name', 'library_id'] }],
   indexes: [
     { properties: ['library_id'] },
@@ -210,7 +219,9 @@ export const RomRename = defineEntity({
 export const RomMatch = defineEntity({
   name: 'RomMatch',
   tableName: 'rom_matches',
-  triggers: [countChanges('rom_matches'), ...countingTriggers('rom_matches', 'count_matches')],
+  triggers: [
+    countChanges('rom_matches'), ...statementTriggers('rom_matches', 'count_matches'), ...statementTriggers('rom_matches', 'keep_games')
+  ],
   primaryKeys: ['rom', 'provider'],
   indexes: [{ properties: ['provider', 'provider_id'] }],
   properties: {
@@ -224,6 +235,28 @@ export const RomMatch = defineEntity({
   }
 })
 export type RomMatch = InferEntity<typeof RomMatch>
+
+/**
+ * Which game a ROM is, for all that a provider knows: what groups are made of, without reading more. Written by the
+ * database with each change of matches and ROMs.
+ */
+export const RomGame = defineEntity({
+  name: 'RomGame',
+  tableName: 'rom_games',
+  properties: {
+    rom: () => p.oneToOne(Rom).primary().deleteRule('cascade').joinColumn('rom_id'),
+    platform_id: p.integer(),
+    /** `<provider>:<id>` of the providers that are trusted to tell games apart, most trusted first. */
+    ids: columns.texts(),
+    /** The same of all others, by their names. */
+    other_ids: columns.texts(),
+    /** A demo, a beta or the like. */
+    is_early: columns.flag(),
+    /** The first of the file name. */
+    region: columns.text().nullable(),
+    fs_name_no_ext: columns.text()
+  }
+})
 
 export const PLAY_STATUSES = ['incomplete', 'finished', 'completed_100', 'retired', 'never_playing'] as const
 

@@ -17,7 +17,7 @@ export interface RomProvider {
 export interface RomProviders {
   all: readonly RomProvider[]
   byKey: ReadonlyMap<string, RomProvider>
-  /** Providers by which two ROMs are the same game, most trusted first. */
+  /** Providers by which two ROMs are the same game, most trusted first: as `rom_games` has their ids. */
   identifying: readonly string[]
   /** What they tell of a ROM that none of them knows. */
   unknown: Readonly<Record<string, null>>
@@ -42,7 +42,7 @@ export function createRomProviders (registry: Registry): RomProviders {
     if (id !== null) byKey.set(key, { key, id, hasMetadata, metadata, progress })
   }
   const others = providers.filter((provider) => knowsGames(provider) && findKnownProvider(provider.key) === undefined)
-    .map((provider) => provider.key)
+    .map((provider) => provider.key).sort()
   const all = [...byKey.values()]
   return { all, byKey, identifying: [...IDENTIFYING, ...others], unknown: createUnknown(all) }
 }

@@ -8,19 +8,30 @@ import { sha256 } from '../../core/access/secrets.ts'
 import { migrate } from '../../core/database/database.ts'
 import { startEmbeddedPostgres } from '../../core/postgres/embedded.ts'
 import { features } from '../../plugins/index.ts'
+import { virtualId } from '../../plugins/roms/filters/virtual-collections.ts'
 import { runSvc, settings, waitUntilListening } from '../e2e/server.ts'
+import { startGuard } from './guard.ts'
 import { type Measurement, isMet, renderJson, renderTable } from './report.ts'
 import { seedLibrary } from './seed-library.ts'
 
 /** What lists cost as the library grows: one request at a time, first when nothing is kept and then again and again. */
-const [USUAL, MILLION] = [46_000, 1_000_000]
+const [USUAL, LARGE, MILLION] = [46_000, 200_000, 1_000_000]
 /** Right after a million ROMs were written the disk is busy for a while. */
 const START_MS = 180_000
 const ROUNDS = 15
-const TRIES = 60
+/** A list that takes longer counts as one that never comes. */
+const ROW_MS = 60_000
+/** What makes it end however slow the machine is: rows that are left then are not measured. */
+const LIBRARY_MS = 600_000
 const GROWTH_MAX = 2
 const P50_MAX_MS = 50
+const FILTERED_MAX = 3
 const TOKEN = 'svc_bench_lists'
+
+const has = (name: string) => process.argv.includes(name)
+const only = new RegExp(has('--only') ? process.argv[process.argv.indexOf('--only') + 1] ?? '' : '')
+/** How far it is, beside the result. */
+const say = (text: string) => { console.error(text) }
 
 interface Row {
   name: string
@@ -48,34 +59,62 @@ const rowsOf = (roms: number): Row[] => [
   { name: '/roms/random', path: 'roms/random' }
 ]
 
+/** Every filter and order, beside the list without any. */
+const FILTERS = [
+  ...['matched', 'favorite', 'duplicate', 'last_played', 'playable', 'missing', 'has_ra', 'has_saves', 'has_states', 'verified',
+    'has_soundtrack', 'group_by_meta_id'].flatMap((flag) => [`${flag}=true`, `${flag}=false`]),
+  ...['genres=Quiz', 'franchises=Zero', 'collections=Amber', 'companies=Harbor+Works+7', 'age_ratings=M', 'regions=Japan',
+    'languages=German', 'tags=Hack', 'player_counts=1-4', 'statuses=finished', 'metadata_providers=ra'].flatMap((list) =>
+    ['any', 'all', 'none'].map((logic) => `${list}&${list.split('=')[0]}_logic=${logic}`)),
+  'group_by_meta_id=true&duplicate=true', 'group_by_meta_id=true&genres=Quiz', 'updated_after=2026-11-01T00:00:00Z',
+  'platform_ids=3', 'library_ids=1', 'collection_id=1', `virtual_collection_id=${virtualId({ type: 'franchise', name: 'Zero' })}`, 'smart_collection_id=1',
+  'search_term=dr', 'search_term=dragon|castle', ...['fs_size_bytes', 'igdb_id', 'average_rating', 'first_release_date', 'regions', 'last_played',
+    'rating', 'updated_at', 'fs_name', 'ss_metadata.total_rating'].flatMap((by) => [`order_by=${by}`, `order_by=${by}&order_dir=desc`])
+]
+const UNFILTERED = 'list, no sidecars'
+const filterRows = (roms: number): Row[] => [
+  ...rowsOf(roms).filter(({ name }) => name === UNFILTERED),
+  ...FILTERS.map((filter) => ({ name: filter, path: `roms?limit=50&${filter}&${BARE}` }))
+]
+
 interface Times { first: number, p50: number, bytes: number }
+const NEVER: Times = { first: Infinity, p50: Infinity, bytes: 0 }
 type Ends = (() => unknown)[]
 
 const median = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? NaN
 
-/** Until it is answered: what a very slow machine is still making is there for a later request. */
-async function ask (pool: Pool, path: string): Promise<number> {
-  for (let tries = 1; ; tries++) {
+/** Until it is answered: what a slow machine still makes is there for a later request. Null when it takes too long. */
+async function ask (pool: Pool, path: string, deadline: number): Promise<number | null> {
+  while (performance.now() < deadline) {
     const { statusCode, body } = await pool.request({
       method: 'GET', path: `/api/${path}`, headers: { authorization: `Bearer ${TOKEN}`, 'accept-encoding': 'gzip' }
     })
     const { byteLength } = await body.arrayBuffer()
     if (statusCode === 200) return byteLength
-    if (statusCode !== 503 || tries === TRIES) throw new Error(`${path} was answered with ${statusCode}`)
+    if (statusCode !== 503) throw new Error(`${path} was answered with ${statusCode}`)
   }
+  return null
 }
 
 async function timeRow (pool: Pool, { path }: Row): Promise<Times> {
   const times: number[] = []
+  const deadline = performance.now() + ROW_MS
   let bytes = 0
   for (let round = 0; round <= ROUNDS; round++) {
     const started = performance.now()
-    bytes = await ask(pool, path)
+    const answered = await ask(pool, path, deadline)
+    if (answered === null) return NEVER
+    bytes = answered
     times.push(performance.now() - started)
   }
   const [first = NaN, ...others] = times
   return { first, p50: median(others), bytes }
 }
+
+/** What collections there are for the rows that name one. */
+const COLLECTIONS = `insert into collections (user_id, name, is_favorite) values (1, 'Favourites', true);
+  insert into collection_roms (collection_id, rom_id) select 1, id from roms where id % 100 = 0;
+  insert into smart_collections (user_id, name, filter_criteria) values (1, 'Zero', '{"franchises": ["Zero"]}')`
 
 async function fill (url: string, roms: number): Promise<void> {
   const client = new pg.Client({ connectionString: url })
@@ -84,17 +123,36 @@ async function fill (url: string, roms: number): Promise<void> {
     "insert into users (username, role) values ('bench', 'admin') returning id")
   await client.query(`insert into client_tokens (user_id, name, token_hash, scopes, last_used_at)
     values ($1, 'bench', $2, $3, now() + interval '1 day')`, [user?.id, sha256(TOKEN), SCOPES])
-  await seedLibrary(client, roms, user?.id ?? 1)
+  await seedLibrary(client, roms, user?.id ?? 1, (done) => { say(`${roms} ROMs: ${done}`) })
+  await client.query(COLLECTIONS)
   await client.end()
 }
 
-/** The times of every row in a library of its own. */
-async function measure (roms: number, only: RegExp): Promise<Map<string, Times>> {
+async function timeRows (pool: Pool, rows: readonly Row[], roms: number): Promise<Map<string, Times>> {
+  const deadline = performance.now() + LIBRARY_MS
+  const times = new Map<string, Times>()
+  for (const [index, row] of rows.entries()) {
+    if (performance.now() > deadline) {
+      say(`${roms} ROMs: no time is left for ${rows.length - index} rows`)
+      break
+    }
+    const found = await timeRow(pool, row)
+    say(`${roms} ROMs, ${index + 1} of ${rows.length}, ${row.name}: first ${found.first.toFixed(0)}, p50 ${found.p50.toFixed(1)} ms`)
+    times.set(row.name, found)
+  }
+  return times
+}
+
+/** The times of rows in a library of its own. */
+async function measure (roms: number, rows: readonly Row[]): Promise<Map<string, Times>> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'))
-  const ends: Ends = [() => { rmSync(folder, { recursive: true, force: true }) }]
+  const guard = startGuard()
+  const ends: Ends = [() => { rmSync(folder, { recursive: true, force: true }) }, () => { guard.stop() }]
   try {
+    guard.watch({ pids: [], folder })
     const database = await startEmbeddedPostgres({ dataDir: join(folder, 'db'), log: () => {} })
     ends.unshift(() => database.stop())
+    guard.watch({ pids: [database.pid], folder })
     await migrate({ url: database.url, poolSize: 1, ...features })
     await fill(database.url, roms)
     const data = join(folder, 'data')
@@ -102,15 +160,10 @@ async function measure (roms: number, only: RegExp): Promise<Map<string, Times>>
     const server = runSvc({ teardown: (end) => { if (end !== undefined) ends.unshift(end) } }, ['start'], settings(data, {
       SVC_DATABASE_URL: database.url, SVC_LIBRARY_DIR: join(data, 'library'), WEB_SERVER_CONCURRENCY: '1', SVC_LOG_LEVEL: 'warn'
     }))
+    guard.watch({ pids: [server.pid, database.pid], folder })
     const pool = new Pool((await waitUntilListening(server, data, START_MS)).url, { connections: 1 })
     ends.unshift(() => pool.close())
-    const times = new Map<string, Times>()
-    for (const row of rowsOf(roms).filter(({ name }) => only.test(name))) {
-      const found = await timeRow(pool, row)
-      console.log(`${roms} ROMs, ${row.name}: first ${found.first.toFixed(0)}, p50 ${found.p50.toFixed(1)} ms`)
-      times.set(row.name, found)
-    }
-    return times
+    return await timeRows(pool, rows.filter(({ name }) => only.test(name)), roms)
   } finally {
     for (const end of ends) await end()
   }
@@ -118,7 +171,9 @@ async function measure (roms: number, only: RegExp): Promise<Map<string, Times>>
 
 const describe = ({ first, p50, bytes }: Times) => `${first.toFixed(0)} / ${p50.toFixed(1)}, ${(bytes / 1e3).toFixed(1)}`
 
-function compare (usual: ReadonlyMap<string, Times>, large: ReadonlyMap<string, Times>): Measurement {
+type ByName = ReadonlyMap<string, Times>
+
+function compareSizes (usual: ByName, large: ByName): Measurement {
   const measurement: Measurement = { name: 'Lists as the library grows', figures: {}, targets: [], notes: [] }
   const { figures, targets } = measurement
   for (const { name, sendsAllIds = false } of rowsOf(MILLION)) {
@@ -134,8 +189,23 @@ function compare (usual: ReadonlyMap<string, Times>, large: ReadonlyMap<string, 
   return measurement
 }
 
-const has = (name: string) => process.argv.includes(name)
-const only = new RegExp(has('--only') ? process.argv[process.argv.indexOf('--only') + 1] ?? '' : '')
-const measurement = compare(await measure(USUAL, only), has('--million') ? await measure(MILLION, only) : new Map())
-console.log(has('--json') ? renderJson(measurement) : renderTable(measurement))
-if (has('--check') && !measurement.targets.every(isMet)) process.exitCode = 2
+function compareFilters (usual: ByName, large: ByName): Measurement {
+  const measurement: Measurement = { name: 'Every filter and order with 200,000 ROMs', figures: {}, targets: [], notes: [] }
+  const none = large.get(UNFILTERED) ?? NEVER
+  for (const [name, times] of large) {
+    measurement.figures[`${name}, first / p50 ms, kB`] = describe(times)
+    if (name === UNFILTERED) continue
+    const small = usual.get(name) ?? NEVER
+    measurement.targets.push({ what: `${name}: p50 / that without a filter`, is: times.p50 / none.p50, most: FILTERED_MAX },
+      { what: `${name}: p50 with 200,000 / 46,000`, is: times.p50 / small.p50, most: FILTERED_MAX })
+  }
+  return measurement
+}
+
+const isFiltered = has('--filters')
+const usual = await measure(USUAL, [...rowsOf(USUAL), ...(isFiltered ? filterRows(USUAL) : [])])
+const large = isFiltered ? await measure(LARGE, filterRows(LARGE)) : new Map<string, Times>()
+const million = has('--million') ? await measure(MILLION, rowsOf(MILLION)) : new Map<string, Times>()
+const measurements = [compareSizes(usual, million), ...(isFiltered ? [compareFilters(usual, large)] : [])]
+console.log(measurements.map(has('--json') ? renderJson : renderTable).join('\n'))
+if (has('--check') && !measurements.flatMap(({ targets }) => targets).every(isMet)) process.exitCode = 2

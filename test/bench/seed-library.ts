@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { INSERT_ALL_GAMES } from '../../plugins/migrations/20261122210100-rom-games.ts'
 
 /** From the largest to the smallest, as libraries have them. */
 const PLATFORMS = ['nes', 'snes', 'genesis', 'psx', 'gba', 'gb', 'arcade', 'n64', 'nds', 'gbc', 'c64', 'amiga', 'dos', 'ps2',
@@ -71,14 +72,20 @@ const INDEXES = `select i.indexname as name, i.indexdef as definition from pg_in
   where i.schemaname = 'public' and i.tablename in ('roms', 'rom_files', 'rom_matches')
     and not exists (select 1 from pg_constraint c where c.conname = i.indexname)`
 
-async function insertAll (client: pg.ClientBase, roms: number, userId: number): Promise<void> {
+async function insertAll (
+  client: pg.ClientBase, roms: number, userId: number, tell: (done: string) => void
+): Promise<void> {
   await client.query('insert into platforms (id, slug, fs_slug, name) select n, slug, slug, initcap(slug) ' +
     `from unnest(${toArray(PLATFORMS)}) with ordinality as platform (slug, n)`)
   await client.query(ROMS, [roms])
+  tell('ROMs')
   await client.query(FILES)
+  tell('files')
   for (const [provider, share] of [['igdb', 0.75], ['ss', 0.4], ['ra', 0.2]] as const) {
     await client.query(matchesOf(provider, share))
   }
+  await client.query(INSERT_ALL_GAMES)
+  tell('matches')
   await client.query(MARKS, [userId])
   await client.query(SAVES, [userId])
   for (const table of ['platforms', 'roms']) {
@@ -91,8 +98,11 @@ async function insertAll (client: pg.ClientBase, roms: number, userId: number): 
  * same number gives the same ROMs. A million takes about a minute. It needs a superuser: nothing is checked meanwhile.
  *
  * @param userId who played some of them, marked and hid others, and has saves
+ * @param tell hears what is there
  */
-export async function seedLibrary (client: pg.ClientBase, roms: number, userId: number): Promise<void> {
+export async function seedLibrary (
+  client: pg.ClientBase, roms: number, userId: number, tell: (done: string) => void = () => {}
+): Promise<void> {
   await client.query('begin')
   await client.query('set local session_replication_role = replica')
   await client.query("set local maintenance_work_mem = '256MB'")
@@ -100,9 +110,13 @@ export async function seedLibrary (client: pg.ClientBase, roms: number, userId: 
   await client.query('truncate platforms, roms cascade')
   const { rows: indexes } = await client.query<Index>(INDEXES)
   for (const { name } of indexes) await client.query(`drop index "${name}"`)
-  await insertAll(client, roms, userId)
-  for (const { definition } of indexes) await client.query(definition)
+  await insertAll(client, roms, userId, tell)
+  for (const { name, definition } of indexes) {
+    await client.query(definition)
+    tell(name)
+  }
   await client.query('commit')
   await client.query("select move_library_version('edits', 0)")
   await client.query('vacuum analyze')
+  tell('statistics')
 }

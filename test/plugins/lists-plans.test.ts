@@ -1,3 +1,4 @@
+import type { InjectOptions } from 'fastify'
 import { sql } from 'kysely'
 import pg from 'pg'
 import t from 'tap'
@@ -31,21 +32,21 @@ await client.query(`insert into collections (user_id, name, is_favorite) values 
 await client.query('select pg_stat_force_next_flush()')
 const FRANCHISE = virtualId({ type: 'franchise', name: 'Zero' })
 
-/** How often all ROMs were read from the first to the last. */
-async function countScans (): Promise<number> {
+/** How often all rows of a table were read from the first to the last. */
+async function countScans (table: string): Promise<number> {
   const flush = sql`select pg_stat_force_next_flush()`
   const all = [test.app.orm.em.fork().getKysely(), test.app.longReads, test.app.longReads]
   await Promise.all(all.map((db) => flush.execute(db)))
-  const { rows: [row] } = await client.query<{ scans: string }>("select seq_scan as scans from pg_stat_user_tables where relname = 'roms'")
+  const { rows: [row] } = await client.query<{ scans: string }>('select seq_scan as scans from pg_stat_user_tables where relname = $1', [table])
   return Number(row?.scans)
 }
 
-/** How often a request has all ROMs read. */
-async function scansOf (path: string): Promise<number> {
-  const before = await countScans()
-  const reply = await test.app.inject({ url: `/api/${path}`, headers: test.admin })
-  if (reply.statusCode !== 200) throw new Error(`${path}: ${reply.body}`)
-  return await countScans() - before
+/** How often a request has all of a table read. */
+async function scansOf (path: string, { table = 'roms', ...more }: InjectOptions & { table?: string } = {}): Promise<number> {
+  const before = await countScans(table)
+  const reply = await test.app.inject({ url: `/api/${path}`, ...more, headers: { ...test.admin, ...more.headers } })
+  if (reply.statusCode >= 300) throw new Error(`${path}: ${reply.body}`)
+  return await countScans(table) - before
 }
 
 const HOT = [
@@ -67,8 +68,22 @@ t.test('what is asked for often is found by an index', async (t) => {
   for (const path of HOT) t.equal(await scansOf(path), 0, path)
 })
 
+t.test('groups and siblings are found without reading what the sources say of ROMs', async (t) => {
+  for (const path of ['roms?group_by_meta_id=true', 'roms?duplicate=true', 'roms?duplicate=false', 'roms?group_by_meta_id=true&duplicate=true&order_by=id']) {
+    t.equal(await scansOf(path, { table: 'rom_matches' }), 0, path)
+  }
+})
+
+t.test('an upload to a platform finds whether that has ROMs by an index', async (t) => {
+  await client.query('update roms set missing_from_fs = true where platform_id = 1')
+  const headers = {
+    'x-upload-platform': '1', 'x-upload-filename': 'New.zip', 'x-upload-total-size': '3', 'x-upload-total-chunks': '1'
+  }
+  t.equal(await scansOf('roms/upload/start', { method: 'POST', headers }), 0)
+})
+
 t.test('what is worked out of the whole library is worked out once', async (t) => {
-  const whole = ['roms', 'roms?group_by_meta_id=true', 'roms?duplicate=true', 'roms?order_by=fs_size_bytes', 'roms?matched=false',
+  const whole = ['roms', 'roms?group_by_meta_id=true', 'roms?duplicate=true', 'roms?duplicate=false', 'roms?order_by=fs_size_bytes', 'roms?matched=false',
     'roms?has_soundtrack=true', 'collections/virtual?type=all', `collections/virtual/${FRANCHISE}`, 'roms/filters', 'platforms', 'platforms/identifiers', 'platforms/3']
   for (const path of whole) await scansOf(path)
   for (const path of whole) t.equal(await scansOf(path), 0, path)

@@ -7,8 +7,9 @@ import type { ListRomsQuery, ScopeQuery } from './list-query.ts'
 import { gameFieldsIn } from '../game-fields.ts'
 import type { UserFiles } from '../user-files.ts'
 import type { RomProviders } from '../providers.ts'
+import { hasSibling, hasSiblings } from './siblings.ts'
 import { VIRTUAL_TYPES, readVirtualId } from './virtual-collections.ts'
-import { isCollectionVisible, isRomVisible } from '../visibility.ts'
+import { isCollectionVisible } from '../visibility.ts'
 
 /** A condition on `roms` aliased `r` and the viewer's marks `u`. */
 export type Condition = RawBuilder<boolean>
@@ -59,21 +60,6 @@ const readLogic = (word: string): Logic => word === 'all' || word === 'none' ? w
 /** Matched by one of these providers. */
 const isMatchedBy = (keys: readonly string[]): Condition => sql<boolean>`exists (
   select 1 from rom_matches m where m.rom_id = r.id and m.provider = any(${keys}::text[]))`
-
-/**
- * Another ROM of the platform that the viewer sees is the same game. All groups are made once: looking for each ROM's
- * own is slow.
- */
-const hasSiblings = (keys: readonly string[], viewer: Viewer): Condition => sql<boolean>`r.id in (
-  select unnest(array_agg(r.id)) from rom_matches m join roms r on r.id = m.rom_id
-  where m.provider = any(${keys}::text[]) and ${isRomVisible(viewer)}
-  group by r.platform_id, m.provider, m.provider_id having count(*) > 1)`
-
-/** The same, where it is asked of one ROM. */
-const hasSibling = (keys: readonly string[], viewer: Viewer): Condition => sql<boolean>`exists (
-  select 1 from rom_matches a join rom_matches b on b.provider = a.provider and b.provider_id = a.provider_id
-  where a.rom_id = r.id and b.rom_id <> a.rom_id and a.provider = any(${keys}::text[]) and (b.rom_id, r.platform_id) in (
-    select r.id, r.platform_id from roms r where r.id = b.rom_id and ${isRomVisible(viewer)}))`
 
 const isVerified = sql<boolean>`exists (select 1 from rom_matches m where m.rom_id = r.id and m.provider = 'hasheous'
   and jsonb_path_exists(m.match, '$.metadata.keyvalue() ? (@.key like_regex "_match$" && @.value == true)', '{}', true))`
@@ -160,6 +146,7 @@ export function scopeConditions (
   return conditions
 }
 
+/** None of them is ever null. */
 const FLAGS = {
   last_played: sql<boolean>`u.last_played is not null`,
   playable: sql<boolean>`r.platform_id in (select id from platforms where slug = any(${PLAYABLE}::text[]))`,
@@ -185,7 +172,8 @@ function flagConditions (query: ListRomsQuery, { viewer, providers, userFiles, i
   return Object.entries(flags).flatMap(([name, condition]) => {
     const wanted = values[name]
     if (typeof wanted !== 'boolean') return []
-    return [wanted ? condition : not(condition)]
+    // Without a function around it the database can join those that exist.
+    return [wanted ? condition : sql<boolean>`not ${condition}`]
   })
 }
 

@@ -1,0 +1,73 @@
+import { Migration } from '@mikro-orm/migrations'
+
+/** Those whose ids tell which ROMs are one game, the most trusted first. Of others the statements of lists know. */
+const TRUSTED = "'{igdb,ss,moby,ra,hasheous,launchbox,tgdb,flashpoint}'::text[]"
+const isEarly = (name: string) => `${name} ~* '[(\\[](demo|beta|proto|sample|kiosk|preview)'`
+const hasId = 'provider_id is not null'
+
+const idsOf = (order: string, which: string) =>
+  `coalesce(array_agg(m.provider || ':' || m.provider_id order by ${order}) filter (where ${which}), '{}')`
+const place = `array_position(${TRUSTED}, m.provider)`
+const insertGames = (which: string) => `insert into rom_games (rom_id, platform_id, ids, other_ids, is_early, region, fs_name_no_ext)
+    select r.id, r.platform_id, k.ids, k.other_ids, ${isEarly('r.fs_name')}, r.regions[1], r.fs_name_no_ext
+    from (select m.rom_id, ${idsOf(place, `${place} is not null`)} as ids,
+        ${idsOf('m.provider collate "C"', `${place} is null`)} as other_ids
+      from rom_matches m where m.${hasId} and ${which} group by m.rom_id) k
+    join roms r on r.id = k.rom_id`
+
+/** For a library that no trigger has seen. */
+export const INSERT_ALL_GAMES = insertGames('true')
+
+const matchesOf = (table: string) => `select rom_id, provider, provider_id from ${table}`
+
+/** Of two that change what is known of one ROM, the later waits and then sees what the earlier wrote. */
+const KEEP_GAMES = `create function keep_games () returns trigger language plpgsql as $$ declare changed int[];
+begin
+  if tg_op = 'INSERT' then
+    changed := array(select distinct rom_id from added where ${hasId});
+  elsif tg_op = 'DELETE' then
+    changed := array(select distinct rom_id from removed where ${hasId});
+  else
+    changed := array(select distinct rom_id from (
+      (${matchesOf('added')} except ${matchesOf('removed')}) union all (${matchesOf('removed')} except ${matchesOf('added')})) c);
+  end if;
+  if changed = '{}' then return null; end if;
+  perform from roms where id = any(changed) order by id for no key update;
+  delete from rom_games where rom_id = any(changed);
+  ${insertGames('m.rom_id = any(changed)')};
+  return null;
+end $$`
+
+const KEEP_PLACE = `create function keep_place_of_game () returns trigger language plpgsql as $$ begin
+  update rom_games set platform_id = new.platform_id, is_early = ${isEarly('new.fs_name')}, region = new.regions[1],
+    fs_name_no_ext = new.fs_name_no_ext where rom_id = new.id;
+  return null;
+end $$`
+
+/** As the entities have them. */
+const PLACE = ['platform_id', 'fs_name', 'fs_name_no_ext', 'regions']
+const isOther = PLACE.map((column) => `old.${column} is distinct from new.${column}`).join(' or ')
+const statementTriggers = [
+  ['insert', 'new table as added'], ['update', 'old table as removed new table as added'], ['delete', 'old table as removed']
+].map(([event, rows]) => `create trigger keep_games_${event} after ${event} on "rom_matches" referencing ${rows} ` +
+  'for each statement execute function keep_games()')
+
+/** Siblings are found without reading the ROMs, or what the providers say of them. */
+export class Migration20261122210100 extends Migration {
+  override up (): void {
+    this.addSql(`create table "rom_games" (
+      "rom_id" int not null,
+      "platform_id" int not null,
+      "ids" text[] not null default '{}',
+      "other_ids" text[] not null default '{}',
+      "is_early" boolean not null default false,
+      "region" text null,
+      "fs_name_no_ext" text not null, primary key ("rom_id"))`)
+    this.addSql(INSERT_ALL_GAMES)
+    this.addSql('alter table "rom_games" add constraint "rom_games_rom_id_foreign" ' +
+      'foreign key ("rom_id") references "roms" ("id") on update cascade on delete cascade')
+    for (const definition of [KEEP_GAMES, KEEP_PLACE, ...statementTriggers]) this.addSql(definition)
+    this.addSql(`create trigger keep_place_of_game after update of ${PLACE.join(', ')} on "roms" for each row ` +
+      `when (${isOther}) execute function keep_place_of_game()`)
+  }
+}

@@ -1,0 +1,26 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Viewer } from '../../platforms/visibility.ts'
+import { isRomVisible } from '../visibility.ts'
+
+/** Of a row `g` of `rom_games`, what these providers call it, of which all that are trusted are some. */
+const otherIdsBy = (keys: readonly string[]) =>
+  sql`select i.id from unnest(g.other_ids) with ordinality i (id, place) where split_part(i.id, ':', 1) = any(${keys}::text[]) order by i.place`
+
+/** What the first of them calls it; null for a game that none of them knows. */
+export const gameBy = (keys: readonly string[]) => sql`coalesce(g.ids[1], (${otherIdsBy(keys)} limit 1)) collate "C"`
+
+const idsBy = (keys: readonly string[]) =>
+  sql`case when g.other_ids = '{}' then g.ids else g.ids || array(${otherIdsBy(keys)}) end`
+
+/** Another ROM of the platform that the viewer sees is the same game to one of the providers. All are found at once. */
+export const hasSiblings = (keys: readonly string[], viewer: Viewer): RawBuilder<boolean> => sql<boolean>`exists (select from (
+    select g.rom_id, count(*) over (partition by hashtextextended(i.id, g.platform_id), g.platform_id, i.id collate "C") as roms
+    from rom_games g join roms r on r.id = g.rom_id cross join unnest(${idsBy(keys)}) i (id)
+    where ${isRomVisible(viewer)}) s
+  where s.rom_id = r.id and s.roms > 1)`
+
+/** The same, where it is asked of one ROM. */
+export const hasSibling = (keys: readonly string[], viewer: Viewer): RawBuilder<boolean> => sql<boolean>`exists (
+  select 1 from rom_matches a join rom_matches b on b.provider = a.provider and b.provider_id = a.provider_id
+  where a.rom_id = r.id and b.rom_id <> a.rom_id and a.provider = any(${keys}::text[]) and (b.rom_id, r.platform_id) in (
+    select r.id, r.platform_id from roms r where r.id = b.rom_id and ${isRomVisible(viewer)}))`
