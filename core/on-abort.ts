@@ -10,8 +10,8 @@ function share (signal: AbortSignal): Shared {
 }
 
 /**
- * Calls back when a signal that many wait for ends: Node goes through all listeners of a signal whenever one is added or
- * removed, so here they have one together. Of a signal that ended already nobody hears.
+ * Calls back when a signal that many wait for ends: Node goes through all listeners of a signal whenever one is added
+ * or removed, so here they have one together. Of a signal that ended already nobody hears.
  *
  * @returns what ends the waiting
  */

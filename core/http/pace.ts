@@ -51,7 +51,7 @@ export function createTurns (given: Pace): Turns {
       const begin = onWait?.() ?? (() => {})
       try {
         return await slots.take(async () => {
-          await pass(host, signal)
+          if (counters.size > 0) await pass(host, signal)
           begin()
           return await work()
         }, signal)

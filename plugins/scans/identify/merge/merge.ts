@@ -52,7 +52,7 @@ export function readPriorities (
     screenshot: ofArtwork(screenshot),
     manual: ofArtwork(manual),
     media: config.scan.media,
-    claims: new Map(definitions.map(({ key, claims = [] }) => [key, claims])),
+    claims: new Map(definitions.flatMap(({ key, claims }) => claims === undefined ? [] : [[key, claims] as const])),
     waits: new Map([...listPredecessors(definitions)].map(([key, before]) => [key, before.size]))
   }
 }
@@ -110,8 +110,8 @@ const FETCHABLE = /^(?:https?|file|folder):\/\//i
 /** What the first of the matches that has media of a kind offers. */
 export function mediaOf (matches: readonly Match[], kind: MediaKind): Media[] {
   for (const match of matches) {
-    const found = (match.media ?? []).filter((media) => media.kind === kind && FETCHABLE.test(media.url))
-    if (found.length > 0) return found
+    const found = match.media?.filter((media) => media.kind === kind && FETCHABLE.test(media.url))
+    if (found !== undefined && found.length > 0) return found
   }
   return []
 }
@@ -143,8 +143,11 @@ export function mergeMatches (founds: Founds, base: MergeBase, priorities: Prior
   const waits = (key: string) => priorities.waits.get(key) ?? 0
   // Of several, the one that was asked last speaks: it knows what the others said.
   function claimed (order: readonly string[], claim: Claim): Match[] {
-    const claiming = new Map([...founds].filter(([key]) => priorities.claims.get(key)?.includes(claim) === true))
-    return matchesOf(rank(claiming, order).toSorted(([a], [b]) => waits(b) - waits(a)))
+    const claiming = [...priorities.claims].flatMap(([key, claims]) => {
+      const found = claims.includes(claim) ? founds.get(key) : undefined
+      return found === undefined ? [] : [[key, found] as const]
+    })
+    return matchesOf(rank(new Map(claiming), order).toSorted(([a], [b]) => waits(b) - waits(a)))
   }
   const texts = matchesOf(rank(founds, priorities.metadata))
 
