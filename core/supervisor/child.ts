@@ -5,7 +5,7 @@ import { endAtOwnErrors } from '../loader/fault.ts'
 import { createLogger, passLine } from '../log.ts'
 import { ALIVE_MS, type News, type StartOrder, isOrder } from './messages.ts'
 import type { RunningRole } from '../server.ts'
-import { collectSooner, releaseStartMemory } from './start-memory.ts'
+import { releaseStartMemory } from './start-memory.ts'
 import { closeMs } from './drain.ts'
 
 /** Entry of the processes that `svc start` runs; the first argument is the role. */
@@ -51,7 +51,6 @@ async function start (order: StartOrder): Promise<void> {
     plugins: [...running.app.registry.records]
   })
   releaseStartMemory()
-  if (role === 'worker') collectSooner()
 }
 
 async function fail (err: unknown): Promise<void> {

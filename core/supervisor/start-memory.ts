@@ -1,29 +1,24 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { WORKER_GROWTH } from './node-flags.ts'
 
 /** Long enough for the first requests, which still allocate, to be over. */
 const SETTLED_MS = 5_000
 
 /**
- * Gives back what loading and compiling left on the heap. V8 would keep it until the process has work that fills the
- * heap, which on a server that mostly waits is never.
+ * Gives back what loading and compiling left on the heap, and the code of functions that only starting needed. V8 would
+ * keep it until the process has work that fills the heap, which on a server that mostly waits is never; and the code
+ * through many collections, but for the kind that is its last resort.
  */
 export function releaseStartMemory (): void {
   setTimeout(() => {
     setFlagsFromString('--expose-gc')
-    const collect = runInNewContext('gc') as () => void
-    collect()
+    const collect = runInNewContext('gc') as (options: object) => void
+    collect({ type: 'major', execution: 'sync', flavor: 'last-resort' })
   }, SETTLED_MS).unref()
 }
 
-/** The heap may double before it is collected again. */
-const GROWTH_PERCENT = 100
-
-/**
- * Has a process that makes much garbage collect it sooner. V8 lets the heap of a busy one grow to as much as four times
- * what is in use, and a scan lasts long enough to get there. A V8 without this setting says so and goes on. Only for a
- * process whose modules are loaded: compiled code that was kept is only taken with the settings it was made with.
- */
+/** Has a scan worker that was started without the flags of one collect its garbage as soon as others do. */
 export function collectSooner (): void {
-  setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`)
+  setFlagsFromString(WORKER_GROWTH)
 }
