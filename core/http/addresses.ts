@@ -74,7 +74,7 @@ function isGlobalName (name: string): boolean {
 
 /** The exact `host:port` of a URL, as it stands in `trustedOrigins`. @throws TypeError when `url` is no URL. */
 export function originOf (url: string | URL): string {
-  const { hostname, port, protocol } = new URL(url)
+  const { hostname, port, protocol } = typeof url === 'string' ? new URL(url) : url
   return joinOrigin(hostname, port, protocol)
 }
 

@@ -36,9 +36,25 @@ export const ACCEPT_ENCODING = 'gzip, deflate, br'
 
 /** @throws BadBodyError when the body is larger than `maxBytes`, packed or unpacked, or not packed as it says. */
 export async function readBody (body: IncomingBody, maxBytes: number): Promise<Buffer> {
+  if (isPlain(body) && (body.length ?? 0) <= maxBytes) return await collect(body.stream, maxBytes)
   const chunks: Buffer[] = []
   for await (const chunk of openBody(body, maxBytes)) chunks.push(chunk)
   return Buffer.concat(chunks)
+}
+
+/** Most answers are short and plain: iterating would cost them more than their bytes. */
+function collect (stream: Readable, maxBytes: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let bytes = 0
+    stream.on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+      chunks.push(chunk)
+      if (bytes > maxBytes) stream.destroy(tooLarge(maxBytes))
+    })
+    stream.on('error', reject)
+    stream.on('end', () => { resolve(Buffer.concat(chunks)) })
+  })
 }
 
 /** The beginning of a body, for an error message. */
@@ -101,6 +117,8 @@ async function onDisk<T> (path: string, write: () => Promise<T>): Promise<T> {
   }
 }
 
+const isPlain = ({ encoding }: Pick<IncomingBody, 'encoding'>) => encoding === '' || encoding === 'identity'
+
 /** The bytes of a body, unpacked. @throws BadBodyError as readBody does */
 export async function * openBody (
   { stream, length, encoding }: IncomingBody, maxBytes: number
@@ -110,7 +128,7 @@ export async function * openBody (
     throw tooLarge(maxBytes)
   }
   const packed = limit(stream, maxBytes)
-  if (encoding === '' || encoding === 'identity') yield * packed
+  if (isPlain({ encoding })) yield * packed
   else yield * limit(unpack(packed, encoding), maxBytes)
 }
 

@@ -10,7 +10,7 @@ import { createFlights } from './flights.ts'
 import { createRoute } from './gateway.ts'
 import { createMask } from './mask.ts'
 import { createTurns, type Pace, type Waiter } from './pace.ts'
-import { digestRequest, prepareRequest, type PreparedRequest } from './request.ts'
+import { digestRequest, listParts, prepareRequest, type PreparedRequest } from './request.ts'
 import { type GivenAnswer, toResponse } from './response.ts'
 import { sleep, tryAgain, type RetryOptions } from './retry.ts'
 import { createPipe } from './stream.ts'
@@ -172,7 +172,7 @@ function createSender (
   const mask = createMask(options.secrets ?? [])
   const wire: Wire = { ...line, rules: options, mask, log, now, onEnd: options.onEnd ?? (() => {}) }
   const cache = createAnswerCache({ log, now, store: options.store, maxBytes: options.cacheBytes })
-  const flights = createFlights<GivenAnswer>()
+  const flights = createFlights<GivenAnswer>(life)
   const turns = createTurns(options.pace ?? {})
   const waits = {
     sleep: options.sleep ?? sleep,
@@ -180,25 +180,29 @@ function createSender (
     onPause: options.onPause ?? (() => {})
   }
 
-  function send<Result> (request: PreparedRequest, read: Reader<Result>, given: RequestOptions, caller: Caller) {
+  function send<Result> (
+    request: PreparedRequest, read: Reader<Result>, given: RequestOptions, caller: Caller, ending: AbortController
+  ): Promise<Result> {
     const { host } = request.url
     const isRepeatable = given.retry ?? (request.method === 'GET' || request.method === 'HEAD')
-    return endWith([life, caller.signal], (signal) => {
-      const waiter = { ...caller, signal }
-      const attempt = () => turns.take(host, () => exchange(request, read, toLimits(given), signal, wire), waiter)
-      return tryAgain(attempt, { ...waits, ...waiter, isRepeatable })
-    })
+    const waiter = { ...caller, signal: ending.signal }
+    const attempt = () => turns.take(host, () => exchange(request, read, toLimits(given), ending, wire), waiter)
+    return tryAgain(attempt, { ...waits, ...waiter, isRepeatable })
   }
 
-  async function fetchAnswer (request: PreparedRequest, given: RequestOptions, caller: Caller): Promise<GivenAnswer> {
+  async function fetchAnswer (
+    request: PreparedRequest, given: RequestOptions, caller: Caller, ending: AbortController
+  ): Promise<GivenAnswer> {
     const { cacheMs = 0, maxBytes = DEFAULT_MAX_BYTES, accept = [] } = given
+    const fetch = () => send(request, createAnswerReader(maxBytes), given, caller, ending)
+    if (cacheMs === 0) return { ...await fetch(), isReused: false }
     const key = digestRequest(request)
-    const kept = cacheMs > 0 ? await cache.get(key, cacheMs) : null
+    const kept = await cache.get(key, cacheMs)
     if (kept !== null && kept.bytes.byteLength <= maxBytes && isWanted(kept.status, accept)) {
       return { ...kept, isReused: true }
     }
-    const answer = await send(request, createAnswerReader(maxBytes), given, caller)
-    if (cacheMs > 0 && isLasting(answer.status)) await cache.set(key, answer, cacheMs)
+    const answer = await fetch()
+    if (isLasting(answer.status)) await cache.set(key, answer, cacheMs)
     return { ...answer, isReused: false }
   }
 
@@ -215,14 +219,14 @@ function createSender (
     stream (url, given, caller) {
       const request = prepareRequest(url, given, { userAgent, mask })
       const timeoutMs = given.timeoutMs ?? STREAM_TIMEOUT_MS
-      const read = (pour: Reader<number>, ended: AbortSignal) => send(request, pour, { ...given, timeoutMs },
-        { ...caller, signal: AbortSignal.any([caller.signal, ended]) })
+      const read = (pour: Reader<number>, ended: AbortSignal) => endWith([life, caller.signal, ended],
+        (ending) => send(request, pour, { ...given, timeoutMs }, caller, ending))
       return createPipe(read, given.maxBytes ?? Infinity)
     },
 
     async request (url, given, caller) {
       const request = prepareRequest(url, given, { userAgent, mask })
-      const start = (signal: AbortSignal) => fetchAnswer(request, given, { ...caller, signal })
+      const start = (ending: AbortController) => fetchAnswer(request, given, caller, ending)
       const answer = await flights.join(shareKey(request, given, caller), caller.signal, start)
       return toResponse(answer, () => nameRequest(request, mask), mask)
     },
@@ -230,7 +234,8 @@ function createSender (
     async download (url, given, caller) {
       const request = prepareRequest(url, given, { userAgent, mask })
       const timeoutMs = given.timeoutMs ?? DOWNLOAD_TIMEOUT_MS
-      return send(request, createFileReader(given), { ...given, timeoutMs }, caller)
+      return endWith([life, caller.signal],
+        (ending) => send(request, createFileReader(given), { ...given, timeoutMs }, caller, ending))
     }
   }
 }
@@ -244,7 +249,7 @@ function toLimits (given: RequestOptions): Limits {
 function shareKey (request: PreparedRequest, given: RequestOptions, { tellsLimits }: Caller): string | null {
   const { accept, timeoutMs, cacheMs = 0, maxBytes, retry, redirects } = given
   if (request.method !== 'GET' && request.method !== 'HEAD' && cacheMs === 0) return null
-  return JSON.stringify([digestRequest(request), accept, timeoutMs, cacheMs, maxBytes, retry, redirects, tellsLimits])
+  return JSON.stringify([...listParts(request), accept, timeoutMs, cacheMs, maxBytes, retry, redirects, tellsLimits])
 }
 
 /** Whether an answer says something about the thing asked for, not about the state of the service. */

@@ -2,7 +2,6 @@ import { HttpStatusError, RateLimitedError, ServiceDownError, type Logger } from
 import { request as send, type Dispatcher } from 'undici'
 import { AddressRefusedError, checkUrl, type AddressRules } from './addresses.ts'
 import { BadBodyError, FileWriteError, readStart, type IncomingBody } from './body.ts'
-import { endWith } from './end-with.ts'
 import type { Mask } from './mask.ts'
 import { prepareRedirect, type PreparedRequest } from './request.ts'
 import { parseRetryAfter, type Outcome } from './retry.ts'
@@ -45,29 +44,36 @@ const REDIRECT_BODY_BYTES = 16 * 1024
 /**
  * Sends a request once and follows its redirects. What goes wrong is part of the outcome.
  *
- * @throws only the reason of `signal`
+ * @param ending ends it, and is ended when its time is over
+ * @throws only the reason for which somebody else ended it
  */
 export async function exchange<Result> (
-  request: PreparedRequest, read: Reader<Result>, limits: Limits, signal: AbortSignal, wire: Wire
+  request: PreparedRequest, read: Reader<Result>, limits: Limits, ending: AbortController, wire: Wire
 ): Promise<Outcome<Result>> {
-  let isLate = false
   const startedAt = wire.now()
-  const outcome = await endWith([signal], async (ended, end) => {
-    const timeout = setTimeout(() => {
-      isLate = true
-      end(new Error('The time is over'))
-    }, Math.min(limits.timeoutMs, LONGEST_TIMER_MS))
-    try {
-      return await follow(request, read, limits, ended, wire)
-    } catch (err) {
-      signal.throwIfAborted()
-      return isLate ? fail(timedOut(request, limits, wire)) : describeFailure(err, request, wire)
-    } finally {
-      clearTimeout(timeout)
-    }
-  })
+  const outcome = await exchangeInTime(request, read, limits, ending, wire)
   wire.onEnd(wire.now() - startedAt, 'failure' in outcome ? outcome.failure : null)
   return outcome
+}
+
+async function exchangeInTime<Result> (
+  request: PreparedRequest, read: Reader<Result>, limits: Limits, ending: AbortController, wire: Wire
+): Promise<Outcome<Result>> {
+  const { signal } = ending
+  let isLate = false
+  const timeout = setTimeout(() => {
+    isLate = true
+    ending.abort(new Error('The time is over'))
+  }, Math.min(limits.timeoutMs, LONGEST_TIMER_MS))
+  try {
+    return await follow(request, read, limits, signal, wire)
+  } catch (err) {
+    if (isLate) return fail(timedOut(request, limits, wire))
+    signal.throwIfAborted()
+    return describeFailure(err, request, wire)
+  } finally {
+    clearTimeout(timeout)
+  }
 }
 
 async function follow<Result> (
@@ -187,8 +193,15 @@ export function nameRequest ({ method, url }: Pick<PreparedRequest, 'method' | '
 function logHop ({ method, url }: PreparedRequest, { answer, startedAt }: Hop, bytes: number, wire: Wire): void {
   const ms = Math.round(wire.now() - startedAt)
   const { mask } = wire
-  wire.log.debug({ method, host: mask.text(url.host), path: mask.path(url), status: answer.status, ms, bytes },
-    'request answered')
+  // Masked when it is written, which it hardly ever is.
+  wire.log.debug({
+    method,
+    get host () { return mask.text(url.host) },
+    get path () { return mask.path(url) },
+    status: answer.status,
+    ms,
+    bytes
+  }, 'request answered')
 }
 
 function timedOut (request: PreparedRequest, { timeoutMs }: Limits, wire: Wire): ServiceDownError {

@@ -2,41 +2,47 @@
 export interface Flights<Result> {
   /**
    * @param key equal for requests that can share; null for one that stays alone
+   * @param start under a controller that it may end itself
    * @throws the reason of `signal` as soon as that is aborted
    */
-  join (key: string | null, signal: AbortSignal, start: (signal: AbortSignal) => Promise<Result>): Promise<Result>
+  join (key: string | null, signal: AbortSignal, start: (ending: AbortController) => Promise<Result>): Promise<Result>
 }
 
 interface Flight<Result> {
   readonly promise: Promise<Result>
-  readonly controller: AbortController
+  readonly ending: AbortController
   callers: number
 }
 
-export function createFlights<Result> (): Flights<Result> {
-  const flights = new Map<string, Flight<Result>>()
+/** @param life ends them all */
+export function createFlights<Result> (life: AbortSignal): Flights<Result> {
+  const flights = new Map<string | symbol, Flight<Result>>()
+  life.addEventListener('abort', () => {
+    for (const { ending } of flights.values()) ending.abort(life.reason)
+  }, { once: true })
 
-  function open (key: string | null, start: (signal: AbortSignal) => Promise<Result>): Flight<Result> {
-    const controller = new AbortController()
-    const flight = { promise: start(controller.signal), controller, callers: 0 }
-    if (key === null) return flight
+  function open (key: string | symbol, start: (ending: AbortController) => Promise<Result>): Flight<Result> {
+    const ending = new AbortController()
+    const flight = { promise: start(ending), ending, callers: 0 }
     flights.set(key, flight)
     const close = () => { if (flights.get(key) === flight) flights.delete(key) }
     flight.promise.then(close, close)
     return flight
   }
 
-  function leave (key: string | null, flight: Flight<Result>, reason: unknown): void {
+  function leave (key: string | symbol, flight: Flight<Result>, reason: unknown): void {
     flight.callers--
     if (flight.callers > 0) return
-    if (key !== null && flights.get(key) === flight) flights.delete(key)
-    flight.controller.abort(reason)
+    if (flights.get(key) === flight) flights.delete(key)
+    flight.ending.abort(reason)
   }
 
   return {
-    async join (key, signal, start) {
+    async join (given, signal, start) {
+      life.throwIfAborted()
       signal.throwIfAborted()
-      const flight = (key === null ? undefined : flights.get(key)) ?? open(key, start)
+      const key = given ?? Symbol('alone')
+      const flight = flights.get(key) ?? open(key, start)
       flight.callers++
       const aborted = Promise.withResolvers<never>()
       const onAbort = () => {

@@ -1,5 +1,6 @@
 import type { Limits, Rate } from '@svc/plugin-sdk'
 import PQueue from 'p-queue'
+import { createSlots } from '../slots.ts'
 
 /** How fast a service may be asked. */
 export type Pace = Pick<Limits, 'concurrency' | 'rates'>
@@ -22,11 +23,11 @@ const nameRate = ({ requests, perMs, hosts = [] }: Rate) => JSON.stringify([requ
 
 /** All requests that share the turns keep to the pace together. */
 export function createTurns (given: Pace): Turns {
-  const slots = new PQueue()
+  const slots = createSlots()
   let counters = new Map<string, { rate: Rate, queue: PQueue }>()
 
   function set ({ concurrency, rates = [] }: Pace): void {
-    slots.concurrency = concurrency ?? Infinity
+    slots.setMost(concurrency ?? Infinity)
     // The longest first: what waits for a long time must not have been counted in a short window before.
     const ordered = rates.toSorted((a, b) => b.perMs - a.perMs)
     counters = new Map(ordered.map((rate) => {
@@ -49,11 +50,11 @@ export function createTurns (given: Pace): Turns {
     async take (host, work, { signal, onWait }) {
       const begin = onWait?.() ?? (() => {})
       try {
-        return await slots.add(async () => {
-          await pass(host, signal)
+        return await slots.take(async () => {
+          if (counters.size > 0) await pass(host, signal)
           begin()
           return await work()
-        }, { signal })
+        }, signal)
       } finally {
         begin()
       }

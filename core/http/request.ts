@@ -23,11 +23,11 @@ export interface RequestDefaults {
 
 /** @throws TypeError when `url` is no URL or more than one body is given: both are mistakes of the caller. */
 export function prepareRequest (url: string, options: RequestOptions, defaults: RequestDefaults): PreparedRequest {
-  if (!URL.canParse(url)) throw new TypeError(`The address '${defaults.mask.text(url)}' is not a complete URL`)
-  const target = new URL(url)
+  const target = URL.parse(url)
+  if (target === null) throw new TypeError(`The address '${defaults.mask.text(url)}' is not a complete URL`)
   const login = takeLogin(target)
   target.search = appendQuery(target.search, options.query ?? {})
-  target.hash = ''
+  if (target.hash !== '') target.hash = ''
   const { body, type } = prepareBody(options)
   const headers = {
     accept: '*/*',
@@ -105,9 +105,13 @@ function isCredential (name: string, value: string, mask: Mask): boolean {
   return isSecretName(name) || mask.text(value) !== value
 }
 
-/** Equal for requests that ask the same; a digest, so that no secret ends up in a key. */
-export function digestRequest ({ method, url, headers, body }: PreparedRequest): string {
+/** Equal as JSON for requests that ask the same. */
+export function listParts ({ method, url, headers, body }: PreparedRequest): unknown[] {
   const sorted = Object.entries(headers).sort(([a], [b]) => a < b ? -1 : 1)
   const written = typeof body === 'object' && body !== null ? Buffer.from(body).toString('base64') : body
-  return hash('sha256', JSON.stringify([method, url.href, sorted, typeof body, written]), 'base64url')
+  return [method, url.href, sorted, typeof body, written]
 }
+
+/** Equal for requests that ask the same; a digest, so that no secret ends up in a key that is stored. */
+export const digestRequest = (request: PreparedRequest): string =>
+  hash('sha256', JSON.stringify(listParts(request)), 'base64url')

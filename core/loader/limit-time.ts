@@ -1,3 +1,5 @@
+import { onAbort } from '../on-abort.ts'
+
 /** Stops the clock of a time limit until what it returns is called; with several holds, until the last is. */
 export type Hold = () => () => void
 
@@ -21,15 +23,17 @@ export async function limitTime<T> (
   const ending = new AbortController()
   const { promise, reject } = Promise.withResolvers<never>()
   promise.catch(() => { /* seen by the race below, or no longer of interest */ })
-  ending.signal.addEventListener('abort', () => { reject(ending.signal.reason as Error) })
-  const stop = () => { ending.abort(outer.reason) }
-  outer.addEventListener('abort', stop, { once: true })
-  const clock = createClock(ms, () => { ending.abort(new TimeLimitError(`${late} ${ms / 1_000} s`)) })
+  const end = (reason: unknown) => {
+    reject(reason)
+    ending.abort(reason)
+  }
+  const stop = onAbort(outer, () => { end(outer.reason) })
+  const clock = createClock(ms, () => { end(new TimeLimitError(`${late} ${ms / 1_000} s`)) })
   try {
     return await Promise.race([work(ending.signal, clock.hold), promise])
   } finally {
     clock.stop()
-    outer.removeEventListener('abort', stop)
+    stop()
   }
 }
 

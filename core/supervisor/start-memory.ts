@@ -5,14 +5,15 @@ import { runInNewContext } from 'node:vm'
 const SETTLED_MS = 5_000
 
 /**
- * Gives back what loading and compiling left on the heap. V8 would keep it until the process has work that fills the
- * heap, which on a server that mostly waits is never.
+ * Gives back what loading and compiling left on the heap, and the code of functions that only starting needed. V8 would
+ * keep it until the process has work that fills the heap, which on a server that mostly waits is never; and the code
+ * through many collections, but for the kind that is its last resort.
  */
 export function releaseStartMemory (): void {
   setTimeout(() => {
     setFlagsFromString('--expose-gc')
-    const collect = runInNewContext('gc') as () => void
-    collect()
+    const collect = runInNewContext('gc') as (options: object) => void
+    collect({ type: 'major', execution: 'sync', flavor: 'last-resort' })
   }, SETTLED_MS).unref()
 }
 

@@ -227,8 +227,3 @@ export async function insertDeliveries (client: pg.ClientBase, items: readonly C
 export async function announceDeliveries (pool: pg.Pool): Promise<void> {
   await pool.query('select pg_notify($1, $2)', [WAKE_EVENT, ''])
 }
-
-/** Has a connection hear of {@link announceDeliveries}. */
-export async function listenForDeliveries (client: pg.ClientBase): Promise<void> {
-  await client.query(`listen ${WAKE_EVENT}`)
-}

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
-import pg from 'pg'
 import {
-  type Busy, type Delivery, type DisabledChannel, type Results, createDeliveries, listenForDeliveries
+  type Busy, type Delivery, type DisabledChannel, type Results, WAKE_EVENT, createDeliveries
 } from './delivery-rows.ts'
 import type { Failure, Host, Outcome } from './host.ts'
 import { UNREADABLE_ERROR, openSettings } from './sealed.ts'
@@ -69,7 +68,6 @@ export function createEngine (app: FastifyInstance, host: Host, listeners: reado
     labelNames: ['type', 'outcome']
   })
   const closing = new AbortController()
-  const ear = new pg.Client({ connectionString: app.pg.options.connectionString, application_name: 'svc-deliveries' })
   /** By channel, until what became of it is written down: a row that still looks due must not be taken again. */
   const underWay = new Map<number, Busy & { ended: Promise<void> }>()
   const done: Done[] = []
@@ -180,10 +178,7 @@ export function createEngine (app: FastifyInstance, host: Host, listeners: reado
 
   return {
     async open (): Promise<void> {
-      ear.on('error', (err) => { app.log.debug({ err }, 'nobody listens for deliveries any more') })
-      ear.on('notification', poke)
-      await ear.connect()
-      await listenForDeliveries(ear)
+      await app.workers.hear(WAKE_EVENT, poke)
       poke()
     },
 
@@ -191,7 +186,6 @@ export function createEngine (app: FastifyInstance, host: Host, listeners: reado
     async close (): Promise<void> {
       isClosing = true
       clearTimeout(timer)
-      await ear.end()
       await turning
       const all = Promise.all([...underWay.values()].map(({ ended }) => ended))
       await Promise.race([all, sleep(CLOSE_MS, undefined, { ref: false })])

@@ -17,7 +17,6 @@ const LOOK_MS = 10_000
 export default fp<FeatureOptions>(async (app, { role }) => {
   app.decorate('netplay', createNetplay(app))
   await app.register(routes)
-  const endpoint = openNetplayEndpoint(app)
   app.jobs.define(CLEAN_UP, {
     concurrency: 1,
     timeoutSeconds: CLEAN_UP_SECONDS,
@@ -31,6 +30,7 @@ export default fp<FeatureOptions>(async (app, { role }) => {
     app.addHook('onReady', () => app.jobs.schedule(CLEAN_UP, '', CLEAN_UP_CRON, {}))
     return
   }
+  const endpoint = openNetplayEndpoint(app)
   app.addHook('onReady', endpoint.hear)
   const timer = setInterval(() => {
     if (!endpoint.hasPlayers()) return

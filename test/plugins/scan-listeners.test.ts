@@ -13,7 +13,9 @@ t.test('the more listen to a scan, the fewer events each of them gets', async (t
   const { port } = app.server.address() as AddressInfo
   const alone = createListeners(app, app.log)
   t.teardown(() => { alone.close() })
+  t.ok(alone.areThere(), 'somebody may be, until they were counted')
   await alone.counted
+  t.notOk(alone.areThere(), 'nobody is, and nothing is prepared for them')
   t.equal(alone.limit(40), 40)
 
   for (let count = 0; count < LISTENERS; count++) {
@@ -24,6 +26,7 @@ t.test('the more listen to a scan, the fewer events each of them gets', async (t
   const many = createListeners(app, app.log)
   t.teardown(() => { many.close() })
   await many.counted
+  t.ok(many.areThere())
   t.equal(many.limit(40), 40, 'a few make no difference')
   t.equal(many.limit(1_000), 2_000 / LISTENERS)
 })

@@ -23,7 +23,7 @@ interface IdentificationServices {
 
 /** Lookups of this many ROMs are written together, or after this many milliseconds. */
 const WRITE_MAX = 200
-const WRITE_DELAY_MS = 100
+const WRITE_DELAY_MS = 250
 const UNWRITTEN_MAX = 1_000
 /** The ROMs whose rows and files are read together before they are looked up. */
 const LOAD_MAX = 200

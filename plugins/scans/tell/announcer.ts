@@ -63,7 +63,7 @@ export function createAnnouncer (app: FastifyInstance, config: Config, listeners
       if (ids.length === 0) return
       await listeners.counted
       const chosen = choose(ids, flags.is_identifying)
-      if (chosen.length === 0) return
+      if (chosen.length === 0 || !listeners.areThere()) return
       const audiences = await app.permissions.listAudiences(chosen)
       for (const rom of await app.roms.views(chosen, null)) {
         const rooms = roomsOf(audiences.get(rom.id) ?? null, config)

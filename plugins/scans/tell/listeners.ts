@@ -15,13 +15,16 @@ const PATIENCE_MS = 500
 export interface Listeners {
   /** Resolves when they were counted once, or soon. */
   counted: Promise<unknown>
+  /** False while nobody is told: what only events are made of need not be read then. */
+  areThere (): boolean
   /** So many events a second, or fewer where there are many to tell. */
   limit (perSecond: number): number
   close (): void
 }
 
 export function createListeners (app: FastifyInstance, log: Pick<Logger, 'warn'>): Listeners {
-  let count = 0
+  // Until it is known, somebody may hear.
+  let count = 1
   const closed = new AbortController()
 
   async function ask (): Promise<void> {
@@ -36,6 +39,7 @@ export function createListeners (app: FastifyInstance, log: Pick<Logger, 'warn'>
   const timer = setInterval(() => { void ask() }, COUNT_MS).unref()
   return {
     counted: Promise.race([ask(), pause(PATIENCE_MS, undefined, { signal: closed.signal }).catch(() => {})]),
+    areThere: () => count > 0,
     limit: (perSecond) => Math.min(perSecond, DELIVERIES_PER_SECOND / Math.max(1, count)),
     close () {
       clearInterval(timer)

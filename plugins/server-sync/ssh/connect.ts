@@ -3,7 +3,7 @@ import { lookup } from 'node:dns/promises'
 import { type Socket, connect, isIP } from 'node:net'
 import { once } from 'node:events'
 import ipaddr from 'ipaddr.js'
-import { Client, type SFTPWrapper } from 'ssh2'
+import type { SFTPWrapper } from 'ssh2'
 import { AddressRefusedError, createLookup, isGlobalAddress } from '../../../core/http/addresses.ts'
 import { badRequest } from '../../../core/errors.ts'
 import type { SshSettings } from './settings.ts'
@@ -74,6 +74,8 @@ export async function connectSsh (
   settings: SshSettings, rules: HostRules, signal: AbortSignal
 ): Promise<SshConnection> {
   const { host, username, password, privateKey, passphrase } = settings
+  // Two megabytes in each process, which hardly any server needs.
+  const { Client } = await import('ssh2')
   const sock = await openSocket(settings, rules, signal)
   const client = new Client()
   let shown: Buffer | null = null

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CredentialsRefusedError, type ProviderDefinition, RateLimitedError } from '@svc/plugin-sdk'
-import PQueue from 'p-queue'
 import { nameCredentials } from '../../../../core/loader/plugin-config.ts'
 import type { Loaded } from '../../../../core/loader/registry.ts'
+import { createSlots } from '../../../../core/slots.ts'
 import type { Breaker, Outcome, Turn } from '../../../circuits/breaker.ts'
 import { LeftOutError, checkAllowances, checkAsked } from '../../../circuits/left-out.ts'
 import type { Found } from '../findings.ts'
@@ -40,7 +40,7 @@ function judge (err: unknown, { key, definition }: Provider): Outcome {
 export function createProviderQueue (provider: Provider, breaker: Breaker, signal: AbortSignal): ProviderQueue {
   const { limits, learnt } = provider
   const readConcurrency = () => learnt.pace()?.concurrency ?? limits.concurrency ?? DEFAULT_CONCURRENCY
-  const queue = new PQueue({ concurrency: readConcurrency() })
+  const slots = createSlots(readConcurrency())
 
   /** @throws LeftOutError */
   async function takeTurn (): Promise<Extract<Turn, { kind: 'call' }>> {
@@ -73,8 +73,8 @@ export function createProviderQueue (provider: Provider, breaker: Breaker, signa
     provider,
     async ask (call) {
       checkAsked(provider, breaker)
-      queue.concurrency = readConcurrency()
-      return await queue.add(() => run(call), { signal })
+      slots.setMost(readConcurrency())
+      return await slots.take(() => run(call), signal)
     }
   }
 }

@@ -52,7 +52,7 @@ export function readPriorities (
     screenshot: ofArtwork(screenshot),
     manual: ofArtwork(manual),
     media: config.scan.media,
-    claims: new Map(definitions.map(({ key, claims = [] }) => [key, claims])),
+    claims: new Map(definitions.flatMap(({ key, claims }) => claims === undefined ? [] : [[key, claims] as const])),
     waits: new Map([...listPredecessors(definitions)].map(([key, before]) => [key, before.size]))
   }
 }
@@ -62,7 +62,8 @@ export type Ranked = readonly (readonly [key: string, match: Match])[]
 /** The matches, most trusted provider first. Providers of ids only say nothing that is merged. */
 export function rank (founds: Founds, order: readonly string[]): Ranked {
   const matches = [...founds].flatMap(([key, found]) => 'id' in found ? [[key, found] as const] : [])
-  const place = (key: string) => order.includes(key) ? order.indexOf(key) : order.length
+  const places = new Map(order.map((key, index) => [key, index]))
+  const place = (key: string) => places.get(key) ?? order.length
   return matches.sort(([a], [b]) => place(a) - place(b) || (a < b ? -1 : 1))
 }
 
@@ -109,8 +110,8 @@ const FETCHABLE = /^(?:https?|file|folder):\/\//i
 /** What the first of the matches that has media of a kind offers. */
 export function mediaOf (matches: readonly Match[], kind: MediaKind): Media[] {
   for (const match of matches) {
-    const found = (match.media ?? []).filter((media) => media.kind === kind && FETCHABLE.test(media.url))
-    if (found.length > 0) return found
+    const found = match.media?.filter((media) => media.kind === kind && FETCHABLE.test(media.url))
+    if (found !== undefined && found.length > 0) return found
   }
   return []
 }
@@ -141,9 +142,13 @@ export function mergeMatches (founds: Founds, base: MergeBase, priorities: Prior
   const { kept } = base
   const waits = (key: string) => priorities.waits.get(key) ?? 0
   // Of several, the one that was asked last speaks: it knows what the others said.
-  const claimed = (order: readonly string[], claim: Claim) =>
-    matchesOf(rank(founds, order).filter(([key]) => priorities.claims.get(key)?.includes(claim) === true)
-      .toSorted(([a], [b]) => waits(b) - waits(a)))
+  function claimed (order: readonly string[], claim: Claim): Match[] {
+    const claiming = [...priorities.claims].flatMap(([key, claims]) => {
+      const found = claims.includes(claim) ? founds.get(key) : undefined
+      return found === undefined ? [] : [[key, found] as const]
+    })
+    return matchesOf(rank(new Map(claiming), order).toSorted(([a], [b]) => waits(b) - waits(a)))
+  }
   const texts = matchesOf(rank(founds, priorities.metadata))
 
   /** From a provider that has the say, else what was there before, else from the first provider. */

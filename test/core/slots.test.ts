@@ -1,0 +1,74 @@
+import t from 'tap'
+import { createSlots } from '../../core/slots.ts'
+import { until } from '../until.ts'
+
+/** Work that begins when its turn comes and ends when it is told to. */
+function createWork (slots: ReturnType<typeof createSlots>, signal = new AbortController().signal) {
+  const begun: string[] = []
+  const ends = new Map<string, () => void>()
+  return {
+    begun,
+    start: (name: string, own = signal) => slots.take(async () => {
+      begun.push(name)
+      const { promise, resolve } = Promise.withResolvers<string>()
+      ends.set(name, () => { resolve(name) })
+      return await promise
+    }, own),
+    end: (name: string) => { ends.get(name)?.() }
+  }
+}
+
+t.test('so many pieces of work are under way at once, and the first to come is the first to begin', async (t) => {
+  const { begun, start, end } = createWork(createSlots(2))
+  const all = ['a', 'b', 'c', 'd'].map((name) => start(name))
+  t.same(begun, ['a', 'b'])
+  end('b')
+  await until(async () => begun.length === 3, 'the next one')
+  t.same(begun, ['a', 'b', 'c'])
+  for (const name of ['a', 'c']) end(name)
+  await until(async () => begun.length === 4, 'the last one')
+  end('d')
+  t.same(await Promise.all(all), ['a', 'b', 'c', 'd'])
+})
+
+t.test('what fails gives its place up and is told to who asked for it', async (t) => {
+  const slots = createSlots(1)
+  const { signal } = new AbortController()
+  const failing = slots.take(async () => { throw new Error('broken') }, signal)
+  const next = slots.take(async () => 'next', signal)
+  await t.rejects(failing, { message: 'broken' })
+  t.equal(await next, 'next')
+})
+
+t.test('who gives up leaves the line and is told why, and nobody else is', async (t) => {
+  const { begun, start, end } = createWork(createSlots(1))
+  const leaving = new AbortController()
+  const first = start('first')
+  const gone = [start('gone', leaving.signal), start('gone too', leaving.signal)]
+  const last = start('last')
+  leaving.abort(new Error('no longer wanted'))
+  for (const each of gone) await t.rejects(each, { message: 'no longer wanted' })
+  await t.rejects(start('late', leaving.signal), { message: 'no longer wanted' })
+  end('first')
+  await first
+  await until(async () => begun.includes('last'), 'the one that stayed')
+  end('last')
+  t.equal(await last, 'last')
+  t.same(begun, ['first', 'last'])
+})
+
+t.test('another limit counts for those who wait already', async (t) => {
+  const slots = createSlots(1)
+  const { begun, start, end } = createWork(slots)
+  const all = ['a', 'b', 'c'].map((name) => start(name))
+  slots.setMost(2)
+  await until(async () => begun.length === 2, 'the second one')
+  slots.setMost(1)
+  end('a')
+  await all[0]
+  t.same(begun, ['a', 'b'], 'one is under way still')
+  end('b')
+  await until(async () => begun.length === 3, 'the third one')
+  end('c')
+  t.same(await Promise.all(all), ['a', 'b', 'c'])
+})
