@@ -51,11 +51,11 @@ export function resetPeak (pid: number): void {
   if (process.platform === 'linux') writeFileSync(`/proc/${pid}/clear_refs`, '5')
 }
 
-/** Runs a program of this folder in a process of its own and gives what it reports. */
-export async function runProgram<Answer> (script: string, input: object): Promise<Answer> {
+/** Runs a program of this folder in a process of its own and gives what it reports, unless `signal` ends it before. */
+export async function runProgram<Answer> (script: string, input: object, signal?: AbortSignal): Promise<Answer> {
   const child: ChildProcess = fork(fileURLToPath(new URL(script, import.meta.url)), [], {
     // Other memory settings would measure another program.
-    execArgv: [...WORKER_FLAGS, COLLECT_SOONER], env: { ...process.env, MALLOC_ARENA_MAX: '2' }
+    execArgv: [...WORKER_FLAGS, COLLECT_SOONER], env: { ...process.env, MALLOC_ARENA_MAX: '2' }, ...(signal === undefined ? {} : { signal })
   })
   child.send(input)
   return await new Promise((resolve, reject) => {
@@ -85,6 +85,8 @@ export async function time (work: () => Promise<unknown>): Promise<Timing> {
 
 /** The other side of {@link runProgram}: does the work and ends the process. */
 export function answer<Input, Answer> (work: (input: Input) => Promise<Answer>): void {
+  // Nobody is there any more to hear of it.
+  process.once('disconnect', () => { process.exit(1) })
   process.once('message', (input) => {
     work(input as Input).then((result) => {
       process.send?.(result, () => { process.exit(0) })

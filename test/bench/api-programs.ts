@@ -1,0 +1,63 @@
+import { fork } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+import { migrate } from '../../core/database/database.ts'
+import { createMemo } from '../../core/loader/memo.ts'
+import { startEmbeddedPostgres } from '../../core/postgres/embedded.ts'
+import { WEB_FLAGS } from '../../core/supervisor/node-flags.ts'
+import { features } from '../../plugins/index.ts'
+import { listChildren, runSvc, settings, waitUntilListening } from '../e2e/server.ts'
+import { fillLibrary } from './api-library.ts'
+import type { Ends } from './ends.ts'
+
+/** Where a program listens, and the processes that answer. */
+export interface Program { url: string, pids: readonly number[] }
+
+async function startBare (databaseUrl: string, ends: Ends): Promise<Program> {
+  const child = fork(fileURLToPath(new URL('bare-program.ts', import.meta.url)), [], { execArgv: WEB_FLAGS })
+  ends.add(() => child.kill())
+  child.send(databaseUrl)
+  const [port] = await once(child, 'message') as [number]
+  return { url: `http://127.0.0.1:${port}`, pids: child.pid === undefined ? [] : [child.pid] }
+}
+
+async function startServer (databaseUrl: string, workers: number, ends: Ends): Promise<Program> {
+  const folder = join(ends.folder, `of-${workers}`)
+  mkdirSync(join(folder, 'library'), { recursive: true })
+  const teardown = (end?: () => unknown) => { if (end !== undefined) ends.add(end) }
+  const server = runSvc({ teardown }, ['start'], settings(folder, {
+    SVC_DATABASE_URL: databaseUrl, SVC_LIBRARY_DIR: join(folder, 'library'), WEB_SERVER_CONCURRENCY: String(workers),
+    SVC_LOG_LEVEL: 'warn', SVC_TRUSTED_PROXIES: '127.0.0.1'
+  }))
+  ends.own(server.pid)
+  const { url } = await waitUntilListening(server, folder)
+  return { url, pids: await listChildren(server.pid, 'web') }
+}
+
+async function startDatabase (roms: number, ends: Ends): Promise<string> {
+  const database = await startEmbeddedPostgres({ dataDir: join(ends.folder, 'db'), log: () => {} })
+  ends.add(() => database.stop())
+  ends.own(database.pid)
+  await migrate({ url: database.url, poolSize: 1, ...features })
+  const pool = new pg.Pool({ connectionString: database.url, max: 1 })
+  await fillLibrary(pool, roms)
+  await pool.end()
+  return database.url
+}
+
+export type ProgramName = 'one worker' | 'four workers' | 'the bare program'
+
+/** Everything that is asked, on one database with so many ROMs; each is started when it is first needed. */
+export async function createPrograms (roms: number, ends: Ends): Promise<(name: ProgramName) => Promise<Program>> {
+  const url = await startDatabase(roms, ends)
+  const started = createMemo()
+  const start: Record<ProgramName, () => Promise<Program>> = {
+    'one worker': () => startServer(url, 1, ends),
+    'four workers': () => startServer(url, 4, ends),
+    'the bare program': () => startBare(url, ends)
+  }
+  return (name) => started(name, start[name])
+}

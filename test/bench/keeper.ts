@@ -1,0 +1,30 @@
+import { rmSync } from 'node:fs'
+import { isAlive } from '../e2e/server.ts'
+import { until } from '../until.ts'
+import type { Kept } from './ends.ts'
+
+/*
+ * Outlives a benchmark that is killed, and ends what that had begun: processes, the last first, and then its folders.
+ */
+const PATIENCE_MS = 20_000
+const kept: Kept[] = []
+
+/** PostgreSQL then ends without waiting for its clients; the others take it for Ctrl-C. */
+async function end (pid: number): Promise<void> {
+  if (!isAlive(pid)) return
+  process.kill(pid, 'SIGINT')
+  await until(() => !isAlive(pid), `the end of process ${pid}`, { ms: PATIENCE_MS }).catch(() => { process.kill(pid, 'SIGKILL') })
+}
+
+process.on('message', (one: Kept) => { kept.unshift(one) })
+process.once('disconnect', () => {
+  void (async () => {
+    for (const { pid } of kept) {
+      if (pid !== undefined) await end(pid)
+    }
+    for (const { folder } of kept) {
+      if (folder !== undefined) rmSync(folder, { recursive: true, force: true })
+    }
+    process.exit(0)
+  })()
+})
