@@ -1,38 +1,43 @@
-import { onAbort } from './on-abort.ts'
-
 /** So many pieces of work at once; the others wait, first come, first served. */
 export interface Slots {
   /** For whatever comes next: what is under way goes on. */
   setMost (most: number): void
-  /** Has work wait for its turn. @throws the reason of the signal while it waits, and what the work throws */
-  take<Value>(work: () => Promise<Value>, signal: AbortSignal): Promise<Value>
+  /**
+   * Has work wait for its turn.
+   *
+   * @param signal ends the waiting; not needed where what is under way ends with it, and then comes everybody's turn
+   * @throws the reason of the signal, and what the work throws
+   */
+  take<Value>(work: () => Promise<Value>, signal?: AbortSignal): Promise<Value>
 }
 
 /** Not a p-queue, whose events, identities and priorities cost as much as asking a source over HTTP does. */
 export function createSlots (most = Infinity): Slots {
-  const waiting = new Set<() => void>()
+  const waiting: (() => void)[] = []
   let taken = 0
 
   function fill (): void {
-    for (const begin of waiting) {
-      if (taken >= most) return
-      waiting.delete(begin)
+    while (taken < most) {
+      const begin = waiting.shift()
+      if (begin === undefined) return
       taken++
       begin()
     }
   }
 
-  async function wait (signal: AbortSignal): Promise<void> {
+  function wait (signal?: AbortSignal): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    waiting.add(resolve)
-    const stop = onAbort(signal, () => {
-      if (waiting.delete(resolve)) reject(signal.reason as Error)
-    })
-    try {
-      await promise
-    } finally {
-      stop()
+    function leave (): void {
+      waiting.splice(waiting.indexOf(begin), 1)
+      reject(signal?.reason)
     }
+    function begin (): void {
+      signal?.removeEventListener('abort', leave)
+      resolve()
+    }
+    signal?.addEventListener('abort', leave, { once: true })
+    waiting.push(begin)
+    return promise
   }
 
   return {
@@ -41,7 +46,7 @@ export function createSlots (most = Infinity): Slots {
       fill()
     },
     async take (work, signal) {
-      signal.throwIfAborted()
+      signal?.throwIfAborted()
       if (taken < most) taken++
       else await wait(signal)
       try {

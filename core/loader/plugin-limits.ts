@@ -48,7 +48,8 @@ export function createLearntLimits (
   return {
     pace: () => pace,
     allowances: current,
-    spent: () => current().filter(({ remaining }) => remaining <= 0)
+    // Asked before each call, and most services tell of none.
+    spent: () => byName.size === 0 ? null : current().filter(({ remaining }) => remaining <= 0)
       .toSorted((a, b) => b.resetsAt - a.resetsAt)[0] ?? null,
     learnPace (learnt) {
       if (JSON.stringify(learnt) === JSON.stringify(pace)) return

@@ -57,6 +57,7 @@ export function createProviderQueue (provider: Provider, breaker: Breaker, signa
   /** Keeps its place in the queue while the provider is paused, so that all of that provider's calls stand still. */
   async function run (call: () => Promise<Found | null>): Promise<Found | null> {
     for (let pauses = 0; ; pauses++) {
+      signal.throwIfAborted()
       const turn = await takeTurn()
       try {
         const match = await call()
@@ -74,7 +75,7 @@ export function createProviderQueue (provider: Provider, breaker: Breaker, signa
     async ask (call) {
       checkAsked(provider, breaker)
       slots.setMost(readConcurrency())
-      return await slots.take(() => run(call), signal)
+      return await slots.take(() => run(call))
     }
   }
 }

@@ -1,4 +1,4 @@
-import type { ProviderDefinition, ProviderId, Rom } from '@svc/plugin-sdk'
+import type { Preferences, ProviderDefinition, ProviderId, Rom } from '@svc/plugin-sdk'
 import type { Logger } from 'pino'
 import { callProvider } from '../../../../core/loader/call-provider.ts'
 import type { CallScope } from '../../../../core/loader/call-scope.ts'
@@ -24,7 +24,7 @@ export interface Question {
 /** What the calls about ROMs of one library share. */
 export type LibraryScope = Pick<CallScope, 'memo' | 'files'>
 
-interface Subject { rom: Rom, shared: LibraryScope }
+interface Subject { rom: Rom, preferences: Preferences, shared: LibraryScope }
 
 /** A question as it is put when its turn comes: with what others found by then. */
 interface Call { subject: Subject, question: Question, found: Founds, ids: readonly ProviderId[] }
@@ -63,8 +63,8 @@ export function createRomLookup (
   }
 
   async function call ({ provider }: ProviderQueue, { subject, question, found, ids }: Call): Promise<Found | null> {
-    const { rom, shared } = subject
-    const ownScope = { ...scope, ...shared, preferences: preferencesFor(rom), found, heedsLimits: true }
+    const { rom, preferences, shared } = subject
+    const ownScope = { ...scope, ...shared, preferences, found, heedsLimits: true }
     const match = await callProvider(provider, ownScope, async (definition, ctx) => {
       for (const id of ids) {
         const known = await definition.getById?.(id, rom, ctx)
@@ -106,6 +106,7 @@ export function createRomLookup (
     ): Promise<void> {
       const asked = new Map(questions.map((question) => [question.provider, question]))
       const runs = new Map<string, Promise<void>>()
+      let preferences: Preferences | undefined
 
       function run (question: Question): Promise<void> {
         const key = question.provider
@@ -121,7 +122,9 @@ export function createRomLookup (
         const earlier = predecessors.get(key) ?? new Set<string>()
         await Promise.all([...earlier].flatMap((before) => asked.get(before) ?? []).map(run))
         const { definition } = queue.provider
-        findings.say(key, await ask(queue, { rom: toRom(definition), shared }, question, findings.before(earlier)))
+        const rom = toRom(definition)
+        preferences ??= preferencesFor(rom)
+        findings.say(key, await ask(queue, { rom, preferences, shared }, question, findings.before(earlier)))
       }
 
       await Promise.all(questions.map(run))
