@@ -98,8 +98,8 @@ export function requireKnownSchema (executed: readonly string[], migrations: Mig
 }
 
 /**
- * Brings the database to the current schema: all of it or, when that is cut short, nothing. Several processes may call it
- * at once: one works, the others wait.
+ * Brings the database to the current schema: all of it or, when that is cut short, nothing. Several processes may call
+ * it at once: one works, the others wait.
  *
  * @returns the migrations that it took
  * @throws StartError when the server is older than PostgreSQL 15, cannot be reached, or knows newer migrations.

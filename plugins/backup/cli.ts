@@ -18,7 +18,8 @@ export interface BackupOptions extends SecretOptions { incremental?: boolean }
 const print = (text: string) => { process.stdout.write(`${text}\n`) }
 
 /** `svc backup`. */
-export async function backup (file: string | undefined, { withoutSecretKey, incremental }: BackupOptions): Promise<void> {
+export async function backup (file: string | undefined, options: BackupOptions): Promise<void> {
+  const { withoutSecretKey, incremental } = options
   const { config } = loadConfig()
   const passphrase = readPassphrase(config, withoutSecretKey === true ? false : config.backup.secret_key)
   const path = file === undefined ? nextPath(backupFolder(config)) : resolve(file)

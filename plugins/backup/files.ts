@@ -28,7 +28,7 @@ async function * walk (dataDir: string, folder: string): AsyncGenerator<string> 
   }
 }
 
-/** The files of a data directory that nobody could make again, relative to it: uploads, pictures that people chose, plugins. */
+/** Files of a data directory that nobody could make again, relative to it: uploads, pictures people chose, plugins. */
 export async function * listOwnFiles (dataDir: string): AsyncGenerator<string> {
   for (const folder of FOLDERS) yield * walk(dataDir, folder)
 }

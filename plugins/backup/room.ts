@@ -39,8 +39,8 @@ async function requireRoomIn (folder: string, bytes: number): Promise<void> {
 }
 
 /**
- * Before anything is written: whether the archive fits, and the database of its own in which its tables are tried, which
- * lies in the data directory unless the database is elsewhere. Files are taken not to shrink, so that it is enough.
+ * Before anything is written: whether the archive fits, and the database in which its tables are tried, which lies in
+ * the data directory unless the database is elsewhere. Files are taken not to shrink, so that it is enough.
  *
  * @throws ApiError NO_FREE_SPACE that says how much there must be
  */

@@ -52,8 +52,10 @@ export async function describeDatabase (client: pg.Client): Promise<DatabaseFact
     from pg_sequences where schemaname = current_schema() and last_value is not null order by 1`)).rows
   const version = (await client.query<{ server_version: string }>('show server_version')).rows[0]?.server_version ?? ''
   const hasIdentity = tables.some(({ name }) => name === 'installation')
-  const identity = hasIdentity ? (await client.query<{ identity: string }>('select identity::text from installation')).rows[0] : undefined
-  return { identity: identity?.identity ?? null, migrations: await listExecuted(client), postgresql: version, tables, sequences }
+  const found = hasIdentity
+    ? (await client.query<{ identity: string }>('select identity::text from installation')).rows[0]
+    : undefined
+  return { identity: found?.identity ?? null, migrations: await listExecuted(client), postgresql: version, tables, sequences }
 }
 
 /** Bytes of what a backup holds of the database: of the rows, and with the indexes that come with them. */

@@ -124,7 +124,8 @@ async function listParts (folder: string): Promise<Map<string, number>> {
 t.test('an incremental backup writes no content twice, and is good with the folder beside it only', async (t) => {
   const folder = makeFolder(t, { data: { assets: { a: 'one', b: 'two', c: 'two', large: 'x'.repeat(3_000_000) }, 'config.yml': '' }, places: {} })
   const [dataDir, own] = [join(folder, 'data'), join(folder, 'places')]
-  const incremental = (name: string) => back(join(own, name), { config: { ...config, data_dir: dataDir }, isIncremental: true })
+  const incremental = (name: string) =>
+    back(join(own, name), { config: { ...config, data_dir: dataDir }, isIncremental: true })
   t.match(await incremental('first.tar.gz'), { files: 4, bytes: 3_000_009, tables_tried: true })
   const first = await listParts(own)
   t.equal(first.size, 3)

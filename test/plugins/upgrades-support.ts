@@ -80,7 +80,7 @@ const CONTENT: Record<string, readonly string[]> = {
   '20261122180200-streaming': ["insert into streaming_endings (user_id, platform, termination) values (1, 'psx', '{\"reason\": \"x\"}')"],
   '20261122190100-music': [
     "insert into music_playlists (user_id, name) values (1, 'Slow')",
-    "insert into music_playlist_tracks (playlist_id, file_id, position) values (1, 2, 1)",
+    'insert into music_playlist_tracks (playlist_id, file_id, position) values (1, 2, 1)',
     'insert into music_favorites (user_id, file_id) values (2, 2)'
   ]
 }
@@ -130,7 +130,8 @@ export async function readContent (url: string): Promise<Content> {
       where schemaname = 'public' and tablename <> all($1) order by 1`, [MOVING])
     const content: Content = new Map()
     for (const { name } of tables) {
-      const { rows } = await client.query<{ row: Row }>(`select to_jsonb(x) as row from ${client.escapeIdentifier(name)} x order by to_jsonb(x)::text`)
+      const table = client.escapeIdentifier(name)
+      const { rows } = await client.query<{ row: Row }>(`select to_jsonb(x) as row from ${table} x order by to_jsonb(x)::text`)
       content.set(name, rows.map(({ row }) => row))
     }
     return content

@@ -48,31 +48,26 @@ async function run (t: Pick<Test, 'teardown'>, args: string[], more: Record<stri
   const since = performance.now()
   const command = runSvc(t, args, { ...env, ...more })
   let peakMib = 0
-  let isOver = false
-  const watching = (async () => {
-    while (!isOver) {
-      peakMib = Math.max(peakMib, await readPeak(command.pid))
-      await sleep(100)
-    }
-  })()
+  const watching = setInterval(() => {
+    void readPeak(command.pid).then((mib) => { peakMib = Math.max(peakMib, mib) })
+  }, 100)
   const { code, output } = await command.ended
-  isOver = true
-  await watching
+  clearInterval(watching)
   if (code !== 0) throw new Error(`svc ${args.join(' ')} ended with ${code}:\n${output}`)
   return { ms: performance.now() - since, peakMib, output }
 }
 
 async function sizeOf (place: string): Promise<number> {
-  const entries = await readdir(place, { recursive: true, withFileTypes: true })
-  const sizes = await Promise.all(entries.filter((entry) => entry.isFile()).map((entry) => stat(join(entry.parentPath, entry.name))))
+  const files = (await readdir(place, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile())
+  const sizes = await Promise.all(files.map((file) => stat(join(file.parentPath, file.name))))
   return sizes.reduce((sum, { size }) => sum + size, 0)
 }
 
 /** Reads and writes as apps do until it is told to end. @returns what was not answered as it should be */
 function createClients ({ url }: SoakServer) {
   const failed: string[] = []
+  const over = new AbortController()
   let answered = 0
-  let isOver = false
   const headers = { authorization: AUTHORIZATION, 'content-type': 'application/json' }
   const asks: [string, RequestInit][] = [
     ['/api/roms?limit=50', { headers }],
@@ -80,7 +75,7 @@ function createClients ({ url }: SoakServer) {
     ['/api/roms/1/props', { headers, method: 'PUT', body: JSON.stringify({ rating: 7 }) }]
   ]
   const clients = asks.map(async ([path, init]) => {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       const answer = await tryFetch(`${url}${path}`, { ...init, signal: AbortSignal.timeout(30_000) })
       await answer?.arrayBuffer()
       if (answer?.ok === true) answered++
@@ -90,7 +85,7 @@ function createClients ({ url }: SoakServer) {
   })
   return {
     async end () {
-      isOver = true
+      over.abort()
       await Promise.all(clients)
       return { failed, answered }
     }

@@ -29,7 +29,8 @@ interface Run { signal: AbortSignal, report (progress: Progress): void }
 /** What is left to those whose machine cannot have the programs: what they lose by it is theirs to decide. */
 async function findLastResort (config: Config): Promise<string> {
   const folders = [backupFolder(config), upgradeFolder(config)]
-  const made = await Promise.all(folders.map(async (folder) => (await listMade(folder)).map((name) => ({ name, path: join(folder, name) }))))
+  const made = await Promise.all(folders.map(async (folder) =>
+    (await listMade(folder)).map((name) => ({ name, path: join(folder, name) }))))
   const newest = made.flat().sort((one, other) => one.name < other.name ? -1 : 1).at(-1)
   if (newest === undefined) return 'There is no backup that could be restored in its place.'
   return `Or do without what came after the last backup, and restore that: ${commandLine(config, 'restore', newest.path)}`
@@ -79,8 +80,8 @@ async function moveWith (move: Move, run: Run): Promise<void> {
 }
 
 /**
- * Moves the embedded database to another major version: a backup by the programs that wrote it, restored by those of this
- * release. Killed at any moment it leaves the former one or, by the next command, the new one.
+ * Moves the embedded database to another major version: a backup by the programs that wrote it, restored by those of
+ * this release. Killed at any moment it leaves the former one or, by the next command, the new one.
  *
  * @throws StartError, ApiError that say why not; then nothing was changed
  */
