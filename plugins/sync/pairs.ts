@@ -73,23 +73,25 @@ export function createPairs (listing: Listing, stored: readonly AssetRow[], base
   const missing = Map.groupBy(lost, (asset) => placeOf(asset, listing.keyOf(asset)))
   missing.delete(null)
   const lineages = groupAssets(assets, listing)
-  const baseOf = new Map(bases.map((base) => [`${base.kind}/${placeOf(base, base.key)}`, base]))
+  const basesOf = new Map([...Map.groupBy(bases, (base) => base.kind)]
+    .map(([kind, ofKind]) => [kind, new Map(ofKind.map((base) => [placeOf(base, base.key), base]))]))
   const named = listing.rom_ids === null ? null : new Set(listing.rom_ids)
   const heads = listSlotHeads(assets)
   const pairs: Pair[] = []
 
-  const findBase = (of: Pick<AssetRow, 'rom_id' | 'kind'>, key: string | null): BaseRow | null =>
-    baseOf.get(`${of.kind}/${placeOf(of, key)}`) ?? null
+  const findBase = (kind: AssetKind, place: string | null): BaseRow | null => basesOf.get(kind)?.get(place) ?? null
 
-  function decideFor ({ file, asset, base }: Pick<Pair, 'file' | 'asset' | 'base'>, past: Past | null): Decision {
+  function decideFor (
+    { file, asset, base }: Pick<Pair, 'file' | 'asset' | 'base'>, place: string | null, past: Past | null
+  ): Decision {
     const hash = file?.hash ?? null
     const isFile = (content: StoredContent) => hash !== null && isHashOf(hash, content)
     const deleted = past?.deleted ?? []
-    const gone = missing.get(placeOfFile(file)) ?? []
+    const gone = missing.get(place) ?? []
     return decide({
       device: file,
       server: asset === null ? null : toServerFile(asset),
-      base: asset === null && deleted[0] !== undefined ? findBase(deleted[0], file?.key ?? null) : base,
+      base: asset === null && deleted[0] !== undefined ? findBase(deleted[0].kind, place) : base,
       former: past?.contents.filter(isFile).sort((one, other) => other.updated_at - one.updated_at)[0] ?? null,
       is_deleted: deleted.length > 0,
       is_deleted_content: deleted.some(isFile),
@@ -101,7 +103,10 @@ export function createPairs (listing: Listing, stored: readonly AssetRow[], base
     })
   }
 
-  function add (file: ListedFile | null, asset: AssetRow | null, of: Pick<AssetRow, 'rom_id' | 'kind'>, base: BaseRow | null): void {
+  function add (
+    file: ListedFile | null, asset: AssetRow | null, of: Pick<AssetRow, 'rom_id' | 'kind'>, place: string | null
+  ): void {
+    const base = findBase(of.kind, place)
     pairs.push({
       rom_id: of.rom_id,
       kind: of.kind,
@@ -109,26 +114,26 @@ export function createPairs (listing: Listing, stored: readonly AssetRow[], base
       asset,
       base,
       is_replaceable: asset !== null && (asset.slot === null || heads.get(`${asset.rom_id}/${asset.slot}`) === asset),
-      decision: decideFor({ file, asset, base }, null)
+      decision: decideFor({ file, asset, base }, place, null)
     })
   }
 
   function addListed (): void {
     for (const file of listing.files) {
-      const lineage = lineages.get(placeOfFile(file))
+      const place = placeOfFile(file)
+      const lineage = lineages.get(place)
       if (lineage !== undefined) lineage.isListed = true
       const asset = lineage?.newest ?? null
-      add(file, asset, asset ?? file, findBase(asset ?? file, file.key))
+      add(file, asset, asset ?? file, place)
     }
   }
 
   /** A ROM that the device did not name is none of its business, but for files it once had. */
   function addUnlisted (): void {
-    for (const { newest, isListed } of lineages.values()) {
+    for (const [place, { newest, isListed }] of lineages) {
       if (isListed || newest.conflict_of !== null) continue
-      const base = findBase(newest, listing.keyOf(newest))
-      if (base === null && named !== null && !named.has(newest.rom_id)) continue
-      add(null, newest, newest, base)
+      if (named !== null && !named.has(newest.rom_id) && findBase(newest.kind, place) === null) continue
+      add(null, newest, newest, place)
     }
   }
 
@@ -172,9 +177,10 @@ export function createPairs (listing: Listing, stored: readonly AssetRow[], base
     look (open: readonly Pair[], former: readonly FormerRow[], visible: ReadonlySet<number>): void {
       const past = collectPast(former)
       for (const pair of open) {
+        const place = placeOfFile(pair.file)
         pair.decision = pair.asset === null && !visible.has(pair.rom_id)
           ? unaskable('The server has no such ROM')
-          : decideFor(pair, past.get(placeOfFile(pair.file)) ?? null)
+          : decideFor(pair, place, past.get(place) ?? null)
       }
     },
 

@@ -5,6 +5,7 @@ import type { AssetKind } from '../assets/entities.ts'
 import { type Agreement, baseKeysOf } from '../assets/device-sync/base-rows.ts'
 import type { Viewer } from '../platforms/visibility.ts'
 import { isRomVisible } from '../roms/visibility.ts'
+import { selectByColumn } from './column-rows.ts'
 import type { StoredContent } from './decide.ts'
 
 /** A file of the server with what this device knows of it. Times are milliseconds since 1970. */
@@ -52,9 +53,12 @@ function isInScope (column: string, scope: Scope): RawBuilder<boolean> {
     : named
 }
 
+const ASSET_COLUMNS = ['id', 'kind', 'rom_id', 'file_name', 'emulator', 'slot', 'sha1', 'content_hash', 'conflict_of',
+  'missing_from_fs', 'updated_at', 'last_synced_at', 'is_untracked'] as const
+
 /** All the caller has on the server, of ROMs that are visible. */
 export async function selectAssets (em: EntityManager, scope: Scope): Promise<AssetRow[]> {
-  const { rows } = await sql<AssetRow>`
+  return await selectByColumn<AssetRow>(em, ASSET_COLUMNS, sql`
     select a.id, a.kind, a.rom_id, a.file_name, a.emulator, a.slot, a.sha1, a.content_hash, a.conflict_of, a.missing_from_fs,
       ${milliseconds('a.updated_at')} as updated_at, ${milliseconds('d.last_synced_at')} as last_synced_at, d.is_untracked
     from assets a
@@ -62,18 +66,15 @@ export async function selectAssets (em: EntityManager, scope: Scope): Promise<As
     join platforms p on p.id = r.platform_id
     left join device_syncs d on d.asset_id = a.id and d.device_id = ${scope.device_id}
     where a.user_id = ${scope.user_id} and a.kind = any(${scope.kinds}::text[]) and a.deleted_at is null
-      and ${isInScope('a.rom_id', scope)} and ${isRomVisible(scope.viewer)}`.execute(em.getKysely())
-  return rows
+      and ${isInScope('a.rom_id', scope)} and ${isRomVisible(scope.viewer)}`)
 }
 
 /** What the device and the server last agreed on. */
 export async function selectBases (em: EntityManager, scope: Scope): Promise<BaseRow[]> {
-  const { rows } = await sql<BaseRow>`
+  return await selectByColumn<BaseRow>(em, ['rom_id', 'kind', 'key', 'sha1', 'content_hash', 'updated_at'], sql`
     select b.rom_id, b.kind, b.key, b.sha1, b.content_hash, ${milliseconds('b.updated_at')} as updated_at from sync_bases b
     where b.device_id = ${scope.device_id} and b.kind = any(${scope.kinds}::text[])
-      and ${scope.includes_known ? sql`true` : isInScope('b.rom_id', scope)}
-    `.execute(em.getKysely())
-  return rows
+      and ${scope.includes_known ? sql`true` : isInScope('b.rom_id', scope)}`)
 }
 
 /**

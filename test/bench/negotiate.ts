@@ -22,7 +22,7 @@ import { isMet, renderJson, renderTable } from './report.ts'
 const FILES = 10_000
 const FILES_PER_ROM = 4
 const ROUNDS = 15
-const RATIO_MAX = 3
+const RATIO_MAX = 2
 const TOKEN = 'svc_bench'
 /** Of a hundred files: those the device changed, those that were changed elsewhere, and those that both did. */
 const [UPLOADS, DOWNLOADS, CONFLICTS] = [2, 2, 1]
