@@ -2,6 +2,7 @@ import formbody from '@fastify/formbody'
 import { callerOf } from '../../core/access/auth.ts'
 import { ErrorSchema, IdParams, type Routes, withFile } from '../../core/typebox.ts'
 import { DetailedRomSchema } from '../roms/schemas.ts'
+import { romSerializer } from '../roms/views.ts'
 import type { ArtworkForms } from './artwork-form.ts'
 import { EditQuery, RomSourcesSchema, createEditForm } from './schemas.ts'
 
@@ -43,7 +44,7 @@ const createRoutes = (forms: ArtworkForms): Routes => async (app) => {
     },
     preValidation: forms.read,
     onResponse: forms.discard,
-    serializerCompiler: () => (answer: unknown) => JSON.stringify(answer),
+    serializerCompiler: romSerializer,
     config: { scopes: ['roms.write'] }
   }, async (request) => {
     const { em, artwork, body, params: { id }, query } = request

@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { callerOf } from '../../core/access/auth.ts'
 import { ErrorSchema, IdParams, type Routes, idOf } from '../../core/typebox.ts'
 import { DetailedRomSchema } from '../roms/schemas.ts'
+import { romSerializer } from '../roms/views.ts'
 import { type FileKind, MANUAL, SCREENSHOT, SOUNDTRACK } from './kinds.ts'
 import { NamedFileForm, SoundtrackTrackMetaSchema, UploadHeaders } from './schemas.ts'
 
@@ -68,7 +69,7 @@ const routes: Routes = async (app) => {
       params: IdParams,
       response: { 200: DetailedRomSchema, 400: ErrorSchema, 404: ErrorSchema, 409: ErrorSchema }
     },
-    serializerCompiler: () => (answer: unknown) => JSON.stringify(answer),
+    serializerCompiler: romSerializer,
     config: writes
   }, async (request) => await app.romFiles.toFolder(request.em, callerOf(request), request.params.id))
 

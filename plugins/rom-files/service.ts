@@ -7,7 +7,7 @@ import type { Config } from '../../core/config/config.ts'
 import { badRequest, conflict, notFound } from '../../core/errors.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { PathRefusedError, resolveInside } from '../../core/files/safe-path.ts'
-import type { DetailedRomView } from '../roms/schemas.ts'
+import type { BuiltDetailedRom } from '../roms/schemas.ts'
 import { artworkFolder } from '../scans/artwork/artwork.ts'
 import { type FileKind, MANUAL, SOUNDTRACK } from './kinds.ts'
 import { type FoundFile, type Target, deleteFile, selectFilesOf, selectTarget, upsertFile, writeManual } from './rows.ts'
@@ -130,7 +130,7 @@ export function createRomFiles (app: FastifyInstance, config: Config, tagger: Ta
      *
      * @throws ApiError NOT_FOUND · CONFLICT when the folder's name is taken, or the library is read-only
      */
-    async toFolder (em: EntityManager, caller: Caller, id: number): Promise<DetailedRomView> {
+    async toFolder (em: EntityManager, caller: Caller, id: number): Promise<BuiltDetailedRom> {
       const rom = await find(em, caller, id)
       if (!rom.is_folder) {
         const { dir } = await app.library.getWritable(rom.library_id)

@@ -19,12 +19,14 @@ export interface RomProviders {
   byKey: ReadonlyMap<string, RomProvider>
   /** Providers by which two ROMs are the same game, most trusted first. */
   identifying: readonly string[]
-  /** What they tell of a ROM that none of them knows. */
+  /** Those that tell how a user fares. */
+  telling: readonly string[]
+  /** What they tell of a ROM that none of them knows, besides that. */
   unknown: Readonly<Record<string, null>>
 }
 
-const fieldsOf = ({ key, hasMetadata, progress }: RomProvider): string[] =>
-  [`${key}_id`, ...(progress === null ? [] : [`${key}_progress`]), ...(hasMetadata ? [`${key}_metadata`] : [])]
+const fieldsOf = ({ key, hasMetadata }: RomProvider): string[] =>
+  [`${key}_id`, ...(hasMetadata ? [`${key}_metadata`] : [])]
 
 /** From JSON come objects that V8 copies at once; those that are filled by computed names it copies field by field. */
 const createUnknown = (providers: readonly RomProvider[]): RomProviders['unknown'] =>
@@ -44,5 +46,6 @@ export function createRomProviders (registry: Registry): RomProviders {
   const others = providers.filter((provider) => knowsGames(provider) && findKnownProvider(provider.key) === undefined)
     .map((provider) => provider.key)
   const all = [...byKey.values()]
-  return { all, byKey, identifying: [...IDENTIFYING, ...others], unknown: createUnknown(all) }
+  const telling = all.filter((provider) => provider.progress !== null).map(({ key }) => key)
+  return { all, byKey, identifying: [...IDENTIFYING, ...others], telling, unknown: createUnknown(all) }
 }

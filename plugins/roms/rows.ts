@@ -6,11 +6,15 @@ import { milliseconds } from '../../core/database/columns.ts'
 import { isReadable } from '../notes/rows.ts'
 import type { Viewer } from '../platforms/visibility.ts'
 import type { Condition } from './filters/conditions.ts'
+import { type HoldingRow, holdingOf } from './filters/holding-rows.ts'
 import type { GameValues, ManualMetadata, RomFile, RomUser, StoredMedia, TrackMeta } from './entities.ts'
 import { GAME_FIELD_NAMES, selectGameFields } from './game-fields.ts'
 import { isRomVisible } from './visibility.ts'
 
-/** A ROM with its platform and the viewer's marks. Times are milliseconds since 1970. */
+/**
+ * What a ROM is to everybody: with its platform, what the providers say, and the files by name. Times are milliseconds
+ * since 1970.
+ */
 export interface RomRow extends GameValues {
   id: number
   library_id: number
@@ -51,8 +55,8 @@ export interface RomRow extends GameValues {
   missing_from_fs: boolean
   created_at: number
   updated_at: number
-  has_notes: boolean
-  marks: MarksRow | null
+  matches: MatchRow[]
+  files: FileRow[]
 }
 
 export interface MarksRow extends Pick<RomUser, 'id' | 'is_main_sibling' | 'backlogged' | 'now_playing' | 'hidden' |
@@ -85,6 +89,9 @@ export interface MatchRow {
   metadata: Record<string, unknown> | null
 }
 
+/** What a provider knows a ROM by. */
+export type Game = Pick<MatchRow, 'provider' | 'provider_id'>
+
 /** How the viewer fares in one game of a provider. */
 export interface ProgressRow {
   provider: string
@@ -104,16 +111,14 @@ const MARK_COLUMNS = sql`u.id, u.rom_id, u.user_id, u.is_main_sibling, u.backlog
   u.difficulty, u.completion, u.status, ${milliseconds('u.last_played')} as last_played,
   ${milliseconds('u.created_at')} as created_at, ${milliseconds('u.updated_at')} as updated_at`
 
-const romColumns = (userId: number | null) => sql`r.id, r.library_id, r.platform_id, p.slug as platform_slug, p.fs_slug as platform_fs_slug,
+const ROM_COLUMNS = sql`r.id, r.library_id, r.platform_id, p.slug as platform_slug, p.fs_slug as platform_fs_slug,
   p.name as platform_name, p.custom_name as platform_custom_name, r.fs_name, r.fs_name_no_tags, r.fs_name_no_ext,
   r.fs_extension, r.fs_path, r.fs_size_bytes::float8 as fs_size_bytes, r.is_folder, r.has_nested_single_file,
   r.has_multiple_files, r.has_soundtrack, r.name, r.name_sort_key, r.summary,
   ${sql.raw(selectGameFields(GAME_FIELD_NAMES))}, r.revision, r.tags,
   r.crc_hash, r.md5_hash, r.sha1_hash, r.ra_hash, r.url_cover, r.path_cover_small, r.path_cover_large,
   r.path_screenshots, r.url_manual, r.path_manual, r.media, r.badges, r.is_identified, r.manual_metadata, r.missing_from_fs,
-  ${milliseconds('r.created_at')} as created_at, ${milliseconds('r.updated_at')} as updated_at,
-  exists (select 1 from notes n where n.rom_id = r.id and ${isReadable(userId)}) as has_notes,
-  case when u.id is not null then to_jsonb((select marks from (select ${MARK_COLUMNS}) marks)) end as marks`
+  ${milliseconds('r.created_at')} as created_at, ${milliseconds('r.updated_at')} as updated_at`
 
 const FILE_COLUMNS = sql`f.id, f.rom_id, f.file_name, f.file_path, f.file_size_bytes::float8 as file_size_bytes,
   f.is_top_level, f.category, f.crc_hash, f.md5_hash, f.sha1_hash, f.ra_hash, f.chd_sha1_hash, f.archive_members, f.track_meta,
@@ -138,20 +143,42 @@ export async function selectIds (
   return rows.map((row) => row.id)
 }
 
-/** A ROM with what hangs on it: what the providers say, the files by name, and the siblings. */
-export interface WholeRomRow extends RomRow {
-  matches: MatchRow[]
-  files: FileRow[]
+/** A ROM and what its viewer has of it. */
+export interface SeenRomRow {
+  id: number
+  /** Of the rows that `rom` is made of: another one as soon as any of them is another one. */
+  stamp: string
+  /** Null where the stamp is the one that is known. */
+  rom: RomRow | null
+  created_at: number
+  updated_at: number
+  marks: MarksRow | null
   siblings: SiblingRow[]
+  /** Empty where they are not wanted. */
+  collections: HoldingRow[]
+  has_notes: boolean
   /** Whether there is any save, state or screenshot of it, whoever may see that. */
   has_assets: boolean
 }
 
-/** Which of that is wanted. Siblings are ROMs that one of the providers takes for the same game. */
-export interface Wanted { files: boolean, siblings_by: readonly string[] | null }
+export interface Wanted {
+  files: boolean
+  /** Siblings are ROMs that one of these providers takes for the same game; null for none. */
+  siblings_by: readonly string[] | null
+  collections?: boolean
+  /** The stamps of those that need not be read again, by id. */
+  known?: Readonly<Record<number, string>>
+}
 
 const MATCHES = sql`select m.provider, m.provider_id, m.match -> 'metadata' as metadata from rom_matches m where m.rom_id = i.id`
 const FILES = sql`select ${FILE_COLUMNS} from rom_files f where f.rom_id = i.id order by f.file_name, f.file_path`
+
+/**
+ * Every change of a row gives it another `xmin`, the number of the transaction that made it what it is:
+ * https://www.postgresql.org/docs/18/ddl-system-columns.html
+ */
+const STAMP = sql`concat_ws(' ', r.xmin, p.xmin, (select array_agg(m.xmin) from rom_matches m where m.rom_id = r.id),
+  (select array_agg(f.xmin) from rom_files f where f.rom_id = r.id))`
 
 /** Other ROMs of the same platform that one of the providers takes for the same game. */
 const siblingsBy = (keys: readonly string[], viewer: Viewer) => sql`
@@ -166,32 +193,40 @@ const listOf = (rows: RawBuilder<unknown> | null) => rows === null
   ? sql`'[]'::json`
   : sql`(select coalesce(json_agg(x), '[]') from (${rows}) x)`
 
-const wholeRoms = (viewer: Viewer, condition: Condition, { files, siblings_by: keys }: Wanted) => sql<WholeRomRow>`
-    select ${romColumns(viewer?.id ?? null)}, ${listOf(MATCHES)} as matches, ${listOf(files ? FILES : null)} as files,
-      ${listOf(keys && siblingsBy(keys, viewer))} as siblings, exists (select 1 from assets where rom_id = i.id) as has_assets
+/** The offset keeps the database from working the stamp out wherever it stands. */
+const seenRoms = (
+  viewer: Viewer, condition: Condition, { files, siblings_by: keys, collections = false, known = {} }: Wanted
+) => sql<SeenRomRow>`
+    select i.id, s.stamp, ${milliseconds('r.created_at')} as created_at, ${milliseconds('r.updated_at')} as updated_at,
+      case when s.stamp is distinct from (${JSON.stringify(known)}::jsonb ->> r.id::text) then (select to_json(whole) from (
+        select ${ROM_COLUMNS}, ${listOf(MATCHES)} as matches, ${listOf(files ? FILES : null)} as files) whole) end as rom,
+      case when u.id is not null then to_json((select marks from (select ${MARK_COLUMNS}) marks)) end as marks,
+      ${listOf(keys && siblingsBy(keys, viewer))} as siblings, ${listOf(collections ? holdingOf(viewer) : null)} as collections,
+      exists (select 1 from notes n where n.rom_id = r.id and ${isReadable(viewer?.id ?? null)}) as has_notes,
+      exists (select 1 from assets where rom_id = i.id) as has_assets
     from ${romTables(viewer?.id ?? null)} cross join lateral (select r.id, r.platform_id) i
+    cross join lateral (select ${STAMP} as stamp offset 0) s
     where ${condition}`
 
 /** ROMs whole, in one statement. */
 export async function selectRoms (
   em: EntityManager, viewer: Viewer, condition: Condition, wanted: Wanted
-): Promise<WholeRomRow[]> {
-  return (await wholeRoms(viewer, condition, wanted).execute(em.getKysely())).rows
+): Promise<SeenRomRow[]> {
+  return (await seenRoms(viewer, condition, wanted).execute(em.getKysely())).rows
 }
 
-/** The first of them; null when there is none. */
-export async function selectRom (
+/** The first of them, or none. */
+export async function selectFirstRom (
   em: EntityManager, viewer: Viewer, condition: Condition, wanted: Wanted
-): Promise<WholeRomRow | null> {
-  const { rows } = await sql<WholeRomRow>`${wholeRoms(viewer, condition, wanted)} order by r.id limit 1`.execute(em.getKysely())
-  return rows[0] ?? null
+): Promise<SeenRomRow[]> {
+  return (await sql<SeenRomRow>`${seenRoms(viewer, condition, wanted)} order by r.id limit 1`.execute(em.getKysely())).rows
 }
 
 /** What providers tell of one user and these games, by provider and id. */
 export async function selectProgress (
-  em: EntityManager, userId: number, providers: readonly string[], matches: readonly MatchRow[]
+  em: EntityManager, userId: number, providers: readonly string[], games: readonly Game[]
 ): Promise<ProgressRow[]> {
-  const ids = matches.filter((match) => providers.includes(match.provider)).map((match) => match.provider_id)
+  const ids = games.map((game) => game.provider_id)
   if (ids.length === 0) return []
   const { rows } = await sql<ProgressRow>`
     select a.provider, e ->> 'id' as provider_id, e - 'id' as progress

@@ -152,7 +152,20 @@ const DetailedFields = Type.Object({
 type WithProviders<Fields> = Fields & Readonly<Record<string, unknown>>
 export type RomView = WithProviders<Static<typeof RomFields>>
 export type SimpleRomView = WithProviders<Static<typeof RomFields> & Static<typeof SimpleFields>>
-export type DetailedRomView = WithProviders<Static<typeof RomFields> & Static<typeof DetailedFields>>
+/** What is different for each viewer. */
+type OfViewer = 'rom_user' | 'has_notes' | 'sibling_roms'
+export type SharedRomView = WithProviders<Omit<Static<typeof RomFields>, OfViewer>>
+export type ViewerRomView = WithProviders<Pick<Static<typeof RomFields>, OfViewer>>
+type SimpleMore = WithProviders<Pick<Static<typeof RomFields>, OfViewer> & Static<typeof SimpleFields>>
+type DetailedMore = WithProviders<Pick<Static<typeof RomFields>, OfViewer> & Static<typeof DetailedFields>>
+
+/** A ROM on its way out: the JSON of what everybody gets of it, which is kept, and the fields that come on top. */
+export interface BuiltRom<More = ViewerRomView> {
+  shared: string
+  more: More
+}
+export type BuiltSimpleRom = BuiltRom<SimpleMore>
+export type BuiltDetailedRom = BuiltRom<DetailedMore>
 
 export const RomFiltersSchema = Type.Object({
   ...gameSchemas('filters'),
@@ -185,8 +198,8 @@ export function createRomSchemas (providers: RomProviders, userFiles: TPropertie
   ]
 }
 
-export const SimpleRomSchema = Type.Unsafe<SimpleRomView>({ $ref: 'SimpleRom#' })
-export const DetailedRomSchema = Type.Unsafe<DetailedRomView>({ $ref: 'DetailedRom#' })
+export const SimpleRomSchema = Type.Unsafe<BuiltSimpleRom>({ $ref: 'SimpleRom#' })
+export const DetailedRomSchema = Type.Unsafe<BuiltDetailedRom>({ $ref: 'DetailedRom#' })
 
 /** Ids that are sent as the text they are kept as: there may be a million. Null for none. */
 export interface IdList { text: KeptText | null }

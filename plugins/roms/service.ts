@@ -16,10 +16,11 @@ import {
 } from './filters/conditions.ts'
 import { noFilterValues } from './filters/filter-value-rows.ts'
 import { isRepresentative } from './lists/grouping.ts'
-import { selectCriteria, selectHolding, selectMemberships } from './filters/collection-rows.ts'
+import { selectCriteria, selectMemberships } from './filters/collection-rows.ts'
 import { type Criteria, readCriteria } from './filters/criteria.ts'
 import type { UserFiles } from './user-files.ts'
 import { type KeptList, createKeptLists, needsIndex } from './lists/kept-lists.ts'
+import { type KeptRom, createKeptRoms } from './lists/kept-roms.ts'
 import { KeptText } from './lists/kept-text.ts'
 import { type ListRomsQuery, type ScopeQuery, pickScope, withOldNames } from './filters/list-query.ts'
 import { type MarksChange, writeMarks } from './marks/mark-rows.ts'
@@ -27,18 +28,19 @@ import { type Order, readOrder } from './lists/order.ts'
 import type { PageIndex } from './lists/page-index-rows.ts'
 import { noteLastPlayed, notePlayed } from './marks/played-rows.ts'
 import {
-  type ProgressRow, type Wanted, type WholeRomRow, hasVisible, markedRoms, selectFile, selectIds, selectProgress,
-  selectRom, selectRoms
+  type Game, type ProgressRow, type RomRow, type SeenRomRow, type Wanted, hasVisible, markedRoms, selectFile, selectFirstRom,
+  selectIds, selectProgress, selectRoms
 } from './rows.ts'
 import {
-  type DetailedRomView, type RomFileView, type RomFilters, type RomPage, type RomUserView, type RomView,
+  type BuiltDetailedRom, type BuiltRom, type BuiltSimpleRom, type RomFileView, type RomFilters, type RomPage, type RomUserView,
   type SimpleRomView, type UserCollectionView, createRomSchemas
 } from './schemas.ts'
+import type { Addresses } from '../resources/addresses.ts'
 import { type RomProviders, createRomProviders } from './providers.ts'
-import { stillOf, toFileView, toRomView } from './views.ts'
+import { stillOf, toFileView, toSharedView, toViewerView } from './views.ts'
 import { isRomVisible } from './visibility.ts'
 
-const toSimple = (view: RomView): SimpleRomView => ({ ...view, screenshot_path: null })
+const toSimple = ({ shared, more }: BuiltRom): BuiltSimpleRom => ({ shared, more: { ...more, screenshot_path: null } })
 
 const unknownRom = (id: number) => notFound(`ROM with ID '${id}' not found`)
 
@@ -58,82 +60,116 @@ interface ConditionOptions {
   isOfOne?: boolean
 }
 
+/** Which ROMs are asked for: the ids where they are known, and the statement that finds them. */
+interface Asked extends Pick<Wanted, 'files' | 'collections'> {
+  ids: readonly number[]
+  select (wanted: Wanted): Promise<SeenRomRow[]>
+}
+
+interface Found { row: SeenRomRow, shared: KeptRom, rom: BuiltRom }
+
 export function createRoms (app: FastifyInstance, config: Config, userFiles: UserFiles) {
   const providers: RomProviders = createRomProviders(app.registry)
-  /** The providers that tell how a user fares. */
-  const telling = providers.all.filter((provider) => provider.progress !== null).map(({ key }) => key)
   const userOf = (viewer: Viewer) => viewer?.id ?? null
   const lists = createKeptLists(app.longReads)
-
-  const everything = { files: true, siblings_by: providers.identifying }
+  const kept = createKeptRoms()
 
   // What the server tells everybody opens nothing.
   const addressesFor = (viewer: Viewer) => viewer === null ? app.resources.plain : app.resources.marked
 
-  async function findProgress (
-    em: EntityManager, viewer: Viewer, rows: readonly WholeRomRow[]
-  ): Promise<ProgressRow[]> {
-    return viewer === null ? [] : await selectProgress(em, viewer.id, telling, rows.flatMap(({ matches }) => matches))
+  const gamesOf = ({ matches }: RomRow): Game[] => matches.flatMap(({ provider, provider_id: id }) =>
+    providers.telling.includes(provider) ? [{ provider, provider_id: id }] : [])
+
+  async function findProgress (em: EntityManager, viewer: Viewer, games: readonly Game[]): Promise<ProgressRow[]> {
+    return viewer === null ? [] : await selectProgress(em, viewer.id, providers.telling, games)
   }
 
-  async function toViews (em: EntityManager, viewer: Viewer, rows: readonly WholeRomRow[]): Promise<RomView[]> {
-    const progress = await findProgress(em, viewer, rows)
-    return rows.map((row) => toRomView(row, progress, providers, addressesFor(viewer)))
+  /** What everybody gets of a ROM that was just read. */
+  function makeKept ({ stamp }: SeenRomRow, rom: RomRow, addresses: Addresses): KeptRom {
+    return { stamp, json: JSON.stringify(toSharedView(rom, providers, addresses)), games: gamesOf(rom), still: stillOf(rom) }
   }
 
-  /** The rows in the order of the ids; ids without a row are left out, and rows that the viewer may not see. */
-  async function selectByIds (
-    em: EntityManager, viewer: Viewer, ids: readonly number[], wanted: Wanted
-  ): Promise<WholeRomRow[]> {
+  /** Has ROMs read, those whose ids are given as they are kept where nothing of them has changed. */
+  async function build (
+    em: EntityManager, viewer: Viewer, { ids, files, collections = false, select }: Asked
+  ): Promise<Found[]> {
+    // What strangers are told has other addresses.
+    const known = viewer === null ? new Map<number, KeptRom>() : kept.find(ids, files)
+    const stamps = Object.fromEntries([...known].map(([id, { stamp }]) => [id, stamp]))
+    const rows = await select({ files, siblings_by: providers.identifying, collections, known: stamps })
+    const found = rows.flatMap((row) => {
+      const shared = row.rom === null ? known.get(row.id) : makeKept(row, row.rom, addressesFor(viewer))
+      if (shared === undefined) return []
+      if (row.rom !== null && viewer !== null) kept.keep(row.id, files, shared)
+      return [{ row, shared }]
+    })
+    const progress = await findProgress(em, viewer, found.flatMap(({ shared }) => shared.games))
+    return found.map(({ row, shared }) =>
+      ({ row, shared, rom: { shared: shared.json, more: toViewerView(row, shared.games, progress, providers) } }))
+  }
+
+  /** Those of the ids that the viewer may see, in their order. */
+  async function buildByIds (
+    em: EntityManager, viewer: Viewer, ids: readonly number[], files: boolean
+  ): Promise<Found[]> {
     if (ids.length === 0) return []
-    const rows = await selectRoms(em, viewer, every([isOneOf(ids), isRomVisible(viewer)]), wanted)
-    const byId = new Map(rows.map((row) => [row.id, row]))
+    const condition = every([isOneOf(ids), isRomVisible(viewer)])
+    const found = await build(em, viewer, { ids, files, select: (wanted) => selectRoms(em, viewer, condition, wanted) })
+    const byId = new Map(found.map((one) => [one.row.id, one]))
     return ids.flatMap((id) => byId.get(id) ?? [])
   }
 
   /** The picture of each ROM that was played: of the viewer's newest save, else the game's own. */
   async function selectPictures (
-    em: EntityManager, viewer: Viewer, rows: readonly WholeRomRow[]
+    em: EntityManager, viewer: Viewer, found: readonly Found[]
   ): Promise<Map<number, string | null>> {
-    const thumbnails = await userFiles.selectPictures(em, viewer, rows.map((row) => row.id))
-    return new Map(rows.map((row) => {
-      const still = stillOf(row)
+    const thumbnails = await userFiles.selectPictures(em, viewer, found.map(({ row }) => row.id))
+    return new Map(found.map(({ row, shared: { still } }) => {
       const address = still === null ? null : app.resources.marked.locate(still, formatDate(row.updated_at))
       return [row.id, thumbnails.get(row.id) ?? address]
     }))
   }
 
-  const findRow = async (em: EntityManager, viewer: Viewer, condition: Condition): Promise<WholeRomRow | null> =>
-    await selectRom(em, viewer, every([isRomVisible(viewer), condition]), everything)
-
-  async function toView (em: EntityManager, viewer: Viewer, row: WholeRomRow): Promise<RomView> {
-    return toRomView(row, await findProgress(em, viewer, [row]), providers, addressesFor(viewer))
+  /** Both parts in one, with nothing kept. */
+  function toView (row: SeenRomRow, rom: RomRow, progress: readonly ProgressRow[], viewer: Viewer): SimpleRomView {
+    return {
+      ...toSharedView(rom, providers, addressesFor(viewer)),
+      ...toViewerView(row, gamesOf(rom), progress, providers),
+      screenshot_path: null
+    }
   }
 
-  async function find (em: EntityManager, viewer: Viewer, id: number): Promise<RomView | null> {
-    const row = await findRow(em, viewer, hasId(id))
-    return row === null ? null : await toView(em, viewer, row)
+  /** The first ROM that meets a condition; null when there is none. @param id the ROM's where it is known */
+  async function findOne (
+    em: EntityManager, viewer: Viewer, condition: Condition, id: number | undefined, collections: boolean
+  ): Promise<Found | null> {
+    const visible = every([isRomVisible(viewer), condition])
+    const ids = id === undefined ? [] : [id]
+    const [found] = await build(em, viewer, {
+      ids, files: true, collections, select: (wanted) => selectFirstRom(em, viewer, visible, wanted)
+    })
+    return found ?? null
   }
 
-  async function get (em: EntityManager, viewer: Viewer, id: number): Promise<RomView> {
-    const view = await find(em, viewer, id)
-    if (view === null) throw unknownRom(id)
-    return view
+  async function get (em: EntityManager, viewer: Viewer, id: number): Promise<BuiltRom> {
+    const found = await findOne(em, viewer, hasId(id), id, false)
+    if (found === null) throw unknownRom(id)
+    return found.rom
   }
 
   /** The first ROM that meets a condition, with all that belongs to it; null when there is none. */
   async function findDetailed (
-    em: EntityManager, viewer: Viewer, condition: Condition
-  ): Promise<DetailedRomView | null> {
-    const row = await findRow(em, viewer, condition)
-    if (row === null) return null
-    const [view, assets, collections, notes] = await Promise.all([
-      toView(em, viewer, row),
+    em: EntityManager, viewer: Viewer, condition: Condition, id?: number
+  ): Promise<BuiltDetailedRom | null> {
+    const found = await findOne(em, viewer, condition, id, true)
+    if (found === null) return null
+    const { row, rom: { shared, more } } = found
+    const [assets, collections, notes] = await Promise.all([
       row.has_assets ? userFiles.select(em, viewer, row.id) : userFiles.nothing,
-      selectCollections(em, viewer, row.id),
+      findCollections(em, row),
       row.has_notes ? selectNotes(em, viewer, row.id) : []
     ])
-    return { ...view, ...assets, user_collections: collections, all_user_notes: notes.map(toNoteView) }
+    return { shared, more: { ...more, ...assets, user_collections: collections, all_user_notes: notes.map(toNoteView) } }
   }
 
   /** The condition of a list that is no part of another one; what the viewer hid goes after the groups are made. */
@@ -169,15 +205,14 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
     return criteria === null ? NOTHING : readFilter(viewer, criteria).condition
   }
 
-  /** The collections a viewer sees that hold a ROM; smart ones hold what they find for their owners. */
-  async function selectCollections (em: EntityManager, viewer: Viewer, romId: number): Promise<UserCollectionView[]> {
-    const rows = await selectHolding(em, viewer, romId)
-    const smart = rows.flatMap(({ filter_criteria: criteria, ...row }) =>
+  /** The collections that hold a ROM; smart ones hold what they find for their owners. */
+  async function findCollections (em: EntityManager, { id: romId, collections }: SeenRomRow): Promise<UserCollectionView[]> {
+    const smart = collections.flatMap(({ filter_criteria: criteria, ...row }) =>
       criteria === null ? [] : [{ ...row, criteria }])
     const owners = await app.permissions.listViewers(smart.map((row) => row.user_id))
     const holding = await selectMemberships(em, romId, smart.map(({ id, user_id: userId, criteria }) =>
       ({ key: id, userId, condition: readFilter(owners.get(userId) ?? null, criteria, true).condition })))
-    return rows.filter(({ id, filter_criteria: criteria }) => criteria === null || holding.has(id))
+    return collections.filter(({ id, filter_criteria: criteria }) => criteria === null || holding.has(id))
       .map(({ id, name, filter_criteria: criteria }) => ({ id, name, is_smart: criteria !== null }))
   }
 
@@ -248,10 +283,10 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
           ? noFilterValues()
           : listSoonFilterValues(em, viewer, moment, query)
       ])
-      const rows = await selectByIds(em, viewer, ids, { ...everything, files: query.with_files })
-      const views = await toViews(em, viewer, rows)
-      const pictures = query.last_played === true ? await selectPictures(em, viewer, rows) : null
-      const items = views.map((view) => ({ ...view, screenshot_path: pictures?.get(view.id) ?? null }))
+      const found = await buildByIds(em, viewer, ids, query.with_files)
+      const pictures = query.last_played === true ? await selectPictures(em, viewer, found) : null
+      const items = found.map(({ row, rom: { shared, more } }) =>
+        ({ shared, more: { ...more, screenshot_path: pictures?.get(row.id) ?? null } }))
       return {
         items,
         total: query.with_total || query.with_rom_id_index ? index.ids.length : null,
@@ -278,11 +313,11 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
       return (await lists.index({ viewer, moment, ...filter }, order)).ids
     },
 
-    async pickRandom (em: EntityManager, viewer: Viewer, query: ScopeQuery): Promise<SimpleRomView | null> {
+    async pickRandom (em: EntityManager, viewer: Viewer, query: ScopeQuery): Promise<BuiltSimpleRom | null> {
       const { ids } = await indexScope(em, viewer, query)
       const id = ids[Math.floor(Math.random() * ids.length)]
-      const view = id === undefined ? null : await find(em, viewer, id)
-      return view === null ? null : toSimple({ ...view, files: [] })
+      const [found] = id === undefined ? [] : await buildByIds(em, viewer, [id], false)
+      return found === undefined ? null : toSimple(found.rom)
     },
 
     listFilterValues: async (em: EntityManager, viewer: Viewer): Promise<RomFilters> =>
@@ -293,32 +328,32 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
       if (!await hasVisible(em, viewer, id)) throw unknownRom(id)
     },
 
-    getSimple: async (em: EntityManager, viewer: Viewer, id: number): Promise<SimpleRomView> =>
+    getSimple: async (em: EntityManager, viewer: Viewer, id: number): Promise<BuiltSimpleRom> =>
       toSimple(await get(em, viewer, id)),
 
-    async getDetailed (em: EntityManager, viewer: Viewer, id: number): Promise<DetailedRomView> {
-      const view = await findDetailed(em, viewer, hasId(id))
-      if (view === null) throw unknownRom(id)
-      return view
+    async getDetailed (em: EntityManager, viewer: Viewer, id: number): Promise<BuiltDetailedRom> {
+      const rom = await findDetailed(em, viewer, hasId(id), id)
+      if (rom === null) throw unknownRom(id)
+      return rom
     },
 
     /** @param ids by provider key */
     async findByProviderId (
       em: EntityManager, viewer: Viewer, ids: Readonly<Record<string, number | string>>
-    ): Promise<DetailedRomView> {
+    ): Promise<BuiltDetailedRom> {
       if (Object.keys(ids).length === 0) throw badRequest('Give at least one id, such as igdb_id')
-      const view = await findDetailed(em, viewer, hasProviderId(ids))
-      if (view === null) throw notFound('No ROM has any of these ids')
-      return view
+      const rom = await findDetailed(em, viewer, hasProviderId(ids))
+      if (rom === null) throw notFound('No ROM has any of these ids')
+      return rom
     },
 
-    async findByHash (em: EntityManager, viewer: Viewer, hashes: HashQuery): Promise<DetailedRomView> {
+    async findByHash (em: EntityManager, viewer: Viewer, hashes: HashQuery): Promise<BuiltDetailedRom> {
       if (Object.values(hashes).every((hash) => hash === '')) {
         throw badRequest('Give at least one of crc_hash, md5_hash, sha1_hash, ra_hash')
       }
-      const view = await findDetailed(em, viewer, hasHash(hashes))
-      if (view === null) throw notFound('No ROM has any of these hashes')
-      return view
+      const rom = await findDetailed(em, viewer, hasHash(hashes))
+      if (rom === null) throw notFound('No ROM has any of these hashes')
+      return rom
     },
 
     async getFile (em: EntityManager, viewer: Viewer, fileId: number): Promise<RomFileView> {
@@ -328,9 +363,9 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
     },
 
     async mark (em: EntityManager, caller: Caller, id: number, change: MarksChange): Promise<RomUserView> {
-      const rom = await get(em, caller, id)
-      await writeMarks(em, caller.id, id, rom.sibling_roms.map((sibling) => sibling.id), change)
-      return (await get(em, caller, id)).rom_user
+      const { more } = await get(em, caller, id)
+      await writeMarks(em, caller.id, id, more.sibling_roms.map((sibling) => sibling.id), change)
+      return (await get(em, caller, id)).more.rom_user
     },
 
     /**
@@ -342,8 +377,10 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
     async views (ids: readonly number[], userId: number | null): Promise<SimpleRomView[]> {
       const em = app.orm.em.fork()
       const viewer: Viewer = userId === null ? null : { id: userId, access: ADMIN_ACCESS }
-      const rows = await selectByIds(em, viewer, ids, { files: false, siblings_by: null })
-      return (await toViews(em, viewer, rows)).map(toSimple)
+      const rows = await selectRoms(em, viewer, every([isOneOf(ids), isRomVisible(viewer)]), { files: false, siblings_by: null })
+      const progress = await findProgress(em, viewer, rows.flatMap(({ rom }) => rom === null ? [] : gamesOf(rom)))
+      const views = new Map(rows.flatMap((row) => row.rom === null ? [] : [[row.id, toView(row, row.rom, progress, viewer)] as const]))
+      return ids.flatMap((id) => views.get(id) ?? [])
     }
   }
 }

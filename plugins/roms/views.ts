@@ -1,8 +1,8 @@
 import { sortComparator } from '../library/names.ts'
 import { toFieldsList } from '@svc/plugin-sdk'
 import { formatDate } from '../../core/typebox.ts'
-import type { FileRow, MarksRow, MatchRow, ProgressRow, RomRow, SiblingRow, WholeRomRow } from './rows.ts'
-import type { RomFileView, RomUserView, RomView, SiblingView } from './schemas.ts'
+import type { FileRow, Game, MarksRow, MatchRow, ProgressRow, RomRow, SeenRomRow, SiblingRow } from './rows.ts'
+import type { BuiltRom, RomFileView, RomUserView, RomView, SharedRomView, SiblingView, ViewerRomView } from './schemas.ts'
 import { ROM_FILE_CATEGORIES } from '../library/categories.ts'
 import type { Addresses } from '../resources/addresses.ts'
 import type { RomProvider, RomProviders } from './providers.ts'
@@ -19,7 +19,7 @@ export function toMarksView (row: MarksRow): RomUserView {
 }
 
 /** The marks of a caller who has made none. */
-function noMarks (rom: RomRow): RomUserView {
+function noMarks (rom: SeenRomRow): RomUserView {
   const created = formatDate(rom.created_at)
   return {
     id: -1,
@@ -71,21 +71,29 @@ function withPaths (
   return paths.length === 0 ? metadata : { ...metadata, ...Object.fromEntries(paths) }
 }
 
-/** `<key>_id`, `<key>_metadata` and `<key>_progress` of every provider; null where it does not know the ROM. */
+/** `<key>_id` and `<key>_metadata` of every provider; null where it does not know the ROM. */
 function toProviderFields (
-  { media, matches }: WholeRomRow, progress: readonly ProgressRow[], providers: RomProviders, addresses: Addresses
+  { media, matches }: RomRow, providers: RomProviders, addresses: Addresses
 ): Record<string, unknown> {
   const fields: Record<string, unknown> = { ...providers.unknown }
   for (const { provider: key, provider_id: id, metadata } of matches) {
     const provider = providers.byKey.get(key)
     if (provider === undefined) continue
     fields[`${key}_id`] = readId(provider, id)
-    if (provider.progress !== null) {
-      fields[`${key}_progress`] = progress.find((row) => row.provider === key && row.provider_id === id)?.progress ?? null
-    }
     if (provider.hasMetadata) fields[`${key}_metadata`] = withPaths(metadata, media, addresses)
   }
   return fields
+}
+
+/** `<key>_progress` of every provider that tells how its users fare. */
+function toProgressFields (
+  games: readonly Game[], progress: readonly ProgressRow[], { telling }: RomProviders
+): Record<string, unknown> {
+  return Object.fromEntries(telling.map((key) => {
+    const game = games.find(({ provider }) => provider === key)
+    const found = progress.find((row) => row.provider === key && row.provider_id === game?.provider_id)
+    return [`${key}_progress`, found?.progress ?? null]
+  }))
 }
 
 /** The picture that stands for a game someone played where no save has one: the title screen, else a screenshot. */
@@ -170,22 +178,15 @@ function toFields (row: RomRow) {
   }
 }
 
-/**
- * A ROM as clients get it in every list, event and detail; those add their own fields.
- *
- * @param progress the viewer's, of this and perhaps other games
- */
-export function toRomView (
-  row: WholeRomRow, progress: readonly ProgressRow[], providers: RomProviders, addresses: Addresses
-): RomView {
-  const { platform_name: platformName, marks } = row
+/** What everybody gets of a ROM in every list, event and detail. */
+export function toSharedView (row: RomRow, providers: RomProviders, addresses: Addresses): SharedRomView {
   const achievements = row.matches.find((match) => match.provider === 'ra')?.metadata ?? null
   return {
     // First, as the largest part is copied at once.
-    ...toProviderFields(row, progress, providers, addresses),
+    ...toProviderFields(row, providers, addresses),
     ...toFields(row),
     ...toArtwork(row, addresses),
-    platform_display_name: row.platform_custom_name ?? platformName,
+    platform_display_name: row.platform_custom_name ?? row.platform_name,
     alternative_names: row.alternative_names.toSorted(),
     metadatum: toMetadatum(row),
     manual_metadata: row.manual_metadata,
@@ -195,10 +196,33 @@ export function toRomView (
     full_path: `${row.fs_path}/${row.fs_name}`,
     created_at: formatDate(row.created_at),
     updated_at: formatDate(row.updated_at),
-    has_notes: row.has_notes,
-    rom_user: marks === null ? noMarks(row) : toMarksView(marks),
     merged_ra_metadata: toAchievements(row, achievements, addresses),
-    files: row.files.map(toFileView),
+    files: row.files.map(toFileView)
+  }
+}
+
+/**
+ * What a viewer gets beside it.
+ *
+ * @param games what the providers that tell how their users fare know the ROM by
+ * @param progress the viewer's, of this and perhaps other games
+ */
+export function toViewerView (
+  row: SeenRomRow, games: readonly Game[], progress: readonly ProgressRow[], providers: RomProviders
+): ViewerRomView {
+  return {
+    ...toProgressFields(games, progress, providers),
+    rom_user: row.marks === null ? noMarks(row) : toMarksView(row.marks),
+    has_notes: row.has_notes,
     sibling_roms: toSiblingViews(row.siblings)
   }
 }
+
+/** Writes a ROM as JSON. Neither part is empty, and they have no field in common. */
+export const writeRom = ({ shared, more }: BuiltRom): string => `${shared.slice(0, -1)},${JSON.stringify(more).slice(1)}`
+
+/**
+ * For routes that answer with a ROM: views are built field by field from typed rows, so they are written as they are.
+ * The schemas are for the document, and a test holds the answers against them.
+ */
+export const romSerializer = ({ httpStatus }: { httpStatus?: string }) => httpStatus === '200' ? writeRom : JSON.stringify

@@ -13,20 +13,6 @@ export async function selectCriteria (em: EntityManager, viewer: Viewer, id: num
   return rows[0]?.filter_criteria ?? null
 }
 
-/** A collection that holds a ROM; with a filter, one that holds it if that finds it. */
-export interface HoldingRow { id: number, user_id: number, name: string, filter_criteria: Criteria | null }
-
-/** The collections a viewer sees that hold a ROM, or may hold it: plain ones by name, then smart ones. */
-export async function selectHolding (em: EntityManager, viewer: Viewer, romId: number): Promise<HoldingRow[]> {
-  const { rows } = await sql<HoldingRow>`select * from (
-      select c.id, c.user_id, c.name, null::jsonb as filter_criteria
-      from collection_roms l join collections c on c.id = l.collection_id
-      where l.rom_id = ${romId} and ${isCollectionVisible(viewer)}
-      union all select c.id, c.user_id, c.name, c.filter_criteria from smart_collections c where ${isCollectionVisible(viewer)}
-    ) h order by h.filter_criteria is not null, lower(h.name), h.name, h.id`.execute(em.getKysely())
-  return rows
-}
-
 /** A question about one ROM: whether it is among those under a condition, as one user marked them. */
 export interface Membership { key: number, userId: number | null, condition: Condition }
 

@@ -9,6 +9,7 @@ import {
   DetailedRomSchema, IdListSchema, RomFileSchema, RomFiltersSchema, type RomPage, RomPageSchema,
   RomPropsQuery, RomPropsSchema, RomUserSchema, SimpleRomSchema
 } from '../schemas.ts'
+import { romSerializer, writeRom } from '../views.ts'
 
 const tags = ['roms']
 const reads: RouteAccess = { scopes: ['roms.read'] }
@@ -20,16 +21,10 @@ const HashQuery = Type.Object({
   crc_hash: hash('CRC-32'), md5_hash: hash('MD5'), sha1_hash: hash('SHA-1'), ra_hash: hash('The hash of RetroAchievements')
 })
 
-/**
- * Lists are long and their fields many: views are built field by field from typed rows, so they are written as they
- * are. The schemas are for the document, and a test holds the answers against them.
- */
-const asBuilt = () => (answer: unknown) => JSON.stringify(answer)
-
 /** A page, whose ids come last: as they are kept when there are any. */
 async function sendPage (request: FastifyRequest, reply: FastifyReply, answer: RomPage): Promise<FastifyReply> {
-  const { rom_id_index: { text }, ...page } = answer
-  const start = `${JSON.stringify(page).slice(0, -1)},"rom_id_index":`
+  const { items, rom_id_index: { text }, ...page } = answer
+  const start = `{"items":[${items.map(writeRom).join(',')}],${JSON.stringify(page).slice(1, -1)},"rom_id_index":`
   return text === null
     ? reply.type('application/json; charset=utf-8').send(`${start}[]}`)
     : await sendPieces(request, reply, [start, text, '}'])
@@ -65,11 +60,11 @@ const routes: Routes = async (app) => {
       response: { 200: Nullable(SimpleRomSchema) }
     },
     config: reads,
-    serializerCompiler: asBuilt
+    serializerCompiler: romSerializer
   }, async (request, reply) => {
     // A bare null would end the answer without a body.
     const rom = await app.roms.pickRandom(request.em, callerOf(request), request.query)
-    return rom ?? reply.type('application/json').serializer(asBuilt()).send(null)
+    return rom ?? reply.type('application/json').serializer(JSON.stringify).send(null)
   })
 
   app.get('/api/roms/by-metadata-provider', {
@@ -78,7 +73,7 @@ const routes: Routes = async (app) => {
       querystring: ProviderQuery, response: { 200: DetailedRomSchema }
     },
     config: readsOpen,
-    serializerCompiler: asBuilt
+    serializerCompiler: romSerializer
   }, async (request) => {
     const query = request.query as Record<string, number | string | undefined>
     const ids = providers.all.flatMap(({ key }) => {
@@ -94,7 +89,7 @@ const routes: Routes = async (app) => {
       querystring: HashQuery, response: { 200: DetailedRomSchema }
     },
     config: readsOpen,
-    serializerCompiler: asBuilt
+    serializerCompiler: romSerializer
   }, async (request) => app.roms.findByHash(request.em, await app.permissions.viewerOf(request), request.query))
 
   app.get('/api/roms/filters', {
@@ -105,13 +100,13 @@ const routes: Routes = async (app) => {
   app.get('/api/roms/:id', {
     schema: { operationId: 'getRom', tags, summary: 'One ROM', params: RomParams, response: { 200: DetailedRomSchema } },
     config: readsOpen,
-    serializerCompiler: asBuilt
+    serializerCompiler: romSerializer
   }, async (request) => app.roms.getDetailed(request.em, await app.permissions.viewerOf(request), request.params.id))
 
   app.get('/api/roms/:id/simple', {
     schema: { operationId: 'getSimpleRom', tags, summary: 'One ROM as lists show it', params: RomParams, response: { 200: SimpleRomSchema } },
     config: readsOpen,
-    serializerCompiler: asBuilt
+    serializerCompiler: romSerializer
   }, async (request) => app.roms.getSimple(request.em, await app.permissions.viewerOf(request), request.params.id))
 
   app.put('/api/roms/:id/props', {
