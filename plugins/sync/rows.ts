@@ -5,7 +5,7 @@ import type { AssetKind } from '../assets/entities.ts'
 import { type Agreement, baseKeysOf } from '../assets/device-sync/base-rows.ts'
 import type { Viewer } from '../platforms/visibility.ts'
 import { isRomVisible } from '../roms/visibility.ts'
-import { selectByColumn } from './by-column.ts'
+import { selectByColumn } from './column-rows.ts'
 import type { StoredContent } from './decide.ts'
 
 /** A file of the server with what this device knows of it. Times are milliseconds since 1970. */

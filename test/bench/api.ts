@@ -123,9 +123,8 @@ async function measureRow (row: Row, find: FindProgram, rom: number, options: Op
   try {
     return toMeasurement(row, ...await takeTurns(row, find, rom, options, signal))
   } catch (err) {
-    if (!signal.aborted) throw err
-    const target = { what: `${row.name}, given up after ${options.rowSeconds} s`, is: 1, most: 0 }
-    return { name: row.name, figures: {}, targets: [target], notes: [] }
+    const why = signal.aborted ? `it took longer than ${options.rowSeconds} s` : String(err)
+    return { name: row.name, figures: {}, targets: [{ what: 'rows without a figure', is: 1, most: 0 }], notes: [why] }
   }
 }
 
