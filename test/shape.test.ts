@@ -134,7 +134,7 @@ t.test('what a feature puts on the wire is made in a file of views', async (t) =
 const STATEMENT = /\bsql(<[^`]*>)?`|\.(query|execute)(<[^(]*>)?\(/
 
 /** Conditions and orders, which the statements of `rows.ts` are made of. */
-const PARTS = /^plugins\/(\w+\/visibility|platforms\/changes|roms\/(filters\/conditions|lists\/(order|grouping)))\.ts$/
+const PARTS = /^plugins\/(\w+\/visibility|platforms\/changes|roms\/(filters\/(conditions|siblings)|lists\/(order|grouping)))\.ts$/
 
 t.test('statements of the database are in files of rows', async (t) => {
   const elsewhere = SOURCES.filter((path) => path.startsWith('plugins/') && !/([/-]rows\.ts$|^plugins\/migrations\/)/.test(path))
