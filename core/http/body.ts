@@ -54,6 +54,8 @@ function collect (stream: Readable, maxBytes: number): Promise<Buffer> {
     })
     stream.on('error', reject)
     stream.on('end', () => { resolve(Buffer.concat(chunks)) })
+    // One that broke off before says so to nobody any more.
+    if (stream.errored !== null) reject(stream.errored)
   })
 }
 
