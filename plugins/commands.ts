@@ -5,10 +5,11 @@ import { addExportCommands } from './exports/cli/commands.ts'
 import { addPluginCommands } from './plugins/commands.ts'
 import { addScanCommands } from './scans/cli/commands.ts'
 import { addTaskCommands } from './tasks/commands.ts'
+import { addTrashCommands } from './trash/commands.ts'
 import { addUserCommands } from './users/cli/commands.ts'
 
 /** What features add to the command line, in the order of its help. */
 export const commands: AddCommands[] = [
-  addScanCommands, addExportCommands, addTaskCommands, addPluginCommands, addUserCommands, addAssetCommands,
-  addBackupCommands
+  addScanCommands, addExportCommands, addTaskCommands, addTrashCommands, addPluginCommands, addUserCommands,
+  addAssetCommands, addBackupCommands
 ]

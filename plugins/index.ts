@@ -76,6 +76,7 @@ import { Task } from './tasks/entities.ts'
 import tokens from './tokens/index.ts'
 import { ClientToken, DeviceAuthorization, PairingCode } from './tokens/entities.ts'
 import trash from './trash/index.ts'
+import { TrashItem } from './trash/entities.ts'
 import uploads from './uploads/index.ts'
 import { RomUpload, RomUploadChunk } from './uploads/entities.ts'
 import users from './users/index.ts'
@@ -92,7 +93,8 @@ export const features: AppOptions['features'] = {
     DevicePresence, InstallRequest, Asset, AssetVersion, DeletedAccount, DeviceSync, SyncBase, SyncSession,
     PlaySession, ActivityEntry, CrashedFile, ProviderAccount, Library, LibraryVersion, LibraryCount, Collection,
     CollectionRom, SmartCollection, Note, RomConversion, LogLine, RomUpload, RomUploadChunk, NetplayRoom,
-    NetplayPlayer, StreamingSession, StreamingEnding, MusicPlaylist, MusicPlaylistTrack, MusicFavorite
+    NetplayPlayer, StreamingSession, StreamingEnding, MusicPlaylist, MusicPlaylistTrack, MusicFavorite,
+    TrashItem
   ],
   migrations,
   checks: [requireOwnUploads],

@@ -37,6 +37,7 @@ import { Migration20261122180200 } from './migrations/20261122180200-streaming.t
 import { Migration20261122190000 } from './migrations/20261122190000-track-tags.ts'
 import { Migration20261122190100 } from './migrations/20261122190100-music.ts'
 import { Migration20261122191000 } from './migrations/20261122191000-libraries.ts'
+import { Migration20261122193000 } from './migrations/20261122193000-trash-items.ts'
 
 /** Every migration in the order they run. A released one is never changed. */
 export const migrations: Migrations = [
@@ -77,5 +78,6 @@ export const migrations: Migrations = [
   { name: '20261122180200-streaming', class: Migration20261122180200 },
   { name: '20261122190000-track-tags', class: Migration20261122190000 },
   { name: '20261122190100-music', class: Migration20261122190100 },
-  { name: '20261122191000-libraries', class: Migration20261122191000 }
+  { name: '20261122191000-libraries', class: Migration20261122191000 },
+  { name: '20261122193000-trash-items', class: Migration20261122193000 }
 ]

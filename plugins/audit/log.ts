@@ -19,7 +19,8 @@ export const AUDIT_EVENTS = [
   'password.reset_requested', 'password.reset', 'password.changed', 'user.created', 'user.invited', 'user.registered',
   'user.updated', 'user.linked', 'user.disabled', 'user.enabled', 'user.deleted', 'user.uploads_restored', 'role.changed',
   'permissions.changed',
-  'platform.deleted', 'rom.deleted', 'rom_file.deleted', 'firmware.deleted', 'save.deleted', 'state.deleted', 'screenshot.deleted',
+  'platform.deleted', 'rom.deleted', 'rom_file.deleted', 'trash.restored', 'trash.emptied', 'firmware.deleted',
+  'save.deleted', 'state.deleted', 'screenshot.deleted',
   'collection.deleted', 'playlist.deleted', 'play_session.deleted', 'task.run', 'task.stopped',
   'scan.started', 'scan.stopped', 'export.written', 'channel.created', 'channel.updated', 'channel.deleted', 'channel.confirmed',
   'settings.changed'

@@ -12,7 +12,8 @@ const routes: Routes = async (app) => {
       tags: ['roms'],
       summary: 'Take ROMs out of the list, with their files where that is asked for',
       description: 'Answers 200 also when some could not be deleted. Without its files, a ROM is there again after the next scan. ' +
-        'Files go to the folder .svc-trash of the library; moved back, they are the same ROM for the next scan, with its saves and notes.',
+        'Files go to the trash of the library, from where `restoreTrash` brings them back. The files of a library that is not mounted stay, ' +
+        'and so do their ROMs: `errors` says why.',
       body: DeleteRomsSchema,
       response: { 200: BulkResultSchema }
     },

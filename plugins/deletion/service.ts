@@ -35,14 +35,32 @@ interface Outcome { failed: Map<number, string>, gone: DoomedRom[] }
 export function createDeletion (app: FastifyInstance, config: Config) {
   const artwork = createArtworkFolders(config.data_dir)
 
-  /** @returns why the files stay; null when they are out of the library */
-  async function takeFiles (disposal: Disposal, rom: DoomedRom): Promise<string | null> {
+  /** @returns whether the files are in the trash now, or why they stay */
+  async function takeFiles (disposal: Disposal, rom: DoomedRom): Promise<boolean | string> {
     try {
-      await disposal.take({ ...rom, file_path: rom.fs_path, file_name: rom.fs_name })
-      return null
+      return await disposal.take({ ...rom, file_path: rom.fs_path, file_name: rom.fs_name })
     } catch (err) {
       return reasonOf(err, rom)
     }
+  }
+
+  /** @returns the ids of those that the trash keeps, with their artwork, and why the files of others stay */
+  async function takeAll (
+    disposal: Disposal, roms: readonly DoomedRom[]
+  ): Promise<{ kept: Set<number>, reasons: Map<number, string> }> {
+    const noted = new Map(await disposal.noteRoms(roms.map(({ id }) => id)))
+    const reasons = new Map<number, string>()
+    const idle: number[] = []
+    for (const rom of roms) {
+      const taken = await takeFiles(disposal, rom)
+      if (typeof taken === 'string') reasons.set(rom.id, taken)
+      const item = noted.get(rom.id)
+      if (taken === true || item === undefined) continue
+      idle.push(item)
+      noted.delete(rom.id)
+    }
+    await disposal.forget(idle)
+    return { kept: new Set(noted.keys()), reasons }
   }
 
   /** The folder of a platform goes with the last file in it. A disk that is mounted there stays. */
@@ -61,18 +79,19 @@ export function createDeletion (app: FastifyInstance, config: Config) {
   ): Promise<Outcome> {
     const roms = await selectDoomed(em, caller, ids)
     const audiences = await app.permissions.listAudiences(ids)
+    const { kept, reasons } = await takeAll(disposal, [...roms.values()].filter(({ id }) => withFiles.has(id)))
     const outcome: Outcome = { failed: new Map(), gone: [] }
     for (const id of ids) {
       const rom = roms.get(id)
-      const reason = rom !== undefined && withFiles.has(id) ? await takeFiles(disposal, rom) : null
+      const reason = reasons.get(id)
       if (rom === undefined) outcome.failed.set(id, `ROM with ID ${id} not found`)
-      else if (reason !== null) outcome.failed.set(id, `Failed to delete ROM ${id}: ${reason}`)
+      else if (reason !== undefined) outcome.failed.set(id, `Failed to delete ROM ${id}: ${reason}`)
       else outcome.gone.push(rom)
     }
     const gone = outcome.gone.map(({ id }) => id)
     await deleteRoms(em, gone)
     announceDeleted(app, config, gone, audiences)
-    for (const rom of outcome.gone) await artwork.remove(rom.platform_id, rom.id)
+    for (const rom of outcome.gone.filter(({ id }) => !kept.has(id))) await artwork.remove(rom.platform_id, rom.id)
     await removeEmptied(outcome.gone.filter(({ id }) => withFiles.has(id)))
     return outcome
   }
@@ -85,7 +104,7 @@ export function createDeletion (app: FastifyInstance, config: Config) {
     async deleteRoms (em: EntityManager, caller: Caller, input: DeleteRoms): Promise<BulkResult> {
       const ids = [...new Set(input.roms)]
       const withFiles = new Set(input.delete_from_fs)
-      const disposal = app.trash.open(input.permanently === true)
+      const disposal = app.trash.open(input.permanently === true, caller.id)
       const failed = new Map<number, string>()
       for (const batch of inBatches(ids)) {
         const outcome = await deleteBatch(em, caller, batch, withFiles, disposal)

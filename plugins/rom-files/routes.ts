@@ -9,10 +9,12 @@ import { NamedFileForm, SoundtrackTrackMetaSchema, UploadHeaders } from './schem
 const tags = ['roms']
 const writes = { scopes: ['roms.write'] as const }
 const FileParams = Type.Object({ id: idOf('a ROM'), file_id: idOf('a file of a ROM') })
-const ADDED = { 201: Type.Null(), 400: ErrorSchema, 404: ErrorSchema, 409: ErrorSchema, 507: ErrorSchema }
+const ADDED = {
+  201: Type.Null(), 400: ErrorSchema, 404: ErrorSchema, 409: ErrorSchema, 503: ErrorSchema, 507: ErrorSchema
+}
 const deletes = { ...writes, audit: 'rom_file.deleted' as const }
 const AnyFileParams = Type.Object({ rom_id: idOf('a ROM'), file_id: idOf('a file of a ROM') })
-const REMOVED = { 200: Type.Null(), 404: ErrorSchema, 409: ErrorSchema }
+const REMOVED = { 200: Type.Null(), 404: ErrorSchema, 409: ErrorSchema, 503: ErrorSchema }
 const consumes = ['multipart/form-data', 'application/octet-stream']
 
 /** Kinds that lie in the ROM's own folder, by their part of the path. */
@@ -66,7 +68,7 @@ const routes: Routes = async (app) => {
       summary: 'Give a ROM that is one file a folder of its own',
       description: 'It is called like the file without its extension. Any other ROM stays as it is.',
       params: IdParams,
-      response: { 200: DetailedRomSchema, 400: ErrorSchema, 404: ErrorSchema, 409: ErrorSchema }
+      response: { 200: DetailedRomSchema, 400: ErrorSchema, 404: ErrorSchema, 409: ErrorSchema, 503: ErrorSchema }
     },
     serializerCompiler: () => (answer: unknown) => JSON.stringify(answer),
     config: writes
@@ -77,7 +79,7 @@ const routes: Routes = async (app) => {
       operationId: 'deleteRomFile',
       tags,
       summary: 'Delete one file of a ROM',
-      description: 'It goes to the folder .svc-trash of the library. A ROM without any file is missing from the library.',
+      description: 'It goes to the trash of the library, from where `restoreTrash` brings it back. A ROM without any file is missing.',
       params: AnyFileParams,
       querystring: Type.Object({
         permanently: Type.Boolean({ default: false, description: 'Whether it is deleted at once, past the trash' })

@@ -7,6 +7,7 @@ import type { Config } from '../../core/config/config.ts'
 import { badRequest, conflict, notFound } from '../../core/errors.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { PathRefusedError, resolveInside } from '../../core/files/safe-path.ts'
+import type { LibraryRoot } from '../library/roots.ts'
 import type { DetailedRomView } from '../roms/schemas.ts'
 import { artworkFolder } from '../scans/artwork/artwork.ts'
 import { type FileKind, MANUAL, SOUNDTRACK } from './kinds.ts'
@@ -41,6 +42,15 @@ export function createRomFiles (app: FastifyInstance, config: Config, tagger: Ta
     }
   }
 
+  /** @throws ApiError CONFLICT when it is read-only, or its disk another one · UNAVAILABLE while it is not mounted */
+  async function openLibrary (
+    { library_id: library, platform_id: platform, fs_path: path }: Target
+  ): Promise<LibraryRoot> {
+    const root = await app.library.getWritable(library)
+    await app.library.requireFolder(root, platform, path)
+    return root
+  }
+
   const placeOf = ({ platform_id: id, library_id: library }: Target) => ({ id, library_id: library })
 
   async function settle (
@@ -72,9 +82,15 @@ export function createRomFiles (app: FastifyInstance, config: Config, tagger: Ta
     return file
   }
 
-  async function removeFile (rom: Target, file: FoundFile, isPermanent: boolean): Promise<void> {
-    const disposal = app.trash.open(isPermanent)
-    await inLibrary(() => disposal.take({ ...rom, ...file }))
+  async function removeFile (rom: Target, file: FoundFile, isPermanent: boolean, caller: Caller): Promise<void> {
+    const disposal = app.trash.open(isPermanent, caller.id)
+    const noted = await disposal.noteFile(file.id)
+    let isTaken = false
+    try {
+      isTaken = await inLibrary(() => disposal.take({ ...rom, ...file }))
+    } finally {
+      if (!isTaken && noted !== null) await disposal.forget([noted])
+    }
     await deleteFile(app.pg, rom.id, file)
     await disposal.finish()
     const cover = file.track_meta?.cover_path ?? null
@@ -93,7 +109,7 @@ export function createRomFiles (app: FastifyInstance, config: Config, tagger: Ta
       const name = readFileName(request, kind, false)
       const rom = await find(request.em, callerOf(request), id)
       await inLibrary(async () => {
-        const { dir } = await app.library.getWritable(rom.library_id)
+        const { dir } = await openLibrary(rom)
         const place = await resolveInside(dir, rom.fs_path)
         const arrived = await receive(request, givenNameOf(request), place)
         try {
@@ -108,7 +124,7 @@ export function createRomFiles (app: FastifyInstance, config: Config, tagger: Ta
     /** @throws ApiError NOT_FOUND unless it is one of that kind */
     async remove (em: EntityManager, caller: Caller, id: number, fileId: number, kind: FileKind): Promise<void> {
       const rom = await find(em, caller, id)
-      await removeFile(rom, await findFile(em, rom, fileId, kind.category, kind.missing), false)
+      await removeFile(rom, await findFile(em, rom, fileId, kind.category, kind.missing), false, caller)
     },
 
     /**
@@ -121,7 +137,7 @@ export function createRomFiles (app: FastifyInstance, config: Config, tagger: Ta
     ): Promise<void> {
       const rom = await find(em, caller, id)
       const file = await findFile(em, rom, fileId, null, 'File not found')
-      await removeFile(rom, file, isPermanent)
+      await removeFile(rom, file, isPermanent, caller)
       if (file.is_top_level && rom.is_folder) await app.scans.takeIn(placeOf(rom), [rom.fs_name], null)
     },
 
@@ -133,7 +149,7 @@ export function createRomFiles (app: FastifyInstance, config: Config, tagger: Ta
     async toFolder (em: EntityManager, caller: Caller, id: number): Promise<DetailedRomView> {
       const rom = await find(em, caller, id)
       if (!rom.is_folder) {
-        const { dir } = await app.library.getWritable(rom.library_id)
+        const { dir } = await openLibrary(rom)
         await inLibrary(() => ensureFolder(app.pg, dir, rom))
         await app.editing.announce(id)
       }

@@ -5,7 +5,9 @@ import type { FastifyInstance } from 'fastify'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { isPresent } from '../../core/files/safe-path.ts'
 import { TRASH_FOLDER } from '../library/exclusions.ts'
+import type { LibraryRoot } from '../library/roots.ts'
 import { type StoredFile, resolveStoredFile } from '../roms/downloads/stored-files.ts'
+import { deleteItems, insertFile, insertRoms } from './rows.ts'
 
 /** When its content was deleted, in UTC, and something that tells it from others of that second. */
 const ENTRY = /^(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)-[0-9a-f]{8}$/
@@ -22,20 +24,48 @@ export function readEntry (name: string): number | null {
   return Number.isNaN(at) ? null : at
 }
 
+/** A file or folder of a platform. */
+export type Disposable = StoredFile & { platform_id: number }
+
 /** What goes out of libraries together: into one folder of the trash of each, under its path in the library. */
 export interface Disposal {
+  /** Notes ROMs before they are taken, if they are to be kept. @returns their ids in the trash, by their own */
+  noteRoms (ids: readonly number[]): Promise<ReadonlyMap<number, number>>
+  /** The same of a single file of a ROM. */
+  noteFile (id: number): Promise<number | null>
+  /** Takes back what was noted of what was not taken. */
+  forget (ids: readonly number[]): Promise<void>
   /**
-   * Takes a file or folder out of the library, in one step. One that is gone already is none to take.
+   * Takes a file or folder out of the library, in one step.
    *
-   * @throws the error of the file system; PathRefusedError; ApiError CONFLICT when the library is read-only
+   * @returns false when it was gone already
+   * @throws the error of the file system; PathRefusedError; ApiError CONFLICT when the library is read-only, or its
+   * folder is not the one that is known · UNAVAILABLE when nothing is there because its disk is not mounted
    */
-  take (file: StoredFile): Promise<void>
+  take (file: Disposable): Promise<boolean>
   /** Deletes what was taken, if nothing of it is to be kept. */
   finish (): Promise<void>
 }
 
-/** @param isKept whether it stays in the trash, or is deleted in the end */
-export function openDisposal (library: Pick<FastifyInstance['library'], 'getWritable'>, isKept: boolean): Disposal {
+/** Null when there is nothing. @throws PathRefusedError */
+async function locate (root: LibraryRoot, file: StoredFile): Promise<{ from: string, path: string } | null> {
+  try {
+    const { folder, name } = await resolveStoredFile(root.dir, file)
+    const from = join(folder, name)
+    return await isPresent(from) ? { from, path: join(file.file_path, name) } : null
+  } catch (err) {
+    if (['ENOENT', 'ENOTDIR'].includes(errorCode(err))) return null
+    throw err
+  }
+}
+
+/**
+ * @param isKept whether it stays in the trash, or is deleted in the end
+ * @param userId who deletes it
+ */
+export function openDisposal (
+  { library, pg: pool }: FastifyInstance, isKept: boolean, userId: number | null
+): Disposal {
   const entry = nameEntry()
   const used = new Set<string>()
 
@@ -48,18 +78,24 @@ export function openDisposal (library: Pick<FastifyInstance['library'], 'getWrit
   }
 
   return {
+    noteRoms: async (ids) => isKept ? await insertRoms(pool, ids, entry, userId) : new Map<number, number>(),
+    noteFile: async (id) => isKept ? await insertFile(pool, id, entry, userId) : null,
+    async forget (ids) { if (ids.length > 0) await deleteItems(pool, ids) },
+
     async take (file) {
-      const { dir: libraryDir } = await library.getWritable(file.library_id)
-      const { folder, name } = await resolveStoredFile(libraryDir, file)
-      const from = join(folder, name)
-      if (!await isPresent(from)) return
-      const path = join(file.file_path, name)
+      const root = await library.getWritable(file.library_id)
+      const found = await locate(root, file)
+      if (found === null) {
+        await library.requireFolder(root, file.platform_id, file.fs_path)
+        return false
+      }
       try {
-        await moveTo(libraryDir, from, path)
+        await moveTo(root.dir, found.from, found.path)
       } catch (err) {
         if (!NOT_THERE.has(errorCode(err))) throw err
-        await moveTo(join(libraryDir, file.fs_path), from, path)
+        await moveTo(join(root.dir, file.fs_path), found.from, found.path)
       }
+      return true
     },
 
     async finish () {

@@ -3,13 +3,18 @@ import { join } from 'node:path'
 import { type Static, Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
+import { isFolder } from '../library/directory.ts'
 import { TRASH_FOLDER } from '../library/exclusions.ts'
 import { listWritableFolders } from '../library/find-place.ts'
+import type { LibraryRoot } from '../library/roots.ts'
 import type { TaskDefinition, TaskRun } from '../tasks/definitions.ts'
 import { readEntry } from './disposal.ts'
+import { createTrashPlaces } from './places.ts'
+import { type OldItem, selectEntry, selectOld } from './rows.ts'
 
 const CRON = '50 4 * * *'
 const DAY_MS = 86_400_000
+const PAGE = 500
 
 const ArgumentsSchema = Type.Object({
   everything: Type.Optional(Type.Boolean({ description: 'However new it is' }))
@@ -18,29 +23,58 @@ const ArgumentsSchema = Type.Object({
 /** Deletes for good what was deleted long ago. */
 export function defineEmptyTrash (app: FastifyInstance, config: Config): TaskDefinition {
   const { keep_days: days } = config.trash
+  const places = createTrashPlaces(app)
 
   /** Those of the libraries, and of platforms on disks of their own. */
-  async function listTrashes (): Promise<string[]> {
+  async function listTrashes (): Promise<{ library_id: number, trash: string }[]> {
     const roots = (await app.library.list()).filter((root) => root.is_writable)
     const folders = await listWritableFolders(app.library)
-    return [...roots.map(({ dir }) => dir), ...folders.map(({ root, path }) => join(root.dir, path))]
-      .map((folder) => join(folder, TRASH_FOLDER))
+    return [...roots.map((root) => ({ root, path: '' })), ...folders]
+      .map(({ root, path }) => ({ library_id: root.id, trash: join(root.dir, path, TRASH_FOLDER) }))
+  }
+
+  /** Whether somebody moved or deleted it by hand; on a disk that is away it waits as long as it would be kept. */
+  async function isGone (root: LibraryRoot, item: OldItem): Promise<boolean> {
+    if (await places.isThere(root.dir, item)) return false
+    if (item.is_over) return true
+    const { platform_id: platform, fs_path: path } = item
+    return await isFolder(join(root.dir, path)) && !await app.library.isFolderAway(root, platform, path)
+  }
+
+  async function forgetGone (): Promise<void> {
+    const mounted = (await app.library.look()).filter(({ problem }) => problem === null)
+    const roots = new Map(mounted.map(({ root }) => [root.id, root]))
+    for (let after = 0; ;) {
+      const page = await selectOld(app.pg, { after, limit: PAGE, days })
+      const last = page.at(-1)
+      if (last === undefined) return
+      after = last.id
+      const gone: number[] = []
+      for (const item of page) {
+        const root = roots.get(item.library_id)
+        if (root !== undefined && await isGone(root, item)) gone.push(item.id)
+      }
+      await app.trash.forget(gone)
+    }
   }
 
   async function run ({ payload, signal, report }: TaskRun): Promise<void> {
     const { everything: isEverything = false } = payload as Static<typeof ArgumentsSchema>
     const before = Date.now() - (isEverything ? 0 : days * DAY_MS)
     const stats = { entries: 0 }
-    for (const trash of await listTrashes()) {
+    for (const { library_id: library, trash } of await listTrashes()) {
       // Most have none.
       for (const name of await readdir(trash).catch(() => [])) {
         signal.throwIfAborted()
         const at = readEntry(name)
         if (at === null || at > before) continue
+        // First, so that nobody brings back what is being deleted.
+        await app.trash.forget(await selectEntry(app.pg, library, name))
         await rm(join(trash, name), { recursive: true, force: true })
         stats.entries++
       }
     }
+    await forgetGone()
     await report({ cleanup_stats: stats })
   }
 

@@ -1,19 +1,15 @@
 import fp from 'fastify-plugin'
 import type { FeatureOptions } from '../../core/app.ts'
-import { type Disposal, openDisposal } from './disposal.ts'
 import { defineEmptyTrash } from './empty-trash.ts'
+import routes from './routes.ts'
+import { type Trash, createTrash } from './service.ts'
 
 declare module 'fastify' {
-  interface FastifyInstance {
-    trash: {
-      /** @param isPermanent whether what is taken shall be gone for good in the end, whatever the settings say */
-      open (isPermanent: boolean): Disposal
-    }
-  }
+  interface FastifyInstance { trash: Trash }
 }
 
 export default fp<FeatureOptions>(async (app, { config }) => {
-  const { keep_days: days } = config.trash
-  app.decorate('trash', { open: (isPermanent: boolean) => openDisposal(app.library, !isPermanent && days > 0) })
+  app.decorate('trash', createTrash(app, config))
   app.tasks.define(defineEmptyTrash(app, config))
-}, { name: 'trash', dependencies: ['library', 'tasks'] })
+  await app.register(routes)
+}, { name: 'trash', dependencies: ['database', 'auth-core', 'audit', 'library', 'roms', 'tasks', 'scans', 'editing', 'assets'] })

@@ -46,8 +46,8 @@ t.test('a ROM leaves the list alone, or with its files, which lie in the trash u
   const { folder, path, id } = await addPlatform({ 'One.gb': '1', 'Two.gb': '2', 'Three/disc 1.bin': '3', 'Three/manual/x.pdf': 'x', 'Four.gb': '4' })
   const [one, two, three] = [await id('One.gb'), await id('Two.gb'), await id('Three')]
   const [{ platform } = { platform: 0 }] = await sql<{ platform: number }>('select platform_id as platform from roms where id = $1', [two])
-  const artwork = join(dataDir, 'resources', 'roms', String(platform), String(two))
-  await mkdir(artwork, { recursive: true })
+  const artwork = (id: number) => join(dataDir, 'resources', 'roms', String(platform), String(id))
+  for (const id of [one, two]) await mkdir(artwork(id), { recursive: true })
   const answer = await deleteRoms({ roms: [one, two, three, 999_999, two], delete_from_fs: [two, three, await id('Four.gb')] })
   t.same(answer, { successful_items: 3, failed_ids: [999_999], errors: ['ROM with ID 999999 not found'] })
   t.same((await roms(folder)).map((rom) => rom.fs_name), ['Four.gb'])
@@ -56,7 +56,7 @@ t.test('a ROM leaves the list alone, or with its files, which lie in the trash u
   for (const [name, content] of [['Two.gb', '2'], ['Three/disc 1.bin', '3'], ['Three/manual/x.pdf', 'x']] as const) {
     t.equal(await readFile(trash.get(`roms/${folder}/${name}`) ?? '', 'utf8'), content, name)
   }
-  t.notOk(await exists(artwork))
+  t.same([await exists(artwork(one)), await exists(artwork(two))], [false, true], 'artwork stays with what can come back')
   const { meta } = await scan()
   t.match(meta.scan_stats, { new_platforms: 0 })
   t.same((await roms(folder)).map((rom) => [rom.fs_name, rom.id]), [['Four.gb', await id('Four.gb')], ['One.gb', one]])
@@ -203,6 +203,149 @@ t.test('the trash is emptied of what is old, and of nothing that is not its own'
   t.same([...(await trashed()).keys()], ['Keep.gb'])
 })
 
+interface Trashed { id: number, kind: string, rom_id: number, full_path: string }
+const listTrash = async (headers = admin) => (await call('GET', '/api/trash', undefined, headers)).json<{ items: Trashed[], total: number }>()
+const restore = async (...items: number[]) => {
+  const answer = await call('POST', '/api/trash/restore', { items })
+  t.equal(answer.statusCode, 200, answer.body)
+  return answer.json<{ successful_items: number, failed_ids: number[], errors: string[] }>()
+}
+const inTrash = async (romId: number) => (await listTrash()).items.find((item) => item.rom_id === romId)?.id ?? 0
+/** Nothing is in the trash then that an earlier test left there. */
+const emptyTrash = async () => { t.equal((await call('POST', '/api/trash/empty', {})).statusCode, 200) }
+const erase = (id: number) => deleteRoms({ roms: [id], delete_from_fs: [id] })
+
+t.test('what is restored is as it was: its id, what was set by hand, its artwork, saves, notes and collections', async (t) => {
+  await emptyTrash()
+  const { folder, path, id } = await addPlatform({ 'Kept (Japan).gb': 'kept', 'Game/disc 1.bin': 'one', 'Game/manual/x.pdf': 'x', 'Stays.gb': 'stays' })
+  const [kept, game] = [await id('Kept (Japan).gb'), await id('Game')]
+  const edited = await app.inject({ method: 'PUT', url: `/api/roms/${kept}`, headers: admin, payload: { name: 'By hand', summary: 'Mine' } })
+  t.equal(edited.statusCode, 200, edited.body)
+  t.equal((await call('POST', `/api/roms/${kept}/notes`, { title: 'Note' })).statusCode, 200)
+  await app.inject({ method: 'PUT', url: `/api/roms/${kept}/props`, headers: admin, payload: { rating: 7 } })
+  const form = '--x\r\ncontent-disposition: form-data; name="saveFile"; filename="a.sav"\r\n\r\nsaved\r\n--x--\r\n'
+  const saved = await app.inject({
+    method: 'POST', url: `/api/saves?rom_id=${kept}`, headers: { ...admin, 'content-type': 'multipart/form-data; boundary=x' }, payload: form
+  })
+  t.equal(saved.statusCode, 200, saved.body)
+  const collection = (await app.inject({
+    method: 'POST', url: '/api/collections', headers: { ...admin, 'content-type': 'application/x-www-form-urlencoded' }, payload: 'name=Restored'
+  })).json<{ id: number }>().id
+  await call('POST', `/api/collections/${collection}/roms`, { rom_ids: [kept, game] })
+  const artwork = join(dataDir, 'resources', 'roms', String((await call('GET', `/api/roms/${kept}`)).json<{ platform_id: number }>().platform_id), String(kept))
+  await mkdir(artwork, { recursive: true })
+  const before = (await call('GET', `/api/roms/${kept}`)).json<Record<string, unknown>>()
+
+  await deleteRoms({ roms: [kept, game], delete_from_fs: [kept, game] })
+  t.match(await listTrash(), { total: 2, items: [{ kind: 'rom', deleted_by: 'admin', problem: null }, { kind: 'rom' }] })
+  t.match((await runTask('cleanup_orphaned_resources')).status, 'finished')
+  t.ok(await exists(artwork), 'its artwork waits with it')
+  t.match(await restore(await inTrash(kept), await inTrash(game), 999_999), {
+    successful_items: 2, failed_ids: [999_999], errors: ['There is nothing with ID 999999 in the trash']
+  })
+  const after = (await call('GET', `/api/roms/${kept}`)).json<Record<string, unknown>>()
+  t.same({ ...after, updated_at: '', rom_user: '' }, { ...before, updated_at: '', rom_user: '' })
+  t.match(after, { name: 'By hand', rom_user: { rating: 7 }, user_saves: [{}], all_user_notes: [{ title: 'Note' }] })
+  t.same((await call('GET', `/api/collections/${collection}`)).json<{ rom_ids: number[] }>().rom_ids.sort(), [kept, game].sort())
+  t.equal(await readFile(path('Game', 'manual', 'x.pdf'), 'utf8'), 'x')
+  t.same(await listTrash(), { items: [], total: 0, limit: 50, offset: 0 })
+  t.same(await readdir(TRASH).then((names) => names.filter((name) => name !== 'mine')), [], 'nothing is left of it in the trash')
+  const { meta } = await scan({ platform_fs_slugs: [folder] })
+  t.match(meta.scan_stats, { new_roms: 0 })
+  t.match((await call('GET', `/api/roms/${kept}`)).json(), { name: 'By hand', missing_from_fs: false })
+})
+
+t.test('what has the name by now stays, and what is restored comes back once', async (t) => {
+  await emptyTrash()
+  const { folder, path, id } = await addPlatform({ 'Twice.gb': 'first', 'Dir/a.bin': 'a', 'Stays.gb': 'x' })
+  const [twice, dir] = [await id('Twice.gb'), await id('Dir')]
+  await deleteRoms({ roms: [twice, dir], delete_from_fs: [twice, dir] })
+  await put({ [`roms/${folder}/Twice.gb`]: 'second', [`roms/${folder}/Dir/b.bin`]: 'b' })
+  const items = [await inTrash(twice), await inTrash(dir)]
+  t.match(await restore(...items), { successful_items: 0, failed_ids: items, errors: [/'.*Twice.gb' is in the library again/, /Dir' is in the library again/] })
+  t.equal(await readFile(path('Twice.gb'), 'utf8'), 'second')
+  t.same(await readdir(path('Dir')), ['b.bin'])
+  await rm(path('Twice.gb'))
+  await rm(path('Dir'), { recursive: true })
+  const answers = await Promise.all([restore(...items), restore(...items)])
+  t.equal(answers[0].successful_items + answers[1].successful_items, 2, 'of two at once one brings each back')
+  t.equal(await readFile(path('Twice.gb'), 'utf8'), 'first')
+  t.same((await scan({ platform_fs_slugs: [folder] })).meta.scan_stats.new_roms, 0)
+  t.equal(await id('Twice.gb'), twice)
+
+  await erase(twice)
+  await rm((await trashed()).get(`roms/${folder}/Twice.gb`) ?? '')
+  t.match((await listTrash()).items, [{ problem: 'it is not in the trash any more' }])
+  t.match(await restore(await inTrash(twice)), { successful_items: 0, errors: [/is not in the trash any more/] })
+  t.equal((await call('GET', `/api/roms/${twice}`)).statusCode, 404)
+  await sql("update trash_items set deleted_at = now() - interval '2 hours'")
+  t.equal((await runTask('empty_trash')).status, 'finished')
+  t.match(await listTrash(), { total: 0 })
+})
+
+t.test('a ROM is restored while scans read its folder, and is one ROM', async (t) => {
+  await emptyTrash()
+  const { folder, id } = await addPlatform(Object.fromEntries(['A', 'B', 'C', 'D', 'Stays'].map((name) => [`${name}.gb`, name])))
+  const ids = await Promise.all(['A.gb', 'B.gb', 'C.gb', 'D.gb'].map(id))
+  await deleteRoms({ roms: ids, delete_from_fs: ids })
+  const items = (await listTrash()).items.map((item) => item.id)
+  const [task] = await Promise.all([test.start({ platform_fs_slugs: [folder] }), ...items.map((item) => restore(item))])
+  await test.finished(task)
+  await scan({ platform_fs_slugs: [folder] })
+  t.same((await roms(folder)).map((rom) => rom.fs_name), ['A.gb', 'B.gb', 'C.gb', 'D.gb', 'Stays.gb'])
+  t.same((await roms(folder)).slice(0, 4).map((rom) => rom.id), ids)
+  t.notOk((await roms(folder)).some((rom) => rom.missing_from_fs))
+})
+
+t.test('a single file comes back to its ROM, whatever that is called by now', async (t) => {
+  await emptyTrash()
+  const { folder, path, id } = await addPlatform({ 'Parts/a.bin': 'a', 'Parts/b.bin': 'b', 'Parts/manual/m.pdf': 'm', 'One.gb': 'one' })
+  const parts = await id('Parts')
+  const fileOf = async (name: string) => (await detail(parts)).files.find((file) => file.file_name === name)?.id
+  for (const name of ['b.bin', 'm.pdf']) t.equal((await call('DELETE', `/api/roms/${parts}/files/${await fileOf(name)}`)).statusCode, 200)
+  const renamed = await app.inject({ method: 'PUT', url: `/api/roms/${parts}`, headers: admin, payload: { fs_name: 'Renamed' } })
+  t.equal(renamed.statusCode, 200, renamed.body)
+  const items = (await listTrash()).items
+  t.match(items, [{ kind: 'file', full_path: `roms/${folder}/Parts/manual/m.pdf` }, { kind: 'file', full_path: `roms/${folder}/Parts/b.bin` }])
+  t.match(await restore(...items.map((item) => item.id)), { successful_items: 2 })
+  t.equal(await readFile(path('Renamed', 'manual', 'm.pdf'), 'utf8'), 'm')
+  await until(async () => (await detail(parts)).files.length === 3, 'the files of the ROM')
+
+  const one = await id('One.gb')
+  const [file] = (await detail(one)).files
+  await call('DELETE', `/api/roms/${one}/files/${file?.id}`)
+  const item = await inTrash(one)
+  await deleteRoms({ roms: [one] })
+  t.match(await restore(item), { successful_items: 0, errors: [/The ROM 'One' is not in the list; restore that first/] })
+  t.match((await call('POST', '/api/trash/empty', { items: [item] })).json(), { successful_items: 1 })
+})
+
+t.test('who may not delete, or not see a ROM, sees and restores nothing of it', async (t) => {
+  await emptyTrash()
+  const { id } = await addPlatform({ 'Secret.gb': 'secret', 'Open.gb': 'open', 'Stays.gb': 'x' })
+  const [secret, open] = [await id('Secret.gb'), await id('Open.gb')]
+  await sql('update roms set min_age = 18 where id = $1', [secret])
+  await deleteRoms({ roms: [secret, open], delete_from_fs: [secret, open] })
+  const yan = await createUser('yan')
+  for (const [method, route] of [['GET', ''], ['POST', '/restore'], ['POST', '/empty']] as const) {
+    t.equal((await call(method, `/api/trash${route}`, method === 'GET' ? undefined : { items: [] }, yan)).statusCode, 403, route)
+  }
+  const [{ id: user } = { id: 0 }] = await sql<{ id: number }>("select id from users where username = 'yan'")
+  const overrides = ['read', 'write', 'delete'].map((action) => ({ entity: 'roms', action, granted: true }))
+  await app.inject({ method: 'PUT', url: `/api/permissions/users/${user}`, headers: admin, payload: { overrides } })
+  await until(async () => (await call('GET', '/api/trash', undefined, yan)).statusCode === 200, 'the grant')
+  t.equal((await listTrash(yan)).total, 2)
+  await sql("insert into hidden_entities (entity, entity_id, user_id) values ('roms', $1, $2)", [secret, user])
+  const items = [await inTrash(secret), await inTrash(open)]
+  t.match(await listTrash(yan), { total: 1, items: [{ rom_id: open }] })
+  t.match((await call('POST', '/api/trash/restore', { items }, yan)).json(), { successful_items: 1, failed_ids: [items[0]] })
+  t.match((await call('POST', '/api/trash/empty', {}, yan)).json(), { successful_items: 0 })
+  t.match(await listTrash(), { total: 1, items: [{ rom_id: secret }] })
+  t.match((await call('POST', '/api/trash/empty', {})).json(), { successful_items: 1, failed_ids: [] })
+  t.match(await listTrash(), { total: 0 })
+  t.same([...(await trashed()).keys()].filter((name) => name.includes('Secret')), [])
+})
+
 /** Another disk than that of the library; null where there is none to be had. */
 async function makeDisk (): Promise<string | null> {
   const disk = await mkdtemp('/dev/shm/svc-trash-').catch(() => null)
@@ -222,6 +365,16 @@ t.test('a platform on a disk of its own has its trash there', async (t) => {
   t.match(await deleteRoms({ roms: [id], delete_from_fs: [id] }), { successful_items: 1 })
   const [entry = ''] = await readdir(join(disk, '.svc-trash'))
   t.equal(await readFile(join(disk, '.svc-trash', entry, 'roms', folder, 'Far.gb'), 'utf8'), 'far')
+  await sql("update trash_items set deleted_at = now() - interval '2 hours' where rom_id = $1", [id])
+  await rename(disk, `${disk}-away`)
+  await runTask('empty_trash')
+  const item = await inTrash(id)
+  t.match(await restore(item), { successful_items: 0, errors: [/mount its disk/] }, 'what lies on a disk that is away is not forgotten')
+  await rename(`${disk}-away`, disk)
+  t.match(await restore(item), { successful_items: 1 })
+  t.equal(await readFile(join(disk, 'Far.gb'), 'utf8'), 'far')
+  t.equal((await rom(folder, 'Far.gb')).id, id)
+  await erase(id)
   await scan({ platform_fs_slugs: [folder] })
   t.same((await roms(folder)).map((one) => one.fs_name), ['Stays.gb'])
   await runTask('empty_trash', { everything: true })

@@ -261,6 +261,103 @@ t.test('uploads go into the library that has the platform, whole or in chunks, a
   t.match(refused.json().detail, /^The library 'growing' is read-only/)
 })
 
+t.test('an upload goes where it is sent to, and never past the library that has the platform', async (t) => {
+  const disk = await addDisk(t, 'chosen', { 'roms/supervision/Old.sv': 'old' })
+  const closed = await addDisk(t, 'shut', { 'roms/supervision/Locked.sv': 'x' }, { writable: false })
+  await scan()
+  const platform = String(await platformId('supervision'))
+  const send = (name: string, library?: number) => upload('', {
+    'x-upload-platform': platform, 'x-upload-filename': name, ...(library === undefined ? {} : { 'x-upload-library': String(library) })
+  }, `all of ${name}`)
+  t.equal((await send('First.sv', 1)).statusCode, 200)
+  t.match(await found('supervision', 'First.sv'), { library_id: 1 })
+  t.equal((await send('Second.sv', disk.id)).statusCode, 200)
+  t.match(await found('supervision', 'Second.sv'), { library_id: disk.id })
+  t.match((await send('X.sv', 99)).json(), { detail: /^There is no library with ID 99; send one of 1, / })
+  t.equal((await send('X.sv', 99)).statusCode, 400)
+  t.match((await send('X.sv', closed.id)).json(), { detail: /^The library 'shut' is read-only/ })
+
+  const begun = (await upload('/upload/start', {
+    'x-upload-platform': platform, 'x-upload-filename': 'Begun.sv', 'x-upload-library': String(disk.id), 'x-upload-total-size': '2',
+    'x-upload-total-chunks': '2'
+  }, '')).json<{ upload_id: string }>().upload_id
+  const chunk = (index: number) => upload(`/upload/${begun}`, { 'x-chunk-index': String(index) }, 'x', 'PUT')
+  t.equal((await chunk(0)).statusCode, 200)
+  t.match((await call('GET', `/api/roms/upload/${begun}`)).json(), { library_id: disk.id, received_chunks: [0] })
+  await rm(join(libraryDir, 'roms/supervision'), { recursive: true })
+  await scan({ library_ids: [1] })
+  for (const leavesEmpty of [false, true]) {
+    await disk.unmount()
+    if (leavesEmpty) await mkdir(disk.dir)
+    for (const reply of [await send('X.sv'), await send('X.sv', disk.id), await chunk(1), await upload(`/upload/${begun}/complete`, {}, '')]) {
+      t.equal(reply.statusCode, reply.json<{ detail: string }>().detail.startsWith('Missing chunks') ? 400 : 503, reply.body)
+      t.match(reply.json(), { detail: /^(The library 'chosen' is not mounted: |Missing chunks: \[1\])/ })
+    }
+    t.same(await readdir(disk.dir).catch(() => []), [], 'nothing is written where its disk is to be')
+    await rm(disk.dir, { recursive: true, force: true })
+    await disk.mount()
+  }
+  t.equal((await chunk(1)).statusCode, 200)
+  t.equal((await upload(`/upload/${begun}/complete`, {}, '')).statusCode, 201)
+  t.equal(await readFile(disk.at('roms/supervision/Begun.sv'), 'utf8'), 'xx')
+  await found('supervision', 'Begun.sv')
+})
+
+t.test('nothing of a library that is not mounted is deleted, renamed or taken for gone', async (t) => {
+  await put({ 'roms/pokemini/Here.min': 'here' })
+  const disk = await addDisk(t, 'away', { 'roms/pokemini/There.min': 'there', 'roms/pokemini/Folder/a.bin': 'a', 'bios/pokemini/bios.min': 'b' })
+  await scan()
+  const ids = (await rows('pokemini')).map((rom) => rom.id)
+  const [here, folder, there] = ids
+  const [file] = await sql<{ id: number }>('select id from rom_files where rom_id = $1', [folder])
+  const [firmware] = await sql<{ id: number }>("select id from firmware where file_path = 'bios/pokemini'")
+  for (const leavesEmpty of [false, true]) {
+    await disk.unmount()
+    if (leavesEmpty) await mkdir(disk.dir)
+    const missing = /The library 'away' is not mounted: its folder .*Mount its disk, then try again/
+    for (const permanently of [false, true]) {
+      t.match((await call('POST', '/api/roms/delete', { roms: [there, folder], delete_from_fs: [there, folder], permanently })).json(), {
+        successful_items: 0, failed_ids: [there, folder], errors: [missing, missing]
+      })
+    }
+    t.match((await call('POST', '/api/firmware/delete', { firmware: [firmware?.id], delete_from_fs: [firmware?.id] })).json(), {
+      failed_ids: [firmware?.id], errors: [missing]
+    })
+    const refused = [
+      await call('DELETE', `/api/roms/${folder}/files/${file?.id}`), await call('PUT', `/api/roms/${there}`, { fs_name: 'New.min' }),
+      await call('POST', `/api/roms/${there}/convert-to-folder`),
+      await upload(`/${folder}/manuals/files`, { 'x-upload-filename': 'm.pdf' }, 'x'),
+      await call('POST', '/api/platforms', { fs_slug: 'a platform that nobody has' }, admin).then(async (reply) => {
+        t.equal(reply.statusCode, 201, 'what no library has goes into one that is mounted')
+        return await call('DELETE', `/api/roms/${folder}/files/${file?.id}?permanently=true`)
+      })
+    ]
+    for (const reply of refused) {
+      t.match({ status: reply.statusCode, ...reply.json() }, { status: 503, detail: missing })
+    }
+    await rm(disk.dir, { recursive: true, force: true })
+    await disk.mount()
+  }
+  t.same((await rows('pokemini')).map((rom) => rom.id), ids)
+  t.match(await sql('select 1 from firmware where id = $1', [firmware?.id]), [{}])
+  t.match((await call('GET', '/api/trash')).json(), { items: [], total: 0 })
+
+  const outcome = (await call('POST', '/api/roms/delete', { roms: [here, there], delete_from_fs: [here, there] })).json()
+  t.match(outcome, { successful_items: 2 })
+  await disk.unmount()
+  const listed = (await call('GET', '/api/trash')).json<{ items: { id: number, rom_id: number, problem: string | null }[] }>().items
+  t.match(listed.find((item) => item.rom_id === here), { problem: null })
+  const gone = listed.find((item) => item.rom_id === there)
+  t.match(gone, { problem: /^the library 'away' is not mounted/ })
+  for (const verb of ['restore', 'empty']) {
+    t.match((await call('POST', `/api/trash/${verb}`, { items: [gone?.id] })).json(), { successful_items: 0, errors: [/The library 'away' is not mounted/] })
+  }
+  await disk.mount()
+  t.match((await call('POST', '/api/trash/restore', { items: listed.map((item) => item.id) })).json(), { successful_items: 2, failed_ids: [] })
+  t.same((await rows('pokemini')).map((rom) => [rom.id, rom.library_id]), [[here, 1], [folder, disk.id], [there, disk.id]])
+  t.equal(await readFile(disk.at('roms/pokemini/There.min'), 'utf8'), 'there')
+})
+
 t.test('what is deleted lies in the trash of its own library, which is emptied with the others', async (t) => {
   await put({ 'roms/ngp/Game.ngp': 'first' })
   const disk = await addDisk(t, 'emptied', { 'roms/ngp/Game.ngp': 'second', 'roms/ngpc/Parts/a.bin': 'a', 'roms/ngpc/Parts/b.bin': 'b' })

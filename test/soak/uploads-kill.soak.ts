@@ -13,6 +13,8 @@ const CHUNK_BYTES = 256 * 1024
 const CHUNKS = 9
 const OLD_GAMES = 400
 const DELETED_AT_ONCE = 7
+const RESTORED_AT_ONCE = 5
+const KILLS_OF_RESTORES = 6
 
 /** What each kill is of. A server gives up whose database ends six times in a row, none after a minute. */
 const KINDS = ['web worker', 'scan worker', 'web worker', 'database'] as const
@@ -40,7 +42,7 @@ async function killOne (server: SoakServer, turn: number, isSpared: boolean): Pr
   if (pid !== undefined) process.kill(pid, 'SIGKILL')
 }
 
-t.test('whatever is killed while ROMs are uploaded and deleted, no file is lost', async (t) => {
+t.test('whatever is killed while ROMs are uploaded, deleted and restored, no file is lost', async (t) => {
   await mkdir(roms, { recursive: true })
   const olds = new Map(Array.from({ length: OLD_GAMES }, (_none, index) => [`Old ${index}.sfc`, Buffer.from(`old ${index}`)]))
   for (const [name, bytes] of olds) await writeFile(join(roms, name), bytes)
@@ -103,12 +105,13 @@ t.test('whatever is killed while ROMs are uploaded and deleted, no file is lost'
     }
   }
 
-  const deleted = new Set<string>()
+  const deleted = new Map<string, number>()
   async function deleter (): Promise<void> {
     const names = [...olds.keys()]
     while (!over.signal.aborted && names.length > DELETED_AT_ONCE) {
       const some = names.splice(0, DELETED_AT_ONCE)
-      const rows = await until(() => query<{ id: number }>('select id from roms where fs_name = any($1)', [some]), 'their ids', command)
+      const rows = await until(() => query<{ id: number, fs_name: string }>(
+        'select id, fs_name from roms where fs_name = any($1)', [some]), 'their ids', command)
       const ids = rows.map(({ id }) => id)
       const { status, text } = await ask('/api/roms/delete', {
         method: 'POST',
@@ -116,7 +119,7 @@ t.test('whatever is killed while ROMs are uploaded and deleted, no file is lost'
         body: JSON.stringify({ roms: ids, delete_from_fs: ids })
       })
       if (status !== 200) throw new Error(`${status} ${text}`)
-      for (const name of some) deleted.add(name)
+      for (const { id, fs_name: name } of rows) deleted.set(name, id)
     }
   }
 
@@ -143,14 +146,41 @@ t.test('whatever is killed while ROMs are uploaded and deleted, no file is lost'
     t.ok(bytes.equals(await readFile(path)), `${name} is whole`)
   }
 
+  async function restoreAll (): Promise<void> {
+    for (;;) {
+      const { text } = await ask('/api/trash?limit=10000', { headers })
+      const items = (JSON.parse(text) as { items: { id: number, problem: string | null }[] }).items
+        .filter(({ problem }) => problem === null).map(({ id }) => id)
+      if (items.length === 0) return
+      await ask('/api/trash/restore', {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/json' },
+        body: JSON.stringify({ items: items.slice(0, RESTORED_AT_ONCE) })
+      })
+    }
+  }
+
+  const count = async () => (await readdir(roms)).length
+  const restoring = restoreAll()
+  const whole = uploaded.size + OLD_GAMES
+  for (let turn = 0; turn < KILLS_OF_RESTORES && await count() < whole; turn++) {
+    const before = await count()
+    await killOne(server, turn, true)
+    await until(async () => { const now = await count(); return now > before || now === whole }, 'a ROM that is back', { ...command, ms: WAIT_MS })
+  }
+  await restoring
+  for (const [name, bytes] of olds) t.ok(bytes.equals(await readFile(join(roms, name))), `${name} is back`)
+
   // Whatever was not scanned when it came.
   const last = await server.scan()
   await until(async () => (await server.look(last))?.status === 'finished', 'the last scan', { ...command, ms: WAIT_MS })
-  const rows = await until(() => query<{ fs_name: string, sha1_hash: string }>(
-    'select fs_name, sha1_hash from roms where not missing_from_fs'), 'the ROMs', command)
+  const rows = await until(() => query<{ id: number, fs_name: string, sha1_hash: string }>(
+    'select id, fs_name, sha1_hash from roms where not missing_from_fs'), 'the ROMs', command)
   const known = new Map(rows.map((row) => [row.fs_name, row.sha1_hash]))
   for (const [name, sum] of uploaded) t.equal(known.get(name), sum, `${name} is a ROM`)
-  t.equal(known.size, uploaded.size + OLD_GAMES - deleted.size)
+  t.equal(known.size, whole)
+  const ids = new Map(rows.map((row) => [row.fs_name, row.id]))
+  for (const [name, id] of deleted) t.equal(ids.get(name), id, `${name} has its id again`)
 
   await server.stop()
 })

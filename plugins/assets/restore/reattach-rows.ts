@@ -8,6 +8,11 @@ const FOLLOW = `update assets a set platform_fs_slug = p.fs_slug, rom_fs_name = 
   from roms r join platforms p on p.id = r.platform_id
   where a.rom_id = r.id and (a.platform_fs_slug, a.rom_fs_name) is distinct from (p.fs_slug, r.fs_name)`
 
+/** Gives a ROM that is there again its saves. */
+export async function reattachUploadsOf (client: pg.PoolClient, romId: number): Promise<void> {
+  await client.query(`${REATTACH} and r.id = $1`, [romId])
+}
+
 /** Gives saves of a ROM that was gone to the one that is there again. */
 export async function reattachUploads (pool: pg.Pool): Promise<void> {
   await pool.query(FOLLOW)

@@ -48,10 +48,11 @@ export async function selectOtherRunning (pool: pg.Pool, taskId: string): Promis
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Whose artwork may be there: every platform, and every ROM with its platform. */
+/** Whose artwork may be there: every platform, and every ROM with its platform, those in the trash included. */
 export async function selectOwners (pool: pg.Pool): Promise<{ platforms: Set<number>, roms: Map<number, number> }> {
   const platforms = await pool.query<{ id: number }>('select id from platforms')
-  const roms = await pool.query<{ id: number, platform_id: number }>('select id, platform_id from roms')
+  const roms = await pool.query<{ id: number, platform_id: number }>(`select id, platform_id from roms
+    union all select rom_id, platform_id from trash_items t where not exists (select 1 from roms where roms.id = t.rom_id)`)
   return {
     platforms: new Set(platforms.rows.map((row) => row.id)),
     roms: new Map(roms.rows.map((row) => [row.id, row.platform_id]))

@@ -1,0 +1,53 @@
+import { withApp } from '../../core/cli/app.ts'
+import { loadConfig } from '../../core/config/config.ts'
+import { LIMIT_MAX } from '../../core/typebox.ts'
+import type { BulkResult } from '../firmware/schemas.ts'
+import type { TrashItemView } from './schemas.ts'
+
+export interface ListOptions { json?: boolean }
+
+const write = (text: string) => { process.stdout.write(text) }
+
+function describe (item: TrashItemView): string {
+  const { id, full_path: path, file_size_bytes: size, deleted_at: at, deleted_by: by, problem } = item
+  const when = `deleted ${at.slice(0, 16).replace('T', ' ')}${by === null ? '' : ` by ${by}`}`
+  const facts = [`${size} bytes`, when, ...problem === null ? [] : [problem]]
+  return `${id}  ${path} (${facts.join(', ')})\n`
+}
+
+/** `svc trash list`. */
+export async function listTrash (options: ListOptions): Promise<void> {
+  await withApp(loadConfig().config, async (app) => {
+    for (let offset = 0, total = 1; offset < total; offset += LIMIT_MAX) {
+      const page = await app.trash.list(app.orm.em.fork(), null, { limit: LIMIT_MAX, offset })
+      total = page.total
+      for (const item of page.items) write(options.json === true ? `${JSON.stringify(item)}\n` : describe(item))
+      if (total === 0 && options.json !== true) write('The trash is empty.\n')
+    }
+  })
+}
+
+/** @returns the exit code */
+function tell ({ successful_items: count, errors }: BulkResult, words: string): number {
+  for (const error of errors) process.stderr.write(`${error}\n`)
+  write(`${count} ${words}.\n`)
+  return errors.length === 0 ? 0 : 1
+}
+
+/** `svc trash restore`. */
+export async function restoreTrash (ids: readonly number[]): Promise<number> {
+  return await withApp(loadConfig().config, async (app) => {
+    const result = await app.trash.restore(app.orm.em.fork(), null, ids, null)
+    await app.audit.record({ event: 'trash.restored', address: '', details: { by: 'svc trash restore', items: ids.join(', ') } })
+    return tell(result, 'restored')
+  })
+}
+
+/** `svc trash empty`. */
+export async function emptyTrash (ids: readonly number[]): Promise<number> {
+  return await withApp(loadConfig().config, async (app) => {
+    const result = await app.trash.empty(app.orm.em.fork(), null, ids.length === 0 ? null : ids)
+    await app.audit.record({ event: 'trash.emptied', address: '', details: { by: 'svc trash empty', items: ids.join(', ') || 'all' } })
+    return tell(result, 'deleted for good')
+  })
+}

@@ -1,0 +1,46 @@
+import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
+import { columns } from '../../core/database/columns.ts'
+import { User } from '../users/entities.ts'
+
+export const TRASH_KINDS = ['rom', 'file'] as const
+
+/** Rows as they were, by table. */
+export type KeptRows = Record<'roms' | 'rom_files' | 'rom_matches', Record<string, unknown>[]>
+
+/**
+ * A ROM, or a single file of one, that lies in the trash of its library. It is noted before it is moved there, and
+ * refers to no ROM, platform or library, so that it outlives them.
+ */
+export const TrashItem = defineEntity({
+  name: 'TrashItem',
+  tableName: 'trash_items',
+  indexes: [{ properties: ['library_id', 'entry'] }, { properties: ['rom_id'] }],
+  properties: {
+    id: columns.id(),
+    kind: p.enum(TRASH_KINDS),
+    library_id: p.integer(),
+    platform_id: p.integer(),
+    platform_fs_slug: columns.text(),
+    rom_id: p.integer(),
+    /** What people know the ROM by. */
+    name: columns.text(),
+    /** Who may see the ROM follows from its age. */
+    min_age: p.integer().nullable(),
+    /** The folder of the trash that it lies in. */
+    entry: columns.text(),
+    /** The platform's folder of ROMs, relative to the library. */
+    fs_path: columns.text(),
+    /** Where it lay, relative to the library. */
+    file_path: columns.text(),
+    file_name: columns.text(),
+    /** Where it lay in the ROM's own folder; null for a ROM. */
+    below: columns.text().nullable(),
+    is_folder: columns.flag(),
+    file_size_bytes: columns.bytes(),
+    /** Null for a single file. */
+    kept: p.json<KeptRows | null>().nullable(),
+    deleted_by: () => p.manyToOne(User).deleteRule('set null').joinColumn('deleted_by').nullable().index(),
+    deleted_at: columns.createdAt()
+  }
+})
+export type TrashItem = InferEntity<typeof TrashItem>

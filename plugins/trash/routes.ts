@@ -1,0 +1,51 @@
+import { callerOf } from '../../core/access/auth.ts'
+import type { Routes } from '../../core/typebox.ts'
+import { BulkResultSchema } from '../firmware/schemas.ts'
+import { EmptySchema, ListTrashQuery, RestoreSchema, TrashPageSchema } from './schemas.ts'
+
+const tags = ['roms']
+const WORK_MAX_MS = 120_000
+const config = { scopes: ['roms.write'] as const, grant: ['roms', 'delete'] as const }
+
+const routes: Routes = async (app) => {
+  app.get('/api/trash', {
+    schema: {
+      operationId: 'listTrash',
+      tags,
+      summary: 'What was deleted with its files and can still come back, the last deleted first',
+      querystring: ListTrashQuery,
+      response: { 200: TrashPageSchema }
+    },
+    config
+  }, async (request) => await app.trash.list(request.em, callerOf(request), request.query))
+
+  app.post('/api/trash/restore', {
+    schema: {
+      operationId: 'restoreTrash',
+      tags,
+      summary: 'Bring ROMs and files back to where they were',
+      description: 'Answers 200 also when some could not come back: what has the name by now stays. A ROM has its id again, with ' +
+        'what was set by hand, its matches, artwork, saves, notes and places in collections.',
+      body: RestoreSchema,
+      response: { 200: BulkResultSchema }
+    },
+    config: { ...config, audit: 'trash.restored', databaseMs: WORK_MAX_MS }
+  }, async (request) => {
+    const caller = callerOf(request)
+    return await app.trash.restore(request.em, caller, request.body.items, caller.id)
+  })
+
+  app.post('/api/trash/empty', {
+    schema: {
+      operationId: 'emptyTrash',
+      tags,
+      summary: 'Delete what lies in the trash for good, now',
+      description: 'Answers 200 also when some could not be deleted.',
+      body: EmptySchema,
+      response: { 200: BulkResultSchema }
+    },
+    config: { ...config, audit: 'trash.emptied', databaseMs: WORK_MAX_MS }
+  }, async (request) => await app.trash.empty(request.em, callerOf(request), request.body.items ?? null))
+}
+
+export default routes

@@ -1,0 +1,172 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { sql } from 'kysely'
+import pg from 'pg'
+import { milliseconds } from '../../core/database/columns.ts'
+import { toDatabaseJson } from '../../core/database/json.ts'
+import { reattachUploadsOf } from '../assets/restore/reattach-rows.ts'
+import type { Viewer } from '../platforms/visibility.ts'
+import { isRomVisible } from '../roms/visibility.ts'
+import type { KeptRows, TrashItem } from './entities.ts'
+
+type Client = pg.Pool | pg.PoolClient
+
+/** What is in the trash, and where. */
+export type Trashed = Pick<TrashItem, 'id' | 'kind' | 'library_id' | 'platform_id' | 'platform_fs_slug' | 'rom_id' | 'name' |
+  'entry' | 'fs_path' | 'file_path' | 'file_name' | 'is_folder' | 'file_size_bytes'> & {
+    below: string | null
+    /** Milliseconds since 1970. */
+    deleted_at: number
+    /** A username. */
+    deleted_by: string | null
+  }
+
+const KEEP_ROMS = `insert into trash_items (kind, entry, deleted_by, rom_id, library_id, platform_id, platform_fs_slug, name,
+    min_age, fs_path, file_path, file_name, is_folder, file_size_bytes, kept)
+  select 'rom', $2, $3, r.id, r.library_id, r.platform_id, p.fs_slug, coalesce(r.name, r.fs_name), r.min_age, r.fs_path,
+    r.fs_path, r.fs_name, r.is_folder, r.fs_size_bytes, jsonb_build_object('roms', jsonb_build_array(to_jsonb(r)),
+      'rom_files', coalesce((select jsonb_agg(to_jsonb(f)) from rom_files f where f.rom_id = r.id), '[]'),
+      'rom_matches', coalesce((select jsonb_agg(to_jsonb(m)) from rom_matches m where m.rom_id = r.id), '[]'))
+  from roms r join platforms p on p.id = r.platform_id where r.id = any($1::int[]) returning id, rom_id`
+
+/** Notes ROMs as they are. @returns the items' ids by those of the ROMs */
+export async function insertRoms (
+  client: Client, ids: readonly number[], entry: string, userId: number | null
+): Promise<Map<number, number>> {
+  const { rows } = await client.query<{ id: number, rom_id: number }>(KEEP_ROMS, [ids, entry, userId])
+  return new Map(rows.map((row) => [row.rom_id, row.id]))
+}
+
+/** Where a file lies below the ROM's own folder; a ROM that is one file has none. */
+const BELOW = "case when r.is_folder then ltrim(substr(f.file_path, length(r.fs_path || '/' || r.fs_name) + 1), '/') else '' end"
+
+/** Notes a single file of a ROM. @returns the item's id; null when the file is gone */
+export async function insertFile (
+  client: Client, fileId: number, entry: string, userId: number | null
+): Promise<number | null> {
+  const { rows } = await client.query<{ id: number }>(`insert into trash_items (kind, entry, deleted_by, rom_id, library_id,
+      platform_id, platform_fs_slug, name, min_age, fs_path, file_path, file_name, below, file_size_bytes)
+    select 'file', $2, $3, r.id, r.library_id, r.platform_id, p.fs_slug, coalesce(r.name, r.fs_name), r.min_age, r.fs_path,
+      f.file_path, f.file_name, ${BELOW}, f.file_size_bytes
+    from rom_files f join roms r on r.id = f.rom_id join platforms p on p.id = r.platform_id where f.id = $1
+    returning id`, [fileId, entry, userId])
+  return rows[0]?.id ?? null
+}
+
+/** @returns the ids of ROMs that are not in the trash any more, and in no list either, with their platforms */
+export async function deleteItems (
+  client: Client, ids: readonly number[]
+): Promise<{ rom_id: number, platform_id: number }[]> {
+  const { rows } = await client.query<{ rom_id: number, platform_id: number }>(`with gone as (
+      delete from trash_items where id = any($1::int[]) returning id, rom_id, platform_id
+    ) select distinct rom_id, platform_id from gone where not exists (select 1 from roms where roms.id = gone.rom_id)
+      and not exists (select 1 from trash_items t where t.rom_id = gone.rom_id and t.id not in (select id from gone))`, [ids])
+  return rows
+}
+
+const COLUMNS = sql`t.id, t.kind, t.library_id, t.platform_id, t.platform_fs_slug, t.rom_id, t.name, t.entry, t.fs_path, t.file_path,
+  t.file_name, t.below, t.is_folder, t.file_size_bytes::float8 as file_size_bytes, ${milliseconds('t.deleted_at')} as deleted_at,
+  u.username as deleted_by`
+
+/** A ROM is seen in the trash by those who saw it before. */
+const from = (viewer: Viewer) => sql`from trash_items t left join users u on u.id = t.deleted_by
+  cross join lateral (select t.rom_id as id, t.platform_id, t.min_age) r where ${isRomVisible(viewer)}`
+
+/** A page, what was deleted last first, and how many there are in all. */
+export async function selectPage (
+  em: EntityManager, viewer: Viewer, { limit, offset }: { limit: number, offset: number }
+): Promise<{ items: Trashed[], total: number }> {
+  const db = em.getKysely()
+  const { rows: items } = await sql<Trashed>`select ${COLUMNS} ${from(viewer)} order by t.deleted_at desc, t.id desc
+    limit ${limit} offset ${offset}`.execute(db)
+  const { rows: [row] } = await sql<{ total: number }>`select count(*)::int as total ${from(viewer)}`.execute(db)
+  return { items, total: row?.total ?? 0 }
+}
+
+/** Those of some ids that a viewer sees, by id. */
+export async function selectItems (
+  em: EntityManager, viewer: Viewer, ids: readonly number[]
+): Promise<Map<number, Trashed>> {
+  const { rows } = await sql<Trashed>`select ${COLUMNS} ${from(viewer)} and t.id = any(${ids}::int[])`.execute(em.getKysely())
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+/** The next ones that a viewer sees after one, by id. */
+export async function selectAfter (
+  em: EntityManager, viewer: Viewer, after: number, limit: number
+): Promise<Trashed[]> {
+  const { rows } = await sql<Trashed>`select ${COLUMNS} ${from(viewer)} and t.id > ${after} order by t.id limit ${limit}`
+    .execute(em.getKysely())
+  return rows
+}
+
+/** What was noted more than an hour ago, and so lies in the trash or never will. */
+export type OldItem = Pick<Trashed, 'id' | 'library_id' | 'platform_id' | 'entry' | 'fs_path' | 'file_path' | 'file_name'> & {
+  /** Whether the time is over that it is kept for. */
+  is_over: boolean
+}
+
+/** @param query the next ones after an id; for how many days they are kept */
+export async function selectOld (
+  pool: pg.Pool, { after, limit, days }: { after: number, limit: number, days: number }
+): Promise<OldItem[]> {
+  const { rows } = await pool.query<OldItem>(`select id, library_id, platform_id, entry, fs_path, file_path, file_name,
+      deleted_at < now() - $3 * interval '1 day' as is_over
+    from trash_items where id > $1 and deleted_at < now() - interval '1 hour' order by id limit $2`, [after, limit, days])
+  return rows
+}
+
+/** The ids of what lies in a folder of the trash. */
+export async function selectEntry (client: Client, libraryId: number, entry: string): Promise<number[]> {
+  const { rows } = await client.query<{ id: number }>(
+    'select id from trash_items where library_id = $1 and entry = $2', [libraryId, entry])
+  return rows.map(({ id }) => id)
+}
+
+/** Keeps everybody else away from an item until the transaction ends. @returns whether it is still there */
+export async function lockItem (client: pg.PoolClient, id: number): Promise<boolean> {
+  return (await client.query('select 1 from trash_items where id = $1 for update', [id])).rowCount === 1
+}
+
+/** A ROM to whose folder a file comes back. */
+export interface FileHome { fs_path: string, fs_name: string, is_folder: boolean }
+
+/** Null when it is in no list. */
+export async function selectHome (client: Client, romId: number): Promise<FileHome | null> {
+  const { rows } = await client.query<FileHome>('select fs_path, fs_name, is_folder from roms where id = $1', [romId])
+  return rows[0] ?? null
+}
+
+export async function isPlatformListed (client: Client, id: number): Promise<boolean> {
+  return (await client.query('select 1 from platforms where id = $1', [id])).rowCount === 1
+}
+
+const TABLE_COLUMNS = `select array_agg(attname::text) as names from pg_attribute
+  where attrelid = $1::regclass and attnum > 0 and not attisdropped`
+
+/** Adds rows with the columns that they had: those that were added to the table since have their defaults. */
+async function putBack (
+  client: pg.PoolClient, table: keyof KeptRows, rows: readonly Record<string, unknown>[]
+): Promise<number> {
+  const [first] = rows
+  if (first === undefined) return 0
+  const { rows: [known] } = await client.query<{ names: string[] }>(TABLE_COLUMNS, [table])
+  const columns = known?.names.filter((name) => name in first).map((name) => pg.escapeIdentifier(name)).join(', ') ?? ''
+  const { rowCount } = await client.query(`insert into ${table} (${columns})
+    select ${columns} from jsonb_populate_recordset(null::${table}, $1::jsonb) on conflict do nothing`, [toDatabaseJson(rows)])
+  return rowCount ?? 0
+}
+
+/**
+ * Adds the rows of a ROM as they were, under its id, with its saves. Where that is another's by now, or its name is,
+ * the rows that are there stay.
+ */
+export async function putBackRom (client: pg.PoolClient, itemId: number, romId: number): Promise<void> {
+  const { rows: [item] } = await client.query<{ kept: KeptRows | null }>('select kept from trash_items where id = $1', [itemId])
+  if (item?.kept == null) return
+  if (await putBack(client, 'roms', item.kept.roms) === 0) return
+  await putBack(client, 'rom_files', item.kept.rom_files)
+  await putBack(client, 'rom_matches', item.kept.rom_matches)
+  await client.query('update roms set missing_from_fs = false, updated_at = now() where id = $1', [romId])
+  await client.query('delete from former_roms where id = $1', [romId])
+  await reattachUploadsOf(client, romId)
+}
