@@ -25,6 +25,6 @@ export class Migration20261122193000 extends Migration {
     this.addSql('create index "trash_items_library_id_entry_index" on "trash_items" ("library_id", "entry")')
     this.addSql('create index "trash_items_rom_id_index" on "trash_items" ("rom_id")')
     this.addSql('create index "trash_items_deleted_by_index" on "trash_items" ("deleted_by")')
-    this.addSql('alter table "trash_items" add constraint "trash_items_deleted_by_foreign" foreign key ("deleted_by") references "users" ("id") on update cascade on delete set null')
+    this.addSql('alter table "trash_items" add constraint "trash_items_deleted_by_foreign" foreign key ("deleted_by") references "users" ("id") on delete set null')
   }
 }
