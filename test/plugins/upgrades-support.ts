@@ -14,7 +14,8 @@ const CONTENT: Record<string, readonly string[]> = {
       values (1, 'Ärger (EU).sfc', 'roms/snes', 524288, '2001-02-03 04:05:06.789Z', 'aa', null, '[{"name": "tab\\there"}]'),
       (3, 'a.flac', 'roms/psx/Disc/soundtrack', 9, '2001-02-03Z', 'dd', 'soundtrack', null),
       (3, 'b.flac', 'roms/psx/Disc/soundtrack', 9, '2001-02-03Z', 'ee', 'soundtrack', null)`,
-    `insert into rom_matches (rom_id, provider, provider_id, match) values (1, 'igdb', '1234', '{"name": "Ärger", "rating": 87.25}'), (3, 'ss', '7', '{}')`,
+    `insert into rom_matches (rom_id, provider, provider_id, match)
+      values (1, 'igdb', '1234', '{"name": "Ärger", "rating": 87.25}'), (3, 'ss', '7', '{}')`,
     "insert into firmware (platform_id, file_name, file_path, file_size_bytes, is_verified) values (2, 'scph1001.bin', 'bios/psx', 524288, true)",
     `insert into users (username, email, password_hash, role, ra_username, ui_settings)
       values ('grandma', 'g@example.org', '$argon2id$x', 'admin', 'GrandmaPlays', '{"theme": "dark"}'), ('kid', null, '$argon2id$y', 'user', null, null)`,
