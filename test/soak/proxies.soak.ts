@@ -66,8 +66,10 @@ const library = join(folder, 'library')
 await mkdir(join(library, 'roms', 'snes'), { recursive: true })
 await writeFile(join(library, 'roms', 'snes', 'Game.sfc'), 'game')
 await writeFile(join(library, 'roms', 'snes', 'gamelist.xml'),
-  '<gameList><game><path>./Game.sfc</path><name>Game</name><image>./Game.png</image></game></gameList>')
-await sharp({ create: { width: 300, height: 400, channels: 3, background: 'red' } }).png().toFile(join(library, 'roms', 'snes', 'Game.png'))
+  '<gameList><game><path>./Game.sfc</path><name>Game</name><image>./media/Game.png</image></game></gameList>')
+await mkdir(join(library, 'roms', 'snes', 'media'))
+await sharp({ create: { width: 300, height: 400, channels: 3, background: 'red' } }).png()
+  .toFile(join(library, 'roms', 'snes', 'media', 'Game.png'))
 // What a proxy runs as reads its file.
 const proxyFolder = await mkdtemp(join(tmpdir(), 'svc-proxy-'))
 t.teardown(async () => {
