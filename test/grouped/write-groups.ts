@@ -10,7 +10,7 @@ export const FILES_MAX = 24
  * These wait, for other processes and for time to pass: other work is to be done beside them. Or they take long for the
  * few lines that they have, and are not to be begun when all others are done.
  */
-const EARLY = ['test/e2e/', 'test/core/', 'test/loader/', 'test/plugins/watcher', 'test/plugins/sync-histories']
+const EARLY = ['test/e2e/', 'test/core/', 'test/loader/', 'test/plugins/watcher', 'test/plugins/scan-gateway', 'test/plugins/sync-hist']
 const GROUPS = join(SERVER_DIR, '.tap', 'groups')
 const RUNNER = pathToFileURL(join(SERVER_DIR, 'test', 'grouped', 'group.ts')).href
 
