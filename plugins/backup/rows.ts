@@ -55,7 +55,8 @@ export async function describeDatabase (client: pg.Client): Promise<DatabaseFact
   const found = hasIdentity
     ? (await client.query<{ identity: string }>('select identity::text from installation')).rows[0]
     : undefined
-  return { identity: found?.identity ?? null, migrations: await listExecuted(client), postgresql: version, tables, sequences }
+  const migrations = await listExecuted(client)
+  return { identity: found?.identity ?? null, migrations, postgresql: version, tables, sequences }
 }
 
 /** Bytes of what a backup holds of the database: of the rows, and with the indexes that come with them. */

@@ -149,7 +149,8 @@ export function listLost (before: Content, after: Content): string[] {
     const columns = new Set(found.flatMap((row) => Object.keys(row)))
     for (const row of rows) {
       const kept = Object.entries(row).filter(([column]) => columns.has(column))
-      if (kept.length > 0 && found.some((other) => kept.every(([column, value]) => same(other[column], value)))) continue
+      const isKept = (other: Row) => kept.every(([column, value]) => same(other[column], value))
+      if (kept.length > 0 && found.some(isKept)) continue
       lost.push(`${table}: ${JSON.stringify(row)}`)
     }
   }
