@@ -4,8 +4,8 @@ const FLAGS = ['--conditions=svc:source', '--disable-warning=ExperimentalWarning
 export const WEB_FLAGS = [...FLAGS, '--max-semi-space-size=4']
 
 /**
- * Old garbage V8 lets pile up to four times what is alive, which in a scan are hundreds of megabytes; with these per cent
- * on top of that instead, it collects a little more often.
+ * Old garbage V8 lets pile up to four times what is alive, which in a scan are hundreds of megabytes; with these per
+ * cent on top of that instead, it collects a little more often.
  */
 export const WORKER_GROWTH = '--heap-growing-percent=75'
 
