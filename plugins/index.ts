@@ -91,8 +91,8 @@ export const features: AppOptions['features'] = {
   entities: [
     PermissionGroup, PermissionGrant, PermissionOverride, HiddenEntity, User, Device, Session, OneTimeToken, Throttle,
     ClientToken, PairingCode, DeviceAuthorization, AuditEvent, Platform, PlatformFolder, FormerPlatform, Firmware,
-    Rom, FormerRom, RomFile, RomGame, RomMatch, RomRename, RomUser, Task, Notification, NotificationChannel, ChannelDelivery,
-    DevicePresence, InstallRequest, Asset, AssetVersion, DeletedAccount, DeviceSync, SyncBase, SyncSession,
+    Rom, FormerRom, RomFile, RomGame, RomMatch, RomRename, RomUser, Task, Notification, NotificationChannel,
+    ChannelDelivery, DevicePresence, InstallRequest, Asset, AssetVersion, DeletedAccount, DeviceSync, SyncBase, SyncSession,
     PlaySession, ActivityEntry, CrashedFile, ProviderAccount, Library, LibraryVersion, LibraryCount, Collection,
     CollectionRom, SmartCollection, Note, RomConversion, LogLine, RomUpload, RomUploadChunk, NetplayRoom,
     NetplayPlayer, StreamingSession, StreamingEnding, MusicPlaylist, MusicPlaylistTrack, MusicFavorite,

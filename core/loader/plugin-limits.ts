@@ -49,8 +49,10 @@ export function createLearntLimits (
     pace: () => pace,
     allowances: current,
     // Asked before each call, and most services tell of none.
-    spent: () => byName.size === 0 ? null : current().filter(({ remaining }) => remaining <= 0)
-      .toSorted((a, b) => b.resetsAt - a.resetsAt)[0] ?? null,
+    spent: () => byName.size === 0
+      ? null
+      : current().filter(({ remaining }) => remaining <= 0)
+        .toSorted((a, b) => b.resetsAt - a.resetsAt)[0] ?? null,
     learnPace (learnt) {
       if (JSON.stringify(learnt) === JSON.stringify(pace)) return
       pace = learnt

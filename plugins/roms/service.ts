@@ -28,12 +28,12 @@ import { type Order, readOrder } from './lists/order.ts'
 import type { PageIndex } from './lists/page-index-rows.ts'
 import { noteLastPlayed, notePlayed } from './marks/played-rows.ts'
 import {
-  type Game, type ProgressRow, type RomRow, type SeenRomRow, type Wanted, hasVisible, markedRoms, selectFile, selectFirstRom,
-  selectIds, selectProgress, selectRoms
+  type Game, type ProgressRow, type RomRow, type SeenRomRow, type Wanted, hasVisible, markedRoms, selectFile,
+  selectFirstRom, selectIds, selectProgress, selectRoms
 } from './rows.ts'
 import {
-  type BuiltDetailedRom, type BuiltRom, type BuiltSimpleRom, type RomFileView, type RomFilters, type RomPage, type RomUserView,
-  type SimpleRomView, type UserCollectionView, createRomSchemas
+  type BuiltDetailedRom, type BuiltRom, type BuiltSimpleRom, type RomFileView, type RomFilters, type RomPage,
+  type RomUserView, type SimpleRomView, type UserCollectionView, createRomSchemas
 } from './schemas.ts'
 import type { Addresses } from '../resources/addresses.ts'
 import { type RomProviders, createRomProviders } from './providers.ts'
@@ -86,7 +86,8 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
 
   /** What everybody gets of a ROM that was just read. */
   function makeKept ({ stamp }: SeenRomRow, rom: RomRow, addresses: Addresses): KeptRom {
-    return { stamp, json: JSON.stringify(toSharedView(rom, providers, addresses)), games: gamesOf(rom), still: stillOf(rom) }
+    const json = JSON.stringify(toSharedView(rom, providers, addresses))
+    return { stamp, json, games: gamesOf(rom), still: stillOf(rom) }
   }
 
   /** Has ROMs read, those whose ids are given as they are kept where nothing of them has changed. */
@@ -169,7 +170,8 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
       findCollections(em, row),
       row.has_notes ? selectNotes(em, viewer, row.id) : []
     ])
-    return { shared, more: { ...more, ...assets, user_collections: collections, all_user_notes: notes.map(toNoteView) } }
+    const own = { user_collections: collections, all_user_notes: notes.map(toNoteView) }
+    return { shared, more: { ...more, ...assets, ...own } }
   }
 
   /** The condition of a list that is no part of another one; what the viewer hid goes after the groups are made. */
@@ -206,7 +208,9 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
   }
 
   /** The collections that hold a ROM; smart ones hold what they find for their owners. */
-  async function findCollections (em: EntityManager, { id: romId, collections }: SeenRomRow): Promise<UserCollectionView[]> {
+  async function findCollections (
+    em: EntityManager, { id: romId, collections }: SeenRomRow
+  ): Promise<UserCollectionView[]> {
     const smart = collections.flatMap(({ filter_criteria: criteria, ...row }) =>
       criteria === null ? [] : [{ ...row, criteria }])
     const owners = await app.permissions.listViewers(smart.map((row) => row.user_id))
@@ -377,9 +381,11 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
     async views (ids: readonly number[], userId: number | null): Promise<SimpleRomView[]> {
       const em = app.orm.em.fork()
       const viewer: Viewer = userId === null ? null : { id: userId, access: ADMIN_ACCESS }
-      const rows = await selectRoms(em, viewer, every([isOneOf(ids), isRomVisible(viewer)]), { files: false, siblings_by: null })
+      const condition = every([isOneOf(ids), isRomVisible(viewer)])
+      const rows = await selectRoms(em, viewer, condition, { files: false, siblings_by: null })
       const progress = await findProgress(em, viewer, rows.flatMap(({ rom }) => rom === null ? [] : gamesOf(rom)))
-      const views = new Map(rows.flatMap((row) => row.rom === null ? [] : [[row.id, toView(row, row.rom, progress, viewer)] as const]))
+      const views = new Map(rows.flatMap((row) =>
+        row.rom === null ? [] : [[row.id, toView(row, row.rom, progress, viewer)] as const]))
       return ids.flatMap((id) => views.get(id) ?? [])
     }
   }

@@ -8,15 +8,15 @@ const LIST = '/api/roms?with_files=true'
 
 t.test('what is kept of a ROM has nothing of the viewer who asked first', async (t) => {
   const test = await fresh(t)
-  const { app, admin, createUser } = test
+  const { app, createUser } = test
   const [id, sibling] = [
     await addRom(test, { fs_name: 'a.sfc', matches: { igdb: 1 } }), await addRom(test, { fs_name: 'b.sfc', matches: { igdb: 1 } })
   ]
   const [alice, bob] = [await createUser('alice'), await createUser('bob')]
   const mark = await app.inject({ method: 'PUT', url: `/api/roms/${id}/props`, headers: alice, payload: { rating: 7 } })
   t.equal(mark.statusCode, 200)
-  await app.pg.query(`insert into notes (user_id, rom_id, title, content) select id, $1, 'mine', 'x' from users where username = 'alice'`, [id])
-  const ask = async (headers: typeof admin, url: string) => {
+  await app.pg.query('insert into notes (user_id, rom_id, title, content) select id, $1, \'mine\', \'x\' from users where username = \'alice\'', [id])
+  const ask = async (headers: typeof test.admin, url: string) => {
     const body = (await app.inject({ url, headers })).json()
     const { rom_user: marks, sibling_roms: siblings, has_notes: hasNotes } = body.items?.[0] ?? body
     return { rating: marks.rating, siblings: siblings.map((one: { id: number }) => one.id), hasNotes }
@@ -25,7 +25,7 @@ t.test('what is kept of a ROM has nothing of the viewer who asked first', async 
     t.same(await ask(alice, url), { rating: 7, siblings: [sibling], hasNotes: true }, url)
     t.same(await ask(bob, url), { rating: 0, siblings: [sibling], hasNotes: false }, url)
   }
-  await app.pg.query(`insert into hidden_entities (entity, entity_id, user_id) select 'roms', $1, id from users where username = 'bob'`, [sibling])
+  await app.pg.query('insert into hidden_entities (entity, entity_id, user_id) select \'roms\', $1, id from users where username = \'bob\'', [sibling])
   t.same((await ask(bob, `/api/roms/${id}`)).siblings, [], 'a hidden sibling')
   t.same((await ask(alice, `/api/roms/${id}`)).siblings, [sibling])
   t.equal((await app.inject({ url: `/api/roms/${sibling}`, headers: alice })).statusCode, 200)
@@ -45,8 +45,8 @@ t.test('a ROM is told as it is now, whatever of it was changed, by whatever mean
   const changes = [
     "update roms set summary = 'another'",
     "update platforms set custom_name = 'Mine'",
-    `update rom_matches set match = '{"id": 1, "metadata": {"total_rating": "9"}}'`,
-    `insert into rom_matches (rom_id, provider, provider_id, match) select id, 'moby', '5', '{"id": 5}' from roms`,
+    'update rom_matches set match = \'{"id": 1, "metadata": {"total_rating": "9"}}\'',
+    'insert into rom_matches (rom_id, provider, provider_id, match) select id, \'moby\', \'5\', \'{"id": 5}\' from roms',
     "insert into rom_files (rom_id, file_name, file_path, file_size_bytes, last_modified) select id, 'x.sfc', 'roms/snes', 3, now() from roms",
     "update rom_files set file_size_bytes = 4 where file_name = 'x.sfc'",
     "delete from rom_files where file_name = 'x.sfc'",
