@@ -89,14 +89,14 @@ import web from './web/index.ts'
 /** The server's features in the order they register: adding one is one line in each list. */
 export const features: AppOptions['features'] = {
   entities: [
-    PermissionGroup, PermissionGrant, PermissionOverride, HiddenEntity, User, Device, Session, OneTimeToken, Throttle,
-    ClientToken, PairingCode, DeviceAuthorization, AuditEvent, Platform, PlatformFolder, FormerPlatform, Firmware,
-    Rom, FormerRom, RomFile, RomGame, RomMatch, RomRename, RomUser, Task, Notification, NotificationChannel,
-    ChannelDelivery, DevicePresence, InstallRequest, Asset, AssetVersion, DeletedAccount, DeviceSync, SyncBase, SyncSession,
-    PlaySession, ActivityEntry, CrashedFile, ProviderAccount, Library, LibraryVersion, LibraryCount, Collection,
-    CollectionRom, SmartCollection, Note, RomConversion, LogLine, RomUpload, RomUploadChunk, NetplayRoom,
-    NetplayPlayer, StreamingSession, StreamingEnding, MusicPlaylist, MusicPlaylistTrack, MusicFavorite,
-    TrashItem
+    PermissionGroup, PermissionGrant, PermissionOverride, HiddenEntity, User, Device, Session, OneTimeToken,
+    Throttle, ClientToken, PairingCode, DeviceAuthorization, AuditEvent, Platform, PlatformFolder, FormerPlatform,
+    Firmware, Rom, FormerRom, RomFile, RomGame, RomMatch, RomRename, RomUser, Task, Notification,
+    NotificationChannel, ChannelDelivery, DevicePresence, InstallRequest, Asset, AssetVersion, DeletedAccount,
+    DeviceSync, SyncBase, SyncSession, PlaySession, ActivityEntry, CrashedFile, ProviderAccount, Library,
+    LibraryVersion, LibraryCount, Collection, CollectionRom, SmartCollection, Note, RomConversion, LogLine,
+    RomUpload, RomUploadChunk, NetplayRoom, NetplayPlayer, StreamingSession, StreamingEnding, MusicPlaylist,
+    MusicPlaylistTrack, MusicFavorite, TrashItem
   ],
   migrations,
   checks: [requireOwnUploads],
