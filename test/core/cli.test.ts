@@ -19,8 +19,8 @@ const execute = promisify(execFile)
 t.test('every command explains itself', async (t) => {
   const program = createProgram('1.2.3', commands)
   const names = program.commands.map((command) => command.name())
-  t.same(names, ['start', 'web', 'worker', 'migrate', 'database', 'config', 'scan', 'export', 'tasks', 'plugins', 'user', 'backup', 'restore',
-    'doctor'])
+  t.same(names, ['start', 'web', 'worker', 'migrate', 'database', 'config', 'scan', 'export', 'tasks', 'trash', 'plugins', 'user',
+    'backup', 'restore', 'doctor'])
   for (const command of program.commands) t.ok(command.description().length > 5, command.name())
   t.match(program.helpInformation(), '--data-dir <folder>')
 })

@@ -2,11 +2,12 @@ import fastify from 'fastify'
 import t, { type Test } from 'tap'
 import database from '../../core/database/database.ts'
 import workers, { type Role } from '../../core/jobs/workers.ts'
+import { migrations } from '../../plugins/migrations.ts'
 import { createTestDatabase } from '../support.ts'
 
 async function start (t: Pick<Test, 'teardown'>, url: string, role: Role) {
   const app = fastify()
-  await app.register(database, { url, poolSize: 2, entities: [], migrations: [] })
+  await app.register(database, { url, poolSize: 2, entities: [], migrations })
   await app.register(workers, { url, role })
   t.teardown(() => app.close())
   await app.ready()

@@ -16,6 +16,7 @@ import { findMethod, METHODS, withMethods } from '../../core/loader/process/desc
 import type { PluginRecord } from '../../core/loader/registry.ts'
 import { createPluginServices } from '../../core/loader/services.ts'
 import { createHost } from '../../plugins/channels/host.ts'
+import { migrations } from '../../plugins/migrations.ts'
 import { readRequest, startServer } from '../core/http/server.ts'
 import { makeZip } from '../plugins/hashing/fixtures.ts'
 import { createTestDatabase } from '../support.ts'
@@ -64,7 +65,7 @@ export async function startWhole (
   const app = fastify({ loggerInstance: logger })
   t.teardown(() => app.close())
   const url = await createTestDatabase(t)
-  await app.register(database, { url, poolSize: 2, entities: [], migrations: [] })
+  await app.register(database, { url, poolSize: 2, entities: [], migrations })
   const registry = await loadPlugins(app, {
     config, works: true, packages: packages.map((pack) => ({ ...pack, origin })),
     createServices: await createPluginServices(app, config)

@@ -93,7 +93,7 @@ async function listen (t: Pick<Test, 'teardown'>, to: App, username: string, roo
 }
 
 t.test('each administrator hears each line once and in order, whichever process wrote it; others hear none', async (t) => {
-  await untilConnected(test, 3)
+  await untilConnected(test, 3, 2)
   const [here, there] = [await listen(t, app, 'admin', ADMIN_ROOM), await listen(t, other, 'admin', ADMIN_ROOM)]
   const member = await listen(t, app, 'bob', SIGNED_IN_ROOM)
   const names = ['web', 'other', 'worker'] as const

@@ -224,7 +224,7 @@ t.test('missing ROMs stay while the library cannot be read', async (t) => {
   await rename(libraryDir, `${libraryDir}-away`)
   const task = await runToEnd('cleanup_missing_roms')
   t.equal(task.status, 'failed')
-  t.match(await error(task.id), /Cannot read the library folder/)
+  t.match(await error(task.id), /library 'library' is not mounted: its folder cannot be read/)
   await rename(`${libraryDir}-away`, libraryDir)
   await mkdir(join(libraryDir, 'kept'), { recursive: true })
   t.equal((await test.roms('gb')).length, 1)

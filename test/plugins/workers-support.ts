@@ -11,12 +11,14 @@ export const buildWorker = ({ config, databaseUrl }: TestApp, workerNumber: numb
   config, role: 'web', databaseUrl, logger: pino({ level: 'silent' }), features, workerNumber, packages: []
 })
 
-/** Waits until so many workers hear each other's events. */
-export async function untilConnected ({ app }: Pick<TestApp, 'app'>, workers: number): Promise<void> {
-  const further = app.sockets.listEndpoints().map((endpoint) => endpoint.of('/'))
-  for (const { adapter } of [...further, app.sockets.main.of('/devices')]) {
-    await until(async () => await adapter.serverCount() === workers, 'the workers know each other')
+/** Waits until so many workers hear each other's events; only web workers have the endpoints beside the main one. */
+export async function untilConnected ({ app }: Pick<TestApp, 'app'>, workers: number, webWorkers = workers): Promise<void> {
+  const { main } = app.sockets
+  for (const endpoint of app.sockets.listEndpoints()) {
+    const count = endpoint === main ? workers : webWorkers
+    await until(async () => await endpoint.of('/').adapter.serverCount() === count, 'the workers know each other')
   }
+  await until(async () => await main.of('/devices').adapter.serverCount() === workers, 'the workers know each other')
 }
 
 /** A second web worker; both listen and hear each other. */
