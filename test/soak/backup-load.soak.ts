@@ -10,7 +10,7 @@ import { withConnection } from '../plugins/upgrades-support.ts'
 import { until } from '../until.ts'
 import { AUTHORIZATION, type SoakServer, startServer } from './server.ts'
 
-/** With 50,000 ROMs and 5,120 MiB these are the figures of the README. */
+/** 50,000 ROMs and 5,120 MiB are a large library; the run is as good a test of one that is quickly made. */
 const ROMS = Number(process.env.SOAK_ROMS ?? 5_000)
 const SAVES_MIB = Number(process.env.SOAK_SAVES_MIB ?? 256)
 const SAVE_BYTES = 1024 ** 2
