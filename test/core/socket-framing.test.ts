@@ -12,6 +12,7 @@ import { forwardForeignSessions } from '../../core/sockets/forward.ts'
 import type { App } from '../../core/typebox.ts'
 import { buildWorker } from '../plugins/workers-support.ts'
 import { buildTestApp } from '../support.ts'
+import { until } from '../until.ts'
 
 const PATH = '/ws/socket.io'
 const RUNS = 60
@@ -144,7 +145,9 @@ const AMBIGUOUS: Record<string, Form> = {
 t.test('whatever is sent to a worker, the owner of a session sees exactly the requests that were sent', async (t) => {
   const { owner, ownerUrl, otherPort, seen, cookie } = await startWorkers(t)
   const victim = await openSession(ownerUrl, cookie)
-  owner.sockets.main.emit('test:secret', SECRET)
+  await until(() => owner.sockets.main.of('/').sockets.size === 1, 'the session is bound')
+  // Those of other workers are told first, and meanwhile the sessions of the requests below would come to hear it.
+  owner.sockets.main.local.emit('test:secret', SECRET)
   /** Whole requests for the victim's session, hidden in a body. */
   const hiddenPost = `${head('POST', victim, ['Content-Length: 14'])}42["smuggled"]`
   const hiddenPoll = head('GET', victim, [])
