@@ -88,10 +88,15 @@ export async function listExecuted (client: pg.Pool | pg.Client): Promise<string
   return (await client.query<{ name: string }>('select name from migrations order by id')).rows.map(({ name }) => name)
 }
 
+/** The first migration of a database that this release does not know: a newer one made it. */
+export function findNewer (executed: readonly string[], migrations: Migrations): string | undefined {
+  const known = new Set(migrations.map(({ name }) => name))
+  return executed.find((name) => !known.has(name))
+}
+
 /** @throws StartError when a newer release made the database */
 export function requireKnownSchema (executed: readonly string[], migrations: Migrations): void {
-  const known = new Set(migrations.map(({ name }) => name))
-  const newer = executed.find((name) => !known.has(name))
+  const newer = findNewer(executed, migrations)
   if (newer === undefined) return
   throw new StartError(`The database was made by a newer release (migration ${newer}). Start that release, or restore a backup ` +
     'from before the upgrade with svc restore.')

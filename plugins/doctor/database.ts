@@ -1,10 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type pg from 'pg'
+import { findNewer, listExecuted } from '../../core/database/database.ts'
 import { countConnections } from '../../core/supervisor/database.ts'
 import { migrations } from '../migrations.ts'
 import { type Finding, type Patient, fail, ok, reasonOf, warn } from './finding.ts'
-import { type DatabaseFacts, selectFacts, selectIdentity, selectMigrations } from './rows.ts'
+import { type DatabaseFacts, selectFacts, selectIdentity } from './rows.ts'
 
 const SUBJECT = 'database'
 const VERSION_MIN = 150_000
@@ -27,11 +28,10 @@ function examineClock (before: number, after: number, { now_ms: now }: DatabaseF
 
 /** @returns whether the tables are those of this release */
 function examineSchema (
-  applied: readonly string[] | null, { state }: Patient
+  applied: readonly string[], { state }: Patient
 ): { isCurrent: boolean, finding: Finding } {
   const subject = 'schema'
-  const known = migrations.map(({ name }) => name)
-  const newer = applied?.find((name) => !known.includes(name))
+  const newer = findNewer(applied, migrations)
   if (newer !== undefined) {
     return {
       isCurrent: false,
@@ -39,9 +39,9 @@ function examineSchema (
         'Start that release, or restore a backup from before the upgrade')
     }
   }
-  const pending = known.length - (applied?.length ?? 0)
-  if (pending === 0) return { isCurrent: true, finding: ok(subject, `All ${known.length} migrations are applied`) }
-  const message = `${pending} of ${known.length} migrations are not applied`
+  const pending = migrations.length - applied.length
+  if (pending === 0) return { isCurrent: true, finding: ok(subject, `All ${migrations.length} migrations are applied`) }
+  const message = `${pending} of ${migrations.length} migrations are not applied`
   const finding = state === null
     ? ok(subject, `${message}; the next start does it`)
     : warn(subject, message, 'Restart the server, which is of an older release than this command')
@@ -80,7 +80,7 @@ export async function examineDatabase (
     const before = Date.now()
     const facts = await selectFacts(pool)
     const clock = examineClock(before, Date.now(), facts)
-    const schema = examineSchema(await selectMigrations(pool), patient)
+    const schema = examineSchema(await listExecuted(pool), patient)
     const identity = schema.isCurrent ? await examineIdentity(pool, patient) : []
     const findings = [...examineFacts(facts, patient), schema.finding, ...identity, clock]
     return { isCurrent: schema.isCurrent, findings }

@@ -15,13 +15,6 @@ export async function selectFacts (pool: pg.Pool): Promise<DatabaseFacts> {
   return rows[0] ?? { version: 0, max_connections: 0, now_ms: 0 }
 }
 
-/** The migrations that were applied; null for a database that no server has used. */
-export async function selectMigrations (pool: pg.Pool): Promise<string[] | null> {
-  const { rows: [table] } = await pool.query<{ is_there: boolean }>("select to_regclass('migrations') is not null as is_there")
-  if (table?.is_there !== true) return null
-  return (await pool.query<{ name: string }>('select name from migrations order by id')).rows.map(({ name }) => name)
-}
-
 /** What the database carries of the data directory that it belongs to; null before the first start. */
 export async function selectIdentity (pool: pg.Pool): Promise<string | null> {
   return (await pool.query<{ identity: string }>('select identity from installation')).rows[0]?.identity ?? null
