@@ -15,6 +15,7 @@ import { locateBinaries } from '../../core/postgres/binaries.ts'
 import { startEmbeddedPostgres } from '../../core/postgres/embedded.ts'
 import type { EmbeddedPostgresOptions } from '../../core/postgres/embedded.ts'
 import { makeFolder } from '../folder.ts'
+import { freePort } from '../free-port.ts'
 import { until } from '../until.ts'
 
 const MODULE_URL = new URL('../../core/postgres/embedded.ts', import.meta.url).href
@@ -181,7 +182,7 @@ t.test('a server that svc did not start keeps its folder', { skip: NEEDS_ROOT },
   const { postgres } = await locateBinaries()
   const { uid, gid } = await stat(shared)
   const foreign = spawn(postgres, ['-D', '/proc/self/cwd', '-c', 'listen_addresses=127.0.0.1',
-    '-c', `port=${await findFreePort()}`, '-c', 'unix_socket_directories='], { cwd: shared, uid, gid, stdio: 'ignore' })
+    '-c', `port=${await freePort()}`, '-c', 'unix_socket_directories='], { cwd: shared, uid, gid, stdio: 'ignore' })
   t.teardown(() => foreign.kill('SIGQUIT'))
   await until(async () => (await readdir(shared)).includes('postmaster.pid'), 'its lock file')
   await t.rejects(start(t, shared), { message: `svc did not start (process ${foreign.pid}) uses ${shared}` })
@@ -321,15 +322,6 @@ t.test('root can keep server and data in a folder that is closed to others', { s
   const second = await start(t, dataDir, { binaries })
   t.strictSame(await ask(t, second.url, 'SELECT id FROM games'), [1])
 })
-
-async function findFreePort (): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address() as AddressInfo
-  probe.close()
-  await once(probe, 'close')
-  return port
-}
 
 async function publicFolder (t: Test): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-test-'))
