@@ -12,6 +12,8 @@ const ADD = `insert into roms (platform_id, fs_name, fs_path, fs_name_no_tags, f
 /** ROMs of which PostgreSQL knows nothing yet, and one connection, so that what it counts can be asked for. */
 async function fill (t: Test, roms: number) {
   const { app } = await fresh(t)
+  // The database was another file's before, and rows that are deleted leave what PostgreSQL knew of them.
+  await app.pg.query('truncate roms cascade')
   await app.pg.query('alter table roms set (autovacuum_enabled = false)')
   const pool = new pg.Pool({ connectionString: app.pg.options.connectionString, max: 1 })
   t.teardown(() => pool.end())
