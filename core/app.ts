@@ -132,6 +132,11 @@ export async function buildApp (options: AppOptions): Promise<App> {
   app.decorate('secrets', secrets)
   traceRequests(app)
   await app.register(errorHandler)
+  await app.register(securityHeaders, {
+    contentSecurityPolicy: { directives: { defaultSrc: ["'self'"], frameAncestors: ["'none'"], upgradeInsecureRequests: null } },
+    referrerPolicy: { policy: 'same-origin' },
+    strictTransportSecurity: config.server.base_url.startsWith('https:')
+  })
   await app.register(compression)
   await app.register(emptyBody)
   await app.register(jsonDepth)
@@ -144,11 +149,6 @@ export async function buildApp (options: AppOptions): Promise<App> {
     const delegator = async ({ headers }: FastifyRequest) => corsOptionsFor(headers.origin, config)
     await app.register(cors, { delegator })
   }
-  await app.register(securityHeaders, {
-    contentSecurityPolicy: { directives: { defaultSrc: ["'self'"], frameAncestors: ["'none'"], upgradeInsecureRequests: null } },
-    referrerPolicy: { policy: 'same-origin' },
-    strictTransportSecurity: config.server.base_url.startsWith('https:')
-  })
   await app.register(multipart, { limits: { parts: 120, files: 20, fields: 100, fieldSize: 64 * 1024 } })
   await app.register(database, {
     url,

@@ -206,8 +206,10 @@ export default fp<{ config: Config, secrets: Secrets }>(async (app, { config, se
   /** Who calls a route. One that is open answers everybody, also those who have to wait before they sign in again. */
   async function identify (request: FastifyRequest, isOpen: boolean): Promise<Caller | null> {
     const authorization = readAuthorization(request)
+    // Behind proxies the address has to be found out, and few ways to sign in want to know it.
+    const presented = { authorization, cookies: request.cookies, get address () { return request.ip } }
     try {
-      return await authenticate({ authorization, cookies: request.cookies, address: request.ip }, schemes)
+      return await authenticate(presented, schemes)
     } catch (err) {
       if (isOpen && err instanceof ApiError && err.code === 'TOO_MANY_REQUESTS') return null
       throw err

@@ -6,7 +6,7 @@ import helmet, { type HelmetOptions } from 'helmet'
 /** What Helmet gives every answer: it looks at no request, so that asking it once will do. */
 function readHeaders (options: HelmetOptions): Record<string, string> {
   const response = new ServerResponse(new IncomingMessage(new Socket()))
-  helmet(options)(response.req, response, (err) => { if (err !== undefined) throw err })
+  helmet(options)(response.req, response, (err) => { if (err instanceof Error) throw err })
   return Object.fromEntries(response.getHeaderNames().map((name) => [name, String(response.getHeader(name))]))
 }
 
