@@ -41,6 +41,6 @@ export default fp(async (app) => {
     const compress = encoding === null ? undefined : ENCODINGS[encoding]
     if (compress === undefined) return done(null, payload)
     reply.header('content-encoding', encoding)
-    compress(payload).then((bytes) => { done(null, bytes) }, done)
+    compress(payload).then((bytes) => { done(null, bytes) }).catch(done)
   })
 }, { name: 'compression', fastify: '5.x' })

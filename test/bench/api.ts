@@ -4,7 +4,7 @@ import { type Program, type ProgramName, createPrograms } from './api-programs.t
 import { ROWS, type Row } from './api-rows.ts'
 import { withEnds } from './ends.ts'
 import type { Load, LoadOrder } from './load.ts'
-import { type BenchOptions, createBench, readPattern } from './options.ts'
+import { type BenchOptions, createBench, onlyRows } from './options.ts'
 import { readProcessorSeconds, runProgram } from './process.ts'
 import { type Measurement, type Target, report } from './report.ts'
 
@@ -37,7 +37,7 @@ function readNumber (text: string): number {
 
 function readOptions (): Options {
   return createBench('api', 'measures the API beside a program that does no more than the same work')
-    .option('--only <pattern>', `some rows: ${ROWS.map(({ name }) => name).join('; ')}`, readPattern, /(?:)/)
+    .addOption(onlyRows(`some rows: ${ROWS.map(({ name }) => name).join('; ')}`))
     .option('--roms <count>', 'in the library', readNumber, 46_000)
     .option('--million', 'a library of 1,000,000')
     .option('--rounds <count>', 'turns of each program, of which the median counts', readNumber, 3)

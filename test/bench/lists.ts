@@ -11,7 +11,7 @@ import { features } from '../../plugins/index.ts'
 import { virtualId } from '../../plugins/roms/filters/virtual-collections.ts'
 import { runSvc, settings, waitUntilListening } from '../e2e/server.ts'
 import { startGuard } from './guard.ts'
-import { type BenchOptions, createBench, readPattern } from './options.ts'
+import { type BenchOptions, createBench, onlyRows } from './options.ts'
 import { type Measurement, report } from './report.ts'
 import { seedLibrary } from './seed-library.ts'
 
@@ -32,7 +32,7 @@ const TOKEN = 'svc_bench_lists'
 interface Options extends BenchOptions { only: RegExp, million?: boolean, filters?: boolean }
 
 const options = createBench('lists', 'measures lists as the library grows')
-  .option('--only <pattern>', 'some rows, by their names', readPattern, /(?:)/)
+  .addOption(onlyRows('some rows, by their names'))
   .option('--million', 'also with 1,000,000 ROMs')
   .option('--filters', 'also every filter and order')
   .parse().opts<Options>()

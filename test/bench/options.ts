@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
 
 /** What can be asked of every benchmark. */
 export interface BenchOptions { json?: boolean, check?: boolean }
@@ -10,11 +10,14 @@ export function createBench (name: string, description: string): Command {
     .option('--check', 'exit with 2 when a target was missed')
 }
 
-/** Which rows are to be measured. */
-export function readPattern (text: string): RegExp {
+function readPattern (text: string): RegExp {
   try {
     return new RegExp(text)
   } catch {
     throw new InvalidArgumentError('Give a regular expression.')
   }
 }
+
+/** Has some of the rows measured, by a pattern of their names. */
+export const onlyRows = (description: string): Option =>
+  new Option('--only <pattern>', description).argParser(readPattern).default(/(?:)/, 'all')
