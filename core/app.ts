@@ -1,6 +1,5 @@
 import cookie from '@fastify/cookie'
 import cors from '@fastify/cors'
-import helmet from '@fastify/helmet'
 import multipart from '@fastify/multipart'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import fastify, { LogController, type FastifyBaseLogger, type FastifyPluginCallback, type FastifyRequest } from 'fastify'
@@ -15,6 +14,7 @@ import emptyBody from './web/empty-body.ts'
 import errorHandler from './web/error-handler.ts'
 import { refuseConnection, refuseExpectation, requireHost, sendFrameworkError } from './web/framework-errors.ts'
 import jobs from './jobs/jobs.ts'
+import { createRequestLogger } from './log.ts'
 import jsonDepth from './web/json-depth.ts'
 import limits from './web/limits.ts'
 import type { ServerMeasured } from './metrics/measured.ts'
@@ -25,8 +25,9 @@ import { corsOptionsFor } from './web/origins.ts'
 import type { PluginPackage } from './loader/packages.ts'
 import { createPluginServices } from './loader/services.ts'
 import refuseNul from './web/refuse-nul.ts'
-import { readRequestId, traceRequests } from './request-id.ts'
+import { REQUEST_ID_FIELD, readRequestId, traceRequests } from './request-id.ts'
 import { type Secrets, createSecrets } from './access/secrets.ts'
+import securityHeaders from './web/security-headers.ts'
 import sockets from './sockets/sockets.ts'
 import type { App } from './typebox.ts'
 import { buildSerializer, createValidatorCompiler } from './web/validation.ts'
@@ -122,6 +123,7 @@ export async function buildApp (options: AppOptions): Promise<App> {
       compilersFactory: { buildValidator: () => createValidatorCompiler() as never, buildSerializer }
     },
     genReqId: readRequestId,
+    childLoggerFactory: (parent, { [REQUEST_ID_FIELD]: id }) => createRequestLogger(parent, String(id)),
     pluginTimeout: 15_000,
     rewriteUrl: ({ url = '/' }) => stripPrefix(url, prefix)
   }).withTypeProvider<TypeBoxTypeProvider>()
@@ -130,6 +132,11 @@ export async function buildApp (options: AppOptions): Promise<App> {
   app.decorate('secrets', secrets)
   traceRequests(app)
   await app.register(errorHandler)
+  await app.register(securityHeaders, {
+    contentSecurityPolicy: { directives: { defaultSrc: ["'self'"], frameAncestors: ["'none'"], upgradeInsecureRequests: null } },
+    referrerPolicy: { policy: 'same-origin' },
+    strictTransportSecurity: config.server.base_url.startsWith('https:')
+  })
   await app.register(compression)
   await app.register(emptyBody)
   await app.register(jsonDepth)
@@ -142,11 +149,6 @@ export async function buildApp (options: AppOptions): Promise<App> {
     const delegator = async ({ headers }: FastifyRequest) => corsOptionsFor(headers.origin, config)
     await app.register(cors, { delegator })
   }
-  await app.register(helmet, {
-    contentSecurityPolicy: { directives: { defaultSrc: ["'self'"], frameAncestors: ["'none'"], upgradeInsecureRequests: null } },
-    referrerPolicy: { policy: 'same-origin' },
-    strictTransportSecurity: config.server.base_url.startsWith('https:')
-  })
   await app.register(multipart, { limits: { parts: 120, files: 20, fields: 100, fieldSize: 64 * 1024 } })
   await app.register(database, {
     url,

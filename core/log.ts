@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { type DestinationStream, type Logger, pino, stdSerializers, symbols } from 'pino'
+import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino'
 import pretty from 'pino-pretty'
 import type { Config } from './config/config.ts'
 import { REQUEST_ID_FIELD, currentRequestId } from './request-id.ts'
@@ -45,11 +45,22 @@ export function passLine (logger: object, line: string): void {
   for (const read of readersOf(logger) ?? []) read(line)
 }
 
-/** Names the request on whose behalf a line is written, unless the logger is that of a request. */
+const REQUEST = Symbol('id of the request that it is of')
+
+/**
+ * The logger of one request. A child of pino's own would be made for each request, and its fields searched for secrets
+ * each time, whether anything is logged or not.
+ */
+export function createRequestLogger<L extends object> (logger: L, id: string): L {
+  const own = Object.create(logger) as L
+  Reflect.set(own, REQUEST, id)
+  return own
+}
+
+/** Names the request on whose behalf a line is written. */
 function findRequest (logger: object): object {
-  const id = currentRequestId()
-  const isNamed = String(Reflect.get(logger, symbols.chindingsSym)).includes(`"${REQUEST_ID_FIELD}":`)
-  return id === undefined || isNamed ? {} : { [REQUEST_ID_FIELD]: id }
+  const id = (Reflect.get(logger, REQUEST) as string | undefined) ?? currentRequestId()
+  return id === undefined ? {} : { [REQUEST_ID_FIELD]: id }
 }
 
 /** JSON lines, or readable ones when a person watches. */

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { IncomingMessage } from 'node:http'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 
 /** By which proxies, clients and logs know a request. */
 export const REQUEST_ID_HEADER = 'x-request-id'
@@ -9,7 +9,12 @@ export const REQUEST_ID_FIELD = 'reqId'
 /** As proxies make them: UUIDs, hex, `Root=1-67891233-abcdef`. Nothing that means something to a terminal or a page. */
 const WELL_FORMED = /^[\w.:+/=@-]{1,128}$/
 
+/** The id for as long as code that runs for its request has it. */
 interface Holder { id: string | undefined }
+
+declare module 'fastify' {
+  interface FastifyRequest { idHolder: Holder }
+}
 
 const current = new AsyncLocalStorage<Holder | undefined>()
 
@@ -34,15 +39,18 @@ export async function asRequest<T> (id: string | undefined, work: () => Promise<
 
 /** Tells each request's id in its answer, and to all code that runs for it. */
 export function traceRequests (app: FastifyInstance): void {
-  const holders = new WeakMap<FastifyRequest, Holder>()
+  app.decorateRequest('idHolder')
   app.addHook('onRequest', (request, reply, done) => {
     const holder: Holder = { id: request.id }
-    holders.set(request, holder)
+    request.idHolder = holder
     reply.header(REQUEST_ID_HEADER, request.id)
     // Connections and timers that were begun meanwhile live on, and are not the request's any more.
     reply.raw.once('finish', () => { holder.id = undefined })
     current.run(holder, done)
   })
   // A body arrives in the name of its connection, not in that of the request.
-  app.addHook('preValidation', (request, _reply, done) => { current.run(holders.get(request), done) })
+  app.addHook('preValidation', ({ idHolder: holder }, _reply, done) => {
+    if (current.getStore() === holder) done()
+    else current.run(holder, done)
+  })
 }

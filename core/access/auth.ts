@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import '@fastify/cookie'
-import type { FastifyRequest, RouteOptions } from 'fastify'
+import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config/config.ts'
 import { ApiError } from '../errors.ts'
@@ -164,7 +164,8 @@ function createCsrf (secrets: Secrets) {
   const signatureOf = (nonce: string, caller: Caller | null) => secrets.sign('csrf', `${nonce}.${bindingOf(caller)}`)
   return {
     issue (caller: Caller | null): string {
-      const nonce = randomBytes(16).toString('base64url')
+      // The library keeps random bytes ready for these alone.
+      const nonce = randomUUID()
       return `${nonce}.${signatureOf(nonce, caller)}`
     },
     isValid (value: string | undefined, caller: Caller | null): boolean {
@@ -205,8 +206,10 @@ export default fp<{ config: Config, secrets: Secrets }>(async (app, { config, se
   /** Who calls a route. One that is open answers everybody, also those who have to wait before they sign in again. */
   async function identify (request: FastifyRequest, isOpen: boolean): Promise<Caller | null> {
     const authorization = readAuthorization(request)
+    // Behind proxies the address has to be found out, and few ways to sign in want to know it.
+    const presented = { authorization, cookies: request.cookies, get address () { return request.ip } }
     try {
-      return await authenticate({ authorization, cookies: request.cookies, address: request.ip }, schemes)
+      return await authenticate(presented, schemes)
     } catch (err) {
       if (isOpen && err instanceof ApiError && err.code === 'TOO_MANY_REQUESTS') return null
       throw err
@@ -258,17 +261,19 @@ export default fp<{ config: Config, secrets: Secrets }>(async (app, { config, se
     if (!isOpen) checkAccess(request.caller, access, request.method)
   })
 
-  app.addHook('onSend', async (request, reply) => {
-    // What was made for one caller is nobody else's to keep; files say for themselves who may.
-    if (request.caller !== null && !reply.hasHeader('cache-control')) reply.header('cache-control', 'private, no-store')
-  })
-
-  app.addHook('onSend', async (request, reply) => {
-    if (request.headers.authorization !== undefined && request.caller?.credential !== 'session') return
+  function giveCsrf (request: FastifyRequest, reply: FastifyReply): void {
     const valid = readCookies(request.cookies, csrfCookies).find((cookie) => csrf.isValid(cookie, request.caller))
     const value = valid ?? csrf.issue(request.caller)
     for (const name of csrfCookies.filter((one) => request.cookies[one] !== value)) {
       reply.setCookie(name, value, { path: cookiePath, sameSite: 'lax', secure: isSecureRequest(request, config) })
     }
+  }
+
+  app.addHook('onSend', (request, reply, payload, done) => {
+    const { caller, headers } = request
+    // What was made for one caller is nobody else's to keep; files say for themselves who may.
+    if (caller !== null && !reply.hasHeader('cache-control')) reply.header('cache-control', 'private, no-store')
+    if (headers.authorization === undefined || caller?.credential === 'session') giveCsrf(request, reply)
+    done(null, payload)
   })
 }, { name: 'auth-core', fastify: '5.x', dependencies: ['database', 'limits', '@fastify/cookie'] })

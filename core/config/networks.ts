@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { isIPv4 } from 'node:net'
 import proxyAddr from '@fastify/proxy-addr'
 import ipaddr from 'ipaddr.js'
 
@@ -7,7 +8,7 @@ export const isLoopback = (address: string) => ipaddr.isValid(address) && ipaddr
 
 /** Whose tries are counted together: an IPv4 address, or the /64 that is the least an IPv6 customer is given. */
 export function networkOf (address: string): string {
-  if (!ipaddr.isValid(address)) return address
+  if (isIPv4(address) || !ipaddr.isValid(address)) return address
   const parsed = ipaddr.process(address)
   if (parsed instanceof ipaddr.IPv4) return parsed.toString()
   return `${parsed.parts.slice(0, 4).map((part) => part.toString(16)).join(':')}::/64`

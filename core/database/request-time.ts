@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { OUT_OF_TIME } from './errors.ts'
 
 declare module 'fastify' {
@@ -7,6 +7,7 @@ declare module 'fastify' {
     /** How long the database may work for a request where that grows with the library; each statement stays short. */
     databaseMs?: number
   }
+  interface FastifyRequest { databaseTime: RequestTime }
 }
 
 /**
@@ -68,14 +69,17 @@ export const outOfTime = () => Object.assign(new Error('The request has spent it
 
 /** Gives every request of an app so much time with the database, unless its route says otherwise. */
 export function limitRequests (app: FastifyInstance, limitMs: number): void {
-  const times = new WeakMap<FastifyRequest, RequestTime>()
+  app.decorateRequest('databaseTime')
   app.addHook('onRequest', (request, reply, done) => {
     const time = new RequestTime(request.routeOptions.config.databaseMs ?? limitMs)
-    times.set(request, time)
+    request.databaseTime = time
     // What goes on after the answer, timers included, is not the request's any more.
     reply.raw.once('close', () => { time.lift() })
     current.run(time, done)
   })
   // A body arrives in the name of its connection, not in that of the request.
-  app.addHook('preValidation', (request, _reply, done) => { current.run(times.get(request), done) })
+  app.addHook('preValidation', ({ databaseTime: time }, _reply, done) => {
+    if (current.getStore() === time) done()
+    else current.run(time, done)
+  })
 }

@@ -19,6 +19,7 @@ export interface SocketPlace { readonly path: string, readonly bare: string }
 
 /** Whether a request is for an endpoint, which is served with and without a slash at its end. */
 export function isSocketUrl (url: string, { path, bare }: SocketPlace): boolean {
+  if (!url.startsWith(path) && !url.startsWith(bare)) return false
   const [pathname = ''] = url.split('?', 1)
   return [path, bare].includes(pathname.replace(/\/$/, ''))
 }

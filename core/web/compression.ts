@@ -33,14 +33,14 @@ export function vary (reply: FastifyReply): void {
  * which come with their own length, ranges and tag.
  */
 export default fp(async (app) => {
-  app.addHook('onSend', async ({ headers }, reply, payload: unknown) => {
-    if (typeof payload !== 'string' || payload.length < THRESHOLD_BYTES || !isJson(reply)) return payload
+  app.addHook('onSend', ({ headers }, reply, payload: unknown, done) => {
+    if (typeof payload !== 'string' || payload.length < THRESHOLD_BYTES || !isJson(reply)) return done(null, payload)
     vary(reply)
     const accepted = headers['accept-encoding']
     const encoding = typeof accepted === 'string' ? negotiate(accepted, NAMES) : null
     const compress = encoding === null ? undefined : ENCODINGS[encoding]
-    if (compress === undefined) return payload
+    if (compress === undefined) return done(null, payload)
     reply.header('content-encoding', encoding)
-    return await compress(payload)
+    compress(payload).then((bytes) => { done(null, bytes) }).catch(done)
   })
 }, { name: 'compression', fastify: '5.x' })

@@ -54,8 +54,9 @@ export default fp(async (app) => {
     }
   })
   // Whoever waits for the server is told how long, also by answers that no error made.
-  app.addHook('onSend', async (_request, reply) => {
+  app.addHook('onSend', (_request, reply, payload, done) => {
     if (reply.statusCode === 503 && !reply.hasHeader('retry-after')) reply.header('retry-after', String(RETRY_AFTER_SECONDS))
+    done(null, payload)
   })
   const findMethods = trackMethods(app)
   app.setNotFoundHandler((request, reply) => {

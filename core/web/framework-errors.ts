@@ -33,8 +33,8 @@ export function refuseExpectation ({ headers }: IncomingMessage, reply: ServerRe
 export const lacksHost = ({ httpVersion, headers }: IncomingMessage) => httpVersion === '1.1' && headers.host === undefined
 export const NO_HOST = 'The request names no host; send a Host header'
 
-export async function requireHost ({ raw }: FastifyRequest, reply: FastifyReply): Promise<void> {
-  if (!lacksHost(raw)) return
+export function requireHost ({ raw }: FastifyRequest, reply: FastifyReply, done: () => void): void {
+  if (!lacksHost(raw)) return done()
   reply.header('connection', 'close')
   throw badRequest(NO_HOST)
 }

@@ -13,8 +13,8 @@ export function isShallow (value: unknown, depth = JSON_DEPTH_MAX): boolean {
 
 /** Refuses bodies that are nested deeper, before anything looks into them. */
 export default fp(async (app) => {
-  app.addHook('preValidation', async ({ body }) => {
-    if (isShallow(parsedBody(body))) return
+  app.addHook('preValidation', ({ body }, _reply, done) => {
+    if (isShallow(parsedBody(body))) return done()
     throw invalid(['body'], `The body is nested deeper than ${JSON_DEPTH_MAX} levels; flatten it`, undefined, 'too_deep')
   })
 }, { name: 'json-depth', fastify: '5.x' })

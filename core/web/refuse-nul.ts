@@ -27,8 +27,9 @@ function findNul (part: string, input: unknown): (string | number)[] | null {
 
 /** Neither the database nor a file name can hold NUL, and nobody types it: no text of a request does. */
 export default fp(async (app) => {
-  app.addHook('preValidation', async ({ params, query, body }) => {
+  app.addHook('preValidation', ({ params, query, body }, _reply, done) => {
     const loc = findNul('path', params) ?? findNul('query', query) ?? findNul('body', parsedBody(body))
     if (loc !== null) throw invalid(loc, 'must not hold the NUL character; leave it out', undefined, 'nul')
+    done()
   })
 }, { name: 'refuse-nul', fastify: '5.x' })

@@ -26,10 +26,10 @@ function toDetails ({ params, body, query }: FastifyRequest): Record<string, str
 /** Keeps on record what routes with an `audit` did. */
 export function recordRoutes (app: FastifyInstance): void {
   app.addHook('onSend', async (request, reply) => {
-    const { audit: event, ...route } = request.routeOptions.config
+    const { audit: event, url: route } = request.routeOptions.config
     if (event === undefined || reply.statusCode >= 300) return
     await app.audit.record({
-      event, user: request.caller, address: request.ip, details: { route: route.url, ...toDetails(request) }
+      event, user: request.caller, address: request.ip, details: { route, ...toDetails(request) }
     })
   })
 }

@@ -38,7 +38,7 @@ export default fp<FeatureOptions>(async (app, { config, role }) => {
 
   warnOfUntrustedProxies(app)
   warnOfTrustedVisitors(app, config)
-  app.addHook('onSend', async (request, reply) => { await sessions.renew(request, reply) })
+  app.addHook('onSend', (request, reply) => sessions.renew(request, reply))
   app.addHook('onClose', async () => { await resets.settle() })
 
   await app.register(async (routes) => {

@@ -176,8 +176,9 @@ export function createSessions (app: FastifyInstance, config: Config, kept: Kept
      */
     async renew (request: FastifyRequest, reply: FastifyReply): Promise<void> {
       const { caller } = request
+      if (caller === null || !due.delete(caller)) return
       const token = readSessionCookie(config, request.cookies)
-      if (caller === null || token === undefined || !due.delete(caller)) return
+      if (token === undefined) return
       const isThere = await renewSession(app.pg, caller.session_id, idleSeconds, absoluteSeconds)
       if (isThere) setSessionCookie(config, request, reply, token)
     },

@@ -26,7 +26,7 @@ const createRoutes = (config: Config): Routes => async (app) => {
       response: { 200: HeartbeatSchema }
     },
     config: { public: true }
-  }, async (request) => await app.heartbeat.read(request.em, request.caller))
+  }, async (request) => await app.heartbeat.read(request.caller))
 
   app.get('/api/heartbeat/metadata/:source', {
     schema: {

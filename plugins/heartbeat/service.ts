@@ -1,4 +1,3 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../core/access/auth.ts'
 import { type Config, shareableBaseUrl } from '../../core/config/config.ts'
@@ -46,11 +45,11 @@ export function createHeartbeat (app: FastifyInstance, config: Config) {
     return isThere
   }
 
-  async function listFolders (em: EntityManager, caller: Caller | null, isSetUp: boolean): Promise<string[]> {
+  async function listFolders (caller: Caller | null, isSetUp: boolean): Promise<string[]> {
     if (isSetUp && caller?.scopes.has('platforms.read') !== true) return []
     // The wizard shows what it has just made.
     const found = isSetUp ? await folders('', () => app.setup.listPlatforms()) : await app.setup.listPlatforms()
-    const hidden = await app.platforms.listHiddenFolders(em, caller)
+    const hidden = await app.platforms.listHiddenFolders(app.orm.em, caller)
     return found.filter((folder) => !hidden.has(folder))
   }
 
@@ -59,14 +58,14 @@ export function createHeartbeat (app: FastifyInstance, config: Config) {
     health: createHealth(app),
 
     /** What a client needs to know before it signs in, and the folders of the platforms the caller may know of. */
-    async read (em: EntityManager, caller: Caller | null): Promise<Heartbeat> {
+    async read (caller: Caller | null): Promise<Heartbeat> {
       const isSetUp = await hasAdmin()
       return {
         SYSTEM: {
           VERSION: API_VERSION, SVC_VERSION: VERSION, SHOW_SETUP_WIZARD: !isSetUp && !auth.disable_setup_wizard
         },
         METADATA_SOURCES: await flags('', async () => readFlags(app.registry)),
-        FILESYSTEM: { FS_PLATFORMS: await listFolders(em, caller, isSetUp) },
+        FILESYSTEM: { FS_PLATFORMS: await listFolders(caller, isSetUp) },
         EMULATION: { DISABLE_EMULATOR_JS: false, DISABLE_RUFFLE_RS: false },
         FRONTEND: {
           DISABLE_USERPASS_LOGIN: auth.disable_userpass_login,

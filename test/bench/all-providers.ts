@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
+import { InvalidArgumentError } from 'commander'
 import { migrate } from '../../core/database/database.ts'
 import { startEmbeddedPostgres } from '../../core/postgres/embedded.ts'
 import { features } from '../../plugins/index.ts'
@@ -9,7 +9,8 @@ import type { ScanInput, ScanResult } from './all-providers-scan.ts'
 import { buildLibrary } from './library.ts'
 import { runProgram } from './process.ts'
 import { LATENCY_MS, startProviderServers } from './providers.ts'
-import { type Measurement, isMet, renderTable } from './report.ts'
+import { type BenchOptions, createBench } from './options.ts'
+import { type Measurement, report } from './report.ts'
 
 const ROMS = 2_000
 const KEYS = Array.from({ length: 17 }, (_none, index) => `bench-${String.fromCharCode(97 + index)}`)
@@ -60,14 +61,18 @@ async function measure (folder: string, concurrency: number): Promise<Measuremen
   }
 }
 
+function readCount (text: string): number {
+  const count = Number(text)
+  if (!Number.isInteger(count) || count < 1) throw new InvalidArgumentError('Give a whole number from 1.')
+  return count
+}
+
+const options = createBench('providers', `measures a scan that asks ${KEYS.length} sources`)
+  .option('--concurrency <count>', 'requests to each of them at once', readCount, DEFAULT_CONCURRENCY)
+  .parse().opts<BenchOptions & { concurrency: number }>()
 const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'))
 try {
-  const { values: { concurrency, check } } = parseArgs({
-    options: { concurrency: { type: 'string', default: String(DEFAULT_CONCURRENCY) }, check: { type: 'boolean', default: false } }
-  })
-  const measurement = await measure(folder, Number(concurrency))
-  process.stdout.write(`${renderTable(measurement)}\n`)
-  if (check && !measurement.targets.every(isMet)) process.exitCode = 2
+  report(await measure(folder, options.concurrency), options)
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }

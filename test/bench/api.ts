@@ -1,14 +1,15 @@
-import { Command, InvalidArgumentError } from 'commander'
+import { InvalidArgumentError } from 'commander'
 import { TOKEN } from './api-library.ts'
 import { type Program, type ProgramName, createPrograms } from './api-programs.ts'
 import { ROWS, type Row } from './api-rows.ts'
 import { withEnds } from './ends.ts'
 import type { Load, LoadOrder } from './load.ts'
+import { type BenchOptions, createBench, onlyRows } from './options.ts'
 import { readProcessorSeconds, runProgram } from './process.ts'
-import { type Measurement, type Target, isMet, renderJson, renderTable } from './report.ts'
+import { type Measurement, type Target, report } from './report.ts'
 
 /** What the API costs beside a program that does no more than the same work on the same database, in turns with it. */
-interface Options {
+interface Options extends BenchOptions {
   only: RegExp
   roms: number
   million?: boolean
@@ -16,15 +17,11 @@ interface Options {
   seconds: number
   rowSeconds: number
   connections: number
-  json?: boolean
-  check?: boolean
 }
 
 const MILLION = 1_000_000
 /** Of a row, in each round: by then everything is compiled and statements are planned. */
 const WARM_UPS = 500
-const MISSED = 2
-
 interface Measured extends Omit<Load, 'requests'> {
   /** What a request costs the program, without the database: almost the same on a busy machine. */
   processorMs: number
@@ -38,25 +35,15 @@ function readNumber (text: string): number {
   return number
 }
 
-function readPattern (text: string): RegExp {
-  try {
-    return new RegExp(text)
-  } catch {
-    throw new InvalidArgumentError('Give a regular expression.')
-  }
-}
-
 function readOptions (): Options {
-  return new Command('npm run bench:api --').description('measures the API beside a program that does no more than the same work')
-    .option('--only <pattern>', `some rows: ${ROWS.map(({ name }) => name).join('; ')}`, readPattern, /(?:)/)
+  return createBench('api', 'measures the API beside a program that does no more than the same work')
+    .addOption(onlyRows(`some rows: ${ROWS.map(({ name }) => name).join('; ')}`))
     .option('--roms <count>', 'in the library', readNumber, 46_000)
     .option('--million', 'a library of 1,000,000')
     .option('--rounds <count>', 'turns of each program, of which the median counts', readNumber, 3)
     .option('--seconds <seconds>', 'of each turn', readNumber, 4)
     .option('--row-seconds <seconds>', 'a row that takes longer is given up', readNumber, 90)
     .option('--connections <count>', 'that ask, each as soon as it is answered', readNumber, 10)
-    .option('--json', 'print one JSON object per line')
-    .option('--check', 'exit with 2 when a target was missed')
     .parse()
     .opts<Options>()
 }
@@ -130,15 +117,10 @@ async function measureRow (row: Row, find: FindProgram, rom: number, options: Op
 
 const options = readOptions()
 const roms = options.million === true ? MILLION : options.roms
-const isMissed = await withEnds(async (ends) => {
+await withEnds(async (ends) => {
   tell(`fills a database with ${roms} ROMs`)
   const find = await createPrograms(roms, ends)
-  let missed = false
   for (const row of ROWS.filter(({ name }) => options.only.test(name))) {
-    const measurement = await measureRow(row, find, Math.floor(roms / 2), options)
-    console.log(options.json === true ? renderJson(measurement) : renderTable(measurement))
-    missed ||= !measurement.targets.every(isMet)
+    report(await measureRow(row, find, Math.floor(roms / 2), options), options)
   }
-  return missed
 })
-if (options.check === true && isMissed) process.exitCode = MISSED

@@ -20,7 +20,8 @@ import { UNREADABLE, sealSettings } from '../../plugins/channels/sealed.ts'
 import { features } from '../../plugins/index.ts'
 import { type Timing, time } from './process.ts'
 import type { ReceiverReady } from './deliveries-receiver.ts'
-import { type Measurement, isMet, renderTable } from './report.ts'
+import { type BenchOptions, createBench } from './options.ts'
+import { type Measurement, report } from './report.ts'
 
 /** Below the 60 a minute that a webhook channel keeps to: the pace is the real one and nothing is folded. */
 const EACH = 50
@@ -127,10 +128,11 @@ async function measure (app: App, url: string): Promise<Measurement> {
   }
 }
 
+const options = createBench('deliveries', 'measures how fast webhooks are delivered').parse().opts<BenchOptions>()
 const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'))
 const ends: (() => unknown)[] = [() => { rmSync(folder, { recursive: true, force: true }) }]
 try {
-  process.stdout.write(`${availableParallelism()} cores (${cpus()[0]?.model ?? 'unknown'}), load ${loadavg()[0]?.toFixed(2)}, node ${process.version}\n\n`)
+  if (options.json !== true) process.stdout.write(`${availableParallelism()} cores (${cpus()[0]?.model ?? 'unknown'}), load ${loadavg()[0]?.toFixed(2)}, node ${process.version}\n\n`)
   const database = await startEmbeddedPostgres({ dataDir: join(folder, 'db'), log: () => {} })
   ends.unshift(() => database.stop())
   const { config } = loadConfig({ SVC_DATA_DIR: folder, SVC_AUTH_SECRET_KEY: 'a key for benchmarks only' })
@@ -143,9 +145,7 @@ try {
   for (let user = 0; user < USERS; user++) {
     await app.users.create({ username: `bench${user}`, password: 'password', email: '', role: 'admin' })
   }
-  const measurement = await measure(app, receiver.url)
-  process.stdout.write(`${renderTable(measurement)}\n`)
-  if (process.argv.includes('--check') && !measurement.targets.every(isMet)) process.exitCode = 2
+  report(await measure(app, receiver.url), options)
 } finally {
   for (const end of ends) await end()
 }

@@ -12,7 +12,8 @@ import { startEmbeddedPostgres } from '../../core/postgres/embedded.ts'
 import { features } from '../../plugins/index.ts'
 import type { IndexBuildInput, IndexBuildReport } from './index-build.ts'
 import { runProgram } from './process.ts'
-import { type Measurement, isMet, renderTable } from './report.ts'
+import { type BenchOptions, createBench } from './options.ts'
+import { type Measurement, report } from './report.ts'
 
 const RECORDS = 600_000
 const LOOKUPS = 50_000
@@ -85,10 +86,11 @@ function toMeasurement ({ build, entries, found, lookupsPerSecond }: IndexBuildR
   }
 }
 
+const options = createBench('index', 'measures how a source that is one large file is taken in, and looked up').parse().opts<BenchOptions>()
 const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'))
 const ends: (() => unknown)[] = [() => { rmSync(folder, { recursive: true, force: true }) }]
 try {
-  process.stdout.write(`${availableParallelism()} cores (${cpus()[0]?.model ?? 'unknown'}), load ${loadavg()[0]?.toFixed(2)}\n\n`)
+  if (options.json !== true) process.stdout.write(`${availableParallelism()} cores (${cpus()[0]?.model ?? 'unknown'}), load ${loadavg()[0]?.toFixed(2)}\n\n`)
   const bytes = await writeZip(join(folder, 'metadata.zip'))
   const server = await serve(join(folder, 'metadata.zip'))
   ends.unshift(() => server.close())
@@ -99,9 +101,7 @@ try {
   const input: IndexBuildInput = {
     url: `http://127.0.0.1:${port}/metadata.zip`, databaseUrl: database.url, records: RECORDS, lookups: LOOKUPS
   }
-  const measurement = toMeasurement(await runProgram('index-build.ts', input), bytes / 1024 ** 2)
-  process.stdout.write(`${renderTable(measurement)}\n`)
-  if (process.argv.includes('--check') && !measurement.targets.every(isMet)) process.exitCode = 2
+  report(toMeasurement(await runProgram('index-build.ts', input), bytes / 1024 ** 2), options)
 } finally {
   for (const end of ends) await end()
 }

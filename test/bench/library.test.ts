@@ -3,6 +3,7 @@ import { readFileSync, readdirSync, statSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import t from 'tap'
 import { buildLargeFiles, buildLibrary } from './library.ts'
+import { createBench } from './options.ts'
 
 const OPTIONS = { roms: 24, smallKib: 4, platforms: 3, archives: 6, folders: 3 }
 
@@ -28,6 +29,19 @@ t.test('a library for measuring is the same each time it is built', async (t) =>
   t.equal(tree.length, first.files)
   t.equal(new Set(tree.map((line) => line.slice(-40))).size, tree.length, 'no two files are equal')
   t.same(first.platforms.map((name) => readdirSync(join(first.dir, 'roms', name)).length), [11, 11, 11])
+})
+
+t.test('each benchmark tells of itself, and refuses what it does not know', async (t) => {
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> }
+  const benches = Object.entries(scripts).filter(([script]) => script.startsWith('bench:'))
+  t.ok(benches.length > 0)
+  for (const [script, command] of benches) {
+    const source = readFileSync(command.split(' ').at(-1) ?? '', 'utf8')
+    t.match(source, `createBench('${script.slice('bench:'.length)}', `, script)
+    t.notMatch(source, 'process.argv', script)
+  }
+  const refused = createBench('nothing', 'measures nothing').exitOverride().configureOutput({ writeErr: () => {} })
+  t.throws(() => refused.parse(['--nonsense'], { from: 'user' }), /unknown option '--nonsense'/)
 })
 
 t.test('large files differ from each other and not from build to build', async (t) => {

@@ -11,7 +11,8 @@ import { features } from '../../plugins/index.ts'
 import { virtualId } from '../../plugins/roms/filters/virtual-collections.ts'
 import { runSvc, settings, waitUntilListening } from '../e2e/server.ts'
 import { startGuard } from './guard.ts'
-import { type Measurement, isMet, renderJson, renderTable } from './report.ts'
+import { type BenchOptions, createBench, onlyRows } from './options.ts'
+import { type Measurement, report } from './report.ts'
 import { seedLibrary } from './seed-library.ts'
 
 /** What lists cost as the library grows: one request at a time, first when nothing is kept and then again and again. */
@@ -28,8 +29,13 @@ const P50_MAX_MS = 50
 const FILTERED_MAX = 3
 const TOKEN = 'svc_bench_lists'
 
-const has = (name: string) => process.argv.includes(name)
-const only = new RegExp(has('--only') ? process.argv[process.argv.indexOf('--only') + 1] ?? '' : '')
+interface Options extends BenchOptions { only: RegExp, million?: boolean, filters?: boolean }
+
+const options = createBench('lists', 'measures lists as the library grows')
+  .addOption(onlyRows('some rows, by their names'))
+  .option('--million', 'also with 1,000,000 ROMs')
+  .option('--filters', 'also every filter and order')
+  .parse().opts<Options>()
 /** How far it is, beside the result. */
 const say = (text: string) => { console.error(text) }
 
@@ -163,7 +169,7 @@ async function measure (roms: number, rows: readonly Row[]): Promise<Map<string,
     guard.watch({ pids: [server.pid, database.pid], folder })
     const pool = new Pool((await waitUntilListening(server, data, START_MS)).url, { connections: 1 })
     ends.unshift(() => pool.close())
-    return await timeRows(pool, rows.filter(({ name }) => only.test(name)), roms)
+    return await timeRows(pool, rows.filter(({ name }) => options.only.test(name)), roms)
   } finally {
     for (const end of ends) await end()
   }
@@ -202,10 +208,9 @@ function compareFilters (usual: ByName, large: ByName): Measurement {
   return measurement
 }
 
-const isFiltered = has('--filters')
+const isFiltered = options.filters === true
 const usual = await measure(USUAL, [...rowsOf(USUAL), ...(isFiltered ? filterRows(USUAL) : [])])
 const large = isFiltered ? await measure(LARGE, filterRows(LARGE)) : new Map<string, Times>()
-const million = has('--million') ? await measure(MILLION, rowsOf(MILLION)) : new Map<string, Times>()
+const million = options.million === true ? await measure(MILLION, rowsOf(MILLION)) : new Map<string, Times>()
 const measurements = [compareSizes(usual, million), ...(isFiltered ? [compareFilters(usual, large)] : [])]
-console.log(measurements.map(has('--json') ? renderJson : renderTable).join('\n'))
-if (has('--check') && !measurements.flatMap(({ targets }) => targets).every(isMet)) process.exitCode = 2
+for (const measurement of measurements) report(measurement, options)

@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
 import { WEB_FLAGS } from '../../core/supervisor/node-flags.ts'
 import { type Command, type Listening, listChildren, runSvc, settings, waitUntilListening } from '../e2e/server.ts'
 import { until } from '../until.ts'
 import { listTree, readShare } from './process.ts'
-import { type Measurement, isMet, renderJson, renderTable } from './report.ts'
+import { type BenchOptions, createBench } from './options.ts'
+import { type Measurement, report } from './report.ts'
 
 /** What a server may take that nobody asks anything, in MiB, by its number of web workers. */
 const MOST = new Map([[1, 180], [4, 350]])
@@ -92,10 +92,6 @@ async function measure (workers: number): Promise<Measurement> {
   return one
 }
 
+const options = createBench('memory', 'measures what a server takes that nobody asks anything').parse().opts<BenchOptions>()
 if (process.platform !== 'linux') throw new Error('Only Linux tells the share of a process in memory; run this there')
-const { values } = parseArgs({ options: { json: { type: 'boolean' }, check: { type: 'boolean' } } })
-for (const workers of MOST.keys()) {
-  const measurement = await measure(workers)
-  console.log(values.json === true ? renderJson(measurement) : renderTable(measurement))
-  if (values.check === true && !measurement.targets.every(isMet)) process.exitCode = 2
-}
+for (const workers of MOST.keys()) report(await measure(workers), options)

@@ -13,7 +13,8 @@ import { createBoss } from '../../core/jobs/jobs.ts'
 import { SCOPES } from '../../core/access/scopes.ts'
 import { sha256 } from '../../core/access/secrets.ts'
 import { features } from '../../plugins/index.ts'
-import { isMet, renderJson, renderTable } from './report.ts'
+import { type BenchOptions, createBench } from './options.ts'
+import { type Measurement, report } from './report.ts'
 
 /**
  * A negotiation of many files by HTTP, beside a program that does no more than read the same body, select the same rows
@@ -129,7 +130,7 @@ async function countStatements (pool: pg.Pool, work: () => Promise<unknown>): Pr
   return row?.calls ?? 0
 }
 
-async function measure (url: string, pool: pg.Pool): Promise<boolean> {
+async function measure (url: string, pool: pg.Pool): Promise<Measurement> {
   const files = makeFiles()
   await fill(pool, files)
   const body = byFile(files)
@@ -143,7 +144,7 @@ async function measure (url: string, pool: pg.Pool): Promise<boolean> {
     bare.push(one.ms)
     served.push(other.ms)
   }
-  const measurement = {
+  return {
     name: `Negotiation of ${FILES} files`,
     figures: {
       'the body, MB': body.length / 1e6,
@@ -155,10 +156,9 @@ async function measure (url: string, pool: pg.Pool): Promise<boolean> {
     targets: [{ what: 'negotiation / bare program', is: median(served) / median(bare), most: RATIO_MAX }],
     notes: []
   }
-  console.log(process.argv.includes('--json') ? renderJson(measurement) : renderTable(measurement))
-  return measurement.targets.every(isMet)
 }
 
+const options = createBench('negotiate', `measures a negotiation of ${FILES} files`).parse().opts<BenchOptions>()
 const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'))
 const database = await startEmbeddedPostgres({
   dataDir: join(folder, 'db'), log: () => {}, settings: { shared_preload_libraries: 'pg_stat_statements' }
@@ -177,9 +177,9 @@ try {
     config, role: 'web', databaseUrl: database.url, logger: pino({ level: 'error' }), features, workerNumber: 1, packages: []
   })
   await app.listen({ port: 0, host: '127.0.0.1' })
-  const isReached = await measure(`http://127.0.0.1:${(app.server.address() as AddressInfo).port}`, pool)
+  const measurement = await measure(`http://127.0.0.1:${(app.server.address() as AddressInfo).port}`, pool)
   await app.close()
-  if (!isReached && process.argv.includes('--check')) process.exitCode = 2
+  report(measurement, options)
 } finally {
   await pool.end()
   await database.stop()

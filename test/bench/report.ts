@@ -1,3 +1,5 @@
+import type { BenchOptions } from './options.ts'
+
 /** A figure that has to be reached. */
 export interface Target {
   what: string
@@ -40,4 +42,12 @@ export function renderJson ({ name, figures, targets, notes }: Measurement): str
     targets: targets.map((target) => ({ ...target, is: round(target.is), met: isMet(target) })),
     notes
   })
+}
+
+const MISSED = 2
+
+/** Prints what was measured, and has the process end with 2 where a target was missed that is to be checked. */
+export function report (measurement: Measurement, { json, check }: BenchOptions): void {
+  console.log(json === true ? renderJson(measurement) : renderTable(measurement))
+  if (check === true && !measurement.targets.every(isMet)) process.exitCode = MISSED
 }

@@ -1,10 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
 import { measureLargeFiles, measureSmallFiles } from './hashing.ts'
 import { PLATFORMS_MAX } from './library.ts'
-import { type Measurement, isMet, renderJson, renderTable } from './report.ts'
+import { type BenchOptions, createBench } from './options.ts'
+import { type Measurement, report } from './report.ts'
 import { measureListeners, measureMixed, measureProviders, measureScans } from './scans.ts'
 
 const PARTS = ['hashing', 'first', 'quick', 'mixed', 'listeners', 'providers'] as const
@@ -13,7 +14,7 @@ type Part = typeof PARTS[number]
 /** How collections are packed, of a hundred ROMs; the others are plain files. */
 const MIXED = { zips: 21, sevenZips: 3, folders: 5 }
 
-interface Options {
+interface Options extends BenchOptions {
   roms: number
   smallKib: number
   platforms: number
@@ -26,8 +27,6 @@ interface Options {
   seed: number
   only?: Part[]
   keep?: boolean
-  json?: boolean
-  check?: boolean
 }
 
 const HELP = `
@@ -35,7 +34,6 @@ Everything runs in a temporary folder (TMPDIR), which is removed at the end: 50,
 The server is the real one: svc start with one web worker and a scan worker, and the embedded PostgreSQL with the server's
 own settings, besides pg_stat_statements, which counts. Nothing is relaxed: commits are written to the disk.
 Exit codes: 0 measured, 1 failed, 2 a target was missed (with --check only).`
-const MISSED = 2
 
 function readCount (text: string): number {
   const count = Number(text)
@@ -50,7 +48,7 @@ function readPlatforms (text: string): number {
 }
 
 function readOptions (): Options {
-  return new Command('npm run bench:scan --').description('measures hashing and scans of a library made for it')
+  return createBench('scan', 'measures hashing and scans of a library made for it')
     .option('--roms <count>', 'small plain files', readCount, 50_000)
     .option('--small-kib <kib>', 'the largest of them', readCount, 8)
     .option('--archives <count>', 'small archives besides them', readCount, 600)
@@ -62,15 +60,11 @@ function readOptions (): Options {
     .option('--listeners <count>', 'sockets that hear of a scan', readCount, 1_000)
     .option('--seed <number>', 'another seed makes another library', readCount, 1)
     .addOption(new Option('--only <part...>', 'only these parts').choices(PARTS))
-    .option('--json', 'print one JSON object per line')
-    .option('--check', 'exit with 2 when a target was missed')
     .option('--keep', 'leave the temporary folder for a look')
     .addHelpText('after', HELP)
     .parse()
     .opts<Options>()
 }
-
-const write = (line: string) => { process.stdout.write(`${line}\n`) }
 
 async function * measure (options: Options, folder: string): AsyncGenerator<Measurement> {
   const parts = new Set(options.only ?? PARTS)
@@ -98,17 +92,14 @@ async function * measure (options: Options, folder: string): AsyncGenerator<Meas
 
 const options = readOptions()
 const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'))
-const missed: string[] = []
 try {
   const load = loadavg()[0]?.toFixed(2) ?? ''
   const machine = `${availableParallelism()} cores (${cpus()[0]?.model ?? 'unknown'}), load ${load}, node ${process.version}`
-  write(options.json === true ? JSON.stringify({ name: 'machine', figures: { machine } }) : `${machine}\n`)
+  console.log(options.json === true ? JSON.stringify({ name: 'machine', figures: { machine } }) : `${machine}\n`)
   for await (const measurement of measure(options, folder)) {
-    write(options.json === true ? renderJson(measurement) : `${renderTable(measurement)}\n`)
-    missed.push(...measurement.targets.filter((target) => !isMet(target)).map(({ what }) => what))
+    report(measurement, options)
   }
 } finally {
   if (options.keep === true) process.stderr.write(`left in ${folder}\n`)
   else rmSync(folder, { recursive: true, force: true })
 }
-if (options.check === true && missed.length > 0) process.exitCode = MISSED

@@ -1,7 +1,9 @@
 import { once } from 'node:events'
 import { request as sendRequest } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
+import fastify from 'fastify'
 import t from 'tap'
+import securityHeaders from '../../core/web/security-headers.ts'
 import type { App } from '../../core/typebox.ts'
 import { buildTestApp } from '../support.ts'
 
@@ -30,6 +32,39 @@ t.test('what the web server answers by itself', async (t) => {
     t.same([method.statusCode, method.body, method.headers.allow], [405, '{"detail":"Method Not Allowed"}', 'GET, HEAD'])
     const deep = await app.inject({ method: 'DELETE', url: '/api/roms/7/content/x.sfc', headers: admin })
     t.same([deep.statusCode, deep.body], [405, '{"detail":"Method Not Allowed"}'])
+  })
+
+  await t.test('browsers are told with every answer to take it for no more than it is', async (t) => {
+    const asked = [
+      { url: '/api/heartbeat' }, { url: '/api/users/me' }, { url: '/api/nowhere' }, { url: '/api/roms/x', headers: admin },
+      { method: 'POST' as const, url: '/api/logout' }, { url: '/api/openapi.json' }
+    ]
+    const answers = await Promise.all(asked.map((one) => app.inject(one)))
+    t.same(answers.map(({ statusCode }) => statusCode), [200, 401, 404, 422, 403, 200])
+    for (const { headers } of answers) {
+      t.match(headers, {
+        'content-security-policy': /^default-src 'self';.*frame-ancestors 'none'/,
+        'cross-origin-opener-policy': 'same-origin',
+        'cross-origin-resource-policy': 'same-origin',
+        'origin-agent-cluster': '?1',
+        'referrer-policy': 'same-origin',
+        'x-content-type-options': 'nosniff',
+        'x-dns-prefetch-control': 'off',
+        'x-download-options': 'noopen',
+        'x-frame-options': 'SAMEORIGIN',
+        'x-permitted-cross-domain-policies': 'none',
+        'x-xss-protection': '0'
+      })
+      t.notHas(headers, 'strict-transport-security', 'the server is not known to be behind TLS')
+    }
+  })
+
+  await t.test('a preflight, and who names no host, are told so too', async (t) => {
+    const preflight = await app.inject({
+      method: 'OPTIONS', url: '/api/roms', headers: { origin: 'https://games.example', 'access-control-request-method': 'GET' }
+    })
+    t.match(preflight, { statusCode: 204, headers: { 'x-content-type-options': 'nosniff' } })
+    t.match((await talk(app, 'GET /api/heartbeat HTTP/1.1\r\n\r\n')).headers, /x-content-type-options: nosniff/i)
   })
 
   await t.test('an address that cannot be read has an error like any other', async (t) => {
@@ -125,4 +160,11 @@ t.test('what the web server answers by itself', async (t) => {
       t.same(reply.json(), refusal)
     }
   })
+})
+
+t.test('behind TLS, browsers are told to come by nothing else', async (t) => {
+  const app = fastify()
+  t.teardown(() => app.close())
+  await app.register(securityHeaders, { strictTransportSecurity: true })
+  t.match((await app.inject({ url: '/' })).headers, { 'strict-transport-security': /^max-age=\d{8}; includeSubDomains$/ })
 })

@@ -1,7 +1,8 @@
 import { Writable } from 'node:stream'
 import t, { type Test } from 'tap'
 import { loadConfig } from '../../core/config/config.ts'
-import { createLogger, maskUrl, passLine, readLines } from '../../core/log.ts'
+import { createLogger, createRequestLogger, maskUrl, passLine, readLines } from '../../core/log.ts'
+import { asRequest } from '../../core/request-id.ts'
 
 function build (t: Pick<Test, 'testdir'>, level = 'info') {
   const lines: string[] = []
@@ -30,6 +31,22 @@ t.test('a secret in the address of a request is not printed', async (t) => {
   log.info({ req: { id: '1', method: 'GET', url: '/feed?key=hunter2', ip: '::1', headers: { a: 'b' } } }, 'request')
   t.match(JSON.parse(lines[0] ?? '').req, { id: '1', method: 'GET', url: '/feed?key=********', ip: '::1' })
   t.notMatch(lines[0], 'headers')
+})
+
+t.test('a line says for which request it was written, whoever writes it', async (t) => {
+  const { log, lines } = build(t)
+  log.info('for none')
+  const own = createRequestLogger(log, 'a-1')
+  own.info({ password: 'hunter2' }, 'by its own logger')
+  own.child({ plugin: 'x' }).info('by one made of that')
+  await asRequest('a-2', async () => {
+    log.info('by any other')
+    own.info('by its own, in the name of another')
+  })
+  const written = lines.map((line) => JSON.parse(line) as { msg: string, reqId?: string })
+  t.same(written.map(({ reqId }) => reqId), [undefined, 'a-1', 'a-1', 'a-2', 'a-1'])
+  t.match(written[1], { password: '********', name: 'web 1' })
+  t.notOk(lines.some((line) => line.split('reqId').length > 2), 'no line has two')
 })
 
 t.test('lines below the configured level are not printed', async (t) => {

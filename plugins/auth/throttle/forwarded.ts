@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import proxyAddr from '@fastify/proxy-addr'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Config } from '../../../core/config/config.ts'
 
 /**
@@ -9,12 +9,16 @@ import type { Config } from '../../../core/config/config.ts'
  */
 export function warnOfUntrustedProxies (app: FastifyInstance): void {
   let isTold = false
-  app.addHook('onRequest', async ({ headers, ip, ips }) => {
-    // Beside its own address a trusted peer brings that of its visitor.
-    if (isTold || headers['x-forwarded-for'] === undefined || (ips?.length ?? 1) > 1) return
-    isTold = true
-    app.log.warn({ address: ip }, 'a proxy at this address sends X-Forwarded-For but is not trusted, so that all its visitors ' +
-      'count as one: if the proxy is yours, name it in SVC_TRUSTED_PROXIES')
+  // Beside its own address a trusted peer brings that of its visitor.
+  const isUntrusted = (request: FastifyRequest) =>
+    request.headers['x-forwarded-for'] !== undefined && (request.ips?.length ?? 1) <= 1
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (!isTold && isUntrusted(request)) {
+      isTold = true
+      app.log.warn({ address: request.ip }, 'a proxy at this address sends X-Forwarded-For but is not trusted, so that all its ' +
+        'visitors count as one: if the proxy is yours, name it in SVC_TRUSTED_PROXIES')
+    }
+    done()
   })
 }
 
@@ -28,11 +32,13 @@ export function warnOfTrustedVisitors (app: FastifyInstance, { server: { trusted
   if (trusted.every(isOneAddress)) return
   const isTrusted = proxyAddr.compile([...trusted])
   const isNamed = proxyAddr.compile(trusted.filter(isOneAddress))
-  app.addHook('onRequest', async ({ ips = [] }) => {
+  app.addHook('onRequest', ({ ips = [] }, _reply, done) => {
     const [, ...behind] = ips
     const visitor = behind.find((address, hop) => isTrusted(address, hop) && !isNamed(address, hop))
-    if (visitor === undefined || !app.signs.note('clients_trusted', visitor)) return
-    app.log.warn({ address: visitor, trusted_proxies: trusted }, 'a visitor at this address lies in a network of SVC_TRUSTED_PROXIES ' +
-      'and may pass for any other: name the address of each proxy there in place of a network')
+    if (visitor !== undefined && app.signs.note('clients_trusted', visitor)) {
+      app.log.warn({ address: visitor, trusted_proxies: trusted }, 'a visitor at this address lies in a network of ' +
+        'SVC_TRUSTED_PROXIES and may pass for any other: name the address of each proxy there in place of a network')
+    }
+    done()
   })
 }

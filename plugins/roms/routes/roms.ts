@@ -32,6 +32,8 @@ async function sendPage (request: FastifyRequest, reply: FastifyReply, answer: R
 
 const routes: Routes = async (app) => {
   const { providers, schemas } = app.roms
+  // What only reads needs no entities, and so no fork of its own.
+  const { em: reader } = app.orm
   schemas.forEach((schema) => { app.addSchema(schema) })
   const ProviderQuery = Type.Object(Object.fromEntries(providers.all.map(({ key, id }) => {
     const options = { description: `Id of the game at the provider ${key}` }
@@ -45,14 +47,14 @@ const routes: Routes = async (app) => {
     },
     config: reads
   }, async (request, reply) => {
-    const page = await app.roms.list(request.em, callerOf(request), request.query)
+    const page = await app.roms.list(reader, callerOf(request), request.query)
     return await sendPage(request, reply, page)
   })
 
   app.get('/api/roms/identifiers', {
     schema: { operationId: 'listRomIds', tags, summary: 'The ids of all ROMs by name', response: { 200: IdListSchema } },
     config: reads
-  }, async (request, reply) => sendPieces(request, reply, [await app.roms.listIds(request.em, callerOf(request))]))
+  }, async (request, reply) => sendPieces(request, reply, [await app.roms.listIds(reader, callerOf(request))]))
 
   app.get('/api/roms/random', {
     schema: {
@@ -63,7 +65,7 @@ const routes: Routes = async (app) => {
     serializerCompiler: romSerializer
   }, async (request, reply) => {
     // A bare null would end the answer without a body.
-    const rom = await app.roms.pickRandom(request.em, callerOf(request), request.query)
+    const rom = await app.roms.pickRandom(reader, callerOf(request), request.query)
     return rom ?? reply.type('application/json').serializer(JSON.stringify).send(null)
   })
 
@@ -80,7 +82,7 @@ const routes: Routes = async (app) => {
       const id = query[`${key}_id`]
       return id === undefined || id === '' ? [] : [[key, id] as const]
     })
-    return await app.roms.findByProviderId(request.em, await app.permissions.viewerOf(request), Object.fromEntries(ids))
+    return await app.roms.findByProviderId(reader, await app.permissions.viewerOf(request), Object.fromEntries(ids))
   })
 
   app.get('/api/roms/by-hash', {
@@ -90,24 +92,24 @@ const routes: Routes = async (app) => {
     },
     config: readsOpen,
     serializerCompiler: romSerializer
-  }, async (request) => app.roms.findByHash(request.em, await app.permissions.viewerOf(request), request.query))
+  }, async (request) => app.roms.findByHash(reader, await app.permissions.viewerOf(request), request.query))
 
   app.get('/api/roms/filters', {
     schema: { operationId: 'getRomFilters', tags, summary: 'Every value ROMs can be filtered by', response: { 200: RomFiltersSchema } },
     config: reads
-  }, async (request) => app.roms.listFilterValues(request.em, callerOf(request)))
+  }, async (request) => app.roms.listFilterValues(reader, callerOf(request)))
 
   app.get('/api/roms/:id', {
     schema: { operationId: 'getRom', tags, summary: 'One ROM', params: RomParams, response: { 200: DetailedRomSchema } },
     config: readsOpen,
     serializerCompiler: romSerializer
-  }, async (request) => app.roms.getDetailed(request.em, await app.permissions.viewerOf(request), request.params.id))
+  }, async (request) => app.roms.getDetailed(reader, await app.permissions.viewerOf(request), request.params.id))
 
   app.get('/api/roms/:id/simple', {
     schema: { operationId: 'getSimpleRom', tags, summary: 'One ROM as lists show it', params: RomParams, response: { 200: SimpleRomSchema } },
     config: readsOpen,
     serializerCompiler: romSerializer
-  }, async (request) => app.roms.getSimple(request.em, await app.permissions.viewerOf(request), request.params.id))
+  }, async (request) => app.roms.getSimple(reader, await app.permissions.viewerOf(request), request.params.id))
 
   app.put('/api/roms/:id/props', {
     schema: {
@@ -127,7 +129,7 @@ const routes: Routes = async (app) => {
   app.get('/api/roms/:file_id/files', {
     schema: { operationId: 'getRomFile', tags, summary: 'One file by its own id', params: FileParams, response: { 200: RomFileSchema } },
     config: reads
-  }, async (request) => app.roms.getFile(request.em, callerOf(request), request.params.file_id))
+  }, async (request) => app.roms.getFile(reader, callerOf(request), request.params.file_id))
 }
 
 export default routes
