@@ -43,7 +43,9 @@ async function moveBack (source: string, target: string, isFolder: boolean): Pro
   await rm(source, { force: true })
 }
 
-async function findPlace (dir: string, item: Trashed, home: FileHome | null): Promise<{ folder: string, target: string }> {
+async function findPlace (
+  dir: string, item: Trashed, home: FileHome | null
+): Promise<{ folder: string, target: string }> {
   const { folder, name } = await resolveStoredFile(dir, toStoredFile(item, home))
   return { folder, target: join(folder, name) }
 }

@@ -291,7 +291,7 @@ t.test('what is back without the server knowing is restored all the same, with a
   await deleteRoms({ roms: ids, delete_from_fs: ids })
   const items = await Promise.all(ids.map(inTrash))
   // As if the server had been killed at that moment: files have moved, and the transaction comes to nothing.
-  await sql(`create function refuse () returns trigger language plpgsql as $$ begin raise 'not now'; end $$`)
+  await sql('create function refuse () returns trigger language plpgsql as $$ begin raise null_value_not_allowed; end $$')
   await sql('create constraint trigger refuse after delete on trash_items deferrable initially deferred for each row execute function refuse()')
   t.match(await restore(...items), { successful_items: 0, failed_ids: items })
   await sql('drop function refuse cascade')

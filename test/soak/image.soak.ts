@@ -84,7 +84,9 @@ async function runTests (t: Test): Promise<void> {
   }
 
   /** Until the image's own check says so, and the scan worker is there as well. */
-  async function untilHealthy<Started extends { container: Container, url: string }> (started: Started): Promise<Started> {
+  async function untilHealthy<Started extends { container: Container, url: string }> (
+    started: Started
+  ): Promise<Started> {
     const { container, url } = started
     await until(async () => {
       if (container.child.exitCode !== null) throw new Error(`it ended with ${container.child.exitCode}:\n${container.output()}`)

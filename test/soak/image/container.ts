@@ -85,7 +85,8 @@ function isBelow (pid: number, ancestor: number): boolean {
 
 /** Starts the image on a root that cannot be written to: all there is to write are the volumes and a tmpfs. */
 export async function startContainer (t: Pick<Test, 'teardown'>, folder: string, options: ContainerOptions): Promise<Container> {
-  const { image: { layers, env: imageEnv, workdir }, cmd = options.image.cmd, data, library, isLibraryWritable = false, user } = options
+  const { image, cmd = image.cmd, data, library, isLibraryWritable = false, user } = options
+  const { layers, env: imageEnv, workdir } = image
   const root = await mkdtemp(join(folder, 'root-'))
   await mkdir(data, { recursive: true })
   const env = { PATH, ...imageEnv, ...options.env }
