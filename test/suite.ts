@@ -65,10 +65,11 @@ async function createTemplate (): Promise<void> {
   await boss.start()
   await boss.stop({ graceful: false, close: true })
   const { config } = loadConfig({ SVC_DATA_DIR: folder, SVC_LOG_LEVEL: 'silent' })
-  const { descriptions } = await inspectPlugins(config, false)
+  const packages = listPluginPackages(folder)
+  const { descriptions } = await inspectPlugins(config, false, packages)
   const template = new pg.Client({ connectionString: url.href })
   await template.connect()
-  await storeDescriptions(template, fingerprintOf(listPluginPackages(folder)), descriptions)
+  await storeDescriptions(template, fingerprintOf(packages), descriptions)
   await template.end()
 }
 

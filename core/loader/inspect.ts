@@ -26,12 +26,12 @@ function createMemoryCache (): Cache {
 }
 
 /**
- * What the plugins of this installation are, without a server or a database. Runs their code where a scan worker does.
+ * What these packages are, without a server or a database. Runs their code where a scan worker does.
  *
  * @param works whether they are set up too
  */
 export async function inspectPlugins (
-  config: Config, works: boolean, packages?: PluginPackage[]
+  config: Config, works: boolean, packages: PluginPackage[]
 ): Promise<Inspection> {
   const app = fastify({ pluginTimeout: 15_000 })
   const log: Logger = app.log
@@ -41,7 +41,7 @@ export async function inspectPlugins (
     const { descriptions, records } = await loadPlugins(app, {
       config,
       works,
-      ...(packages === undefined ? {} : { packages }),
+      packages,
       createServices (_kind, key, { config: pluginConfig, secrets, origins, pace, hosts }) {
         const cache = createMemoryCache()
         const http = createHttpClient({

@@ -17,6 +17,8 @@ export interface PluginPackage {
   problem: string | null
 }
 
+/** Plugins import it, and are given the server's own. */
+const SDK = '@svc/plugin-sdk'
 const BUILT_IN_FOLDERS = ['providers', 'channels', 'exporters']
 /** Our own packages are run from their sources; those npm installed are plain JavaScript. */
 const CONDITIONS = { 'built-in': ['svc:source', 'import', 'default'], community: ['import', 'node', 'default'] }
@@ -78,7 +80,8 @@ function listCommunity (pluginsDir: string): PluginPackage[] {
   if (names instanceof Error) {
     return [{ ...absent, folder: pluginsDir, name: file, problem: `it cannot be read: ${names.message}. Correct or delete it` }]
   }
-  return names.map((name) => {
+  // Where npm was run by hand, it may have been installed beside them.
+  return names.filter((name) => name !== SDK).map((name) => {
     const folder = join(pluginsDir, 'node_modules', name)
     return existsSync(folder)
       ? readPackage(folder, 'community')
@@ -109,8 +112,8 @@ export function listPluginPackages (dataDir: string, serverDir = SERVER_DIR): Pl
 export function linkSdk (dataDir: string, serverDir = SERVER_DIR): void {
   const modules = join(dataDir, 'plugins', 'node_modules')
   if (!existsSync(modules)) return
-  const sdk = dirname(createRequire(join(serverDir, 'package.json')).resolve('@svc/plugin-sdk/package.json'))
-  const link = join(modules, '@svc', 'plugin-sdk')
+  const sdk = dirname(createRequire(join(serverDir, 'package.json')).resolve(`${SDK}/package.json`))
+  const link = join(modules, SDK)
   if (isLinkTo(link, sdk)) return
   rmSync(link, { recursive: true, force: true })
   mkdirSync(dirname(link), { recursive: true })

@@ -2,6 +2,7 @@ import type { OutgoingNotification } from '@svc/plugin-sdk'
 import type pg from 'pg'
 import { toDatabaseJson } from '../../core/database/json.ts'
 import { transaction } from '../../core/database/transaction.ts'
+import { currentRequestId } from '../../core/request-id.ts'
 import { SHOWN, foldNotifications } from './render.ts'
 
 /** A notification of one user, for whichever of the user's channels take it. */
@@ -24,10 +25,15 @@ export interface Delivery {
   /** Whether the last try ended that way. */
   has_died: boolean
   notification: OutgoingNotification
+  /** The request that brought it about, of several the last one; null for none. */
+  request_id: string | null
 }
 
 /** A channel that has a delivery under way. */
 export type Busy = Pick<Delivery, 'channel_id' | 'user_id'>
+
+/** What is left of many that were made one. */
+type Folded = Pick<Delivery, 'id' | 'notification' | 'request_id'>
 
 interface Head extends Delivery {
   /** It may have arrived already: what it says must not change any more. */
@@ -58,13 +64,13 @@ const UNDER_WAY = 'cardinality(array_positions($2::int[], c.user_id))'
  * well took its row out of `workers`.
  */
 const HEADS = `select * from (select c.id as channel_id, c.user_id, c.type, c.sealed, u.role = 'admin' as is_admin,
-    h.id, h.attempts, h.notification, h.due_at, h.attempts + h.deaths > 0 or h.worker_id is not null as was_begun,
+    h.id, h.attempts, h.notification, h.request_id, h.due_at, h.attempts + h.deaths > 0 or h.worker_id is not null as was_begun,
     last.has_died, h.deaths + last.has_died::int as deaths,
     l.per_minute - r.begun as free, r.oldest + interval '1 minute' as free_at, w.waiting,
     ${UNDER_WAY} + row_number() over (partition by c.user_id order by h.due_at, h.id) as place
   from notification_channels c
   join users u on u.id = c.user_id and u.enabled
-  cross join lateral (select d.id, d.attempts, d.deaths, d.notification, d.worker_id, d.due_at
+  cross join lateral (select d.id, d.attempts, d.deaths, d.notification, d.request_id, d.worker_id, d.due_at
     from channel_deliveries d where d.channel_id = c.id order by d.id limit 1) h
   cross join lateral (select exists (select from workers where id = h.worker_id and id <> $3) as has_died) last
   left join unnest($4::text[], $5::int[]) as l (type, per_minute) on l.type = c.type
@@ -125,22 +131,23 @@ const toValues = (busy: readonly Busy[]) => [busy.map((one) => one.channel_id), 
 /** The rows of deliveries, which are the truth about them. Only one process at a time works with them. */
 export function createDeliveries (pool: pg.Pool, workerId: string, limits: ReadonlyMap<string, number>) {
   /** Makes one of all that nobody has begun. @returns what is left to begin, or null when all are gone */
-  async function fold (client: pg.PoolClient, channelId: number): Promise<Pick<Delivery, 'id' | 'notification'> | null> {
+  async function fold (client: pg.PoolClient, channelId: number): Promise<Folded | null> {
     const { rows: [burst] } = await client.query<{ ids: string[] | null, rank: number }>(BURST, [channelId])
     const [newest, ...others] = (burst?.ids ?? []).map(Number)
     if (newest === undefined) return null
-    const { rows } = await client.query<{ notification: OutgoingNotification }>(
-      'select notification from channel_deliveries where id = any($1::bigint[]) order by id desc',
+    const { rows } = await client.query<Omit<Folded, 'id'>>(
+      'select notification, request_id from channel_deliveries where id = any($1::bigint[]) order by id desc',
       [[newest, ...others].slice(0, SHOWN)])
-    const [first, ...rest] = rows.map((row) => row.notification)
+    const [first, ...rest] = rows
     if (first === undefined) return null
     const count = others.length + 1
-    const notification = count === 1 ? first : foldNotifications([first, ...rest], count, burst?.rank ?? 0)
+    const latest = [first.notification, ...rest.map((row) => row.notification)] as const
+    const notification = count === 1 ? first.notification : foldNotifications(latest, count, burst?.rank ?? 0)
     await client.query('delete from channel_deliveries where id = any($1::bigint[])', [others])
     // Marked as begun, so that nothing is folded twice.
     await client.query('update channel_deliveries set notification = $2, worker_id = $3 where id = $1',
       [newest, notification, workerId])
-    return { id: newest, notification }
+    return { id: newest, notification, request_id: first.request_id }
   }
 
   /** Runs work that changes channels and what they have to deliver. */
@@ -158,7 +165,7 @@ export function createDeliveries (pool: pg.Pool, workerId: string, limits: Reado
       // More are waiting than may go out now: they go as one.
       const isBurst = free !== null && !wasBegun && waiting > free
       const next = isBurst ? await fold(client, channel) : head
-      if (next !== null) begun.push({ ...head, id: next.id, notification: next.notification })
+      if (next !== null) begun.push({ ...head, ...next })
     }
     const paced = heads.filter(({ free }) => free !== null).map((head) => head.channel_id)
     const values = [begun.map(({ id }) => id), workerId, paced, begun.map(({ deaths }) => deaths)]
@@ -206,8 +213,8 @@ export const WAKE_EVENT = 'svc_channel_deliveries'
 
 const RANKS: Readonly<Record<OutgoingNotification['level'], number>> = { info: 0, success: 0, warning: 1, error: 2 }
 
-const ENQUEUE = `insert into channel_deliveries (channel_id, notification)
-  select c.id, i.notification from unnest($1::int[], $2::text[], $3::int[], $4::jsonb[]) with ordinality
+const ENQUEUE = `insert into channel_deliveries (channel_id, notification, request_id)
+  select c.id, i.notification, $5 from unnest($1::int[], $2::text[], $3::int[], $4::jsonb[]) with ordinality
     as i (user_id, topic, rank, notification, position)
   join users u on u.id = i.user_id and u.enabled
   join notification_channels c on c.user_id = i.user_id
@@ -219,7 +226,8 @@ const ENQUEUE = `insert into channel_deliveries (channel_id, notification)
 export async function insertDeliveries (client: pg.ClientBase, items: readonly ChannelItem[]): Promise<void> {
   await client.query(ENQUEUE, [
     items.map((item) => item.user_id), items.map((item) => item.topic),
-    items.map((item) => RANKS[item.notification.level]), items.map((item) => toDatabaseJson(item.notification))
+    items.map((item) => RANKS[item.notification.level]), items.map((item) => toDatabaseJson(item.notification)),
+    currentRequestId() ?? null
   ])
 }
 

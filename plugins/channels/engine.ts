@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
+import { asRequest } from '../../core/request-id.ts'
 import {
   type Busy, type Delivery, type DisabledChannel, type Results, WAKE_EVENT, createDeliveries
 } from './delivery-rows.ts'
@@ -86,14 +87,24 @@ export function createEngine (app: FastifyInstance, host: Host, listeners: reado
     return await host.deliver(subject, notification, closing.signal)
   }
 
-  function start (delivery: Delivery): void {
-    const { channel_id: channel, user_id: user } = delivery
-    const ended = deliver(delivery).then((outcome) => outcome.ok ? null : outcome.failure, (err: unknown) => {
+  async function attempt (delivery: Delivery): Promise<Failure | 'cut off' | null> {
+    const { channel_id: channel, type } = delivery
+    try {
+      const outcome = await deliver(delivery)
+      app.log.debug({ channel, type, ...(outcome.ok ? {} : { reason: outcome.failure.message }) },
+        outcome.ok ? 'delivery arrived' : 'delivery failed')
+      return outcome.ok ? null : outcome.failure
+    } catch (err) {
       // Cut off, it stays as it is, for the process that has the duty next.
       if (closing.signal.aborted) return 'cut off'
       app.log.error({ err, channel }, 'delivery failed in the server itself')
       return BROKEN
-    }).then((failure) => {
+    }
+  }
+
+  function start (delivery: Delivery): void {
+    const { channel_id: channel, user_id: user, request_id: request } = delivery
+    const ended = asRequest(request ?? undefined, () => attempt(delivery)).then((failure) => {
       if (failure !== 'cut off') done.push({ delivery, failure })
       poke()
     })

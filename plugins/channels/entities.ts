@@ -46,6 +46,8 @@ export const ChannelDelivery = defineEntity({
     channel: () => p.manyToOne(NotificationChannel).deleteRule('cascade').joinColumn('channel_id'),
     /** Text rendered, as the channel gets it: the inbox row may be gone by then. */
     notification: p.json<Record<string, unknown>>(),
+    /** The request that brought it about, as the log knows it; null for none. */
+    request_id: columns.text().nullable(),
     /** How often it failed. */
     attempts: p.integer().default(0),
     /** How often the process that delivered it died meanwhile. */

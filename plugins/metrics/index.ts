@@ -17,6 +17,10 @@ export default fp<FeatureOptions>(async (app, { config, role, place }) => {
     measureResources(app, place.name, metrics)
     if (role === 'web') measureRequests(app, metrics)
     else measurePlugins(app, metrics)
+    // Nobody asks it: only a web worker listens, and it knows the others by the supervisor.
+    if (role === 'worker' && place.readAllMeasured === undefined) {
+      app.log.warn('what this scan worker measures is told nowhere, as it runs by itself; with svc start, /metrics has it')
+    }
   }
   await app.register(createRoutes(config))
 }, { name: 'metrics', dependencies: ['database', 'auth-core', 'sockets', 'jobs', 'loader'] })

@@ -13,7 +13,8 @@ const DATABASE_MS = 5_000
 /** Every plugin of this installation after its own set-up ran, without a server or a database. */
 export async function inspectPlugins (config: Config, settings = settingsEnvironment()): Promise<PluginRecord[]> {
   linkSdk(config.data_dir)
-  return (await inspectApart({ works: true, settings })).records
+  const packages = listPluginPackages(config.data_dir)
+  return (await inspectApart({ works: true, packages, settings })).records
 }
 
 /** What the scan worker of the running server made of its plugins; null when none runs, or with other packages. */

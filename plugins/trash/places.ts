@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { conflict } from '../../core/errors.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
-import { isPresent, safeRelativePath } from '../../core/files/safe-path.ts'
+import { PathRefusedError, isPresent, safeRelativePath } from '../../core/files/safe-path.ts'
 import { TRASH_FOLDER } from '../library/exclusions.ts'
 import { resolveStoredFile } from '../roms/downloads/stored-files.ts'
 import { isSettled, settleFile } from '../uploads/settle.ts'
@@ -30,7 +30,7 @@ async function findEntry (dir: string, item: Placed): Promise<{ folder: string, 
 
 /** Where a file or folder lay: a file of a ROM follows it, should that have another name by now. */
 function toStoredFile (item: Trashed, home: FileHome | null) {
-  const folder = home === null
+  const folder = home === null || item.kind === 'rom'
     ? item.file_path
     : home.is_folder ? [home.fs_path, home.fs_name, item.below ?? ''].filter((part) => part !== '').join('/') : home.fs_path
   return { ...item, file_path: folder }
@@ -43,11 +43,31 @@ async function moveBack (source: string, target: string, isFolder: boolean): Pro
   await rm(source, { force: true })
 }
 
+async function findPlace (
+  dir: string, item: Trashed, home: FileHome | null
+): Promise<{ folder: string, target: string }> {
+  const { folder, name } = await resolveStoredFile(dir, toStoredFile(item, home))
+  return { folder, target: join(folder, name) }
+}
+
+/** Something that is not in the trash may be back in its place: by hand, or by a restore that was cut short. */
+async function isBack (dir: string, item: Trashed): Promise<boolean> {
+  try {
+    const { target } = await findPlace(dir, item, null)
+    return await isPresent(target)
+  } catch (err) {
+    if (err instanceof PathRefusedError || errorCode(err) !== '') return false
+    throw err
+  }
+}
+
 /** What lies in the trashes of the libraries. */
 export function createTrashPlaces ({ library }: Pick<FastifyInstance, 'library'>) {
   return {
     /** Whether it is where it was put, in a library that can be read. */
     isThere: async (dir: string, item: Placed): Promise<boolean> => await findEntry(dir, item) !== null,
+
+    isBack,
 
     /**
      * The folder of the library that something lies in, which may be changed.
@@ -61,20 +81,23 @@ export function createTrashPlaces ({ library }: Pick<FastifyInstance, 'library'>
     },
 
     /**
-     * Moves something back to where it was.
+     * Moves something back to where it was, unless it is back.
      *
      * @param dir the folder of its library
-     * @param home the ROM that it belongs to; null for a ROM
+     * @param home the ROM that it is or belongs to; null while another one has its name
      * @throws ApiError CONFLICT when something has its name by now, or it is not in the trash any more
      * @throws PathRefusedError
      */
     async bringBack (dir: string, item: Trashed, home: FileHome | null): Promise<void> {
       const found = await findEntry(dir, item)
       const place = `${item.file_path}/${item.file_name}`
-      if (found === null) throw conflict(`'${place}' is not in the trash any more; somebody moved or deleted it there`)
-      const { folder, name } = await resolveStoredFile(dir, toStoredFile(item, home))
-      const target = join(folder, name)
-      if (await isPresent(target) && !await isSettled([found.path], target)) {
+      const { folder, target } = await findPlace(dir, item, home)
+      const isTaken = await isPresent(target)
+      if (found === null) {
+        if (isTaken && home !== null) return
+        throw conflict(`'${place}' is not in the trash any more; somebody moved or deleted it there`)
+      }
+      if (isTaken && !await isSettled([found.path], target)) {
         throw conflict(`'${place}' is in the library again; rename or delete that, then restore this`)
       }
       await mkdir(folder, { recursive: true })

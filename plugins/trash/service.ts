@@ -43,7 +43,8 @@ export function createTrash (app: FastifyInstance, config: Config) {
       const state = states.get(item.library_id)
       if (state === undefined) return `the library with ID ${item.library_id} is not configured`
       if (state.problem !== null) return `the library '${state.root.name}' is not mounted: ${state.problem}`
-      return await places.isThere(state.root.dir, item) ? null : 'it is not in the trash any more'
+      const { dir } = state.root
+      return await places.isThere(dir, item) || await places.isBack(dir, item) ? null : 'it is not in the trash any more'
     }
     return new Map(await Promise.all(items.map(async (item) => [item.id, await problemOf(item)] as const)))
   }
@@ -64,7 +65,7 @@ export function createTrash (app: FastifyInstance, config: Config) {
       const home = await selectHome(client, item.rom_id)
       if (item.kind === 'file' && home === null) throw conflict(`The ROM '${item.name}' is not in the list; restore that first`)
       await deleteItems(client, [item.id])
-      await places.bringBack(dir, item, item.kind === 'file' ? home : null)
+      await places.bringBack(dir, item, home)
     })
     await places.removeEmptied(dir, item)
   }

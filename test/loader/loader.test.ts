@@ -190,8 +190,13 @@ t.test('a built community package loads like our own and throws the errors of th
   t.equal(theirs, RateLimitedError)
 })
 
-t.test('another copy of the SDK in the plugins folder gives way to the one of this server', async (t) => {
-  const dataDir = t.testdir({ plugins: { node_modules: { '@svc': { 'plugin-sdk': { 'package.json': '{}' } } } } })
+t.test('another copy of the SDK in the plugins folder gives way to the one of this server, and is no plugin', async (t) => {
+  const plugins = {
+    'package.json': JSON.stringify({ dependencies: { '@svc/plugin-sdk': 'file:sdk.tgz' } }),
+    node_modules: { '@svc': { 'plugin-sdk': { 'package.json': '{}' } } }
+  }
+  const dataDir = t.testdir({ plugins })
+  t.same(listInstalled(dataDir), [])
   const link = join(dataDir, 'plugins', 'node_modules', '@svc', 'plugin-sdk')
   for (let start = 0; start < 2; start++) {
     linkSdk(dataDir)

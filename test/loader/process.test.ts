@@ -1,10 +1,12 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { mock } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { RateLimitedError, type Rom, ServiceDownError } from '@svc/plugin-sdk'
 import fastify from 'fastify'
 import t from 'tap'
 import { AddressRefusedError } from '../../core/http/addresses.ts'
+import { inspectApart } from '../../core/loader/inspect-apart.ts'
 import { loadPlugins } from '../../core/loader/loader.ts'
 import type { PluginPackage } from '../../core/loader/packages.ts'
 import { startServer } from '../core/http/server.ts'
@@ -146,6 +148,19 @@ t.test('crashes and hangs while loading and setting up cost no other plugin anyt
   t.equal(registry.providers.size, 1)
   const match = await provider?.definition.identify?.({ fs_name: 'answer well' } as Rom, provider.context(scopeOf()) as never)
   t.match(match, { id: 'well' })
+})
+
+t.test('who looks at plugins waits as long as the starts of their processes may take, and no longer', async (t) => {
+  const { dataDir, packages } = install(t, ['good-provider', 'good-channel', 'good-exporter'])
+  const inspect = () => inspectApart({ works: true, packages, settings: { SVC_DATA_DIR: dataDir } })
+  mock.timers.enable({ apis: ['setTimeout'] })
+  t.teardown(() => { mock.timers.reset() })
+  const looking = inspect()
+  mock.timers.tick(90_000 - 1)
+  t.same((await looking).records.map(({ status }) => status), ['active', 'active', 'active'])
+  const late = t.rejects(inspect(), { message: /took longer than 90 s; try again/ })
+  mock.timers.tick(90_000)
+  await late
 })
 
 t.test('with a Node that cannot keep it from the rest it is left out, and says so', async (t) => {

@@ -8,6 +8,7 @@ import pg from 'pg'
 import t from 'tap'
 import { migrate } from '../../core/database/database.ts'
 import { ApiError, StartError } from '../../core/errors.ts'
+import { readManifest } from '../../plugins/backup/archive/manifest.ts'
 import { readArchive } from '../../plugins/backup/archive/read.ts'
 import { type BackupJob, makeBackup } from '../../plugins/backup/backup.ts'
 import { newDirOf } from '../../plugins/backup/restore/journal.ts'
@@ -188,13 +189,19 @@ t.test('an archive is refused when a byte of it means something else, or when it
   }), { numRuns: 15 })
 })
 
+t.test('of a backup that a later release made, whatever is in it, that release is named', async (t) => {
+  const later = JSON.stringify({ format: 'svc-backup', version: 2, svc: '9.1.0', holdings: [] })
+  t.throws(() => readManifest(later), { message: 'it was made by a later release (svc 9.1.0); use that release' })
+  t.throws(() => readManifest(later.replace('version":2', 'version":1')), { message: 'its manifest is not that of a backup' })
+})
+
 t.test('what cannot be restored is refused with the reason, and changes nothing', async (t) => {
   const folder = makeFolder(t, { data: { 'config.yml': '# as it was' }, text: 'no archive' })
   const dataDir = join(folder, 'data')
   const list = async () => (await readdir(dataDir)).filter((name) => name !== 'run')
   for (const [path, passphrase, message] of [
     [join(folder, 'text'), PASSPHRASE, /no archive at all/],
-    [join(folder, 'none'), PASSPHRASE, /there is no such file/],
+    [join(folder, 'none'), PASSPHRASE, /^There is no file .*none\. Give the path of a backup/],
     [archive, '', /are encrypted\. Set SVC_BACKUP_PASSPHRASE/],
     [archive, 'not that one', /is not the one it was made with/]
   ] as const) {

@@ -283,6 +283,41 @@ t.test('what has the name by now stays, and what is restored comes back once', a
   t.match(await listTrash(), { total: 0 })
 })
 
+t.test('what is back without the server knowing is restored all the same, with all that was known of it', async (t) => {
+  await emptyTrash()
+  const { folder, path, id } = await addPlatform({ 'File.gb': 'file', 'Dir/a.bin': 'a', 'Stays.gb': 'x' })
+  const ids = [await id('File.gb'), await id('Dir')]
+  for (const one of ids) await app.inject({ method: 'PUT', url: `/api/roms/${one}`, headers: admin, payload: { name: `By hand ${one}` } })
+  await deleteRoms({ roms: ids, delete_from_fs: ids })
+  const items = await Promise.all(ids.map(inTrash))
+  // As if the server had been killed at that moment: files have moved, and the transaction comes to nothing.
+  await sql('create function refuse () returns trigger language plpgsql as $$ begin raise null_value_not_allowed; end $$')
+  await sql('create constraint trigger refuse after delete on trash_items deferrable initially deferred for each row execute function refuse()')
+  t.match(await restore(...items), { successful_items: 0, failed_ids: items })
+  await sql('drop function refuse cascade')
+  t.same((await readdir(path())).sort(), ['Dir', 'File.gb', 'Stays.gb'])
+  t.match((await listTrash()).items, [{ problem: null }, { problem: null }])
+  t.match(await restore(...items), { successful_items: 2 })
+  t.equal((await listTrash()).total, 0)
+  for (const one of ids) t.match((await call('GET', `/api/roms/${one}`)).json(), { name: `By hand ${one}`, missing_from_fs: false })
+  t.match((await scan({ platform_fs_slugs: [folder] })).meta.scan_stats, { new_roms: 0 })
+  t.equal(await readFile(path('Dir', 'a.bin'), 'utf8'), 'a')
+
+  await erase(ids[0] ?? 0)
+  await rename((await trashed()).get(`roms/${folder}/File.gb`) ?? '', path('File.gb'))
+  await scan({ platform_fs_slugs: [folder] })
+  t.equal(await id('File.gb'), ids[0])
+  t.match(await restore(await inTrash(ids[0] ?? 0)), { successful_items: 1 }, 'after a scan, too')
+
+  await erase(ids[0] ?? 0)
+  await rm((await trashed()).get(`roms/${folder}/File.gb`) ?? '')
+  await put({ [`roms/${folder}/File.gb`]: 'another game' })
+  await sql('delete from former_roms')
+  await scan({ platform_fs_slugs: [folder] })
+  t.not(await id('File.gb'), ids[0])
+  t.match(await restore(await inTrash(ids[0] ?? 0)), { successful_items: 0, errors: [/is not in the trash any more/] }, 'not what only has its name')
+})
+
 t.test('a ROM is restored while scans read its folder, and is one ROM', async (t) => {
   await emptyTrash()
   const { folder, id } = await addPlatform(Object.fromEntries(['A', 'B', 'C', 'D', 'Stays'].map((name) => [`${name}.gb`, name])))

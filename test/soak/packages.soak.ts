@@ -1,11 +1,15 @@
 import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { pathToFileURL } from 'node:url'
 import t from 'tap'
 import { SERVER_DIR } from '../../core/server-dir.ts'
-import { settings } from '../e2e/server.ts'
+import { startServer as startService } from '../core/http/server.ts'
+import { settings, waitUntilListening } from '../e2e/server.ts'
+import { until } from '../until.ts'
 import { run, start } from './image/namespace.ts'
+import { ADMIN, AUTHORIZATION, WAIT_MS } from './server.ts'
 
 // What `npm pack` makes of the SDK and of every plugin, as somebody meets it who has nothing but npm.
 
@@ -116,19 +120,81 @@ t.test('in an empty project', async (t) => {
   })
 })
 
-t.test('a server without plugins of its own runs every one that was added as a tarball', async (t) => {
-  const server = join(place, 'server')
+t.test('a server without plugins of its own', async (t) => {
+  const [server, data, library] = ['server', 'data', 'library'].map((name) => join(place, name)) as [string, string, string]
   mkdirSync(server)
   const parts = ['core', 'plugins', 'sdk', 'node_modules', 'package.json'].map((name) => join(SERVER_DIR, name))
   // Linked file by file where both lie on one disk.
   await run('sh', ['-c', 'cp -al "$@" 2> /dev/null || cp -a "$@"', 'sh', ...parts, server])
+  const asked: string[] = []
+  const service = await startService(t, async (request, response) => {
+    asked.push(`${request.method} ${request.url} ${await text(request)}`)
+    response.setHeader('content-type', 'application/json').end('{"games":[{"id":7,"title":"Chrono Harbor"}]}')
+  })
   const svc = (...args: string[]) => start(process.execPath, [join(server, 'core', 'svc.js'), ...args], {
-    cwd: place, env: { ...env, ...settings(join(place, 'data')) }
-  }).ended
-  for (const { manifest } of plugins) {
-    // It fails unless the plugin is active, or lacks nothing but its settings.
-    const { code, output } = await svc('plugins', 'add', tarballOf(manifest))
+    cwd: place, env: { ...env, ...ADMIN, ...settings(data), SVC_LIBRARY_DIR: library, MINIMAL_API_URL: `${service.url}/api` }
+  })
+  const names = plugins.map(({ manifest }) => manifest.name).sort()
+
+  await t.test('takes every one as a tarball', async (t) => {
+    for (const { manifest } of plugins) {
+      // It fails unless the plugin is active, or lacks nothing but its settings.
+      const { code, output } = await svc('plugins', 'add', tarballOf(manifest)).ended
+      t.equal(code, 0, output)
+      t.match(output, new RegExp(`^${manifest.name} .*: (?:active|disabled)`, 'm'))
+    }
+  })
+
+  await t.test('lists them all', async (t) => {
+    const { code, output } = await svc('plugins', '--json').ended
     t.equal(code, 0, output)
-    t.match(output, new RegExp(`^${manifest.name} .*: (?:active|disabled)`, 'm'))
-  }
+    const records = output.split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as Record<string, unknown>)
+    t.same(records.map((record) => record.package).sort(), names)
+    for (const { key, status, reason, origin } of records) {
+      t.match({ status, origin }, { status: /^(?:active|disabled)$/, origin: 'community' }, `${String(key)}: ${String(reason)}`)
+    }
+  })
+
+  await t.test('runs them: one of each kind does its work', async (t) => {
+    const folder = join(library, 'roms', 'snes')
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(join(folder, 'Chrono Harbor (USA).sfc'), 'game')
+    const running = svc('start')
+    t.teardown(async () => {
+      running.child.kill('SIGTERM')
+      await running.ended
+    })
+    const { url } = await waitUntilListening({ ...running, pid: running.child.pid ?? 0 }, data, WAIT_MS)
+    async function ask<Answer> (path: string, body?: object): Promise<Answer> {
+      const answer = await fetch(`${url}/api/${path}`, {
+        headers: { authorization: AUTHORIZATION, 'content-type': 'application/json' },
+        ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) })
+      })
+      if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`)
+      return await answer.json() as Answer
+    }
+    const isReady = async () => (await fetch(`${url}/api/health/ready`)).status === 200
+    await until(isReady, 'a scan worker', { ...running, ms: WAIT_MS })
+    const listed = await ask<{ package: string, status: string, seen_by: string }[]>('plugins')
+    t.same(listed.map((one) => one.package).sort(), names)
+    for (const { package: name, status, seen_by: by } of listed) {
+      t.match({ status, by }, { status: /^(?:active|disabled)$/, by: 'worker' }, name)
+    }
+
+    const { task_id: scan } = await ask<{ task_id: string }>('tasks/scan', { type: 'quick', apis: ['minimal'] })
+    const isOver = async () => !['queued', 'started'].includes((await ask<{ status: string }>(`tasks/${scan}`)).status)
+    await until(isOver, 'the end of the scan', { ...running, ms: WAIT_MS })
+    t.match(await ask('roms'), { items: [{ name: 'Chrono Harbor' }] })
+    t.ok(asked.some((line) => line.startsWith('GET /api/games?title=Chrono')), 'where its variable says')
+
+    const { id } = await ask<{ id: number }>('notification-channels', { type: 'minimal', name: 'Mine', url: `${service.url}/told` })
+    t.same(await ask(`notification-channels/${id}/test`, {}), { ok: true, error: null })
+    t.ok(asked.some((line) => line.startsWith('POST /told Test notification')))
+
+    for (const [format, file] of [['minimal', 'games.csv'], ['gamelist', 'gamelist.xml']] as const) {
+      const { code, output } = await svc('export', format).ended
+      t.equal(code, 0, output)
+      t.match(readFileSync(join(folder, file), 'utf8'), 'Chrono Harbor')
+    }
+  })
 })

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -7,31 +7,21 @@ import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { startEmbeddedPostgres } from '../../core/postgres/embedded.ts'
 import { readServerState } from '../../core/supervisor/state.ts'
-import { fetchPrograms, packageOf, programsIn } from '../../plugins/backup/cluster/programs.ts'
+import { packageOf } from '../../plugins/backup/cluster/programs.ts'
 import { runSvc, settings, waitUntilListening } from '../e2e/server.ts'
-import { type Content, listLost, liveUpTo, readContent } from '../plugins/upgrades-support.ts'
+import { type Content, listLost, readContent } from '../plugins/upgrades-support.ts'
+import { FORMER, createFormer, fetchFormer } from './former-postgres.ts'
 import { WAIT_MS } from './server.ts'
 
-const [FORMER, NOW] = ['17', '18']
+const NOW = '18'
 const ROUNDS = Number(process.env.SOAK_ROUNDS ?? 10)
-const RELEASE = '20261122190100-music'
 const silent = () => undefined
 const copy = (from: string, to: string) => promisify(execFile)('cp', ['-a', from, to])
 
 const folder = await mkdtemp(join(tmpdir(), 'svc-soak-'))
 t.teardown(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
 const pristine = join(folder, 'pristine')
-const hasNpm = await fetchPrograms(pristine, FORMER, new AbortController().signal).then(() => true, () => false)
-
-/** A data directory as the former PostgreSQL, and an earlier release, left it. */
-async function createFormer (): Promise<Content> {
-  const server = await startEmbeddedPostgres({ dataDir: join(pristine, 'db'), log: silent, binaries: programsIn(pristine, FORMER) })
-  await liveUpTo(server.url, RELEASE)
-  const content = await readContent(server.url)
-  await server.stop()
-  await writeFile(join(pristine, 'identity'), '11111111-2222-4333-8444-555555555555\n')
-  return content
-}
+const hasNpm = await fetchFormer(pristine)
 
 const versionOf = async (cluster: string) => (await readFile(join(cluster, 'PG_VERSION'), 'utf8')).trim()
 const isKept = (name: string) => name.startsWith(`postgresql-${FORMER}-`)
@@ -39,7 +29,7 @@ const isKept = (name: string) => name.startsWith(`postgresql-${FORMER}-`)
 const lostIn = (before: Content, after: Content) => listLost(before, after).filter((line) => !line.includes('"track_meta":null'))
 
 await t.test('a cluster of a former major version', { skip: !hasNpm && `npm cannot fetch ${packageOf(FORMER)}` }, async (t: Test) => {
-  const before = await createFormer()
+  const before = await createFormer(pristine)
   t.equal(await versionOf(join(pristine, 'db')), FORMER)
 
   await t.test('stays as it is while its programs cannot be had, and the ways out are named', async (t) => {

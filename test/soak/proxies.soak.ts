@@ -147,6 +147,13 @@ function startUpload (url: string, platform: number, name: string) {
 const libraryBytes = () => readdirSync(library, { recursive: true, encoding: 'utf8' })
   .reduce((bytes, path) => bytes + (statSync(join(library, path), { throwIfNoEntry: false })?.size ?? 0), 0)
 
+/** Read to its end: Apache ends only when it has sent what it began to send. */
+async function fetchWhole (url: string | URL) {
+  const answer = await fetch(url)
+  await answer.arrayBuffer()
+  return { status: answer.status, type: answer.headers.get('content-type') }
+}
+
 /** A sign-in, the pages and everything they load, the document: all of it lies below the path, and is found there. */
 async function checkPath (t: Test, url: string): Promise<void> {
   const { origin } = new URL(url)
@@ -163,15 +170,14 @@ async function checkPath (t: Test, url: string): Promise<void> {
     t.ok(addresses.length > 1, `${page} loads something`)
     for (const address of addresses) {
       t.match(address, PREFIX, page)
-      t.equal((await fetch(new URL(address, answer.url))).status, 200, `${page} loads ${address}`)
+      t.equal((await fetchWhole(new URL(address, answer.url))).status, 200, `${page} loads ${address}`)
     }
   }
   const document = await (await fetch(`${url}/openapi.json`)).json() as { servers: unknown }
   t.same(document.servers, [{ url: PREFIX }])
   const { items: [rom] } = await (await fetch(`${url}/api/roms`, { headers: { authorization: AUTHORIZATION } })).json() as
     { items: { path_cover_small: string }[] }
-  const cover = await fetch(`${origin}${PREFIX}${rom?.path_cover_small}`)
-  t.match({ status: cover.status, type: cover.headers.get('content-type') }, { status: 200, type: /^image\// }, 'the cover')
+  t.match(await fetchWhole(`${origin}${PREFIX}${rom?.path_cover_small}`), { status: 200, type: /^image\// }, 'the cover')
 }
 
 async function findPlatform (server: SoakServer): Promise<number> {

@@ -8,7 +8,7 @@ import { readServerState } from '../../core/supervisor/state.ts'
 import { type Command, listChildren, runSvc, settings, tryFetch, waitUntilListening } from '../e2e/server.ts'
 import { until } from '../until.ts'
 
-const ADMIN = { SVC_ADMIN_USERNAME: 'soak', SVC_ADMIN_PASSWORD: 'soak-tests-only' }
+export const ADMIN = { SVC_ADMIN_USERNAME: 'soak', SVC_ADMIN_PASSWORD: 'soak-tests-only' }
 export const AUTHORIZATION = `Basic ${Buffer.from(`${ADMIN.SVC_ADMIN_USERNAME}:${ADMIN.SVC_ADMIN_PASSWORD}`).toString('base64')}`
 
 /** Whatever else the machine does meanwhile. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import pg from 'pg'
 import t from 'tap'
 import { listChildren, tryFetch } from '../e2e/server.ts'
 import { until } from '../until.ts'
@@ -182,5 +183,67 @@ t.test('whatever is killed while ROMs are uploaded, deleted and restored, no fil
   const ids = new Map(rows.map((row) => [row.fs_name, row.id]))
   for (const [name, id] of deleted) t.equal(ids.get(name), id, `${name} has its id again`)
 
+  await server.stop()
+})
+
+/** What a commit of a restore waits for. */
+const GATE = 424_242
+
+t.test('a restore that is killed between the move of the file and its commit is done by the next one', async (t) => {
+  const place = join(folder, 'gate')
+  const roms = join(place, 'library', 'roms', 'snes')
+  await mkdir(join(roms, 'Folder'), { recursive: true })
+  for (const name of ['File.sfc', 'Folder/disc.bin', 'Stays.sfc']) await writeFile(join(roms, name), name)
+  const server = await startServer(t, join(place, 'data'), join(place, 'library'))
+  const { url, query, command } = server
+  const ask = async <Answer>(path: string, method = 'GET', body?: object) => await until(async () => {
+    const answer = await tryFetch(`${url}${path}`, {
+      method, headers: { ...headers, 'content-type': 'application/json' }, ...(body === undefined ? {} : { body: JSON.stringify(body) })
+    })
+    return answer !== null && answer.status < 500 && await answer.json() as Answer
+  }, `an answer to ${path}`, { ...command, ms: WAIT_MS })
+  const scan = async () => {
+    const task = await server.scan()
+    await until(async () => (await server.look(task))?.status === 'finished', 'the scan', { ...command, ms: WAIT_MS })
+  }
+  const list = async () => (await ask<{ items: { id: number, fs_name: string, name: string }[] }>('/api/roms')).items
+  await scan()
+  const before = (await list()).filter(({ fs_name: name }) => name !== 'Stays.sfc')
+  const ids = before.map(({ id }) => id)
+  await until(() => query("update roms set name = 'By hand ' || id"), 'names', command)
+  await ask('/api/roms/delete', 'POST', { roms: ids, delete_from_fs: ids })
+
+  const gate = new pg.Client({ connectionString: server.databaseUrl() })
+  await gate.connect()
+  await gate.query('select pg_advisory_lock($1)', [GATE])
+  await gate.query(`create function wait_at_gate () returns trigger language plpgsql as
+    $$ begin perform pg_advisory_xact_lock(${GATE}); return null; end $$`)
+  await gate.query(`create constraint trigger wait_at_gate after delete on trash_items deferrable initially deferred
+    for each row execute function wait_at_gate()`)
+  const items = async () => (await ask<{ items: { id: number, problem: string | null }[] }>('/api/trash')).items
+  const waiting = async () => (await gate.query<{ pid: number }>(
+    `select pid from pg_locks where locktype = 'advisory' and objid = ${GATE} and not granted`)).rows[0]?.pid
+  for (const { id } of await items()) {
+    await ask('/api/heartbeat')
+    const asked = tryFetch(`${url}/api/trash/restore`, {
+      method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify({ items: [id] })
+    })
+    const backend = await until(waiting, 'a restore at its commit', { ...command, ms: WAIT_MS })
+    const [web] = await listChildren(command.pid, 'web')
+    if (web !== undefined) process.kill(web, 'SIGKILL')
+    await gate.query('select pg_terminate_backend($1)', [backend])
+    t.equal(await asked, null)
+    await until(async () => await waiting() === undefined, 'its end', { ...command, ms: WAIT_MS })
+  }
+  await gate.query('drop function wait_at_gate cascade')
+  await gate.end()
+  t.same((await readdir(roms)).sort(), ['File.sfc', 'Folder', 'Stays.sfc'], 'the files are back')
+  const left = await items()
+  t.match(left, [{ problem: null }, { problem: null }], 'and the trash has both still')
+  t.match(await ask('/api/trash/restore', 'POST', { items: left.map(({ id }) => id) }), { successful_items: 2 })
+  await scan()
+  t.same((await list()).filter(({ id }) => ids.includes(id)).map(({ id, name }) => [id, name]).sort(),
+    ids.map((id) => [id, `By hand ${id}`]).sort())
+  t.equal((await list()).length, 3)
   await server.stop()
 })

@@ -27,6 +27,8 @@ const FLAGS = [PERMISSION, '--conditions=svc:source', '--disable-warning=Experim
 /** A machine that starts many of them is slow: the plugin's own time begins afterwards. */
 const BOOT_MS = 30_000
 const BOOTS_AT_ONCE = 2
+/** What the starts of so many may take together. */
+export const bootsMs = (count: number) => Math.ceil(count / BOOTS_AT_ONCE) * BOOT_MS
 const PING_MS = 5_000
 /** Of methods that only look at their arguments. */
 const QUICK_MS = 5_000

@@ -17,10 +17,11 @@ const VERSION = 1
 
 const TableSchema = Type.Object({ name: Type.String(), columns: Type.Array(Type.String()) })
 
+/** What manifests of all formats have. */
+const HeadSchema = Type.Object({ format: Type.Literal(FORMAT), version: Type.Integer(), svc: Type.String() })
+
 const ManifestSchema = Type.Object({
-  format: Type.Literal(FORMAT),
-  version: Type.Integer(),
-  svc: Type.String(),
+  ...HeadSchema.properties,
   created_at: Type.String(),
   /** What ties a data directory to its database. */
   identity: Type.Union([Type.String(), Type.Null()]),
@@ -64,9 +65,9 @@ function parse<T extends TSchema> (schema: T, text: string, what: string): Stati
 
 /** @throws ArchiveError when it is no manifest of a backup, or one of a later format */
 export function readManifest (text: string): Manifest {
-  const manifest = parse(ManifestSchema, text, 'manifest')
-  if (manifest.version > VERSION) throw new ArchiveError(`it was made by a later release (svc ${manifest.svc}); use that release`)
-  return manifest
+  const { version, svc } = parse(HeadSchema, text, 'manifest')
+  if (version > VERSION) throw new ArchiveError(`it was made by a later release (svc ${svc}); use that release`)
+  return parse(ManifestSchema, text, 'manifest')
 }
 
 /** @throws ArchiveError */

@@ -163,9 +163,17 @@ function createReader (visitor: ArchiveVisitor, folder: string) {
 
 interface Reading { visitor: ArchiveVisitor, onBytes: (bytes: number) => void, signal: AbortSignal }
 
+async function sizeOf (path: string): Promise<number> {
+  const stats = await stat(path).catch((err: unknown) => {
+    if (errorCode(err) !== 'ENOENT') throw err
+    throw new StartError(`There is no file ${path}. Give the path of a backup, as svc backup printed it.`)
+  })
+  return stats.size
+}
+
 async function readWhole (path: string, { visitor, onBytes, signal }: Reading): Promise<WholeArchive> {
   const watch = { isCancelled: () => signal.aborted, setDeadline: () => undefined, reserveMemory: () => undefined }
-  const budget = new Budget((await stat(path)).size, LIMITS, watch)
+  const budget = new Budget(await sizeOf(path), LIMITS, watch)
   const open = () => {
     const source = createReadStream(path)
     source.on('data', (chunk) => { onBytes(chunk.length) })
@@ -180,7 +188,7 @@ async function readWhole (path: string, { visitor, onBytes, signal }: Reading): 
 }
 
 const CODES = new Map([
-  ['Z_BUF_ERROR', 'it is cut short'], ['Z_DATA_ERROR', 'it is damaged, or no archive at all'], ['ENOENT', 'there is no such file'],
+  ['Z_BUF_ERROR', 'it is cut short'], ['Z_DATA_ERROR', 'it is damaged, or no archive at all'],
   ['EISDIR', 'it is a folder'], ['EACCES', 'this user may not read it']
 ])
 

@@ -18,6 +18,8 @@ export interface ContainerOptions {
   library: string
   isLibraryWritable?: boolean
   env: Record<string, string>
+  /** In place of the image's own. */
+  cmd?: string[]
   /** As `docker run --user`; root otherwise, with few capabilities. */
   user?: { uid: number, gid: number }
 }
@@ -83,7 +85,8 @@ function isBelow (pid: number, ancestor: number): boolean {
 
 /** Starts the image on a root that cannot be written to: all there is to write are the volumes and a tmpfs. */
 export async function startContainer (t: Pick<Test, 'teardown'>, folder: string, options: ContainerOptions): Promise<Container> {
-  const { image: { layers, env: imageEnv, workdir, cmd }, data, library, isLibraryWritable = false, user } = options
+  const { image, cmd = image.cmd, data, library, isLibraryWritable = false, user } = options
+  const { layers, env: imageEnv, workdir } = image
   const root = await mkdtemp(join(folder, 'root-'))
   await mkdir(data, { recursive: true })
   const env = { PATH, ...imageEnv, ...options.env }

@@ -1,0 +1,23 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { startEmbeddedPostgres } from '../../core/postgres/embedded.ts'
+import { fetchPrograms, programsIn } from '../../plugins/backup/cluster/programs.ts'
+import { type Content, liveUpTo, readContent } from '../plugins/upgrades-support.ts'
+
+/** The major version before this release's. */
+export const FORMER = '17'
+const RELEASE = '20261122190100-music'
+
+/** Whether npm has the programs of the former PostgreSQL, which then lie in the data directory. */
+export const fetchFormer = (dataDir: string): Promise<boolean> =>
+  fetchPrograms(dataDir, FORMER, new AbortController().signal).then(() => true, () => false)
+
+/** Makes of a data directory that has the programs one as the former PostgreSQL, and an earlier release, left it. */
+export async function createFormer (dataDir: string): Promise<Content> {
+  const server = await startEmbeddedPostgres({ dataDir: join(dataDir, 'db'), log: () => undefined, binaries: programsIn(dataDir, FORMER) })
+  await liveUpTo(server.url, RELEASE)
+  const content = await readContent(server.url)
+  await server.stop()
+  await writeFile(join(dataDir, 'identity'), '11111111-2222-4333-8444-555555555555\n')
+  return content
+}
