@@ -169,9 +169,10 @@ t.test('the server imports nothing of a plugin package; it finds them', async (t
 function listLoaded (path: string): string[] {
   const { statements = [] } = parsed.get(path) ?? {}
   return statements.flatMap((statement) => {
-    const isType = ts.isImportDeclaration(statement) && statement.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword
+    const isImport = ts.isImportDeclaration(statement) &&
+      statement.importClause?.phaseModifier !== ts.SyntaxKind.TypeKeyword
     const isExport = ts.isExportDeclaration(statement) && !statement.isTypeOnly
-    const from = (ts.isImportDeclaration(statement) && !isType) || isExport ? statement.moduleSpecifier : undefined
+    const from = isImport || isExport ? statement.moduleSpecifier : undefined
     return from !== undefined && ts.isStringLiteral(from) ? [toTarget(path, from.text)] : []
   })
 }

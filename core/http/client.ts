@@ -114,7 +114,11 @@ export function createHttpClient (options: HttpClientOptions): OutgoingClient {
   const signal = options.signal === undefined ? closing.signal : AbortSignal.any([options.signal, closing.signal])
   const route = createRoute(options, options.gateway ?? null)
   let agent: Promise<Agent> | undefined
-  const dispatcher = options.dispatcher ?? (() => agent ??= openAgent(route.rules))
+  const openOwn = () => {
+    agent ??= openAgent(route.rules)
+    return agent
+  }
+  const dispatcher = options.dispatcher ?? openOwn
   const send = createSender(options, { dispatcher, target: route.target }, signal)
 
   return {

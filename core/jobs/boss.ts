@@ -5,7 +5,7 @@ import { REQUEST_LIMITS } from '../database/database.ts'
 
 // The library is loaded where it is used: a web worker that nobody asks for a job needs none of it.
 
-/** What does jobs, on connections of its own: two, and one that listens. Each is a process of the database that stays. */
+/** What does jobs, on its own connections: two, and one that listens. Each is a process of the database that stays. */
 export async function createBoss (url: string): Promise<PgBoss> {
   const { PgBoss } = await import('pg-boss')
   return new PgBoss({

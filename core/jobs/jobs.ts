@@ -71,7 +71,7 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
     const boss = works ? await createBoss(url) : await createAskingBoss(app.pg)
     boss.on('error', (err) => { app.log.error({ err }, 'job queue failed') })
     await boss.start()
-    // One after the other: there are more of them than connections, and nobody waits for those longer than some seconds.
+    // One after the other: they are more than there are connections, which nobody waits long for.
     for (const [name, queue] of queues) {
       await boss.createQueue(name, {
         notify: true, retryLimit: 0, expireInSeconds: Math.min(queue.timeoutSeconds + 60, 86_000),
@@ -81,7 +81,7 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
     return boss
   }
 
-  /** Who only asks for jobs has it from the first one on, which goes on with it after the request that brought that one. */
+  /** Who only asks for jobs has it from the first one on. It outlives the request that brought that one. */
   function useBoss (): Promise<PgBoss> {
     opened ??= asRequest(undefined, () => apartFromRequest(openBoss)).catch((err: unknown) => {
       opened = undefined

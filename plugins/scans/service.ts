@@ -36,7 +36,8 @@ export function createScans (app: FastifyInstance, config: Config) {
     // What scans is loaded by the process that does, for its first one.
     async run (run) {
       const { runScan } = await import('./run/scan.ts')
-      return await runScan(app, config, hashers, run as TaskRun<ScanPayload & Record<string, unknown>>, { before, after })
+      const scan = run as TaskRun<ScanPayload & Record<string, unknown>>
+      return await runScan(app, config, hashers, scan, { before, after })
     }
   })
 

@@ -17,7 +17,7 @@ const MAX_CHARACTERS = 200_000
 
 let converters: ReturnType<typeof createConverters> | undefined
 
-/** Made once: it takes far longer than converting a text of the usual length. Most processes of a server convert none. */
+/** Made once: it takes far longer than converting a text of the usual length. Most processes convert none. */
 function createConverters () {
   const { compile } = require('html-to-text') as typeof HtmlToText
   return {
