@@ -1,8 +1,11 @@
 import type { IncomingMessage } from 'node:http'
+import { createRequire } from 'node:module'
 import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino'
-import pretty from 'pino-pretty'
+import type Pretty from 'pino-pretty'
 import type { Config } from './config/config.ts'
 import { REQUEST_ID_FIELD, currentRequestId } from './request-id.ts'
+
+const require = createRequire(import.meta.url)
 
 /** Values never printed, wherever an object with such a field is logged. */
 const SECRET_FIELDS = ['authorization', 'cookie', 'password', 'secret', 'token', 'secret_key', 'client_secret', 'api_key']
@@ -63,10 +66,16 @@ function findRequest (logger: object): object {
   return id === undefined ? {} : { [REQUEST_ID_FIELD]: id }
 }
 
+/** For a person who watches: without one, no process needs the library. */
+function createReadable (): DestinationStream {
+  const pretty = require('pino-pretty') as typeof Pretty
+  return pretty({ colorize: true, ignore: 'pid,hostname,name', translateTime: 'SYS:HH:MM:ss', sync: true })
+}
+
 /** JSON lines, or readable ones when a person watches. */
 export function createLogger (config: { server: Pick<Config['server'], 'log_level'> }, name: string, destination?: DestinationStream): Logger {
   const stream = destination ?? (process.stdout.isTTY
-    ? pretty({ colorize: true, ignore: 'pid,hostname,name', translateTime: 'SYS:HH:MM:ss', sync: true })
+    ? createReadable()
     : pino.destination({ dest: 1, sync: true }))
   const logger: Logger = pino({
     name,

@@ -6,7 +6,7 @@ import { loadFeatures } from './composition/features.ts'
 import type { Config } from './config/config.ts'
 import { migrate } from './database/database.ts'
 import { adopt } from './database/identity.ts'
-import { createBoss } from './jobs/jobs.ts'
+import { migrateJobs } from './jobs/boss.ts'
 import { forwardForeignSessions } from './sockets/forward.ts'
 import { createDrain } from './supervisor/drain.ts'
 import { explainListenError } from './supervisor/port.ts'
@@ -44,10 +44,7 @@ export async function migrateDatabase (options: Upgrade): Promise<string[]> {
   const applied = await migrate({
     url, poolSize: config.database.pool_size, ...features, beforeChange: () => features.beforeUpgrade(options)
   })
-  const boss = createBoss(url)
-  boss.on('error', (err) => { log.error({ err }, 'job queue failed') })
-  await boss.start()
-  await boss.stop({ graceful: false, close: true })
+  await migrateJobs(url, (err) => { log.error({ err }, 'job queue failed') })
   return applied
 }
 

@@ -48,6 +48,11 @@ function visit (node: ts.Node, look: (node: ts.Node) => void): void {
   ts.forEachChild(node, (child) => { visit(child, look) })
 }
 
+/** A local file as a path from the root, else the name as written. */
+function toTarget (path: string, name: string): string {
+  return name.startsWith('.') ? relative(SERVER_DIR, resolve(SERVER_DIR, dirname(path), name)).replaceAll(sep, '/') : name
+}
+
 function findImports (source: ts.SourceFile, path: string): string[] {
   const imports: string[] = []
   visit(source, (node) => {
@@ -55,8 +60,7 @@ function findImports (source: ts.SourceFile, path: string): string[] {
     const isStatement = ts.isImportDeclaration(node) || ts.isExportDeclaration(node)
     const from = isStatement ? node.moduleSpecifier : isCall ? node.arguments[0] : undefined
     if (from === undefined || !ts.isStringLiteral(from)) return
-    const local = relative(SERVER_DIR, resolve(SERVER_DIR, dirname(path), from.text)).replaceAll(sep, '/')
-    imports.push(from.text.startsWith('.') ? local : from.text)
+    imports.push(toTarget(path, from.text))
   })
   return imports
 }
@@ -158,6 +162,29 @@ t.test('the server imports nothing of a plugin package; it finds them', async (t
   const names = new Set(PACKAGES.map(({ json }) => json.name))
   for (const path of SOURCES.filter((path) => /^(core|plugins)\//.test(path))) {
     t.same(listImports(path).filter((target) => names.has(target)), [], path)
+  }
+})
+
+/** What a file has loaded before it runs. An import of types alone leaves nothing behind when it is one statement. */
+function listLoaded (path: string): string[] {
+  const { statements = [] } = parsed.get(path) ?? {}
+  return statements.flatMap((statement) => {
+    const isImport = ts.isImportDeclaration(statement) &&
+      statement.importClause?.phaseModifier !== ts.SyntaxKind.TypeKeyword
+    const isExport = ts.isExportDeclaration(statement) && !statement.isTypeOnly
+    const from = isImport || isExport ? statement.moduleSpecifier : undefined
+    return from !== undefined && ts.isStringLiteral(from) ? [toTarget(path, from.text)] : []
+  })
+}
+
+t.test('a process loads with its first use what most processes never need', async (t) => {
+  const loaded = new Set(['core/supervisor/child.ts', 'core/server.ts', 'plugins/index.ts', 'core/cli/start.ts', 'sdk/src/index.ts'])
+  // A set takes in what is added while it is gone through.
+  for (const path of loaded) for (const target of listLoaded(path)) loaded.add(target)
+  t.ok(loaded.has('fastify') && loaded.has('pg'), 'of the packages that all need')
+  for (const late of ['pg-boss', 'undici', 'jose', 'html-to-text', 'saxes', 'pino-pretty', 'libarchive-wasm', 'nodemailer', 'sharp',
+    'ssh2', 'prom-client', 'plugins/scans/run/scan.ts']) {
+    t.notOk(loaded.has(late), late)
   }
 })
 

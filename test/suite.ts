@@ -7,7 +7,8 @@ import pg from 'pg'
 import { loadConfig } from '../core/config/config.ts'
 import { migrate } from '../core/database/database.ts'
 import { startEmbeddedPostgres } from '../core/postgres/embedded.ts'
-import { createBoss } from '../core/jobs/jobs.ts'
+import { loadLater } from '../core/composition/later.ts'
+import { migrateJobs } from '../core/jobs/boss.ts'
 import { inspectPlugins } from '../core/loader/inspect.ts'
 import { listPluginPackages } from '../core/loader/packages.ts'
 import { fingerprintOf, storeDescriptions } from '../core/loader/snapshot.ts'
@@ -61,9 +62,7 @@ async function createTemplate (): Promise<void> {
   const url = new URL(server.url)
   url.pathname = '/svc_template'
   await migrate({ url: url.href, poolSize: 1, ...features })
-  const boss = createBoss(url.href)
-  await boss.start()
-  await boss.stop({ graceful: false, close: true })
+  await migrateJobs(url.href, (err) => { throw err })
   const { config } = loadConfig({ SVC_DATA_DIR: folder, SVC_LOG_LEVEL: 'silent' })
   const packages = listPluginPackages(folder)
   const { descriptions } = await inspectPlugins(config, false, packages)
@@ -74,7 +73,7 @@ async function createTemplate (): Promise<void> {
 }
 
 try {
-  await createTemplate()
+  await Promise.all([createTemplate(), loadLater()])
   // All of the server is loaded by now.
   flushCompileCache()
   const args = process.argv.slice(2)

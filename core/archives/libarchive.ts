@@ -1,5 +1,5 @@
 import { readSync } from 'node:fs'
-import { libarchiveWasm, type LibarchiveWasm } from 'libarchive-wasm'
+import type { LibarchiveWasm } from 'libarchive-wasm'
 import type { Archive, Entry } from './archive.ts'
 import { ArchiveError, type Budget } from './limits.ts'
 import type { Source } from './source.ts'
@@ -102,7 +102,7 @@ function * readEntries (loaded: Loaded, budget: Budget): Generator<Entry> {
 let idle: Loaded | null = null
 
 async function load (source: Source): Promise<Loaded> {
-  const wasm = idle?.wasm ?? await libarchiveWasm()
+  const wasm = idle?.wasm ?? await (await import('libarchive-wasm')).libarchiveWasm()
   const memory = wasm.module as WasmMemory
   if (idle) {
     memory._free(idle.packed)

@@ -2,7 +2,6 @@ import type { LookupAddress, LookupOptions } from 'node:dns'
 import { lookup } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'
-import { buildConnector } from 'undici'
 
 /** The address lies in a network that outgoing requests may not reach. Trying again does not help. */
 export class AddressRefusedError extends Error {
@@ -22,11 +21,6 @@ export interface AddressRules {
   /** The only hosts of the public internet that may be reached, `*.` for any below; by default all. */
   hosts?: readonly string[] | undefined
 }
-
-const CONNECT_TIMEOUT_MS = 10_000
-
-/** Node's 250 ms give up on IPv4 too early where IPv6 is broken and the line is slow. */
-const FAMILY_ATTEMPT_TIMEOUT_MS = 1_000
 
 const GLOBAL_IPV6 = ipaddr.parseCIDR('2000::/3')
 const NAT64 = ipaddr.parseCIDR('64:ff9b::/96')
@@ -78,7 +72,7 @@ export function originOf (url: string | URL): string {
   return joinOrigin(hostname, port, protocol)
 }
 
-function joinOrigin (hostname: string, port: string, protocol: string): string {
+export function joinOrigin (hostname: string, port: string, protocol: string): string {
   const host = isIP(hostname) === 6 ? `[${hostname}]` : hostname
   return `${host.toLowerCase()}:${port === '' ? (protocol === 'https:' ? '443' : '80') : port}`
 }
@@ -104,37 +98,14 @@ export function checkUrl (url: URL, rules: AddressRules = {}): void {
   }
 }
 
-function isTrusted (origin: string, { allowPrivate = false, trustedOrigins = [] }: AddressRules): boolean {
+export function isTrusted (origin: string, { allowPrivate = false, trustedOrigins = [] }: AddressRules): boolean {
   return allowPrivate || trustedOrigins.some((trusted) => trusted.toLowerCase() === origin)
 }
 
-function refusal (origin: string, address?: string): AddressRefusedError {
+export function refusal (origin: string, address?: string): AddressRefusedError {
   const found = address === undefined ? '' : `, which is '${address}',`
   return new AddressRefusedError(`The address '${origin}'${found} is not in the public internet and is refused: ` +
     'use a public address, or let an administrator configure exactly this host and port')
-}
-
-/**
- * The `connect` option of an undici Agent. A name is resolved once, inside the connection, and refused with
- * AddressRefusedError when any of its addresses is not global; the connection goes to the addresses that were checked.
- */
-export function createConnector (rules: AddressRules = {}): buildConnector.connector {
-  const { resolve = resolveName } = rules
-  const options = {
-    timeout: CONNECT_TIMEOUT_MS,
-    autoSelectFamilyAttemptTimeout: FAMILY_ATTEMPT_TIMEOUT_MS,
-    allowH2: false
-  }
-  const connectAnywhere = buildConnector({ ...options, lookup: createLookup(resolve, () => true) })
-  const connectGlobal = buildConnector({ ...options, lookup: createLookup(resolve, isGlobalAddress) })
-  return (target, callback) => {
-    const hostname = target.hostname.replace(/^\[|\]$/g, '')
-    const origin = joinOrigin(hostname, target.port, target.protocol)
-    if (isTrusted(origin, rules)) return connectAnywhere(target, callback)
-    // Addresses are never looked up, so they are checked here.
-    if (isIP(hostname) !== 0 && !isGlobalAddress(hostname)) return callback(refusal(origin), null)
-    connectGlobal(target, callback)
-  }
 }
 
 /**
@@ -161,6 +132,6 @@ function pickAnswers (hostname: string, answers: readonly LookupAddress[], { fam
   return [first, ...rest] satisfies [LookupAddress, ...LookupAddress[]]
 }
 
-function resolveName (hostname: string): Promise<LookupAddress[]> {
+export function resolveName (hostname: string): Promise<LookupAddress[]> {
   return lookup(hostname, { all: true })
 }

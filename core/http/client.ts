@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os'
 import type { Allowance, Cache, HttpClient, HttpResponse, Logger, RequestOptions } from '@svc/plugin-sdk'
-import { Agent, type Dispatcher } from 'undici'
-import { createConnector, type AddressRules } from './addresses.ts'
+import type { Agent } from 'undici'
+import type { AddressRules } from './addresses.ts'
 import { BadBodyError, readBody, writeBody } from './body.ts'
 import { createAnswerCache, type Answer } from './cache.ts'
 import { endWith } from './end-with.ts'
@@ -44,7 +44,7 @@ export interface HttpClientOptions extends AddressRules {
   /** Told how many milliseconds the service asked to be left alone, on 429 and on 5xx with `Retry-After`. */
   onPause?: (ms: number) => void
   /** Replaces the connections, and with them the check of what a name resolves to. */
-  dispatcher?: Dispatcher
+  dispatcher?: Wire['dispatcher']
   /** Bytes of answers kept in memory; default 32 MiB. */
   cacheBytes?: number
   /** Replaces the waiting between two tries. */
@@ -107,14 +107,18 @@ const DOWNLOAD_MAX_BYTES = 64 * 1024 * 1024
 /** For files of hundreds of megabytes over a slow line. */
 const STREAM_TIMEOUT_MS = 60 * 60_000
 const ZIP_MAX_BYTES = 4 * 1024 ** 3
-const CONNECTIONS_PER_ORIGIN = 32
 
 /** Makes the only way out for one plugin: every address is checked, every answer limited, every secret masked. */
 export function createHttpClient (options: HttpClientOptions): OutgoingClient {
   const closing = new AbortController()
   const signal = options.signal === undefined ? closing.signal : AbortSignal.any([options.signal, closing.signal])
   const route = createRoute(options, options.gateway ?? null)
-  const dispatcher = options.dispatcher ?? createAgent(route.rules)
+  let agent: Promise<Agent> | undefined
+  const openOwn = () => {
+    agent ??= openAgent(route.rules)
+    return agent
+  }
+  const dispatcher = options.dispatcher ?? openOwn
   const send = createSender(options, { dispatcher, target: route.target }, signal)
 
   return {
@@ -123,13 +127,14 @@ export function createHttpClient (options: HttpClientOptions): OutgoingClient {
       bind(send, { signal: narrower, tellsLimits, onWait }),
     async close () {
       closing.abort(new Error(`The HTTP client of '${options.name}' is closed`))
-      if (options.dispatcher === undefined) await dispatcher.destroy()
+      await (await agent)?.destroy()
     }
   }
 }
 
-function createAgent (rules: AddressRules): Agent {
-  return new Agent({ connect: createConnector(rules), connections: CONNECTIONS_PER_ORIGIN })
+/** Makes connections. What makes them is loaded for the first that is wanted: most web workers never want one. */
+export async function openAgent (rules: AddressRules): Promise<Agent> {
+  return (await import('./agent.ts')).createAgent(rules)
 }
 
 /** On whose behalf a request is sent. */

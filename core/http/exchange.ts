@@ -1,5 +1,5 @@
 import { HttpStatusError, RateLimitedError, ServiceDownError, type Logger } from '@svc/plugin-sdk'
-import { request as send, type Dispatcher } from 'undici'
+import type { Dispatcher } from 'undici'
 import { AddressRefusedError, checkUrl, type AddressRules } from './addresses.ts'
 import { BadBodyError, FileWriteError, readStart, type IncomingBody } from './body.ts'
 import type { Mask } from './mask.ts'
@@ -8,7 +8,7 @@ import { parseRetryAfter, type Outcome } from './retry.ts'
 
 /** What every exchange of one client has in common. */
 export interface Wire {
-  readonly dispatcher: Dispatcher
+  readonly dispatcher: () => Promise<Dispatcher>
   readonly rules: AddressRules
   /** Where a request for an address is really sent. */
   readonly target: (url: URL) => URL
@@ -105,8 +105,8 @@ interface Hop {
 
 async function sendOnce ({ url, method, headers, body }: PreparedRequest, signal: AbortSignal, wire: Wire):
 Promise<Hop> {
+  const [{ request: send }, dispatcher] = await Promise.all([import('undici'), wire.dispatcher()])
   const startedAt = wire.now()
-  const { dispatcher } = wire
   // The timer of the exchange is the only one: undici's own count pauses, not the whole.
   const response = await send(wire.target(url),
     { method, headers, body, signal, dispatcher, headersTimeout: 0, bodyTimeout: 0 })

@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import fp from 'fastify-plugin'
-import type pg from 'pg'
-import { PgBoss } from 'pg-boss'
-import { REQUEST_LIMITS } from '../database/database.ts'
+import type { PgBoss } from 'pg-boss'
 import { apartFromRequest } from '../database/request-time.ts'
 import { ApiError } from '../errors.ts'
 import { asRequest, currentRequestId } from '../request-id.ts'
+import { createAskingBoss, createBoss } from './boss.ts'
 
 export interface JobOptions {
   /** Higher goes first; default 0. */
@@ -64,34 +63,35 @@ const UNENDED_STATES: ReadonlySet<string> = new Set(['created', 'retry', 'active
 const PLACE_TRIES_MAX = 3
 const POLL_MS = [20, 30, 50, 100, 200]
 
-/** What does jobs, on connections of its own. */
-export const createBoss = (url: string): PgBoss => new PgBoss({
-  connectionString: url, max: 4, useListenNotify: true, monitorVacuum: false, application_name: 'svc-jobs',
-  connectionTimeoutMillis: REQUEST_LIMITS.connectionTimeoutMillis
-})
-
-/** What only asks for jobs, on the connections of requests and within their time. */
-const createAskingBoss = (pool: pg.Pool): PgBoss => new PgBoss({
-  db: { executeSql: (text, values) => pool.query(text, values) },
-  migrate: false, createSchema: false, supervise: false, schedule: false, monitorVacuum: false
-})
-
 export default fp<JobsOptions>(async (app, { url, works }) => {
-  const boss = works ? createBoss(url) : createAskingBoss(app.pg)
   const queues = new Map<string, QueueDefinition<never>>()
-  boss.on('error', (err) => { app.log.error({ err }, 'job queue failed') })
+  let opened: Promise<PgBoss> | undefined
 
-  async function startQueue (name: string, queue: QueueDefinition<never>): Promise<void> {
-    await boss.createQueue(name, {
-      notify: true, retryLimit: 0, expireInSeconds: Math.min(queue.timeoutSeconds + 60, 86_000),
-      deleteAfterSeconds: 86_400, retentionSeconds: 86_400 * 7, policy: queue.isShared === true ? 'exclusive' : 'standard'
+  async function openBoss (): Promise<PgBoss> {
+    const boss = works ? await createBoss(url) : await createAskingBoss(app.pg)
+    boss.on('error', (err) => { app.log.error({ err }, 'job queue failed') })
+    await boss.start()
+    // One after the other: they are more than there are connections, which nobody waits long for.
+    for (const [name, queue] of queues) {
+      await boss.createQueue(name, {
+        notify: true, retryLimit: 0, expireInSeconds: Math.min(queue.timeoutSeconds + 60, 86_000),
+        deleteAfterSeconds: 86_400, retentionSeconds: 86_400 * 7, policy: queue.isShared === true ? 'exclusive' : 'standard'
+      })
+    }
+    return boss
+  }
+
+  /** Who only asks for jobs has it from the first one on. It outlives the request that brought that one. */
+  function useBoss (): Promise<PgBoss> {
+    opened ??= asRequest(undefined, () => apartFromRequest(openBoss)).catch((err: unknown) => {
+      opened = undefined
+      throw err
     })
-    if (!works) return
-    for (let slot = 0; slot < queue.concurrency; slot++) await startSlot(name, queue)
+    return opened
   }
 
   /** One job at a time. The next one is looked for at once: a backlog would else be taken up at the poll's pace. */
-  async function startSlot (name: string, queue: QueueDefinition<never>): Promise<void> {
+  async function startSlot (boss: PgBoss, name: string, queue: QueueDefinition<never>): Promise<void> {
     const worker: string = await boss.work(name, {
       batchSize: 1, pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 5, localGroupConcurrency: 1
     }, async ([job]) => {
@@ -108,6 +108,7 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
   /** The id of the job that waits or runs under a key. */
   async function findShared (name: string, key: string | undefined): Promise<string | undefined> {
     if (key === undefined) return undefined
+    const boss = await useBoss()
     const jobs = await boss.findJobs(name, { key })
     return jobs.find(({ state }) => UNENDED_STATES.has(state))?.id
   }
@@ -115,11 +116,13 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
   /** The request that queued a job which is about to be replaced: the new one goes on with its work. */
   async function findRequest (name: string, id: string | undefined): Promise<string | undefined> {
     if (id === undefined) return undefined
+    const boss = await useBoss()
     const [job] = await boss.findJobs<Stored>(name, { id })
     return job?.data[REQUEST_KEY]
   }
 
   async function place (name: string, input: object, options: JobOptions = {}): Promise<Placed> {
+    const boss = await useBoss()
     const requestId = currentRequestId() ?? await findRequest(name, options.id)
     const stored: Stored = { ...input, ...(requestId === undefined ? {} : { [REQUEST_KEY]: requestId }) }
     if (options.id !== undefined) await boss.deleteJob(name, options.id)
@@ -140,6 +143,7 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
   }
 
   async function awaitAnswer (name: string, { id, isJoined }: Placed, timeoutMs: number): Promise<unknown> {
+    const boss = await useBoss()
     const deadline = Date.now() + timeoutMs
     for (let tries = 0; ; tries++) {
       await sleep(POLL_MS[Math.min(tries, POLL_MS.length - 1)])
@@ -165,16 +169,20 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
       return await apartFromRequest(() => awaitAnswer(name, placed, timeoutMs))
     },
     async schedule (name, key, cron, input) {
+      const boss = await useBoss()
       if (cron === null) await boss.unschedule(name, key)
       else await boss.schedule(name, cron, input, { key, tz: 'UTC' })
     }
   } satisfies Jobs)
 
   app.addHook('onReady', async () => {
-    await boss.start()
-    await Promise.all([...queues].map(([name, queue]) => startQueue(name, queue)))
+    if (!works) return
+    const boss = await useBoss()
+    for (const [name, queue] of queues) {
+      for (let slot = 0; slot < queue.concurrency; slot++) await startSlot(boss, name, queue)
+    }
   })
-  app.addHook('onClose', async () => { await boss.stop({ graceful: works, timeout: 8_000, close: true }) })
+  app.addHook('onClose', async () => { await (await opened)?.stop({ graceful: works, timeout: 8_000, close: true }) })
 }, { name: 'jobs', fastify: '5.x', dependencies: ['database'] })
 
 function readFailure (output: unknown): string {

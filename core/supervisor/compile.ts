@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { setPriority } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { loadLater } from '../composition/later.ts'
 import { requireFreeSpace } from '../files/free-space.ts'
 import { listPluginPackages } from '../loader/packages.ts'
 import { SERVER_DIR } from '../server-dir.ts'
@@ -24,7 +25,7 @@ const [, , dataDir = ''] = process.argv
 const hasRoom = await requireFreeSpace(dataDir, COMPILED_MAX_BYTES).then(() => true, () => false)
 if (hasRoom) {
   // The first is the entry of the processes that run the server: it waits for an order, which never comes.
-  await Promise.all([import('./child.ts'), import('../server.ts'), import('../cli/start.ts'), importPlugins()])
+  await Promise.all([import('./child.ts'), import('../server.ts'), import('../cli/start.ts'), loadLater(), importPlugins()])
   // The entry of the command line would run a command here.
   spawnSync(process.execPath, [...process.execArgv, COMMAND_LINE, '--version'])
   keepCompiledCode(dataDir)

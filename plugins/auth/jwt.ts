@@ -1,6 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import { SignJWT, errors, jwtVerify } from 'jose'
 import type { Secrets } from '../../core/access/secrets.ts'
 
 const ISSUER = 'svc:oauth'
@@ -29,16 +28,19 @@ export function createJwts (secrets: Secrets) {
   const keyFor = (type: JwtType) => secrets.key(`jwt-${type}`)
 
   return {
-    sign: async (type: JwtType, claims: Omit<Claims, 'type'>, lifetimeSeconds: number): Promise<string> =>
-      await new SignJWT({ ...claims, type })
+    async sign (type: JwtType, claims: Omit<Claims, 'type'>, lifetimeSeconds: number): Promise<string> {
+      const { SignJWT } = await import('jose')
+      return await new SignJWT({ ...claims, type })
         .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT' })
         .setIssuer(ISSUER)
         .setIssuedAt()
         .setExpirationTime(Math.floor(Date.now() / 1_000) + lifetimeSeconds)
-        .sign(keyFor(type)),
+        .sign(keyFor(type))
+    },
 
     /** The claims of a token of ours of that type that has not run out, else null. */
     async read (type: JwtType, token: string): Promise<Claims | null> {
+      const { errors, jwtVerify } = await import('jose')
       try {
         const { payload } = await jwtVerify(token, keyFor(type), { issuer: ISSUER, algorithms: [ALGORITHM] })
         return Value.Check(ClaimsSchema, payload) && payload.type === type ? payload : null

@@ -1,8 +1,8 @@
 import { type ChannelDefinition, type Context, HttpStatusError, type HttpClient, type HttpResponse } from '@svc/plugin-sdk'
 import type { FastifyInstance } from 'fastify'
-import { Agent } from 'undici'
-import { type AddressRules, createConnector, originOf } from '../../core/http/addresses.ts'
-import { createHttpClient } from '../../core/http/client.ts'
+import type { Agent } from 'undici'
+import { type AddressRules, originOf } from '../../core/http/addresses.ts'
+import { createHttpClient, openAgent } from '../../core/http/client.ts'
 import { USER_AGENT } from '../../core/loader/services.ts'
 import type { Loaded } from '../../core/loader/registry.ts'
 import type { Settings } from './sealed.ts'
@@ -17,7 +17,6 @@ export interface Subject {
   is_admin: boolean
 }
 
-const CONNECTIONS_PER_ORIGIN = 32
 const AGENTS_MAX = 64
 /** A shorter text keeps nothing secret and would be found in every word. */
 const SECRET_MIN_LENGTH = 4
@@ -71,23 +70,23 @@ function withoutRefusals (http: HttpClient): HttpClient {
 /** The clients of channels: each may go where its owner may, and masks what its settings keep secret. */
 export function createChannelHttp (app: FastifyInstance) {
   /** Apart for what may be reached: a connection that one channel opened must not serve another that may not. */
-  const agents = new Map<string, Agent>()
+  const agents = new Map<string, Promise<Agent>>()
 
-  function agentFor (rules: AddressRules): Agent {
+  function agentFor (rules: AddressRules): Promise<Agent> {
     const { trustedOrigins = [], allowPrivate } = rules
     const key = allowPrivate === true ? 'any' : trustedOrigins.toSorted().join(' ')
-    const agent = agents.get(key) ?? new Agent({ connect: createConnector(rules), connections: CONNECTIONS_PER_ORIGIN })
+    const agent = agents.get(key) ?? openAgent(rules)
     agents.delete(key)
     agents.set(key, agent)
     const [oldest] = agents
     if (oldest !== undefined && agents.size > AGENTS_MAX) {
       agents.delete(oldest[0])
-      void oldest[1].close()
+      void oldest[1].then((late) => late.close())
     }
     return agent
   }
 
-  app.addHook('onClose', async () => { await Promise.all([...agents.values()].map((agent) => agent.destroy())) })
+  app.addHook('onClose', async () => { await Promise.all([...agents.values()].map(async (agent) => (await agent).destroy())) })
 
   return {
     /** The client in place of the one that a context came with. */
@@ -99,7 +98,7 @@ export function createChannelHttp (app: FastifyInstance) {
         userAgent: USER_AGENT,
         log,
         store: cache,
-        dispatcher: agentFor(rules),
+        dispatcher: () => agentFor(rules),
         secrets: [...loaded.trust.secrets, ...listSecrets(subject, loaded.definition)]
       }).withSignal(signal, { tellsLimits: true })
       return subject.is_admin ? client : withoutRefusals(client)

@@ -4,7 +4,7 @@ import {
   type ClientAuth, ClientSecretBasic, ClientSecretPost, type Configuration, type CustomFetch, None,
   allowInsecureRequests, customFetch, discovery
 } from 'openid-client'
-import { Agent, fetch } from 'undici'
+import type { Agent } from 'undici'
 import { ApiError } from '../../core/errors.ts'
 import { type OidcSettings, isPrivateLine } from './settings.ts'
 
@@ -27,6 +27,7 @@ function authenticateClient (secret: string | undefined): ClientAuth {
 }
 
 async function createAgent (caFile: string | undefined): Promise<Agent> {
+  const { Agent } = await import('undici')
   const ca = caFile === undefined ? undefined : [...getCACertificates('default'), await readFile(caFile, 'utf8')]
   return new Agent({ maxResponseSize: ANSWER_MAX_BYTES, ...(ca === undefined ? {} : { connect: { ca } }) })
 }
@@ -49,7 +50,8 @@ export function createProvider (settings: OidcSettings) {
 
   const fetchFromProvider: CustomFetch = async (url, options) => {
     if (!isPrivateLine(new URL(url))) throw new TypeError(`The provider's address '${url}' must be https`)
-    return await fetch(url, { ...options, dispatcher: await openAgent() })
+    const [{ fetch }, dispatcher] = await Promise.all([import('undici'), openAgent()])
+    return await fetch(url, { ...options, dispatcher })
   }
 
   async function discover (): Promise<Configuration> {

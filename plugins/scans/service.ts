@@ -5,7 +5,7 @@ import { createPlaceMask } from '../../core/config/places.ts'
 import type { Task } from '../tasks/entities.ts'
 import type { TaskRun } from '../tasks/definitions.ts'
 import { createScanHasher } from './hashing/scan-hasher.ts'
-import { type AfterScan, type BeforeScan, runScan } from './run/scan.ts'
+import type { AfterScan, BeforeScan } from './run/scan.ts'
 import { type ScanPayload, type ScanStats, createStats } from './schemas.ts'
 import { createScanMeasures } from './tell/measures.ts'
 import type { ScanType } from './scan-types.ts'
@@ -33,8 +33,12 @@ export function createScans (app: FastifyInstance, config: Config) {
     concurrency: 1,
     timeoutName: 'SCAN_TIMEOUT',
     timeoutSeconds: config.scan.timeout_seconds,
-    run: (run) =>
-      runScan(app, config, hashers, run as TaskRun<ScanPayload & Record<string, unknown>>, { before, after })
+    // What scans is loaded by the process that does, for its first one.
+    async run (run) {
+      const { runScan } = await import('./run/scan.ts')
+      const scan = run as TaskRun<ScanPayload & Record<string, unknown>>
+      return await runScan(app, config, hashers, scan, { before, after })
+    }
   })
 
   // Only now may the next scan be asked for: while the row says that this one runs, it would be refused.

@@ -1,6 +1,9 @@
-import { type HtmlToTextOptions, compile } from 'html-to-text'
+import { createRequire } from 'node:module'
+import type * as HtmlToText from 'html-to-text'
 
-const OPTIONS: HtmlToTextOptions = {
+const require = createRequire(import.meta.url)
+
+const OPTIONS: HtmlToText.HtmlToTextOptions = {
   wordwrap: false,
   selectors: [
     { selector: 'a', options: { ignoreHref: true } },
@@ -8,15 +11,24 @@ const OPTIONS: HtmlToTextOptions = {
     ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({ selector, options: { uppercase: false } }))
   ]
 }
-// Compiled once: making a converter takes far longer than converting a text of the usual length.
-const convertMarkup = compile({ ...OPTIONS, preserveNewlines: false })
-const convertLines = compile({ ...OPTIONS, preserveNewlines: true })
 const MARKUP = /<[a-z/!]/i
 // Text of sources is far shorter; what is longer is not worth the time.
 const MAX_CHARACTERS = 200_000
 
+let converters: ReturnType<typeof createConverters> | undefined
+
+/** Made once: it takes far longer than converting a text of the usual length. Most processes convert none. */
+function createConverters () {
+  const { compile } = require('html-to-text') as typeof HtmlToText
+  return {
+    markup: compile({ ...OPTIONS, preserveNewlines: false }),
+    lines: compile({ ...OPTIONS, preserveNewlines: true })
+  }
+}
+
 /** The text of HTML, or of plain text with HTML's entities in it: paragraphs, lists and lines are kept, tags go. */
 export function toPlainText (html: string): string {
-  const convert = MARKUP.test(html) ? convertMarkup : convertLines
+  converters ??= createConverters()
+  const convert = MARKUP.test(html) ? converters.markup : converters.lines
   return convert(html.slice(0, MAX_CHARACTERS)).replaceAll('\u00a0', ' ').trim()
 }

@@ -1,4 +1,7 @@
-import { SaxesParser } from 'saxes'
+import { createRequire } from 'node:module'
+import type * as Saxes from 'saxes'
+
+const require = createRequire(import.meta.url)
 
 // Syntax and the characters allowed: Extensible Markup Language (XML) 1.0, fifth edition, https://www.w3.org/TR/xml/.
 
@@ -158,6 +161,8 @@ interface Reader {
 /** @param onRecord receives the elements of depth 2 instead of their parent. */
 function createReader (options: XmlOptions, onRecord?: (record: XmlElement) => void): Reader {
   const { source = 'the XML text', maxBytes = 64 * 1024 * 1024 } = options
+  // Loaded with the first document: most processes of a server read none.
+  const { SaxesParser } = require('saxes') as typeof Saxes
   const parser = new SaxesParser<ParserOptions>({ fragment: true, xmlns: false })
   const refuse = (problem: string, remedy: string, cause?: unknown): never => {
     const { line } = parser
@@ -205,7 +210,7 @@ type ParserOptions = { fragment: true, xmlns: false }
 type Refuse = (problem: string, remedy: string) => never
 
 function buildTree (
-  parser: SaxesParser<ParserOptions>, options: XmlOptions, refuse: Refuse, onRecord?: (record: XmlElement) => void
+  parser: Saxes.SaxesParser<ParserOptions>, options: XmlOptions, refuse: Refuse, onRecord?: (record: XmlElement) => void
 ): XmlNode[] {
   const { maxDepth = 32, maxText = 1024 * 1024, maxNodes = 3_000_000 } = options
   const top: XmlNode[] = []

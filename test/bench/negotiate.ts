@@ -9,7 +9,7 @@ import { buildApp } from '../../core/app.ts'
 import { loadConfig } from '../../core/config/config.ts'
 import { migrate } from '../../core/database/database.ts'
 import { startEmbeddedPostgres } from '../../core/postgres/embedded.ts'
-import { createBoss } from '../../core/jobs/jobs.ts'
+import { migrateJobs } from '../../core/jobs/boss.ts'
 import { SCOPES } from '../../core/access/scopes.ts'
 import { sha256 } from '../../core/access/secrets.ts'
 import { features } from '../../plugins/index.ts'
@@ -168,9 +168,7 @@ const pool = new pg.Pool({ connectionString: database.url, max: 1 })
 pool.on('error', () => {})
 try {
   await migrate({ url: database.url, poolSize: 1, ...features })
-  const boss = createBoss(database.url)
-  await boss.start()
-  await boss.stop({ graceful: false, close: true })
+  await migrateJobs(database.url, (err) => { throw err })
   await pool.query('create extension pg_stat_statements')
   const { config } = loadConfig({ SVC_DATA_DIR: join(folder, 'data'), SVC_AUTH_SECRET_KEY: 'a key for this run only' })
   const app = await buildApp({

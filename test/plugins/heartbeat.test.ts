@@ -173,7 +173,7 @@ t.test('an answer is kept for its time, a failure is not', async (t) => {
   t.equal(await memo('c', make), 4)
 })
 
-t.test('liveness needs nothing, readiness needs the database and a scan worker', async (t) => {
+t.test('liveness needs nothing, readiness needs the database and a scan worker, which answers no requests itself', async (t) => {
   const { app, worker } = await buildTestApp(t, { worker: true })
   t.same((await app.inject({ url: '/api/health' })).json(), { status: 'ok' })
   const ready = await app.inject({ url: '/api/health/ready' })
@@ -182,6 +182,7 @@ t.test('liveness needs nothing, readiness needs the database and a scan worker',
     status: 'ok',
     checks: { database: { status: 'ok', reason: null }, worker: { status: 'ok', reason: null }, libraries: { status: 'ok', reason: null } }
   })
+  t.equal((await worker?.inject('/api/health'))?.statusCode, 404)
   await worker?.close()
   const lame = await app.inject({ url: '/api/health/ready' })
   t.equal(lame.statusCode, 503)

@@ -4,8 +4,9 @@ import fc from 'fast-check'
 import t from 'tap'
 import type { AddressRules, Resolve } from '../../../core/http/addresses.ts'
 import { character } from '../../any-string.ts'
-import { AddressRefusedError, checkUrl, createConnector, createLookup, isGlobalAddress, isGlobalHost, originOf }
+import { AddressRefusedError, checkUrl, createLookup, isGlobalAddress, isGlobalHost, originOf }
   from '../../../core/http/addresses.ts'
+import { createConnector } from '../../../core/http/agent.ts'
 
 const REFUSED_HOSTS = [
   // this host and loopback

@@ -223,7 +223,7 @@ t.test('answers can come from a mock, and what it does not know cannot be reache
   const mock = new MockAgent()
   mock.disableNetConnect()
   mock.get('https://api.example.com').intercept({ path: '/games?id=1' }).reply(200, { name: 'Zelda' })
-  const client = startClient(t, { allowPrivate: false, dispatcher: mock })
+  const client = startClient(t, { allowPrivate: false, dispatcher: async () => mock })
   t.same(await client.json('https://api.example.com/games', { query: { id: 1 } }), { name: 'Zelda' })
   await t.rejects(client.json('https://api.example.com/other'), { name: 'ServiceDownError', message: /not matched/ })
   await t.rejects(client.json('http://127.0.0.1/'), AddressRefusedError)

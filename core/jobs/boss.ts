@@ -1,0 +1,48 @@
+import pg from 'pg'
+import type { PgBoss } from 'pg-boss'
+import manifest from 'pg-boss/package.json' with { type: 'json' }
+import { REQUEST_LIMITS } from '../database/database.ts'
+
+// The library is loaded where it is used: a web worker that nobody asks for a job needs none of it.
+
+/** What does jobs, on its own connections: two, and one that listens. Each is a process of the database that stays. */
+export async function createBoss (url: string): Promise<PgBoss> {
+  const { PgBoss } = await import('pg-boss')
+  return new PgBoss({
+    connectionString: url, max: 2, useListenNotify: true, monitorVacuum: false, application_name: 'svc-jobs',
+    connectionTimeoutMillis: REQUEST_LIMITS.connectionTimeoutMillis
+  })
+}
+
+/** What only asks for jobs, on the connections of requests and within their time. */
+export async function createAskingBoss (pool: pg.Pool): Promise<PgBoss> {
+  const { PgBoss } = await import('pg-boss')
+  return new PgBoss({
+    db: { executeSql: (text, values) => pool.query(text, values) },
+    migrate: false, createSchema: false, supervise: false, schedule: false, monitorVacuum: false
+  })
+}
+
+async function isCurrent (url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url })
+  // A connection that is lost fails the statement under way as well; without a listener it would end the process.
+  client.on('error', () => undefined)
+  await client.connect()
+  try {
+    const { rows: [found] } = await client.query<{ is_there: boolean }>("select to_regclass('pgboss.version') is not null as is_there")
+    if (found?.is_there !== true) return false
+    const { rows: [at] } = await client.query<{ version: number }>('select version from pgboss.version')
+    return at?.version === manifest.pgboss.schema
+  } finally {
+    await client.end()
+  }
+}
+
+/** Brings the queue's tables to what this release of pg-boss works with. */
+export async function migrateJobs (url: string, onError: (err: unknown) => void): Promise<void> {
+  if (await isCurrent(url)) return
+  const boss = await createBoss(url)
+  boss.on('error', onError)
+  await boss.start()
+  await boss.stop({ graceful: false, close: true })
+}
