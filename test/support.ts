@@ -51,8 +51,8 @@ const SHAPE = `with places as (
     union all select concat_ws(' ', proname, md5(prosrc)) from pg_proc where pronamespace = 'public'::regnamespace
     union all select concat_ws(' ', setrole, setconfig) from pg_db_role_setting
       where setdatabase = (select oid from pg_database where datname = current_database()))
-  select md5(string_agg(part, ';' order by part)) as shape, (select array_agg(fingerprint) from plugin_snapshots) as snapshots
-  from parts`
+  select md5(string_agg(part, ';' order by part)) as shape,
+    (select coalesce(array_agg(fingerprint), '{}') from plugin_snapshots) as snapshots from parts`
 /**
  * So large a table is taken to be when nothing is known of it (`estimate_rel_size` of PostgreSQL). Rows that are deleted
  * leave theirs as large as it was, and with that other plans.
