@@ -54,8 +54,8 @@ const SHAPE = `with places as (
   select md5(string_agg(part, ';' order by part)) as shape,
     (select coalesce(array_agg(fingerprint), '{}') from plugin_snapshots) as snapshots from parts`
 /**
- * So large a table is taken to be when nothing is known of it (`estimate_rel_size` of PostgreSQL). Rows that are deleted
- * leave theirs as large as it was, and with that other plans.
+ * So large a table is taken to be when nothing is known of it (`estimate_rel_size` of PostgreSQL). Rows that are
+ * deleted leave theirs as large as it was, and with that other plans.
  */
 const LARGE_BYTES = 10 * 8_192
 const LARGE = `select 1 from pg_class where relkind = 'r' and relnamespace = any('{public,pgboss}'::regnamespace[])

@@ -52,8 +52,8 @@ export interface Endpoint {
 type Callback = Parameters<pg.Pool['connect']>[0]
 
 /**
- * The connections of an adapter, which forgets the one it listens on when it is closed before it has it, or lost it, and
- * then asks for another again and again.
+ * The connections of an adapter, which forgets the one it listens on when it is closed before it has it, or lost it,
+ * and then asks for another again and again.
  */
 class AdapterPool extends pg.Pool {
   readonly #listening = new Set<pg.PoolClient>()

@@ -18,8 +18,10 @@ const ENVIRONMENT = pathToFileURL(join(SERVER_DIR, 'core', 'config', 'environmen
 const TIMEOUT_S = 60
 const SHORT_TIMEOUT_S = 3
 
+interface Ended { code: number | null, output: string }
+
 /** What a group of these files, by name, writes, and how its process ends. */
-async function run (t: Test, files: Record<string, string>, timeoutS = TIMEOUT_S): Promise<{ code: number | null, output: string }> {
+async function run (t: Test, files: Record<string, string>, timeoutS = TIMEOUT_S): Promise<Ended> {
   const folder = t.testdir(files)
   const names = Object.keys(files).map((name) => relative(SERVER_DIR, join(folder, name)))
   const program = join(folder, 'group.mjs')
@@ -28,7 +30,7 @@ async function run (t: Test, files: Record<string, string>, timeoutS = TIMEOUT_S
   return { code, output: output.replaceAll(`${relative(SERVER_DIR, folder)}/`, '') }
 }
 
-async function runProgram (program: string, timeoutS = TIMEOUT_S): Promise<{ code: number | null, output: string }> {
+async function runProgram (program: string, timeoutS = TIMEOUT_S): Promise<Ended> {
   const child = spawn(process.execPath, ['--import=./test/note-nothing.js', ...process.execArgv, program], {
     cwd: SERVER_DIR, env: { ...process.env, TAP_TIMEOUT: String(timeoutS), TAP_CHILD_ID: '1' }, stdio: ['ignore', 'pipe', 'inherit']
   })
