@@ -39,8 +39,36 @@ function databaseUrlOf (name: string): string {
   return url.href
 }
 
-/** Databases of this file that no test uses any more: making one costs far more than emptying it. */
-const left: string[] = []
+/** What a test may change of a database beside its rows. */
+const SHAPE = `with places as (
+    select c.oid, c.relname, c.relkind, c.reloptions from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where n.nspname in ('public', 'pgboss') and c.relname !~ '^plugin_index_\\d+'),
+  parts as (
+    select concat_ws(' ', relname, relkind, reloptions) as part from places
+    union all select concat_ws(' ', relname, attname, atttypid, attnotnull) from places join pg_attribute on attrelid = oid
+    union all select concat_ws(' ', relname, conname, contype) from places p join pg_constraint on conrelid = p.oid
+    union all select concat_ws(' ', relname, tgname, tgenabled) from places p join pg_trigger on tgrelid = p.oid
+    union all select concat_ws(' ', proname, md5(prosrc)) from pg_proc where pronamespace = 'public'::regnamespace
+    union all select concat_ws(' ', setrole, setconfig) from pg_db_role_setting
+      where setdatabase = (select oid from pg_database where datname = current_database()))
+  select md5(string_agg(part, ';' order by part)) as shape,
+    (select coalesce(array_agg(fingerprint), '{}') from plugin_snapshots) as snapshots from parts`
+/**
+ * So large a table is taken to be when nothing is known of it (`estimate_rel_size` of PostgreSQL). Rows that are
+ * deleted leave theirs as large as it was, and with that other plans.
+ */
+const LARGE_BYTES = 10 * 8_192
+const LARGE = `select 1 from pg_class where relkind = 'r' and relnamespace = any('{public,pgboss}'::regnamespace[])
+  and relname !~ '^plugin_index_\\d+' and pg_relation_size(oid) > ${LARGE_BYTES} limit 1`
+/** What PostgreSQL found out about rows that are gone. */
+const FORGET = `select pg_clear_relation_stats(schemaname, tablename) from pg_tables where schemaname in ('public', 'pgboss');
+  select pg_clear_attribute_stats(schemaname, tablename, attname, inherited) from pg_stats where schemaname in ('public', 'pgboss')`
+
+/** A database like the template, as it was when it was new. */
+interface Made { name: string, shape: string, snapshots: string[] }
+
+/** Databases of this process that no test uses any more: making one costs more than emptying it. */
+const left: Made[] = []
 const TEMPLATE = 'svc_template'
 /** Rows that belong to the schema, not to a test. */
 const KEPT_TABLES = ['public.migrations', 'public.plugin_snapshots', 'public.library_versions', 'pgboss.version', 'pgboss.queue']
@@ -67,24 +95,67 @@ async function emptyTables (client: pg.Client | pg.Pool, kept: readonly string[]
   await client.query("select move_library_version('edits', 0)")
 }
 
-async function empty (name: string): Promise<void> {
-  await administer('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name])
+async function within<T> (name: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: databaseUrlOf(name) })
   await client.connect()
-  await emptyTables(client, KEPT_TABLES)
-  await client.end()
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}
+
+async function create (template: string): Promise<string> {
+  const name = `t_${randomUUID().replaceAll('-', '')}`
+  await administer(`create database ${name} template ${template} strategy file_copy`)
+  return name
+}
+
+const drop = (name: string) => administer(`drop database if exists ${name} with (force)`)
+
+async function readShape (client: pg.Client): Promise<Omit<Made, 'name'>> {
+  const { rows: [row] } = await client.query<Omit<Made, 'name'>>(SHAPE)
+  if (row === undefined) throw new Error('A database has no shape')
+  return row
+}
+
+async function make (): Promise<Made> {
+  const name = await create(TEMPLATE)
+  return { name, ...await within(name, readShape) }
+}
+
+/** Makes it as it was when it was new. @returns false when it cannot be */
+async function renew ({ name, shape, snapshots }: Made): Promise<boolean> {
+  await administer('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name])
+  return await within(name, async (client) => {
+    if ((await readShape(client)).shape !== shape || (await client.query(LARGE)).rowCount !== 0) return false
+    await emptyTables(client, KEPT_TABLES)
+    await client.query('delete from plugin_snapshots where fingerprint <> all($1)', [snapshots])
+    await client.query("update plugin_snapshots set worker = null, reports = '[]'")
+    await client.query(FORGET)
+    return true
+  })
+}
+
+/** One that was used before, or a new one: made as new when it is needed again, as the last one never is. */
+async function takeDatabase (): Promise<Made> {
+  for (let former = left.pop(); former !== undefined; former = left.pop()) {
+    if (await renew(former)) return former
+    await drop(former.name)
+  }
+  return await make()
 }
 
 /** An own database like the migrated template, or an empty one. */
 export async function createTestDatabase (t: Test, template = TEMPLATE): Promise<string> {
-  const isReused = template === TEMPLATE
-  const former = isReused ? left.pop() : undefined
-  const name = former ?? `t_${randomUUID().replaceAll('-', '')}`
-  // Emptied when it is needed again, as the last one never is.
-  if (former !== undefined) await empty(name)
-  else await administer(`create database ${name} template ${template} strategy file_copy`)
-  t.teardown(() => isReused ? left.push(name) : administer(`drop database if exists ${name} with (force)`))
-  return databaseUrlOf(name)
+  if (template !== TEMPLATE) {
+    const name = await create(template)
+    t.teardown(() => drop(name))
+    return databaseUrlOf(name)
+  }
+  const made = await takeDatabase()
+  t.teardown(() => { left.push(made) })
+  return databaseUrlOf(made.name)
 }
 
 export interface TestAppOptions {

@@ -75,6 +75,7 @@ export default fp<{ url: string, role: Role }>(async (app, { url, role }) => {
     connectionTimeoutMillis: CONNECT_MS
   })
   const duties = new Set<string>()
+  let isConnected = false
   let isClosing = false
   let isLeaving = false
   let timer: NodeJS.Timeout | undefined
@@ -125,6 +126,7 @@ export default fp<{ url: string, role: Role }>(async (app, { url, role }) => {
 
   app.addHook('onReady', async () => {
     await session.connect()
+    isConnected = true
     const { rows } = await session.query<{ locked: boolean }>(
       `select pg_try_advisory_lock(${LOCK_CLASS}, hashtext($1)) as locked`, [id])
     if (rows[0]?.locked !== true) throw new StartError('Another process has the same identity; start again.')
@@ -138,6 +140,8 @@ export default fp<{ url: string, role: Role }>(async (app, { url, role }) => {
   app.addHook('onClose', async () => {
     isClosing = true
     clearInterval(timer)
+    // One that failed before was never there, and a statement would wait for a connection for ever.
+    if (!isConnected) return
     await session.query('delete from workers where id = $1', [id]).catch((err: unknown) => {
       app.log.debug({ err }, 'the worker row stays; its lock is gone all the same')
     })

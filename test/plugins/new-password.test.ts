@@ -12,9 +12,6 @@ import { until } from '../until.ts'
 import { bearer, createCaller } from './tokens-support.ts'
 import { startSecondWorker } from './workers-support.ts'
 
-/** What a person waits for at most until nothing of the former password is left. */
-const LIMIT_MS = 2_000
-
 // Nothing that is done every so often may be what ends a socket.
 mock.timers.enable({ apis: ['setInterval'] })
 t.teardown(() => { mock.timers.reset() })
@@ -49,7 +46,7 @@ async function connectAll (t: Pick<Test, 'teardown'>, userId: number, cookie: st
 }
 
 const waitUntilClosed = (sockets: readonly Socket[]) =>
-  until(() => sockets.every((socket) => !socket.connected), 'the sockets are closed', { ms: LIMIT_MS })
+  until(() => sockets.every((socket) => !socket.connected), 'the sockets are closed')
 
 async function resetByLink (name: string, extra: object): Promise<void> {
   mails.length = 0

@@ -10,6 +10,7 @@ import type { App } from '../../core/typebox.ts'
 import { features } from '../../plugins/index.ts'
 import { type TestApp, type TestAppOptions, buildTestApp } from '../support.ts'
 import { until } from '../until.ts'
+import { resetScripts } from './fixtures/script.ts'
 
 export type FixtureKey = 'alpha' | 'beta' | 'digest' | 'pictures' | 'vault' | 'ra' | 'shelf' | 'sleeves' | ChainKey
 /** Providers that wait for one another. */
@@ -112,6 +113,7 @@ export async function buildScanTest (t: Test, options: ScanTestOptions = {}): Pr
   const { providers = ALL_FIXTURES, packages = [], builtIns = [], config = {}, env = {} } = options
   const { worker = true, databaseUrl, log } = options
   const dataDir = await makeDataDir(t, config)
+  t.teardown(resetScripts)
   const test = await buildTestApp(t, {
     worker,
     packages: [...providers.map(packageOf), ...packages, ...builtIns.flatMap((key) => builtIn(key, dataDir))],

