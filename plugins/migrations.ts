@@ -39,6 +39,7 @@ import { Migration20261122190100 } from './migrations/20261122190100-music.ts'
 import { Migration20261122191000 } from './migrations/20261122191000-libraries.ts'
 import { Migration20261122193000 } from './migrations/20261122193000-trash-items.ts'
 import { Migration20261122210100 } from './migrations/20261122210100-rom-games.ts'
+import { Migration20261122220100 } from './migrations/20261122220100-covering-indexes.ts'
 import { Migration20261122221500 } from './migrations/20261122221500-delivery-requests.ts'
 
 /** Every migration in the order they run. A released one is never changed. */
@@ -83,5 +84,6 @@ export const migrations: Migrations = [
   { name: '20261122191000-libraries', class: Migration20261122191000 },
   { name: '20261122193000-trash-items', class: Migration20261122193000 },
   { name: '20261122210100-rom-games', class: Migration20261122210100 },
+  { name: '20261122220100-covering-indexes', class: Migration20261122220100 },
   { name: '20261122221500-delivery-requests', class: Migration20261122221500 }
 ]

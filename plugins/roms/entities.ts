@@ -56,6 +56,13 @@ const ginIndex = (name: string, keys: readonly string[]) =>
   ({ name, expression: `create index "${name}" on "roms" using gin (${keys.join(', ')})` })
 const LISTS = ['genres', 'franchises', 'collections', 'companies', 'age_ratings', 'regions', 'languages', 'tags']
 
+/** With what says who sees a ROM, and some filters: lists need no rows. Of fixed length, as a name may be long. */
+const BY_NAME = {
+  name: 'roms_by_name',
+  expression: 'create index "roms_by_name" on "roms" ("name_sort_key", "id") ' +
+    'include ("platform_id", "library_id", "min_age", "fs_size_bytes", "missing_from_fs", "has_soundtrack")'
+}
+
 export const Rom = defineEntity({
   name: 'Rom',
   tableName: 'roms',
@@ -79,7 +86,7 @@ export const Rom = defineEntity({
   uniques: [{ properties: ['platform', 'fs_name', 'library_id'] }],
   indexes: [
     { properties: ['library_id'] },
-    { properties: ['name_sort_key', 'id'] },
+    BY_NAME,
     { properties: ['platform', 'name_sort_key', 'id'] },
     { properties: ['created_at'] },
     { properties: ['updated_at'] },
@@ -223,7 +230,7 @@ export const RomMatch = defineEntity({
     countChanges('rom_matches'), ...statementTriggers('rom_matches', 'count_matches'), ...statementTriggers('rom_matches', 'keep_games')
   ],
   primaryKeys: ['rom', 'provider'],
-  indexes: [{ properties: ['provider', 'provider_id'] }],
+  indexes: [{ properties: ['provider', 'provider_id', 'rom'] }],
   properties: {
     rom: () => p.manyToOne(Rom).primary().deleteRule('cascade').joinColumn('rom_id'),
     provider: columns.text().primary(),

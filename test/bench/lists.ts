@@ -1,6 +1,6 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import pg from 'pg'
 import { Pool } from 'undici'
 import { SCOPES } from '../../core/access/scopes.ts'
@@ -29,13 +29,16 @@ const P50_MAX_MS = 50
 const FILTERED_MAX = 3
 const TOKEN = 'svc_bench_lists'
 
-interface Options extends BenchOptions { only: RegExp, million?: boolean, filters?: boolean }
+interface Options extends BenchOptions { only: RegExp, million?: boolean, filters?: boolean, keep?: string }
 
 const options = createBench('lists', 'measures lists as the library grows')
   .addOption(onlyRows('some rows, by their names'))
   .option('--million', 'also with 1,000,000 ROMs')
   .option('--filters', 'also every filter and order')
+  .option('--keep <folder>', 'where databases stay, to be looked at and measured again')
   .parse().opts<Options>()
+const [isFiltered, isMillion] = [options.filters === true, options.million === true]
+const kept = options.keep
 /** How far it is, beside the result. */
 const say = (text: string) => { console.error(text) }
 
@@ -102,7 +105,8 @@ async function ask (pool: Pool, path: string, deadline: number): Promise<number 
   return null
 }
 
-async function timeRow (pool: Pool, { path }: Row): Promise<Times> {
+async function timeRow (pool: Pool, { path }: Row, change: () => Promise<unknown>): Promise<Times> {
+  await change()
   const times: number[] = []
   const deadline = performance.now() + ROW_MS
   let bytes = 0
@@ -122,19 +126,32 @@ const COLLECTIONS = `insert into collections (user_id, name, is_favorite) values
   insert into collection_roms (collection_id, rom_id) select 1, id from roms where id % 100 = 0;
   insert into smart_collections (user_id, name, filter_criteria) values (1, 'Zero', '{"franchises": ["Zero"]}')`
 
-async function fill (url: string, roms: number): Promise<void> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
+async function fill (client: pg.ClientBase, roms: number): Promise<void> {
   const { rows: [user] } = await client.query<{ id: number }>(
     "insert into users (username, role) values ('bench', 'admin') returning id")
   await client.query(`insert into client_tokens (user_id, name, token_hash, scopes, last_used_at)
     values ($1, 'bench', $2, $3, now() + interval '1 day')`, [user?.id, sha256(TOKEN), SCOPES])
   await seedLibrary(client, roms, user?.id ?? 1, (done) => { say(`${roms} ROMs: ${done}`) })
   await client.query(COLLECTIONS)
-  await client.end()
 }
 
-async function timeRows (pool: Pool, rows: readonly Row[], roms: number): Promise<Map<string, Times>> {
+interface Place { dataDir: string, isFilled: boolean, setFilled (): void }
+
+/** Where the database of a library is: below the folder that goes with the benchmark, or in that which stays. */
+function placeOf (folder: string, roms: number): Place {
+  const home = kept === undefined ? folder : join(resolve(kept), String(roms))
+  const [dataDir, filled] = [join(home, 'db'), join(home, 'filled')]
+  const isFilled = existsSync(filled)
+  // What was cut short begins anew.
+  if (!isFilled) rmSync(dataDir, { recursive: true, force: true })
+  mkdirSync(home, { recursive: true })
+  return { dataDir, isFilled, setFilled: () => { writeFileSync(filled, '') } }
+}
+
+/** @param change changes something in the library, so that nothing is kept of what was asked before */
+async function timeRows (
+  pool: Pool, rows: readonly Row[], roms: number, change: () => Promise<unknown>
+): Promise<Map<string, Times>> {
   const deadline = performance.now() + LIBRARY_MS
   const times = new Map<string, Times>()
   for (const [index, row] of rows.entries()) {
@@ -142,7 +159,7 @@ async function timeRows (pool: Pool, rows: readonly Row[], roms: number): Promis
       say(`${roms} ROMs: no time is left for ${rows.length - index} rows`)
       break
     }
-    const found = await timeRow(pool, row)
+    const found = await timeRow(pool, row, change)
     say(`${roms} ROMs, ${index + 1} of ${rows.length}, ${row.name}: first ${found.first.toFixed(0)}, p50 ${found.p50.toFixed(1)} ms`)
     times.set(row.name, found)
   }
@@ -156,11 +173,16 @@ async function measure (roms: number, rows: readonly Row[]): Promise<Map<string,
   const ends: Ends = [() => { rmSync(folder, { recursive: true, force: true }) }, () => { guard.stop() }]
   try {
     guard.watch({ pids: [], folder })
-    const database = await startEmbeddedPostgres({ dataDir: join(folder, 'db'), log: () => {} })
+    const { dataDir, isFilled, setFilled } = placeOf(folder, roms)
+    const database = await startEmbeddedPostgres({ dataDir, log: () => {}, settings: { fsync: 'off' } })
     ends.unshift(() => database.stop())
     guard.watch({ pids: [database.pid], folder })
     await migrate({ url: database.url, poolSize: 1, ...features })
-    await fill(database.url, roms)
+    const client = new pg.Client({ connectionString: database.url })
+    await client.connect()
+    ends.unshift(() => client.end())
+    if (!isFilled) await fill(client, roms)
+    setFilled()
     const data = join(folder, 'data')
     mkdirSync(join(data, 'library'), { recursive: true })
     const server = runSvc({ teardown: (end) => { if (end !== undefined) ends.unshift(end) } }, ['start'], settings(data, {
@@ -169,7 +191,8 @@ async function measure (roms: number, rows: readonly Row[]): Promise<Map<string,
     guard.watch({ pids: [server.pid, database.pid], folder })
     const pool = new Pool((await waitUntilListening(server, data, START_MS)).url, { connections: 1 })
     ends.unshift(() => pool.close())
-    return await timeRows(pool, rows.filter(({ name }) => options.only.test(name)), roms)
+    return await timeRows(pool, rows.filter(({ name }) => options.only.test(name)), roms,
+      () => client.query("select move_library_version('edits', 0)"))
   } finally {
     for (const end of ends) await end()
   }
@@ -196,21 +219,24 @@ function compareSizes (usual: ByName, large: ByName): Measurement {
 }
 
 function compareFilters (usual: ByName, large: ByName): Measurement {
-  const measurement: Measurement = { name: 'Every filter and order with 200,000 ROMs', figures: {}, targets: [], notes: [] }
+  const roms = (isMillion ? MILLION : LARGE).toLocaleString('en')
+  const measurement: Measurement = { name: `Every filter and order with ${roms} ROMs`, figures: {}, targets: [], notes: [] }
   const none = large.get(UNFILTERED) ?? NEVER
-  for (const [name, times] of large) {
+  for (const name of [UNFILTERED, ...FILTERS]) {
+    const times = large.get(name)
+    if (times === undefined) continue
     measurement.figures[`${name}, first / p50 ms, kB`] = describe(times)
     if (name === UNFILTERED) continue
     const small = usual.get(name) ?? NEVER
     measurement.targets.push({ what: `${name}: p50 / that without a filter`, is: times.p50 / none.p50, most: FILTERED_MAX },
-      { what: `${name}: p50 with 200,000 / 46,000`, is: times.p50 / small.p50, most: FILTERED_MAX })
+      { what: `${name}: p50 with ${roms} / 46,000`, is: times.p50 / small.p50, most: FILTERED_MAX })
   }
   return measurement
 }
 
-const isFiltered = options.filters === true
-const usual = await measure(USUAL, [...rowsOf(USUAL), ...(isFiltered ? filterRows(USUAL) : [])])
-const large = isFiltered ? await measure(LARGE, filterRows(LARGE)) : new Map<string, Times>()
-const million = options.million === true ? await measure(MILLION, rowsOf(MILLION)) : new Map<string, Times>()
+const rowsWith = (roms: number) => [...rowsOf(roms), ...(isFiltered ? filterRows(roms) : [])]
+const usual = await measure(USUAL, rowsWith(USUAL))
+const million = isMillion ? await measure(MILLION, rowsWith(MILLION)) : new Map<string, Times>()
+const large = isFiltered && !isMillion ? await measure(LARGE, filterRows(LARGE)) : million
 const measurements = [compareSizes(usual, million), ...(isFiltered ? [compareFilters(usual, large)] : [])]
 for (const measurement of measurements) report(measurement, options)

@@ -68,6 +68,24 @@ t.test('what is asked for often is found by an index', async (t) => {
   for (const path of HOT) t.equal(await scansOf(path), 0, path)
 })
 
+t.test('what lists need of all ROMs is read from an index, whatever its viewer may see', async (t) => {
+  const limited = await test.createUser('alice')
+  await client.query("update users set age_limit = 12 where username = 'alice'")
+  const paths = ['roms?with_filter_values=false', 'platforms', ...['missing=false', 'has_soundtrack=true', 'library_ids=1', 'order_by=fs_size_bytes', 'duplicate=true',
+    'group_by_meta_id=true'].map((query) => `roms?${BARE}&${query}`)]
+  for (const headers of [test.admin, limited]) {
+    for (const path of paths) t.equal(await scansOf(path, { headers }), 0, path)
+  }
+})
+
+t.test('an order by the ids of a provider is made of an index, and not asked for ROM by ROM', async (t) => {
+  const select = "select idx_scan as scans from pg_stat_user_tables where relname = 'rom_matches'"
+  const countLookups = async () => Number((await client.query<{ scans: string }>(select)).rows[0]?.scans)
+  const before = await countLookups()
+  t.equal(await scansOf(`roms?${BARE}&order_by=igdb_id`, { table: 'rom_matches' }), 0)
+  t.ok(await countLookups() - before < ROMS / 10)
+})
+
 t.test('groups and siblings are found without reading what the sources say of ROMs', async (t) => {
   for (const path of ['roms?group_by_meta_id=true', 'roms?duplicate=true', 'roms?duplicate=false', 'roms?group_by_meta_id=true&duplicate=true&order_by=id']) {
     t.equal(await scansOf(path, { table: 'rom_matches' }), 0, path)

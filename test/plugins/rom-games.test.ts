@@ -84,7 +84,8 @@ const change: fc.Arbitrary<Change> = fc.oneof(
   alike('update roms set regions = regions, fs_name = fs_name, updated_at = now()'),
   id.map((rom): Change => ['delete from roms where id = $1', [rom]]),
   id.map((rom): Change => [MARK, [rom]]),
-  id.map((rom): Change => ["insert into hidden_entities (entity, entity_id, user_id) values ('roms', $1, 1)", [rom]])
+  id.map((rom): Change =>
+    ["insert into hidden_entities (entity, entity_id, user_id) values ('roms', $1, 1) on conflict do nothing", [rom]])
 )
 
 /** A library of seven ROMs, each of one of two games. */

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Viewer } from '../../platforms/visibility.ts'
+import { type Viewer, seesEverything } from '../../platforms/visibility.ts'
 import { isRomVisible } from '../visibility.ts'
 
 /** Of a row `g` of `rom_games`, what these providers call it, of which all that are trusted are some. */
@@ -12,11 +12,15 @@ export const gameBy = (keys: readonly string[]) => sql`coalesce(g.ids[1], (${oth
 const idsBy = (keys: readonly string[]) =>
   sql`case when g.other_ids = '{}' then g.ids else g.ids || array(${otherIdsBy(keys)}) end`
 
+/** The games of the ROMs that a viewer sees; who sees everything needs none of the ROMs read for that. */
+const gamesSeenBy = (viewer: Viewer) => seesEverything(viewer)
+  ? sql`rom_games g`
+  : sql`rom_games g join roms r on r.id = g.rom_id where ${isRomVisible(viewer)}`
+
 /** Another ROM of the platform that the viewer sees is the same game to one of the providers. All are found at once. */
 export const hasSiblings = (keys: readonly string[], viewer: Viewer): RawBuilder<boolean> => sql<boolean>`exists (select from (
-    select g.rom_id, count(*) over (partition by hashtextextended(i.id, g.platform_id), g.platform_id, i.id collate "C") as roms
-    from rom_games g join roms r on r.id = g.rom_id cross join unnest(${idsBy(keys)}) i (id)
-    where ${isRomVisible(viewer)}) s
+    select i.rom_id, count(*) over (partition by hashtextextended(i.id, i.platform_id), i.platform_id, i.id) as roms
+    from (select g.rom_id, g.platform_id, unnest(${idsBy(keys)}) collate "C" as id from ${gamesSeenBy(viewer)}) i) s
   where s.rom_id = r.id and s.roms > 1)`
 
 /** The same, where it is asked of one ROM. */

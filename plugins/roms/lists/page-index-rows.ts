@@ -55,8 +55,8 @@ export async function selectPageIndex (
   const { rows } = await sql<{ json: string, characters: string, count: number }>`
     select '[' || coalesce(string_agg(x.id::text, ','), '') || ']' as json, count(*)::int as count,
       coalesce(string_agg(coalesce(nullif(left(x.character, 1), ''), ${NO_CHARACTER}), ''), '') as characters
-    from (select r.id, ${order.character} as character from ${markedRoms(userId)} where ${condition}
-      order by ${order.by}) x`.execute(reads)
+    from (select r.id, ${order.character} as character from ${markedRoms(userId)} ${order.joins}
+      where ${condition} order by ${order.by}) x`.execute(reads)
   const { json, characters, count } = rows[0] ?? { json: '[]', characters: '', count: 0 }
   const text = new KeptText(json)
   return { ids: readIds(text, count), text, characters: readCharacters(characters) }
