@@ -8,7 +8,8 @@ export const JSON_DEPTH_MAX = 32
 /** Whether no array or object is inside more than `depth - 1` others. */
 export function isShallow (value: unknown, depth = JSON_DEPTH_MAX): boolean {
   if (typeof value !== 'object' || value === null) return true
-  return depth > 0 && Object.values(value).every((inner) => isShallow(inner, depth - 1))
+  const inner: unknown[] = Array.isArray(value) ? value : Object.values(value)
+  return depth > 0 && inner.every((one) => isShallow(one, depth - 1))
 }
 
 /** Refuses bodies that are nested deeper, before anything looks into them. */

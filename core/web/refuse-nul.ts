@@ -2,27 +2,32 @@ import fp from 'fastify-plugin'
 import { invalid } from '../errors.ts'
 import { parsedBody } from './parsed-body.ts'
 
-interface Place { value: object, key: string | number, within: Place | null }
+type Loc = (string | number)[]
 
-function locate (place: Place | null, key: string | number): (string | number)[] {
-  const loc = [key]
-  for (let at = place; at !== null; at = at.within) loc.unshift(at.key)
-  return loc
-}
+const hasNul = (text: string) => text.includes('\0')
 
-/** Where a text, or the name of a key, holds NUL; null for nowhere. Without recursion: input may be nested deep. */
-function findNul (part: string, input: unknown): (string | number)[] | null {
-  if (typeof input !== 'object' || input === null || ArrayBuffer.isView(input)) return null
-  const open: Place[] = [{ value: input, key: part, within: null }]
-  for (let place = open.pop(); place !== undefined; place = open.pop()) {
-    const isList = Array.isArray(place.value)
-    for (const [name, value] of Object.entries(place.value) as [string, unknown][]) {
-      const key = isList ? Number(name) : name
-      if (name.includes('\0') || (typeof value === 'string' && value.includes('\0'))) return locate(place, key)
-      if (typeof value === 'object' && value !== null) open.push({ value, key, within: place })
-    }
+function findInList (list: readonly unknown[]): Loc | null {
+  for (let index = 0; index < list.length; index++) {
+    const loc = findNul(index, list[index])
+    if (loc !== null) return loc
   }
   return null
+}
+
+function findInObject (object: Record<string, unknown>): Loc | null {
+  for (const name of Object.keys(object)) {
+    const loc = hasNul(name) ? [name] : findNul(name, object[name])
+    if (loc !== null) return loc
+  }
+  return null
+}
+
+/** Where a text, or the name of a key, holds NUL; null for nowhere. What is nested deep was refused before. */
+function findNul (part: string | number, input: unknown): Loc | null {
+  if (typeof input === 'string') return hasNul(input) ? [part] : null
+  if (typeof input !== 'object' || input === null || ArrayBuffer.isView(input)) return null
+  const loc = Array.isArray(input) ? findInList(input) : findInObject(input as Record<string, unknown>)
+  return loc === null ? null : [part, ...loc]
 }
 
 /** Neither the database nor a file name can hold NUL, and nobody types it: no text of a request does. */
@@ -32,4 +37,4 @@ export default fp(async (app) => {
     if (loc !== null) throw invalid(loc, 'must not hold the NUL character; leave it out', undefined, 'nul')
     done()
   })
-}, { name: 'refuse-nul', fastify: '5.x' })
+}, { name: 'refuse-nul', fastify: '5.x', dependencies: ['json-depth'] })

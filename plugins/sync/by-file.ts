@@ -3,7 +3,7 @@ import { readTime } from '../../core/database/times.ts'
 import { nameKey, untagged } from '../assets/device-sync/base-rows.ts'
 import type { Device } from '../devices/entities.ts'
 import type { AssetKind } from '../assets/entities.ts'
-import { type ListedFile, type Listing, readDeviceFile, readStoredName } from './listing.ts'
+import { type ListedFile, type Listing, readChange, readHash, readStoredName } from './listing.ts'
 import type { Pair } from './pairs.ts'
 import type { AssetRow } from './rows.ts'
 import { type FileOperation, type NegotiateBody, RESOLUTIONS, type Resolution } from './schemas.ts'
@@ -19,6 +19,7 @@ function listFiles (roms: NonNullable<NegotiateBody['roms']>): ListedFile[] {
   for (const [index, { rom_id: romId, saves }] of roms.entries()) {
     for (const [position, { file, mtime, sha1 }] of saves.entries()) {
       const stored = readStoredName(file)
+      const hash = readHash(sha1)
       files.push({
         rom_id: romId,
         kind: STATE_NAME.test(file) ? 'state' : 'save',
@@ -26,7 +27,8 @@ function listFiles (roms: NonNullable<NegotiateBody['roms']>): ListedFile[] {
         mtime,
         slot: null,
         emulator: null,
-        ...readDeviceFile(sha1, mtime, ['roms', index, 'saves', position, 'mtime']),
+        hash,
+        changed_at: hash === null ? readChange(mtime, ['roms', index, 'saves', position, 'mtime']) : 0,
         is_storable: stored !== null,
         key: stored === null ? null : nameKey(stored)
       })

@@ -1,6 +1,6 @@
 import { formatDate } from '../../core/typebox.ts'
 import { slotKey } from '../assets/device-sync/base-rows.ts'
-import { type ListedFile, type Listing, readDeviceFile, readStoredName } from './listing.ts'
+import { type ListedFile, type Listing, readChange, readHash, readStoredName } from './listing.ts'
 import type { Pair } from './pairs.ts'
 import type { NegotiateBody, SlotOperation } from './schemas.ts'
 
@@ -25,6 +25,7 @@ function listFiles (saves: NonNullable<NegotiateBody['saves']>): ListedFile[] {
   return saves.map((save, index) => {
     const slot = save.slot ?? null
     const changed = toTimeText(save.updated_at)
+    const hash = readHash(save.content_hash)
     return {
       rom_id: Number(save.rom_id),
       kind: 'save',
@@ -32,7 +33,8 @@ function listFiles (saves: NonNullable<NegotiateBody['saves']>): ListedFile[] {
       mtime: changed,
       slot,
       emulator: save.emulator ?? null,
-      ...readDeviceFile(save.content_hash, changed, ['saves', index, 'updated_at']),
+      hash,
+      changed_at: hash === null ? readChange(changed, ['saves', index, 'updated_at']) : 0,
       is_storable: readStoredName(save.file_name) !== null,
       key: keyOf(slot)
     }

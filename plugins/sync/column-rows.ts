@@ -12,7 +12,7 @@ export async function selectByColumn<Row extends object> (
   const { rows: [found] } = await sql<Record<string, unknown[]>>`select ${sql.join(lists)} from (${rows}) x`.execute(em.getKysely())
   const made: Record<string, unknown>[] = []
   for (const [name, values] of Object.entries(found ?? {})) {
-    for (const [at, value] of values.entries()) (made[at] ??= {})[name] = value
+    for (let at = 0; at < values.length; at++) (made[at] ??= {})[name] = values[at]
   }
   return made as Row[]
 }

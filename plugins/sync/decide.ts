@@ -21,8 +21,8 @@ export interface DeviceFile {
 
 /** The newest content the server has of the same file or slot. */
 export interface ServerFile extends StoredContent {
-  /** Whether it keeps the other side of an earlier conflict. */
-  is_conflict_copy: boolean
+  /** The file about which there was a conflict, when this keeps its other side. */
+  conflict_of: number | null
 }
 
 /** Everything that is known about one file or slot of one device. */
@@ -117,10 +117,7 @@ function decideByClock (device: DeviceFile, server: ServerFile, last: number | n
 
 function decideByContent (hash: string, server: ServerFile, situation: Situation): Decision {
   const { base, former, is_missing_content: isMissing } = situation
-  const { sha1, content_hash: contentHash, updated_at: updatedAt } = server
-  if (isHashOf(hash, server)) {
-    return settle('noop', 'Both are the same', { sha1, content_hash: contentHash, updated_at: updatedAt })
-  }
+  if (isHashOf(hash, server)) return settle('noop', 'Both are the same', server)
   if (base !== null) {
     const isServers = isSameContent(server, base)
     const isDevices = isHashOf(hash, base)
@@ -136,7 +133,7 @@ function decideByContent (hash: string, server: ServerFile, situation: Situation
   }
   if (former !== null && !isMissing) return settle('download', 'The device has an older version', former)
   // A copy that came out of a conflict does not make another: the server keeps its content as a version of it.
-  return server.is_conflict_copy
+  return server.conflict_of !== null
     ? settle('upload', 'Changed on both; this is already a copy of a conflict')
     : settle('conflict', 'Changed on both')
 }

@@ -40,18 +40,14 @@ export interface Listing {
 const HASH = /^([0-9a-f]{40}|[0-9a-f]{32})$/
 
 /** A digest as the server spells it; what is none of its kinds cannot be compared, so it is none. */
-function readHash (given: string | null | undefined): string | null {
+export function readHash (given: string | null | undefined): string | null {
   const hash = given?.toLowerCase() ?? ''
   return HASH.test(hash) ? hash : null
 }
 
-/** What a device says a file is. Its time counts only where there is no hash, and is not looked at otherwise. */
-export function readDeviceFile (
-  digest: string | null | undefined, time: string, loc: readonly (string | number)[]
-): DeviceFile {
-  const hash = readHash(digest)
-  return { hash, changed_at: hash === null ? requireTime(time, ['body', ...loc]).getTime() : 0 }
-}
+/** When a device says that a file was changed. Asked only where there is no hash: nothing else goes by it. */
+export const readChange = (time: string, loc: readonly (string | number)[]): number =>
+  requireTime(time, ['body', ...loc]).getTime()
 
 /** The name under which an upload would be kept; null when none of that name is taken. */
 export function readStoredName (fileName: string): string | null {

@@ -41,10 +41,12 @@ function readListing (body: NegotiateBody): Listing {
  */
 function listDownloads (pairs: readonly Pair[], resolution: Resolution | null): PlannedDownload[] {
   const endsConflicts = resolution === 'keep_both' || resolution === 'server_wins'
-  return pairs.flatMap(({ asset, decision: { action } }) => {
+  const downloads: PlannedDownload[] = []
+  for (const { asset, decision: { action } } of pairs) {
     const isHeld = action === 'download' || (action === 'conflict' && endsConflicts)
-    return isHeld && asset !== null ? [{ asset_id: asset.id, sha1: asset.sha1 }] : []
-  })
+    if (isHeld && asset !== null) downloads.push({ asset_id: asset.id, sha1: asset.sha1 })
+  }
+  return downloads
 }
 
 const scopeOf = (caller: Caller, device: Device, listing: Listing): Scope => ({

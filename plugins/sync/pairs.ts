@@ -16,36 +16,36 @@ export interface Pair {
   decision: Decision
 }
 
-/** Everything the server has of one file or slot. */
-interface Lineage { newest: AssetRow, older: AssetRow[], isListed: boolean }
+/** A file or slot of a ROM, with what the device and the server last agreed on about it, by kind. */
+interface Place extends Record<AssetKind, BaseRow | null> {
+  /** What the server has of it. */
+  newest: AssetRow | null
+  isListed: boolean
+}
 
 /** What the server had of one file or slot. */
 interface Past { contents: StoredContent[], deleted: FormerRow[] }
 
-/** By what all that is of one file or slot is found; null for what is not paired. */
-const placeOf = ({ rom_id: romId }: { rom_id: number }, key: string | null) => key === null ? null : `${romId}/${key}`
-const placeOfFile = (file: ListedFile | null) => file === null ? null : placeOf(file, file.key)
+/**
+ * Finds places by their ROM and key, and makes those that it did not know; null for what is not paired. A text of both
+ * would have to be put together for each of ten thousand look-ups.
+ */
+function createPlaces () {
+  const ofRoms = new Map<number, Map<string, Place>>()
+  return function placeOf ({ rom_id: romId }: { rom_id: number }, key: string | null): Place | null {
+    if (key === null) return null
+    const ofRom = ofRoms.get(romId) ?? new Map<string, Place>()
+    if (ofRom.size === 0) ofRoms.set(romId, ofRom)
+    const known = ofRom.get(key)
+    if (known !== undefined) return known
+    const place: Place = { newest: null, save: null, state: null, screenshot: null, isListed: false }
+    ofRom.set(key, place)
+    return place
+  }
+}
 
 const isNewer = (one: AssetRow, other: AssetRow) =>
   one.updated_at === other.updated_at ? one.id > other.id : one.updated_at > other.updated_at
-
-function groupAssets (assets: readonly AssetRow[], { keyOf }: Listing): Map<string | null, Lineage> {
-  const lineages = new Map<string | null, Lineage>()
-  for (const asset of assets) {
-    const place = placeOf(asset, keyOf(asset))
-    if (place === null) continue
-    const lineage = lineages.get(place)
-    if (lineage === undefined) {
-      lineages.set(place, { newest: asset, older: [], isListed: false })
-    } else if (isNewer(asset, lineage.newest)) {
-      lineage.older.push(lineage.newest)
-      lineage.newest = asset
-    } else {
-      lineage.older.push(asset)
-    }
-  }
-  return lineages
-}
 
 /** The newest of each slot, whatever its name. */
 function listSlotHeads (assets: readonly AssetRow[]): Map<string, AssetRow> {
@@ -59,10 +59,6 @@ function listSlotHeads (assets: readonly AssetRow[]): Map<string, AssetRow> {
   return heads
 }
 
-function toServerFile ({ sha1, content_hash: contentHash, updated_at: updatedAt, conflict_of: conflictOf }: AssetRow) {
-  return { sha1, content_hash: contentHash, updated_at: updatedAt, is_conflict_copy: conflictOf !== null }
-}
-
 const unaskable = (reason: string): Decision => ({ action: 'noop', reason, agreed: null })
 
 /** Pairs what a device lists with what the server has, and decides about each pair. */
@@ -70,19 +66,45 @@ export function createPairs (listing: Listing, stored: readonly AssetRow[], base
   // What is gone from the disk cannot be given; it is as if it were not there, but that it may come again.
   const assets = stored.filter((asset) => !asset.missing_from_fs)
   const lost = stored.filter((asset) => asset.missing_from_fs)
-  const missing = Map.groupBy(lost, (asset) => placeOf(asset, listing.keyOf(asset)))
+  const placeOf = createPlaces()
+  const placeOfAsset = (asset: AssetRow | FormerRow) => placeOf(asset, listing.keyOf(asset))
+  const missing = Map.groupBy(lost, placeOfAsset)
   missing.delete(null)
-  const lineages = groupAssets(assets, listing)
-  const basesOf = new Map([...Map.groupBy(bases, (base) => base.kind)]
-    .map(([kind, ofKind]) => [kind, new Map(ofKind.map((base) => [placeOf(base, base.key), base]))]))
+  const past = new Map<Place, Past>()
   const named = listing.rom_ids === null ? null : new Set(listing.rom_ids)
   const heads = listSlotHeads(assets)
   const pairs: Pair[] = []
 
-  const findBase = (kind: AssetKind, place: string | null): BaseRow | null => basesOf.get(kind)?.get(place) ?? null
+  function pastOf (place: Place): Past {
+    const known = past.get(place) ?? { contents: [], deleted: [] }
+    past.set(place, known)
+    return known
+  }
+
+  /** @returns the places of which the server has something */
+  function placeAssets (): Place[] {
+    const places: Place[] = []
+    for (const asset of assets) {
+      const place = placeOfAsset(asset)
+      if (place === null) continue
+      const { newest } = place
+      if (newest === null) places.push(place)
+      const isNewest = newest === null || isNewer(asset, newest)
+      if (isNewest) place.newest = asset
+      if (newest !== null) pastOf(place).contents.push(isNewest ? newest : asset)
+    }
+    return places
+  }
+
+  function placeBases (): void {
+    for (const base of bases) {
+      const place = placeOf(base, base.key)
+      if (place !== null) place[base.kind] = base
+    }
+  }
 
   function decideFor (
-    { file, asset, base }: Pick<Pair, 'file' | 'asset' | 'base'>, place: string | null, past: Past | null
+    { file, asset, base }: Pick<Pair, 'file' | 'asset' | 'base'>, place: Place | null, past: Past | null
   ): Decision {
     const hash = file?.hash ?? null
     const isFile = (content: StoredContent) => hash !== null && isHashOf(hash, content)
@@ -90,8 +112,8 @@ export function createPairs (listing: Listing, stored: readonly AssetRow[], base
     const gone = missing.get(place) ?? []
     return decide({
       device: file,
-      server: asset === null ? null : toServerFile(asset),
-      base: asset === null && deleted[0] !== undefined ? findBase(deleted[0].kind, place) : base,
+      server: asset,
+      base: asset === null && deleted[0] !== undefined ? place?.[deleted[0].kind] ?? null : base,
       former: past?.contents.filter(isFile).sort((one, other) => other.updated_at - one.updated_at)[0] ?? null,
       is_deleted: deleted.length > 0,
       is_deleted_content: deleted.some(isFile),
@@ -104,9 +126,9 @@ export function createPairs (listing: Listing, stored: readonly AssetRow[], base
   }
 
   function add (
-    file: ListedFile | null, asset: AssetRow | null, of: Pick<AssetRow, 'rom_id' | 'kind'>, place: string | null
+    file: ListedFile | null, asset: AssetRow | null, of: Pick<AssetRow, 'rom_id' | 'kind'>, place: Place | null
   ): void {
-    const base = findBase(of.kind, place)
+    const base = place?.[of.kind] ?? null
     pairs.push({
       rom_id: of.rom_id,
       kind: of.kind,
@@ -120,39 +142,32 @@ export function createPairs (listing: Listing, stored: readonly AssetRow[], base
 
   function addListed (): void {
     for (const file of listing.files) {
-      const place = placeOfFile(file)
-      const lineage = lineages.get(place)
-      if (lineage !== undefined) lineage.isListed = true
-      const asset = lineage?.newest ?? null
+      const place = placeOf(file, file.key)
+      if (place !== null) place.isListed = true
+      const asset = place?.newest ?? null
       add(file, asset, asset ?? file, place)
     }
   }
 
   /** A ROM that the device did not name is none of its business, but for files it once had. */
-  function addUnlisted (): void {
-    for (const [place, { newest, isListed }] of lineages) {
-      if (isListed || newest.conflict_of !== null) continue
-      if (named !== null && !named.has(newest.rom_id) && findBase(newest.kind, place) === null) continue
+  function addUnlisted (places: readonly Place[]): void {
+    for (const place of places) {
+      const { newest, isListed } = place
+      if (isListed || newest === null || newest.conflict_of !== null) continue
+      if (named !== null && !named.has(newest.rom_id) && place[newest.kind] === null) continue
       add(null, newest, newest, place)
     }
   }
 
+  const places = placeAssets()
+  placeBases()
   addListed()
-  addUnlisted()
+  addUnlisted(places)
 
-  /** What each file or slot was before, by its place. */
-  function collectPast (former: readonly FormerRow[]): Map<string | null, Past> {
-    const past = new Map<string | null, Past>()
-    function pastOf (place: string | null): Past {
-      const known = past.get(place) ?? { contents: [], deleted: [] }
-      past.set(place, known)
-      return known
-    }
-    for (const [place, { older }] of lineages) {
-      if (older.length > 0) pastOf(place).contents.push(...older)
-    }
+  /** Adds what each file or slot was before. */
+  function addPast (former: readonly FormerRow[]): void {
     for (const row of former) {
-      const place = placeOf(row, listing.keyOf(row))
+      const place = placeOfAsset(row)
       if (place === null) continue
       pastOf(place).contents.push(row)
       if (row.is_deleted) pastOf(place).deleted.push(row)
@@ -161,10 +176,9 @@ export function createPairs (listing: Listing, stored: readonly AssetRow[], base
     const kept = [...assets, ...former].filter((row) => row.conflict_of !== null)
     const copies = Map.groupBy(kept, (row) => row.conflict_of)
     for (const asset of copies.size === 0 ? [] : assets) {
-      const place = placeOf(asset, listing.keyOf(asset))
+      const place = placeOfAsset(asset)
       if (place !== null) pastOf(place).contents.push(...copies.get(asset.id) ?? [])
     }
-    return past
   }
 
   return {
@@ -175,12 +189,12 @@ export function createPairs (listing: Listing, stored: readonly AssetRow[], base
 
     /** Decides about the open ones again, now that their past is known. */
     look (open: readonly Pair[], former: readonly FormerRow[], visible: ReadonlySet<number>): void {
-      const past = collectPast(former)
+      addPast(former)
       for (const pair of open) {
-        const place = placeOfFile(pair.file)
+        const place = pair.file === null ? null : placeOf(pair.file, pair.file.key)
         pair.decision = pair.asset === null && !visible.has(pair.rom_id)
           ? unaskable('The server has no such ROM')
-          : decideFor(pair, place, past.get(place) ?? null)
+          : decideFor(pair, place, place === null ? null : past.get(place) ?? null)
       }
     },
 

@@ -44,10 +44,14 @@ export interface Scope {
   includes_known: boolean
 }
 
+/**
+ * The ids are a list that is looked up by hash: an array would be gone through for each row, once the statement is
+ * planned for whatever it is given.
+ */
 function isInScope (column: string, scope: Scope): RawBuilder<boolean> {
   const { rom_ids: romIds, includes_known: includesKnown, device_id: deviceId } = scope
   if (romIds === null) return sql<boolean>`true`
-  const named = sql<boolean>`${sql.ref(column)} = any(${romIds}::int[])`
+  const named = sql<boolean>`${sql.ref(column)} in (select unnest(${romIds}::int[]))`
   return includesKnown
     ? sql<boolean>`(${named} or ${sql.ref(column)} in (select rom_id from sync_bases where device_id = ${deviceId}))`
     : named
@@ -63,7 +67,6 @@ export async function selectAssets (em: EntityManager, scope: Scope): Promise<As
       ${milliseconds('a.updated_at')} as updated_at, ${milliseconds('d.last_synced_at')} as last_synced_at, d.is_untracked
     from assets a
     join roms r on r.id = a.rom_id
-    join platforms p on p.id = r.platform_id
     left join device_syncs d on d.asset_id = a.id and d.device_id = ${scope.device_id}
     where a.user_id = ${scope.user_id} and a.kind = any(${scope.kinds}::text[]) and a.deleted_at is null
       and ${isInScope('a.rom_id', scope)} and ${isRomVisible(scope.viewer)}`)
@@ -102,7 +105,7 @@ export async function selectVisible (
   em: EntityManager, viewer: Viewer, romIds: readonly number[]
 ): Promise<Set<number>> {
   const { rows } = await sql<{ id: number }>`
-    select r.id from roms r join platforms p on p.id = r.platform_id
+    select r.id from roms r
     where r.id = any(${romIds}::int[]) and ${isRomVisible(viewer)}`.execute(em.getKysely())
   return new Set(rows.map((row) => row.id))
 }

@@ -3,7 +3,8 @@ import type { Direction } from './decide.ts'
 import type { Listing } from './listing.ts'
 import { type Pair, createPairs } from './pairs.ts'
 import {
-  type Scope, listBases, selectAssets, selectBases, selectFormer, selectVisible, upsertBases, upsertDeviceSyncs
+  type AssetRow, type Scope, listBases, selectAssets, selectBases, selectFormer, selectVisible, upsertBases,
+  upsertDeviceSyncs
 } from './rows.ts'
 
 /** Pairs a device's files with the server's and decides about each, by as many queries however many there are. */
@@ -26,14 +27,14 @@ export async function settlePairs (
 
 /** What both sides agree on from now on, as far as that is not known yet. */
 function listAgreements (pairs: readonly Pair[]) {
-  const agreements = pairs.flatMap(({ asset, base, decision: { agreed } }) => {
-    const isKnown = base?.sha1 === agreed?.sha1 && (base?.updated_at ?? 0) >= (agreed?.updated_at ?? 0)
-    return asset === null || agreed === null || isKnown ? [] : [{ ...asset, ...agreed }]
-  })
+  const agreements: AssetRow[] = []
   const held = new Map<number, { asset_id: number, sha1: string }>()
-  for (const { asset, decision: { agreed } } of pairs) {
-    if (asset === null || agreed?.sha1 !== asset.sha1 || (asset.last_synced_at ?? 0) >= asset.updated_at) continue
-    held.set(asset.id, { asset_id: asset.id, sha1: asset.sha1 })
+  for (const { asset, base, decision: { agreed } } of pairs) {
+    if (asset === null || agreed === null) continue
+    const isKnown = base?.sha1 === agreed.sha1 && base.updated_at >= agreed.updated_at
+    if (!isKnown) agreements.push({ ...asset, ...agreed })
+    const isHeld = agreed.sha1 === asset.sha1 && (asset.last_synced_at ?? 0) < asset.updated_at
+    if (isHeld) held.set(asset.id, { asset_id: asset.id, sha1: asset.sha1 })
   }
   return { bases: listBases(agreements), held: [...held.values()] }
 }

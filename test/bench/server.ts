@@ -136,8 +136,8 @@ async function readCounts (client: pg.Client) {
 /** As an app does it: asks by HTTP, and hears of the end by its socket. */
 async function measureScan (running: Running, payload: object): Promise<ScanMeasure> {
   const { url, workerPid, client, server } = running
-  const socket = io(url, { path: '/ws/socket.io', transports: ['websocket'], extraHeaders: { authorization: AUTHORIZATION } })
   const listeners = await openListeners(url, AUTHORIZATION, running.listeners)
+  const socket = io(url, { path: '/ws/socket.io', transports: ['websocket'], extraHeaders: { authorization: AUTHORIZATION } })
   let events = 0
   const over = new Promise<void>((resolve, reject) => {
     socket.onAny((name: string) => {

@@ -8,7 +8,7 @@ import {
 const content = (letter: string, at = 0): StoredContent =>
   ({ sha1: letter.repeat(40), content_hash: letter.repeat(32), updated_at: at })
 const [A, B, C] = [content('a'), content('b'), content('c')]
-const server = (of: StoredContent, extra: object = {}) => ({ ...of, updated_at: 0, is_conflict_copy: false, ...extra })
+const server = (of: StoredContent, extra: object = {}) => ({ ...of, updated_at: 0, conflict_of: null, ...extra })
 const device = (hash: string | null, changedAt = 0) => ({ hash, changed_at: changedAt })
 
 const NOTHING: Situation = {
@@ -34,7 +34,7 @@ const ROWS: Row[] = [
   ['7: also when the base is a third', (h) => ({ device: device(h(A)), server: server(B), base: C, former: A }), 'download', A],
   ['8: changed on both', (h) => ({ device: device(h(A)), server: server(B), base: C }), 'conflict'],
   ['8: different, and never agreed on', (h) => ({ device: device(h(A)), server: server(B) }), 'conflict'],
-  ['8: a copy of a conflict makes no other', (h) => ({ device: device(h(A)), server: server(B, { is_conflict_copy: true }) }), 'upload'],
+  ['8: a copy of a conflict makes no other', (h) => ({ device: device(h(A)), server: server(B, { conflict_of: 1 }) }), 'upload'],
   ['9: what was deleted', (h) => ({ device: device(h(A)), is_deleted: true, is_deleted_content: true }), 'delete'],
   ['9: what was agreed on before', (h) => ({ device: device(h(A)), base: A, is_deleted: true }), 'delete'],
   ['10: deleted, but changed on the device', (h) => ({ device: device(h(B)), base: A, is_deleted: true }), 'upload'],
@@ -111,7 +111,7 @@ const contents = fc.record({ letter: letters, hasMd5: fc.boolean(), at: fc.nat(4
 const hashes = fc.oneof(letters.map((letter) => letter.repeat(40)), letters.map((letter) => letter.repeat(32)))
 const times = fc.integer({ min: 0, max: 4 })
 const serverFiles = fc.record({ of: contents, updated: times, isCopy: fc.boolean() })
-  .map(({ of, updated, isCopy }) => server(of, { updated_at: updated, is_conflict_copy: isCopy }))
+  .map(({ of, updated, isCopy }) => server(of, { updated_at: updated, conflict_of: isCopy ? 1 : null }))
 const situations: fc.Arbitrary<Situation> = fc.record({
   device: fc.option(fc.record({ hash: fc.option(hashes), changed_at: times })),
   server: fc.option(serverFiles),
@@ -157,7 +157,7 @@ t.test('an upload takes the place of nothing that this device has not had, but o
     const { device: file, server: stored, base } = situation
     if (decide(situation).action !== 'upload' || stored === null || (file?.hash ?? null) === null) return true
     const { sha1, content_hash: md5 } = stored
-    return stored.is_conflict_copy || base?.sha1 === sha1 || (md5 !== null && base?.content_hash === md5)
+    return stored.conflict_of !== null || base?.sha1 === sha1 || (md5 !== null && base?.content_hash === md5)
   }), { numRuns: 5_000 })
 })
 

@@ -43,7 +43,7 @@ export function createAnnouncer (app: FastifyInstance, config: Config, listeners
   function take (wanted: number): number {
     const now = Date.now()
     const perSecond = listeners.limit(PER_SECOND)
-    tokens = Math.min(perSecond * BURST_SECONDS, tokens + (now - refilledAt) / 1_000 * perSecond)
+    tokens = Math.min(listeners.atOnce(perSecond * BURST_SECONDS), tokens + (now - refilledAt) / 1_000 * perSecond)
     refilledAt = now
     const granted = Math.min(wanted, Math.floor(tokens))
     tokens -= granted

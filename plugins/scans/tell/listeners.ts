@@ -3,10 +3,12 @@ import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 
 /**
- * Of one kind of event, over all who listen. Each delivery costs a web worker some 20 µs, and what it needs for more is
- * missing to the scan and to requests.
+ * Of one kind of event, over all who listen. Each delivery costs a web worker some 20 µs and its client more, which may
+ * run beside it: what they need is missing to the scan and to requests.
  */
-const DELIVERIES_PER_SECOND = 2_000
+const DELIVERIES_PER_SECOND = 500
+/** Of events that come together: who is told last waits until all others had all of them. */
+const DELIVERIES_AT_ONCE = 1_000
 const COUNT_MS = 2_000
 /** What the first events wait for the first count. */
 const PATIENCE_MS = 500
@@ -19,6 +21,8 @@ export interface Listeners {
   areThere (): boolean
   /** So many events a second, or fewer where there are many to tell. */
   limit (perSecond: number): number
+  /** So many events together, or fewer where there are many to tell, but one. */
+  atOnce (events: number): number
   close (): void
 }
 
@@ -41,6 +45,7 @@ export function createListeners (app: FastifyInstance, log: Pick<Logger, 'warn'>
     counted: Promise.race([ask(), pause(PATIENCE_MS, undefined, { signal: closed.signal }).catch(() => {})]),
     areThere: () => count > 0,
     limit: (perSecond) => Math.min(perSecond, DELIVERIES_PER_SECOND / Math.max(1, count)),
+    atOnce: (events) => Math.max(1, Math.min(events, DELIVERIES_AT_ONCE / Math.max(1, count))),
     close () {
       clearInterval(timer)
       closed.abort()
