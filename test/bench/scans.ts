@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Library, type LibraryOptions, buildLibrary } from './library.ts'
-import type { MinimalScanInput } from './minimal-scan.ts'
+import type { MinimalScanInput, MinimalScans } from './minimal-scan.ts'
 import { type Timing, runProgram } from './process.ts'
 import { CONCURRENCY, LATENCY_MS, PROVIDERS, installProviders, startProviderServers } from './providers.ts'
 import type { Measurement, Target } from './report.ts'
@@ -15,8 +15,10 @@ const PEAK_MOST_MIB = 400
 /** "Well below one" round trip for each ROM. */
 const STATEMENTS_MOST_PER_ROM = 0.5
 const PROVIDERS_MOST_RATIO = 1.2
-/** Of what a program takes that does no more than the same hashes and one bare table. */
+/** Of what a program takes that does no more than walk, hash and insert the same rows. */
 const FIRST_MOST_RATIO = 1.3
+/** Of what one takes that does no more than walk, read those rows and compare. */
+const QUICK_MOST_RATIO = 2
 /** Of what the same scan takes with nobody listening. */
 const LISTENED_MOST_RATIO = 1.05
 const DELAY_MOST_MS = 100
@@ -59,10 +61,10 @@ function describeFirst (measure: ScanMeasure, library: Library, minimal: Timing)
     figures: {
       ...commonFigures(measure, library),
       'MiB/s': library.bytes / 1024 ** 2 / seconds,
-      'seconds of a minimal program (walk, hash, insert)': minimal.seconds,
-      'times the minimal program': seconds / minimal.seconds
+      'seconds of a minimal program (walk, hash, insert)': minimal.seconds
     },
     targets: [
+      { what: 'times the minimal program', is: seconds / minimal.seconds, most: FIRST_MOST_RATIO },
       { what: 'ROMs/s', is: library.roms / seconds, least: FIRST_LEAST_ROMS_PER_SECOND },
       { what: 'statements for each ROM', is: measure.statements / library.roms, most: STATEMENTS_MOST_PER_ROM },
       ...memoryTarget(measure)
@@ -71,11 +73,12 @@ function describeFirst (measure: ScanMeasure, library: Library, minimal: Timing)
   }
 }
 
-function describeQuick (measure: ScanMeasure, library: Library): Measurement {
+function describeQuick (measure: ScanMeasure, library: Library, minimal: Timing): Measurement {
   return {
     name: `quick re-scan of the unchanged ${library.roms} ROMs`,
-    figures: commonFigures(measure, library),
+    figures: { ...commonFigures(measure, library), 'seconds of a minimal program (walk, read, compare)': minimal.seconds },
     targets: [
+      { what: 'times the minimal program', is: measure.seconds / minimal.seconds, most: QUICK_MOST_RATIO },
       { what: `seconds${scansOf(library.roms)}`, is: measure.seconds, most: QUICK_MOST_SECONDS },
       ...memoryTarget(measure)
     ],
@@ -89,19 +92,19 @@ export async function measureScans (folder: string, options: LibraryOptions): Pr
   const dataDir = join(folder, 'data')
   return await withServer(dataDir, library.dir, async (server) => {
     const input: MinimalScanInput = { dir: library.dir, databaseUrl: server.databaseUrl }
-    const minimal = await runProgram<Timing>('minimal-scan.ts', input)
+    const minimal = await runProgram<MinimalScans>('minimal-scan.ts', input)
     const first = await server.scan({ type: 'quick', apis: [] })
     check(first, library, { new_roms: library.roms, new_files: library.files })
     const quick = await server.scan({ type: 'quick', apis: [] })
     check(quick, library, { new_roms: 0, updated_roms: 0 })
-    return [describeFirst(first, library, minimal), describeQuick(quick, library)]
+    return [describeFirst(first, library, minimal.first), describeQuick(quick, library, minimal.again)]
   })
 }
 
 /** The first scan of a library, by a server that was started for the first time, beside the least a scan can be. */
 async function scanFirst (folder: string, library: Library, options: ServerOptions) {
   return await withServer(folder, library.dir, async (server) => {
-    const minimal = await runProgram<Timing>('minimal-scan.ts', { dir: library.dir, databaseUrl: server.databaseUrl })
+    const { first: minimal } = await runProgram<MinimalScans>('minimal-scan.ts', { dir: library.dir, databaseUrl: server.databaseUrl })
     const measure = await server.scan({ type: 'quick', apis: [] })
     check(measure, library, { new_roms: library.roms, new_files: library.files })
     return { measure, minimal }
