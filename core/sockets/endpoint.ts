@@ -2,10 +2,10 @@ import type { IncomingMessage } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createAdapter } from '@socket.io/postgres-adapter'
 import type { FastifyInstance } from 'fastify'
-import pg from 'pg'
 import { Server } from 'socket.io'
 import type { Config } from '../config/config.ts'
 import { corsOptionsFor } from '../web/origins.ts'
+import { AdapterPool } from './adapter-pool.ts'
 import { MESSAGE_MAX_BYTES, type SocketPlace, checkSocketRequest } from './request.ts'
 import { type Connection, limitRate, limitSockets, limitWaiting } from './traffic.ts'
 
@@ -47,50 +47,6 @@ export interface Endpoint {
   /** Closes them. Clients are not told to leave, which would keep them from coming back. */
   closeConnections (): Promise<void>
   close (): Promise<void>
-}
-
-type Callback = Parameters<pg.Pool['connect']>[0]
-
-/**
- * The connections of an adapter, which forgets the one it listens on when it is closed before it has it, or lost it,
- * and then asks for another again and again.
- */
-class AdapterPool extends pg.Pool {
-  readonly #listening = new Set<pg.PoolClient>()
-  #isClosing = false
-
-  constructor (options: pg.PoolConfig) {
-    super(options)
-    this.on('release', (_err, client) => { this.#listening.delete(client) })
-  }
-
-  override connect (): Promise<pg.PoolClient>
-  override connect (callback: Callback): void
-  override connect (callback?: Callback): Promise<pg.PoolClient> | undefined {
-    // For a statement of the pool's own, which gives it back.
-    if (callback !== undefined) super.connect(callback)
-    else return this.#listen()
-    return undefined
-  }
-
-  async #listen (): Promise<pg.PoolClient> {
-    const client = await super.connect()
-    this.#listening.add(client)
-    if (!this.#isClosing) return client
-    this.#giveBack()
-    return await new Promise(() => { /* nobody waits for it any more */ })
-  }
-
-  #giveBack (): void {
-    for (const client of this.#listening) client.release()
-  }
-
-  /** After the adapter. */
-  async close (): Promise<void> {
-    this.#isClosing = true
-    this.#giveBack()
-    await this.end()
-  }
 }
 
 /** What its events travel by from process to process. */

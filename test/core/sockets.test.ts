@@ -1,16 +1,18 @@
 import { EventEmitter } from 'node:events'
 import type { AddressInfo } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
 import { Type } from '@sinclair/typebox'
 import { pino } from 'pino'
 import type { Socket } from 'socket.io'
 import { type Socket as Client, io } from 'socket.io-client'
 import t, { type Test } from 'tap'
 import { buildApp } from '../../core/app.ts'
+import { AdapterPool } from '../../core/sockets/adapter-pool.ts'
 import { ADMIN_ROOM, type ClientEvent, userRoom } from '../../core/sockets/sockets.ts'
 import { limitRate, limitWaiting } from '../../core/sockets/traffic.ts'
 import type { App } from '../../core/typebox.ts'
 import { features } from '../../plugins/index.ts'
-import { type TestApp, buildTestApp, shareTestApp } from '../support.ts'
+import { type TestApp, buildTestApp, createTestDatabase, shareTestApp } from '../support.ts'
 import { until } from '../until.ts'
 
 const fresh = shareTestApp(t)
@@ -358,4 +360,14 @@ t.test('a web worker that is closed before its sockets hear other processes ends
   const { config, databaseUrl } = await buildTestApp(t)
   const app = await buildApp({ config, role: 'web', databaseUrl, logger: pino({ level: 'silent' }), features })
   await t.resolves(app.close())
+})
+
+t.test('an adapter that asks for connections after its end is not refused, which it would take for a reason to ask again', async (t) => {
+  const pool = new AdapterPool({ connectionString: await createTestDatabase(t) })
+  const listening = await pool.connect()
+  const waiting = pool.connect()
+  await pool.close()
+  await t.rejects(listening.query('select 1'), 'what it listened on is closed, given back or not')
+  const late = Promise.race([waiting, pool.connect()]).then(() => 'given', () => 'refused')
+  t.equal(await Promise.race([late, setImmediate('neither')]), 'neither')
 })
