@@ -41,7 +41,7 @@ export function describeType (schema: TSchema): string {
   }
   if (schema.type === 'array') return 'a list'
   if (schema.type === 'object') return 'a section of keys'
-  const rules = [schema.minLength === undefined ? '' : `at least ${schema.minLength} characters`,
+  const rules = [schema.minLength === undefined ? '' : `of at least ${schema.minLength} characters`,
     schema.pattern === undefined ? '' : `of the form ${schema.pattern}`].filter(Boolean)
   return ['a text', ...rules].join(' ')
 }

@@ -109,7 +109,7 @@ t.test('wrong settings fail the plugin with the key, the value and what is allow
 
   write('{ retries: 1, password: x }')
   const [secret] = (await load(t, dataDir, listInstalled(dataDir))).registry.records
-  t.match(secret?.reason, /^plugins\.invalid-config\.password in config\.yml: the value given is not a text at least 3/)
+  t.match(secret?.reason, /^plugins\.invalid-config\.password in config\.yml: the value given is not a text of at least 3/)
 
   write('{ retries: 1, enabled: false }')
   const [off] = (await load(t, dataDir, listInstalled(dataDir))).registry.records

@@ -73,7 +73,7 @@ t.test('a plugin can be switched off, whatever else is set', async (t) => {
 
 t.test('a wrong setting fails the plugin and does not show a secret', async (t) => {
   t.same(readDemo(t, '', { DEMO_KEY: 'abc' }),
-    { status: 'failed', reason: 'DEMO_KEY: the value given is not a text at least 4 characters' })
+    { status: 'failed', reason: 'DEMO_KEY: the value given is not a text of at least 4 characters' })
   t.same(readDemo(t, 'plugins: { demo: { baseUrl: 5 } }', { DEMO_KEY: 'hunter2' }),
     { status: 'failed', reason: 'DEMO_URL: 5 is not a text' })
 })
