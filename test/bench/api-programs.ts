@@ -37,8 +37,12 @@ async function startServer (databaseUrl: string, workers: number, ends: Ends): P
   return { url, pids: await listChildren(server.pid, 'web') }
 }
 
+/** For both servers, with five web workers together, and the bare program. */
+const CONNECTIONS = 200
+
 async function startDatabase (roms: number, ends: Ends): Promise<string> {
-  const database = await startEmbeddedPostgres({ dataDir: join(ends.folder, 'db'), log: () => {} })
+  const settings = { max_connections: String(CONNECTIONS) }
+  const database = await startEmbeddedPostgres({ dataDir: join(ends.folder, 'db'), log: () => {}, settings })
   ends.add(() => database.stop())
   ends.own(database.pid)
   await migrate({ url: database.url, poolSize: 1, ...features })
