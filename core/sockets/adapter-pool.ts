@@ -18,9 +18,9 @@ export class AdapterPool extends pg.Pool {
   override connect (): Promise<pg.PoolClient>
   override connect (callback: Callback): void
   override connect (callback?: Callback): Promise<pg.PoolClient> | undefined {
+    if (callback === undefined) return this.#listen()
     // For a statement of the pool's own, which gives it back.
-    if (callback !== undefined) super.connect(callback)
-    else return this.#listen()
+    super.connect(callback)
     return undefined
   }
 
