@@ -17,7 +17,7 @@ const MIGRATION_LOCK = 7_364_120
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Its `em` itself makes statements and no more: entities want a fork of it, which costs as much as a short request. */
+    /** Its `em` itself makes statements and no more; entities want a fork, which costs as much as a short request. */
     orm: MikroORM
     /** A connection pool beside the ORM's, for LISTEN and for statements that stream. */
     pg: pg.Pool

@@ -281,7 +281,8 @@ t.test('a page does not wait for filter values that take long, and the next has 
   t.same([page.items.length, page.filter_values.regions], [1, []])
   await endSleepers()
   await sleepers
-  t.same((await read()).filter_values.regions, ['USA'])
+  // What waited may have been given the connection that just broke: whoever asked is told to try again.
+  await until(async () => (await read().catch(() => null))?.filter_values.regions[0] === 'USA', 'they are there')
 })
 
 t.test('what is kept has a bound; the longest unused goes first', async (t) => {
