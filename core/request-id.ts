@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
+import { keepForRequests } from './request-context.ts'
 
 /** By which proxies, clients and logs know a request. */
 export const REQUEST_ID_HEADER = 'x-request-id'
@@ -39,18 +40,11 @@ export async function asRequest<T> (id: string | undefined, work: () => Promise<
 
 /** Tells each request's id in its answer, and to all code that runs for it. */
 export function traceRequests (app: FastifyInstance): void {
-  app.decorateRequest('idHolder')
-  app.addHook('onRequest', (request, reply, done) => {
-    const holder: Holder = { id: request.id }
-    request.idHolder = holder
-    reply.header(REQUEST_ID_HEADER, request.id)
+  keepForRequests(app, 'idHolder', current, ({ id }, reply) => {
+    const holder: Holder = { id }
+    reply.header(REQUEST_ID_HEADER, id)
     // Connections and timers that were begun meanwhile live on, and are not the request's any more.
     reply.raw.once('finish', () => { holder.id = undefined })
-    current.run(holder, done)
-  })
-  // A body arrives in the name of its connection, not in that of the request.
-  app.addHook('preValidation', ({ idHolder: holder }, _reply, done) => {
-    if (current.getStore() === holder) done()
-    else current.run(holder, done)
+    return holder
   })
 }

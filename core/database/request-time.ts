@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { FastifyInstance } from 'fastify'
+import { keepForRequests } from '../request-context.ts'
 import { OUT_OF_TIME } from './errors.ts'
 
 declare module 'fastify' {
@@ -69,17 +70,10 @@ export const outOfTime = () => Object.assign(new Error('The request has spent it
 
 /** Gives every request of an app so much time with the database, unless its route says otherwise. */
 export function limitRequests (app: FastifyInstance, limitMs: number): void {
-  app.decorateRequest('databaseTime')
-  app.addHook('onRequest', (request, reply, done) => {
-    const time = new RequestTime(request.routeOptions.config.databaseMs ?? limitMs)
-    request.databaseTime = time
+  keepForRequests(app, 'databaseTime', current, ({ routeOptions: { config } }, reply) => {
+    const time = new RequestTime(config.databaseMs ?? limitMs)
     // What goes on after the answer, timers included, is not the request's any more.
     reply.raw.once('close', () => { time.lift() })
-    current.run(time, done)
-  })
-  // A body arrives in the name of its connection, not in that of the request.
-  app.addHook('preValidation', ({ databaseTime: time }, _reply, done) => {
-    if (current.getStore() === time) done()
-    else current.run(time, done)
+    return time
   })
 }
