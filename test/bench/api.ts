@@ -20,8 +20,8 @@ interface Options extends BenchOptions {
 }
 
 const MILLION = 1_000_000
-/** Of a row, in each round: by then everything is compiled and statements are planned. */
-const WARM_UPS = 500
+/** Of each process, before the first round of a row: by then its code is compiled and its statements are planned. */
+const WARM_UPS = 2_000
 interface Measured extends Omit<Load, 'requests'> {
   /** What a request costs the program, without the database: almost the same on a busy machine. */
   processorMs: number
@@ -72,11 +72,13 @@ async function takeTurns (
   row: Row, find: FindProgram, rom: number, { rounds, seconds, connections }: Options, signal: AbortSignal
 ): Promise<[Measured, Measured]> {
   const [own, other] = [await find(row.of ?? 'one worker'), await find(row.beside)]
-  const order = { token: row.isOpen === true ? null : TOKEN, connections, seconds, warmUps: WARM_UPS }
+  const order = { token: row.isOpen === true ? null : TOKEN, connections, seconds }
   const loads: [Measured[], Measured[]] = [[], []]
   for (let round = 1; round <= rounds; round++) {
-    const one = await measure(own, { ...order, path: row.path(rom) }, signal)
-    const two = await measure(other, { ...order, path: row.barePath ?? row.path(rom) }, signal)
+    const turnOf = (program: Program, path: string) =>
+      measure(program, { ...order, path, warmUps: round === 1 ? program.pids.length * WARM_UPS : 0 }, signal)
+    const one = await turnOf(own, row.path(rom))
+    const two = await turnOf(other, row.barePath ?? row.path(rom))
     tell(`${row.name}, ${round} of ${rounds}: ${describe(one)}; ${row.beside} ${describe(two)}`)
     loads[0].push(one)
     loads[1].push(two)
