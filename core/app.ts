@@ -166,7 +166,7 @@ export async function buildApp (options: AppOptions): Promise<App> {
     application: works ? 'svc worker' : 'svc web',
     ...(works ? {} : { limits: REQUEST_LIMITS })
   })
-  await app.register(workers, { url, role })
+  await app.register(workers, { url, role, isSupervised: options.place?.readAllMeasured !== undefined })
   await app.register(auth, { config, secrets })
   await app.register(sockets, { config, accepts: role === 'web', workerNumber: options.workerNumber ?? 0 })
   await app.register(jobs, { url, works })

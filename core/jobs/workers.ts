@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import fp from 'fastify-plugin'
 import pg from 'pg'
 import { REQUEST_LIMITS } from '../database/database.ts'
-import { StartError } from '../errors.ts'
+import { ApiError, StartError } from '../errors.ts'
 
 export type Role = 'web' | 'worker'
 
@@ -15,6 +15,12 @@ declare module 'fastify' {
       id: string
       /** Whether a process of that role is there and answering. */
       isAlive (role: Role): Promise<boolean>
+      /**
+       * Waits for a scan worker that is about to come: under `svc start` the first one, or one in place of another.
+       *
+       * @throws ApiError UNAVAILABLE when there is none.
+       */
+      requireScanWorker(): Promise<void>
       /** The ids of all processes that are there. */
       listAlive (): Promise<string[]>
       /**
@@ -34,6 +40,9 @@ const { connectionTimeoutMillis: CONNECT_MS } = REQUEST_LIMITS
 const BEAT_MS = 2_000
 const FINISH_MS = 5_000
 const LOOK_AGAIN_MS = 200
+/** What a scan worker that is started has at most to be there, on a slow machine. */
+const COMES_MS = 15_000
+const NO_SCAN_WORKER = 'No scan worker is running. Start one with svc worker, or the whole server with svc start.'
 /** EX_TEMPFAIL of sysexits.h: it may work later. */
 const TEMPORARY = 75
 /** A process that holds its lock but was silent for this long hangs. */
@@ -68,7 +77,14 @@ async function untilReachable (url: string): Promise<void> {
   }
 }
 
-export default fp<{ url: string, role: Role }>(async (app, { url, role }) => {
+interface WorkersOptions {
+  url: string
+  role: Role
+  /** Whether something starts the processes that end again. */
+  isSupervised: boolean
+}
+
+export default fp<WorkersOptions>(async (app, { url, role, isSupervised }) => {
   const id = `${hostname()}:${process.pid}:${randomUUID()}`
   const session = new pg.Client({
     connectionString: url, application_name: `svc-${role}`, keepAlive: true,
@@ -103,13 +119,24 @@ export default fp<{ url: string, role: Role }>(async (app, { url, role }) => {
     await session.query('update workers set seen_at = now() where id = $1', [id])
   }
 
+  async function isAlive (wanted: Role): Promise<boolean> {
+    const { rowCount } = await app.pg.query(`${ALIVE} and w.role = $1 limit 1`, [wanted])
+    return rowCount === 1
+  }
+
+  async function requireScanWorker (): Promise<void> {
+    const deadline = performance.now() + (isSupervised ? COMES_MS : 0)
+    while (!await isAlive('worker')) {
+      if (performance.now() >= deadline) throw new ApiError('UNAVAILABLE', NO_SCAN_WORKER)
+      await sleep(LOOK_AGAIN_MS)
+    }
+  }
+
   app.decorate('workers', {
     id,
     restart,
-    isAlive: async (wanted: Role) => {
-      const { rowCount } = await app.pg.query(`${ALIVE} and w.role = $1 limit 1`, [wanted])
-      return rowCount === 1
-    },
+    isAlive,
+    requireScanWorker,
     listAlive: async () => (await app.pg.query<{ id: string }>(ALIVE)).rows.map((row) => row.id),
     claim: async (duty: string) => {
       if (duties.has(duty)) return true

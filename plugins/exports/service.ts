@@ -212,9 +212,7 @@ export function createExports (app: FastifyInstance, config: Config) {
     async request (
       exporter: string, platformIds: readonly number[] | null, viewer: Viewer
     ): Promise<ExportOutcome> {
-      if (!await app.workers.isAlive('worker')) {
-        throw new ApiError('UNAVAILABLE', 'No scan worker is running, and exports are its work. Start svc worker.')
-      }
+      await app.workers.requireScanWorker()
       const whole = await runInWorker(exporter, platformIds, viewer)
       const outcome = viewer === null || viewer.access.is_admin ? whole : maskPlaces(whole, mask)
       if (outcome.files.length > 0 || outcome.errors.length === 0) return outcome

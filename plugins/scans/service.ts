@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
-import { ApiError } from '../../core/errors.ts'
 import { createPlaceMask } from '../../core/config/places.ts'
 import type { Task } from '../tasks/entities.ts'
 import type { TaskRun } from '../tasks/definitions.ts'
@@ -20,8 +19,6 @@ const TITLES: Record<ScanType, string> = {
   new_platforms: 'New Platforms Scan', quick: 'Quick Scan', update: 'Update Scan', unmatched: 'Unmatched Scan',
   complete: 'Complete Scan', hashes: 'Hashes Scan'
 }
-
-const NO_WORKER = 'No scan worker is running. Start one with svc worker, or the whole server with svc start.'
 
 export function createScans (app: FastifyInstance, config: Config) {
   const after: AfterScan[] = []
@@ -77,7 +74,7 @@ export function createScans (app: FastifyInstance, config: Config) {
      * @throws ApiError UNAVAILABLE without a worker, CONFLICT while a library scan is queued or running.
      */
     async request (payload: ScanPayload, userId: number | null): Promise<Task> {
-      if (!await app.workers.isAlive('worker')) throw new ApiError('UNAVAILABLE', NO_WORKER)
+      await app.workers.requireScanWorker()
       const { playmatch_enabled: _ignored, ...rest } = payload
       return await queue(rest, payload.roms_ids.length > 0, userId)
     },

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../core/access/auth.ts'
 import type { Config } from '../../core/config/config.ts'
-import { ApiError, badRequest } from '../../core/errors.ts'
+import { badRequest } from '../../core/errors.ts'
 import { Device } from '../devices/entities.ts'
 import type { SyncSession } from '../sync/entities.ts'
 import { selectSshDevices } from './rows.ts'
@@ -47,9 +47,7 @@ export function createServerSync (app: FastifyInstance, config: Config, syncDevi
       }
       app.devices.requireSync(device)
       requireHost(device)
-      if (!await app.workers.isAlive('worker')) {
-        throw new ApiError('UNAVAILABLE', 'No scan worker is running; syncs wait for one. Start svc worker.')
-      }
+      await app.workers.requireScanWorker()
       return await queue(em, device)
     },
 

@@ -94,9 +94,7 @@ export function createCatalogue (app: FastifyInstance, start: Start) {
       }
       if (!definition.manual_run) throw badRequest(`Task '${name}' cannot be run`)
       checkArguments(definition, args)
-      if (!await app.workers.isAlive('worker')) {
-        throw new ApiError('UNAVAILABLE', 'No scan worker is running; tasks wait for one. Start svc worker.')
-      }
+      await app.workers.requireScanWorker()
       await definition.check?.(args)
       return await (definition.startByHand?.(userId) ?? start(definition, args, userId))
     }

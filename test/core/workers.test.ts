@@ -5,14 +5,24 @@ import workers, { type Role } from '../../core/jobs/workers.ts'
 import { migrations } from '../../plugins/migrations.ts'
 import { createTestDatabase } from '../support.ts'
 
-async function start (t: Pick<Test, 'teardown'>, url: string, role: Role) {
+async function start (t: Pick<Test, 'teardown'>, url: string, role: Role, isSupervised = false) {
   const app = fastify()
   await app.register(database, { url, poolSize: 2, entities: [], migrations })
-  await app.register(workers, { url, role })
+  await app.register(workers, { url, role, isSupervised })
   t.teardown(() => app.close())
   await app.ready()
   return app
 }
+
+t.test('who needs a scan worker waits for the one that is being started, and for none where nobody starts one', async (t) => {
+  const url = await createTestDatabase(t)
+  const [alone, supervised] = [await start(t, url, 'web'), await start(t, url, 'web', true)]
+  await t.rejects(alone.workers.requireScanWorker(), { code: 'UNAVAILABLE', message: /No scan worker is running/ })
+  const found = supervised.workers.requireScanWorker()
+  await start(t, url, 'worker')
+  await found
+  await alone.workers.requireScanWorker()
+})
 
 t.test('a process is alive from its start until it closes', async (t) => {
   const url = await createTestDatabase(t)

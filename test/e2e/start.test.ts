@@ -97,9 +97,11 @@ t.test('a server that starts, heals and stops', async (t) => {
     t.equal((await until(() => tryFetch(`${url}/api/heartbeat`), 'an answer', server)).status, 200)
   })
 
-  await t.test('a killed scan worker is replaced', async (t) => {
+  await t.test('a killed scan worker is replaced, and a scan that is asked for meanwhile is queued', async (t) => {
     const [victim] = await listChildren(server.pid, 'worker')
     process.kill(victim ?? NaN, 'SIGKILL')
+    const asked = await fetch(`${url}/api/tasks/run/scan_library`, { method: 'POST', headers: { authorization } })
+    t.equal(asked.status, 200)
     const pid = await until(async () => {
       const pid = await isWorkerUp()
       return pid !== victim && pid

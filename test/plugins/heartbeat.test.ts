@@ -204,6 +204,7 @@ t.test('a database that is gone is reported without a word about where it was', 
   app.decorate('workers', {
     id: 'test',
     isAlive: async () => (await pool.query('select 1')).rowCount === 1,
+    requireScanWorker: async () => {},
     listAlive: async () => [],
     restart: () => {},
     claim: async () => false,
