@@ -1,9 +1,11 @@
-import { apartFromRequest, outOfTime, timeOfRequest } from '../../core/database/request-time.ts'
+import { apartFromRequest, outOfTime } from '../../core/database/request-time.ts'
 import type { Moment, VersionKind } from './version-rows.ts'
 
 /** How old something may be while a scan is storing what it finds, and how many times as old as it took to make. */
 const SCAN_LAG_MS = 2_000
 const SCAN_LAG_FACTOR = 10
+/** Proxies give up after a minute, unless they are told otherwise. */
+const WAIT_MAX_MS = 55_000
 
 /** What is kept, or is being made. */
 interface Entry<Value> {
@@ -37,14 +39,14 @@ function isGood (entry: Entry<unknown>, version: string, moment: Moment): boolea
 const isAgeing = (entry: Entry<unknown>, moment: Moment) =>
   entry.scans !== scansOf(moment) && (moment.at - entry.at) * 2 > entry.lagMs
 
-/** Waits as long as the request under way has time: what is waited for goes on without it. */
+/** Waits as long as anybody does: what is waited for goes on without it. */
 async function inTime<Value> (value: Promise<Value>): Promise<Value> {
   const late = Promise.withResolvers<never>()
-  const stop = timeOfRequest()?.spend(() => { late.reject(outOfTime()) })
+  const timer = setTimeout(() => { late.reject(outOfTime()) }, WAIT_MAX_MS)
   try {
     return await Promise.race([value, late.promise])
   } finally {
-    stop?.()
+    clearTimeout(timer)
   }
 }
 
@@ -55,8 +57,9 @@ async function inTime<Value> (value: Promise<Value>): Promise<Value> {
  * wrote may therefore be seen two seconds late, or ten times what making the value anew took; it is made anew before
  * anybody has to wait for it. It is seen at once when the scan has ended, or when anybody changed anything.
  *
- * It is made once however many ask, and in nobody's name: a request whose time is over ends, and what it waited for is
- * there for the next one, however slow the machine.
+ * It is made once however many ask, and in nobody's name. To wait for it is no part of a request's time with the
+ * database, of which it takes nothing meanwhile; a request that waited too long ends, and what it waited for is there
+ * for the next one, however slow the machine.
  *
  * Nobody is given what was made for another viewer: the viewer is part of the key.
  */
