@@ -179,16 +179,20 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
     viewer: Viewer, query: ListRomsQuery,
     { needsMarks, regionPriority = [], smart = null, isOfOne = false }: ConditionOptions
   ): Condition {
-    const narrowed = every([
+    const narrowBy = (filters: ListRomsQuery) => every([
       isRomVisible(viewer),
       ...scopeConditions(viewer, query, query.search_term, smart),
-      ...filterConditions(query, { viewer, providers, userFiles, isOfOne }),
+      ...filterConditions(filters, { viewer, providers, userFiles, isOfOne }),
       ...(needsMarks ? [isMarked] : [])
     ])
+    const narrowed = narrowBy(query)
     const shown = query.statuses.includes('hidden') || smart !== null ? [] : [isNotHidden(viewer)]
     if (!query.group_by_meta_id) return every([narrowed, ...shown])
+    // All ROMs of a group are siblings: to find those that have any a second time takes as long as to group them.
+    const { duplicate: _isSame, ...others } = query
     const tables = markedRoms(userOf(viewer))
-    return every([isRepresentative(tables, narrowed, providers.identifying, regionPriority), ...shown])
+    const isChosen = isRepresentative(tables, narrowBy(others), providers.identifying, regionPriority)
+    return every([narrowed, isChosen, ...shown])
   }
 
   /** What a stored filter asks for, and in which order. */

@@ -92,6 +92,13 @@ t.test('groups and siblings are found without reading what the sources say of RO
   }
 })
 
+t.test('who has siblings is found once, also where they are grouped', async (t) => {
+  const scans = (path: string) => scansOf(`${path}&order_by=platform_id`, { table: 'rom_games' })
+  const [grouped, siblings] = [await scans('roms?group_by_meta_id=true'), await scans('roms?duplicate=true')]
+  const both = await scans('roms?group_by_meta_id=true&duplicate=true')
+  t.ok(both <= grouped + siblings, `${both} and not ${grouped} + ${siblings}`)
+})
+
 t.test('an upload to a platform finds whether that has ROMs by an index', async (t) => {
   await client.query('update roms set missing_from_fs = true where platform_id = 1')
   const headers = {

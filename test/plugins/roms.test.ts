@@ -205,12 +205,15 @@ t.test('of a group of siblings one is shown: the main one, a finished one, that 
     { fs_name: 'Other.sfc', matches: { ss: 9 } },
     { fs_name: 'Loose.sfc' }
   ])
-  const grouped = () => names(test, { group_by_meta_id: true })
+  const grouped = (query: object = {}) => names(test, { group_by_meta_id: true, ...query })
   t.same(await grouped(), ['Game (Europe).sfc', 'Game (USA).sfc', 'Loose.sfc', 'Other.sfc'])
   const page = await list(test, { group_by_meta_id: true })
   t.equal(page.total, 4)
   t.equal(page.rom_id_index.length, 4)
-  t.same(await names(test, { group_by_meta_id: true, regions: 'Japan' }), ['Game (Japan).sfc'], 'filters go first')
+  t.same(await grouped({ regions: 'Japan' }), ['Game (Japan).sfc'], 'filters go first')
+  t.same(await grouped({ duplicate: true }), ['Game (Europe).sfc', 'Other.sfc'], 'by another source it is one too')
+  t.same(await grouped({ duplicate: true, regions: 'Japan' }), ['Game (Japan).sfc'], 'though its siblings are left out')
+  t.same(await grouped({ duplicate: false }), ['Game (USA).sfc', 'Loose.sfc'])
   const put = (id: number, payload: object) => test.app.inject({ method: 'PUT', url: `/api/roms/${id}/props`, headers: test.admin, payload })
   await put(ids[0] ?? 0, { is_main_sibling: true })
   t.equal((await grouped())[0], 'Game (Japan).sfc')

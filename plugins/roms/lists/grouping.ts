@@ -13,10 +13,13 @@ function rankRegions (priority: readonly string[]): string[] {
 }
 
 /**
- * One ROM of every group of the same game on a platform: the viewer's main one, else a finished game before a demo or
- * beta, else by the region people want most. The others are left out, so that ROMs nobody knows need no sorting.
+ * The one of every group of the same game on a platform that is shown: the viewer's main one, else a finished game
+ * before a demo or beta, else by the region people want most. The others are left out, so that ROMs nobody knows need
+ * no sorting.
  *
  * @param from what the condition is read from
+ * @param condition which ROMs groups are made of: those that the list is narrowed to by anything but what is true of
+ * either all ROMs of a group or none
  * @param keys the identifying providers
  */
 export function isRepresentative (
@@ -31,5 +34,5 @@ export function isRepresentative (
     ) as rank from ${from} join rom_games g on g.rom_id = r.id cross join lateral (select ${gameBy(keys)} as game) k
     where ${condition}) s where s.game is not null and s.rank > 1`
   // Not `not in`: beyond some hundred thousand the database would look through the list for each ROM.
-  return sql<boolean>`(${condition} and not exists (select from (${others}) o where o.id = r.id))`
+  return sql<boolean>`not exists (select from (${others}) o where o.id = r.id)`
 }
