@@ -33,4 +33,4 @@ export default fp<FeatureOptions>(async (app, { config, role }) => {
     collections.clean().catch((err: unknown) => { app.log.warn({ err }, 'pictures of no collection were not removed') })
   }, CLEAN_UP_MS)
   app.addHook('onClose', async () => { clearInterval(timer) })
-}, { name: 'collections', dependencies: ['database', 'auth-core', 'sockets', 'audit', 'permissions', 'resources', 'roms'] })
+}, { name: 'collections', dependencies: ['database', 'auth-core', 'sockets', 'audit', 'permissions', 'library', 'resources', 'roms'] })

@@ -1,5 +1,5 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import { sql } from 'kysely'
+import type { LongReads } from '../library/long-reads.ts'
 import type { Viewer } from '../platforms/visibility.ts'
 import { VIRTUAL_TYPES, type VirtualCollection } from '../roms/filters/virtual-collections.ts'
 import { isRomVisible } from '../roms/visibility.ts'
@@ -17,7 +17,7 @@ export interface VirtualRow extends VirtualCollection {
 }
 
 /** The values that ROMs which a viewer sees share, by name. Reads all of them. */
-export async function selectVirtualCollections (em: EntityManager, viewer: Viewer): Promise<VirtualRow[]> {
+export async function selectVirtualCollections (reads: LongReads, viewer: Viewer): Promise<VirtualRow[]> {
   const columns = Object.values(VIRTUAL_TYPES)
   const values = Object.entries(VIRTUAL_TYPES).map(([type, column]) =>
     sql`select ${type}::text as type, unnest(${sql.ref(`s.${column}`)}) as name`)
@@ -29,6 +29,6 @@ export async function selectVirtualCollections (em: EntityManager, viewer: Viewe
     select v.type, v.name, count(*)::int as rom_count, string_agg(s.id::text, ',') as rom_ids,
       coalesce((array_agg(s.id) filter (where s.has_cover))[1:${COVERS_MAX}::int], '{}') as cover_ids
     from shown s cross join lateral (${sql.join(values, sql` union all `)}) v
-    group by v.type, v.name having count(*) >= ${MEMBERS_MIN} order by lower(v.name), v.name, v.type`.execute(em.getKysely())
+    group by v.type, v.name having count(*) >= ${MEMBERS_MIN} order by lower(v.name), v.name, v.type`.execute(reads)
   return rows
 }

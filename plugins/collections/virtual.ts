@@ -23,7 +23,7 @@ export function createVirtualCollections (app: FastifyInstance) {
 
   async function select (em: EntityManager, viewer: Viewer): Promise<VirtualRow[]> {
     const moment = await selectMoment(em, null)
-    return await kept.get(moment, { viewer: viewerKey(viewer), of: 'virtual' }, () => selectVirtualCollections(em, viewer))
+    return await kept.get(moment, { viewer: viewerKey(viewer), of: 'virtual' }, () => selectVirtualCollections(app.longReads, viewer))
   }
 
   async function toViews (

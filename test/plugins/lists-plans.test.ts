@@ -5,6 +5,7 @@ import t from 'tap'
 import { seedLibrary } from '../bench/seed-library.ts'
 import { virtualId } from '../../plugins/roms/filters/virtual-collections.ts'
 import { buildTestApp } from '../support.ts'
+import { until } from '../until.ts'
 
 /**
  * As many as make an index the better way by the real costs, and few enough to be made in seconds: the plans are
@@ -97,6 +98,15 @@ t.test('who has siblings is found once, also where they are grouped', async (t) 
   const [grouped, siblings] = [await scans('roms?group_by_meta_id=true'), await scans('roms?duplicate=true')]
   const both = await scans('roms?group_by_meta_id=true&duplicate=true')
   t.ok(both <= grouped + siblings, `${both} and not ${grouped} + ${siblings}`)
+})
+
+t.test('virtual collections have as much time to be made as lists', async () => {
+  const select = "select from pg_stat_activity where application_name = 'svc lists' and query like '%has_cover%' and datname = current_database()"
+  await until(async () => {
+    await client.query("select move_library_version('edits', 0)")
+    await test.app.inject({ url: '/api/collections/virtual?type=all', headers: test.admin })
+    return (await client.query(select)).rowCount === 1
+  }, 'the connection of lists made them')
 })
 
 t.test('an upload to a platform finds whether that has ROMs by an index', async (t) => {

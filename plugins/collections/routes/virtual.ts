@@ -3,10 +3,9 @@ import { callerOf } from '../../../core/access/auth.ts'
 import { ErrorSchema, type Routes } from '../../../core/typebox.ts'
 import { type VirtualCollectionView, VirtualCollectionSchema, VirtualCollectionsQuery } from '../schemas.ts'
 import type { VirtualCollections } from '../virtual.ts'
-import { LISTS_MAX_MS } from './limits.ts'
 
 const tags = ['collections']
-const reads = { scopes: ['collections.read'] as const, databaseMs: LISTS_MAX_MS }
+const reads = { scopes: ['collections.read'] as const }
 const VirtualParams = Type.Object({ id: Type.String({ description: 'With or without its padding' }) })
 const VirtualView = Type.Unsafe<VirtualCollectionView>(VirtualCollectionSchema)
 
