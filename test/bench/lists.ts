@@ -62,8 +62,10 @@ const rowsOf = (roms: number): Row[] => [
   { name: 'order_by=fs_size_bytes', path: `roms?limit=50&order_by=fs_size_bytes&${BARE}` },
   { name: 'genres=Quiz', path: `roms?limit=50&genres=Quiz&${BARE}` },
   { name: 'group_by_meta_id', path: `roms?limit=50&group_by_meta_id=true&${BARE}` },
+  { name: 'group_by_meta_id, duplicates', path: `roms?limit=50&group_by_meta_id=true&duplicate=true&${BARE}` },
   { name: '/roms/filters', path: 'roms/filters' },
   { name: '/roms/identifiers', path: 'roms/identifiers', sendsAllIds: true },
+  { name: '/collections/virtual', path: 'collections/virtual?type=all', sendsAllIds: true },
   { name: '/platforms', path: 'platforms' },
   { name: '/roms/random', path: 'roms/random' }
 ]
@@ -75,7 +77,7 @@ const FILTERS = [
   ...['genres=Quiz', 'franchises=Zero', 'collections=Amber', 'companies=Harbor+Works+7', 'age_ratings=M', 'regions=Japan',
     'languages=German', 'tags=Hack', 'player_counts=1-4', 'statuses=finished', 'metadata_providers=ra'].flatMap((list) =>
     ['any', 'all', 'none'].map((logic) => `${list}&${list.split('=')[0]}_logic=${logic}`)),
-  'group_by_meta_id=true&duplicate=true', 'group_by_meta_id=true&genres=Quiz', 'updated_after=2026-11-01T00:00:00Z',
+  'group_by_meta_id=true&genres=Quiz', 'updated_after=2026-11-01T00:00:00Z',
   'platform_ids=3', 'library_ids=1', 'collection_id=1', `virtual_collection_id=${virtualId({ type: 'franchise', name: 'Zero' })}`, 'smart_collection_id=1',
   'search_term=dr', 'search_term=dragon|castle', ...['fs_size_bytes', 'igdb_id', 'average_rating', 'first_release_date', 'regions', 'last_played',
     'rating', 'updated_at', 'fs_name', 'ss_metadata.total_rating'].flatMap((by) => [`order_by=${by}`, `order_by=${by}&order_dir=desc`])
