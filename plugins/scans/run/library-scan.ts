@@ -6,6 +6,7 @@ import { PathRefusedError } from '../../../core/files/safe-path.ts'
 import { firmwarePath, romsPath } from '../../library/structure.ts'
 import { isPlatformIdentified } from '../../platforms/views.ts'
 import { roomsOf } from '../tell/announcer.ts'
+import type { Listeners } from '../tell/listeners.ts'
 import { scanFirmware } from '../../firmware/scan.ts'
 import { type Library, chooseFolders, readLibraryAgain } from '../disk/library.ts'
 import { markPlatforms, upsertFolder } from '../disk/rows.ts'
@@ -23,12 +24,13 @@ interface LibraryScanServices {
   platformScan: PlatformScan
   unfinished: Unfinished
   progress: Progress
+  listeners: Listeners
   signal: AbortSignal
 }
 
 /** Scans platform folders of libraries: those a payload asks for, else all. */
 export function createLibraryScan (app: FastifyInstance, config: Config, services: LibraryScanServices) {
-  const { platformScan, unfinished, progress, signal } = services
+  const { platformScan, unfinished, progress, listeners, signal } = services
   const { rules } = app.library
   /** A platform that lies in several libraries counts once. */
   const [planned, counted] = [new Set<string>(), new Set<number>()]
@@ -90,6 +92,7 @@ export function createLibraryScan (app: FastifyInstance, config: Config, service
       })
     })
     const audience = await app.permissions.findPlatformAudience(row.id)
+    listeners.tell(1)
     app.sockets.publish(roomsOf(audience, config), 'scan:scanning_platform', {
       id: row.id, name: row.name, display_name: platform.name, slug: row.slug, fs_slug: row.fs_slug,
       is_identified: isIdentified, new_firmware_count: added

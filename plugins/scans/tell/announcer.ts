@@ -2,10 +2,9 @@ import type { TObject, TProperties } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../../core/config/config.ts'
 import { SIGNED_IN_ROOM, userRoom } from '../../../core/sockets/sockets.ts'
-import type { Listeners } from './listeners.ts'
+import { type Listeners, PER_SECOND } from './listeners.ts'
 
-/** Events per ROM at most: a burst at once, then so many per second; what is over is in the stats alone. */
-const PER_SECOND = 40
+/** How long nothing was told of ROMs for what may come in a burst; what is over is in the stats alone. */
 const BURST_SECONDS = 5
 /** Left out of events: what belongs to one user, and what lists and details are asked for. */
 const PRIVATE_FIELDS = ['created_at', 'updated_at', 'rom_user', 'sibling_roms', 'files']
@@ -35,23 +34,24 @@ export const toShown = (rom: object): Record<string, unknown> =>
   Object.fromEntries(Object.entries(rom).filter(([name]) => !PRIVATE_FIELDS.includes(name)))
 
 export function createAnnouncer (app: FastifyInstance, config: Config, listeners: Listeners): Announcer {
-  let tokens = PER_SECOND * BURST_SECONDS
+  let tokens = PER_SECOND.roms * BURST_SECONDS
   let refilledAt = Date.now()
   /** ROMs that were shown as being identified: clients wait for the end of it. */
   const owed = new Set<number>()
 
   function take (wanted: number): number {
     const now = Date.now()
-    const perSecond = listeners.limit(PER_SECOND)
-    tokens = Math.min(listeners.atOnce(perSecond * BURST_SECONDS), tokens + (now - refilledAt) / 1_000 * perSecond)
+    const perSecond = listeners.perSecond('roms')
+    tokens = Math.min(Math.max(1, perSecond * BURST_SECONDS), tokens + (now - refilledAt) / 1_000 * perSecond)
     refilledAt = now
-    const granted = Math.min(wanted, Math.floor(tokens))
+    const granted = listeners.take(Math.min(wanted, Math.floor(tokens)))
     tokens -= granted
     return granted
   }
 
   function choose (ids: readonly number[], isIdentifying: boolean): number[] {
     const due = isIdentifying ? [] : ids.filter((id) => owed.delete(id))
+    listeners.tell(due.length)
     const others = ids.filter((id) => !due.includes(id))
     const chosen = others.slice(0, take(others.length))
     if (isIdentifying) chosen.forEach((id) => owed.add(id))

@@ -1,11 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { toStorable } from '../../../core/database/json.ts'
-import type { Listeners } from './listeners.ts'
+import { type Listeners, PER_SECOND } from './listeners.ts'
 import { type ScanProblem, type ScanStats, createStats } from '../schemas.ts'
 
-/** Stats go out at most this often; more seldom where many listen. */
-const STATS_PER_SECOND = 4
 /** The job row, which clients poll, is written at most this often. */
 const REPORT_MS = 1_000
 /** How many problems are kept with the task; all of them are logged. */
@@ -56,10 +54,11 @@ export function createProgress (
   }
 
   const timer = setInterval(() => {
-    const perSecond = listeners.limit(STATS_PER_SECOND)
-    if (perSecond < STATS_PER_SECOND && Date.now() - sentAt < 1_000 / perSecond) return
+    const perSecond = listeners.perSecond('stats')
+    if (perSecond < PER_SECOND.stats && Date.now() - sentAt < 1_000 / perSecond) return
+    if (!isStale || listeners.take(1) === 0) return
     send().catch((err: unknown) => { log.warn({ err }, 'progress could not be reported') })
-  }, 1_000 / STATS_PER_SECOND)
+  }, 1_000 / PER_SECOND.stats)
 
   return {
     stats,
