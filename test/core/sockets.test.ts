@@ -371,3 +371,23 @@ t.test('an adapter that asks for connections after its end is not refused, which
   const late = Promise.race([waiting, pool.connect()]).then(() => 'given', () => 'refused')
   t.equal(await Promise.race([late, setImmediate('neither')]), 'neither')
 })
+
+t.test('events that are published in one go are one statement, and each of them arrives in its turn', async (t) => {
+  const pool = new AdapterPool({ connectionString: await createTestDatabase(t) })
+  t.teardown(() => pool.close())
+  const listening = await pool.connect()
+  await listening.query('listen said')
+  const heard: (string | undefined)[] = []
+  listening.on('notification', ({ payload }) => { heard.push(payload) })
+  let statements = 0
+  pool.on('acquire', () => { statements++ })
+  const say = (text: string) => pool.query('SELECT pg_notify($1, $2)', ['said', text])
+
+  await Promise.all(['one', 'two', '{"three":"\\"}'].map(say))
+  t.equal(statements, 1)
+  await Promise.all(['again', 'again'].map(say))
+  t.equal(statements, 3, 'the database would take the same twice in one for one')
+  await say('last')
+  await until(() => heard.includes('last'), 'the last event')
+  t.strictSame(heard, ['one', 'two', '{"three":"\\"}', 'again', 'again', 'last'])
+})
