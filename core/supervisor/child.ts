@@ -6,6 +6,7 @@ import { createLogger, passLine } from '../log.ts'
 import { createAllMeasured } from './ask-all.ts'
 import { ALIVE_MS, type News, type StartOrder, isOrder } from './messages.ts'
 import type { RunningRole } from '../server.ts'
+import { giveWay } from './priority.ts'
 import { collectSooner, releaseStartMemory } from './start-memory.ts'
 import { closeMs } from './drain.ts'
 
@@ -59,7 +60,10 @@ async function start (order: StartOrder): Promise<void> {
     plugins: [...running.app.registry.records]
   })
   releaseStartMemory()
-  if (role === 'worker') collectSooner()
+  if (role === 'worker') {
+    collectSooner()
+    giveWay()
+  }
 }
 
 async function fail (err: unknown): Promise<void> {

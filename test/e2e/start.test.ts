@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { getPriority } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import t from 'tap'
@@ -85,6 +86,14 @@ t.test('a server that starts, heals and stops', async (t) => {
     const events = output.trim().split('\n').map((line) => JSON.parse(line) as { event: string, status?: string })
     t.equal(events[0]?.event, 'queued')
     t.match(events.at(-1), { event: 'scan:done', status: 'finished' })
+  })
+
+  await t.test('the scan worker gives way to web workers', {
+    skip: process.platform === 'win32' && 'there are fewer degrees of it'
+  }, async () => {
+    const [web = 0] = await listChildren(server.pid, 'web')
+    const [worker = 0] = await listChildren(server.pid, 'worker')
+    await until(() => getPriority(worker) > getPriority(web), 'a lower priority', server)
   })
 
   await t.test('a killed web worker is replaced', async (t) => {
