@@ -7,5 +7,9 @@ const LAST = 19
 
 /** Has this process, and those that it starts from now on, give way to requests and sockets. */
 export function giveWay (): void {
-  setPriority(Math.min(LAST, getPriority() + BEHIND))
+  try {
+    setPriority(Math.min(LAST, getPriority() + BEHIND))
+  } catch {
+    // Where a sandbox forbids it, it works as before.
+  }
 }
