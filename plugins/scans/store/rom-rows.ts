@@ -176,8 +176,8 @@ export function createRomStore (pool: pg.Pool) {
     async listKnown ({ id, library_id: library }: PlatformPlace, begunAt: Date): Promise<KnownRom[]> {
       const { rows } = await pool.query<KnownRom>(`select r.id, r.fs_name, r.missing_from_fs, r.is_identified,
           r.created_at >= $2 as is_fresh,
-          coalesce(array_agg(m.provider) filter (where m.match -> 'is_linked' is null and m.provider is not null), '{}') as providers
-        from roms r left join rom_matches m on m.rom_id = r.id where r.platform_id = $1 and r.library_id = $3 group by r.id`,
+          array(select m.provider from rom_matches m where m.rom_id = r.id and m.match -> 'is_linked' is null) as providers
+        from roms r where r.platform_id = $1 and r.library_id = $3`,
       [id, begunAt, library])
       return rows
     },

@@ -4,6 +4,8 @@ import type { Logger } from 'pino'
 /** So many new rows are worth a look at them; after each, four times as many. */
 const FIRST_ROWS = 2_000
 const GROWTH = 4
+/** What a scan looks rows up by: all columns with their indexes take eight times as long. */
+const ANALYZE = 'analyze roms (id, platform_id, library_id, fs_name, sha1_hash), rom_files (rom_id, file_path, file_name)'
 const SIZE = "select reltuples as rows from pg_class where oid = 'roms'::regclass"
 
 /** What PostgreSQL knows of the tables that a scan fills. */
@@ -25,7 +27,7 @@ export function createTableStatistics (pool: pg.Pool, log: Pick<Logger, 'warn'>)
 
   async function look (rows: number): Promise<void> {
     const { rows: [known] } = await pool.query<{ rows: number }>(SIZE)
-    if (known !== undefined && known.rows < rows) await pool.query('analyze roms, rom_files')
+    if (known !== undefined && known.rows < rows) await pool.query(ANALYZE)
   }
 
   return {
