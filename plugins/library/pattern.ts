@@ -10,9 +10,10 @@ type Step = '*' | ((character: string) => boolean)
  * See https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html#tag_19_14
  */
 export function compilePattern (pattern: string): Pattern {
-  const ending = pattern.slice(1)
-  // Most patterns are of this kind, and every name in a library meets every pattern.
+  const [ending, beginning] = [pattern.slice(1), pattern.slice(0, -1)]
+  // Most patterns are of these kinds, and every name in a library meets every pattern.
   if (pattern.startsWith('*') && !/[*?[]/.test(ending)) return (name) => name.endsWith(ending)
+  if (pattern.endsWith('*') && !/[*?[]/.test(beginning)) return (name) => name.startsWith(beginning)
   const steps = parseSteps([...pattern])
   return (name) => matchSteps(steps, [...name])
 }

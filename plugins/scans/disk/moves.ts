@@ -76,6 +76,7 @@ export function createMoves ({ store, dirOf, resourcesDir }: MoveServices): Move
       if (hashed.length === 0) return []
       const candidates = Map.groupBy(
         await store.listElsewhere(place, hashed.map((row) => row.sha1_hash)), digestOf)
+      if (candidates.size === 0) return []
       const moved: RomRow[] = []
       for (const row of hashed) {
         const [only, ...others] = await findGone(candidates.get(digestOf(row)) ?? [])

@@ -66,12 +66,14 @@ export function createTake ({ choice, hasher, store }: TakeServices) {
   return async function take (batch: Batch): Promise<Taken[]> {
     const { platform, entries, known, isAsked } = batch
     const stored = await readStoredFiles(batch)
-    return await Promise.all(entries.map(async (entry) => {
+    const decided = entries.map((entry) => {
       const rom = known.get(entry.fs_name) ?? null
       const decision = decide(entry, rom, rom === null ? [] : stored.get(rom.id) ?? [], isAsked)
-      const hashes = decision.isRebuilt ? await hasher.hashEntry(entry, platform.slug) : null
-      return { entry, known: rom, ...decision, hashes }
-    }))
+      return { entry, known: rom, ...decision, hashes: null }
+    })
+    const rebuilt = await Promise.all(decided.filter(({ isRebuilt }) => isRebuilt)
+      .map(async (one) => ({ ...one, hashes: await hasher.hashEntry(one.entry, platform.slug) })))
+    return [...rebuilt, ...decided.filter(({ isRebuilt }) => !isRebuilt)]
   }
 }
 export type Take = ReturnType<typeof createTake>

@@ -69,13 +69,15 @@ export interface Hasher {
 export function createHasher (options: HasherOptions = {}): Hasher {
   const { threads = availableParallelism(), excluded = {}, limits = {} } = options
   const pool = new ProcessPool(threads)
-  const settings = { excluded, limits: { ...DEFAULT_LIMITS, ...limits } }
+  const all: HashSettings = { excluded, limits: { ...DEFAULT_LIMITS, ...limits }, members: 'all' }
+  // The same object for all jobs, which a message to the process then has once.
+  const settings: Record<MemberChoice, HashSettings> = { all, largest: { ...all, members: 'largest' } }
   return {
     async hashFile (path, { signal, members = 'all', console, raw } = {}) {
       const job: Job = {
         kind: 'file',
         files: [toRequest(path, raw)],
-        settings: { ...settings, members },
+        settings: settings[members],
         ...(console === undefined ? {} : { console })
       }
       const result = await pool.run(job, signal)
@@ -84,14 +86,13 @@ export function createHasher (options: HasherOptions = {}): Hasher {
     },
     async hashGroup (paths, { signal, raw = [] } = {}) {
       const files = paths.map((path, index) => toRequest(path, raw[index]))
-      const job: Job = { kind: 'group', files, settings: { ...settings, members: 'largest' } }
+      const job: Job = { kind: 'group', files, settings: settings.largest }
       const result = await pool.run(job, signal)
       if (result.kind !== 'group') throw new TypeError('a group was asked for and a file was answered')
       return { files: result.files.map((one) => 'error' in one ? toError(one.error) : one), combined: result.combined }
     },
     async hashRetroAchievements (path, console, { signal } = {}) {
-      const own: HashSettings = { ...settings, members: 'largest' }
-      const job: Job = { kind: 'retroachievements', files: [{ path }], console, settings: own }
+      const job: Job = { kind: 'retroachievements', files: [{ path }], console, settings: settings.largest }
       const result = await pool.run(job, signal)
       if (result.kind !== 'retroachievements') throw new TypeError('another kind of job was answered')
       return result.hash

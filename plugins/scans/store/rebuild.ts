@@ -82,16 +82,18 @@ export function createRebuild (services: RebuildServices) {
     statistics.added(rebuilds.filter(({ write }) => write.row.id === null).length)
     const due: DueRom[] = []
     const changed: number[] = []
+    const done = { scanned_roms: rebuilds.length, new_files: 0, new_roms: 0, updated_roms: 0 }
     for (const { one, isMoved } of rebuilds) {
-      progress.add({ scanned_roms: 1 })
       const rom = written.get(one.entry.fs_name)
       if (rom === undefined) continue
       const isNew = one.known?.is_fresh ?? !isMoved
-      progress.add({ new_files: rom.newFiles, ...(isNew ? { new_roms: 1 } : { updated_roms: 1 }) })
+      done.new_files += rom.newFiles
+      done[isNew ? 'new_roms' : 'updated_roms']++
       const isDue = isMoved ? takesKnown(choice, { is_identified: true, providers: selected }) : one.isTaken
       if (isDue) due.push({ id: rom.id, fs_name: rom.fs_name, isNew, isSettled: false })
       else changed.push(rom.id)
     }
+    progress.add(done)
     await announce(due, changed)
     return due
   }

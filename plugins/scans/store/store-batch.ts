@@ -25,8 +25,8 @@ export function createStoreBatch ({ rebuild, store, identify, progress, announce
     const back = kept.flatMap(({ known }) => known?.missing_from_fs === true ? [known.id] : [])
     await store.markMissing(back, false)
     await announcer.roms(back, { is_new: false, is_identifying: false })
+    progress.add({ scanned_roms: kept.length, new_roms: kept.filter(({ known }) => known?.is_fresh === true).length })
     return kept.flatMap(({ known, isTaken }) => {
-      progress.add({ scanned_roms: 1, new_roms: known?.is_fresh === true ? 1 : 0 })
       const isNew = known !== null && (known.is_fresh || (!isTaken && unfinished.has(known.id)))
       if (known === null || (!isTaken && !isNew)) return []
       return { id: known.id, fs_name: known.fs_name, isNew, isSettled: isNew && known.providers.length > 0 }
