@@ -1,9 +1,10 @@
 import { join } from 'node:path'
 import { type DirectoryItem, LibraryUnreadableError, readLibraryDirectory, realLibraryDirectory } from './directory.ts'
 import type { ExclusionRules } from './exclusions.ts'
+import { type Lstat, lstat } from './lstat.ts'
 import { isInside, safeRelativePath } from '../../core/files/safe-path.ts'
 import {
-  type EntryFile, type EntryProblem, type Place, type Walk, mapInBatches, readFile, readFolder, resolveItem
+  type EntryFile, type EntryProblem, type Place, type Walk, mapInBatches, readAhead, readFile, readFolder, resolveItem
 } from './walk.ts'
 
 export type { EntryFile, EntryProblem } from './walk.ts'
@@ -38,11 +39,13 @@ export interface ListOptions {
   /** Further libraries that symbolic links may lead into. */
   otherRoots?: readonly string[]
   signal?: AbortSignal
+  /** Looks at the files; by default one by one. */
+  lstat?: Lstat
 }
 
-interface Platform extends Place, Pick<Walk, 'roots' | 'platformRoot' | 'rules' | 'signal'> {}
+interface Platform extends Place, Pick<Walk, 'roots' | 'platformRoot' | 'rules' | 'signal' | 'lstat'> {}
 
-const CONCURRENT_ENTRIES = 64
+const CONCURRENT_ENTRIES = 256
 
 /**
  * The entries of one platform, in the order of the bytes of their names. They are read while they are asked for,
@@ -58,14 +61,18 @@ async function * readEntries (options: ListOptions, problems: EntryProblem[]): A
   const platform = await openPlatform(options)
   const items = options.items ?? await readLibraryDirectory(join(options.libraryDir, platform.path))
   const reads = mapInBatches(items, CONCURRENT_ENTRIES, (item) => readEntry(platform, item), options.signal)
-  for await (const entry of reads) {
-    for (const problem of entry.problems) problems.push(problem)
-    if (entry.files.length > 0) yield entry
-    options.signal?.throwIfAborted()
+  for await (const entries of readAhead(reads)) {
+    for (const entry of entries) {
+      for (const problem of entry.problems) problems.push(problem)
+      if (entry.files.length > 0) yield entry
+      options.signal?.throwIfAborted()
+    }
   }
 }
 
-async function openPlatform ({ libraryDir, folder, rules, signal, otherRoots = [] }: ListOptions): Promise<Platform> {
+async function openPlatform (
+  { libraryDir, folder, rules, signal, lstat: look = lstat, otherRoots = [] }: ListOptions
+): Promise<Platform> {
   signal?.throwIfAborted()
   const path = safeRelativePath(folder)
   const libraryRoot = await realLibraryDirectory(libraryDir)
@@ -75,7 +82,7 @@ async function openPlatform ({ libraryDir, folder, rules, signal, otherRoots = [
       'Let the link lead to a folder that holds only this platform')
   }
   const others = await Promise.all(otherRoots.map(realLibraryDirectory))
-  return { real, path, roots: [libraryRoot, real, ...others], platformRoot: real, rules, signal }
+  return { real, path, roots: [libraryRoot, real, ...others], platformRoot: real, rules, signal, lstat: look }
 }
 
 /** An entry without files is none: excluded, unreadable or empty, which its problems tell apart. */

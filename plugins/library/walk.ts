@@ -1,9 +1,9 @@
-import { type BigIntStats, lstat as lstatCallback } from 'node:fs'
 import { realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type RomFileCategory, categoryOf } from './categories.ts'
 import { type DirectoryItem, type Problem, INVALID_NAME_REASON, adviceOf, readDirectory } from './directory.ts'
 import type { ExclusionRules } from './exclusions.ts'
+import type { Lstat } from './lstat.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { isInside } from '../../core/files/safe-path.ts'
 
@@ -54,6 +54,7 @@ export interface Walk {
   platformRoot: string
   rules: ExclusionRules
   signal: AbortSignal | undefined
+  lstat: Lstat
   problems: EntryProblem[]
   /** Real paths of the folders read so far: links to them would make the tree larger than it is, without end. */
   visited: Set<string>
@@ -62,14 +63,6 @@ export interface Walk {
 /** Folder levels inside an entry. */
 export const MAX_DEPTH = 32
 const CONCURRENT_FILES = 64
-
-// The callback form takes half the time of the one in node:fs/promises, and the synchronous one, a little faster on
-// a local disk, would stop the process while a network share answers.
-function lstat (path: string): Promise<BigIntStats> {
-  return new Promise((resolve, reject) => {
-    lstatCallback(path, { bigint: true }, (err, stats) => err === null ? resolve(stats) : reject(err))
-  })
-}
 
 /** What a name in a folder leads to; null when that may not or cannot be read, or is no file or folder. */
 export async function resolveItem (walk: Walk, parent: Place, item: DirectoryItem): Promise<Found | null> {
@@ -86,15 +79,15 @@ export async function readFile (
   walk: Walk, found: Found, folderPath: string, below: readonly string[]
 ): Promise<EntryFile | null> {
   try {
-    const stats = await lstat(found.real)
-    if (!stats.isFile()) return null
+    const { kind, size, mtime, inode } = await walk.lstat(found.real)
+    if (kind !== 'file') return null
     return {
       file_name: found.name,
       file_path: folderPath,
       absolute_path: found.real,
-      file_size_bytes: Number(stats.size),
-      mtime: Number(stats.mtimeMs),
-      inode: String(stats.ino),
+      file_size_bytes: size,
+      mtime,
+      inode,
       is_top_level: below.length === 0,
       category: categoryOf(below)
     }
@@ -118,9 +111,11 @@ export async function readFolder (walk: Walk, folder: Folder, files: EntryFile[]
   const folders: Found[] = []
   const items = await readItems(walk, folder)
   const parts = mapInBatches(items, CONCURRENT_FILES, (item) => readPart(walk, folder, item), walk.signal)
-  for await (const { file, inner } of parts) {
-    if (file !== null) files.push(file)
-    if (inner !== null) folders.push(inner)
+  for await (const batch of parts) {
+    for (const { file, inner } of batch) {
+      if (file !== null) files.push(file)
+      if (inner !== null) folders.push(inner)
+    }
   }
   for (const inner of folders) await readFolder(walk, { ...inner, below: [...folder.below, inner.name] }, files)
 }
@@ -128,10 +123,26 @@ export async function readFolder (walk: Walk, folder: Folder, files: EntryFile[]
 /** The results in the order of the values, `size` of them worked on at once. */
 export async function * mapInBatches<Value, Result> (
   values: readonly Value[], size: number, map: (value: Value) => Promise<Result>, signal?: AbortSignal
-): AsyncGenerator<Result, void, undefined> {
+): AsyncGenerator<Result[], void, undefined> {
   for (let start = 0; start < values.length; start += size) {
     signal?.throwIfAborted()
-    yield * await Promise.all(values.slice(start, start + size).map(map))
+    yield await Promise.all(values.slice(start, start + size).map(map))
+  }
+}
+
+/** The same items, each asked for while the one before it is worked on. */
+export async function * readAhead<T> (items: AsyncGenerator<T>): AsyncGenerator<T> {
+  let next = items.next()
+  try {
+    for (;;) {
+      const result = await next
+      if (result.done === true) return
+      next = items.next()
+      next.catch(() => { /* thrown where it is waited for */ })
+      yield result.value
+    }
+  } finally {
+    await items.return(undefined)
   }
 }
 
@@ -164,13 +175,13 @@ async function followLink (
     if (!walk.roots.some((root) => isInside(root, real))) {
       return report(walk, link.path, 'the symbolic link leads out of the library')
     }
-    const stats = await lstat(real)
-    if (stats.isFile()) return { ...link, real, kind: 'file', isLink: true }
-    if (!stats.isDirectory()) return null
+    const { kind } = await walk.lstat(real)
+    if (kind === 'file') return { ...link, real, kind, isLink: true }
+    if (kind !== 'folder') return null
     if (isInside(real, parent.real) || isInside(real, walk.platformRoot)) {
       return report(walk, link.path, 'the symbolic link leads back to a folder above itself')
     }
-    return { ...link, real, kind: 'folder', isLink: true }
+    return { ...link, real, kind, isLink: true }
   } catch (err) {
     if (errorCode(err) === 'ENOENT') return report(walk, link.path, 'the symbolic link leads to nothing')
     return reportError(walk, link.path, err)

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { type DirectoryItem, readDirectory } from '../library/directory.ts'
 import { isLeftOut } from '../library/entries.ts'
 import type { ExclusionRules } from '../library/exclusions.ts'
+import { lstat as readFacts } from '../library/lstat.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import type { OpenWatch, WatchHandle } from './open-watch.ts'
 import type { Steps } from './steps.ts'
@@ -82,6 +83,7 @@ export function createWatchedFolders ({ readRules, open, steps, onChange, onWrit
       platformRoot,
       rules: readRules(),
       signal: undefined,
+      lstat: readFacts,
       problems: [],
       visited: new Set()
     }, folder, item)

@@ -3,6 +3,7 @@ import type pg from 'pg'
 import { type DirectoryItem, LibraryUnreadableError, folderInode, readLibraryDirectory } from '../../library/directory.ts'
 import { type EntryListing, isLeftOut, listEntries } from '../../library/entries.ts'
 import type { ExclusionRules } from '../../library/exclusions.ts'
+import type { Lstat } from '../../library/lstat.ts'
 import type { ScannedPlatform } from '../identify/sdk-rom.ts'
 import { findInode, upsertFolder } from './rows.ts'
 
@@ -21,6 +22,7 @@ interface Services {
   /** Undefined for a library that cannot be read. */
   dirOf: (libraryId: number) => string | undefined
   rules: ExclusionRules
+  lstat: Lstat
 }
 type Place = Pick<ScannedPlatform, 'id' | 'library_id' | 'fs_path'>
 
@@ -28,7 +30,7 @@ type Place = Pick<ScannedPlatform, 'id' | 'library_id' | 'fs_path'>
  * Tells a folder whose games were deleted from one whose disk is gone: where a disk was mounted, an empty folder with
  * another inode stays behind.
  */
-export function createPlatformFolders ({ pool, dirOf, rules }: Services) {
+export function createPlatformFolders ({ pool, dirOf, rules, lstat }: Services) {
   function libraryOf ({ library_id: id, fs_path: path }: Place): string {
     const dir = dirOf(id)
     if (dir === undefined) throw new LibraryUnreadableError(path, 'its library cannot be read', 'Mount its disk, then scan again')
@@ -69,11 +71,17 @@ export function createPlatformFolders ({ pool, dirOf, rules }: Services) {
      * @param names those of the only entries that are read, whatever the rules say
      */
     list (
-      place: Place, { items }: FolderLook, signal: AbortSignal, names?: Pick<ReadonlySet<string>, 'has'>
+      place: Place, { items, entries }: FolderLook, signal: AbortSignal,
+      names: Pick<ReadonlySet<string>, 'has'> = entries
     ): EntryListing {
-      const isOther = (name: string) => names?.has(name) === false
-      const chosen = names === undefined ? rules : { ...rules, isExcludedSingle: isOther, isExcludedMulti: isOther }
-      return listEntries({ libraryDir: libraryOf(place), folder: place.fs_path, rules: chosen, items, signal })
+      return listEntries({
+        libraryDir: libraryOf(place),
+        folder: place.fs_path,
+        rules: { ...rules, isExcludedSingle: () => false, isExcludedMulti: () => false },
+        items: items.filter((item) => names.has(item.name)),
+        signal,
+        lstat
+      })
     },
 
     /**

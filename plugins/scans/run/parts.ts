@@ -3,6 +3,7 @@ import { createArtwork } from '../artwork/artwork.ts'
 import { createArtworkClient } from '../artwork/client.ts'
 import { createOrigins } from '../artwork/origins.ts'
 import { forgetArtwork } from '../artwork/rows.ts'
+import { createManyLstats } from '../../library/lstat-many.ts'
 import { createMoves } from '../disk/moves.ts'
 import { createPlatformFolders } from '../disk/platform-folder.ts'
 import { createTake } from '../disk/take.ts'
@@ -95,8 +96,9 @@ export function createDiskScan (
   const hasher = createEntryHasher(hashers.take(config), config, signal)
   const store = createRomStore(app.pg)
   const statistics = createTableStatistics(app.pg, log)
+  const lstats = createManyLstats()
   const platformScan = createPlatformScan({
-    folders: createPlatformFolders({ pool: app.pg, dirOf, rules: app.library.rules }),
+    folders: createPlatformFolders({ pool: app.pg, dirOf, rules: app.library.rules, lstat: lstats.lstat }),
     take: createTake({ choice, hasher, store }),
     storeBatch: createStoreBatch({
       rebuild: createRebuild({
@@ -114,6 +116,7 @@ export function createDiskScan (
     store,
     async close (): Promise<void> {
       hashers.release()
+      await lstats.close()
       await statistics.settle()
     }
   }

@@ -1,4 +1,5 @@
 import type { Entry } from '../../library/entries.ts'
+import { readAhead } from '../../library/walk.ts'
 import { createMissing } from '../disk/missing.ts'
 import type { FolderLook, PlatformFolders } from '../disk/platform-folder.ts'
 import type { Take, Taken } from '../disk/take.ts'
@@ -26,22 +27,6 @@ async function * inBatches<T> (items: AsyncIterable<T>): AsyncGenerator<T[]> {
     size = Math.min(size * 2, LARGEST_BATCH)
   }
   if (batch.length > 0) yield batch
-}
-
-/** The same items, each asked for while the one before it is worked on. */
-async function * readAhead<T> (items: AsyncGenerator<T>): AsyncGenerator<T> {
-  let next = items.next()
-  try {
-    for (;;) {
-      const result = await next
-      if (result.done === true) return
-      next = items.next()
-      next.catch(() => { /* thrown where it is waited for */ })
-      yield result.value
-    }
-  } finally {
-    await items.return(undefined)
-  }
 }
 
 /** The stages that a platform's folder goes through: looked at, taken batch by batch, stored. */

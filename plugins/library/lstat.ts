@@ -1,0 +1,31 @@
+import { type BigIntStats, lstat as lstatCallback } from 'node:fs'
+
+/** What lies at a path: a link itself, and not what it leads to. */
+export interface PathFacts {
+  kind: 'file' | 'folder' | 'other'
+  size: number
+  /** Milliseconds since 1970. */
+  mtime: number
+  /** Decimal; text because some file systems use all 64 bits. */
+  inode: string
+}
+
+/** Rejects with the error of the file system. */
+export type Lstat = (path: string) => Promise<PathFacts>
+
+export function kindOf (stats: BigIntStats): PathFacts['kind'] {
+  if (stats.isFile()) return 'file'
+  return stats.isDirectory() ? 'folder' : 'other'
+}
+
+// The callback form takes half the time of the one in node:fs/promises, and the synchronous one would stop the process
+// while a network share answers.
+export function lstat (path: string): Promise<PathFacts> {
+  return new Promise((resolve, reject) => {
+    lstatCallback(path, { bigint: true }, (err, stats) => {
+      if (err !== null) return reject(err)
+      const { size, mtimeMs: mtime, ino: inode } = stats
+      resolve({ kind: kindOf(stats), size: Number(size), mtime: Number(mtime), inode: String(inode) })
+    })
+  })
+}

@@ -1,0 +1,45 @@
+import { join } from 'node:path'
+import t, { type Test as Tap } from 'tap'
+import { createManyLstats } from '../../../plugins/library/lstat-many.ts'
+import { lstat } from '../../../plugins/library/lstat.ts'
+import { until } from '../../until.ts'
+
+/** More than are looked at without a thread. */
+const MANY = 2_500
+
+async function openThread (t: Tap, path: string) {
+  const many = createManyLstats()
+  t.teardown(() => many.close())
+  await Promise.all(Array.from({ length: MANY }, () => many.lstat(path)))
+  await until(async () => {
+    const asked = many.lstat(path)
+    const isDirect = process.getActiveResourcesInfo().includes('FSReqCallback')
+    await asked
+    return !isDirect
+  }, 'a thread that looks at paths')
+  return many
+}
+
+t.test('the thread says of paths what each says by itself', async (t) => {
+  const dir = t.testdir({ 'game.nes': 'content', folder: { 'inner.nes': '' }, link: t.fixture('symlink', 'game.nes') })
+  const many = await openThread(t, dir)
+  const paths = [dir, ...['game.nes', 'folder', 'link', 'folder/inner.nes'].map((name) => join(dir, name)), '/dev/null']
+  t.strictSame(await Promise.all(paths.map(many.lstat)), await Promise.all(paths.map(lstat)))
+})
+
+t.test('what the thread cannot look at ends with the error of the file system, and costs the others nothing', async (t) => {
+  const dir = t.testdir({ 'game.nes': 'content' })
+  const many = await openThread(t, dir)
+  const [gone, there] = await Promise.allSettled([many.lstat(join(dir, 'gone.nes')), many.lstat(join(dir, 'game.nes'))])
+  t.match(gone, { status: 'rejected', reason: { code: 'ENOENT', path: join(dir, 'gone.nes') } })
+  t.match(there, { status: 'fulfilled', value: { kind: 'file', size: 7 } })
+})
+
+t.test('whoever waits when the thread ends is answered all the same', async (t) => {
+  const dir = t.testdir({ 'game.nes': 'content' })
+  const many = await openThread(t, dir)
+  const asked = Array.from({ length: 100 }, () => many.lstat(join(dir, 'game.nes')))
+  await many.close()
+  t.strictSame(new Set((await Promise.all(asked)).map(({ size }) => size)), new Set([7]))
+  t.equal((await many.lstat(join(dir, 'game.nes'))).size, 7)
+})
