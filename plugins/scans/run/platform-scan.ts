@@ -80,6 +80,10 @@ export function createPlatformScan (services: PlatformScanServices) {
     return isHashed ? taken.map(keepUnread) : taken
   }
 
+  async function * takeAll (batches: AsyncIterable<Entry[]>, reading: Reading): AsyncGenerator<Taken[]> {
+    for await (const batch of batches) yield await takeBatch(batch, reading)
+  }
+
   /**
    * Lists, hashes and stores at once, each a batch ahead of the next.
    *
@@ -94,9 +98,8 @@ export function createPlatformScan (services: PlatformScanServices) {
     const listing = folders.list(platform, folder, signal, names)
     const storing: Promise<void>[] = []
     try {
-      for await (const batch of readAhead(inBatches(listing.entries))) {
-        for (const entry of batch) seen.add(entry.fs_name)
-        const taken = await takeBatch(batch, reading)
+      for await (const taken of readAhead(takeAll(readAhead(inBatches(listing.entries)), reading))) {
+        for (const { entry } of taken) seen.add(entry.fs_name)
         if (storing.length === STORED_AT_ONCE) await storing.shift()
         const stored = storeBatch(taken, platform, missing, ofFailed)
         stored.catch(() => { /* thrown where it is waited for */ })
