@@ -46,6 +46,26 @@ t.test('ROMs that moved are looked up by the index while PostgreSQL knows nothin
   t.strictSame(await createRomStore(pool).listElsewhere({ id, library_id: 1 }, sums), [], 'those of the platform itself have not moved')
 })
 
+t.test('known ROMs have the providers that matched them, without those whose id another one told', async (t) => {
+  const { pool, id } = await fill(t, 3)
+  const { rows: [rom] } = await pool.query<{ id: number }>("select id from roms where fs_name = '2.sfc'")
+  await pool.query(`insert into rom_matches (rom_id, provider, provider_id, match)
+    values ($1, 'igdb', '1', '{}'), ($1, 'moby', '2', '{"is_linked": true}'), ($1, 'ss', '3', '{}')`, [rom?.id])
+  const known = await createRomStore(pool).listKnown({ id, library_id: 1 }, new Date())
+  t.strictSame(new Map(known.map(({ fs_name: name, providers }) => [name, providers.sort()])),
+    new Map([['1.sfc', []], ['2.sfc', ['igdb', 'ss']], ['3.sfc', []]]))
+})
+
+t.test('PostgreSQL looks at what a scan looks rows up by, and leaves the rest of their columns for later', async (t) => {
+  const { pool } = await fill(t, 3_000)
+  const statistics = createTableStatistics(pool, { warn: () => {} })
+  statistics.added(3_000)
+  await statistics.settle()
+  const { rows } = await pool.query<{ column: string }>(
+    "select attname as column from pg_stats where tablename = 'roms' and schemaname = 'public' order by 1")
+  t.strictSame(rows.map(({ column }) => column), ['fs_name', 'id', 'library_id', 'platform_id', 'sha1_hash'])
+})
+
 t.test('PostgreSQL looks at a table that a scan made much larger, and at no other', async (t) => {
   const { pool } = await fill(t, 3_000)
   const complaints: unknown[] = []
