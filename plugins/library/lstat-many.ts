@@ -4,6 +4,8 @@ import { type Lstat, type PathFacts, lstat } from './lstat.ts'
 const THREAD = new URL('./lstat-thread.ts', import.meta.url)
 /** For so many the start of a thread is worth its while. */
 const MANY = 2_000
+/** A local disk answers in a hundredth of a millisecond. */
+const SLOW_MS = 0.1
 /** In MiB; what it allocates is gone with each message. */
 const HEAP = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4 }
 
@@ -11,6 +13,8 @@ const HEAP = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4 }
 export const FIELDS = 4
 export const KINDS: readonly PathFacts['kind'][] = ['file', 'folder', 'other']
 export const UNKNOWN = -1n
+/** What the thread is told: when a path takes it longer on the average, it ends. */
+export interface ThreadSettings { slowMs: number }
 
 interface Asked { path: string, resolve: (facts: PathFacts | Promise<PathFacts>) => void }
 
@@ -22,9 +26,12 @@ function readFacts (all: BigInt64Array, index: number): PathFacts | null {
 
 /**
  * Looks at paths for somebody who may ask for very many: after the first of them a thread does it, many paths by each
- * message, which takes less than half of the processor and none of this thread's time.
+ * message, which takes less than half of the processor and none of this thread's time. It looks at one after the other:
+ * of a network share, and of a disk that has to search, many are asked for at once, without it.
  */
-export function createManyLstats (): { lstat: Lstat, close: () => Promise<void> } {
+export function createManyLstats (
+  settings: ThreadSettings = { slowMs: SLOW_MS }
+): { lstat: Lstat, close: () => Promise<void> } {
   let count = 0
   let thread: Worker | null = null
   let isReady = false
@@ -46,7 +53,7 @@ export function createManyLstats (): { lstat: Lstat, close: () => Promise<void> 
   }
 
   function start (): Worker {
-    const worker = new Worker(THREAD, { resourceLimits: HEAP })
+    const worker = new Worker(THREAD, { workerData: settings, resourceLimits: HEAP })
     worker.on('message', (all: BigInt64Array | null) => {
       if (all === null) isReady = true
       else settle(all)

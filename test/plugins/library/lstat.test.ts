@@ -1,22 +1,30 @@
 import { join } from 'node:path'
 import t, { type Test as Tap } from 'tap'
-import { createManyLstats } from '../../../plugins/library/lstat-many.ts'
+import { type ThreadSettings, createManyLstats } from '../../../plugins/library/lstat-many.ts'
 import { lstat } from '../../../plugins/library/lstat.ts'
 import { until } from '../../until.ts'
 
 /** More than are looked at without a thread. */
 const MANY = 2_500
 
-async function openThread (t: Tap, path: string) {
-  const many = createManyLstats()
+type ManyLstats = ReturnType<typeof createManyLstats>
+
+const countFileRequests = () => process.getActiveResourcesInfo().filter((name) => name === 'FSReqCallback').length
+
+/** Whether this process looks at the path itself. */
+async function isDirect ({ lstat }: ManyLstats, path: string): Promise<boolean> {
+  const before = countFileRequests()
+  const asked = lstat(path)
+  const after = countFileRequests()
+  await asked
+  return after > before
+}
+
+async function openThread (t: Tap, path: string, settings?: ThreadSettings) {
+  const many = createManyLstats(settings)
   t.teardown(() => many.close())
   await Promise.all(Array.from({ length: MANY }, () => many.lstat(path)))
-  await until(async () => {
-    const asked = many.lstat(path)
-    const isDirect = process.getActiveResourcesInfo().includes('FSReqCallback')
-    await asked
-    return !isDirect
-  }, 'a thread that looks at paths')
+  await until(async () => !await isDirect(many, path), 'a thread that looks at paths')
   return many
 }
 
@@ -42,4 +50,11 @@ t.test('whoever waits when the thread ends is answered all the same', async (t) 
   await many.close()
   t.strictSame(new Set((await Promise.all(asked)).map(({ size }) => size)), new Set([7]))
   t.equal((await many.lstat(join(dir, 'game.nes'))).size, 7)
+})
+
+t.test('where each takes long, many are looked at together again, without the thread', async (t) => {
+  const dir = t.testdir({ 'game.nes': 'content' })
+  const many = await openThread(t, dir, { slowMs: 0 })
+  await until(() => isDirect(many, dir), 'the end of the thread')
+  t.match(await many.lstat(join(dir, 'game.nes')), { kind: 'file', size: 7 })
 })
