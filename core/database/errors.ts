@@ -27,7 +27,8 @@ export const isCrossed = (err: unknown) => CROSSED.has(codeOf(err))
 /** Whether something was referred to that another request has deleted meanwhile. */
 export const isGoneMeanwhile = (err: unknown) => codeOf(err) === FOREIGN_KEY
 
-function isAway (err: unknown): boolean {
+/** Whether the database cannot be asked, or not by this connection any more. */
+export function isAway (err: unknown): boolean {
   const code = codeOf(err)
   return AWAY.has(code) || (code.startsWith(CONNECTION_CLASS) && code.length === 5) ||
     (err instanceof Error && AWAY_TEXT.test(err.message))

@@ -1,8 +1,12 @@
 import type pg from 'pg'
+import { isAway } from './errors.ts'
 import { type RequestTime, outOfTime, timeOfRequest } from './request-time.ts'
 
 type Callback = Parameters<pg.Pool['connect']>[0]
 type Connect = (callback: Callback) => void
+
+/** Connections that the database said are ending: the driver takes them for good until they are closed. */
+const ending = new WeakSet<pg.PoolClient>()
 
 /**
  * Counts how long a connection is held, and ends it when its request has no time left: so does the statement under way,
@@ -21,7 +25,7 @@ function mind (client: pg.PoolClient, time: RequestTime | undefined): void {
     if (hasEnded) return
     client.off('end', onEnd)
     stop?.()
-    giveBack(err)
+    giveBack(err ?? ending.has(client))
   }
 }
 
@@ -67,5 +71,8 @@ export function mindPool (pool: pg.Pool): void {
       })
     })
   }
+  pool.on('connect', (client) => {
+    client.connection.on('errorMessage', (err) => { if (isAway(err)) ending.add(client) })
+  })
   pool.connect = connectMinded as typeof pool.connect
 }

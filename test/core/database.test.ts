@@ -77,13 +77,23 @@ t.test('every request has a unit of work of its own', async (t) => {
   t.notOk(seen.has(app.orm.em))
 })
 
+t.test('a connection that the database ended is given to nobody else', async (t) => {
+  const app = fastify()
+  await app.register(database, optionsOf(await createTestDatabase(t)))
+  t.teardown(() => app.close())
+  for (let time = 0; time < 20; time++) {
+    await t.rejects(app.orm.em.execute('select pg_terminate_backend(pg_backend_pid())'), { code: '57P01' })
+    t.same(await app.orm.em.execute('select 1 as one'), [{ one: 1 }])
+  }
+})
+
 t.test('a pool that gives a connection up after its request did does no harm', async (t) => {
   const pool = new pg.Pool({ connectionString: await createTestDatabase(t), max: 1, connectionTimeoutMillis: 200 })
   mindPool(pool)
   const app = fastify()
   limitRequests(app, 50)
   app.get('/', async () => { await pool.query('select 1') })
-  const held = await pool.connect()
+  const held = await until(() => pool.connect().catch(() => null), 'its only connection')
   t.teardown(async () => {
     held.release()
     await app.close()
