@@ -159,7 +159,7 @@ t.test('a lock file that names an unrelated process is no obstacle', { skip: NEE
   process.kill(first.pid, 'SIGKILL')
   await first.exited
   const { uid, gid } = await stat(shared)
-  const unrelated = spawn('sleep', ['60'], { uid, gid, stdio: 'ignore' })
+  const unrelated = spawn('sleep', ['600'], { uid, gid, stdio: 'ignore' })
   t.teardown(() => unrelated.kill('SIGKILL'))
   const lock = join(shared, 'postmaster.pid')
   await writeFile(lock, (await readFile(lock, 'utf8')).replace(/^\d+/, String(unrelated.pid)))
@@ -184,7 +184,8 @@ t.test('a server that svc did not start keeps its folder', { skip: NEEDS_ROOT },
   const foreign = spawn(postgres, ['-D', '/proc/self/cwd', '-c', 'listen_addresses=127.0.0.1',
     '-c', `port=${await freePort()}`, '-c', 'unix_socket_directories='], { cwd: shared, uid, gid, stdio: 'ignore' })
   t.teardown(() => foreign.kill('SIGQUIT'))
-  await until(async () => (await readdir(shared)).includes('postmaster.pid'), 'its lock file')
+  // It is there before anything is in it.
+  await until(async () => /^\d+\n/.test(await readFile(join(shared, 'postmaster.pid'), 'utf8').catch(() => '')), 'its lock file')
   await t.rejects(start(t, shared), { message: `svc did not start (process ${foreign.pid}) uses ${shared}` })
   t.equal(foreign.exitCode, null)
 })

@@ -8,6 +8,10 @@ import jobs, { type Jobs } from '../../core/jobs/jobs.ts'
 import { features } from '../../plugins/index.ts'
 import { createTestDatabase } from '../support.ts'
 
+/** Longer than a busy machine takes for any of this. */
+const LONG_SECONDS = 60
+const LONG_MS = LONG_SECONDS * 1_000
+
 type Define = (jobs: Jobs) => void
 
 /** One process with these queues. */
@@ -26,22 +30,22 @@ t.test('a web server has the scan worker do something and gets the answer', asyn
   const url = await createTestDatabase(t)
   const define = (place: string): Define => (jobs) => {
     jobs.define<{ a: number, b: number }>('sums', {
-      concurrency: 1, timeoutSeconds: 5, run: async ({ a, b }) => ({ sum: a + b, place })
+      concurrency: 1, timeoutSeconds: LONG_SECONDS, run: async ({ a, b }) => ({ sum: a + b, place })
     })
   }
   await start(t, url, true, define('worker'))
   const web = await start(t, url, false, define('web'))
-  t.same(await web.request('sums', { a: 1, b: 2 }, 5_000), { sum: 3, place: 'worker' })
+  t.same(await web.request('sums', { a: 1, b: 2 }, LONG_MS), { sum: 3, place: 'worker' })
 })
 
 t.test('what the worker throws is the answer', async (t) => {
   const url = await createTestDatabase(t)
   const define: Define = (jobs) => {
-    jobs.define('fails', { concurrency: 1, timeoutSeconds: 5, run: async () => { throw new Error('the disk is full') } })
+    jobs.define('fails', { concurrency: 1, timeoutSeconds: LONG_SECONDS, run: async () => { throw new Error('the disk is full') } })
   }
   await start(t, url, true, define)
   const web = await start(t, url, false, define)
-  await t.rejects(web.request('fails', {}, 5_000), { code: 'UNAVAILABLE', message: 'the disk is full' })
+  await t.rejects(web.request('fails', {}, LONG_MS), { code: 'UNAVAILABLE', message: 'the disk is full' })
 })
 
 t.test('without a worker a request says so after its time and is not done later, and a job waits for one', async (t) => {
@@ -49,7 +53,7 @@ t.test('without a worker a request says so after its time and is not done later,
   const done = new EventEmitter()
   const define: Define = (jobs) => {
     jobs.define('waits', {
-      concurrency: 1, timeoutSeconds: 5, run: async (input) => { done.emit('run', input); return null }
+      concurrency: 1, timeoutSeconds: LONG_SECONDS, run: async (input) => { done.emit('run', input); return null }
     })
   }
   const web = await start(t, url, false, define)
@@ -67,7 +71,7 @@ t.test('of a group one job runs at a time, and holds up no other', async (t) => 
   const define: Define = (jobs) => {
     jobs.define<{ name: string }>('grouped', {
       concurrency: 3,
-      timeoutSeconds: 5,
+      timeoutSeconds: LONG_SECONDS,
       async run ({ name }) {
         begun.push(name)
         return name.startsWith('slow') ? await gate.promise : null
@@ -76,9 +80,9 @@ t.test('of a group one job runs at a time, and holds up no other', async (t) => 
   }
   await start(t, url, true, define)
   const web = await start(t, url, false, define)
-  const slow = ['slow 1', 'slow 2', 'slow 3'].map((name) => web.request('grouped', { name }, 8_000, { group: 'a' }))
-  await web.request('grouped', { name: 'other' }, 4_000, { group: 'b' })
-  await web.request('grouped', { name: 'none' }, 4_000)
+  const slow = ['slow 1', 'slow 2', 'slow 3'].map((name) => web.request('grouped', { name }, LONG_MS, { group: 'a' }))
+  await web.request('grouped', { name: 'other' }, LONG_MS, { group: 'b' })
+  await web.request('grouped', { name: 'none' }, LONG_MS)
   t.equal(begun.filter((name) => name.startsWith('slow')).length, 1)
   gate.resolve(null)
   await Promise.all(slow)
@@ -92,7 +96,7 @@ t.test('whoever asks for what is under way, at whichever process, joins it; afte
   const define: Define = (jobs) => {
     jobs.define<{ by: string }>('shared', {
       concurrency: 3,
-      timeoutSeconds: 5,
+      timeoutSeconds: LONG_SECONDS,
       isShared: true,
       async run ({ by }) {
         begun.push(by)
@@ -102,17 +106,17 @@ t.test('whoever asks for what is under way, at whichever process, joins it; afte
   }
   await start(t, url, true, define)
   const [one, two] = [await start(t, url, false, define), await start(t, url, false, define)]
-  const first = one.request('shared', { by: 'first' }, 8_000, { key: 'a' })
+  const first = one.request('shared', { by: 'first' }, LONG_MS, { key: 'a' })
   const id = await one.send('shared', { by: 'first' }, { key: 'a' })
-  await one.request('shared', { by: 'other' }, 4_000, { key: 'b' })
+  await one.request('shared', { by: 'other' }, LONG_MS, { key: 'b' })
   t.same(begun, ['first', 'other'])
-  const second = two.request('shared', { by: 'second' }, 8_000, { key: 'a' })
+  const second = two.request('shared', { by: 'second' }, LONG_MS, { key: 'a' })
   t.equal(await two.send('shared', { by: 'third' }, { key: 'a' }), id)
   await t.rejects(two.request('shared', { by: 'hasty' }, 0, { key: 'a' }), { message: /in time/ }, 'who leaves early ends it for nobody')
   gate.resolve({ answer: 42 })
   t.same(await Promise.all([first, second]), [{ answer: 42 }, { answer: 42 }])
   t.same(begun, ['first', 'other'])
-  await two.request('shared', { by: 'later' }, 8_000, { key: 'a' })
+  await two.request('shared', { by: 'later' }, LONG_MS, { key: 'a' })
   t.same(begun, ['first', 'other', 'later'])
 })
 
@@ -123,7 +127,7 @@ t.test('jobs that wait are taken by priority, and one with a known id takes the 
   const define: Define = (jobs) => {
     jobs.define<{ name: string }>('ordered', {
       concurrency: 1,
-      timeoutSeconds: 5,
+      timeoutSeconds: LONG_SECONDS,
       async run ({ name }) {
         order.push(name)
         if (name === 'last') done.emit('last')
@@ -152,7 +156,7 @@ t.test('a queue runs as many jobs at once as it says', async (t) => {
   const define: Define = (jobs) => {
     jobs.define('parallel', {
       concurrency: 3,
-      timeoutSeconds: 5,
+      timeoutSeconds: LONG_SECONDS,
       async run () {
         most = Math.max(most, ++running)
         if (running === 3) gate.resolve(null)
@@ -162,7 +166,7 @@ t.test('a queue runs as many jobs at once as it says', async (t) => {
   }
   await start(t, url, true, define)
   const web = await start(t, url, false, define)
-  await Promise.all([1, 2, 3].map(() => web.request('parallel', {}, 8_000)))
+  await Promise.all([1, 2, 3].map(() => web.request('parallel', {}, LONG_MS)))
   t.equal(most, 3)
 })
 

@@ -44,7 +44,7 @@ t.test('a guest whose body never ends is cut off', async (t) => {
   t.teardown(() => app.close())
   await app.register(errorHandler)
   await app.register(cookie)
-  await app.register(limits, { bodyMs: 400 })
+  await app.register(limits, { bodyMs: 2_000 })
   app.addHook('onRequest', async (request) => { await app.limitGuest(request) })
   app.post('/', async () => null)
   await app.listen({ port: 0, host: '127.0.0.1' })

@@ -6,6 +6,7 @@ import errorHandler from '../../core/web/error-handler.ts'
 import { inTransaction, transaction } from '../../core/database/transaction.ts'
 import { features } from '../../plugins/index.ts'
 import { createTestDatabase } from '../support.ts'
+import { until } from '../until.ts'
 
 async function build (t: Test, limits: Partial<typeof REQUEST_LIMITS> = {}) {
   const app = fastify()
@@ -54,7 +55,7 @@ t.test('two transactions that wait for each other are both done, each once', asy
 })
 
 t.test('what was deleted meanwhile is a conflict, what takes too long or is away is to be tried again', async (t) => {
-  const app = await build(t, { statement_timeout: 1_000, lock_timeout: 500 })
+  const app = await build(t, { statement_timeout: 3_000, lock_timeout: 500 })
   app.get('/orphan', async ({ em }) => await em.execute(
     "insert into pairing_codes (code_hash, token_id, expires_at) values ('x', 1, now())"))
   app.get('/slow', async () => await app.pg.query('select pg_sleep(10)'))
@@ -75,13 +76,14 @@ t.test('what was deleted meanwhile is a conflict, what takes too long or is away
   }
   await holder.query('rollback')
   holder.release()
-  t.equal((await app.inject({ url: '/locked' })).statusCode, 200)
+  await until(async () => (await app.inject({ url: '/locked' })).statusCode === 200, 'an answer')
 })
 
 t.test('a request that finds no free connection is answered', async (t) => {
   const app = await build(t, { connectionTimeoutMillis: 1_000 })
   app.get('/', async () => await app.pg.query('select 1'))
-  const held = await Promise.all([app.pg.connect(), app.pg.connect()])
+  const connect = () => until(() => app.pg.connect().catch(() => null), 'a connection')
+  const held = await Promise.all([connect(), connect()])
   t.match(await app.inject({ url: '/' }), { statusCode: 503, headers: { 'retry-after': '2' } })
   for (const client of held) client.release()
   t.equal((await app.inject({ url: '/' })).statusCode, 200)
@@ -151,7 +153,7 @@ t.test('waiting for a connection and for a lock is part of the time of a request
   }
   await holder.query('rollback')
   holder.release()
-  t.equal((await app.inject({ url: '/locked' })).statusCode, 200)
+  await until(async () => (await app.inject({ url: '/locked' })).statusCode === 200, 'an answer')
 })
 
 t.test('what a request leaves behind has all the time it needs', async (t) => {

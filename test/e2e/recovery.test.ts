@@ -34,13 +34,13 @@ async function untilAnswered (): Promise<void> {
   await until(async () => (await tryFetch(`${url}/api/heartbeat`))?.status === 200, 'the first answer again', server)
 }
 
-t.test('a dying web worker closes what it was handed', async (t) => {
+t.test('whom a dying web worker was handed is cut off, and whom it was not yet is answered by the next', async (t) => {
   const pid = await findWeb()
   process.kill(pid, 'SIGSTOP')
   const asked = [ask(), ask(), ask()]
   await Promise.all(asked.map(({ sent }) => sent))
   process.kill(pid, 'SIGKILL')
-  t.same(await Promise.all(asked.map(({ end }) => end)), ['closed', 'closed', 'closed'])
+  for (const end of await Promise.all(asked.map(({ end }) => end))) t.match(String(end), /^(closed|200)$/)
   await untilAnswered()
 })
 

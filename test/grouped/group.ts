@@ -7,7 +7,7 @@ import { useSettings } from '../../core/config/environment.ts'
 import { SERVER_DIR } from '../../core/server-dir.ts'
 
 /** What tap allows a file. */
-const FILE_TIMEOUT_MS = Number(process.env.TAP_TIMEOUT ?? 240) * 1_000
+const FILE_TIMEOUT_MS = Number(process.env.TAP_TIMEOUT ?? 480) * 1_000
 /** A file that takes too long is to be told of by itself, before the process is. */
 const GRACE_MS = 10_000
 

@@ -17,7 +17,7 @@ import { createMemoryServices } from './memory-services.ts'
 
 export const APART = fileURLToPath(new URL('apart/', import.meta.url))
 /** What hangs does so at no cost, and a busy machine is not to look like it. */
-const PING_MS = 2_000
+const PING_MS = 5_000
 export const { config } = loadConfig({ SVC_AUTH_SECRET_KEY: 'a key for tests only' })
 
 export type Teardown = Pick<Test, 'teardown'>
@@ -104,7 +104,7 @@ export async function makeTrouble (t: Test, crashes: number, hangs: number) {
   cpSync(join(APART, 'troublemaker'), folder, { recursive: true })
   const mood = join(folder, 'mood.txt')
   const { app, worker, admin } = await buildTestApp(t, {
-    packages, worker: true, loading: { startTimeoutMs: 4_000, patience: { pingMs: PING_MS, restartMs: () => 1 } }
+    packages, worker: true, loading: { startTimeoutMs: 8_000, patience: { pingMs: PING_MS, restartMs: () => 1 } }
   })
   const done = { calls: 0, requests: 0, slowestMs: 0 }
 

@@ -281,14 +281,18 @@ t.test('a page does not wait for filter values that take long, and the next has 
   const test = await fresh(t)
   await addRom(test, { fs_name: 'A (USA).sfc' })
   const { app } = test
+  let areAsleep = true
   const sleepers = Promise.allSettled([1, 2].map(() => sql`select pg_sleep(100)`.execute(app.longReads)))
   const endSleepers = () => app.pg.query("select pg_terminate_backend(pid) from pg_stat_activity where query like '%pg_sleep(100)' and datname = current_database()")
   t.teardown(endSleepers)
   const read = () => get<Page>(test, test.admin, 'roms?with_total=false&with_char_index=false&with_rom_id_index=false')
   const page = await read()
   t.same([page.items.length, page.filter_values.regions], [1, []])
-  await endSleepers()
-  await sleepers
+  void sleepers.then(() => { areAsleep = false })
+  await until(async () => {
+    await endSleepers()
+    return !areAsleep
+  }, 'nobody sleeps')
   // What waited may have been given the connection that just broke: whoever asked is told to try again.
   await until(async () => (await read().catch(() => null))?.filter_values.regions[0] === 'USA', 'they are there')
 })

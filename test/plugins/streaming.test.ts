@@ -261,7 +261,7 @@ t.test('the player controls the game, others do not, and each answer is of the b
 })
 
 t.test('save and exit saves, gives the machine back whether or not that worked, and keeps how long it was played', async (t) => {
-  const { act, alice, bob, claim, play, app, isFree, call } = await setUp(t, [SNES], { save_timeout_seconds: 1 })
+  const { act, alice, bob, claim, play, app, isFree, call } = await setUp(t)
   await play(alice)
   await app.pg.query("update streaming_sessions set started_at = now() - interval '10 minutes'")
   t.same(await act(alice, 'save-and-exit'), { status: 200, body: { status: 'ok', saved: true, platform: 'snes', released: true } })
@@ -269,7 +269,7 @@ t.test('save and exit saves, gives the machine back whether or not that worked, 
   t.ok(await isFree())
   const { body: played } = await call('GET', '/api/play-sessions', alice)
   t.match(played, { length: 1, 0: { duration_seconds: 600 } })
-  for (const reply of [replies.text(500, 'no'), replies.cut, replies.silence, replies.ok({ saved: false })]) {
+  for (const reply of [replies.text(500, 'no'), replies.cut, replies.ok({ saved: false })]) {
     await play(alice)
     broker.when('POST /save-and-exit', reply)
     t.match(await act(alice, 'save-and-exit', { slot: 2 }), { status: 200, body: { saved: false, released: true } })
@@ -281,6 +281,14 @@ t.test('save and exit saves, gives the machine back whether or not that worked, 
   t.equal((await act(alice, 'mute')).status, 403, 'it is nobody’s while it is being ended')
   await app.pg.query('update streaming_sessions set expires_at = now()')
   await play(bob)
+})
+
+t.test('a machine that does not say whether it saved is given back after a time', async (t) => {
+  const { act, alice, play, isFree } = await setUp(t, [SNES], { save_timeout_seconds: 1 })
+  await play(alice)
+  broker.when('POST /save-and-exit', replies.silence)
+  t.match(await act(alice, 'save-and-exit', { slot: 2 }), { status: 200, body: { saved: false, released: true } })
+  t.ok(await isFree())
 })
 
 t.test('a player gives the machine back without saving, unless asked for', async (t) => {

@@ -12,7 +12,7 @@ import { buildScanTest, startWorker } from './scan-support.ts'
 interface Row { id: string, status: string, payload: { type: string, platform_fs_slugs: string[] } }
 
 /** What follows within it belongs together, on a busy machine too. */
-const DELAY_MS = 1_200
+const DELAY_MS = 2_500
 
 const test = await buildScanTest(t, {
   providers: ['beta'],

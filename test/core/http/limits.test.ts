@@ -84,8 +84,8 @@ t.test('a service that drips its answer runs out of time', async (t) => {
     response.on('close', () => clearInterval(timer))
   })
   const client = startClient(t)
-  await t.rejects(client.request(server.url, { timeoutMs: 60 }), {
-    name: 'ServiceDownError', message: `GET ${server.host}/ took longer than 60 ms; try again later`
+  await t.rejects(client.request(server.url, { timeoutMs: 2_000 }), {
+    name: 'ServiceDownError', message: `GET ${server.host}/ took longer than 2000 ms; try again later`
   })
   t.equal(server.requests.length, 1, 'and it is not tried again')
 })
@@ -110,6 +110,6 @@ t.test('an error page that never ends does not hold the caller', async (t) => {
 t.test('a service that never answers runs out of time', async (t) => {
   const server = await startServer(t, () => {})
   const client = startClient(t)
-  await t.rejects(client.request(server.url, { timeoutMs: 30 }), { message: /took longer than 30 ms/ })
-  await t.rejects(client.request(server.url, { method: 'HEAD', timeoutMs: 30 }), { message: /took longer than 30 ms/ })
+  await t.rejects(client.request(server.url, { timeoutMs: 500 }), { message: /took longer than 500 ms/ })
+  await t.rejects(client.request(server.url, { method: 'HEAD', timeoutMs: 500 }), { message: /took longer than 500 ms/ })
 })
