@@ -26,11 +26,11 @@ export function testServerUrl (): string {
 
 let administration: pg.Pool | null = null
 
-async function administer (sql: string, values: unknown[] = []): Promise<void> {
+async function administer (sql: string): Promise<void> {
   administration ??= new pg.Pool({
     connectionString: testServerUrl(), max: 1, idleTimeoutMillis: 0, allowExitOnIdle: true
   })
-  await administration.query(sql, values)
+  await administration.query(sql)
 }
 
 function databaseUrlOf (name: string): string {
@@ -53,16 +53,20 @@ const SHAPE = `with places as (
       where setdatabase = (select oid from pg_database where datname = current_database()))
   select md5(string_agg(part, ';' order by part)) as shape,
     (select coalesce(array_agg(fingerprint), '{}') from plugin_snapshots) as snapshots from parts`
+const TABLES = "from pg_class c where relkind = 'r' and relnamespace = any('{public,pgboss}'::regnamespace[])"
+/** Its file is looked at without opening it, which costs as much as most that is done with a table. */
+const SIZE = '(pg_stat_file(pg_relation_filepath(c.oid), true)).size'
 /**
  * So large a table is taken to be when nothing is known of it (`estimate_rel_size` of PostgreSQL). Rows that are
  * deleted leave theirs as large as it was, and with that other plans.
  */
 const LARGE_BYTES = 10 * 8_192
-const LARGE = `select 1 from pg_class where relkind = 'r' and relnamespace = any('{public,pgboss}'::regnamespace[])
-  and relname !~ '^plugin_index_\\d+' and pg_relation_size(oid) > ${LARGE_BYTES} limit 1`
+const LARGE = `select 1 ${TABLES} and relname !~ '^plugin_index_\\d+' and ${SIZE} > ${LARGE_BYTES} limit 1`
 /** What PostgreSQL found out about rows that are gone. */
-const FORGET = `select pg_clear_relation_stats(schemaname, tablename) from pg_tables where schemaname in ('public', 'pgboss');
-  select pg_clear_attribute_stats(schemaname, tablename, attname, inherited) from pg_stats where schemaname in ('public', 'pgboss')`
+const FORGET = `select pg_clear_relation_stats(relnamespace::regnamespace::text, relname) ${TABLES} and reltuples <> -1;
+  select pg_clear_attribute_stats(relnamespace::regnamespace::text, relname, attname, stainherit)
+    from pg_statistic join pg_attribute on attrelid = starelid and attnum = staattnum join pg_class on oid = starelid
+    where relnamespace = any('{public,pgboss}'::regnamespace[])`
 
 /** A database like the template, as it was when it was new. */
 interface Made { name: string, shape: string, snapshots: string[] }
@@ -76,13 +80,13 @@ const KEPT_TABLES = ['public.migrations', 'public.plugin_snapshots', 'public.lib
 /** Rows that belong to a server that runs. */
 const RUNNING_TABLES = [...KEPT_TABLES, 'public.libraries', 'public.workers', 'pgboss.schedule']
 
-/** Deleting from fifty tables, most of them empty, takes a tenth of truncating them. Foreign keys are not looked at. */
+/** Deleting from the few tables that had rows takes a fraction of truncating all. Foreign keys are not looked at. */
 const emptyAllBut = (kept: readonly string[]) => `do $$ declare place text; begin
   set local session_replication_role = replica;
   for place in select tablename from pg_tables where tablename ~ '^plugin_index_\\d+$'
   loop execute 'drop table ' || place; end loop;
-  for place in select format('%I.%I', schemaname, tablename) from pg_tables
-    where schemaname in ('public', 'pgboss') and schemaname || '.' || tablename <> all('{${kept.join(',')}}')
+  for place in select format('%I.%I', relnamespace::regnamespace, relname) ${TABLES} and ${SIZE} > 0
+    and format('%s.%s', relnamespace::regnamespace, relname) <> all('{${kept.join(',')}}')
   loop execute 'delete from ' || place; end loop;
   perform setval(format('%I.%I', schemaname, sequencename)::regclass, start_value, false) from pg_sequences
     where schemaname in ('public', 'pgboss') and sequencename not in ('migrations_id_seq', 'library_versions_id_seq') and last_value is not null;
@@ -111,8 +115,6 @@ async function create (template: string): Promise<string> {
   return name
 }
 
-const drop = (name: string) => administer(`drop database if exists ${name} with (force)`)
-
 async function readShape (client: pg.Client): Promise<Omit<Made, 'name'>> {
   const { rows: [row] } = await client.query<Omit<Made, 'name'>>(SHAPE)
   if (row === undefined) throw new Error('A database has no shape')
@@ -124,9 +126,26 @@ async function make (): Promise<Made> {
   return { name, ...await within(name, readShape) }
 }
 
+/**
+ * Ends what is connected to a database. Whatever was closed may still be about to leave, and a pool that ended just now
+ * would take its end for an error that nobody listens to.
+ */
+const endSessions = (name: string) => administer(`do $$ begin
+  for look in 1..1000 loop
+    exit when not exists (select from pg_stat_activity where datname = '${name}');
+    perform pg_stat_clear_snapshot(), pg_sleep(0.01);
+  end loop;
+  perform pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}';
+end $$`)
+
+async function drop (name: string): Promise<void> {
+  await endSessions(name)
+  await administer(`drop database if exists ${name} with (force)`)
+}
+
 /** Makes it as it was when it was new. @returns false when it cannot be */
 async function renew ({ name, shape, snapshots }: Made): Promise<boolean> {
-  await administer('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name])
+  await endSessions(name)
   return await within(name, async (client) => {
     if ((await readShape(client)).shape !== shape || (await client.query(LARGE)).rowCount !== 0) return false
     await emptyTables(client, KEPT_TABLES)

@@ -155,3 +155,17 @@ t.test('a database that a test had is as a new one for the next, or is not used 
     t.not((await useDatabase(t, KNOWN)).url, url, sql)
   }
 })
+
+t.test('who is about to leave a database is not cut off when it is used again', async (t) => {
+  const lost: Error[] = []
+  for (let time = 0; time < 10; time++) {
+    await t.test(`time ${time}`, async (t) => {
+      const pool = new pg.Pool({ connectionString: await createTestDatabase(t) })
+      pool.on('error', (err) => { lost.push(err) })
+      t.teardown(() => pool.end())
+      await Promise.all(Array.from({ length: 5 }, () => pool.query('select 1')))
+      t.pass()
+    })
+  }
+  t.same(lost, [])
+})
