@@ -9,6 +9,7 @@ import { createMemo } from '../../core/loader/memo.ts'
 import { startEmbeddedPostgres } from '../../core/postgres/embedded.ts'
 import { WEB_FLAGS } from '../../core/supervisor/node-flags.ts'
 import { features } from '../../plugins/index.ts'
+import { until } from '../until.ts'
 import { listChildren, runSvc, settings, waitUntilListening } from '../e2e/server.ts'
 import { fillLibrary } from './api-library.ts'
 import type { Ends } from './ends.ts'
@@ -34,7 +35,12 @@ async function startServer (databaseUrl: string, workers: number, ends: Ends): P
   }))
   ends.own(server.pid)
   const { url } = await waitUntilListening(server, folder)
-  return { url, pids: await listChildren(server.pid, 'web') }
+  // The first of them listens long before the last.
+  const pids = await until(async () => {
+    const webs = await listChildren(server.pid, 'web')
+    return webs.length === workers && server.output().includes('is ready') && webs
+  }, 'all web workers', server)
+  return { url, pids }
 }
 
 /** For both servers, with five web workers together, and the bare program. */
