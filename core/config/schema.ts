@@ -14,7 +14,7 @@ const ServerSchema = Section({
       'under which everything is served'
   }),
   workers: Type.Integer({
-    default: 4, minimum: 1, maximum: 64, env: 'WEB_SERVER_CONCURRENCY', description: 'Number of web workers'
+    default: 4, minimum: 1, maximum: 64, env: 'WEB_SERVER_CONCURRENCY', description: 'The most web workers: two to begin with, more where they are busy and a processor is free'
   }),
   drain_seconds: Type.Integer({
     default: 30,

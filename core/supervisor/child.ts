@@ -113,5 +113,10 @@ process.on('SIGINT', () => {})
 process.on('SIGTERM', () => { endWell() })
 process.on('disconnect', () => { endWell(0) })
 endAtOwnErrors(() => log, 'the process fails and is started again')
-setInterval(() => { void report({ type: 'alive' }) }, ALIVE_MS).unref()
+let lastLoop = performance.eventLoopUtilization()
+setInterval(() => {
+  const loop = performance.eventLoopUtilization()
+  void report({ type: 'alive', busy: performance.eventLoopUtilization(loop, lastLoop).utilization })
+  lastLoop = loop
+}, ALIVE_MS).unref()
 modules.catch(fail)

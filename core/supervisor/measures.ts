@@ -15,7 +15,7 @@ async function addUp (all: readonly Measured[][]): Promise<Measured[]> {
 }
 
 /** Knows what all processes measured, for whichever of them is asked. */
-export function createMeasures (sources: readonly Source[]) {
+export function createMeasures (listSources: () => readonly Source[]) {
   /** What each that is there said last. */
   const last = new Map<string, Measured[]>()
   let former: Promise<Measured[]> = Promise.resolve([])
@@ -36,7 +36,7 @@ export function createMeasures (sources: readonly Source[]) {
 
   return {
     async readAll (): Promise<ServerMeasured> {
-      const processes = await Promise.all([readOwn(), ...sources.map(read)])
+      const processes = await Promise.all([readOwn(), ...listSources().map(read)])
       return { processes, former: await former }
     },
 

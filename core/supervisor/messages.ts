@@ -44,8 +44,8 @@ const PluginRecordSchema = Type.Object({
 
 /** What a process tells its supervisor. */
 export const NewsSchema = Type.Union([
-  /** Sent every few seconds: the event loop turns. */
-  Type.Object({ type: Type.Literal('alive') }),
+  /** Sent every few seconds: the event loop turns, and worked for that share of its time since the last one. */
+  Type.Object({ type: Type.Literal('alive'), busy: Type.Number() }),
   Type.Object({
     type: Type.Literal('ready'),
     /** Null once there is an administrator. */

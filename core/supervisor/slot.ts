@@ -29,6 +29,8 @@ export interface SlotOptions {
 export interface Slot {
   readonly name: string
   readonly pid: number | undefined
+  /** The share of its time that the process worked lately, 0 to 1; 0 when that is not known. */
+  readonly busy: number
   /** Starts a process now; it loads its modules and waits for its order. */
   fill (): void
   /** What every process of this place is told to do. Fills the place when it is empty. */
@@ -54,6 +56,7 @@ export function createSlot ({ name, fork, log, onReady, onHopeless, onLost, read
   let deaths = 0
   let failures = 0
   let silentTicks = 0
+  let busy = 0
   let isStarting = true
   let restart: NodeJS.Timeout | undefined
   let lastQuestion = 0
@@ -70,6 +73,7 @@ export function createSlot ({ name, fork, log, onReady, onHopeless, onLost, read
 
   function receive (news: News): void {
     silentTicks = 0
+    if (news.type === 'alive') busy = news.busy
     if (news.type === 'failed') onHopeless(news.message, news.exit_code)
     if (news.type === 'measured') questions.get(news.id)?.(news.measured)
     if (news.type === 'measure_all') void answerAll(news.id)
@@ -106,6 +110,7 @@ export function createSlot ({ name, fork, log, onReady, onHopeless, onLost, read
     born.once('exit', (code, signal) => {
       clearInterval(watchdog)
       child = null
+      busy = 0
       bury(performance.now() - startedAt, { child: born.pid, code, signal })
     })
     if (current !== null) tell(current)
@@ -139,6 +144,7 @@ export function createSlot ({ name, fork, log, onReady, onHopeless, onLost, read
   return {
     name,
     get pid () { return child?.pid },
+    get busy () { return isStarting ? 0 : busy },
     fill,
     order (start) {
       current = start

@@ -12,10 +12,11 @@ import { clearOldCompiledCode, compiledCodeEnvironment, hasCompiledCode } from '
 import { type Database, openDatabase } from './database.ts'
 import { type SocketFolder, clearOldSockets, createLayout, openSocketFolder } from './folders.ts'
 import { killMs } from './drain.ts'
+import { FIRST_WEB_WORKERS, createGrowth } from './growth.ts'
 import { closeUntaken } from './handover.ts'
 import { type DataLock, lockDataDir } from './lock.ts'
 import { createMeasures } from './measures.ts'
-import type { ReadyNews } from './messages.ts'
+import { ALIVE_MS, type ReadyNews } from './messages.ts'
 import { WEB_FLAGS, WORKER_FLAGS } from './node-flags.ts'
 import { checkPort } from './port.ts'
 import { type Slot, createSlot } from './slot.ts'
@@ -84,6 +85,7 @@ class Run {
   /** Places not filled yet: one after the other, so that the first requests find a processor. */
   readonly #waiting: { slot: Slot, number: number }[] = []
   readonly #slots: { slot: Slot, number: number }[] = []
+  readonly #growing: NodeJS.Timeout
   readonly #measures: ReturnType<typeof createMeasures> | null
   #database: Database | null = null
   #socketFolder: SocketFolder | null = null
@@ -109,10 +111,15 @@ class Run {
       next()
     }, next)
     this.#waiting.push({ slot: worker, number: 0 })
-    for (let number = 2; number <= options.config.server.workers; number++) {
+    for (let number = 2; number <= Math.min(FIRST_WEB_WORKERS, options.config.server.workers); number++) {
       this.#waiting.push({ slot: this.#addSlot(`web worker ${number}`, number, forkWeb, next, next), number })
     }
-    this.#measures = options.config.metrics.enabled ? createMeasures(this.#slots.map(({ slot }) => slot)) : null
+    this.#measures = options.config.metrics.enabled ? createMeasures(() => this.#slots.map(({ slot }) => slot)) : null
+    const look = createGrowth({
+      listBusy: () => this.#listWebs().map(({ slot }) => slot.busy),
+      grow: () => { this.#grow() }
+    })
+    this.#growing = setInterval(() => { look() }, ALIVE_MS)
   }
 
   #addSlot (name: string, number: number, forkOne: (config: Config) => ChildProcess, onReady: (news: ReadyNews) => void,
@@ -204,6 +211,18 @@ class Run {
     }
   }
 
+  #listWebs () {
+    return this.#slots.filter(({ number }) => number > 0)
+  }
+
+  #grow (): void {
+    const { config, log } = this.#options
+    const number = this.#listWebs().length + 1
+    if (number > config.server.workers) return
+    log.info({ process: `web worker ${number}` }, 'all web workers are busy, another one starts')
+    this.#order(this.#addSlot(`web worker ${number}`, number, forkWeb, () => {}, () => {}), number)
+  }
+
   /** Everything runs: now there is time to make the next start a fast one. */
   #compile (): void {
     const { config, log } = this.#options
@@ -275,6 +294,7 @@ class Run {
     this.#isStopping = true
     clearTimeout(this.#bannerTimer)
     clearTimeout(this.#patience)
+    clearInterval(this.#growing)
     this.#compiler?.kill('SIGKILL')
     const kill = setTimeout(() => { for (const { slot } of this.#slots) slot.kill() },
       killMs(this.#options.config.server.drain_seconds))

@@ -7,6 +7,7 @@ import pg from 'pg'
 import { migrate } from '../../core/database/database.ts'
 import { createMemo } from '../../core/loader/memo.ts'
 import { startEmbeddedPostgres } from '../../core/postgres/embedded.ts'
+import { FIRST_WEB_WORKERS } from '../../core/supervisor/growth.ts'
 import { WEB_FLAGS } from '../../core/supervisor/node-flags.ts'
 import { features } from '../../plugins/index.ts'
 import { until } from '../until.ts'
@@ -14,15 +15,15 @@ import { listChildren, runSvc, settings, waitUntilListening } from '../e2e/serve
 import { fillLibrary } from './api-library.ts'
 import type { Ends } from './ends.ts'
 
-/** Where a program listens, and the processes that answer. */
-export interface Program { url: string, pids: readonly number[] }
+/** Where a program listens, and the processes that answer: where they are busy, there may be more of them. */
+export interface Program { url: string, listPids (): Promise<readonly number[]> }
 
 async function startBare (databaseUrl: string, ends: Ends): Promise<Program> {
   const child = fork(fileURLToPath(new URL('bare-program.ts', import.meta.url)), [], { execArgv: WEB_FLAGS })
   ends.add(() => child.kill())
   child.send(databaseUrl)
   const [port] = await once(child, 'message') as [number]
-  return { url: `http://127.0.0.1:${port}`, pids: child.pid === undefined ? [] : [child.pid] }
+  return { url: `http://127.0.0.1:${port}`, listPids: async () => child.pid === undefined ? [] : [child.pid] }
 }
 
 async function startServer (databaseUrl: string, workers: number, ends: Ends): Promise<Program> {
@@ -36,11 +37,11 @@ async function startServer (databaseUrl: string, workers: number, ends: Ends): P
   ends.own(server.pid)
   const { url } = await waitUntilListening(server, folder)
   // The first of them listens long before the last.
-  const pids = await until(async () => {
-    const webs = await listChildren(server.pid, 'web')
-    return webs.length === workers && server.output().includes('is ready') && webs
-  }, 'all web workers', server)
-  return { url, pids }
+  const listPids = () => listChildren(server.pid, 'web')
+  const isComplete = async () =>
+    (await listPids()).length === Math.min(workers, FIRST_WEB_WORKERS) && server.output().includes('is ready')
+  await until(isComplete, 'all web workers', server)
+  return { url, listPids }
 }
 
 /** For both servers, with five web workers together, and the bare program. */
@@ -58,7 +59,7 @@ async function startDatabase (roms: number, ends: Ends): Promise<string> {
   return database.url
 }
 
-export type ProgramName = 'one worker' | 'four workers' | 'the bare program'
+export type ProgramName = 'one worker' | 'up to four workers' | 'the bare program'
 
 /** Everything that is asked, on one database with so many ROMs; each is started when it is first needed. */
 export async function createPrograms (roms: number, ends: Ends): Promise<(name: ProgramName) => Promise<Program>> {
@@ -66,7 +67,7 @@ export async function createPrograms (roms: number, ends: Ends): Promise<(name: 
   const started = createMemo()
   const start: Record<ProgramName, () => Promise<Program>> = {
     'one worker': () => startServer(url, 1, ends),
-    'four workers': () => startServer(url, 4, ends),
+    'up to four workers': () => startServer(url, 4, ends),
     'the bare program': () => startBare(url, ends)
   }
   return (name) => started(name, start[name])

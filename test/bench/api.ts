@@ -60,11 +60,11 @@ function summarise (loads: readonly Measured[]): Measured {
 const describe = ({ perSecond, p50, p99, processorMs }: Measured) =>
   `${perSecond.toFixed(0)}/s, p50 ${p50.toFixed(1)}, p99 ${p99.toFixed(1)} ms, processor ${processorMs.toFixed(2)} ms`
 
-async function measure ({ url, pids }: Program, order: Omit<LoadOrder, 'url'>, signal: AbortSignal): Promise<Measured> {
-  const readSeconds = () => pids.reduce((sum, pid) => sum + (readProcessorSeconds(pid) ?? NaN), 0)
-  const before = readSeconds()
+async function measure ({ url, listPids }: Program, order: Omit<LoadOrder, 'url'>, signal: AbortSignal): Promise<Measured> {
+  const readSeconds = async () => (await listPids()).reduce((sum, pid) => sum + (readProcessorSeconds(pid) ?? NaN), 0)
+  const before = await readSeconds()
   const { requests, ...load } = await runProgram<Load>('load.ts', { ...order, url } satisfies LoadOrder, signal)
-  return { ...load, processorMs: (readSeconds() - before) * 1_000 / requests }
+  return { ...load, processorMs: (await readSeconds() - before) * 1_000 / requests }
 }
 
 /** The server and what it is compared with, in turns, so that what else the machine does falls on both. */
@@ -75,8 +75,10 @@ async function takeTurns (
   const order = { token: row.isOpen === true ? null : TOKEN, connections, seconds }
   const loads: [Measured[], Measured[]] = [[], []]
   for (let round = 1; round <= rounds; round++) {
-    const turnOf = (program: Program, path: string) =>
-      measure(program, { ...order, path, warmUps: round === 1 ? program.pids.length * WARM_UPS : 0 }, signal)
+    const turnOf = async (program: Program, path: string) => {
+      const { length } = await program.listPids()
+      return await measure(program, { ...order, path, warmUps: round === 1 ? length * WARM_UPS : 0 }, signal)
+    }
     const one = await turnOf(own, row.path(rom))
     const two = await turnOf(other, row.barePath ?? row.path(rom))
     tell(`${row.name}, ${round} of ${rounds}: ${describe(one)}; ${row.beside} ${describe(two)}`)

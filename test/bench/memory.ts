@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { FIRST_WEB_WORKERS } from '../../core/supervisor/growth.ts'
 import { WEB_FLAGS } from '../../core/supervisor/node-flags.ts'
 import { type Command, type Listening, listChildren, runSvc, settings, waitUntilListening } from '../e2e/server.ts'
 import { until } from '../until.ts'
@@ -51,20 +52,20 @@ async function measureBare (databaseUrl: string): Promise<number> {
 
 async function measureServer (server: Command, { state }: Listening, workers: number): Promise<Measurement> {
   const isComplete = async () =>
-    (await listChildren(server.pid, 'web')).length === workers && server.output().includes('is ready')
+    (await listChildren(server.pid, 'web')).length === Math.min(workers, FIRST_WEB_WORKERS) && server.output().includes('is ready')
   await until(isComplete, 'all processes', { ...server, ms: PATIENCE_MS })
   await sleep(SETTLED_MS)
   const [webs, scan] = await Promise.all([listChildren(server.pid, 'web'), listChildren(server.pid, 'worker')])
   const others = listTree(server.pid).filter((pid) => ![server.pid, ...webs, ...scan].includes(pid))
   const figures = {
     'supervisor (MiB)': readShare(server.pid),
-    'each web worker (MiB)': sumShares(webs) / workers,
+    'each web worker (MiB)': sumShares(webs) / webs.length,
     'scan worker (MiB)': sumShares(scan),
     'database (MiB)': sumShares(others)
   }
   const all = sumShares([server.pid, ...webs, ...scan, ...others])
   return {
-    name: `at rest, ${workers === 1 ? 'one web worker' : `${workers} web workers`}`,
+    name: `at rest, ${workers === 1 ? 'one web worker' : `up to ${workers} web workers`}`,
     figures: { ...figures, 'bare program (MiB)': await measureBare(state.database_url) },
     targets: [{ what: 'in all', is: all, most: MOST.get(workers) ?? Infinity, unit: ' MiB' }],
     notes: []

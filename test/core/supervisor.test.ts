@@ -11,6 +11,7 @@ import { commandLine, listenUrl, renderBanner } from '../../core/supervisor/bann
 import { clearOldCompiledCode, compiledCodeEnvironment, keepCompiledCode } from '../../core/supervisor/compiled.ts'
 import { countConnections } from '../../core/supervisor/database.ts'
 import { clearOldSockets, createLayout, openSocketFolder } from '../../core/supervisor/folders.ts'
+import { createGrowth } from '../../core/supervisor/growth.ts'
 import { isDataDirLocked, lockDataDir } from '../../core/supervisor/lock.ts'
 import { isNews, isOrder } from '../../core/supervisor/messages.ts'
 import { checkPort } from '../../core/supervisor/port.ts'
@@ -145,7 +146,7 @@ t.test('only messages of the known shapes are taken', async (t) => {
   t.ok(isOrder({ type: 'stop' }))
   t.ok(isOrder({ type: 'line', line: '{}' }))
   t.notOk(isOrder({ type: 'line' }))
-  t.ok(isNews({ type: 'alive' }))
+  t.ok(isNews({ type: 'alive', busy: 0.1 }))
   for (const message of [null, 'stop', {}, { type: 'start' }, { ...START, port: '1' }]) t.notOk(isOrder(message))
   for (const message of [null, { type: 'ready' }, { type: 'failed', message: 1 }]) t.notOk(isNews(message))
 })
@@ -178,13 +179,69 @@ t.test('a place gets another process when its own dies, and none after it was st
   t.equal(slot.pid, undefined)
 })
 
+t.test('a place tells what its process works, and nothing of one that is still starting', async (t) => {
+  const folder = t.testdir({
+    'child.mjs': `process.on('message', (message) => {
+      if (message.type === 'stop') process.exit(0)
+      if (message.type === 'line') process.send({ type: 'failed', message: '', exit_code: 0 })
+      else process.send({ type: 'ready', setup_code: null, plugins: [] })
+    })
+    process.send({ type: 'alive', busy: 0.5 })`
+  })
+  const ready = Promise.withResolvers<void>()
+  const heard = Promise.withResolvers<void>()
+  const slot = createSlot({
+    name: 'test',
+    log: silent,
+    fork: () => {
+      const child = fork(join(folder, 'child.mjs'))
+      child.once('message', () => { setImmediate(heard.resolve) })
+      return child
+    },
+    onReady: () => { ready.resolve() },
+    onHopeless: (message) => { t.fail(message) }
+  })
+  slot.fill()
+  await heard.promise
+  t.equal(slot.busy, 0)
+  slot.order(START)
+  await ready.promise
+  t.equal(slot.busy, 0.5)
+  await slot.stop()
+  t.equal(slot.busy, 0)
+})
+
+t.test('another web worker starts when all were busy twice in a row, and a processor had time for it', (t) => {
+  let [busy, idleMs, grown]: [number[], number, number] = [[], 0, 0]
+  const look = createGrowth({ listBusy: () => busy, readIdleMs: () => idleMs, grow: () => { grown++ } })
+  let seconds = 0
+  /** Five seconds in which processors had nothing to do for so many of them. */
+  const pass = (shares: number[], idleSeconds: number) => {
+    busy = shares
+    idleMs += idleSeconds * 1_000
+    look(1_000 * (seconds += 5))
+    return grown
+  }
+  t.equal(pass([0.9, 0.8], 5), 0, 'once')
+  t.equal(pass([0.9, 0.8], 5), 1, 'twice')
+  t.equal(pass([0.9, 0.8], 5), 1, 'it takes two again')
+  t.equal(pass([0.9, 0.8, 0], 5), 1, 'the new one is there and has nothing to do')
+  t.equal(pass([0.9, 0.8, 0.9], 5), 1)
+  t.equal(pass([0.9, 0.8, 0.9], 1), 1, 'the processors are all taken')
+  t.equal(pass([0.9, 0.8, 0.9], 5), 2, 'one is free')
+  pass([0.9, 0.9], 5)
+  pass([0.9, 0.2], 5)
+  t.equal(pass([0.9, 0.9], 5), 2, 'not in a row')
+  t.end()
+})
+
 t.test('a process that is silent is killed after a minute, one that is still starting after five', async (t) => {
   const folder = t.testdir({
     'child.mjs': `process.on('message', (message) => {
       if (message.type === 'stop') process.exit(0)
       if (message.worker_number === 1) process.send({ type: 'ready', setup_code: null, plugins: [] })
     })
-    process.send({ type: 'alive' })`
+    process.send({ type: 'alive', busy: 0 })`
   })
   mock.timers.enable({ apis: ['setInterval'] })
   t.teardown(() => { mock.timers.reset() })

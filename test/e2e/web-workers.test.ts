@@ -10,7 +10,7 @@ import { until } from '../until.ts'
 import { START_MS, createUsedDataDir, listChildren, runSvc, settings, tryFetch, waitUntilListening } from './server.ts'
 
 const POLLS = 20
-const WORKERS = 3
+const WORKERS = 2
 const PASSWORD = 'a long password'
 
 // A folder of this test would be too deep for the path of a local socket.
@@ -41,7 +41,7 @@ async function open (): Promise<string> {
 
 t.test(`a session survives ${POLLS} requests, whichever worker gets them`, async (t) => {
   const sid = await open()
-  t.match(sid, /^[123]-/)
+  t.match(sid, /^[12]-/)
   t.equal((await poll(`&sid=${sid}`, { method: 'POST', body: '40' })).status, 200)
   t.match(await (await poll(`&sid=${sid}`)).text(), /^40\{"sid"/)
   const statuses = []
@@ -54,7 +54,7 @@ t.test(`a session survives ${POLLS} requests, whichever worker gets them`, async
 t.test('sessions are opened by every worker', async (t) => {
   const owners = new Set<string | undefined>()
   for (let count = 0; count < 9; count++) owners.add((await open()).split('-')[0])
-  t.same([...owners].sort(), ['1', '2', '3'])
+  t.same([...owners].sort(), ['1', '2'])
 })
 
 t.test('a body over the limit is refused wherever it arrives', async (t) => {

@@ -178,7 +178,7 @@ t.test('no total falls while a process does not answer, or when it ends; what is
   const metric = (name: string, type: string, value: number): Measured =>
     ({ name, type, help: 'x', aggregator: 'sum', values: [{ value, labels: {} }] })
   let answer: number | null = null
-  const measures = createMeasures([{
+  const measures = createMeasures(() => [{
     name: 'web worker 1',
     readMeasured: async () => answer === null ? null : [metric('done', 'counter', answer), metric('open', 'gauge', answer)]
   }])
