@@ -10,6 +10,8 @@ import { migrateJobs } from './jobs/boss.ts'
 import { forwardForeignSessions } from './sockets/forward.ts'
 import { createDrain } from './supervisor/drain.ts'
 import { explainListenError } from './supervisor/port.ts'
+import { giveWay } from './supervisor/priority.ts'
+import { collectSooner } from './supervisor/start-memory.ts'
 import type { App } from './typebox.ts'
 import type { Role } from './jobs/workers.ts'
 
@@ -99,6 +101,10 @@ export async function startRole (options: RoleOptions): Promise<RunningRole> {
     if (role === 'web') await forwardForeignSessions(app, options.socketDir, workerNumber)
     await app.ready()
     const port = role === 'web' ? await listen(app, config.server.host, options.port ?? config.server.port) : null
+    if (role === 'worker') {
+      collectSooner()
+      giveWay()
+    }
     return {
       app,
       port,

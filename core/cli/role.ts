@@ -4,8 +4,6 @@ import { endAtOwnErrors } from '../loader/fault.ts'
 import { createLogger } from '../log.ts'
 import { listRuntimeWarnings } from '../runtime.ts'
 import { type RunningRole, prepareDatabase, startRole } from '../server.ts'
-import { giveWay } from '../supervisor/priority.ts'
-import { collectSooner } from '../supervisor/start-memory.ts'
 import { listenUrl } from '../supervisor/banner.ts'
 import { createLayout, openSocketFolder } from '../supervisor/folders.ts'
 import type { Role } from '../jobs/workers.ts'
@@ -42,10 +40,6 @@ export async function runRole (role: Role): Promise<void> {
   try {
     await prepareDatabase({ config, databaseUrl, log: logger })
     const running = await startRole({ config, role, databaseUrl, logger, workerNumber: 0, socketDir: folder.path })
-    if (role === 'worker') {
-      collectSooner()
-      giveWay()
-    }
     // Before anybody is told that it is ready: whoever hears that may end it.
     const ended = waitForEnd(running)
     logger.info(running.port === null ? {} : { url: listenUrl(config, running.port) }, `svc ${role} is ready`)

@@ -6,8 +6,7 @@ import { createLogger, passLine } from '../log.ts'
 import { createAllMeasured } from './ask-all.ts'
 import { ALIVE_MS, type News, type StartOrder, isOrder } from './messages.ts'
 import type { RunningRole } from '../server.ts'
-import { giveWay } from './priority.ts'
-import { collectSooner, releaseStartMemory } from './start-memory.ts'
+import { releaseStartMemory } from './start-memory.ts'
 import { closeMs } from './drain.ts'
 
 /** Entry of the processes that `svc start` runs; the first argument is the role. */
@@ -60,10 +59,6 @@ async function start (order: StartOrder): Promise<void> {
     plugins: [...running.app.registry.records]
   })
   releaseStartMemory()
-  if (role === 'worker') {
-    collectSooner()
-    giveWay()
-  }
 }
 
 async function fail (err: unknown): Promise<void> {
