@@ -6,6 +6,8 @@ const THREAD = new URL('./lstat-thread.ts', import.meta.url)
 const MANY = 2_000
 /** A local disk answers in a hundredth of a millisecond. */
 const SLOW_MS = 0.1
+/** A busy machine has a thread wait now and then. */
+const GRACE_MS = 200
 /** In MiB; what it allocates is gone with each message. */
 const HEAP = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4 }
 
@@ -13,26 +15,29 @@ const HEAP = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4 }
 export const FIELDS = 4
 export const KINDS: readonly PathFacts['kind'][] = ['file', 'folder', 'other']
 export const UNKNOWN = -1n
-/** What the thread is told: when a path takes it longer on the average, it ends. */
-export interface ThreadSettings { slowMs: number }
+/** What the thread is told: when paths take it longer on the average, and that for a while, it ends. */
+export interface ThreadSettings { slowMs: number, graceMs: number }
+/** Between paths of one message, which is much cheaper as one text. */
+export const SEPARATOR = '\0'
 
 interface Asked { path: string, resolve: (facts: PathFacts | Promise<PathFacts>) => void }
 
 function readFacts (all: BigInt64Array, index: number): PathFacts | null {
-  const [kind = UNKNOWN, size, mtime, inode] = all.subarray(index * FIELDS, (index + 1) * FIELDS)
-  const known = KINDS[Number(kind)]
-  return known === undefined ? null : { kind: known, size: Number(size), mtime: Number(mtime), inode: String(inode) }
+  const at = index * FIELDS
+  const kind = KINDS[Number(all[at])]
+  if (kind === undefined) return null
+  return { kind, size: Number(all[at + 1]), mtime: Number(all[at + 2]), inode: String(all[at + 3]) }
 }
 
 /**
- * Looks at paths for somebody who may ask for very many: after the first of them a thread does it, many paths by each
- * message, which takes less than half of the processor and none of this thread's time. It looks at one after the other:
- * of a network share, and of a disk that has to search, many are asked for at once, without it.
+ * Looks at paths for somebody who may ask for very many: a thread does it then, many paths by each message, which takes
+ * less than half of the processor and none of this thread's time. It looks at one after the other: of a network share,
+ * and of a disk that has to search, many are asked for at once, without it.
  */
 export function createManyLstats (
-  settings: ThreadSettings = { slowMs: SLOW_MS }
-): { lstat: Lstat, close: () => Promise<void> } {
-  let count = 0
+  settings: ThreadSettings = { slowMs: SLOW_MS, graceMs: GRACE_MS }
+): { lstat: Lstat, expect: (count: number) => void, close: () => Promise<void> } {
+  let expected = 0
   let thread: Worker | null = null
   let isReady = false
   let gathered: Asked[] = []
@@ -66,13 +71,21 @@ export function createManyLstats (
   function send (): void {
     if (gathered.length === 0) return
     sent.push(gathered)
-    thread?.postMessage(gathered.map(({ path }) => path))
+    thread?.postMessage(gathered.map(({ path }) => path).join(SEPARATOR))
     gathered = []
   }
 
+  function expect (count: number): void {
+    expected += count
+    if (expected >= MANY) thread ??= start()
+  }
+
   return {
+    /** Says how many paths are about to be asked for, so that the thread is ready by then. */
+    expect,
+
     lstat (path) {
-      if (++count === MANY) thread = start()
+      expect(1)
       if (!isReady) return lstat(path)
       return new Promise((resolve) => {
         // What is asked for in one turn of the event loop travels together.

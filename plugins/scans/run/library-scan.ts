@@ -25,12 +25,14 @@ interface LibraryScanServices {
   unfinished: Unfinished
   progress: Progress
   listeners: Listeners
+  /** Hears how many entries are about to be read. */
+  expect: (count: number) => void
   signal: AbortSignal
 }
 
 /** Scans platform folders of libraries: those a payload asks for, else all. */
 export function createLibraryScan (app: FastifyInstance, config: Config, services: LibraryScanServices) {
-  const { platformScan, unfinished, progress, listeners, signal } = services
+  const { platformScan, unfinished, progress, listeners, expect, signal } = services
   const { rules } = app.library
   /** A platform that lies in several libraries counts once. */
   const [planned, counted] = [new Set<string>(), new Set<number>()]
@@ -45,6 +47,7 @@ export function createLibraryScan (app: FastifyInstance, config: Config, service
       total += items.filter(({ kind, name }) =>
         kind === 'folder' ? !rules.isExcludedMulti(name) : !rules.isExcludedSingle(name)).length
     }
+    expect(total)
     progress.add({ total_platforms: platforms.length, total_roms: total })
   }
 

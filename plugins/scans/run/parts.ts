@@ -114,6 +114,8 @@ export function createDiskScan (
   return {
     platformScan,
     store,
+    /** Hears how many entries are about to be read. */
+    expect: lstats.expect,
     async close (): Promise<void> {
       hashers.release()
       await lstats.close()

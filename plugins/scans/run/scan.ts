@@ -59,7 +59,8 @@ async function scanDisk (scan: Scan): Promise<number[]> {
 }
 
 async function scanLibraries ({ app, config, payload, libraries, disk, ...services }: Scan): Promise<number[]> {
-  const libraryScan = createLibraryScan(app, config, { platformScan: disk.platformScan, ...services })
+  const { platformScan, expect } = disk
+  const libraryScan = createLibraryScan(app, config, { platformScan, expect, ...services })
   const named = await app.orm.em.fork().find(Platform, { id: [...payload.platforms] }, { fields: ['fs_slug'] })
   const slugs = named.map((platform) => platform.fs_slug)
   const plans = await Promise.all(libraries.listChosen().map((library) => libraryScan.plan(payload, slugs, library)))

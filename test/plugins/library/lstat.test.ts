@@ -43,6 +43,15 @@ t.test('what the thread cannot look at ends with the error of the file system, a
   t.match(there, { status: 'fulfilled', value: { kind: 'file', size: 7 } })
 })
 
+t.test('for whoever says that many paths come the thread is there before them', async (t) => {
+  const dir = t.testdir({})
+  const many = createManyLstats()
+  t.teardown(() => many.close())
+  t.ok(await isDirect(many, dir))
+  many.expect(MANY)
+  await until(async () => !await isDirect(many, dir), 'a thread that looks at paths')
+})
+
 t.test('whoever waits when the thread ends is answered all the same', async (t) => {
   const dir = t.testdir({ 'game.nes': 'content' })
   const many = await openThread(t, dir)
@@ -54,7 +63,14 @@ t.test('whoever waits when the thread ends is answered all the same', async (t) 
 
 t.test('where each takes long, many are looked at together again, without the thread', async (t) => {
   const dir = t.testdir({ 'game.nes': 'content' })
-  const many = await openThread(t, dir, { slowMs: 0 })
+  const many = await openThread(t, dir, { slowMs: 0, graceMs: 0 })
   await until(() => isDirect(many, dir), 'the end of the thread')
   t.match(await many.lstat(join(dir, 'game.nes')), { kind: 'file', size: 7 })
+})
+
+t.test('a thread that a busy machine has wait for a moment stays', async (t) => {
+  const dir = t.testdir({})
+  const many = await openThread(t, dir, { slowMs: 0, graceMs: 600_000 })
+  await Promise.all(Array.from({ length: MANY }, () => many.lstat(dir)))
+  t.notOk(await isDirect(many, dir))
 })
