@@ -50,6 +50,8 @@ const TAGS = ['(USA)', '(Europe)', '(Japan)', '(USA, Europe)', '(World) (Rev 1)'
   '(Japan) (Rev A) [b]']
 const POOL_BYTES = 1024 ** 2
 const LEAST_BYTES = 512
+/** Larger files are written through to the disk, so that writing them does not go on while they are read. */
+const BUFFERED_BYTES = 64 * 1024
 /** A zip keeps a time for each member, which would make each build another one. */
 const MEMBER_TIME = new Date(2000, 0, 1)
 
@@ -119,7 +121,7 @@ export async function buildLibrary (dir: string, options: LibraryOptions): Promi
   const nextContent = () => takeContent(pool, random, library.files,
     LEAST_BYTES + random(Math.max(1, options.smallKib * 1024 - LEAST_BYTES)))
   function put (path: string, bytes: Buffer): void {
-    writeFileSync(path, bytes)
+    writeFileSync(path, bytes, { flush: bytes.length > BUFFERED_BYTES })
     library.files++
     library.bytes += bytes.length
   }

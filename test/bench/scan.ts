@@ -8,11 +8,14 @@ import { type BenchOptions, createBench } from './options.ts'
 import { type Measurement, report } from './report.ts'
 import { measureListeners, measureMixed, measureProviders, measureScans } from './scans.ts'
 
-const PARTS = ['hashing', 'first', 'quick', 'mixed', 'listeners', 'providers'] as const
+const PARTS = ['hashing', 'first', 'quick', 'mixed', 'large', 'listeners', 'providers'] as const
 type Part = typeof PARTS[number]
 
 /** How collections are packed, of a hundred ROMs; the others are plain files. */
 const MIXED = { zips: 21, sevenZips: 3, folders: 5 }
+
+/** Files of 420 kB on the average, 2.1 GB in all. */
+const LARGER = { roms: 5_000, smallKib: 820, archives: 0, folders: 0 }
 
 interface Options extends BenchOptions {
   roms: number
@@ -30,7 +33,8 @@ interface Options extends BenchOptions {
 }
 
 const HELP = `
-Everything runs in a temporary folder (TMPDIR), which is removed at the end: 50,000 ROMs take about 1 GB.
+Everything runs in a temporary folder (TMPDIR), which is removed at the end: 50,000 ROMs take about 1 GB,
+the part large another 2.2 GB.
 The server is the real one: svc start with one web worker and a scan worker, and the embedded PostgreSQL with the server's
 own settings, besides pg_stat_statements, which counts. Nothing is relaxed: commits are written to the disk.
 Exit codes: 0 measured, 1 failed, 2 a target was missed (with --check only).`
@@ -86,6 +90,7 @@ async function * measure (options: Options, folder: string): AsyncGenerator<Meas
     yield * await measureMixed(folder,
       { ...library, roms: roms - zips - sevenZips - several, archives: 0, zips, sevenZips, folders: several })
   }
+  if (parts.has('large')) yield * await measureScans(join(folder, 'large'), { ...library, ...LARGER })
   if (parts.has('listeners')) yield await measureListeners(folder, library, options.listeners)
   if (parts.has('providers')) yield await measureProviders(folder, options.providerRoms)
 }

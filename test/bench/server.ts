@@ -33,7 +33,7 @@ export interface ScanMeasure {
 }
 
 export interface ServerOptions {
-  /** Whether work begins while the first start still compiles its code. */
+  /** Whether work begins as soon as the server answers; else when it has nothing left to do. */
   isVeryFirst?: boolean
   /** Sockets that listen besides the one that waits for the end. */
   listeners?: number
@@ -42,6 +42,8 @@ export interface ServerOptions {
 export interface BenchServer {
   databaseUrl: string
   scan (payload: object): Promise<ScanMeasure>
+  /** The first start compiles the code for later ones when there is nothing else to do. */
+  untilCompiled (): Promise<void>
 }
 
 interface Ended extends Pick<ScanMeasure, 'seconds' | 'stats' | 'problems'> { status: string, error: string | null }
@@ -76,7 +78,6 @@ async function connect (url: string): Promise<pg.Client> {
   return client
 }
 
-/** The first start compiles the code for later ones beside its work, which would cost the scan a core. */
 async function waitUntilCompiled (dataDir: string, server: Command): Promise<void> {
   await until(async () => existsSync(join(dataDir, 'run', 'compiled', 'complete')), 'compiled code', { ...server, ms: PATIENCE_MS })
 }
@@ -105,6 +106,7 @@ export async function withServer<T> (
     teardown(() => client.end())
     return await work({
       databaseUrl: database.url,
+      untilCompiled: async () => { await waitUntilCompiled(dataDir, server) },
       scan: async (payload) => await measureScan({ url, workerPid, client, server, listeners }, payload)
     })
   } finally {
