@@ -38,6 +38,10 @@ export async function selectHiddenFolders (em: EntityManager, viewer: Viewer): P
 export async function upsertPlatform (
   em: EntityManager, row: { fs_slug: string, slug: string, name: string }
 ): Promise<{ id: number, isNew: boolean }> {
+  const { rows: [known] } = await sql<{ id: number }>`select id from platforms where fs_slug = ${row.fs_slug}
+    and slug = ${row.slug} and name = ${row.name} and not missing_from_fs`.execute(em.getKysely())
+  // To write what is there would wait for the disk, and count as a change of the library.
+  if (known !== undefined) return { id: known.id, isNew: false }
   const { rows } = await sql<{ id: number, is_new: boolean }>`
     with former as (delete from former_platforms where fs_slug = ${row.fs_slug} returning id, custom_name, description)
     insert into platforms as p (id, fs_slug, slug, name, custom_name, description)

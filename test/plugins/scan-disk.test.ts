@@ -250,3 +250,15 @@ for (const [what, options, why] of FULL_DISKS) {
     }
   })
 }
+
+t.test('a scan that finds everything as it was writes no row of a platform, and locks none', async (t) => {
+  await put({ 'roms/snes/One.sfc': 'one', 'roms/nes/Two.nes': 'two' })
+  await scan()
+  // Another one in place of a row, or a lock of it, shows in what PostgreSQL keeps with it.
+  const versions = async () => await sql(`select tableoid::regclass::text as of, xmin::text, xmax::text from platforms
+    union all select tableoid::regclass::text, xmin::text, xmax::text from platform_folders order by 1, 2`)
+  const before = await versions()
+  t.ok(before.length >= 4)
+  await scan()
+  t.same(await versions(), before)
+})

@@ -19,11 +19,16 @@ export async function findInode (pool: pg.Pool, { id, library_id: library }: Pla
   return rows[0]?.fs_inode ?? null
 }
 
-/** Notes that a platform lies in a library, and which folder holds its ROMs; null while it holds none. */
+/**
+ * Notes that a platform lies in a library, and which folder holds its ROMs; null while it holds none. What is noted
+ * already is left alone: even a conflict in which nothing is updated locks the row, and waits for the disk.
+ */
 export async function upsertFolder (
   pool: pg.Pool, { id, library_id: library }: PlatformPlace, inode: string | null
 ): Promise<void> {
-  await pool.query(`insert into platform_folders as f (platform_id, library_id, fs_inode) values ($1, $2, $3)
+  await pool.query(`insert into platform_folders as f (platform_id, library_id, fs_inode)
+    select $1::int, $2::int, $3::text where not exists (select 1 from platform_folders k where k.platform_id = $1
+      and k.library_id = $2 and not k.missing_from_fs and k.fs_inode is not distinct from coalesce($3, k.fs_inode))
     on conflict (platform_id, library_id) do update
       set fs_inode = coalesce(excluded.fs_inode, f.fs_inode), missing_from_fs = false
       where f.missing_from_fs or f.fs_inode is distinct from coalesce(excluded.fs_inode, f.fs_inode)`, [id, library, inode])
@@ -54,7 +59,8 @@ export async function markPlatforms (
   await transaction(pool, async (client) => {
     for (const [ids, isMissing] of [[there, false], [gone, true]] as const) {
       await client.query(`insert into platform_folders as f (platform_id, library_id, missing_from_fs)
-        select id, $1, $3 from platforms where id = any($2::int[])
+        select id, $1::int, $3::boolean from platforms p where id = any($2::int[]) and not exists (
+          select 1 from platform_folders k where k.platform_id = p.id and k.library_id = $1 and k.missing_from_fs = $3)
         on conflict (platform_id, library_id) do update set missing_from_fs = $3 where f.missing_from_fs <> $3`,
       [libraryId, ids, isMissing])
     }
