@@ -3,7 +3,7 @@ import { readTime } from '../../core/database/times.ts'
 import { nameKey, untagged } from '../assets/device-sync/base-rows.ts'
 import type { Device } from '../devices/entities.ts'
 import type { AssetKind } from '../assets/entities.ts'
-import { type ListedFile, type Listing, readChange, readHash, readStoredName } from './listing.ts'
+import { type ListedFile, type Listing, readChange, readStoredName } from './listing.ts'
 import type { Pair } from './pairs.ts'
 import type { AssetRow } from './rows.ts'
 import { type FileOperation, type NegotiateBody, RESOLUTIONS, type Resolution } from './schemas.ts'
@@ -19,7 +19,8 @@ function listFiles (roms: NonNullable<NegotiateBody['roms']>): ListedFile[] {
   for (const [index, { rom_id: romId, saves }] of roms.entries()) {
     for (const [position, { file, mtime, sha1 }] of saves.entries()) {
       const stored = readStoredName(file)
-      const hash = readHash(sha1)
+      // The schema lets a digest through, or nothing.
+      const hash = sha1 ? sha1.toLowerCase() : null
       files.push({
         rom_id: romId,
         kind: STATE_NAME.test(file) ? 'state' : 'save',

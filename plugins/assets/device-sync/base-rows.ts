@@ -4,7 +4,7 @@ import type { AssetKind } from '../entities.ts'
 const DATE_TAG = / ?\[\d{4}-\d{2}-\d{2}_\d{2}-\d{2}-\d{2}\]/g
 
 /** A file name without the date that saves of a slot carry. */
-export const untagged = (fileName: string): string => fileName.replace(DATE_TAG, '')
+export const untagged = (fileName: string): string => fileName.includes('[') ? fileName.replace(DATE_TAG, '') : fileName
 
 export const nameKey = (fileName: string) => `file:${untagged(fileName)}`
 export const slotKey = (slot: string) => `slot:${slot}`

@@ -19,8 +19,12 @@ function cutBytes (text: string, bytes: number): string {
   return cut
 }
 
+/** Told apart from most names by one look: a replacement that finds nothing takes several times as long. */
+const UNCLEAN = /[*?"<>+\0\\/:|]/
+
 function clean (name: string): string {
-  return name.replaceAll(/[*?"<>+\0]/g, '').replaceAll(/[\\/:|]/g, '-').trim()
+  const cleaned = UNCLEAN.test(name) ? name.replaceAll(/[*?"<>+\0]/g, '').replaceAll(/[\\/:|]/g, '-') : name
+  return cleaned.trim()
 }
 
 function check (name: string, given: string): string {
