@@ -1,4 +1,4 @@
-import { nameKey } from '../assets/device-sync/base-rows.ts'
+import { NAME_KEY_START, untagged } from '../assets/device-sync/base-rows.ts'
 import { type ListedFile, type Listing, readStoredName } from '../sync/listing.ts'
 import type { Candidate } from '../sync/run-rows.ts'
 import type { FoundSave } from './transport.ts'
@@ -10,7 +10,7 @@ export interface Matched { save: FoundSave, candidate: Candidate }
 export function matchSave (save: FoundSave, candidates: readonly Candidate[]): Candidate | null {
   const ofPlatform = candidates.filter(({ fs_slug: folder, slug }) => [folder, slug].includes(save.platform))
   return ofPlatform.find(({ file_name: name }) => name === save.file_name) ??
-    ofPlatform.find(({ file_name: name }) => nameKey(name) === nameKey(save.file_name)) ?? null
+    ofPlatform.find(({ file_name: name }) => untagged(name) === untagged(save.file_name)) ?? null
 }
 
 /** @param hash of its content; null while that is not known */
@@ -26,7 +26,7 @@ function toListed ({ save, candidate }: Matched, hash: string | null): ListedFil
     hash,
     changed_at: save.changed_at,
     is_storable: stored !== null,
-    key: stored === null ? null : nameKey(stored)
+    key: stored === null ? null : untagged(stored)
   }
 }
 
@@ -41,6 +41,7 @@ export function toListing (
     includes_known: false,
     restores_unlisted: false,
     keyOf: ({ file_name: name, slot, conflict_of: conflictOf }) =>
-      slot === null || conflictOf !== null ? null : nameKey(name)
+      slot === null || conflictOf !== null ? null : untagged(name),
+    key_start: NAME_KEY_START
   }
 }

@@ -1,6 +1,6 @@
 import type { Caller } from '../../core/access/auth.ts'
 import { readTime } from '../../core/database/times.ts'
-import { nameKey, untagged } from '../assets/device-sync/base-rows.ts'
+import { NAME_KEY_START, untagged } from '../assets/device-sync/base-rows.ts'
 import type { Device } from '../devices/entities.ts'
 import type { AssetKind } from '../assets/entities.ts'
 import { type ListedFile, type Listing, readChange, readStoredName } from './listing.ts'
@@ -31,7 +31,7 @@ function listFiles (roms: NonNullable<NegotiateBody['roms']>): ListedFile[] {
         hash,
         changed_at: hash === null ? readChange(mtime, ['roms', index, 'saves', position, 'mtime']) : 0,
         is_storable: stored !== null,
-        key: stored === null ? null : nameKey(stored)
+        key: stored === null ? null : untagged(stored)
       })
     }
   }
@@ -46,7 +46,8 @@ export function readByFile (roms: NonNullable<NegotiateBody['roms']>): Listing {
     rom_ids: [...new Set(roms.map((rom) => rom.rom_id))],
     includes_known: true,
     restores_unlisted: false,
-    keyOf: ({ file_name: fileName }) => nameKey(fileName)
+    keyOf: ({ file_name: fileName }) => untagged(fileName),
+    key_start: NAME_KEY_START
   }
 }
 

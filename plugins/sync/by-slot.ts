@@ -1,5 +1,5 @@
 import { formatDate } from '../../core/typebox.ts'
-import { slotKey } from '../assets/device-sync/base-rows.ts'
+import { SLOT_KEY_START } from '../assets/device-sync/base-rows.ts'
 import { type ListedFile, type Listing, readChange, readHash, readStoredName } from './listing.ts'
 import type { Pair } from './pairs.ts'
 import type { NegotiateBody, SlotOperation } from './schemas.ts'
@@ -7,8 +7,6 @@ import type { NegotiateBody, SlotOperation } from './schemas.ts'
 /** Who sends one of these understands `delete`. */
 const LATER_FIELDS = ['rom_ids', 'restore_unlisted', 'emulators'] as const
 const understandsDelete = (body: NegotiateBody) => LATER_FIELDS.some((field) => body[field] !== undefined)
-
-const keyOf = (slot: string | null) => slot === null ? null : slotKey(slot)
 
 /** Times above this, in the year 2603 as seconds, are milliseconds. */
 const SECONDS_MAX = 20_000_000_000
@@ -36,7 +34,7 @@ function listFiles (saves: NonNullable<NegotiateBody['saves']>): ListedFile[] {
       hash,
       changed_at: hash === null ? readChange(changed, ['saves', index, 'updated_at']) : 0,
       is_storable: readStoredName(save.file_name) !== null,
-      key: keyOf(slot)
+      key: slot
     }
   })
 }
@@ -53,7 +51,8 @@ export function readBySlot (saves: NonNullable<NegotiateBody['saves']>, body: Ne
     includes_known: false,
     restores_unlisted: restores,
     keyOf: ({ slot, emulator, conflict_of: conflictOf }) =>
-      conflictOf === null && isOffered(emulator) ? keyOf(slot) : null
+      conflictOf === null && isOffered(emulator) ? slot : null,
+    key_start: SLOT_KEY_START
   }
 }
 

@@ -31,10 +31,12 @@ export interface Listing {
   includes_known: boolean
   restores_unlisted: boolean
   /**
-   * Files of a ROM with one key are versions of the same file or slot; null for what is not paired. Of the keys under
-   * which agreements are kept, the one that this listing goes by.
+   * Files of a ROM with one key are versions of the same file or slot; null for what is not paired. It is the name or
+   * the slot alone: `key_start` would have to be put before each of thousands.
    */
   keyOf (asset: Pick<AssetRow, 'file_name' | 'slot' | 'emulator' | 'conflict_of'>): string | null
+  /** What comes before such a key where agreements are kept under it. */
+  key_start: string
 }
 
 const HASH = /^([0-9a-f]{40}|[0-9a-f]{32})$/

@@ -98,7 +98,7 @@ export function createPairs (listing: Listing, stored: readonly AssetRow[], base
 
   function placeBases (): void {
     for (const base of bases) {
-      const place = placeOf(base, base.key)
+      const place = placeOf(base, base.key.slice(listing.key_start.length))
       if (place !== null) place[base.kind] = base
     }
   }

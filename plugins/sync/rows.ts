@@ -72,11 +72,12 @@ export async function selectAssets (em: EntityManager, scope: Scope): Promise<As
       and ${isInScope('a.rom_id', scope)} and ${isRomVisible(scope.viewer)}`)
 }
 
-/** What the device and the server last agreed on. */
-export async function selectBases (em: EntityManager, scope: Scope): Promise<BaseRow[]> {
+/** What the device and the server last agreed on, under keys that begin so. */
+export async function selectBases (em: EntityManager, scope: Scope, keyStart: string): Promise<BaseRow[]> {
   return await selectByColumn<BaseRow>(em, ['rom_id', 'kind', 'key', 'sha1', 'content_hash', 'updated_at'], sql`
     select b.rom_id, b.kind, b.key, b.sha1, b.content_hash, ${milliseconds('b.updated_at')} as updated_at from sync_bases b
     where b.device_id = ${scope.device_id} and b.kind = any(${scope.kinds}::text[])
+      and starts_with(b.key, ${keyStart})
       and ${scope.includes_known ? sql`true` : isInScope('b.rom_id', scope)}`)
 }
 

@@ -11,7 +11,7 @@ import {
 export async function settlePairs (
   em: EntityManager, listing: Listing, scope: Scope, direction: Direction
 ): Promise<readonly Pair[]> {
-  const [assets, bases] = await Promise.all([selectAssets(em, scope), selectBases(em, scope)])
+  const [assets, bases] = await Promise.all([selectAssets(em, scope), selectBases(em, scope, listing.key_start)])
   const pairs = createPairs(listing, assets, bases)
   const open = pairs.listOpen()
   if (open.length > 0) {

@@ -6,8 +6,12 @@ const DATE_TAG = / ?\[\d{4}-\d{2}-\d{2}_\d{2}-\d{2}-\d{2}\]/g
 /** A file name without the date that saves of a slot carry. */
 export const untagged = (fileName: string): string => fileName.includes('[') ? fileName.replace(DATE_TAG, '') : fileName
 
-export const nameKey = (fileName: string) => `file:${untagged(fileName)}`
-export const slotKey = (slot: string) => `slot:${slot}`
+/** What a key begins with that is made of a name, or of a slot. */
+export const NAME_KEY_START = 'file:'
+export const SLOT_KEY_START = 'slot:'
+
+export const nameKey = (fileName: string) => NAME_KEY_START + untagged(fileName)
+export const slotKey = (slot: string) => SLOT_KEY_START + slot
 
 /**
  * Under what a device and the server agree on content: its name, and its slot where it has one. A device that lists by
