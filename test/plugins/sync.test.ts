@@ -260,6 +260,21 @@ t.test('by slot: a save without a hash is decided about by the times', async (t)
   t.equal(await act(61), 'no_op')
 })
 
+t.test('a slot that is called like a file has an agreement of its own', async (t) => {
+  const { user, rom, device, add, negotiate } = await begin()
+  const bySlot = async (content: string) =>
+    (await user.post(NEGOTIATE, { device_id: device.id, saves: [save(rom, 'Game.srm', content)] })).body.operations
+  await add({ name: 'Game.srm', content: 'one' })
+  await add({ name: 'Other [2026-01-01_00-00-00].srm', content: 'two', slot: 'Game.srm' })
+  await negotiate({ 'Game.srm': 'one' })
+  await bySlot('two')
+  t.same(await world.listBases(device.id), {
+    'file:Game.srm': sha1('one'), 'slot:Game.srm': sha1('two'), 'file:Other.srm': sha1('two')
+  })
+  t.match((await negotiate({ 'Game.srm': 'three', 'Other.srm': 'two' })).operations, [{ type: 'upload' }, { type: 'noop' }])
+  t.match(await bySlot('three'), [{ action: 'upload', reason: 'Changed on the device' }])
+})
+
 t.test('by slot: later fields choose what is offered, and who sends them is told what to delete', async (t) => {
   const { user, rom, device, add } = await begin()
   const elsewhere = await addRom(test, { fs_name: `${count}-elsewhere.sfc` })
