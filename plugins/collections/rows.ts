@@ -45,7 +45,8 @@ const OWNED = sql`c.id, c.user_id, u.username as owner_username, c.name, c.descr
   ${milliseconds('c.created_at')} as created_at, ${milliseconds('c.updated_at')} as updated_at`
 const BY_NAME = sql`order by lower(c.name), c.name, c.id`
 const HAS_COVER = sql<boolean>`(r.path_cover_small <> '' or r.path_cover_large <> '')`
-const COVER = sql`r.id, r.path_cover_small as small, r.path_cover_large as large, ${milliseconds('r.updated_at')} as updated_at`
+/** Of a row of `roms`, aliased `r`. */
+export const COVER = sql`r.id, r.path_cover_small as small, r.path_cover_large as large, ${milliseconds('r.updated_at')} as updated_at`
 
 /** Which collections are meant: one, or those that changed later. */
 export interface Narrowing { id?: number | undefined, updated_after?: string | undefined }

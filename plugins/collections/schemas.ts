@@ -41,8 +41,7 @@ export const SmartCollectionSchema = Type.Object({
 export type SmartCollectionView = Static<typeof SmartCollectionSchema>
 
 export const VirtualCollectionSchema = Type.Object({ ...CommonFields, id: Type.String(), type: Type.String() }, { title: 'VirtualCollection' })
-/** Its ids are sent as the text they are kept as. */
-export type VirtualCollectionView = Omit<Static<typeof VirtualCollectionSchema>, 'rom_ids'> & { rom_ids: { json: string } }
+export type VirtualCollectionView = Static<typeof VirtualCollectionSchema>
 
 export const ListCollectionsQuery = Type.Object({
   updated_after: Type.Optional(Type.String({ format: 'date-time', description: 'Only those changed later' }))

@@ -3,56 +3,75 @@ import type { FastifyInstance } from 'fastify'
 import { createKept } from '../library/kept.ts'
 import { selectMoment } from '../library/version-rows.ts'
 import { type Viewer, viewerKey } from '../platforms/visibility.ts'
-import { readVirtualId, virtualId } from '../roms/filters/virtual-collections.ts'
+import type { Addresses } from '../resources/addresses.ts'
+import {
+  VIRTUAL_TYPES, type VirtualType, isVirtualType, readVirtualId, virtualId
+} from '../roms/filters/virtual-collections.ts'
+import { KeptText } from '../roms/lists/kept-text.ts'
 import { unknownCollection } from './access.ts'
-import { selectCovers } from './rows.ts'
-import type { VirtualCollectionView } from './schemas.ts'
-import { toVirtualView } from './views.ts'
+import { writeVirtual } from './views.ts'
 import { type VirtualRow, selectVirtualCollections } from './virtual-rows.ts'
 
-/** In each worker: those of a million ROMs, or of many viewers of usual libraries. */
-const KEPT_MAX_BYTES = 64 * 1024 ** 2
-const ROW_BYTES = 200
+/** In each worker: those of a million ROMs, of one type and of all, or of many viewers of usual libraries. */
+const KEPT_MAX_BYTES = 96 * 1024 ** 2
+const PLACE_BYTES = 200
 const ID_SHOWN_MAX = 200
 
-const sizeOf = (rows: readonly VirtualRow[]) => rows.reduce((bytes, row) => bytes + row.rom_ids.length + ROW_BYTES, 0)
+/** Collections as they are sent, and where in that each of them is, by id. */
+interface VirtualList { text: KeptText, places: ReadonlyMap<string, { start: number, end: number }> }
 
-/** The collections that follow from what the metadata of ROMs have in common. */
+const sizeOf = ({ text, places }: VirtualList) => text.size + places.size * PLACE_BYTES
+
+function toList (rows: readonly VirtualRow[], addresses: Addresses): VirtualList {
+  const places = new Map<string, { start: number, end: number }>()
+  let end = 0
+  const texts = rows.map((row) => {
+    const text = writeVirtual(row, addresses)
+    // After a bracket or a comma.
+    const start = end + 1
+    end = start + Buffer.byteLength(text)
+    places.set(virtualId(row), { start, end })
+    return text
+  })
+  return { text: new KeptText(`[${texts.join(',')}]`), places }
+}
+
+const TYPES = Object.keys(VIRTUAL_TYPES).filter(isVirtualType)
+const NONE: VirtualList = { text: new KeptText('[]'), places: new Map() }
+
+/** The collections that follow from what the metadata of ROMs have in common: kept as text, by viewer and type. */
 export function createVirtualCollections (app: FastifyInstance) {
-  const kept = createKept<VirtualRow[]>({ maxBytes: KEPT_MAX_BYTES, sizeOf })
+  const kept = createKept<VirtualList>({ maxBytes: KEPT_MAX_BYTES, sizeOf })
 
-  async function select (em: EntityManager, viewer: Viewer): Promise<VirtualRow[]> {
+  async function select (em: EntityManager, viewer: Viewer, types: readonly VirtualType[]): Promise<VirtualList> {
+    if (types.length === 0) return NONE
     const moment = await selectMoment(em, null)
-    return await kept.get(moment, { viewer: viewerKey(viewer), of: 'virtual' }, () => selectVirtualCollections(app.longReads, viewer))
-  }
-
-  async function toViews (
-    em: EntityManager, viewer: Viewer, rows: readonly VirtualRow[]
-  ): Promise<VirtualCollectionView[]> {
-    const covers = await selectCovers(em, viewer, [...new Set(rows.flatMap((row) => row.cover_ids))])
-    return rows.map((row) =>
-      toVirtualView(row, row.cover_ids.flatMap((id) => covers.get(id) ?? []), app.resources.marked))
+    return await kept.get(moment, { viewer: viewerKey(viewer), of: types },
+      async () => toList(await selectVirtualCollections(app.longReads, viewer, types), app.resources.marked))
   }
 
   return {
     /** @param type one of the types, or `all`; another one has none */
     async list (
       em: EntityManager, viewer: Viewer, type: string, limit: number | undefined
-    ): Promise<VirtualCollectionView[]> {
-      const rows = await select(em, viewer)
-      return await toViews(em, viewer, rows.filter((row) => type === 'all' || row.type === type).slice(0, limit))
+    ): Promise<KeptText | string> {
+      const { text, places } = await select(em, viewer, type === 'all' ? TYPES : [type].filter(isVirtualType))
+      if (limit === undefined || limit >= places.size) return text
+      const last = [...places.values()][limit - 1]
+      return `${text.bytes.toString('utf8', 0, last?.end ?? 1)}]`
     },
 
-    listIds: async (em: EntityManager, viewer: Viewer): Promise<string[]> => (await select(em, viewer)).map(virtualId),
+    async listIds (em: EntityManager, viewer: Viewer): Promise<string[]> {
+      const { places } = await select(em, viewer, TYPES)
+      return [...places.keys()]
+    },
 
-    async get (em: EntityManager, viewer: Viewer, id: string): Promise<VirtualCollectionView> {
+    async get (em: EntityManager, viewer: Viewer, id: string): Promise<string> {
       const wanted = readVirtualId(id)
-      const row = wanted === null
-        ? undefined
-        : (await select(em, viewer)).find(({ type, name }) => type === wanted.type && name === wanted.name)
-      const [view] = row === undefined ? [] : await toViews(em, viewer, [row])
-      if (view === undefined) throw unknownCollection(id.slice(0, ID_SHOWN_MAX))
-      return view
+      const { text, places } = await select(em, viewer, wanted === null ? [] : [wanted.type])
+      const place = wanted === null ? undefined : places.get(virtualId(wanted))
+      if (place === undefined) throw unknownCollection(id.slice(0, ID_SHOWN_MAX))
+      return text.bytes.toString('utf8', place.start, place.end)
     }
   }
 }

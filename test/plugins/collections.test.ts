@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { pino } from 'pino'
 import sharp from 'sharp'
@@ -401,6 +402,40 @@ t.test('virtual collections are what three ROMs have in common', async (t) => {
     t.equal((await alice.call('GET', `/api/collections/virtual/${id}`)).statusCode, 404, id)
     t.same(await alice.roms(`virtual_collection_id=${id}`), [], id)
   }
+})
+
+t.test('virtual collections are sent as they are kept: to the viewer they were made for, until something changes', async (t) => {
+  const { test, alice, bob } = await start(t)
+  const fields = { genres: ['Puzzle', 'Ação'], companies: ['N'] }
+  const ids: number[] = []
+  for (const name of ['A', 'B', 'C', 'D']) ids.push(await addRom(test, { fs_name: `${name}.sfc`, fields }))
+  const [secret = 0, ...others] = ids
+  await hide(test, secret, 'bob')
+  const ask = async (user: typeof alice, path: string) => {
+    const [plain, packed] = [await user.call('GET', path), await user.call('GET', path, undefined, { 'accept-encoding': 'gzip' })]
+    t.match(packed.headers, { 'content-encoding': 'gzip', vary: /Accept-Encoding/, 'content-type': 'application/json; charset=utf-8' })
+    t.equal(gunzipSync(packed.rawPayload).toString(), plain.body, path)
+    return plain.json<(Item & { type: string })[]>()
+  }
+  const list = '/api/collections/virtual?type='
+  const members = (items: Item[]) => items.map((item) => item.rom_ids.toSorted((x, y) => x - y))
+  const whole = await ask(alice, `${list}all`)
+  t.same(members(whole), [ids, ids, ids])
+  t.same(members(await ask(bob, `${list}all`)), [others, others, others], 'without what is hidden from him')
+  t.same(await ask(alice, `${list}all`), whole, 'as before, with the time when it was made')
+  const genres = await ask(alice, `${list}genre`)
+  t.same(genres.map(({ type, name }) => [type, name]), [['genre', 'Ação'], ['genre', 'Puzzle']])
+  for (const [limit, shown] of [[0, []], [1, genres.slice(0, 1)], [2, genres], [9, genres]] as const) {
+    t.same(await ask(alice, `${list}genre&limit=${limit}`), shown, `${limit}`)
+  }
+  for (const genre of genres) t.same(await ask(alice, `/api/collections/virtual/${genre.id}`), genre)
+  await test.app.pg.query("update users set age_limit = 12 where username = 'alice'")
+  await test.app.pg.query('update roms set min_age = 18 where id = $1', [others[0]])
+  t.same(members(await ask(alice, `${list}company`)), [ids.filter((id) => id !== others[0])], 'a right that changed')
+  t.same(await ask(bob, `${list}all`).then((items) => items.length), 3)
+  await test.app.pg.query("update roms set companies = '{}' where id = $1", [secret])
+  t.same(await ask(alice, `${list}company`), [], 'a ROM that changed')
+  t.same(members(await ask(bob, `${list}company`)), [others])
 })
 
 t.test('every name has an id that reads back', async () => {

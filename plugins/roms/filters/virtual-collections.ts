@@ -11,7 +11,7 @@ export type VirtualType = keyof typeof VIRTUAL_TYPES
 /** One value of a field, which stands for all ROMs that have it. */
 export interface VirtualCollection { type: VirtualType, name: string }
 
-const isType = (type: unknown): type is VirtualType => typeof type === 'string' && Object.hasOwn(VIRTUAL_TYPES, type)
+export const isVirtualType = (type: unknown): type is VirtualType => typeof type === 'string' && Object.hasOwn(VIRTUAL_TYPES, type)
 
 const escapeUnit = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
 /** JSON text as Python writes it: ASCII alone. */
@@ -28,7 +28,7 @@ export function readVirtualId (id: string): VirtualCollection | null {
   if (!/^[\w+/-]+=*$/.test(id)) return null
   try {
     const { name, type } = JSON.parse(Buffer.from(id, 'base64url').toString()) as Partial<Record<string, unknown>>
-    return isType(type) && typeof name === 'string' && !name.includes('\0') ? { type, name } : null
+    return isVirtualType(type) && typeof name === 'string' && !name.includes('\0') ? { type, name } : null
   } catch {
     return null
   }

@@ -15,12 +15,11 @@ export class KeptText {
   readonly bytes: Buffer
   #deflated: Promise<Buffer> | null = null
 
-  /** @param text of ASCII */
   constructor (text: string) {
-    this.bytes = Buffer.from(text, 'latin1')
+    this.bytes = Buffer.from(text)
   }
 
-  /** Of both kinds, when it is digits. */
+  /** Of both kinds, when it is mostly digits. */
   get size (): number {
     return this.bytes.length * 3 / 2
   }
