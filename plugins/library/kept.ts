@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { apartFromRequest, outOfTime } from '../../core/database/request-time.ts'
 import type { Moment, VersionKind } from './version-rows.ts'
 
@@ -27,6 +28,7 @@ export interface KeptOptions<Value> {
 /** Of which viewer, and of what; what it depends on besides the library. */
 export interface KeptKey { viewer: string, of: unknown, kinds?: readonly VersionKind[] }
 
+const idOf = ({ viewer, of }: KeptKey) => JSON.stringify([viewer, of])
 const scansOf = ({ versions }: Moment) => versions.get('scans') ?? 0
 
 function isGood (entry: Entry<unknown>, version: string, moment: Moment): boolean {
@@ -114,31 +116,42 @@ export function createKept<Value> ({ maxBytes, sizeOf }: KeptOptions<Value>) {
     return latest
   }
 
-  return {
-    /** What is kept, or else made: by a statement of its own limits, such as `app.longReads` runs. */
-    async get (moment: Moment, { viewer, of, kinds = [] }: KeptKey, work: () => Promise<Value>): Promise<Value> {
-      const id = JSON.stringify([viewer, of])
-      const versionAt = ({ versions }: Moment) => ['edits' as const, ...kinds].map((kind) => versions.get(kind) ?? 0).join(' ')
-      const version = versionAt(moment)
-      for (;;) {
-        const entry = entries.get(id)
-        const making = makings.get(id)
-        if (entry !== undefined && isGood(entry, version, moment)) {
-          entries.delete(id)
-          entries.set(id, entry)
-          if (making === undefined && isAgeing(entry, moment)) void start(id, version, moment, work).catch(() => {})
-          return entry.value
-        }
-        if (making === undefined) {
-          const latest = want(id, moment)
-          wanted.delete(id)
-          return await inTime(start(id, versionAt(latest), latest, work))
-        }
-        const isEnough = isGood(making, version, moment)
-        if (!isEnough) want(id, moment)
-        const made = await inTime(making.value.then((value) => ({ value }), () => null))
-        if (made !== null && isEnough) return made.value
+  /** What is kept, or else made: by a statement of its own limits, such as `app.longReads` runs. */
+  async function get (moment: Moment, key: KeptKey, work: () => Promise<Value>): Promise<Value> {
+    const id = idOf(key)
+    const kinds: VersionKind[] = ['edits', ...key.kinds ?? []]
+    const versionAt = ({ versions }: Moment) => kinds.map((kind) => versions.get(kind) ?? 0).join(' ')
+    const version = versionAt(moment)
+    for (;;) {
+      const entry = entries.get(id)
+      const making = makings.get(id)
+      if (entry !== undefined && isGood(entry, version, moment)) {
+        entries.delete(id)
+        entries.set(id, entry)
+        if (making === undefined && isAgeing(entry, moment)) void start(id, version, moment, work).catch(() => {})
+        return entry.value
       }
+      if (making === undefined) {
+        const latest = want(id, moment)
+        wanted.delete(id)
+        return await inTime(start(id, versionAt(latest), latest, work))
+      }
+      const isEnough = isGood(making, version, moment)
+      if (!isEnough) want(id, moment)
+      const made = await inTime(making.value.then((value) => ({ value }), () => null))
+      if (made !== null && isEnough) return made.value
+    }
+  }
+
+  return {
+    get,
+
+    /** The same where it is there soon, else null: so long after its making began, however many ask meanwhile. */
+    async getSoon (moment: Moment, key: KeptKey, work: () => Promise<Value>, waitMs: number): Promise<Value | null> {
+      const value = get(moment, key, work)
+      value.catch(() => {})
+      const since = makings.get(idOf(key))?.at ?? moment.at
+      return await Promise.race([value, sleep(Math.max(0, since + waitMs - performance.now()), null, { ref: false })])
     },
 
     bytes: (): number => bytes

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../core/access/auth.ts'
@@ -46,9 +45,6 @@ const unknownRom = (id: number) => notFound(`ROM with ID '${id}' not found`)
 
 const NO_SCOPE: ScopeQuery = { platform_ids: [], library_ids: [] }
 const NO_INDEX: PageIndex = { ids: new Int32Array(), text: new KeptText('[]'), characters: {} }
-
-/** A library is large whose values take longer. */
-const FILTER_VALUES_WAIT_MS = 2_000
 
 interface ConditionOptions {
   needsMarks: boolean
@@ -256,22 +252,17 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
     return await lists.index({ viewer, moment, query, condition }, readOrder('', '', providers))
   }
 
-  async function listFilterValues (
+  /** What the values are those of that a list can be narrowed to. */
+  async function scopeOf (
     em: EntityManager, viewer: Viewer, moment: Moment, query: ScopeQuery, term: string
-  ): Promise<RomFilters> {
+  ): Promise<KeptList> {
     const scope = { ...pickScope(query), search_term: term }
-    const condition = await inScope(em, viewer, query, term)
-    return await lists.filterValues({ viewer, moment, query: scope, condition })
+    return { viewer, moment, query: scope, condition: await inScope(em, viewer, query, term) }
   }
 
-  /** They do not keep a page waiting: while they are being worked out it goes without, and the next one has them. */
-  async function listSoonFilterValues (
+  const listSoonFilterValues = async (
     em: EntityManager, viewer: Viewer, moment: Moment, query: ListRomsQuery
-  ): Promise<RomFilters> {
-    const values = listFilterValues(em, viewer, moment, query, query.search_term)
-    values.catch(() => {})
-    return await Promise.race([values, sleep(FILTER_VALUES_WAIT_MS, noFilterValues(), { ref: false })])
-  }
+  ): Promise<RomFilters> => await lists.filterValuesSoon(await scopeOf(em, viewer, moment, query, query.search_term))
 
   return {
     providers,
@@ -329,7 +320,7 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
     },
 
     listFilterValues: async (em: EntityManager, viewer: Viewer): Promise<RomFilters> =>
-      await listFilterValues(em, viewer, await selectMoment(em, userOf(viewer)), NO_SCOPE, ''),
+      await lists.filterValues(await scopeOf(em, viewer, await selectMoment(em, userOf(viewer)), NO_SCOPE, '')),
 
     /** @throws ApiError NOT_FOUND unless the viewer sees it */
     async checkVisible (em: EntityManager, viewer: Viewer, id: number): Promise<void> {

@@ -227,13 +227,16 @@ t.test('what is made is waited for longer than a request has time for the databa
 function createSlowTexts () {
   const kept = createTexts()
   const ends: ((text: string) => void)[] = []
+  function make (): Promise<string> {
+    const { promise, resolve } = Promise.withResolvers<string>()
+    ends.push(resolve)
+    return promise
+  }
   return {
+    kept,
     ends,
-    ask: (at: number, versions: Partial<Record<VersionKind, number>>) => kept.get(momentOf(at, versions), KEY, () => {
-      const { promise, resolve } = Promise.withResolvers<string>()
-      ends.push(resolve)
-      return promise
-    })
+    make,
+    ask: (at: number, versions: Partial<Record<VersionKind, number>>) => kept.get(momentOf(at, versions), KEY, make)
   }
 }
 
@@ -275,6 +278,22 @@ t.test('while a scan goes on nobody waits for what is made anew in time', async 
   const late = ask(2_100, { scans: 4 })
   ends[1]?.('new')
   t.equal(await late, 'new', 'later than that one waits')
+})
+
+t.test('what is wanted soon is waited for once: whoever comes later goes without until it is there', async (t) => {
+  const { kept, ends, make, ask } = createSlowTexts()
+  const waitMs = 1e9
+  const soon = (at: number) => kept.getSoon(momentOf(at, {}), KEY, make, waitMs)
+  const began = performance.now() - waitMs
+  const first = ask(began, {})
+  t.equal(await soon(performance.now()), null, 'it has been made for that long')
+  ends[0]?.('made')
+  t.equal(await first, 'made')
+  t.equal(await soon(performance.now()), 'made')
+  t.equal(ends.length, 1)
+  const next = kept.getSoon(momentOf(performance.now(), {}), { ...KEY, of: 'other' }, make, waitMs)
+  ends[1]?.('in time')
+  t.equal(await next, 'in time')
 })
 
 t.test('a page does not wait for filter values that take long, and the next has them after a lost connection', async (t) => {

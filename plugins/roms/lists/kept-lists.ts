@@ -3,7 +3,7 @@ import type { LongReads } from '../../library/long-reads.ts'
 import type { Moment, VersionKind } from '../../library/version-rows.ts'
 import { type Viewer, viewerKey } from '../../platforms/visibility.ts'
 import type { Condition } from '../filters/conditions.ts'
-import { selectFilterValues } from '../filters/filter-value-rows.ts'
+import { noFilterValues, selectFilterValues } from '../filters/filter-value-rows.ts'
 import type { ListRomsQuery, ScopeQuery } from '../filters/list-query.ts'
 import type { Order } from './order.ts'
 import { type PageIndex, selectPageIndex, sizeOfPageIndex } from './page-index-rows.ts'
@@ -12,6 +12,8 @@ import type { RomFilters } from '../schemas.ts'
 /** In each worker: four lists of a million ROMs, or hundreds of usual ones. */
 const INDEXES_MAX_BYTES = 64 * 1024 ** 2
 const FILTER_VALUES_MAX_BYTES = 8 * 1024 ** 2
+/** A library is large whose values take longer. */
+const FILTER_VALUES_WAIT_MS = 2_000
 /** Pages up to here are quicker read than the whole list, where an index has the order. */
 const NEAR_OFFSET = 1_000
 
@@ -65,13 +67,20 @@ export function createKeptLists (reads: LongReads) {
     maxBytes: FILTER_VALUES_MAX_BYTES, sizeOf: (values) => JSON.stringify(values).length
   })
 
+  const askForValues = ({ viewer, moment, query, condition }: KeptList) => [
+    moment, { viewer: viewerKey(viewer), of: nameList(query), kinds: kindsOf(query, null) },
+    () => selectFilterValues(reads, viewer?.id ?? null, condition)
+  ] as const
+
   return {
     index: ({ viewer, moment, query, condition, by = [] }: KeptList, order: Order): Promise<PageIndex> =>
       indexes.get(moment, { viewer: viewerKey(viewer), of: [nameList(query), by], kinds: kindsOf(query, order) },
         () => selectPageIndex(reads, viewer?.id ?? null, condition, order)),
 
-    filterValues: ({ viewer, moment, query, condition }: KeptList): Promise<RomFilters> =>
-      filterValues.get(moment, { viewer: viewerKey(viewer), of: nameList(query), kinds: kindsOf(query, null) },
-        () => selectFilterValues(reads, viewer?.id ?? null, condition))
+    filterValues: (list: KeptList): Promise<RomFilters> => filterValues.get(...askForValues(list)),
+
+    /** They keep no page waiting: while they are being made it goes without, and a later one has them. */
+    filterValuesSoon: async (list: KeptList): Promise<RomFilters> =>
+      await filterValues.getSoon(...askForValues(list), FILTER_VALUES_WAIT_MS) ?? noFilterValues()
   }
 }
