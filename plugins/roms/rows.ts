@@ -148,7 +148,7 @@ export interface SeenRomRow {
   id: number
   /** Of the rows that `rom` is made of: another one as soon as any of them is another one. */
   stamp: string
-  /** Null where the stamp is the one that is known. */
+  /** Null where the stamp is the one that is known, or none was to be read. */
   rom: RomRow | null
   created_at: number
   updated_at: number
@@ -166,8 +166,8 @@ export interface Wanted {
   /** Siblings are ROMs that one of these providers takes for the same game; null for none. */
   siblings_by: readonly string[] | null
   collections?: boolean
-  /** The stamps of those that need not be read again, by id. */
-  known?: Readonly<Record<number, string>>
+  /** The stamps of those that need not be read again, by id; null to read none. */
+  known?: Readonly<Record<number, string>> | null
 }
 
 const MATCHES = sql`select m.provider, m.provider_id, m.match -> 'metadata' as metadata from rom_matches m where m.rom_id = i.id`
@@ -193,13 +193,17 @@ const listOf = (rows: RawBuilder<unknown> | null) => rows === null
   ? sql`'[]'::json`
   : sql`(select coalesce(json_agg(x), '[]') from (${rows}) x)`
 
+/** A ROM `r` whole, unless its stamp is the one that is known. */
+const wholeRom = (files: boolean, known: Readonly<Record<number, string>>) => sql`
+  case when s.stamp is distinct from (${JSON.stringify(known)}::jsonb ->> r.id::text) then (select to_json(whole) from (
+    select ${ROM_COLUMNS}, ${listOf(MATCHES)} as matches, ${listOf(files ? FILES : null)} as files) whole) end`
+
 /** The offset keeps the database from working the stamp out wherever it stands. */
 const seenRoms = (
   viewer: Viewer, condition: Condition, { files, siblings_by: keys, collections = false, known = {} }: Wanted
 ) => sql<SeenRomRow>`
     select i.id, s.stamp, ${milliseconds('r.created_at')} as created_at, ${milliseconds('r.updated_at')} as updated_at,
-      case when s.stamp is distinct from (${JSON.stringify(known)}::jsonb ->> r.id::text) then (select to_json(whole) from (
-        select ${ROM_COLUMNS}, ${listOf(MATCHES)} as matches, ${listOf(files ? FILES : null)} as files) whole) end as rom,
+      ${known === null ? sql`null` : wholeRom(files, known)} as rom,
       case when u.id is not null then to_json((select marks from (select ${MARK_COLUMNS}) marks)) end as marks,
       ${listOf(keys && siblingsBy(keys, viewer))} as siblings, ${listOf(collections ? holdingOf(viewer) : null)} as collections,
       exists (select 1 from notes n where n.rom_id = r.id and ${isReadable(viewer?.id ?? null)}) as has_notes,

@@ -86,14 +86,21 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
     return { stamp, json, games: gamesOf(rom), still: stillOf(rom) }
   }
 
-  /** Has ROMs read, those whose ids are given as they are kept where nothing of them has changed. */
+  /**
+   * Has ROMs read, those whose ids are given as they are kept where nothing of them has changed. For one ROM, a quarter
+   * of what the statement costs is the part that reads it whole, even where it does not: one that is kept is asked for
+   * without it first.
+   */
   async function build (
     em: EntityManager, viewer: Viewer, { ids, files, collections = false, select }: Asked
   ): Promise<Found[]> {
     // What strangers are told has other addresses.
     const known = viewer === null ? new Map<number, KeptRom>() : kept.find(ids, files)
     const stamps = Object.fromEntries([...known].map(([id, { stamp }]) => [id, stamp]))
-    const rows = await select({ files, siblings_by: providers.identifying, collections, known: stamps })
+    const wanted = { files, siblings_by: providers.identifying, collections }
+    const seen = ids.length === 1 && known.size === 1 ? await select({ ...wanted, known: null }) : null
+    const isSame = seen?.every(({ id, stamp }) => stamp === stamps[id]) ?? false
+    const rows = seen !== null && isSame ? seen : await select({ ...wanted, known: stamps })
     const found = rows.flatMap((row) => {
       const shared = row.rom === null ? known.get(row.id) : makeKept(row, row.rom, addressesFor(viewer))
       if (shared === undefined) return []

@@ -345,6 +345,8 @@ t.test('a list takes as many queries for fifty ROMs as for one, and few', async 
   await list(test)
   const withAuth = await countQueries(test, async () => { await test.app.inject({ url: '/api/users/me', headers: test.admin }) })
   await add(0)
+  // What was kept of a ROM that had this id is found to be another.
+  await list(test)
   const one = await countQueries(test, async () => { t.equal((await list(test)).items.length, 1) })
   for (let i = 1; i < 50; i++) await add(i)
   const fifty = await countQueries(test, async () => { t.equal((await list(test)).items.length, 50) })
