@@ -47,7 +47,7 @@ const NO_SCOPE: ScopeQuery = { platform_ids: [], library_ids: [] }
 const NO_INDEX: PageIndex = { ids: new Int32Array(), text: new KeptText('[]'), characters: {} }
 
 interface ConditionOptions {
-  needsMarks: boolean
+  order: Order
   /** By which the one of a group is chosen that is shown. */
   regionPriority?: readonly string[]
   /** Of the smart collection that the list is narrowed to. */
@@ -180,16 +180,16 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
   /** The condition of a list that is no part of another one; what the viewer hid goes after the groups are made. */
   function listCondition (
     viewer: Viewer, query: ListRomsQuery,
-    { needsMarks, regionPriority = [], smart = null, isOfOne = false }: ConditionOptions
+    { order, regionPriority = [], smart = null, isOfOne = false }: ConditionOptions
   ): Condition {
     const narrowBy = (filters: ListRomsQuery) => every([
       isRomVisible(viewer),
       ...scopeConditions(viewer, query, query.search_term, smart),
       ...filterConditions(filters, { viewer, providers, userFiles, isOfOne }),
-      ...(needsMarks ? [isMarked] : [])
+      ...(order.needsMarks ? [isMarked] : [])
     ])
     const narrowed = narrowBy(query)
-    const shown = query.statuses.includes('hidden') || smart !== null ? [] : [isNotHidden(viewer)]
+    const shown = query.statuses.includes('hidden') || smart !== null ? [] : [isNotHidden(viewer, order.isIndexed)]
     if (!query.group_by_meta_id) return every([narrowed, ...shown])
     // All ROMs of a group are siblings: to find those that have any a second time takes as long as to group them.
     const { duplicate: _isSame, ...others } = query
@@ -202,7 +202,7 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
   function readFilter (viewer: Viewer, criteria: Criteria, isOfOne = false): Pick<KeptList, 'query' | 'condition'> & { order: Order } {
     const query = readCriteria(criteria)
     const order = readOrder(query.order_by, query.order_dir, providers)
-    return { query, order, condition: listCondition(viewer, query, { needsMarks: order.needsMarks, isOfOne }) }
+    return { query, order, condition: listCondition(viewer, query, { order, isOfOne }) }
   }
 
   /** The condition of the smart collection that a query names; null when it names none. */
@@ -238,7 +238,7 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
     const { limit, offset } = query
     const by = query.group_by_meta_id ? config.scan.priority.region : []
     const smart = await smartCondition(em, viewer, query)
-    const condition = listCondition(viewer, query, { needsMarks: order.needsMarks, regionPriority: by, smart })
+    const condition = listCondition(viewer, query, { order, regionPriority: by, smart })
     if (moment === null) {
       return { ids: await selectIds(em, userOf(viewer), condition, { by: order.by, limit, offset }), index: NO_INDEX }
     }
@@ -248,7 +248,7 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
 
   async function inScope (em: EntityManager, viewer: Viewer, query: ScopeQuery, term: string): Promise<Condition> {
     const smart = await smartCondition(em, viewer, query)
-    const shown = smart === null ? [isNotHidden(viewer)] : []
+    const shown = smart === null ? [isNotHidden(viewer, true)] : []
     return every([isRomVisible(viewer), ...shown, ...scopeConditions(viewer, query, term, smart)])
   }
 

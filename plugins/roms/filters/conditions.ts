@@ -226,6 +226,15 @@ export function filterConditions (query: ListRomsQuery, options: FilterOptions):
   ]
 }
 
-/** The viewer has not hidden it. As a list of ids: so the order of an index is kept, which a join would lose. */
-export const isNotHidden = (viewer: Viewer): Condition =>
-  sql<boolean>`r.id not in (select h.rom_id from rom_users h where h.user_id = ${viewer?.id ?? -1} and h.hidden)`
+/**
+ * The viewer has not hidden it.
+ *
+ * @param isIndexed whether an index has the order: a list of ids keeps it, which a join would lose. Without one it is
+ * joined, for then the database knows how many ROMs are left, and joins what else there is in half the time.
+ */
+export function isNotHidden (viewer: Viewer, isIndexed: boolean): Condition {
+  const hidden = sql`select h.rom_id from rom_users h where h.user_id = ${viewer?.id ?? -1} and h.hidden`
+  return isIndexed
+    ? sql<boolean>`r.id not in (${hidden})`
+    : sql<boolean>`not exists (select from (${hidden}) h where h.rom_id = r.id)`
+}
