@@ -23,7 +23,7 @@ import { type KeptRom, createKeptRoms } from './lists/kept-roms.ts'
 import { KeptText } from './lists/kept-text.ts'
 import { type ListRomsQuery, type ScopeQuery, pickScope, withOldNames } from './filters/list-query.ts'
 import { type MarksChange, writeMarks } from './marks/mark-rows.ts'
-import { type Order, readOrder } from './lists/order.ts'
+import { NO_JOINS, type Order, readOrder } from './lists/order.ts'
 import type { PageIndex } from './lists/page-index-rows.ts'
 import { noteLastPlayed, notePlayed } from './marks/played-rows.ts'
 import {
@@ -189,7 +189,7 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
       ...(order.needsMarks ? [isMarked] : [])
     ])
     const narrowed = narrowBy(query)
-    const shown = query.statuses.includes('hidden') || smart !== null ? [] : [isNotHidden(viewer, order.isIndexed)]
+    const shown = query.statuses.includes('hidden') || smart !== null ? [] : [isNotHidden(viewer, order.joins !== NO_JOINS)]
     if (!query.group_by_meta_id) return every([narrowed, ...shown])
     // All ROMs of a group are siblings: to find those that have any a second time takes as long as to group them.
     const { duplicate: _isSame, ...others } = query
@@ -248,7 +248,7 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
 
   async function inScope (em: EntityManager, viewer: Viewer, query: ScopeQuery, term: string): Promise<Condition> {
     const smart = await smartCondition(em, viewer, query)
-    const shown = smart === null ? [isNotHidden(viewer, true)] : []
+    const shown = smart === null ? [isNotHidden(viewer, false)] : []
     return every([isRomVisible(viewer), ...shown, ...scopeConditions(viewer, query, term, smart)])
   }
 

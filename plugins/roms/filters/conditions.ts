@@ -229,12 +229,12 @@ export function filterConditions (query: ListRomsQuery, options: FilterOptions):
 /**
  * The viewer has not hidden it.
  *
- * @param isIndexed whether an index has the order: a list of ids keeps it, which a join would lose. Without one it is
- * joined, for then the database knows how many ROMs are left, and joins what else there is in half the time.
+ * @param isJoined whether something else is joined for the order. Then this is too: the database knows how many ROMs
+ * are left by it, and takes half the time. A list of ids keeps the order of an index, which a join would lose.
  */
-export function isNotHidden (viewer: Viewer, isIndexed: boolean): Condition {
+export function isNotHidden (viewer: Viewer, isJoined: boolean): Condition {
   const hidden = sql`select h.rom_id from rom_users h where h.user_id = ${viewer?.id ?? -1} and h.hidden`
-  return isIndexed
-    ? sql<boolean>`r.id not in (${hidden})`
-    : sql<boolean>`not exists (select from (${hidden}) h where h.rom_id = r.id)`
+  return isJoined
+    ? sql<boolean>`not exists (select from (${hidden}) h where h.rom_id = r.id)`
+    : sql<boolean>`r.id not in (${hidden})`
 }

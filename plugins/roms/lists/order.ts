@@ -62,7 +62,7 @@ function providerValue (column: string, { byKey }: RomProviders): SortValue | nu
   return provider === undefined ? null : providerId(provider)
 }
 
-const NO_JOINS = sql``
+export const NO_JOINS = sql``
 
 function valueOf (column: string, providers: RomProviders): SortValue | null {
   const isText = TEXT_COLUMNS.has(column)
