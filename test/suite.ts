@@ -7,13 +7,14 @@ import pg from 'pg'
 import { loadConfig } from '../core/config/config.ts'
 import { migrate } from '../core/database/database.ts'
 import { startEmbeddedPostgres } from '../core/postgres/embedded.ts'
-import { loadLater } from '../core/composition/later.ts'
 import { migrateJobs } from '../core/jobs/boss.ts'
 import { inspectPlugins } from '../core/loader/inspect.ts'
 import { listPluginPackages } from '../core/loader/packages.ts'
 import { fingerprintOf, storeDescriptions } from '../core/loader/snapshot.ts'
 import { SERVER_DIR } from '../core/server-dir.ts'
+import { stripCode } from '../core/supervisor/stripped.ts'
 import { features } from '../plugins/index.ts'
+import { USED_DATA_DIR } from './e2e/server.ts'
 import { writeGroups } from './grouped/write-groups.ts'
 
 /**
@@ -51,6 +52,14 @@ const server = await startEmbeddedPostgres({
   settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', autovacuum: 'off', max_connections: '400' }
 })
 
+/** What the server loads when it is first needed. */
+const loadLater = () => Promise.all([
+  import('../plugins/scans/run/scan.ts'), import('../plugins/library/lstat-thread.ts'),
+  // What the process that hashes has, and its threads: their entries would begin to work.
+  import('../plugins/scans/hashing/threads/pool.ts'), import('../plugins/scans/hashing/hash-file.ts'),
+  import('../plugins/scans/hashing/retroachievements/hash.ts'), import('../core/http/agent.ts'), import('pg-boss'), import('jose')
+])
+
 async function createTemplate (): Promise<void> {
   const client = new pg.Client({ connectionString: server.url })
   await client.connect()
@@ -73,7 +82,7 @@ async function createTemplate (): Promise<void> {
 }
 
 try {
-  await Promise.all([createTemplate(), loadLater()])
+  await Promise.all([createTemplate(), loadLater(), stripCode(USED_DATA_DIR)])
   // All of the server is loaded by now.
   flushCompileCache()
   const args = process.argv.slice(2)

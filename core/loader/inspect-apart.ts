@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { type Environment, settingsEnvironment } from '../config/environment.ts'
 import { StartError } from '../errors.ts'
 import { SERVER_DIR } from '../server-dir.ts'
+import { inheritedFlags } from '../supervisor/stripped.ts'
 import type { Inspection } from './inspect.ts'
 import type { PluginPackage } from './packages.ts'
 import { bootsMs } from './process/plugin-process.ts'
@@ -37,7 +38,7 @@ export async function inspectApart (
 ): Promise<Inspection> {
   const { promise, resolve, reject } = Promise.withResolvers<Inspection>()
   const ms = INSPECT_MS + bootsMs(packages.filter(({ origin }) => origin === 'community').length)
-  const child = fork(ENTRY, [], { execArgv: FLAGS, serialization: 'advanced' })
+  const child = fork(ENTRY, [], { execArgv: [...FLAGS, ...inheritedFlags()], serialization: 'advanced' })
   const timer = setTimeout(() => {
     child.kill('SIGKILL')
     reject(new StartError(`Looking at the plugins took longer than ${ms / 1_000} s; try again when the machine has ` +

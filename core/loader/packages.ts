@@ -19,7 +19,7 @@ export interface PluginPackage {
 
 /** Plugins import it, and are given the server's own. */
 const SDK = '@svc/plugin-sdk'
-const BUILT_IN_FOLDERS = ['providers', 'channels', 'exporters']
+export const BUILT_IN_FOLDERS = ['providers', 'channels', 'exporters']
 /** Our own packages are run from their sources; those npm installed are plain JavaScript. */
 const CONDITIONS = { 'built-in': ['svc:source', 'import', 'default'], community: ['import', 'node', 'default'] }
 

@@ -5,7 +5,6 @@ export const WEB_FLAGS = [...FLAGS, '--max-semi-space-size=4']
 
 /**
  * What belongs to a lookup lives as long as a source takes to answer. In a smaller nursery it would outlive two
- * collections, which makes it old. Compiled code is shared with the other processes as long as the sizes of nurseries
- * are all that differs.
+ * collections, which makes it old.
  */
 export const WORKER_FLAGS = [...FLAGS, '--max-semi-space-size=16']

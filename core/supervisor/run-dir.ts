@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { StartError } from '../errors.ts'
 
-/** What only lives as long as a server runs: the lock, its address, its workers' sockets, compiled code. */
+/** What only lives as long as a server runs: the lock, its address, its workers' sockets, its code without types. */
 export const runDir = (dataDir: string) => join(dataDir, 'run')
 
 /**

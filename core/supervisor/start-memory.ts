@@ -23,8 +23,7 @@ export const COLLECT_SOONER = '--heap-growing-percent=75'
 /**
  * Has a process that makes much garbage collect it sooner. V8 lets the heap of a busy one grow to as much as four times
  * what is in use, hundreds of megabytes, and a scan lasts long enough to get there. A V8 without this setting says so
- * and goes on. Only for a process whose modules are loaded: compiled code that was kept is only taken with the settings
- * it was made with.
+ * and goes on. Only for a process whose modules are loaded, which makes no garbage worth the time.
  */
 export function collectSooner (): void {
   setFlagsFromString(COLLECT_SOONER)

@@ -8,7 +8,6 @@ import { StartError } from '../errors.ts'
 import { readLines } from '../log.ts'
 import { SERVER_DIR } from '../server-dir.ts'
 import { listenUrl, renderBanner } from './banner.ts'
-import { clearOldCompiledCode, compiledCodeEnvironment, hasCompiledCode } from './compiled.ts'
 import { type Database, openDatabase } from './database.ts'
 import { type SocketFolder, clearOldSockets, createLayout, openSocketFolder } from './folders.ts'
 import { killMs } from './drain.ts'
@@ -22,6 +21,7 @@ import { checkPort } from './port.ts'
 import { type Slot, createSlot } from './slot.ts'
 import { releaseStartMemory } from './start-memory.ts'
 import { readLastState, removeServerState, writeServerState } from './state.ts'
+import { stripCode, strippedFlags } from './stripped.ts'
 
 export interface SuperviseOptions {
   config: Config
@@ -33,7 +33,6 @@ export interface SuperviseOptions {
 }
 
 const ENTRY = join(SERVER_DIR, 'core', 'supervisor', 'child.ts')
-const COMPILER = join(SERVER_DIR, 'core', 'supervisor', 'compile.ts')
 /** glibc would give each thread a heap of its own, of which little is ever used. */
 const MEMORY_ENVIRONMENT = { MALLOC_ARENA_MAX: '2' }
 /** npm and the terminal both pass Ctrl-C on: two signals within this time are one. */
@@ -61,18 +60,14 @@ function claimDataDir ({ data_dir: dataDir }: Config): DataLock {
 }
 
 function forkWeb ({ data_dir: dataDir }: Config): ChildProcess {
-  cluster.setupPrimary({ exec: ENTRY, args: ['web'], execArgv: WEB_FLAGS, windowsHide: true })
-  const { process: child } = cluster.fork({ ...MEMORY_ENVIRONMENT, ...compiledCodeEnvironment(dataDir) })
+  cluster.setupPrimary({ exec: ENTRY, args: ['web'], execArgv: [...WEB_FLAGS, ...strippedFlags(dataDir)], windowsHide: true })
+  const { process: child } = cluster.fork(MEMORY_ENVIRONMENT)
   closeUntaken(child)
   return child
 }
 
 function forkWorker ({ data_dir: dataDir }: Config): ChildProcess {
-  return fork(ENTRY, ['worker'], { execArgv: WORKER_FLAGS, env: { ...MEMORY_ENVIRONMENT, ...compiledCodeEnvironment(dataDir) } })
-}
-
-function forkCompiler ({ data_dir: dataDir }: Config): ChildProcess {
-  return fork(COMPILER, [dataDir], { execArgv: WEB_FLAGS, env: compiledCodeEnvironment(dataDir, true) })
+  return fork(ENTRY, ['worker'], { execArgv: [...WORKER_FLAGS, ...strippedFlags(dataDir)], env: { ...process.env, ...MEMORY_ENVIRONMENT } })
 }
 
 /** One run of the server: its processes, its database, its end. */
@@ -92,8 +87,8 @@ class Run {
   #ready: ReadyNews | null = null
   readonly #stopping = new AbortController()
   #isStopping = false
+  #filling: Promise<void> | null = null
   #stoppedAt = 0
-  #compiler: ChildProcess | null = null
   #patience: NodeJS.Timeout | undefined
   #bannerTimer: NodeJS.Timeout | undefined
 
@@ -151,9 +146,8 @@ class Run {
     // To any one that is there: its log is that of them all.
     const stopReading = readLines(this.#options.log, (line) => { this.#slots.some(({ slot }) => slot.pass(line)) })
     try {
-      // Its modules load while the database starts.
-      this.#firstWeb.fill()
-      await this.#startDatabase()
+      this.#filling = this.#fillFirst()
+      await Promise.all([this.#filling, this.#startDatabase()])
       if (!this.#isStopping) this.#order(this.#firstWeb, 1)
       const { code, failure } = await this.#end.promise
       if (failure !== null) throw failure
@@ -163,6 +157,18 @@ class Run {
       stopReading()
       for (const signal of STOP_SIGNALS) process.off(signal, listener)
     }
+  }
+
+  /** Its modules load while the database starts. */
+  async #fillFirst (): Promise<void> {
+    const { config, log } = this.#options
+    try {
+      await stripCode(config.data_dir, this.#stopping.signal)
+    } catch (err) {
+      log.warn({ err }, 'types are not removed from the code ahead, which costs each process time and memory: free more than 1 GiB for ' +
+        'the data directory')
+    }
+    if (!this.#isStopping) this.#firstWeb.fill()
   }
 
   async #startDatabase (): Promise<void> {
@@ -203,12 +209,9 @@ class Run {
   #fillNext (): void {
     clearTimeout(this.#patience)
     const next = this.#waiting.shift()
-    if (next !== undefined) {
-      this.#order(next.slot, next.number)
-      this.#patience = setTimeout(() => { this.#fillNext() }, PATIENCE_MS)
-    } else if (this.#compiler === null && !this.#isStopping) {
-      this.#compile()
-    }
+    if (next === undefined) return
+    this.#order(next.slot, next.number)
+    this.#patience = setTimeout(() => { this.#fillNext() }, PATIENCE_MS)
   }
 
   #listWebs () {
@@ -221,17 +224,6 @@ class Run {
     if (number > config.server.workers) return
     log.info({ process: `web worker ${number}` }, 'all web workers are busy, another one starts')
     this.#order(this.#addSlot(`web worker ${number}`, number, forkWeb, () => {}, () => {}), number)
-  }
-
-  /** Everything runs: now there is time to make the next start a fast one. */
-  #compile (): void {
-    const { config, log } = this.#options
-    if (hasCompiledCode(config.data_dir)) return
-    this.#compiler = forkCompiler(config)
-    this.#compiler.once('error', (err) => { log.warn({ err }, 'the code could not be compiled ahead') })
-    this.#compiler.once('exit', (code) => {
-      if (code === 1) log.warn('the code was not compiled ahead, starts stay slow: free more than 1 GiB for the data directory')
-    })
   }
 
   /** The first web worker listens: the rest may come. */
@@ -284,7 +276,6 @@ class Run {
     } else if (now - this.#stoppedAt > SAME_SIGNAL_MS) {
       log.warn({ signal }, 'svc ends at once')
       for (const { slot } of this.#slots) slot.kill()
-      this.#compiler?.kill('SIGKILL')
       this.#database?.kill()
       process.exit(1)
     }
@@ -292,10 +283,11 @@ class Run {
 
   async #shutDown (): Promise<void> {
     this.#isStopping = true
+    this.#stopping.abort()
+    await this.#filling
     clearTimeout(this.#bannerTimer)
     clearTimeout(this.#patience)
     clearInterval(this.#growing)
-    this.#compiler?.kill('SIGKILL')
     const kill = setTimeout(() => { for (const { slot } of this.#slots) slot.kill() },
       killMs(this.#options.config.server.drain_seconds))
     await Promise.all(this.#slots.map(({ slot }) => slot.stop()))
@@ -318,7 +310,6 @@ export async function supervise (options: SuperviseOptions): Promise<number> {
   const lock = claimDataDir(config)
   try {
     clearOldSockets(config)
-    clearOldCompiledCode(config.data_dir)
     return await new Run(options, await checkPort(config.server)).finish()
   } finally {
     lock.release()

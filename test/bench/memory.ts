@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -50,10 +50,14 @@ async function measureBare (databaseUrl: string): Promise<number> {
   }
 }
 
-async function measureServer (server: Command, { state }: Listening, workers: number): Promise<Measurement> {
+async function untilComplete (server: Command, workers: number): Promise<void> {
   const isComplete = async () =>
     (await listChildren(server.pid, 'web')).length === Math.min(workers, FIRST_WEB_WORKERS) && server.output().includes('is ready')
   await until(isComplete, 'all processes', { ...server, ms: PATIENCE_MS })
+}
+
+async function measureServer (server: Command, { state }: Listening, workers: number): Promise<Measurement> {
+  await untilComplete(server, workers)
   await sleep(SETTLED_MS)
   const [webs, scan] = await Promise.all([listChildren(server.pid, 'web'), listChildren(server.pid, 'worker')])
   const others = listTree(server.pid).filter((pid) => ![server.pid, ...webs, ...scan].includes(pid))
@@ -72,16 +76,13 @@ async function measureServer (server: Command, { state }: Listening, workers: nu
   }
 }
 
-/** The second start, which uses what the first one compiled. */
+/** The second start: the supervisor of the first one had the types removed from its own code as it was loaded. */
 async function measure (workers: number): Promise<Measurement> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'))
   const dataDir = join(folder, 'data')
-  const isCompiled = async () => existsSync(join(dataDir, 'run', 'compiled', 'complete'))
   const measured: Measurement[] = []
   try {
-    await withServer(dataDir, workers, async (server) => {
-      await until(isCompiled, 'compiled code', { ...server, ms: PATIENCE_MS })
-    })
+    await withServer(dataDir, workers, async (server) => { await untilComplete(server, workers) })
     await withServer(dataDir, workers, async (server, listening) => {
       measured.push(await measureServer(server, listening, workers))
     })

@@ -112,7 +112,6 @@ async function scanFirst (folder: string, library: Library, options: ServerOptio
     const before = options.isVeryFirst === true ? null : await scanLeast()
     const measure = await server.scan({ type: 'quick', apis: [] })
     check(measure, library, { new_roms: library.roms, new_files: library.files })
-    await server.untilCompiled()
     const { first: minimal } = before ?? await scanLeast()
     return { measure, minimal }
   }, options)

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { io } from 'socket.io-client'
@@ -33,7 +32,7 @@ export interface ScanMeasure {
 }
 
 export interface ServerOptions {
-  /** Whether work begins as soon as the server answers; else when it has nothing left to do. */
+  /** Whether work begins as soon as the server answers; else when all of its processes are there. */
   isVeryFirst?: boolean
   /** Sockets that listen besides the one that waits for the end. */
   listeners?: number
@@ -42,8 +41,6 @@ export interface ServerOptions {
 export interface BenchServer {
   databaseUrl: string
   scan (payload: object): Promise<ScanMeasure>
-  /** The first start compiles the code for later ones when there is nothing else to do. */
-  untilCompiled (): Promise<void>
 }
 
 interface Ended extends Pick<ScanMeasure, 'seconds' | 'stats' | 'problems'> { status: string, error: string | null }
@@ -51,7 +48,7 @@ interface Ended extends Pick<ScanMeasure, 'seconds' | 'stats' | 'problems'> { st
 const ADMIN = { SVC_ADMIN_USERNAME: 'bench', SVC_ADMIN_PASSWORD: 'bench-only' }
 const CREDENTIALS = `${ADMIN.SVC_ADMIN_USERNAME}:${ADMIN.SVC_ADMIN_PASSWORD}`
 const AUTHORIZATION = `Basic ${Buffer.from(CREDENTIALS).toString('base64')}`
-/** Starting and compiling yield to everything else, so that they take long where much else runs. */
+/** Starting takes long where much else runs. */
 const PATIENCE_MS = 180_000
 /** Of all processes of the server. What a backend did in its last second may be missing from the transactions. */
 const COUNTS = `select (d.xact_commit + d.xact_rollback)::float8 as transactions, s.*
@@ -78,8 +75,8 @@ async function connect (url: string): Promise<pg.Client> {
   return client
 }
 
-async function waitUntilCompiled (dataDir: string, server: Command): Promise<void> {
-  await until(async () => existsSync(join(dataDir, 'run', 'compiled', 'complete')), 'compiled code', { ...server, ms: PATIENCE_MS })
+async function waitUntilReady (server: Command): Promise<void> {
+  await until(async () => server.output().includes('is ready'), 'all processes', { ...server, ms: PATIENCE_MS })
 }
 
 async function findWorker (server: Command): Promise<number> {
@@ -100,13 +97,12 @@ export async function withServer<T> (
       ...ADMIN, SVC_DATABASE_URL: database.url, SVC_LIBRARY_DIR: libraryDir, WEB_SERVER_CONCURRENCY: '1', SVC_LOG_LEVEL: 'warn'
     }))
     const { url } = await waitUntilListening(server, dataDir, PATIENCE_MS)
-    if (!isVeryFirst) await waitUntilCompiled(dataDir, server)
+    if (!isVeryFirst) await waitUntilReady(server)
     const workerPid = await findWorker(server)
     const client = await connect(database.url)
     teardown(() => client.end())
     return await work({
       databaseUrl: database.url,
-      untilCompiled: async () => { await waitUntilCompiled(dataDir, server) },
       scan: async (payload) => await measureScan({ url, workerPid, client, server, listeners }, payload)
     })
   } finally {

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { hash } from 'node:crypto'
 import { existsSync, readFileSync, readdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -10,7 +11,8 @@ import { findAdded } from '../../plugins/plugins/npm.ts'
 import { createProgram } from '../../core/cli/program.ts'
 import { commands } from '../../core/composition/commands.ts'
 import { SERVER_DIR } from '../../core/server-dir.ts'
-import { WEB_FLAGS, WORKER_FLAGS } from '../../core/supervisor/node-flags.ts'
+import { WEB_FLAGS } from '../../core/supervisor/node-flags.ts'
+import { VERSION } from '../../core/version.ts'
 import { runSvc, settings } from '../e2e/server.ts'
 import { buildPackage } from '../loader/build.ts'
 
@@ -98,32 +100,30 @@ t.test('a plugin is not created under a key that is none or is taken, nor over s
   t.match(await create('theme', 'tide'), { code: 2, output: /Allowed choices are provider, channel, exporter/ })
 })
 
-t.test('a command uses the code that the server on its data directory compiled, from its first module on', async (t) => {
-  const started = () => ({ run: { compiled: { complete: '' } } })
-  const folder = t.testdir({ option: started(), joined: started(), variable: started(), fresh: {} })
-  const { NODE_COMPILE_CACHE: _tests, ...inherited } = process.env
+t.test('a command uses the code without types that the server on its data directory left, from its first module on', async (t) => {
+  const digest = (text: string) => hash('sha256', text)
+  const text = 'console.log("without types")'
+  const entry = digest(readFileSync(join(SERVER_DIR, 'core', 'cli', 'main.ts'), 'utf8'))
+  const holding = (file: string) => ({ run: { stripped: { complete: '', [entry]: file } } })
+  const started = () => holding(digest(text) + text)
+  const folder = t.testdir({
+    option: started(), joined: started(), variable: started(), 'odd # name?': started(), damaged: holding(digest(text) + text.slice(1)), fresh: {}
+  })
   const run = async (args: string[], env: Record<string, string> = {}) => {
-    await execute(process.execPath, [join(SERVER_DIR, 'core', 'svc.js'), ...args, '--version'], { env: { ...inherited, ...env } })
+    const script = join(SERVER_DIR, 'core', 'svc.js')
+    return (await execute(process.execPath, [script, ...args, '--version'], { env: { ...process.env, ...env } })).stdout
   }
-  await run(['--data-dir', join(folder, 'option')])
-  await run([`--data-dir=${join(folder, 'joined')}`])
-  await run([], { SVC_DATA_DIR: join(folder, 'variable') })
-  await run([], { SVC_DATA_DIR: join(folder, 'fresh') })
-  for (const name of ['option', 'joined', 'variable']) {
-    // A folder of Node's own, named after its version.
-    t.ok(readdirSync(join(folder, name, 'run', 'compiled')).some((entry) => entry.startsWith(process.version)), name)
-  }
-  t.same(readdirSync(join(folder, 'fresh')), [], 'a short command does not wait until code is compiled')
+  t.equal(await run(['--data-dir', join(folder, 'option')]), 'without types\n')
+  t.equal(await run([`--data-dir=${join(folder, 'joined')}`]), 'without types\n')
+  t.equal(await run([], { SVC_DATA_DIR: join(folder, 'variable') }), 'without types\n')
+  t.equal(await run([], { SVC_DATA_DIR: join(folder, 'odd # name?') }), 'without types\n')
+  t.equal(await run([], { SVC_DATA_DIR: join(folder, 'damaged') }), `${VERSION}\n`, 'what is not as it was written is not run')
+  t.equal(await run([], { SVC_DATA_DIR: join(folder, 'fresh') }), `${VERSION}\n`)
+  t.same(readdirSync(join(folder, 'fresh')), [], 'a short command leaves nothing behind')
 })
 
 t.test('the flags of the start script are those of the processes it leads to', async (t) => {
   const script = readFileSync(join(SERVER_DIR, 'core', 'svc.js'), 'utf8')
   const flags = /FLAGS = \[(.*)\]/.exec(script)?.[1]?.split(', ').map((flag) => flag.replaceAll("'", ''))
   t.same(flags, WEB_FLAGS)
-})
-
-t.test('code that one process of a server compiled is taken by all of them', async (t) => {
-  // What V8 compares before it takes any.
-  const tagOf = async (flags: string[]) => (await execute(process.execPath, [...flags, '-p', 'v8.cachedDataVersionTag()'])).stdout
-  t.equal(await tagOf(WORKER_FLAGS), await tagOf(WEB_FLAGS))
 })

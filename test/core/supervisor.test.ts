@@ -1,28 +1,33 @@
-import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
-import { fork } from 'node:child_process'
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { execFile, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
 import { pino } from 'pino'
 import { mock } from 'node:test'
 import t from 'tap'
 import { loadConfig } from '../../core/config/config.ts'
 import { StartError } from '../../core/errors.ts'
+import { SERVER_DIR } from '../../core/server-dir.ts'
 import { commandLine, listenUrl, renderBanner } from '../../core/supervisor/banner.ts'
-import { clearOldCompiledCode, compiledCodeEnvironment, keepCompiledCode } from '../../core/supervisor/compiled.ts'
 import { countConnections } from '../../core/supervisor/database.ts'
 import { clearOldSockets, createLayout, openSocketFolder } from '../../core/supervisor/folders.ts'
 import { createGrowth } from '../../core/supervisor/growth.ts'
 import { isDataDirLocked, lockDataDir } from '../../core/supervisor/lock.ts'
 import { isNews, isOrder } from '../../core/supervisor/messages.ts'
+import { WEB_FLAGS } from '../../core/supervisor/node-flags.ts'
 import { checkPort } from '../../core/supervisor/port.ts'
 import { createSlot, restartDelay } from '../../core/supervisor/slot.ts'
 import { readServerState, writeServerState } from '../../core/supervisor/state.ts'
+import { stripCode, strippedFlags } from '../../core/supervisor/stripped.ts'
 import { isAlive } from '../e2e/server.ts'
 
 const STATE = { pid: 1, started_at: '2026-01-01T00:00:00Z', url: null, port: null, database_url: 'postgres://db' }
 const START = {
   type: 'start', name: 'web worker 1', settings: {}, database_url: 'u', migrate: false, worker_number: 1, socket_dir: '/', port: 1
 } as const
+const execute = promisify(execFile)
 const silent = pino({ level: 'silent' })
 
 const configOf = (dataDir: string, env: Record<string, string> = {}) =>
@@ -111,16 +116,34 @@ t.test('sockets of killed workers are cleared, other files stay', async (t) => {
   t.same(readdirSync(join(config.data_dir, 'run')).sort(), ['lock', 'web-notes.sock'])
 })
 
-t.test('compiled code of another release is thrown away, that of this one is used', async (t) => {
-  const dataDir = t.testdir({ run: { compiled: { complete: 'svc 0.0.1', old: '' } } })
-  const folder = join(dataDir, 'run', 'compiled')
-  t.match(compiledCodeEnvironment(dataDir), { NODE_DISABLE_COMPILE_CACHE: '1' })
-  clearOldCompiledCode(dataDir)
-  t.notOk(existsSync(folder))
-  mkdirSync(folder)
-  keepCompiledCode(dataDir)
-  clearOldCompiledCode(dataDir)
-  t.match(compiledCodeEnvironment(dataDir), { NODE_COMPILE_CACHE: folder })
+t.test('processes find the code without types, which is made anew only when it is another', async (t) => {
+  // What Node loads when it has to remove types itself.
+  const look = `await import(${JSON.stringify(pathToFileURL(join(SERVER_DIR, 'core', 'errors.ts')).href)})
+    console.log(process.moduleLoadList.some((name) => name.includes('amaro')))`
+  const thread = "import { Worker } from 'node:worker_threads'; new Worker(new URL('look.mjs', import.meta.url))"
+  const folder = t.testdir({
+    'look.mjs': look, 'thread.mjs': thread, fresh: {}, data: { run: { stripped: { complete: 'of other code', old: '' } } }
+  })
+  const dataDir = join(folder, 'data')
+  const stripped = join(dataDir, 'run', 'stripped')
+  const run = async (script: string, dir: string) => {
+    const args = [...WEB_FLAGS, ...strippedFlags(dir), join(folder, script)]
+    return (await execute(process.execPath, args, { env: { ...process.env, NODE_DISABLE_COMPILE_CACHE: '1' } })).stdout
+  }
+  await stripCode(dataDir)
+  t.notOk(existsSync(join(stripped, 'old')))
+  const { mtimeMs } = statSync(join(stripped, 'complete'))
+  await stripCode(dataDir)
+  t.equal(statSync(join(stripped, 'complete')).mtimeMs, mtimeMs)
+  t.equal(await run('look.mjs', dataDir), 'false\n')
+  t.equal(await run('thread.mjs', dataDir), 'false\n', 'in threads too')
+  t.equal(await run('look.mjs', join(folder, 'fresh')), 'true\n')
+})
+
+t.test('a start that is told to end does not go on removing types', async (t) => {
+  const dataDir = t.testdir({})
+  await stripCode(dataDir, AbortSignal.abort())
+  t.same(strippedFlags(dataDir), [])
 })
 
 t.test('port 0 becomes a free one, and a port in use is an error that says so', async (t) => {

@@ -5,10 +5,11 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Test as TapTest } from 'tap'
 import { SERVER_DIR } from '../../core/server-dir.ts'
-import { keepCompiledCode } from '../../core/supervisor/compiled.ts'
 import { type ServerState, readServerState } from '../../core/supervisor/state.ts'
 import { until } from '../until.ts'
 
+/** Of no server: the test run leaves there what a first start would. */
+export const USED_DATA_DIR = join(SERVER_DIR, 'node_modules', '.cache', 'svc-used')
 const SCRIPT = join(SERVER_DIR, 'core', 'svc.js')
 
 export interface Ended { code: number | null, signal: NodeJS.Signals | null, output: string }
@@ -26,13 +27,10 @@ export const settings = (dataDir: string, more: Record<string, string> = {}): Re
   SVC_DATA_DIR: dataDir, SVC_HOST: '127.0.0.1', SVC_PORT: '0', WEB_SERVER_CONCURRENCY: '2', ...more
 })
 
-/** Makes a data directory whose server was started before, in so far as its code is compiled: by earlier tests. */
+/** Makes a data directory whose server was started before, in so far as its code is without types. */
 export function createUsedDataDir (dataDir: string): void {
-  const { NODE_COMPILE_CACHE: compiled } = process.env
-  if (compiled === undefined) return
   mkdirSync(join(dataDir, 'run'), { recursive: true, mode: 0o700 })
-  symlinkSync(compiled, join(dataDir, 'run', 'compiled'))
-  keepCompiledCode(dataDir)
+  symlinkSync(join(USED_DATA_DIR, 'run', 'stripped'), join(dataDir, 'run', 'stripped'))
 }
 
 /** Runs `svc` as a person would, with nothing of this test run's own settings. */

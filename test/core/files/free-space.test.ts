@@ -1,11 +1,10 @@
-import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { ApiError } from '../../../core/errors.ts'
 import { requireFreeSpace } from '../../../core/files/free-space.ts'
-import { SERVER_DIR } from '../../../core/server-dir.ts'
+import { stripCode } from '../../../core/supervisor/stripped.ts'
 import { recover } from '../../../plugins/assets/clean-up/lost.ts'
 import { describeWriteError, isDiskFull } from '../../../plugins/exports/files/fs-reason.ts'
 import { replaceTextFile } from '../../../plugins/exports/files/text-file.ts'
@@ -57,9 +56,8 @@ t.test('artwork and exports keep to the reserve and say what to do', async (t) =
   t.match(describeWriteError(refusal, FULL), /Less than 1 GiB is free .* Free some space and export again/)
 })
 
-t.test('compiled code, plugins and copies of files that were put aside keep to the reserve too', async (t) => {
-  const compiler = spawn(process.execPath, ['--conditions=svc:source', join(SERVER_DIR, 'core', 'supervisor', 'compile.ts'), FULL])
-  t.equal(await new Promise((resolve) => { compiler.once('exit', resolve) }), 1)
+t.test('code without types, plugins and copies of files that were put aside keep to the reserve too', async (t) => {
+  await t.rejects(stripCode(FULL), NO_SPACE)
 
   const folder = t.testdir({ plugins: t.fixture('symlink', FULL) })
   const { code, output } = await runSvc(t, ['plugins', 'add', 'svc-provider-none'], settings(folder)).ended
