@@ -44,6 +44,8 @@ export interface Jobs {
   request (name: string, input: object, timeoutMs: number, options?: JobOptions): Promise<unknown>
   /** Runs a job whenever the cron line (five fields, UTC) says so. */
   schedule (name: string, key: string, cron: string | null, input: object): Promise<void>
+  /** Whether this process does one now. */
+  isBusy (): boolean
 }
 
 declare module 'fastify' {
@@ -66,6 +68,7 @@ const POLL_MS = [20, 30, 50, 100, 200]
 export default fp<JobsOptions>(async (app, { url, works }) => {
   const queues = new Map<string, QueueDefinition<never>>()
   let opened: Promise<PgBoss> | undefined
+  let running = 0
 
   async function openBoss (): Promise<PgBoss> {
     const boss = works ? await createBoss(url) : await createAskingBoss(app.pg)
@@ -95,11 +98,13 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
     const worker: string = await boss.work(name, {
       batchSize: 1, pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 5, localGroupConcurrency: 1
     }, async ([job]) => {
+      running++
       try {
         if (job === undefined) return null
         const { [REQUEST_KEY]: requestId, ...input } = job.data as Stored
         return await asRequest(requestId, () => queue.run(input as never, job.signal))
       } finally {
+        running--
         boss.notifyWorker(worker)
       }
     })
@@ -172,7 +177,8 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
       const boss = await useBoss()
       if (cron === null) await boss.unschedule(name, key)
       else await boss.schedule(name, cron, input, { key, tz: 'UTC' })
-    }
+    },
+    isBusy: () => running > 0
   } satisfies Jobs)
 
   app.addHook('onReady', async () => {

@@ -58,7 +58,7 @@ async function start (order: StartOrder): Promise<void> {
     setup_code: await running.app.users.findSetupCode(),
     plugins: [...running.app.registry.records]
   })
-  releaseStartMemory()
+  releaseStartMemory(running.app.jobs.isBusy)
 }
 
 async function fail (err: unknown): Promise<void> {

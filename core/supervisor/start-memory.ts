@@ -7,10 +7,15 @@ const SETTLED_MS = 5_000
 /**
  * Gives back what loading and compiling left on the heap, and the code of functions that only starting needed. V8 would
  * keep it until the process has work that fills the heap, which on a server that mostly waits is never; and the code
- * through many collections, but for the kind that is its last resort.
+ * through many collections, but for the kind that is its last resort. That stops the process for a while: one that does
+ * a job by then is left alone until it has done it.
  */
-export function releaseStartMemory (): void {
+export function releaseStartMemory (isBusy = () => false): void {
   setTimeout(() => {
+    if (isBusy()) {
+      releaseStartMemory(isBusy)
+      return
+    }
     setFlagsFromString('--expose-gc')
     const collect = runInNewContext('gc') as (options: object) => void
     collect({ type: 'major', execution: 'sync', flavor: 'last-resort' })

@@ -7,6 +7,7 @@ import errorHandler from '../../core/web/error-handler.ts'
 import jobs, { type Jobs } from '../../core/jobs/jobs.ts'
 import { features } from '../../plugins/index.ts'
 import { createTestDatabase } from '../support.ts'
+import { until } from '../until.ts'
 
 /** Longer than a busy machine takes for any of this. */
 const LONG_SECONDS = 60
@@ -46,6 +47,27 @@ t.test('what the worker throws is the answer', async (t) => {
   await start(t, url, true, define)
   const web = await start(t, url, false, define)
   await t.rejects(web.request('fails', {}, LONG_MS), { code: 'UNAVAILABLE', message: 'the disk is full' })
+})
+
+t.test('a process is busy while it does a job', async (t) => {
+  const url = await createTestDatabase(t)
+  const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<null>()]
+  const worker = await start(t, url, true, (jobs) => {
+    jobs.define('waits', {
+      concurrency: 1,
+      timeoutSeconds: LONG_SECONDS,
+      async run () {
+        begun.resolve()
+        return await gate.promise
+      }
+    })
+  })
+  t.equal(worker.isBusy(), false)
+  await worker.send('waits', {})
+  await begun.promise
+  t.equal(worker.isBusy(), true)
+  gate.resolve(null)
+  await until(async () => !worker.isBusy(), 'the end of the job')
 })
 
 t.test('without a worker a request says so after its time and is not done later, and a job waits for one', async (t) => {
