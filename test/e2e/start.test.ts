@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs'
+import { get } from 'node:http'
 import { getPriority } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import t from 'tap'
+import { readLockFile } from '../../core/postgres/cluster.ts'
 import { makeFolder } from '../folder.ts'
 import { until } from '../until.ts'
 import {
@@ -16,6 +18,7 @@ t.test('a server that starts, heals and stops', async (t) => {
   const dataDir = join(makeFolder(t), 'data')
   createUsedDataDir(dataDir)
   const env = settings(dataDir, {
+    WEB_SERVER_CONCURRENCY: '1',
     SVC_LOG_LEVEL: 'debug',
     SVC_ADMIN_USERNAME: 'admin',
     SVC_ADMIN_PASSWORD: PASSWORD,
@@ -34,12 +37,25 @@ t.test('a server that starts, heals and stops', async (t) => {
     const { rowCount } = await client.query("select 1 from workers where role = 'worker' and id like $1", [`%:${pid}:%`])
     return rowCount === 1 && pid
   }
-  const isAllUp = async () => (await listChildren(server.pid, 'web')).length === 2 && await isWorkerUp()
+  /** The only web worker there is. */
+  const findWeb = () => until(async () => (await listChildren(server.pid, 'web'))[0], 'a web worker', server)
+  const untilAnswered = () =>
+    until(async () => (await tryFetch(`${url}/api/heartbeat`))?.status === 200, 'the first answer again', server)
+
+  /** A request of its own connection: when it was sent, and how it ended, by its status or 'closed'. */
+  function ask () {
+    const [sent, end] = [Promise.withResolvers<void>(), Promise.withResolvers<number | 'closed'>()]
+    const request = get(`${url}/api/heartbeat`, { agent: false }, (answer) => {
+      answer.resume()
+      end.resolve(answer.statusCode ?? 0)
+    })
+    request.on('finish', sent.resolve).on('error', () => { end.resolve('closed') })
+    return { sent: sent.promise, end: end.promise }
+  }
 
   await t.test('a first start makes the database, the library folder and the administrator', async (t) => {
-    await until(isAllUp, 'all processes', server)
-    await until(async () => server.output().includes('is ready'), 'the banner', server)
-    t.match(server.output(), `data      ${dataDir}`)
+    await until(isWorkerUp, 'the scan worker', server)
+    await until(() => server.output().includes(`data      ${dataDir}`), 'the banner', server)
     t.match(server.output(), `${url}/api/docs`)
     t.equal((await fetch(`${url}/api/users/me`, { headers: { authorization } })).status, 200)
     t.equal((await fetch(`${url}/api/users/me`)).status, 401)
@@ -49,7 +65,7 @@ t.test('a server that starts, heals and stops', async (t) => {
     skip: process.platform !== 'linux' && 'only Linux shows the environment of other processes'
   }, async (t) => {
     const pids = await listAllChildren(server.pid)
-    t.ok(pids.length >= 4, 'two web workers, the scan worker, the database')
+    t.ok(pids.length >= 3, 'the web worker, the scan worker, the database')
     for (const pid of pids) {
       const environment = readFileSync(`/proc/${pid}/environ`, 'utf8')
       for (const secret of [PASSWORD, 'hunter2hunter2', 'SVC_ADMIN_PASSWORD']) t.notMatch(environment, secret)
@@ -88,22 +104,49 @@ t.test('a server that starts, heals and stops', async (t) => {
     t.match(events.at(-1), { event: 'scan:done', status: 'finished' })
   })
 
+  await t.test('a server that runs is saved as it is, and nothing is restored into it', async (t) => {
+    const archive = join(dataDir, '..', 'backup.tar.gz')
+    t.match(await runSvc(t, ['backup', archive, '--without-secret-key'], env).ended,
+      { code: 0, output: /tables were restored into a database of their own/ })
+    t.match(await runSvc(t, ['restore', archive], env).ended, { code: 75, output: /A server, .* is using / })
+  })
+
   await t.test('the scan worker gives way to web workers', {
     skip: (process.platform === 'win32' || getPriority() === 19) && 'there is no lower one'
   }, async () => {
-    const [web = 0] = await listChildren(server.pid, 'web')
+    const web = await findWeb()
     const [worker = 0] = await listChildren(server.pid, 'worker')
     await until(() => getPriority(worker) > getPriority(web), 'a lower priority', server)
   })
 
-  await t.test('a killed web worker is replaced', async (t) => {
-    const [victim] = await listChildren(server.pid, 'web')
-    process.kill(victim ?? NaN, 'SIGKILL')
-    await until(async () => {
-      const pids = await listChildren(server.pid, 'web')
-      return pids.length === 2 && !pids.includes(victim ?? NaN)
-    }, 'another web worker', server)
-    t.equal((await until(() => tryFetch(`${url}/api/heartbeat`), 'an answer', server)).status, 200)
+  await t.test('whom a dying web worker was handed is cut off, and whom it was not yet is answered by the next', async (t) => {
+    const pid = await findWeb()
+    process.kill(pid, 'SIGSTOP')
+    const asked = [ask(), ask(), ask()]
+    await Promise.all(asked.map(({ sent }) => sent))
+    process.kill(pid, 'SIGKILL')
+    for (const end of await Promise.all(asked.map(({ end }) => end))) t.match(String(end), /^(closed|200)$/)
+    await untilAnswered()
+    t.not(await findWeb(), pid)
+  })
+
+  await t.test('whoever connects while a web worker finishes is answered or cut off', async () => {
+    const pid = await findWeb()
+    let waiting = 0
+
+    /** Asks again and again, until nobody listens. */
+    async function visit (): Promise<void> {
+      for (let end: number | 'closed' = 0; end !== 'closed'; waiting--) {
+        waiting++
+        end = await ask().end
+      }
+    }
+    const visitors = Array.from({ length: 24 }, visit)
+    process.kill(pid, 'SIGTERM')
+    await until(() => !isAlive(pid), 'its end', server)
+    await until(() => waiting === 0, 'the end of every request', { output: () => `${waiting} are open` })
+    await Promise.all(visitors)
+    await untilAnswered()
   })
 
   await t.test('a killed scan worker is replaced, and a scan that is asked for meanwhile is queued', async (t) => {
@@ -118,20 +161,54 @@ t.test('a server that starts, heals and stops', async (t) => {
     t.ok(isAlive(pid))
   })
 
-  await t.test('SIGTERM ends everything, and with 0', async (t) => {
+  await t.test('without a database the server answers to try later, and has it back by itself', async (t) => {
     await client.end()
-    const children = [...await listChildren(server.pid, 'web'), ...await listChildren(server.pid, 'worker')]
-    server.child.kill('SIGTERM')
-    t.match(await server.ended, { code: 0, signal: null })
+    const database = Number((await readLockFile(join(dataDir, 'db')))[0])
+    process.kill(database, 'SIGKILL')
+    const refused = await until(async () => {
+      const answer = await tryFetch(`${url}/api/heartbeat`)
+      return answer !== null && answer.status !== 200 && answer
+    }, 'an answer without a database', server)
+    t.equal(refused.status, 503)
+    t.match(refused.headers.get('retry-after'), /^\d+$/)
+    t.match(await refused.json(), { detail: /try again/ })
+    await untilAnswered()
+  })
+
+  const orphans = await until(async () => {
+    const [web, worker] = [await listChildren(server.pid, 'web'), await listChildren(server.pid, 'worker')]
+    return web.length === 1 && worker.length === 1 && [...web, ...worker]
+  }, 'the scan worker', server)
+  server.child.kill('SIGKILL')
+
+  await t.test('a command that needs a server says how to start it when its supervisor was killed', async (t) => {
+    t.match(await server.ended, { signal: 'SIGKILL' })
+    const { code, output } = await runSvc(t, ['user', 'add', 'somebody'], { ...env, SVC_NEW_PASSWORD: 'password' }).ended
+    t.equal(code, 1)
+    t.match(output, /No server is running on .*Start it with node .*svc\.js.* start/)
+  })
+
+  const second = runSvc(t, ['start'], env)
+
+  await t.test('a server whose supervisor was killed leaves nothing behind and starts again', async (t) => {
+    const { state } = await waitUntilListening(second, dataDir)
+    t.equal(state.pid, second.pid)
+    await until(async () => orphans.every((pid) => !isAlive(pid)), 'the orphans to end', second)
+  })
+
+  await t.test('SIGTERM ends everything, and with 0', async (t) => {
+    const { url } = await waitUntilListening(second, dataDir)
+    const children = [...await listChildren(second.pid, 'web'), ...await listChildren(second.pid, 'worker')]
+    second.child.kill('SIGTERM')
+    t.match(await second.ended, { code: 0, signal: null })
     t.same(children.filter(isAlive), [])
     t.equal(await tryFetch(`${url}/api/heartbeat`), null)
   })
 
   await t.test('no line of its log shows a password or a credential', async (t) => {
     t.match(server.output(), 'incoming request', 'requests were logged')
-    for (const secret of [PASSWORD, OTHER_PASSWORD, authorization.slice('Basic '.length)]) {
-      t.notOk(server.output().includes(secret))
-    }
-    t.notMatch(server.output(), /postgres:\/\//)
+    const output = server.output() + second.output()
+    for (const secret of [PASSWORD, OTHER_PASSWORD, authorization.slice('Basic '.length)]) t.notOk(output.includes(secret))
+    t.notMatch(output, /postgres:\/\//)
   })
 })
