@@ -115,7 +115,7 @@ t.test('svc start refuses a foreign database, and svc database adopt is the way 
   await prepare(configOf(dataDir), await createDatabase(t, true))
   await addSave(dataDir)
   const env = settings(dataDir, { SVC_DATABASE_URL: url, SVC_LOG_LEVEL: 'error', SVC_AUTH_SECRET_KEY: 'a key for tests only' })
-  for (const command of ['start', 'web', 'worker']) {
+  for (const command of ['start', 'web']) {
     const { code, output } = await runSvc(t, [command], env).ended
     t.equal(code, 1, command)
     t.match(output, /^svc: The data directory .* do not belong together: .*svc\.js --data-dir .* database adopt\n$/)

@@ -55,7 +55,7 @@ t.test('a database that cannot be reached ends the start with one message', asyn
 
 t.test('a command used wrongly ends with 2', async (t) => {
   const env = settings(t.testdir({}))
-  for (const args of [['scan', '--type', 'sideways'], ['nonsense'], ['scan', '--rom', 'x'], ['plugins', 'add']]) {
+  for (const args of [['scan', '--type', 'sideways'], ['plugins', 'create', 'provider', 'Tide']]) {
     const { code, output } = await runSvc(t, args, env).ended
     t.equal(code, 2, args.join(' '))
     t.notMatch(output, /\n\s+at /)
