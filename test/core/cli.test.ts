@@ -1,9 +1,8 @@
 import { execFile } from 'node:child_process'
 import { hash } from 'node:crypto'
-import { existsSync, readFileSync, readdirSync, symlinkSync } from 'node:fs'
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { SDK_VERSION } from '@svc/plugin-sdk'
 import { CommanderError } from 'commander'
 import t from 'tap'
 import { renderTable } from '../../plugins/plugins/cli.ts'
@@ -14,7 +13,7 @@ import { SERVER_DIR } from '../../core/server-dir.ts'
 import { WEB_FLAGS } from '../../core/supervisor/node-flags.ts'
 import { VERSION } from '../../core/version.ts'
 import { runSvc, settings } from '../e2e/server.ts'
-import { buildPackage } from '../loader/build.ts'
+import { KINDS, addCreated, createTested, seeListed } from './created-plugin.ts'
 
 const execute = promisify(execFile)
 
@@ -71,33 +70,23 @@ t.test('a plugin is added from a folder, listed and removed', async (t) => {
 t.test('a plugin that was created passes its own tests and is listed, without another edit', async (t) => {
   const folder = t.testdir({})
   const env = settings(join(folder, 'data'))
-  for (const kind of ['provider', 'channel', 'exporter']) {
-    const own = join(folder, kind)
-    const created = await runSvc(t, ['plugins', 'create', kind, 'tide-table', own], env).ended
-    t.match(created, { code: 0, output: 'npm test' })
-    t.match(created.output, `npm pack "${join(SERVER_DIR, 'sdk')}" && npm install --save-dev ./svc-plugin-sdk-${SDK_VERSION}.tgz`)
-    symlinkSync(join(SERVER_DIR, 'node_modules'), join(own, 'node_modules'), 'junction')
-    await execute(process.execPath, ['--conditions=svc:source', '--disable-warning=ExperimentalWarning', 'test/index.test.ts'], { cwd: own })
-    buildPackage(own)
-    t.match(await runSvc(t, ['plugins', 'add', own], env).ended,
-      { code: 0, output: `svc-${kind}-tide-table 0.1.0: active\n` })
-    const texts = ['package.json', 'README.md', join('src', 'index.ts')].map((name) => readFileSync(join(own, name), 'utf8'))
-    t.notMatch(texts.join('\n'), /minimal/i, 'nothing of the example is left')
-  }
-  const { output } = await runSvc(t, ['plugins'], env).ended
-  for (const kind of ['provider', 'channel', 'exporter']) {
-    t.match(output, new RegExp(`${kind} +tide-table +0\\.1\\.0 +svc-${kind}-tide-table +active`))
-  }
+  for (const kind of KINDS) await createTested(t, kind, join(folder, kind), env)
+  await addCreated(t, 'provider', join(folder, 'provider'), env)
+  await seeListed(t, ['provider'], env)
 })
 
 t.test('a plugin is not created under a key that is none or is taken, nor over something', async (t) => {
   const folder = t.testdir({ full: { 'notes.txt': 'mine' } })
-  const env = settings(join(folder, 'data'))
-  const create = async (...args: string[]) => await runSvc(t, ['plugins', 'create', ...args], env).ended
-  t.match(await create('provider', 'Tide'), { code: 2, output: /'Tide' is no key of a plugin\. Use lower-case letters/ })
-  t.match(await create('provider', 'igdb', join(folder, 'igdb')), { code: 2, output: /'igdb' is already there, from @svc\/provider-igdb/ })
-  t.match(await create('channel', 'tide', join(folder, 'full')), { code: 2, output: /full is not empty/ })
-  t.match(await create('theme', 'tide'), { code: 2, output: /Allowed choices are provider, channel, exporter/ })
+  const create = async (...args: string[]) => {
+    const program = createProgram('1.2.3', commands)
+    await program.parseAsync(['--data-dir', join(folder, 'data'), 'plugins', 'create', ...args], { from: 'user' })
+  }
+  await t.rejects(create('provider', 'Tide'), { exitCode: 2, message: /'Tide' is no key of a plugin\. Use lower-case letters/ })
+  await t.rejects(create('provider', 'igdb', join(folder, 'igdb')),
+    { exitCode: 2, message: /'igdb' is already there, from @svc\/provider-igdb/ })
+  await t.rejects(create('channel', 'tide', join(folder, 'full')), { exitCode: 2, message: /full is not empty/ })
+  const { code, output } = await runSvc(t, ['plugins', 'create', 'theme', 'tide'], settings(join(folder, 'data'))).ended
+  t.match({ code, output }, { code: 2, output: /Allowed choices are provider, channel, exporter/ })
 })
 
 t.test('a command uses the code without types that the server on its data directory left, from its first module on', async (t) => {
@@ -107,14 +96,13 @@ t.test('a command uses the code without types that the server on its data direct
   const holding = (file: string) => ({ run: { stripped: { complete: '', [entry]: file } } })
   const started = () => holding(digest(text) + text)
   const folder = t.testdir({
-    option: started(), joined: started(), variable: started(), 'odd # name?': started(), damaged: holding(digest(text) + text.slice(1)), fresh: {}
+    option: started(), variable: started(), 'odd # name?': started(), damaged: holding(digest(text) + text.slice(1)), fresh: {}
   })
   const run = async (args: string[], env: Record<string, string> = {}) => {
     const script = join(SERVER_DIR, 'core', 'svc.js')
     return (await execute(process.execPath, [script, ...args, '--version'], { env: { ...process.env, ...env } })).stdout
   }
   t.equal(await run(['--data-dir', join(folder, 'option')]), 'without types\n')
-  t.equal(await run([`--data-dir=${join(folder, 'joined')}`]), 'without types\n')
   t.equal(await run([], { SVC_DATA_DIR: join(folder, 'variable') }), 'without types\n')
   t.equal(await run([], { SVC_DATA_DIR: join(folder, 'odd # name?') }), 'without types\n')
   t.equal(await run([], { SVC_DATA_DIR: join(folder, 'damaged') }), `${VERSION}\n`, 'what is not as it was written is not run')

@@ -349,7 +349,7 @@ t.test('an event cannot be declared twice', async (t) => {
 })
 
 t.test('a web worker that fails before its sockets are attached ends with that reason', async (t) => {
-  const { config, databaseUrl } = await buildTestApp(t)
+  const { config, databaseUrl } = await fresh(t)
   const app = await buildApp({ config, role: 'web', databaseUrl, logger: pino({ level: 'silent' }), features })
   app.workers.hear = () => Promise.reject(new Error('no channel'))
   await t.rejects(async () => { await app.ready() }, { message: 'no channel' })
@@ -357,7 +357,7 @@ t.test('a web worker that fails before its sockets are attached ends with that r
 })
 
 t.test('a web worker that is closed before its sockets hear other processes ends', async (t) => {
-  const { config, databaseUrl } = await buildTestApp(t)
+  const { config, databaseUrl } = await fresh(t)
   const app = await buildApp({ config, role: 'web', databaseUrl, logger: pino({ level: 'silent' }), features })
   await t.resolves(app.close())
 })

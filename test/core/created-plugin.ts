@@ -1,0 +1,37 @@
+import { execFile } from 'node:child_process'
+import { readFileSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { SDK_VERSION } from '@svc/plugin-sdk'
+import type { Test } from 'tap'
+import { SERVER_DIR } from '../../core/server-dir.ts'
+import { runSvc } from '../e2e/server.ts'
+import { buildPackage } from '../loader/build.ts'
+
+export const KINDS = ['provider', 'channel', 'exporter'] as const
+type Kind = typeof KINDS[number]
+type Settings = Record<string, string>
+
+/** Has a plugin of this kind created in `own`, and its own tests run there. */
+export async function createTested (t: Test, kind: Kind, own: string, env: Settings): Promise<void> {
+  const created = await runSvc(t, ['plugins', 'create', kind, 'tide-table', own], env).ended
+  t.match(created, { code: 0, output: 'npm test' })
+  t.match(created.output, `npm pack "${join(SERVER_DIR, 'sdk')}" && npm install --save-dev ./svc-plugin-sdk-${SDK_VERSION}.tgz`)
+  symlinkSync(join(SERVER_DIR, 'node_modules'), join(own, 'node_modules'), 'junction')
+  const args = ['--conditions=svc:source', '--disable-warning=ExperimentalWarning', 'test/index.test.ts']
+  await promisify(execFile)(process.execPath, args, { cwd: own })
+  const texts = ['package.json', 'README.md', join('src', 'index.ts')].map((name) => readFileSync(join(own, name), 'utf8'))
+  t.notMatch(texts.join('\n'), /minimal/i, 'nothing of the example is left')
+}
+
+/** Builds what was created in `own` and adds it. */
+export async function addCreated (t: Test, kind: Kind, own: string, env: Settings): Promise<void> {
+  buildPackage(own)
+  t.match(await runSvc(t, ['plugins', 'add', own], env).ended, { code: 0, output: `svc-${kind}-tide-table 0.1.0: active\n` })
+}
+
+/** That the plugins of these kinds are listed. */
+export async function seeListed (t: Test, kinds: readonly Kind[], env: Settings): Promise<void> {
+  const { output } = await runSvc(t, ['plugins'], env).ended
+  for (const kind of kinds) t.match(output, new RegExp(`${kind} +tide-table +0\\.1\\.0 +svc-${kind}-tide-table +active`))
+}
