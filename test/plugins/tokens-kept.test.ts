@@ -1,4 +1,4 @@
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { createKeptCallers, type Found } from '../../core/access/kept-callers.ts'
 import { type TestApp, buildTestApp, shareTestApp } from '../support.ts'
 import { signIn } from './auth-support.ts'
@@ -28,9 +28,13 @@ async function makeMember ({ app, createUser }: TestApp) {
   return { id, ask }
 }
 
+let other: Promise<TestApp> | undefined
+
 /** A second web worker of the same server. */
-const buildOther = async (t: Test, { databaseUrl }: TestApp) =>
-  (await buildTestApp(t, { databaseUrl, withoutAdmin: true })).app
+async function findOther ({ databaseUrl }: TestApp): Promise<TestApp['app']> {
+  other ??= buildTestApp(t, { databaseUrl, withoutAdmin: true })
+  return (await other).app
+}
 
 t.test('a credential is looked for once a second, and never beyond its own end', async (t) => {
   let [now, looks] = [0, 0]
@@ -76,7 +80,7 @@ for (const { what, sql, url, becomes } of CHANGES) {
   t.test(`a token that ${what} is what it was for no other web worker`, async (t) => {
     const test = await fresh(t)
     const { ask } = await makeMember(test)
-    const other = await buildOther(t, test)
+    const other = await findOther(test)
     t.equal(await ask(other, url), 200)
     await test.app.pg.query(sql)
     for (const worker of [test.app, other]) {
@@ -125,7 +129,7 @@ for (const { what, sql } of SESSION_CHANGES) {
   t.test(`a browser's login that ${what} opens nothing on any other web worker`, async (t) => {
     const test = await fresh(t)
     const ask = await makeLogin(test)
-    const other = await buildOther(t, test)
+    const other = await findOther(test)
     t.same([await ask(test.app), await ask(other)], [200, 200])
     await test.app.pg.query(sql)
     for (const worker of [test.app, other]) await until(async () => await ask(worker) === 401, what)
