@@ -117,12 +117,12 @@ t.test('links that leave the service are refused', async (t) => {
     return byReference.host === 'games.example' && !byReference.pathname.startsWith('//') && behind.href.startsWith(home)
   })
   const isSafe = (link: string) => !isInternalLink(link) || [link, decodeURIComponent(link)].every(staysIn)
-  fc.assert(fc.property(anything, isSafe), { numRuns: 5_000 })
+  fc.assert(fc.property(anything, isSafe), { numRuns: 1_000 })
 
   const segment = fc.string({ unit: character, minLength: 1 })
     .filter((text) => text.isWellFormed() && !/^(?:\.|%2e){1,2}(?:[?#]|$)|[\\/\p{Cc}]/iu.test(text))
   const path = fc.array(segment).map((parts) => `/${parts.map(encodeURIComponent).join('/')}`)
-  fc.assert(fc.property(path, isInternalLink), { numRuns: 1_000 })
+  fc.assert(fc.property(path, isInternalLink), { numRuns: 300 })
 })
 
 t.test('only administrators with users.write send to others, who see them as the sender', async (t) => {

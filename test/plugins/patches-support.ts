@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { Output, PatchReader, Source } from '../../plugins/patches/apply/files.ts'
@@ -8,6 +8,8 @@ import { applyPatch } from '../../plugins/patches/apply/formats.ts'
 /** Applies a patch with files in a folder, as the thread does. */
 export function applyIn (folder: string, base: Buffer, patch: Buffer, maxBytes = 1 << 20) {
   const names = { base: join(folder, 'base'), patch: join(folder, 'patch'), output: join(folder, 'output') }
+  // New ones: what is written over a file, some file systems write to the disk at once.
+  for (const path of Object.values(names)) rmSync(path, { force: true })
   writeFileSync(names.base, base)
   writeFileSync(names.patch, patch)
   const [from, by, to] = [openSync(names.base, 'r'), openSync(names.patch, 'r'), openSync(names.output, 'w+')]

@@ -3,7 +3,7 @@ import { KNOWN_PROVIDERS } from '../../plugins/plugins/known-providers.ts'
 import { KEYS, KNOWN_ROMS, addLibrary, buildTogether } from './together-support.ts'
 
 const PLATFORMS = ['snes', 'gb', 'genesis', 'win', 'browser', 'c64', 'nes', 'gba', 'n64', 'psx', 'ngc', 'dc']
-const TOTAL = 200
+const TOTAL = 50
 const test = await buildTogether(t, { scan: { priority: { metadata: ['moby', 'igdb', 'gamelist'] } } })
 const { app, admin, scan, rom, sql, createUser, definitions } = test
 const get = async (url: string, headers: object = admin) =>

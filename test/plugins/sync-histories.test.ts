@@ -4,7 +4,7 @@ import { startHistoryHost } from './sync-history-host.ts'
 import { EXAMPLES, histories } from './sync-histories.ts'
 
 /** More of them run with `npm run soak`, where the server is also killed. */
-const RUNS = 6
+const RUNS = 4
 
 const play = await startHistoryHost(t)
 
