@@ -110,10 +110,11 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
     })
   }
 
-  /** The id of the job that waits or runs under a key. */
-  async function findShared (name: string, key: string | undefined): Promise<string | undefined> {
-    if (key === undefined) return undefined
+  /** The id of the job in the place of a new one: that was just queued under its id, or waits or runs under its key. */
+  async function findInPlace (name: string, { id, key }: JobOptions): Promise<string | undefined> {
     const boss = await useBoss()
+    if (id !== undefined) return (await boss.findJobs(name, { id }))[0]?.id
+    if (key === undefined) return undefined
     const jobs = await boss.findJobs(name, { key })
     return jobs.find(({ state }) => UNENDED_STATES.has(state))?.id
   }
@@ -141,7 +142,7 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
       })
       if (id !== null) return { id, isJoined: false }
       // The one in the way may come to its end before it is found.
-      const other = await findShared(name, options.key)
+      const other = await findInPlace(name, options)
       if (other !== undefined) return { id: other, isJoined: true }
     }
     throw new ApiError('UNAVAILABLE', `A job could not be queued in '${name}'; try again`)

@@ -49,6 +49,16 @@ t.test('what the worker throws is the answer', async (t) => {
   await t.rejects(web.request('fails', {}, LONG_MS), { code: 'UNAVAILABLE', message: 'the disk is full' })
 })
 
+t.test('two who queue one job at the same time both have it queued', async (t) => {
+  const url = await createTestDatabase(t)
+  const define = (jobs: Jobs) => { jobs.define('short', { concurrency: 1, timeoutSeconds: LONG_SECONDS, run: async () => null }) }
+  const [worker, web] = [await start(t, url, true, define), await start(t, url, false, define)]
+  for (let round = 0; round < 30; round++) {
+    const id = randomUUID()
+    t.same(await Promise.all([worker, web].map((jobs) => jobs.send('short', {}, { id }))), [id, id])
+  }
+})
+
 t.test('a process is busy while it does a job', async (t) => {
   const url = await createTestDatabase(t)
   const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<null>()]
