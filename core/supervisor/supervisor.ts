@@ -86,7 +86,6 @@ class Run {
   #socketFolder: SocketFolder | null = null
   #ready: ReadyNews | null = null
   readonly #stopping = new AbortController()
-  #isStopping = false
   #filling: Promise<void> | null = null
   #stoppedAt = 0
   #patience: NodeJS.Timeout | undefined
@@ -115,6 +114,10 @@ class Run {
       grow: () => { this.#grow() }
     })
     this.#growing = setInterval(() => { look() }, ALIVE_MS)
+  }
+
+  get #isStopping () {
+    return this.#stopping.signal.aborted
   }
 
   #addSlot (name: string, number: number, forkOne: (config: Config) => ChildProcess, onReady: (news: ReadyNews) => void,
@@ -269,7 +272,6 @@ class Run {
     const now = performance.now()
     if (this.#stoppedAt === 0) {
       this.#stoppedAt = now
-      this.#isStopping = true
       this.#stopping.abort()
       log.info({ signal }, 'svc stops: running requests are finished, running tasks are put back')
       this.#end.resolve({ code: 0, failure: null })
@@ -282,7 +284,6 @@ class Run {
   }
 
   async #shutDown (): Promise<void> {
-    this.#isStopping = true
     this.#stopping.abort()
     await this.#filling
     clearTimeout(this.#bannerTimer)
