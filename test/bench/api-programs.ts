@@ -7,12 +7,11 @@ import pg from 'pg'
 import { migrate } from '../../core/database/database.ts'
 import { createMemo } from '../../core/loader/memo.ts'
 import { startEmbeddedPostgres } from '../../core/postgres/embedded.ts'
-import { FIRST_WEB_WORKERS } from '../../core/supervisor/growth.ts'
 import { WEB_FLAGS } from '../../core/supervisor/node-flags.ts'
 import { features } from '../../plugins/index.ts'
-import { until } from '../until.ts'
 import { listChildren, runSvc, settings, waitUntilListening } from '../e2e/server.ts'
 import { fillLibrary } from './api-library.ts'
+import { untilComplete } from './complete.ts'
 import type { Ends } from './ends.ts'
 
 /** Where a program listens, and the processes that answer: where they are busy, there may be more of them. */
@@ -36,12 +35,8 @@ async function startServer (databaseUrl: string, workers: number, ends: Ends): P
   }))
   ends.own(server.pid)
   const { url } = await waitUntilListening(server, folder)
-  // The first of them listens long before the last.
-  const listPids = () => listChildren(server.pid, 'web')
-  const isComplete = async () =>
-    (await listPids()).length === Math.min(workers, FIRST_WEB_WORKERS) && server.output().includes('is ready')
-  await until(isComplete, 'all web workers', server)
-  return { url, listPids }
+  await untilComplete(server, workers)
+  return { url, listPids: () => listChildren(server.pid, 'web') }
 }
 
 /** For both servers, with five web workers together, and the bare program. */

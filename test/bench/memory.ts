@@ -5,10 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { FIRST_WEB_WORKERS } from '../../core/supervisor/growth.ts'
 import { WEB_FLAGS } from '../../core/supervisor/node-flags.ts'
 import { type Command, type Listening, listChildren, runSvc, settings, waitUntilListening } from '../e2e/server.ts'
-import { until } from '../until.ts'
+import { untilComplete } from './complete.ts'
 import { listTree, readShare } from './process.ts'
 import { type BenchOptions, createBench } from './options.ts'
 import { type Measurement, report } from './report.ts'
@@ -50,14 +49,8 @@ async function measureBare (databaseUrl: string): Promise<number> {
   }
 }
 
-async function untilComplete (server: Command, workers: number): Promise<void> {
-  const isComplete = async () =>
-    (await listChildren(server.pid, 'web')).length === Math.min(workers, FIRST_WEB_WORKERS) && server.output().includes('is ready')
-  await until(isComplete, 'all processes', { ...server, ms: PATIENCE_MS })
-}
-
 async function measureServer (server: Command, { state }: Listening, workers: number): Promise<Measurement> {
-  await untilComplete(server, workers)
+  await untilComplete(server, workers, PATIENCE_MS)
   await sleep(SETTLED_MS)
   const [webs, scan] = await Promise.all([listChildren(server.pid, 'web'), listChildren(server.pid, 'worker')])
   const others = listTree(server.pid).filter((pid) => ![server.pid, ...webs, ...scan].includes(pid))
@@ -82,7 +75,7 @@ async function measure (workers: number): Promise<Measurement> {
   const dataDir = join(folder, 'data')
   const measured: Measurement[] = []
   try {
-    await withServer(dataDir, workers, async (server) => { await untilComplete(server, workers) })
+    await withServer(dataDir, workers, async (server) => { await untilComplete(server, workers, PATIENCE_MS) })
     await withServer(dataDir, workers, async (server, listening) => {
       measured.push(await measureServer(server, listening, workers))
     })
