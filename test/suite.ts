@@ -7,6 +7,7 @@ import pg from 'pg'
 import { loadConfig } from '../core/config/config.ts'
 import { migrate } from '../core/database/database.ts'
 import { startEmbeddedPostgres } from '../core/postgres/embedded.ts'
+import { SERVER_ROLE } from '../core/postgres/server-role.ts'
 import { migrateJobs } from '../core/jobs/boss.ts'
 import { inspectPlugins } from '../core/loader/inspect.ts'
 import { listPluginPackages } from '../core/loader/packages.ts'
@@ -16,6 +17,7 @@ import { stripCode } from '../core/supervisor/stripped.ts'
 import { features } from '../plugins/index.ts'
 import { USED_DATA_DIR } from './e2e/server.ts'
 import { writeGroups } from './grouped/write-groups.ts'
+import { superuserUrl } from './superuser.ts'
 
 /**
  * Runs the suite on one embedded database server. Every test process makes its own databases from a migrated template,
@@ -60,14 +62,21 @@ const loadLater = () => Promise.all([
   import('../plugins/scans/hashing/retroachievements/hash.ts'), import('../core/http/agent.ts'), import('pg-boss'), import('jose')
 ])
 
-async function createTemplate (): Promise<void> {
-  const client = new pg.Client({ connectionString: server.url })
+async function asSuperuser (database: string, statements: readonly string[]): Promise<void> {
+  const url = new URL(superuserUrl(join(folder, 'db'), server.url))
+  url.pathname = database
+  const client = new pg.Client({ connectionString: url.href })
   await client.connect()
+  for (const sql of statements) await client.query(sql)
+  await client.end()
+}
+
+async function createTemplate (): Promise<void> {
   // Whoever connects would prove each time to know the password, and tests connect thousands of times.
   writeFileSync(join(folder, 'db', 'pg_hba.conf'), 'host all all 127.0.0.1/32 trust\n')
-  await client.query('select pg_reload_conf()')
-  await client.query('create database svc_template')
-  await client.end()
+  await asSuperuser('/postgres', ['select pg_reload_conf()', `create database svc_template owner ${SERVER_ROLE}`,
+    `grant set on parameter session_replication_role, deadlock_timeout to ${SERVER_ROLE}`])
+  await asSuperuser('/svc_template', [`grant execute on function pg_stat_file(text, boolean) to ${SERVER_ROLE}`])
   const url = new URL(server.url)
   url.pathname = '/svc_template'
   await migrate({ url: url.href, poolSize: 1, ...features })

@@ -64,9 +64,8 @@ const LARGE_BYTES = 10 * 8_192
 const LARGE = `select 1 ${TABLES} and relname !~ '^plugin_index_\\d+' and ${SIZE} > ${LARGE_BYTES} limit 1`
 /** What PostgreSQL found out about rows that are gone. */
 const FORGET = `select pg_clear_relation_stats(relnamespace::regnamespace::text, relname) ${TABLES} and reltuples <> -1;
-  select pg_clear_attribute_stats(relnamespace::regnamespace::text, relname, attname, stainherit)
-    from pg_statistic join pg_attribute on attrelid = starelid and attnum = staattnum join pg_class on oid = starelid
-    where relnamespace = any('{public,pgboss}'::regnamespace[])`
+  select pg_clear_attribute_stats(schemaname::text, tablename::text, attname::text, inherited)
+    from pg_stats where schemaname in ('public', 'pgboss')`
 
 /** A database like the template, as it was when it was new. */
 interface Made { name: string, shape: string, snapshots: string[] }

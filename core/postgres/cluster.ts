@@ -8,8 +8,8 @@ import { StartError } from '../errors.ts'
 import { undefinedIf } from './binaries.ts'
 import type { Account, Binaries } from './binaries.ts'
 
-/** The superuser and the name of the database. */
-export const OWNER = 'svc'
+/** The role that makes the cluster. The server itself works as another one (server-role.ts). */
+export const SUPERUSER = 'svc'
 
 const PASSWORD_FILE = 'svc.password'
 const LOCK_FILE = 'postmaster.pid'
@@ -26,7 +26,10 @@ const INHERITED_VARIABLES = ['PATH', 'SystemRoot', 'TEMP', 'TMP', 'LD_LIBRARY_PA
 
 const execFileAsync = promisify(execFile)
 
-/** A cluster ready to be served. `name` is unique on this machine while the folder exists. */
+/**
+ * A cluster ready to be served. `name` is unique on this machine while the folder exists, `password` is that of the
+ * superuser.
+ */
 export interface Cluster { dataDir: string, name: string, password: string }
 
 /**
@@ -132,7 +135,7 @@ async function createCluster (dataDir: string, binaries: Binaries, account?: Acc
 
 async function runInitdb (folder: string, binaries: Binaries, account?: Account): Promise<void> {
   const args = [
-    '-D', ownFolder(folder), '-U', OWNER,
+    '-D', ownFolder(folder), '-U', SUPERUSER,
     // Not join(): it would shorten "cwd/..", which is another folder when cwd is a link.
     `--pwfile=${ownFolder(folder)}/../password`,
     '--auth=scram-sha-256', '--encoding=UTF8', '--locale=C', '--locale-provider=builtin',
@@ -204,7 +207,7 @@ async function readPassword (dataDir: string): Promise<string> {
   const password = (await readFile(path, 'utf8').catch(undefinedIf('ENOENT')))?.trim() ?? ''
   if (!/^[\w-]{16,}$/.test(password)) {
     throw new StartError(`The password of the database is missing in ${path}. Restore that file from a backup, or write ` +
-      `a new password (16 or more of A-Z a-z 0-9 _ -) into it and set it with ALTER ROLE ${OWNER} in a ` +
+      `a new password (16 or more of A-Z a-z 0-9 _ -) into it and set it with ALTER ROLE ${SUPERUSER} in a ` +
       'single-user server ("postgres --single").')
   }
   return password

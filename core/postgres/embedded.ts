@@ -6,12 +6,12 @@ import { createServer } from 'node:net'
 import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import pg from 'pg'
 import { StartError } from '../errors.ts'
 import { locateBinaries, undefinedIf } from './binaries.ts'
 import type { Account, BinarySource, Binaries } from './binaries.ts'
-import { FAST_SHUTDOWN_MS, IMMEDIATE_SHUTDOWN_MS, OWNER, chooseAccount, clearLeftovers, ownFolder, prepareCluster, readLockFile, serverProcessOptions } from './cluster.ts'
+import { FAST_SHUTDOWN_MS, IMMEDIATE_SHUTDOWN_MS, SUPERUSER, chooseAccount, clearLeftovers, ownFolder, prepareCluster, readLockFile, serverProcessOptions } from './cluster.ts'
 import type { Cluster } from './cluster.ts'
+import { DATABASE, MAINTENANCE_DATABASE, SERVER_ROLE, derivePassword, prepareDatabase } from './server-role.ts'
 
 export interface EmbeddedPostgresOptions {
   /** The folder of the cluster; created at the first start. */
@@ -31,7 +31,7 @@ export interface EmbeddedPostgresOptions {
 export interface Exit { code: number | null, signal: NodeJS.Signals | null }
 
 export interface EmbeddedPostgres {
-  /** `postgres://svc:<password>@127.0.0.1:<port>/svc` */
+  /** `postgres://svc_server:<password>@127.0.0.1:<port>/svc`: the role of the server, which is no superuser. */
   url: string
   pid: number
   /** Fulfilled when the server ends, whatever the reason. */
@@ -45,7 +45,6 @@ const MEMORY_ATTEMPTS = 10
 const MEMORY_WAIT_MS = 200
 const PORT_ATTEMPTS = 5
 const POLL_MS = 20
-const CONNECT_TIMEOUT_MS = 30_000
 /** 57P03 is cannot_connect_now: https://www.postgresql.org/docs/18/errcodes-appendix.html */
 const NOT_YET = ['57P03', 'ECONNREFUSED', 'ECONNRESET']
 const LAST_LINES = 20
@@ -89,8 +88,9 @@ interface Server {
 }
 
 /**
- * Starts PostgreSQL on `dataDir`, creating the cluster, the role and the database `svc` at the first start and
- * ending a server that a killed svc left behind.
+ * Starts PostgreSQL on `dataDir`, creating the cluster, the server's role and the database at the first start and
+ * ending a server that a killed svc left behind. What an earlier release made as the superuser is handed over to the
+ * server's role.
  *
  * @throws StartError that names the cause and, when the server itself failed, carries the last lines of its log.
  */
@@ -182,25 +182,29 @@ function observeExit (child: ChildProcess, lines: string[]): Promise<Exit> {
 }
 
 async function openServer (server: Server, cluster: Cluster, binaries: Binaries, port: number) {
-  const url = `postgres://${OWNER}:${cluster.password}@${HOST}:${port}/${OWNER}`
-  await waitUntilReady(server, cluster, url)
+  const addressOf = (role: string, password: string, database: string) =>
+    `postgres://${role}:${password}@${HOST}:${port}/${database}`
+  await waitUntilReady(server, cluster, addressOf(SUPERUSER, cluster.password, MAINTENANCE_DATABASE))
   const { pid } = server.child
   if (pid === undefined) throw new Error(`The PostgreSQL server of ${cluster.dataDir} has no process id`)
   let stopped: Promise<void> | undefined
   const stop = () => (stopped ??= stopServer(server, binaries))
+  const url = addressOf(SERVER_ROLE, derivePassword(cluster.password), DATABASE)
   return { url, pid, exited: server.exited, stop }
 }
 
 /** Without a time limit: recovery after a crash takes as long as it takes, and shows in the log. */
-async function waitUntilReady (server: Server, { dataDir }: Cluster, url: string): Promise<void> {
+async function waitUntilReady (server: Server, { dataDir, password }: Cluster, superuserUrl: string): Promise<void> {
   while (isRunning(server.child)) {
     await sleep(POLL_MS)
     // Only the server that holds the lock file also holds the port, and only it may be asked for a connection.
     const lock = await readLockFile(dataDir)
     if (lock[0] !== String(server.child.pid) || lock[7] !== 'ready') continue
     try {
-      if (await hasDatabase(url)) return
+      await prepareDatabase(superuserUrl, derivePassword(password))
+      return
     } catch (err) {
+      if (isNotYetReady(err)) continue
       throw startFailure(dataDir, String(err), server.lines, err)
     }
   }
@@ -217,25 +221,8 @@ function isRunning ({ pid, exitCode, signalCode }: ChildProcess): boolean {
   return pid !== undefined && exitCode === null && signalCode === null
 }
 
-/** Makes the database when it is missing. False when the server is not ready after all. */
-async function hasDatabase (url: string): Promise<boolean> {
-  const client = new pg.Client({
-    connectionString: url.replace(/\/\w+$/, '/postgres'),
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS
-  })
-  // A lost connection rejects the query below as well; without a listener it would also end the program.
-  client.on('error', () => undefined)
-  try {
-    await client.connect()
-    const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [OWNER])
-    if (rowCount === 0) await client.query(`CREATE DATABASE ${OWNER}`)
-    return true
-  } catch (err) {
-    if (err instanceof Error && 'code' in err && NOT_YET.includes(String(err.code))) return false
-    throw err
-  } finally {
-    await client.end()
-  }
+function isNotYetReady (err: unknown): boolean {
+  return err instanceof Error && 'code' in err && NOT_YET.includes(String(err.code))
 }
 
 /** Fast shutdown first, which writes everything out; the rougher ways cost a recovery at the next start. */

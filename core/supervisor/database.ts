@@ -24,8 +24,8 @@ export interface DatabaseEvents {
 
 /** Connections of one process for its identity, its jobs, LISTEN and long reads, besides its two pools. */
 const EXTRA_CONNECTIONS = 12
-/** For commands, backups and people. */
-const SPARE_CONNECTIONS = 15
+/** For commands, backups and people, and the three that PostgreSQL reserves for a superuser. */
+const SPARE_CONNECTIONS = 18
 const RESTART_DELAYS_MS = [0, 1_000, 5_000, 15_000]
 /** A server that lived this long did not die of its start. */
 const STEADY_MS = 60_000

@@ -10,6 +10,7 @@ import { startEmbeddedPostgres } from '../../core/postgres/embedded.ts'
 import { features } from '../../plugins/index.ts'
 import { virtualId } from '../../plugins/roms/filters/virtual-collections.ts'
 import { runSvc, settings, waitUntilListening } from '../e2e/server.ts'
+import { superuserUrl } from '../superuser.ts'
 import { startGuard } from './guard.ts'
 import { type BenchOptions, createBench, onlyRows } from './options.ts'
 import { type Measurement, report } from './report.ts'
@@ -180,7 +181,7 @@ async function measure (roms: number, rows: readonly Row[]): Promise<Map<string,
     ends.unshift(() => database.stop())
     guard.watch({ pids: [database.pid], folder })
     await migrate({ url: database.url, poolSize: 1, ...features })
-    const client = new pg.Client({ connectionString: database.url })
+    const client = new pg.Client({ connectionString: superuserUrl(dataDir, database.url) })
     await client.connect()
     ends.unshift(() => client.end())
     if (!isFilled) await fill(client, roms)

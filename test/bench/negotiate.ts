@@ -13,6 +13,7 @@ import { migrateJobs } from '../../core/jobs/boss.ts'
 import { SCOPES } from '../../core/access/scopes.ts'
 import { sha256 } from '../../core/access/secrets.ts'
 import { features } from '../../plugins/index.ts'
+import { superuserUrl } from '../superuser.ts'
 import { type BenchOptions, createBench } from './options.ts'
 import { type Measurement, report } from './report.ts'
 
@@ -163,7 +164,7 @@ const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'))
 const database = await startEmbeddedPostgres({
   dataDir: join(folder, 'db'), log: () => {}, settings: { shared_preload_libraries: 'pg_stat_statements' }
 })
-const pool = new pg.Pool({ connectionString: database.url, max: 1 })
+const pool = new pg.Pool({ connectionString: superuserUrl(join(folder, 'db'), database.url), max: 1 })
 // The database may be gone before the connection knows that it was ended.
 pool.on('error', () => {})
 try {

@@ -3,6 +3,7 @@ import pg from 'pg'
 import { io } from 'socket.io-client'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../core/postgres/embedded.ts'
 import { type Command, listChildren, runSvc, settings, waitUntilListening } from '../e2e/server.ts'
+import { superuserUrl } from '../superuser.ts'
 import { until } from '../until.ts'
 import { type Delays, openListeners } from './listeners.ts'
 import { readMemory, readPeak, readPeakOfOthers, readProcessorSeconds, resetPeak } from './process.ts'
@@ -99,7 +100,7 @@ export async function withServer<T> (
     const { url } = await waitUntilListening(server, dataDir, PATIENCE_MS)
     if (!isVeryFirst) await waitUntilReady(server)
     const workerPid = await findWorker(server)
-    const client = await connect(database.url)
+    const client = await connect(superuserUrl(join(dataDir, 'db'), database.url))
     teardown(() => client.end())
     return await work({
       databaseUrl: database.url,

@@ -16,6 +16,7 @@ import { startEmbeddedPostgres } from '../../core/postgres/embedded.ts'
 import type { EmbeddedPostgresOptions } from '../../core/postgres/embedded.ts'
 import { makeFolder } from '../folder.ts'
 import { freePort } from '../free-port.ts'
+import { superuserUrl } from '../superuser.ts'
 import { until } from '../until.ts'
 
 const MODULE_URL = new URL('../../core/postgres/embedded.ts', import.meta.url).href
@@ -74,7 +75,7 @@ async function isAlive (pid: number): Promise<boolean> {
 t.test('a restart serves the data, the role and the password of the first start', async (t) => {
   const lines: string[] = []
   const first = await start(t, shared, { log: (line) => lines.push(line) })
-  t.match(first.url, /^postgres:\/\/svc:[\w-]{32}@127\.0\.0\.1:\d+\/svc$/)
+  t.match(first.url, /^postgres:\/\/svc_server:[\w-]{43}@127\.0\.0\.1:\d+\/svc$/)
   t.ok(lines.some((line) => line.includes('ready to accept connections')), 'its log is forwarded')
   t.notOk(lines.some((line) => /^(ERROR|FATAL)/.test(line)), 'a first start logs no error')
   await ask(t, first.url, "CREATE TABLE words AS SELECT 'Ärger' AS name")
@@ -91,7 +92,7 @@ t.test('a restart serves the data, the role and the password of the first start'
 
 t.test('a cluster is UTF-8, sorts alike on every machine and keeps what it commits', async (t) => {
   const { url } = await start(t, shared, { settings: { work_mem: '5MB', jit: 'on' } })
-  const show = async (name: string) => (await ask(t, url, `SHOW ${name}`))[0]
+  const show = async (name: string) => (await ask(t, superuserUrl(shared, url), `SHOW ${name}`))[0]
   t.equal(await show('server_encoding'), 'UTF8')
   t.strictSame(await ask(t, url, "SELECT datlocprovider, datlocale FROM pg_database WHERE datname = 'svc'"),
     ['b', 'C.UTF-8'])
@@ -105,7 +106,64 @@ t.test('a cluster is UTF-8, sorts alike on every machine and keeps what it commi
 
 t.test('a connection needs the password', async (t) => {
   const { url } = await start(t, shared)
-  await t.rejects(ask(t, url.replace(/svc:[^@]*@/, 'svc:guessed@'), 'SELECT 1'), { code: '28P01' })
+  await t.rejects(ask(t, url.replace(/svc_server:[^@]*@/, 'svc_server:guessed@'), 'SELECT 1'), { code: '28P01' })
+})
+
+t.test('the server works as a role that reaches neither files nor programs', async (t) => {
+  const { url } = await start(t, shared)
+  t.strictSame(await ask(t, url, 'SELECT rolsuper, rolcreaterole, rolreplication, rolbypassrls FROM pg_roles WHERE rolname = current_user'),
+    [false, false, false, false])
+  for (const sql of [
+    "COPY (SELECT 1) TO PROGRAM 'true'", "COPY (SELECT 1) TO '/tmp/svc-copy'", "SELECT pg_read_file('svc.password')", "SELECT lo_import('/etc/passwd')",
+    'SELECT rolpassword FROM pg_authid', 'ALTER SYSTEM SET jit = on', 'ALTER ROLE svc_server SUPERUSER', "ALTER ROLE svc PASSWORD 'x'", 'SET ROLE svc'
+  ]) await t.rejects(ask(t, url, sql), { code: '42501' }, sql)
+})
+
+/** Objects as an earlier release made them, which worked as the superuser. */
+const FORMER_OBJECTS = `
+  CREATE EXTENSION IF NOT EXISTS pg_trgm;
+  CREATE SCHEMA queue;
+  CREATE TYPE queue.state AS ENUM ('new');
+  CREATE DOMAIN short AS text CHECK (length(value) < 9);
+  CREATE TYPE pair AS (one int, other int);
+  CREATE TABLE queue.job (id serial PRIMARY KEY, state queue.state) PARTITION BY LIST (id);
+  CREATE TABLE queue.job_1 PARTITION OF queue.job FOR VALUES IN (1);
+  CREATE TABLE games (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text, parent int REFERENCES games);
+  CREATE INDEX games_names ON games USING gin (name gin_trgm_ops);
+  CREATE STATISTICS games_statistics ON id, name FROM games;
+  CREATE VIEW names AS SELECT name FROM games;
+  CREATE MATERIALIZED VIEW counts AS SELECT count(*) FROM games;
+  CREATE SEQUENCE versions;
+  CREATE FUNCTION note () RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN new; END $$;
+  CREATE TRIGGER note BEFORE INSERT ON games FOR EACH ROW EXECUTE FUNCTION note();
+  CREATE PROCEDURE tidy (days int) LANGUAGE sql AS 'DELETE FROM games WHERE false';
+  INSERT INTO games (name) VALUES ('kept');`
+
+t.test('a database that an earlier release made as the superuser is handed over', async (t) => {
+  const first = await start(t, shared)
+  const superuser = superuserUrl(shared, first.url)
+  const former = await connect(t, superuser)
+  for (const sql of ['ALTER DATABASE svc OWNER TO svc', FORMER_OBJECTS, 'CREATE DATABASE svc_backup_check_svc']) await former.query(sql)
+  await first.stop()
+
+  const second = await start(t, shared)
+  const role = await connect(t, second.url)
+  t.same((await role.query("INSERT INTO games (name) VALUES ('new'), ('newer') RETURNING id")).rowCount, 2)
+  t.same((await role.query('SELECT name FROM names ORDER BY name')).rows.map(({ name }) => name), ['kept', 'new', 'newer'])
+  t.same((await role.query(`SELECT relname FROM pg_class WHERE relnamespace IN ('public'::regnamespace, 'queue'::regnamespace)
+    AND relowner <> 'svc_server'::regrole`)).rows, [])
+  for (const sql of [
+    'CREATE TABLE queue.job_2 PARTITION OF queue.job FOR VALUES IN (2)', 'ALTER TYPE queue.state ADD VALUE \'done\'', 'ALTER DOMAIN short SET NOT NULL',
+    'ALTER TYPE pair ADD ATTRIBUTE third int', 'REFRESH MATERIALIZED VIEW counts', 'DROP STATISTICS games_statistics', 'DROP SEQUENCE versions',
+    'DROP PROCEDURE tidy', 'ALTER FUNCTION note RENAME TO noted', 'ALTER TABLE games DISABLE TRIGGER USER', 'DROP SCHEMA queue CASCADE',
+    'CREATE EXTENSION IF NOT EXISTS pg_trgm', 'DROP DATABASE svc_backup_check_svc', 'DROP TABLE games CASCADE', 'CREATE TABLE fresh ()'
+  ]) await t.resolves(role.query(sql), sql)
+  await role.end()
+  await ask(t, superuser.replace(/:\d+\//, `:${new URL(second.url).port}/`), 'CREATE TABLE in_between ()')
+  await second.stop()
+
+  const third = await start(t, shared)
+  await t.resolves(ask(t, third.url, 'DROP TABLE in_between, fresh'), 'and so is what an earlier release makes later')
 })
 
 t.test('a copied cluster runs beside its original', { skip: NEEDS_ROOT }, async (t) => {

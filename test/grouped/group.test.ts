@@ -149,7 +149,7 @@ t.test('a database that a test had is as a new one for the next, or is not used 
   t.same(await useDatabase(t, KNOWN), { url, rows })
   for (const sql of [
     fill(5_000), 'alter table roms set (autovacuum_enabled = false)', 'create table mine (id int)', 'alter table users add mine int',
-    'create function mine () returns int language sql as $$ select 1 $$', 'alter table users disable trigger all'
+    'create function mine () returns int language sql as $$ select 1 $$', 'alter table users disable trigger user'
   ]) {
     const { url } = await useDatabase(t, sql)
     t.not((await useDatabase(t, KNOWN)).url, url, sql)
