@@ -256,9 +256,9 @@ export async function buildTestApp (t: Test, options: TestAppOptions = {}): Prom
   await app.ready()
 
   async function createUser (username: string, role: 'admin' | 'user' = 'user') {
-    const passwordHash = await hash('password', QUICK_HASH)
+    const passwordHash = await hash('a password', QUICK_HASH)
     await insertUser(app.orm.em.fork(), { username, email: null, role, password_hash: passwordHash })
-    return basic(username, 'password')
+    return basic(username, 'a password')
   }
   const admin = options.withoutAdmin === true ? basic('admin', '') : await createUser('admin', 'admin')
   return { app, worker, config, databaseUrl, libraryDir, createUser, admin }

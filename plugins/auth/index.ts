@@ -26,8 +26,8 @@ const CLEAN_UP_MS = 60 * 60_000
 const PAGE = { path: RESET_PATH, folder: new URL('page/', import.meta.url), name: 'reset-password', script: LINK_FORM }
 
 export default fp<FeatureOptions>(async (app, { config, role }) => {
-  const sessions = createSessions(app, config, keepCallers(app))
   const signIn = createSignIn(app)
+  const sessions = createSessions(app, config, keepCallers(app), signIn)
   const jwts = createJwts(app.secrets)
   const oauth = createOauth(app, config, jwts, signIn)
   const resets = createResets(app, config, jwts)

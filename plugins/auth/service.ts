@@ -6,14 +6,17 @@ import { type AuthScheme, type Caller, type Presented, callerOf } from '../../co
 import type { Found, KeptCallers } from '../../core/access/kept-callers.ts'
 import type { Config } from '../../core/config/config.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
-import { ApiError, notFound } from '../../core/errors.ts'
+import { ApiError, forbidden, notFound } from '../../core/errors.ts'
 import { sha256 } from '../../core/access/secrets.ts'
 import { User } from '../users/entities.ts'
 import { noteActivity } from './activity-rows.ts'
 import { clearSessionCookie, readSessionCookie, setSessionCookie } from './cookie.ts'
 import { OneTimeToken, Session } from './entities.ts'
+import type { SignIn } from './sign-in/sign-in.ts'
 import { deleteSession, deleteSessions, findLiveSession, lockUser, noteSignIn, renewSession } from './rows.ts'
 
+/** So long after a sign-in the present password is not asked for again. */
+const FRESH_MS = 5 * 60_000
 /** A session's end is moved on at most this often. */
 const RENEW_AFTER_MS = 5 * 60_000
 const USER_AGENT_MAX = 500
@@ -31,7 +34,7 @@ export interface SignInExtra {
 export interface Farewell { oidc_logout_url: string | null }
 
 /** Browsers' logins: rows that their cookie's hash finds. */
-export function createSessions (app: FastifyInstance, config: Config, kept: KeptCallers) {
+export function createSessions (app: FastifyInstance, config: Config, kept: KeptCallers, signIn: SignIn) {
   const { session_max_age_seconds: idleSeconds, session_absolute_max_age_seconds: absoluteSeconds } = config.auth
   const renewAfterMs = Math.min(RENEW_AFTER_MS, idleSeconds * 100)
   /** Callers whose session's end moves on with the answer. */
@@ -112,9 +115,31 @@ export function createSessions (app: FastifyInstance, config: Config, kept: Kept
     clearSessionCookie(config, reply)
   }
 
+  /** Basic credentials came with this very request. */
+  async function hasJustSignedIn ({ credential, session_id: id }: Caller): Promise<boolean> {
+    if (credential === 'basic') return true
+    if (id === null) return false
+    return await app.orm.em.fork().count(Session, { id, created_at: { $gt: new Date(Date.now() - FRESH_MS) } }) > 0
+  }
+
   return {
     scheme,
     endAll,
+
+    /**
+     * Before changes that would let whoever found a browser signed in keep the account.
+     *
+     * @param password the present one; a sign-in within the last minutes does without
+     * @throws ApiError FORBIDDEN, or TOO_MANY_REQUESTS after wrong passwords
+     */
+    async requireOwner (caller: Caller, password: string | null | undefined, address: string): Promise<void> {
+      if (password === undefined || password === null) {
+        if (await hasJustSignedIn(caller)) return
+        throw forbidden('Send your present password as current_password, or sign in again and repeat this within five minutes')
+      }
+      const { status } = await signIn.check({ username: caller.username, password, address })
+      if (status !== 'right') throw forbidden('The current_password is not your present password')
+    },
 
     /**
      * Opens a session for a user whose identity is proven, in place of the browser's former one, and sets its cookie.

@@ -48,4 +48,4 @@ export default fp<FeatureOptions>(async (app, { config, role }) => {
       .then(() => { app.log.info({ username }, 'first administrator created') })
       .catch((err: unknown) => { app.log.warn({ err }, 'the first administrator was not created') })
   })
-}, { name: 'users', dependencies: ['database', 'auth-core', 'jobs', 'loader', 'circuits', 'tasks', 'permissions', 'audit', 'devices', 'resources'] })
+}, { name: 'users', dependencies: ['database', 'auth-core', 'jobs', 'loader', 'circuits', 'tasks', 'permissions', 'audit', 'devices', 'resources', 'auth'] })

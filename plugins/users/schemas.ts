@@ -63,6 +63,9 @@ export type Register = Static<typeof RegisterSchema>
 export const UpdateUserSchema = Type.Object({
   username: Type.Optional(Nullable(Type.String())),
   password: Type.Optional(Nullable(Type.String({ description: 'Ends sessions and client tokens' }))),
+  current_password: Type.Optional(Nullable(Type.String({
+    description: 'With a new password or e-mail address of your own, unless you signed in within the last five minutes or send HTTP Basic'
+  }))),
   keep_tokens: KeepTokens,
   email: Type.Optional(Nullable(Type.String({ description: 'Empty clears it' }))),
   role: Type.Optional(Nullable(Type.String({ description: 'As in `createUser`; without effect on your own account' }))),

@@ -17,7 +17,7 @@ const hasAdminIn = async (em: EntityManager): Promise<boolean> => await em.count
 /** The columns of a new account. @throws ApiError BAD_REQUEST naming the rule that is broken. */
 export async function readNewUser (input: CreateUser) {
   const fields = { username: readUsername(input.username), email: readEmail(input.email), role: readRole(input.role) }
-  checkPassword(input.password)
+  await checkPassword(input.password)
   return { ...fields, password_hash: await hashPassword(input.password) }
 }
 type NewUser = Awaited<ReturnType<typeof readNewUser>> & Partial<Pick<User, 'email_confirmed'>>

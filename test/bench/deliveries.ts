@@ -143,7 +143,7 @@ try {
   ends.unshift(() => app.close())
   await app.ready()
   for (let user = 0; user < USERS; user++) {
-    await app.users.create({ username: `bench${user}`, password: 'password', email: '', role: 'admin' })
+    await app.users.create({ username: `bench${user}`, password: 'a password', email: '', role: 'admin' })
   }
   report(await measure(app, receiver.url), options)
 } finally {

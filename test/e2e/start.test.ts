@@ -183,7 +183,7 @@ t.test('a server that starts, heals and stops', async (t) => {
 
   await t.test('a command that needs a server says how to start it when its supervisor was killed', async (t) => {
     t.match(await server.ended, { signal: 'SIGKILL' })
-    const { code, output } = await runSvc(t, ['user', 'add', 'somebody'], { ...env, SVC_NEW_PASSWORD: 'password' }).ended
+    const { code, output } = await runSvc(t, ['user', 'add', 'somebody'], { ...env, SVC_NEW_PASSWORD: 'a password' }).ended
     t.equal(code, 1)
     t.match(output, /No server is running on .*Start it with node .*svc\.js.* start/)
   })

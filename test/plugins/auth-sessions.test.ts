@@ -187,7 +187,7 @@ t.test('sessions', async (t) => {
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       payload: new URLSearchParams(form).toString()
     })
-    const tokens = (await ask({ username: 'alice', password: 'password' })).json<{ refresh_token: string }>()
+    const tokens = (await ask({ username: 'alice', password: 'a password' })).json<{ refresh_token: string }>()
     const held = await holdAccount("select 1 from users where username = 'alice' for update")
     const refreshing = ask({ grant_type: 'refresh_token', refresh_token: tokens.refresh_token })
     await held.waiting(1)

@@ -13,7 +13,7 @@ export const browserHeaders = (cookies: Cookies) => ({
   'x-csrftoken': cookies.svc_csrftoken ?? ''
 })
 
-export const basicHeaders = (username: string, password = 'password') =>
+export const basicHeaders = (username: string, password = 'a password') =>
   ({ authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` })
 
 interface Given { address?: string, userAgent?: string, password?: string }

@@ -21,13 +21,13 @@ t.test('the OAuth2 token endpoint', async (t) => {
     payload: new URLSearchParams(form).toString()
   })
   const grant = async (username: string, scope = 'me.read me.write roms.read') =>
-    (await ask({ grant_type: 'password', username, password: 'password', scope })).json<Tokens>()
+    (await ask({ grant_type: 'password', username, password: 'a password', scope })).json<Tokens>()
   const refresh = (token: string) => ask({ grant_type: 'refresh_token', refresh_token: token })
   const call = (token: string, url = '/api/users/me') => app.inject({ url, headers: { authorization: `Bearer ${token}` } })
   const status = async (token: string, url?: string) => (await call(token, url)).statusCode
 
   await t.test('a password is answered with a pair of tokens and how long they last', async (t) => {
-    const reply = await ask({ username: 'ALICE', password: 'password', scope: 'me.read  roms.read' })
+    const reply = await ask({ username: 'ALICE', password: 'a password', scope: 'me.read  roms.read' })
     t.equal(reply.statusCode, 200, reply.body)
     t.equal(reply.headers['cache-control'], 'no-store')
     const tokens = reply.json<Tokens>()
@@ -46,17 +46,17 @@ t.test('the OAuth2 token endpoint', async (t) => {
 
   await t.test('what cannot be granted says why', async (t) => {
     await em.execute("update users set enabled = false where username = 'bob'")
-    const user = { username: 'alice', password: 'password' }
+    const user = { username: 'alice', password: 'a password' }
     const cases: [number, Record<string, string>][] = [
       [400, { grant_type: 'client_credentials', client_id: 'x', client_secret: 'y' }],
       [400, { grant_type: 'authorization_code' }],
       [400, { grant_type: 'refresh_token' }],
       [400, { username: 'alice' }],
-      [400, { password: 'password' }],
+      [400, { password: 'a password' }],
       [401, { username: 'alice', password: 'wrong' }],
-      [401, { username: 'nobody', password: 'password' }],
+      [401, { username: 'nobody', password: 'a password' }],
       [401, { grant_type: 'refresh_token', refresh_token: 'x.y.z' }],
-      [403, { username: 'bob', password: 'password' }],
+      [403, { username: 'bob', password: 'a password' }],
       [403, { ...user, scope: 'me.read users.write' }],
       [403, { ...user, scope: 'everything' }]
     ]
@@ -66,7 +66,7 @@ t.test('the OAuth2 token endpoint', async (t) => {
   })
 
   await t.test('a program that names itself by Basic is no failed sign-in', async (t) => {
-    const form = { ...{ username: 'alice', password: 'password' }, scope: 'me.read' }
+    const form = { ...{ username: 'alice', password: 'a password' }, scope: 'me.read' }
     await em.execute('delete from throttles')
     for (let i = 0; i < 12; i++) t.equal((await ask(form, basicHeaders('an-app', 'its secret'))).statusCode, 200)
     t.same(await em.execute('select key from throttles'), [])

@@ -39,7 +39,7 @@ t.test('a wrong password, an unknown name and a disabled account read the same',
   await createUser('alice')
   await createUser('bob')
   await app.orm.em.fork().execute("update users set enabled = false where username = 'bob'")
-  const answers = await Promise.all([['alice', 'wrong'], ['nobody', 'password'], ['bob', 'password']].map(async (pair) => {
+  const answers = await Promise.all([['alice', 'wrong'], ['nobody', 'a password'], ['bob', 'a password']].map(async (pair) => {
     const authorization = `Basic ${Buffer.from(pair.join(':')).toString('base64')}`
     const reply = await app.inject({ method: 'POST', url: '/api/login', headers: { authorization } })
     return `${reply.statusCode} ${reply.body}`
@@ -105,7 +105,7 @@ t.test('the first administrator is made by anyone on this machine with the CSRF 
   const guest = readCookies(await app.inject({ url: '/api/heartbeat' }))
   const headers = { cookie: cookieHeader(guest), 'x-csrftoken': guest.svc_csrftoken ?? '' }
   const create = (username: string) => app.inject({
-    method: 'POST', url: '/api/users', headers, payload: { username, email: '', password: 'password', role: 'admin' }
+    method: 'POST', url: '/api/users', headers, payload: { username, email: '', password: 'a password', role: 'admin' }
   })
   const replies = await Promise.all(['one', 'two', 'three'].map((name) => create(`admin-${name}`)))
   t.same(replies.map((reply) => reply.statusCode).sort(), [201, 401, 401])
@@ -116,7 +116,7 @@ t.test('over the network nobody makes the first administrator without the code t
   const { app } = await fresh(t, { withoutAdmin: true })
   const guest = readCookies(await app.inject({ url: '/api/heartbeat' }))
   const headers = { cookie: cookieHeader(guest), 'x-csrftoken': guest.svc_csrftoken ?? '' }
-  const payload = { username: 'owner', email: '', password: 'password', role: 'admin' }
+  const payload = { username: 'owner', email: '', password: 'a password', role: 'admin' }
   const code = await app.users.findSetupCode()
   const create = async (from: object, given: object = {}) => (await app.inject({
     method: 'POST', url: '/api/users', payload: { ...payload, ...given }, ...from,
@@ -141,10 +141,10 @@ t.test('names, passwords and addresses are checked, and the rule that is broken 
   const { app, admin, createUser } = await fresh(t)
   await createUser('alice')
   const create = (payload: object) => app.inject({
-    method: 'POST', url: '/api/users', headers: admin, payload: { username: 'carol', email: '', password: 'password', role: 'user', ...payload }
+    method: 'POST', url: '/api/users', headers: admin, payload: { username: 'carol', email: '', password: 'a password', role: 'user', ...payload }
   })
   const cases = [{ username: 'al' }, { username: 'a b c' }, { username: 'ALICE' }, { password: 'seven77' }, { password: '         ' },
-    { password: 'passwörd' }, { email: 'x' }, { email: 'a@b\r\nBcc: c@d.org' }]
+    { email: 'x' }, { email: 'a@b\r\nBcc: c@d.org' }]
   for (const payload of cases) t.equal((await create(payload)).statusCode, 400, JSON.stringify(payload))
   t.match((await create({ username: 'ALICE' })).json().detail, /taken/)
   t.equal((await create({ role: 'viewer' })).json().role, 'user')
@@ -153,7 +153,7 @@ t.test('names, passwords and addresses are checked, and the rule that is broken 
 t.test('a user cannot make users', async (t) => {
   const { app, createUser } = await fresh(t)
   const headers = await createUser('alice')
-  const payload = { username: 'mallory', email: '', password: 'password', role: 'admin' }
+  const payload = { username: 'mallory', email: '', password: 'a password', role: 'admin' }
   t.equal((await app.inject({ method: 'POST', url: '/api/users', headers, payload })).statusCode, 403)
 })
 

@@ -172,7 +172,7 @@ t.test('an e-mail address that is missing or not verified, or a name that is mis
 })
 
 t.test('an account is linked by an e-mail address that the provider verified, and belongs to that person from then on', async (t) => {
-  await app.users.create({ username: 'eve', password: 'password', email: 'eve@home.example', role: 'user' })
+  await app.users.create({ username: 'eve', password: 'a password', email: 'eve@home.example', role: 'user' })
   t.equal((await createBrowser(test).signIn(provider, introduce('eve-at-home', { email: 'EVE@home.example' }))).statusCode, 307)
   t.match(await findUsers("username = 'eve'"), [{ subject: 'eve-at-home' }])
   t.match(await listAudit('user.linked'), ['eve'])
@@ -181,7 +181,7 @@ t.test('an account is linked by an e-mail address that the provider verified, an
   t.equal(other.statusCode, 403, 'the address went to somebody else at the provider')
   t.match(await findUsers("username = 'eve'"), [{ subject: 'eve-at-home' }])
 
-  await app.users.create({ username: 'trap', password: 'password', email: 'chief@home.example', role: 'user' })
+  await app.users.create({ username: 'trap', password: 'a password', email: 'chief@home.example', role: 'user' })
   const chief = await createBrowser(test).signIn(provider, introduce('chief', { realm_access: { roles: ['boss'] } }))
   t.equal(chief.statusCode, 403, 'an address that its owner chose does not make that owner an administrator')
   t.match(await findUsers("username = 'trap'"), [{ role: 'user', subject: null }])
@@ -216,11 +216,11 @@ t.test('an account opens by an e-mail address only when that is confirmed here: 
 
 t.test('whoever registers with an invite has not confirmed the address', async (t) => {
   const { token } = (await app.inject({ method: 'POST', url: '/api/users/invite-link?role=user', headers: test.admin })).json()
-  const account = { username: 'early', email: 'wanda@home.example', password: 'password', token }
+  const account = { username: 'early', email: 'wanda@home.example', password: 'a password', token }
   t.equal((await app.inject({ method: 'POST', url: '/api/users/register', headers: await guestHeaders(app), payload: account })).statusCode, 201)
   t.equal((await createBrowser(test).signIn(provider, introduce('wanda'))).statusCode, 403)
 
-  const made = { username: 'given', email: 'xenia@home.example', password: 'password', role: 'user' }
+  const made = { username: 'given', email: 'xenia@home.example', password: 'a password', role: 'user' }
   t.equal((await app.inject({ method: 'POST', url: '/api/users', headers: test.admin, payload: made })).statusCode, 201)
   t.equal((await createBrowser(test).signIn(provider, introduce('xenia'))).statusCode, 307, 'what an administrator made has')
 })
@@ -230,7 +230,7 @@ t.test('an address that the provider says nothing of opens no account that has i
   if (settings === null) throw new Error('not configured')
   const claims = { sub: 'owl', email: 'owen@home.example', preferred_username: 'owen' }
   const identity = readIdentity(claims, provider.issuer, false, settings)
-  await app.users.create({ username: 'owen', password: 'password', email: 'owen@home.example', role: 'user' })
+  await app.users.create({ username: 'owen', password: 'a password', email: 'owen@home.example', role: 'user' })
   const user = await createAccounts(app, settings).find(app.orm.em.fork(), identity, '127.0.0.1')
   t.match(user, { username: 'owen-2', email: null, oidc_subject: 'owl' })
 })
@@ -348,7 +348,7 @@ t.test('a provider that is down keeps nothing but the sign-in, and is asked agai
 
   const refused = await createBrowser(other).signIn(provider, introduce('mia'))
   t.equal(refused.statusCode, 403, 'and without registration nobody new comes in')
-  await other.app.users.create({ username: 'mia', password: 'password', email: 'mia@home.example', role: 'admin' })
+  await other.app.users.create({ username: 'mia', password: 'a password', email: 'mia@home.example', role: 'admin' })
   t.equal((await createBrowser(other).signIn(provider, 'mia')).statusCode, 307)
   const { rows: [mia] } = await other.app.pg.query("select role from users where username = 'mia'")
   t.same(mia, { role: 'admin' }, 'roles stay as they are here when no claim is configured')

@@ -26,7 +26,7 @@ async function createToken (app: App, owner: Headers, scopes: readonly string[])
 }
 
 async function signInByOauth (app: App, username: string, scopes: readonly string[]): Promise<Headers> {
-  const form = new URLSearchParams({ username, password: 'password', scope: scopes.join(' ') })
+  const form = new URLSearchParams({ username, password: 'a password', scope: scopes.join(' ') })
   const reply = await app.inject({
     method: 'POST', url: '/api/token', headers: { 'content-type': 'application/x-www-form-urlencoded' }, payload: form.toString()
   })
@@ -56,7 +56,7 @@ const adminSteps = (userId: number): Step[] => [
   ['put', `/api/users/${userId}`, { role: 'admin' }],
   ['put', `/api/users/${userId}`, { enabled: false }],
   ['delete', `/api/users/${userId}`],
-  ['post', '/api/users', { username: 'mallory', email: '', password: 'password', role: 'admin' }],
+  ['post', '/api/users', { username: 'mallory', email: '', password: 'a password', role: 'admin' }],
   ['post', '/api/users/invite-link?role=admin'],
   ['post', '/api/permissions/groups', { name: 'Mallory', grants: [{ entity: 'users', action: 'write' }] }],
   ['put', `/api/permissions/users/${userId}`, { overrides: [{ entity: 'users', action: 'write', granted: true }] }]

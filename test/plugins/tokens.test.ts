@@ -103,7 +103,7 @@ t.test("another user's token is not there; for an administrator it is", async (t
 
 t.test('a token is worth what its owner may do now', async (t) => {
   await createUser('dora', 'admin')
-  const dora = createCaller(app, { authorization: `Basic ${btoa('dora:password')}` })
+  const dora = createCaller(app, { authorization: `Basic ${btoa('dora:a password')}` })
   const token = await create(dora, { scopes: ['users.read', 'me.read'] })
   t.equal(await statusOf(token.raw_token, '/api/users'), 200)
   await execute("update users set role = 'user' where username = 'dora'")

@@ -41,7 +41,7 @@ async function make (username: string, role: 'admin' | 'user' = 'user') {
   return { id: row?.id ?? 0, headers: basic(username) }
 }
 
-const signIn = (username: string, password = 'password') => openBrowser(app, username, { password })
+const signIn = (username: string, password = 'a password') => openBrowser(app, username, { password })
 
 /** The status of a call that every live credential may make. */
 const statusOf = async (headers: Headers) => (await call('GET', '/me', headers)).statusCode
@@ -72,7 +72,7 @@ const eventsOf = async (userId: number) => (await app.pg.query<{ event: string }
   "select event from audit_events where details->>'user_id' = $1 order by id", [String(userId)])).rows.map(({ event }) => event)
 
 t.test('an account is made, changed, switched off and on and deleted, and each step is on record', async (t) => {
-  const created = await call('POST', '', admin, { username: 'Zoe', email: 'Zoe@Home.example', password: 'password', role: 'viewer' })
+  const created = await call('POST', '', admin, { username: 'Zoe', email: 'Zoe@Home.example', password: 'a password', role: 'viewer' })
   t.equal(created.statusCode, 201)
   const { id } = created.json<UserView>()
   t.match(created.json(), { username: 'zoe', email: 'zoe@home.example', role: 'user', enabled: true, current_device_id: null })
@@ -81,7 +81,7 @@ t.test('an account is made, changed, switched off and on and deleted, and each s
   })
   t.match(changed.json(), { username: 'zoe-2', email: null, role: 'admin', ra_username: 'zoe64', ui_settings: { theme: 'dark' } })
   t.equal((await call('PUT', `/${id}`, admin, { enabled: false })).json<UserView>().enabled, false)
-  t.equal(await statusOf(basic('zoe-2')), 401)
+  t.equal(await statusOf(basic('zoe-2', 'a password')), 401)
   t.equal((await call('PUT', `/${id}`, admin, { enabled: true, password: 'another password' })).statusCode, 200)
   t.equal(await statusOf(basic('zoe-2', 'another password')), 200)
   const gone = await call('DELETE', `/${id}`, admin)
@@ -147,7 +147,7 @@ t.test('a member with leave to write users makes members, and neither makes nor 
     payload: { overrides: [{ entity: 'users', action: 'write', granted: true }] }
   })
   const create = async (role: string) => (await call('POST', '', mona.headers,
-    { username: `by-mona-${role}`, email: '', password: 'password', role })).statusCode
+    { username: `by-mona-${role}`, email: '', password: 'a password', role })).statusCode
   t.same([await create('user'), await create(' ADMIN ')], [201, 403])
   t.equal((await call('DELETE', `/${boss.id}`, mona.headers)).statusCode, 403)
   t.equal((await call('PUT', `/${boss.id}`, mona.headers, { enabled: false })).statusCode, 403)
@@ -221,6 +221,48 @@ t.test('a new password of one’s own ends every login, a new name the one that 
   t.same([await statusOf(second), await statusOf(third)], [401, 401])
   t.equal((await app.pg.query("select 1 from one_time_tokens where token_hash = 'a refresh token'")).rowCount, 0)
   t.equal(await statusOf(await signIn('nina-2', 'another password')), 200)
+})
+
+t.test('an older sign-in changes password and e-mail address with the present password only', async (t) => {
+  const { id, headers } = await make('petra')
+  const browser = await signIn('petra')
+  const put = async (payload: object, by: Headers = browser) => (await call('PUT', `/${id}`, by, payload)).statusCode
+  t.equal(await put({ email: 'pia@home.example' }), 200, 'not asked for right after a sign-in')
+  await app.pg.query("update sessions set created_at = now() - interval '6 minutes' where user_id = $1", [id])
+  for (const change of [{ password: 'another password' }, { email: 'thief@home.example' }, { email: '' }]) {
+    const refused = await call('PUT', `/${id}`, browser, change)
+    t.equal(refused.statusCode, 403)
+    t.match(refused.json(), { detail: /current_password, or sign in again/ })
+    t.equal(await put({ ...change, current_password: 'a guess' }), 403)
+  }
+  t.equal((await app.pg.query("select from audit_events where event = 'sign_in.failed' and username = 'petra'")).rowCount, 3, 'guesses count as failed sign-ins')
+  t.equal(await put({ email: 'pia@home.example', ui_settings: '{"dark":true}' }), 200, 'nor for anything else')
+  t.equal(await put({ email: 'new@home.example', current_password: 'a password' }), 200)
+  t.equal(await put({ email: 'newer@home.example' }, headers), 200, 'HTTP Basic has it with every request')
+  t.equal(await put({ email: 'newest@home.example' }, admin), 200, 'administrators change the accounts of others')
+  t.equal(await put({ password: 'another password', current_password: 'a password' }), 200)
+  t.equal(await statusOf(basic('petra', 'another password')), 200)
+})
+
+t.test('a password that many people choose is refused', async (t) => {
+  const { id, headers } = await make('connie')
+  for (const password of ['password', 'Password', 'PASSWORD1', 'iloveyou', '1q2w3e4r']) {
+    const refused = await call('PUT', `/${id}`, headers, { password })
+    t.equal(refused.statusCode, 400, password)
+    t.match(refused.json(), { detail: /most people choose/ })
+  }
+})
+
+t.test('a password is of any script, and the same however a keyboard composes its letters', async (t) => {
+  const { id } = await make('uma')
+  for (const password of ['пароль-мой-кот', '猫は箱が大好きです', 'caf\u00e9 in \u00c5lesund', '🐈🐈‍⬛🐕🦊🐻🐼🐨🐯', 'x'.repeat(255)]) {
+    t.equal((await call('PUT', `/${id}`, admin, { password })).statusCode, 200, password)
+    t.equal(await statusOf(basic('uma', password.normalize('NFD'))), 200, password)
+    t.equal(await statusOf(basic('uma', `${password}.`)), 401, password)
+  }
+  for (const password of ['\u00e9\u00e9\u00e9\u00e9'.normalize('NFD'), '猫'.repeat(256), '\u3000'.repeat(9), 'half\ud800 a pair']) {
+    t.match(await call('PUT', `/${id}`, admin, { password }), { statusCode: 400, body: /8 to 255/ }, password)
+  }
 })
 
 t.test('who is switched off or deleted is out at once: browser, token and socket', async (t) => {
@@ -320,7 +362,7 @@ t.test('an invite makes one account, with the role it was made for', async (t) =
   t.notOk(stored.includes(token) || token.split('.').some((part) => stored.includes(part)), 'only its hash is kept')
   const guest = await guestHeaders(app)
   const register = (fields: object) => call('POST', '/register', guest,
-    { username: 'invited', email: '', password: 'password', token, role: 'admin', ...fields })
+    { username: 'invited', email: '', password: 'a password', token, role: 'admin', ...fields })
   for (const fields of [{ username: 'x' }, { username: 'ADMIN' }, { email: 'no' }, { password: 'short' }]) {
     t.equal((await register(fields)).statusCode, 400, JSON.stringify(fields))
   }
@@ -328,7 +370,7 @@ t.test('an invite makes one account, with the role it was made for', async (t) =
   t.same(replies.map(({ statusCode }) => statusCode).sort(), [201, 400, 400], 'once, however many come at once')
   t.equal(replies.find(({ statusCode }) => statusCode === 201)?.json<UserView>().role, 'admin')
   t.equal((await register({})).statusCode, 400)
-  const bare = await call('POST', '/register', {}, { username: 'x', email: '', password: 'password', token })
+  const bare = await call('POST', '/register', {}, { username: 'x', email: '', password: 'a password', token })
   t.equal(bare.statusCode, 403, 'without the CSRF pair')
   for (const wrong of ['', 'x', `${token}x`, token.split('.').toSpliced(2, 1, '').join('.')]) {
     t.equal((await register({ token: wrong })).statusCode, 400)
@@ -348,7 +390,7 @@ t.test('an invite ends with its time, and with the right of who made it', async 
   const invite = async (role: string) =>
     (await call('POST', `/invite-link?role=${role}`, mia.headers)).json<{ token: string }>().token
   const register = async (username: string, token: string) =>
-    (await call('POST', '/register', admin, { username, email: '', password: 'password', token })).statusCode
+    (await call('POST', '/register', admin, { username, email: '', password: 'a password', token })).statusCode
   const [late, asAdmin, asUser, orphaned] = [await invite('user'), await invite('admin'), await invite('user'), await invite('user')]
   await app.pg.query(`update one_time_tokens set expires_at = now() - interval '1 second' where created_at =
     (select min(created_at) from one_time_tokens where user_id = $1)`, [mia.id])

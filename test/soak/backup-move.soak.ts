@@ -38,7 +38,7 @@ t.test('who had an account before a backup signs in at the server that it was re
   t.match(await runSvc(t, ['restore', archive], env).ended, { code: 0, output: /is as it was on / })
   const server = runSvc(t, ['start'], env)
   const { url } = await waitUntilListening(server, dataDir)
-  const headers = { authorization: `Basic ${Buffer.from('alice:password').toString('base64')}` }
+  const headers = { authorization: `Basic ${Buffer.from('alice:a password').toString('base64')}` }
   for (const [id, content] of saves) {
     const answer = await until(() => tryFetch(`${url}/api/saves/${id}/content`, { headers }), 'the save', server)
     t.ok(Buffer.from(await answer.arrayBuffer()).equals(content))

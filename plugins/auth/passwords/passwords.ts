@@ -8,9 +8,6 @@ const OPTIONS = { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism: 1 
 const CONCURRENCY = 2
 const WAITING_MAX = 64
 
-// eslint-disable-next-line no-control-regex
-const ASCII = /^[\x00-\x7f]*$/
-
 const queue = new PQueue({ concurrency: CONCURRENCY })
 let dummy: Promise<string> | null = null
 
@@ -24,19 +21,31 @@ async function enqueue<T> (work: () => Promise<T>): Promise<T> {
 const LENGTH_MIN = 8
 const LENGTH_MAX = 255
 
-/** @throws ApiError BAD_REQUEST when a new password breaks the rule. */
-export function checkPassword (password: string): void {
-  const { length } = password
-  if (length >= LENGTH_MIN && length <= LENGTH_MAX && ASCII.test(password) && password.trim() !== '') return
-  throw badRequest(`The password must be ${LENGTH_MIN} to ${LENGTH_MAX} ASCII characters and not blank`)
+/** Keyboards write the same letter as one code point or as two. */
+const normalize = (password: string) => password.normalize('NFC')
+
+/**
+ * A new password that may be one: guidance of NIST SP 800-63B, 3.1.1.2.
+ *
+ * @throws ApiError BAD_REQUEST when it breaks the rule
+ */
+export async function checkPassword (password: string): Promise<void> {
+  const { length } = [...normalize(password)]
+  // Half of a surrogate pair would be hashed as any other half.
+  if (length < LENGTH_MIN || length > LENGTH_MAX || password.trim() === '' || !password.isWellFormed()) {
+    throw badRequest(`The password must be ${LENGTH_MIN} to ${LENGTH_MAX} characters and not blank`)
+  }
+  const { COMMON_PASSWORDS } = await import('./common-passwords.ts')
+  if (!COMMON_PASSWORDS.has(normalize(password).toLowerCase())) return
+  throw badRequest(`The password is one of the ${COMMON_PASSWORDS.size} that most people choose, which are guessed first; choose another one`)
 }
 
-export const hashPassword = (password: string) => enqueue(() => hash(password, OPTIONS))
+export const hashPassword = (password: string) => enqueue(() => hash(normalize(password), OPTIONS))
 
 /** Takes as long for an unknown account (`null`) as for a known one. */
 export async function verifyPassword (passwordHash: string | null, password: string): Promise<boolean> {
   dummy ??= hash('no account has this password', OPTIONS)
   const known = passwordHash ?? await dummy
-  const matches = await enqueue(() => verify(known, password))
+  const matches = await enqueue(() => verify(known, normalize(password)))
   return matches && passwordHash !== null
 }

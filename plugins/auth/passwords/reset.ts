@@ -120,7 +120,7 @@ export function createResets (app: FastifyInstance, config: Config, jwts: Jwts) 
       const claims = await jwts.read('reset', token)
       if (claims === null || claims.jti === undefined) throw badLink()
       const { jti, sub: username } = claims
-      checkPassword(password)
+      await checkPassword(password)
       const hash = await hashPassword(password)
       const userId = await inTransaction(em, async (tx) => {
         const id = await spend(tx, jti, username)

@@ -71,7 +71,7 @@ function readAvatar (avatar: unknown): Buffer | null {
 
 async function readPassword (password: string | null | undefined): Promise<string | null> {
   if (!isGiven(password)) return null
-  checkPassword(password)
+  await checkPassword(password)
   return await hashPassword(password)
 }
 
@@ -88,11 +88,17 @@ export function createChanges (app: FastifyInstance, avatars: Avatars, roles: Ro
   }
 
   /** Whatever is wrong is known before the picture is written. */
-  async function read (input: UpdateUser, user: User, caller: Caller): Promise<Update> {
-    const columns = readColumns(input, user.id === caller.id)
+  async function read (input: UpdateUser, user: User, caller: Caller, address: string): Promise<Update> {
+    const isOwn = user.id === caller.id
+    const columns = readColumns(input, isOwn)
     const confirms = isConfirmedBy(caller, columns, user) && !user.email_confirmed
     const decidesAccess = isGiven(input.password) || confirms || changesAccess(columns, user)
     if (decidesAccess) requireSignIn(caller)
+    const changesEmail = columns.email !== undefined && columns.email !== user.email
+    // Both lead to the account: a reset link goes to the e-mail address.
+    if (isOwn && (isGiven(input.password) || changesEmail)) {
+      await app.sessions.requireOwner(caller, input.current_password, address)
+    }
     const content = readAvatar(input.avatar)
     const passwordHash = await readPassword(input.password)
     const kept = { keep_tokens: input.keep_tokens }
@@ -151,7 +157,7 @@ export function createChanges (app: FastifyInstance, avatars: Avatars, roles: Ro
     async update (em: EntityManager, caller: Caller, id: number, input: UpdateUser, address: string) {
       checkOwnOrAdmin(caller, id)
       const isOwn = caller.id === id
-      const update = await read(input, await find(em, id), caller)
+      const update = await read(input, await find(em, id), caller, address)
       const { columns, passwordHash, avatar } = update
       try {
         const outcome = await refuseTaken(columns, () => inTransaction(em, (tx) => write(tx, caller, id, update)))

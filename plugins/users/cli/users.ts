@@ -64,7 +64,7 @@ export async function addUser (name: string, options: UserOptions): Promise<void
 export async function setPassword (name: string, options: PasswordOptions): Promise<void> {
   const url = findDatabaseUrl(loadConfig().config)
   const password = await readPassword(options)
-  checkPassword(password)
+  await checkPassword(password)
   await withDatabase(url, async (app) => {
     const hash = await hashPassword(password)
     const { id, username } = await app.orm.em.fork().transactional(async (tx) => {

@@ -84,7 +84,7 @@ export function createInvites (app: FastifyInstance, config: Config) {
       const jti = (await jwts.read('invite', token))?.jti
       readUsername(given.username)
       readEmail(given.email)
-      checkPassword(given.password)
+      await checkPassword(given.password)
       // Hashing is dear: only for somebody who holds a link.
       if (jti === undefined || await em.count(OneTimeToken, { token_hash: sha256(jti), purpose: 'invite' }) === 0) throw badToken()
       const fields = await readNewUser({ ...given, role: 'user' })

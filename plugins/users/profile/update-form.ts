@@ -11,7 +11,7 @@ const FORM_MAX_BYTES = AVATAR_MAX_BYTES + FIELDS_MAX * FIELD_MAX_BYTES
 const BOOLEANS = new Map([['true', true], ['1', true], ['on', true], ['false', false], ['0', false], ['off', false]])
 /** Fields that a form sends empty when nobody filled them in. */
 const SWITCHES = new Set(['enabled', 'keep_tokens'])
-const BLANK_MEANS_UNCHANGED = new Set(['password', 'keep_tokens', 'role', 'enabled', 'ra_username', 'ui_settings', 'avatar'])
+const BLANK_MEANS_UNCHANGED = new Set(['password', 'current_password', 'keep_tokens', 'role', 'enabled', 'ra_username', 'ui_settings', 'avatar'])
 
 type Entry = [name: string, value: unknown]
 
