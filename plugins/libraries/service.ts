@@ -1,18 +1,18 @@
-import { stat, statfs } from 'node:fs/promises'
-import { isAbsolute, resolve } from 'node:path'
+import { statfs } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import { type Caller } from '../../core/access/auth.ts'
 import { type Config, getAt } from '../../core/config/config.ts'
 import { createPlaceMask } from '../../core/config/places.ts'
 import { badRequest, conflict, notFound } from '../../core/errors.ts'
-import { isInside } from '../../core/files/safe-path.ts'
 import { createKept } from '../library/kept.ts'
 import type { LibraryRoot } from '../library/roots.ts'
 import { selectMoment } from '../library/version-rows.ts'
 import { viewerKey } from '../platforms/visibility.ts'
 import { markPlatforms } from '../scans/disk/rows.ts'
 import type { Change } from '../settings/document.ts'
+import { checkRoot } from './check-root.ts'
 import {
   type LibrarySize, forgetFiles, selectLibrarySizes, selectPlatformIds, selectStoredLibraries
 } from './rows.ts'
@@ -115,17 +115,6 @@ export function createLibraries (app: FastifyInstance, config: Config) {
     throw conflict(`There is a library '${name}' already; give another name`)
   }
 
-  /** Folders of one library in another would belong to both. */
-  async function checkPath (path: string, roots: readonly LibraryRoot[], own: number | null): Promise<void> {
-    if (!isAbsolute(path)) throw badRequest(`The path '${path}' is not absolute; give the whole path as the server sees it`)
-    const dir = resolve(path)
-    const near = roots.find((root) => root.id !== own && (isInside(root.dir, dir) || isInside(dir, root.dir)))
-    if (near !== undefined) throw conflict(`'${dir}' overlaps with the library '${near.name}'; choose a folder outside of it`)
-    const stats = await stat(dir).catch(() => null)
-    if (stats === null) throw badRequest(`There is no folder '${dir}' that the server may see; make it, or mount its disk, first`)
-    if (!stats.isDirectory()) throw badRequest(`'${dir}' is not a folder; give the root folder of the library`)
-  }
-
   /** The libraries as the file is to list them before one of them is changed: the one without a name gets its own. */
   function listUnnamed (content: unknown, roots: readonly LibraryRoot[]): Change[] {
     return roots.filter(({ name }) => !isListed(content, name))
@@ -140,7 +129,7 @@ export function createLibraries (app: FastifyInstance, config: Config) {
     async add (em: EntityManager, caller: Caller, { name, ...input }: AddLibrary): Promise<LibraryView> {
       const roots = await app.library.list()
       checkName(name, roots, null)
-      await checkPath(input.path, roots, null)
+      await checkRoot(input.path, roots, config.data_dir)
       await app.settings.change((content) => [...listUnnamed(content, roots), ...toChanges(name, input)])
       const added = (await app.library.list()).find((root) => root.name === name)
       if (added === undefined) throw conflict('config.yml was changed by somebody else; look at it and try again')
@@ -158,7 +147,7 @@ export function createLibraries (app: FastifyInstance, config: Config) {
         throw badRequest('The name and the path tell which library it is; change one after the other')
       }
       checkName(name ?? root.name, roots, id)
-      if (input.path !== undefined) await checkPath(input.path, roots, id)
+      if (input.path !== undefined) await checkRoot(input.path, roots.filter((one) => one.id !== id), config.data_dir)
       await app.settings.change((content) => {
         const first = listUnnamed(content, roots)
         if (name === undefined || name === root.name) return [...first, ...toChanges(root.name, input)]

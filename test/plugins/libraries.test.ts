@@ -1,10 +1,11 @@
 import { deepEqual, equal } from 'node:assert/strict'
-import { chmod, mkdir, readFile, readdir, rename, rm, utimes, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readFile, readdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { listPluginPackages } from '../../core/loader/packages.ts'
+import { SERVER_DIR } from '../../core/server-dir.ts'
 import type { LibraryView } from '../../plugins/libraries/schemas.ts'
 import { assignRows } from '../../plugins/library/roots.ts'
 import { until } from '../until.ts'
@@ -494,11 +495,23 @@ t.test('what cannot be a library is refused with a reason', async (t) => {
   t.match(await add('x', join(root, 'file')), /^400 .* is not a folder/)
   t.match(await add('x', disk.at('roms')), /^409 .* overlaps with the library 'taken'/)
   t.match(await add('x', root), /^409 .* overlaps with the library 'library'/)
+  await symlink(disk.at('roms'), join(root, 'link'))
+  t.match(await add('x', join(root, 'link')), /^409 .* overlaps with the library 'taken'/)
+  await symlink(dataDir, join(root, 'to-data'))
+  await mkdir(join(dataDir, 'assets'), { recursive: true })
+  for (const folder of [dataDir, join(dataDir, 'assets'), join(root, 'to-data', 'assets'), join(SERVER_DIR, 'node_modules')]) {
+    t.match(await add('x', folder), /^400 .* overlaps with .*, where the server keeps its own files/, folder)
+  }
+  await symlink('/etc', join(root, 'to-etc'))
+  for (const folder of ['/etc', '/usr/share', '/proc/self', '/var', join(root, 'to-etc')]) {
+    t.match(await add('x', folder), /^400 .* is a folder of the system/, folder)
+  }
   t.match(await add('x', root, member), /^403/)
   t.match(await add('__proto__', disk.at('roms')), /^400 The name '__proto__' does not begin with a letter or digit/)
   t.equal((await call('DELETE', '/api/libraries/99')).statusCode, 404)
   await chmod(configFile, 0o444)
-  t.match(await add('x', dataDir), /^500 Config file is not writable/)
+  await mkdir(join(root, 'plain'))
+  t.match(await add('x', join(root, 'plain')), /^500 Config file is not writable/)
   await chmod(configFile, 0o600)
 })
 
