@@ -95,7 +95,7 @@ const AuthSchema = Section({
 
 const SocketsSchema = Section({
   guests: StringEnum(['all', 'totals'], {
-    default: 'all',
+    default: 'totals',
     env: 'SVC_SOCKETS_GUESTS',
     description: 'What sockets without a session hear of scans: everything that nobody is kept from seeing, or totals only'
   })

@@ -28,11 +28,11 @@ const routes: Routes = async (app) => {
 
   app.get('/api/permissions/me', {
     schema: {
-      operationId: 'getOwnPermissions', tags, summary: 'What the caller may do, and what is hidden from it',
+      operationId: 'getOwnPermissions', tags, summary: 'What the caller may do',
       response: { 200: PermissionsSchema }
     },
     config: { scopes: ['me.read'] }
-  }, async (request) => await app.permissions.describe(request.em, callerOf(request)))
+  }, async (request) => app.permissions.describe(callerOf(request)))
 
   app.get('/api/permissions/catalog', {
     schema: {

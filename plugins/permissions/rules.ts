@@ -87,14 +87,5 @@ export const rules = {
     const { place, whom } = await readHide(em, input)
     await em.nativeDelete(HiddenEntity, { ...place, ...whom })
     return whom
-  },
-
-  /** The ids hidden from a user: by name, or by the group whose rules apply. */
-  async listHidden (em: EntityManager, userId: number, groupId: number | null) {
-    const mine = [{ user: userId }, ...(groupId === null ? [] : [{ group: groupId }])]
-    const rows = await em.find(HiddenEntity, { $or: mine })
-    const idsOf = (entity: HiddenView['entity']) =>
-      [...new Set(rows.filter((row) => row.entity === entity).map((row) => row.entity_id))].sort((a, b) => a - b)
-    return { platforms: idsOf('platforms'), roms: idsOf('roms') }
   }
 }

@@ -25,14 +25,16 @@ export type GivenGrant = Static<typeof GivenGrantSchema>
 export const HiddenSchema = Type.Object({ entity: StringEnum(HIDEABLE_ENTITIES), entity_id: Type.Integer() }, { title: 'Hidden' })
 export type HiddenView = Static<typeof HiddenSchema>
 
-/** What the caller may do and what it does not see. */
+/** What the caller may do. */
 export const PermissionsSchema = Type.Object({
   is_admin: Type.Boolean(),
   grants: Type.Array(Type.Object({
     action: StringEnum(ACTION_KEYS),
     scope: Type.Object({ kind: StringEnum(['global', 'platform', 'collection', 'rom']), id: Nullable(Type.Integer()) })
   })),
-  hidden: Type.Object({ platforms: Type.Array(Type.Integer()), roms: Type.Array(Type.Integer()) })
+  hidden: Type.Object({ platforms: Type.Array(Type.Integer()), roms: Type.Array(Type.Integer()) }, {
+    description: 'Empty: administrators alone learn the ids of what is hidden'
+  })
 }, { title: 'Permissions' })
 
 export const CatalogSchema = Type.Object({
