@@ -52,7 +52,7 @@ async function connect (t: Pick<Test, 'teardown'>, app: App, options: ConnectOpt
 
 /** Signs in as one of the users of `createUser` and returns the session's cookie. */
 async function signIn (app: App, username: string): Promise<string> {
-  const authorization = `Basic ${Buffer.from(`${username}:password`).toString('base64')}`
+  const authorization = `Basic ${Buffer.from(`${username}:a password`).toString('base64')}`
   const reply = await app.inject({ method: 'POST', url: '/api/login', headers: { authorization } })
   const session = reply.cookies.find(({ name }) => name === 'svc_session')
   return `svc_session=${session?.value}`

@@ -51,7 +51,7 @@ const romsSeen = async (headers: Headers) => (await list(headers)).map((entry) =
 
 /** A socket, bound to its session by the time it is returned, and what it hears. */
 async function connect (t: Pick<Test, 'teardown'>, at: App, username: string | null): Promise<{ socket: Socket, heard: Heard }> {
-  const authorization = `Basic ${Buffer.from(`${username}:password`).toString('base64')}`
+  const authorization = `Basic ${Buffer.from(`${username}:a password`).toString('base64')}`
   const cookies = username === null ? [] : (await app.inject({ method: 'POST', url: '/api/login', headers: { authorization } })).cookies
   const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join('; ')
   const socket = io(`http://127.0.0.1:${(at.server.address() as AddressInfo).port}`, {

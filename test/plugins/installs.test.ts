@@ -182,7 +182,7 @@ t.test('of many ways to end a request at once one wins', async (t) => {
 })
 
 async function headersOf (name: string) {
-  return { authorization: `Basic ${Buffer.from(`${name}:password`).toString('base64')}` }
+  return { authorization: `Basic ${Buffer.from(`${name}:a password`).toString('base64')}` }
 }
 
 t.test('only the device itself claims and reports', async (t) => {

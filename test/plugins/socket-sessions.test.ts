@@ -26,7 +26,7 @@ const other = await startSecondWorker(t, test)
 interface Login { cookie: string, csrf: string, headers: Record<string, string> }
 
 async function logIn (username: string): Promise<Login> {
-  const authorization = `Basic ${Buffer.from(`${username}:password`).toString('base64')}`
+  const authorization = `Basic ${Buffer.from(`${username}:a password`).toString('base64')}`
   const reply = await app.inject({ method: 'POST', url: '/api/login', headers: { authorization } })
   if (reply.statusCode !== 200) throw new Error(`${username} was refused: ${reply.body}`)
   const cookies = new Map(reply.cookies.map(({ name, value }) => [name, value]))
