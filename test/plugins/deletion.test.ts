@@ -3,7 +3,9 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { io } from 'socket.io-client'
 import t from 'tap'
+import { SIGNED_IN_ROOM } from '../../core/sockets/sockets.ts'
 import { until } from '../until.ts'
+import { signIn } from './auth-support.ts'
 import { buildScanTest } from './scan-support.ts'
 
 const test = await buildScanTest(t, { providers: [] })
@@ -142,9 +144,10 @@ t.test('who may not delete, or not see a ROM, deletes nothing', async (t) => {
 
 t.test('an open page hears which ROMs are gone', async (t) => {
   const { id } = await addPlatform({ 'Heard.gb': 'heard', 'Other.gb': 'other' })
-  const socket = io(url, { path: '/ws/socket.io', transports: ['websocket'], forceNew: true })
+  const socket = io(url, { path: '/ws/socket.io', transports: ['websocket'], forceNew: true, extraHeaders: await signIn(app, 'admin') })
   t.teardown(() => socket.disconnect())
   await once(socket as never, 'connect')
+  await until(() => app.sockets.main.sockets.adapter.rooms.has(SIGNED_IN_ROOM), 'the socket is bound to its session')
   const heard = new Promise((resolve) => { socket.on('roms:deleted', resolve) })
   const one = await id('Heard.gb')
   await deleteRoms({ roms: [one] })

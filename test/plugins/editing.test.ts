@@ -6,6 +6,7 @@ import sharp from 'sharp'
 import t from 'tap'
 import type { LightMyRequestResponse } from 'fastify'
 import type { Match } from '@svc/plugin-sdk'
+import { SIGNED_IN_ROOM } from '../../core/sockets/sockets.ts'
 import { settle } from '../../plugins/editing/settle.ts'
 import { type Found, createFindings } from '../../plugins/scans/identify/findings.ts'
 import { toMergeBase } from '../../plugins/scans/identify/merge/merge-base.ts'
@@ -15,6 +16,7 @@ import type { LookupRom } from '../../plugins/scans/identify/stored-rows.ts'
 import { SCAN_TYPES } from '../../plugins/scans/scan-types.ts'
 import { startServer } from '../core/http/server.ts'
 import { until } from '../until.ts'
+import { signIn } from './auth-support.ts'
 import { resetVault, vault } from './fixtures/vault.ts'
 import { buildScanTest } from './scan-support.ts'
 
@@ -284,9 +286,10 @@ t.test('a server that dies between the disk and the database is put right by the
 t.test('those who may see a ROM are told of a change', async (t) => {
   const { id } = await addRom()
   const url = await app.listen({ port: 0, host: '127.0.0.1' })
-  const socket = io(url, { path: '/ws/socket.io', transports: ['websocket'], reconnection: false })
+  const socket = io(url, { path: '/ws/socket.io', transports: ['websocket'], reconnection: false, extraHeaders: await signIn(app, 'admin') })
   t.teardown(() => socket.disconnect())
   await new Promise<void>((resolve) => { socket.on('connect', resolve) })
+  await until(() => app.sockets.main.sockets.adapter.rooms.has(SIGNED_IN_ROOM), 'the socket is bound to its session')
   const heard = new Promise<object>((resolve) => { socket.on('rom:updated', resolve) })
   await edit(id, { name: 'Told' })
   t.match(await heard, { id, name: 'Told' })

@@ -16,7 +16,7 @@ interface Document {
 
 const test = await buildTestApp(t, {
   worker: true,
-  env: { DISABLE_DOWNLOAD_ENDPOINT_AUTH: 'true' },
+  env: { DISABLE_DOWNLOAD_ENDPOINT_AUTH: 'true', SVC_SOCKETS_GUESTS: 'all' },
   packages: listPluginPackages('').filter(({ name }) => name === '@svc/exporter-gamelist'),
   library: {
     roms: {
