@@ -123,7 +123,7 @@ export const MusicPlaylistSchema = Type.Object({
   is_public: Type.Boolean(),
   user_id: Type.Integer(),
   owner_username: Type.String(),
-  track_count: Type.Integer({ description: 'All of them, also those that you do not see' }),
+  track_count: Type.Integer({ description: 'Those that you may see' }),
   created_at: DateTime,
   updated_at: DateTime
 }, { title: 'MusicPlaylist' })

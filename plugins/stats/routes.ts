@@ -12,15 +12,16 @@ const routes: Routes = async (app) => {
       operationId: 'getStats',
       tags,
       summary: 'How much there is in the library',
-      description: 'ROMs and platforms that are hidden from you are not counted.',
+      description: 'Counts what you may see: no ROMs and platforms that are hidden from you, and of uploads your own and public ones.',
       querystring: StatsQuery,
       response: { 200: StatsSchema }
     },
     config: { scopes: [] }
   }, async (request) => {
     const { em, query } = request
-    const counts = await selectCounts(em, callerOf(request))
-    return toStatsView(counts, await selectAssetCounts(em), query.include_platform_stats)
+    const caller = callerOf(request)
+    const counts = await selectCounts(em, caller)
+    return toStatsView(counts, await selectAssetCounts(em, caller), query.include_platform_stats)
   })
 
   app.get('/api/stats/play', {

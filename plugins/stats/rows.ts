@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import type pg from 'pg'
 import { milliseconds } from '../../core/database/columns.ts'
 import type { AssetKind } from '../assets/entities.ts'
+import { isLive, isReachable, isShared } from '../assets/rows.ts'
 import type { Viewer } from '../platforms/visibility.ts'
 import { isCountVisible, isRomHidden, isRomVisible } from '../roms/visibility.ts'
 
@@ -34,10 +35,11 @@ export async function selectCounts (em: EntityManager, viewer: Viewer): Promise<
   return rows
 }
 
-/** How many uploads of each kind all users have together. */
-export async function selectAssetCounts (em: EntityManager): Promise<Map<AssetKind, number>> {
+/** How many uploads of each kind a viewer may see: its own, and those that others show to everybody. */
+export async function selectAssetCounts (em: EntityManager, viewer: Viewer): Promise<Map<AssetKind, number>> {
   const { rows } = await sql<{ kind: AssetKind, count: number }>`
-    select kind, count(*)::int as count from assets where deleted_at is null group by kind`.execute(em.getKysely())
+    select a.kind, count(*)::int as count from assets a left join roms r on r.id = a.rom_id
+    where ${isLive} and ${isShared(viewer)} and ${isReachable(viewer)} group by a.kind`.execute(em.getKysely())
   return new Map(rows.map((row) => [row.kind, row.count]))
 }
 

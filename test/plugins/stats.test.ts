@@ -57,17 +57,21 @@ t.test('what there is is counted by platform, source, region and file type', asy
   t.same((await stats(test)).REGION_BREAKDOWN, { [snes]: [{ region: 'Europe', count: 2 }, { region: 'USA', count: 1 }] })
 })
 
-t.test('uploads of all users are counted, and not what was deleted', async (t) => {
+t.test('uploads are counted that the caller may see, and not what was deleted', async (t) => {
   const test = await fresh(t)
   const rom = await addRom(test, { fs_name: 'A.sfc' })
-  await test.createUser('bob')
-  for (const [kind, user] of [['save', 'admin'], ['save', 'bob'], ['state', 'bob'], ['screenshot', 'bob']]) {
-    await test.app.pg.query(`insert into assets (kind, user_id, rom_id, platform_fs_slug, rom_fs_name, file_name, sha1,
-      disk_path) select $1, id, $3, 'snes', 'A.sfc', 'x', 'x', 'x' from users where username = $2`, [kind, user, rom])
+  const secret = await addRom(test, { fs_name: 'B.sfc' })
+  const bob = await test.createUser('bob')
+  await hide(test, 'roms', secret)
+  for (const [kind, user, of, isPublic] of [['save', 'admin', rom, false], ['save', 'bob', rom, false], ['state', 'bob', rom, true],
+    ['screenshot', 'bob', rom, false], ['screenshot', 'admin', rom, true], ['save', 'bob', secret, false], ['state', 'admin', secret, true]]) {
+    await test.app.pg.query(`insert into assets (kind, user_id, rom_id, platform_fs_slug, rom_fs_name, file_name, sha1, disk_path, is_public)
+      select $1, id, $3, 'snes', 'A.sfc', 'x', 'x', 'x', $4 from users where username = $2`, [kind, user, of, isPublic])
   }
   await test.app.pg.query(`insert into assets (kind, user_id, rom_id, platform_fs_slug, rom_fs_name, file_name, sha1,
     disk_path, deleted_at, deleted_by) select 'save', id, $1, 'snes', 'A.sfc', 'x', 'x', 'x', now(), 'owner' from users`, [rom])
-  t.match(await stats(test), { SAVES: 2, STATES: 1, SCREENSHOTS: 1 })
+  t.match(await stats(test), { SAVES: 1, STATES: 2, SCREENSHOTS: 1 })
+  t.match(await stats(test, bob), { SAVES: 1, STATES: 1, SCREENSHOTS: 2 })
 })
 
 t.test('V9: hidden ROMs, those of hidden platforms and those beyond an age limit are not counted', async (t) => {
