@@ -96,6 +96,8 @@ export interface Sockets {
   openEndpoint (path: string, connected: (socket: Socket) => void): Server
   /** Who opened a socket by a login session, asked anew; null for a guest, and once that has ended. */
   identify (socket: Socket): Promise<Caller | null>
+  /** The network that a socket comes from, behind proxies that are trusted. */
+  networkOf (socket: Socket): string
   /** The endpoint of browsers and devices. */
   main: Server
   /** Looks at a request that just came: at its address, and at what a proxy did to it. */
@@ -326,6 +328,7 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
   app.decorate('sockets', {
     main: io,
     examine,
+    networkOf: (socket) => networkOfRequest(socket.request),
     publish (room, event, payload) {
       // To no room at all would be to everybody.
       if (Array.isArray(room) && room.length === 0) return

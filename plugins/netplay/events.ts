@@ -114,7 +114,7 @@ export function openNetplayEndpoint (app: FastifyInstance) {
   async function join (socket: Socket, wish: Wish): Promise<unknown[]> {
     const caller = await app.sockets.identify(socket)
     await leave(socket)
-    const players = await app.netplay.join(caller, wish, socket.id)
+    const players = await app.netplay.join(caller, wish, socket.id, app.sockets.networkOf(socket))
     await take(socket, wish.id)
     return [null, players]
   }

@@ -2,8 +2,10 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../core/access/auth.ts'
 import { isEqualSecret } from '../../core/access/secrets.ts'
-import { notFound } from '../../core/errors.ts'
+import { ApiError, notFound } from '../../core/errors.ts'
+import { createThrottle } from '../auth/throttle/throttle-rows.ts'
 import { hasVisibleRom } from '../roms/visible-rows.ts'
+import { passwordKeys, passwordLimits } from './password-limits.ts'
 import {
   type Entry, announceRooms, deleteLost, deletePlayer, enterRoom, insertRoom, isInRoom, selectEntrance, selectOpenRooms,
   selectPlayers, selectWorkers
@@ -30,6 +32,7 @@ const REFUSED: Record<Extract<Entry, string>, string> = {
 /** Rooms are rows that every web worker sees; players are there while the worker is that holds their socket. */
 export function createNetplay (app: FastifyInstance) {
   const { id: worker } = app.workers
+  const throttle = createThrottle(app.pg)
   const markOf = (password: string) => password === '' ? null : app.secrets.sign('netplay-room', password)
 
   async function maySee (em: EntityManager, caller: Pick<Caller, 'id' | 'access'>, gameId: string): Promise<boolean> {
@@ -48,6 +51,16 @@ export function createNetplay (app: FastifyInstance) {
     const alive = new Set(await app.workers.listAlive())
     const changed = await deleteLost(app.pg, seated.filter((one) => !alive.has(one)))
     if (changed.length > 0) await announceRooms(app.pg, changed)
+  }
+
+  /** @throws WrongPassword, and Refusal while the network has to wait after wrong ones */
+  async function checkPassword (mark: string, wish: Wish, network: string): Promise<void> {
+    const keys = passwordKeys(network, wish.id)
+    await throttle.take(passwordLimits(keys)).catch((err: unknown) => {
+      throw err instanceof ApiError && err.code === 'TOO_MANY_REQUESTS' ? new Refusal(err.message) : err
+    })
+    if (!isEqualSecret(mark, markOf(wish.password) ?? '')) throw new WrongPassword('Incorrect password')
+    await throttle.forgive(keys.room, keys.all)
   }
 
   return {
@@ -77,14 +90,14 @@ export function createNetplay (app: FastifyInstance) {
 
     /**
      * @throws Refusal when the room is gone or full, has that player or another password, or its game is not the
-     *   caller's to play
+     *   caller's to play, or its network guessed too often
      */
-    async join (caller: Caller | null, wish: Wish, socketId: string): Promise<Players> {
+    async join (caller: Caller | null, wish: Wish, socketId: string, network: string): Promise<Players> {
       await dropLost()
       const room = await selectEntrance(app.pg, wish.id)
       if (room === null) throw new Refusal(MISSING)
       const { password_mark: mark, game_id: gameId } = room
-      if (mark !== null && !isEqualSecret(mark, markOf(wish.password) ?? '')) throw new WrongPassword('Incorrect password')
+      if (mark !== null) await checkPassword(mark, wish, network)
       if (mark === null && !await mayPlay(caller, gameId)) throw new Refusal('Not authorized to join a room of this game')
       const entry = await enterRoom(app.pg, wish, { socket_id: socketId, worker })
       if (typeof entry === 'string') throw new Refusal(REFUSED[entry])

@@ -137,6 +137,26 @@ t.test('who guesses passwords is sent away', async (t) => {
   await until(() => !guest.socket.connected, 'it is closed')
 })
 
+t.test('guesses at a password are counted by address and room, whatever socket they come from', async (t) => {
+  const [id, another, owner] = [newRoom(), newRoom(), await peerOf(t, app, alice)]
+  await owner.ask('open-room', roomData(id, 'a', game, { password: 'secret' }))
+  await (await peerOf(t, app, alice)).ask('open-room', roomData(another, 'a', game, { password: 'secret' }))
+  await app.pg.query("delete from throttles where key like 'netplay:%'")
+  for (let count = 0; count < 10; count++) {
+    const guest = await peerOf(t, count % 2 === 0 ? app : other, null)
+    t.same(await guest.ask('join-room', roomData(id, 'b', game, { password: `${count}` })), ['Incorrect password'])
+    guest.socket.disconnect()
+  }
+  const guest = await peerOf(t, other, null)
+  for (const password of ['again', 'secret']) {
+    t.match(await guest.ask('join-room', roomData(id, 'b', game, { password })), [/^Too many attempts; try again in \d+ s$/])
+  }
+  t.match(await guest.ask('join-room', roomData(another, 'b', game, { password: 'secret' })), [null, { b: {} }], 'another room is not concerned')
+  await app.pg.query("update throttles set blocked_until = now() where key like 'netplay:%'")
+  t.match(await guest.ask('join-room', roomData(id, 'b', game, { password: 'secret' })), [null, { b: {} }])
+  t.equal((await app.pg.query("select from throttles where key like 'netplay:%' and count > 0")).rowCount, 0, 'the right one forgives the wrong ones')
+})
+
 t.test('V9, netplay: nobody opens, joins or lists a room of a game that is not theirs to see', async (t) => {
   const refusal = ['Not authorized to open a room for this game']
   const guest = await peerOf(t, app, null)
