@@ -6,7 +6,7 @@ export const UploadsSchema = Section({
     default: 0, minimum: 0, env: 'MAX_ROM_UPLOAD_SIZE_BYTES', description: 'Bytes one ROM that is uploaded may have; 0 means any'
   }),
   quota_bytes: Type.Integer({
-    default: 0,
+    default: 128 * 1024 ** 3,
     minimum: 0,
     env: 'ROM_UPLOAD_QUOTA_BYTES',
     description: 'Bytes that the uploads may have together which one user began and did not complete; 0 means any'

@@ -6,10 +6,12 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Caller, callerOf } from '../../core/access/auth.ts'
 import type { Config } from '../../core/config/config.ts'
+import { inTransaction } from '../../core/database/transaction.ts'
 import { ApiError, badRequest, conflict, forbidden, notFound } from '../../core/errors.ts'
 import { requireFreeSpace } from '../../core/files/free-space.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { readUuid } from '../../core/web/reference.ts'
+import { lockUser } from '../auth/rows.ts'
 import { checkFileName, refusing } from '../library/writing.ts'
 import type { Viewer } from '../platforms/visibility.ts'
 import { givenNameOf, isCutOff, receive } from '../rom-files/upload.ts'
@@ -17,8 +19,8 @@ import { UploadLostError, checkWhole, settleUpload } from './complete.ts'
 import { createCheck } from './content-digest.ts'
 import { createPlaces } from './place.ts'
 import {
-  type Upload, type UploadPlatform, agreeOnChunkSize, claimUpload, deleteChunk, deleteUpload, insertUpload,
-  measureOpen, releaseUpload, selectChunks, selectPlatform, selectUpload, upsertChunk
+  type OpenUploads, type Upload, type UploadPlatform, agreeOnChunkSize, claimUpload, deleteChunk, deleteUpload,
+  insertUpload, measureOpen, releaseUpload, selectChunks, selectPlatform, selectUpload, upsertChunk
 } from './rows.ts'
 import type { Aim, Start, UploadView } from './schemas.ts'
 import { settleFile } from './settle.ts'
@@ -72,15 +74,29 @@ export function createUploads (app: FastifyInstance, config: Config) {
     return upload
   }
 
-  /** @throws ApiError NO_FREE_SPACE when it does not fit beside what is under way */
-  async function checkRoom (em: EntityManager, userId: number, folder: string, size: number): Promise<void> {
-    const { awaited_bytes: awaited, own_count: count, own_bytes: own } = await measureOpen(em, userId)
+  /** @throws ApiError CONFLICT or NO_FREE_SPACE when a user has begun as much as one may */
+  function checkQuota ({ own_count: count, own_bytes: own }: OpenUploads, size: number): void {
     if (count >= maxOpen) throw conflict(`You have ${count} uploads under way; complete or cancel some, or raise MAX_OPEN_ROM_UPLOADS`)
     if (quotaBytes > 0 && own + size > quotaBytes) {
       throw new ApiError('NO_FREE_SPACE', `Your uploads would take more than ${quotaBytes} bytes before they are complete; complete ` +
         'or cancel some, or raise ROM_UPLOAD_QUOTA_BYTES')
     }
-    await requireFreeSpace(folder, awaited + size)
+  }
+
+  /** @throws ApiError CONFLICT, or NO_FREE_SPACE when it does not fit beside what is under way */
+  async function checkRoom (em: EntityManager, userId: number, folder: string, size: number): Promise<void> {
+    const open = await measureOpen(em, userId)
+    checkQuota(open, size)
+    await requireFreeSpace(folder, open.awaited_bytes + size)
+  }
+
+  /** Uploads that one user begins at once are counted one after the other. */
+  async function begin (em: EntityManager, upload: Omit<Upload, 'chunk_size'>): Promise<void> {
+    await inTransaction(em, async (tx) => {
+      await lockUser(tx, upload.user_id)
+      checkQuota(await measureOpen(tx, upload.user_id), upload.total_size)
+      await insertUpload(tx, upload)
+    })
   }
 
   /** Writes the body of a request. @returns whether it has a file of its own, apart from the upload's */
@@ -138,7 +154,7 @@ export function createUploads (app: FastifyInstance, config: Config) {
       const { platform, place } = await findTarget(em, caller, headers, name)
       await checkRoom(em, caller.id, place.folder, size)
       const id = randomUUID()
-      await insertUpload(em, {
+      await begin(em, {
         id,
         user_id: caller.id,
         platform_id: platform.id,

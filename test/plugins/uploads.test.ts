@@ -9,9 +9,11 @@ import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import { io } from 'socket.io-client'
 import t from 'tap'
+import { loadConfig } from '../../core/config/config.ts'
 import type { Chunk } from '../../plugins/uploads/rows.ts'
 import { createStaging, placeOf } from '../../plugins/uploads/staging.ts'
 import { until } from '../until.ts'
+import { signIn } from './auth-support.ts'
 import { buildScanTest } from './scan-support.ts'
 import { buildWorker } from './workers-support.ts'
 
@@ -120,7 +122,7 @@ t.test('a ROM that comes in chunks to any worker is scanned, alone, and an open 
   const bytes = content(1_000_003)
   const chunks = cut(bytes, 300_000)
   await put({ 'roms/snes/Not asked for.sfc': 'no scan looks at it' })
-  const socket = io(base(), { path: '/ws/socket.io', transports: ['websocket'], forceNew: true })
+  const socket = io(base(), { path: '/ws/socket.io', transports: ['websocket'], forceNew: true, extraHeaders: await signIn(app, 'admin') })
   t.teardown(() => socket.disconnect())
   await once(socket as never, 'connect')
   const heard = new Promise((resolve) => {
@@ -214,6 +216,22 @@ t.test('nobody has more uploads under way than are allowed', async (t) => {
     select gen_random_uuid(), $1, $2, 'roms/snes', 'x', 1, 1 from generate_series(1, 100)`, [id, await platform()])
   t.match(await startUpload('X.sfc', 10, 1), { status: 409, body: { detail: /MAX_OPEN_ROM_UPLOADS/ } })
   await sql('delete from rom_uploads')
+})
+
+t.test('uploads that one user begins at once have one quota', async (t) => {
+  const [{ id } = { id: 0 }] = await sql<{ id: number }>("select id from users where username = 'admin'")
+  // Nothing is awaited of them: the disk of a test has no room for so much.
+  await sql(`with made as (insert into rom_uploads (id, user_id, platform_id, fs_path, file_name, total_size, total_chunks)
+      values (gen_random_uuid(), $1, $2, 'roms/snes', 'x', $3, 1) returning id)
+    insert into rom_upload_chunks (upload_id, number, size, is_apart) select id, 0, $3, false from made`, [id, await platform(), 6_199_999_999_950])
+  const answers = await Promise.all(Array.from({ length: 12 }, (_, index) => startUpload(`Many ${index}.sfc`, 10, 1)))
+  t.same(answers.map(({ status }) => status).sort(), [...Array<number>(5).fill(201), ...Array<number>(7).fill(507)])
+  t.match(answers.find(({ status }) => status === 507), { body: { detail: /ROM_UPLOAD_QUOTA_BYTES/ } })
+  await sql('delete from rom_uploads')
+})
+
+t.test('without a setting one user may have 128 GiB under way', async (t) => {
+  t.equal(loadConfig({ SVC_DATA_DIR: t.testdir({}) }).config.uploads.quota_bytes, 128 * 1024 ** 3)
 })
 
 t.test('a chunk that does not belong to the upload is refused', async (t) => {
