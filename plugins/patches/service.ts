@@ -8,6 +8,7 @@ import { type Caller, callerOf } from '../../core/access/auth.ts'
 import type { Config } from '../../core/config/config.ts'
 import { ApiError, badRequest, notFound } from '../../core/errors.ts'
 import { countRoom } from '../../core/files/free-space.ts'
+import { createTurns } from '../auth/throttle/turns.ts'
 import { type StoredFile, openStoredFile } from '../roms/downloads/stored-files.ts'
 import { applyInThread } from './apply-in-thread.ts'
 import { PATCH_EXTENSIONS } from './apply/formats.ts'
@@ -18,6 +19,9 @@ import { openNameless } from './temporary.ts'
 
 /** A patched file, open to be sent and without a name on disk. */
 export interface Patched { handle: FileHandle, fileName: string, isValid: boolean }
+
+/** Patches of one user that wait for the one that is sent or applied, in each web worker. */
+const WAITING_MAX = 4
 
 const stemOf = (name: string) => name.slice(0, name.length - extname(name).length)
 
@@ -38,6 +42,7 @@ export function createPatches (app: FastifyInstance, config: Config) {
   const { max_file_size_bytes: maxBytes, timeout_seconds: timeout, max_concurrency: concurrency } = config.patches
   const folder = join(config.data_dir, 'patching')
   const queue = new PQueue({ concurrency })
+  const inTurn = createTurns(WAITING_MAX, 'patches')
 
   /** @throws ApiError NOT_FOUND when the disk lost it */
   async function openOf (file: StoredFile, what: 'ROM' | 'Patch'): Promise<FileHandle> {
@@ -101,12 +106,16 @@ export function createPatches (app: FastifyInstance, config: Config) {
   return {
     /** Patches a file of the library as a form asks for; the library is not changed. The caller closes the handle. */
     async patch (request: FastifyRequest, fileId: number): Promise<Patched> {
-      const form = await readPatchForm(request, folder, maxBytes)
-      try {
-        return await patchFile(request.em, callerOf(request), fileId, form)
-      } finally {
-        if (typeof form.patch !== 'number') await form.patch.handle.close()
-      }
+      const caller = callerOf(request)
+      // One after the other, so that what a user sends fills neither the disk nor the queue that all share.
+      return await inTurn(String(caller.id), async () => {
+        const form = await readPatchForm(request, folder, maxBytes)
+        try {
+          return await patchFile(request.em, caller, fileId, form)
+        } finally {
+          if (typeof form.patch !== 'number') await form.patch.handle.close()
+        }
+      })
     }
   }
 }

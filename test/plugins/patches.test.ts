@@ -1,5 +1,7 @@
 import fc from 'fast-check'
-import { readFileSync, readdirSync } from 'node:fs'
+import { once } from 'node:events'
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { type IncomingMessage, request } from 'node:http'
 import { join } from 'node:path'
 import t from 'tap'
 import { PatchError } from '../../plugins/patches/apply/files.ts'
@@ -7,6 +9,7 @@ import { type Part, createForm } from './assets-support.ts'
 import { type TestApp, buildTestApp, shareTestApp } from '../support.ts'
 import { ENCODERS, NEVER_SHORTER, applyIn } from './patches-support.ts'
 import { addRom } from './roms-support.ts'
+import { until } from '../until.ts'
 
 const bytes = (maxLength: number) => fc.uint8Array({ maxLength }).map((array) => Buffer.from(array))
 /** Two files that have much in common, as a ROM and its translation have. */
@@ -132,6 +135,30 @@ t.test('a file is sent patched, by a patch that is sent or one of the library, a
   t.match(stored.headers['content-disposition'], /filename="Mine\.sfc"/)
   t.same(readFileSync(join(test.libraryDir, 'roms/snes/Game (USA).sfc')), BASE)
   t.same(readdirSync(join(test.config.data_dir, 'patching')), [], 'nothing is left behind')
+})
+
+t.test('patches of one user are taken one after the other, and those of others beside them', async (t) => {
+  const test = await fresh(t, { library: LIBRARY })
+  const ids = await fill(test)
+  const bob = await test.createUser('bob')
+  const address = await test.app.listen({ port: 0, host: '127.0.0.1' })
+  const form = createForm([sent()])
+  const send = () => request(`${address}/api/roms/${ids['Game (USA).sfc']}/patch`, {
+    method: 'POST', headers: { ...test.admin, ...form.headers, 'content-length': String(form.payload.length) }
+  })
+  const slow = send()
+  t.teardown(() => slow.destroy())
+  slow.write(form.payload.subarray(0, -20))
+  await until(() => existsSync(join(test.config.data_dir, 'patching')), 'it has begun')
+  let isAnswered = false
+  const next = patch(test, ids['Game (USA).sfc'], [sent()]).finally(() => { isAnswered = true })
+  for (let time = 0; time < 5; time++) t.equal((await patch(test, ids['Game (USA).sfc'], [sent()], bob)).statusCode, 200)
+  t.notOk(isAnswered, 'while the first one is still on its way')
+  slow.end(form.payload.subarray(-20))
+  const [answer] = await once(slow, 'response') as [IncomingMessage]
+  answer.resume()
+  t.equal(answer.statusCode, 200)
+  t.equal((await next).statusCode, 200)
 })
 
 t.test('a patch for another file is applied, and the answer says so', async (t) => {

@@ -19,7 +19,7 @@ export type Verdict = { status: 'right', user: User } | { status: 'disabled' } |
 /** Checks usernames and passwords, and makes those wait who guess. */
 export function createSignIn (app: FastifyInstance) {
   const throttle = createThrottle(app.pg)
-  const inTurn = createTurns(WAITING_MAX)
+  const inTurn = createTurns(WAITING_MAX, 'sign-ins')
 
   async function findUser (username: string): Promise<User | null> {
     // No account has such a name, and the database refuses to look for it.
