@@ -10,6 +10,8 @@ export const EDIT_PREFIX = 'edit-'
 const EDIT_MAX_MS = 60 * 60_000
 
 const FOLDER = '.unfinished'
+/** The largest file that is staged: of a form, or of what `core/http` downloads. */
+export const ARTWORK_MAX_BYTES = 64 * 1024 ** 2
 
 async function listFolder (path: string): Promise<string[]> {
   try {
@@ -44,9 +46,9 @@ export function createStaging (pool: pg.Pool, resourcesDir: string, taskId: stri
       }
     },
 
-    /** A path nothing has yet, in a folder that is there. @throws ApiError NO_FREE_SPACE */
+    /** A path nothing has yet, in a folder that is there and has room for a file. @throws ApiError NO_FREE_SPACE */
     async next (): Promise<string> {
-      await requireFreeSpace(own, 0)
+      await requireFreeSpace(own, ARTWORK_MAX_BYTES)
       await mkdir(own, { recursive: true })
       return join(own, `${++count}.part`)
     },

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
-import { rm, symlink } from 'node:fs/promises'
+import fs, { rm, symlink } from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
+import pg from 'pg'
 import t from 'tap'
 import { ApiError } from '../../../core/errors.ts'
 import { requireFreeSpace } from '../../../core/files/free-space.ts'
@@ -26,6 +28,21 @@ t.test('a gibibyte stays free, whatever is to be written, also where the folder 
   await t.rejects(requireFreeSpace(folder, Number.MAX_SAFE_INTEGER), NO_SPACE)
   await t.rejects(requireFreeSpace(FULL, 0), NO_SPACE)
   await t.rejects(requireFreeSpace(join(FULL, 'not', 'made', 'yet'), 0), NO_SPACE)
+})
+
+t.test('artwork is staged where the largest file fits', async (t) => {
+  const { statfs } = fs
+  t.teardown(() => {
+    fs.statfs = statfs
+    syncBuiltinESMExports()
+  })
+  let freeMiB = 1_024 + 63
+  fs.statfs = (async () => ({ bavail: freeMiB, bsize: 1024 ** 2 })) as unknown as typeof statfs
+  syncBuiltinESMExports()
+  const staging = createStaging(new pg.Pool(), t.testdir({}), 'a task')
+  await t.rejects(staging.next(), NO_SPACE)
+  freeMiB++
+  await t.resolves(staging.next())
 })
 
 t.test('saves and pictures of accounts are refused with 507 on a full disk', async (t) => {
