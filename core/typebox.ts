@@ -41,7 +41,7 @@ export const withFile = (body: TSchema, part: string): TSchema =>
 export const StoredText = (options: StringOptions = {}) => Type.String({ pattern: '^[^\\u0000]*$', ...options })
 
 /** What turns the direction of the text around it: names with it look like others. */
-const BIDI_CONTROLS = '\\u061C\\u200E\\u200F\\u202A-\\u202E\\u2066-\\u2069'
+export const BIDI_CONTROLS = '\\u061C\\u200E\\u200F\\u202A-\\u202E\\u2066-\\u2069'
 /** A name that somebody gives and others read. */
 export const NameText = (options: StringOptions = {}) =>
   Type.String({ pattern: `^[^\\u0000${BIDI_CONTROLS}]*$`, ...options })

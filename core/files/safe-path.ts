@@ -1,6 +1,7 @@
 import { constants, type BigIntStats } from 'node:fs'
 import { type FileHandle, lstat, open, readlink, realpath } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
+import { BIDI_CONTROLS } from '../typebox.ts'
 import { errorCode } from './fs-error.ts'
 
 /** A name or path from outside that must not be used; the message quotes it. */
@@ -17,6 +18,7 @@ export class PathRefusedError extends Error {
 // The limit of a name on ext4, XFS, btrfs, ZFS and APFS.
 const MAX_NAME_BYTES = 255
 const CONTROL_CHARACTERS = /[\0-\x1f\x7f-\x9f]/ // eslint-disable-line no-control-regex
+const DIRECTION_MARKS = new RegExp(`[${BIDI_CONTROLS}]`)
 const DRIVE_LETTER = /^[a-z]:/i
 const DRIVE_PATH = /^[a-z]:[\\/]/i
 
@@ -150,6 +152,7 @@ function refusalOfName (name: string): string | null {
   if (name === '') return 'it is empty'
   if (name === '.' || name === '..') return 'it names a folder, not a file'
   if (CONTROL_CHARACTERS.test(name)) return 'it holds a control character'
+  if (DIRECTION_MARKS.test(name)) return 'it holds a mark that turns the direction of text, so that it looks like another name'
   if (/[\\/]/.test(name)) return 'it holds a slash or a backslash; send the name alone'
   if (DRIVE_LETTER.test(name)) return 'it starts with a drive letter'
   if (!name.isWellFormed()) return 'it is not valid Unicode'

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { ID_MAX, Nullable, StoredText } from '../../core/typebox.ts'
+import { ID_MAX, NameText, Nullable, StoredText } from '../../core/typebox.ts'
 
 const TEXT_MAX = 255
 const PLAYERS_DEFAULT = 4
@@ -8,15 +8,17 @@ const PLAYERS_MAX = 100
 /** Apps send ids as text or as numbers, and leave things out in more than one way. */
 const Text = Type.Optional(Nullable(Type.Union([StoredText({ maxLength: TEXT_MAX }), Type.Number()])))
 
+const Name = Type.Optional(Nullable(Type.Union([NameText({ maxLength: TEXT_MAX }), Type.Number()])))
+
 /** What opens or joins a room. Whatever else apps send is theirs. */
 export const RoomDataSchema = Type.Object({
   extra: Type.Object({
     sessionid: Text,
     userid: Text,
     playerId: Text,
-    room_name: Text,
+    room_name: Name,
     game_id: Text,
-    player_name: Text,
+    player_name: Name,
     domain: Text,
     room_password: Text
   }),

@@ -1,6 +1,7 @@
 import { extname } from 'node:path'
 import { badRequest } from '../../../core/errors.ts'
 import { PathRefusedError, safeName } from '../../../core/files/safe-path.ts'
+import { BIDI_CONTROLS } from '../../../core/typebox.ts'
 import { untagged } from '../device-sync/base-rows.ts'
 
 const DISK_NAME_BYTES = 200
@@ -20,10 +21,11 @@ function cutBytes (text: string, bytes: number): string {
 }
 
 /** Told apart from most names by one look: a replacement that finds nothing takes several times as long. */
-const UNCLEAN = /[*?"<>+\0\\/:|]/
+const UNCLEAN = new RegExp(`[*?"<>+\\0\\\\/:|${BIDI_CONTROLS}]`)
+const REMOVED = new RegExp(`[*?"<>+\\0${BIDI_CONTROLS}]`, 'g')
 
 function clean (name: string): string {
-  const cleaned = UNCLEAN.test(name) ? name.replaceAll(/[*?"<>+\0]/g, '').replaceAll(/[\\/:|]/g, '-') : name
+  const cleaned = UNCLEAN.test(name) ? name.replaceAll(REMOVED, '').replaceAll(/[\\/:|]/g, '-') : name
   return cleaned.trim()
 }
 

@@ -27,7 +27,7 @@ t.test('a plain name is taken as it is', async (t) => {
 
 t.test('a name that is a path, empty, too long or unprintable is refused and quoted', async (t) => {
   for (const name of ['', '.', '..', 'a/b', '/', '\\', '..\\a', 'C:', 'c:a', 'a\0b', 'a\nb', '\x7f', '\x85', '\ud800',
-    'x'.repeat(256), 'é'.repeat(128)]) {
+    'x'.repeat(256), 'é'.repeat(128), 'Game\u202Ecfs.exe', '\u200Fa', '\u2066a\u2069', '\u061Ca']) {
     t.ok(isRefused(name), JSON.stringify(name))
   }
   t.throws(() => safeName('../x'), { name: 'PathRefusedError', value: '../x', message: /"\.\.\/x".*send the name alone/ })
