@@ -145,9 +145,12 @@ export type Rom = InferEntity<typeof Rom>
 /** What providers fill in, as it is stored. */
 export type GameValues = { [Name in GameFieldName]: Exclude<Rom[Name], undefined> }
 
+/** Field locks of a ROM whose row was deleted: the locked columns, and the matches that a person chose or wrote. */
+export interface FormerLocks { rom: Record<string, unknown>, matches: Record<string, unknown>[] }
+
 /**
- * A file whose row was deleted. Written by the database; when the file is back, the row has its id again, and with it
- * what was kept: every table whose `rom` has no foreign key.
+ * A file whose row was deleted. Written by the database. When the file is back, the row gets its id and its field locks
+ * again, and with the id every row of a table whose `rom` has no foreign key.
  */
 export const FormerRom = defineEntity({
   name: 'FormerRom',
@@ -160,6 +163,8 @@ export const FormerRom = defineEntity({
     fs_name: columns.text(),
     fs_size_bytes: columns.bytes(),
     sha1_hash: columns.text().default('').index(),
+    /** Null when a person set nothing. */
+    locks: p.json<FormerLocks | null>().nullable(),
     deleted_at: columns.createdAt()
   }
 })

@@ -4,6 +4,7 @@ import pg from 'pg'
 import { milliseconds } from '../../core/database/columns.ts'
 import { toDatabaseJson } from '../../core/database/json.ts'
 import { reattachUploadsOf } from '../assets/restore/reattach-rows.ts'
+import { applyLocks, takeFormer } from '../roms/disk/former-rows.ts'
 import type { Viewer } from '../platforms/visibility.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 import type { KeptRows, TrashItem } from './entities.ts'
@@ -159,14 +160,23 @@ async function putBack (
 /**
  * Adds the rows of a ROM as they were, under its id, with its saves. Where that is another's by now, or its name is,
  * the rows that are there stay.
+ *
+ * @returns whether the rows were added
  */
-export async function putBackRom (client: pg.PoolClient, itemId: number, romId: number): Promise<void> {
+export async function putBackRom (client: pg.PoolClient, itemId: number, romId: number): Promise<boolean> {
   const { rows: [item] } = await client.query<{ kept: KeptRows | null }>('select kept from trash_items where id = $1', [itemId])
-  if (item?.kept == null) return
-  if (await putBack(client, 'roms', item.kept.roms) === 0) return
+  if (item?.kept == null) return false
+  if (await putBack(client, 'roms', item.kept.roms) === 0) return false
   await putBack(client, 'rom_files', item.kept.rom_files)
   await putBack(client, 'rom_matches', item.kept.rom_matches)
   await client.query('update roms set missing_from_fs = false, updated_at = now() where id = $1', [romId])
-  await client.query('delete from former_roms where id = $1', [romId])
+  // An edit may have come between the note in the trash and the end of the row: its locks are newer.
+  const former = await takeFormer(client, romId)
+  if (former !== null) await applyLocks(client, [former])
   await reattachUploadsOf(client, romId)
+  return true
+}
+
+export async function deleteRom (client: pg.PoolClient, romId: number): Promise<void> {
+  await client.query('delete from roms where id = $1', [romId])
 }

@@ -12,7 +12,8 @@ import { createArtworkFolders } from '../scans/artwork/folders.ts'
 import { openDisposal } from './disposal.ts'
 import { createTrashPlaces } from './places.ts'
 import {
-  type Trashed, deleteItems, isPlatformListed, lockItem, putBackRom, selectAfter, selectHome, selectItems, selectPage
+  type Trashed, deleteItems, deleteRom, isPlatformListed, lockItem, putBackRom, selectAfter, selectHome, selectItems,
+  selectPage
 } from './rows.ts'
 import type { TrashPage } from './schemas.ts'
 import { toTrashView } from './views.ts'
@@ -53,20 +54,48 @@ export function createTrash (app: FastifyInstance, config: Config) {
     for (const { rom_id: rom, platform_id: platform } of roms) await artwork.remove(platform, rom)
   }
 
-  /** Rows come first: to a scan that finds the file at that moment, it is no new ROM. */
-  async function restoreOne (item: Trashed): Promise<void> {
-    const dir = await places.openLibrary(item)
-    await transaction(app.pg, async (client) => {
+  /** @returns whether the rows of a ROM were added */
+  async function restoreRows (item: Trashed): Promise<boolean> {
+    return await transaction(app.pg, async (client) => {
       if (!await lockItem(client, item.id)) throw unknown(item.id)
       if (!await isPlatformListed(client, item.platform_id)) {
         throw conflict(`The platform '${item.platform_fs_slug}' is not in the list any more; add it again, then restore this`)
       }
-      if (item.kind === 'rom') await putBackRom(client, item.id, item.rom_id)
+      return item.kind === 'rom' && await putBackRom(client, item.id, item.rom_id)
+    })
+  }
+
+  async function restoreFiles (dir: string, item: Trashed): Promise<void> {
+    await transaction(app.pg, async (client) => {
+      if (!await lockItem(client, item.id)) throw unknown(item.id)
       const home = await selectHome(client, item.rom_id)
       if (item.kind === 'file' && home === null) throw conflict(`The ROM '${item.name}' is not in the list; restore that first`)
       await deleteItems(client, [item.id])
       await places.bringBack(dir, item, home)
     })
+  }
+
+  /** Takes a ROM off the list again whose file stays in the trash. */
+  async function withdrawRows (dir: string, item: Trashed): Promise<void> {
+    await transaction(app.pg, async (client) => {
+      await lockItem(client, item.id)
+      if (!await places.isBack(dir, item)) await deleteRom(client, item.rom_id)
+    })
+  }
+
+  /**
+   * Rows are committed before the file moves: a scan that finds the file at any moment, also after a crash, takes it
+   * for the ROM that it was. A restore that is cut short leaves the ROM listed and its item in the trash.
+   */
+  async function restoreOne (item: Trashed): Promise<void> {
+    const dir = await places.openLibrary(item)
+    const isAdded = await restoreRows(item)
+    try {
+      await restoreFiles(dir, item)
+    } catch (err) {
+      if (isAdded) await withdrawRows(dir, item)
+      throw err
+    }
     await places.removeEmptied(dir, item)
   }
 

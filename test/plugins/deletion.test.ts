@@ -24,7 +24,7 @@ async function addPlatform (files: Record<string, string>) {
 }
 
 const exists = (path: string) => access(path).then(() => true, () => false)
-const call = (method: 'POST' | 'DELETE' | 'GET', path: string, payload?: object, headers: Record<string, string> = admin) =>
+const call = (method: 'POST' | 'PUT' | 'DELETE' | 'GET', path: string, payload?: object, headers: Record<string, string> = admin) =>
   app.inject({ method, url: path, headers, ...(payload === undefined ? {} : { payload }) })
 const deleteRoms = async (payload: object) => {
   const answer = await call('POST', '/api/roms/delete', payload)
@@ -319,6 +319,42 @@ t.test('what is back without the server knowing is restored all the same, with a
   await scan({ platform_fs_slugs: [folder] })
   t.not(await id('File.gb'), ids[0])
   t.match(await restore(await inTrash(ids[0] ?? 0)), { successful_items: 0, errors: [/is not in the trash any more/] }, 'not what only has its name')
+})
+
+t.test('a scan after a restore that was cut short finds the ROM with all that was set by hand', async (t) => {
+  await emptyTrash()
+  const { folder, path, id } = await addPlatform({ 'Cut.gb': 'cut', 'Stays.gb': 'x' })
+  const one = await id('Cut.gb')
+  t.equal((await call('PUT', `/api/roms/${one}`, { name: 'By hand', summary: 'Mine' })).statusCode, 200)
+  const before = await sql('select * from rom_matches where rom_id = $1', [one])
+  await erase(one)
+  const item = await inTrash(one)
+  await sql('create function refuse () returns trigger language plpgsql as $$ begin raise null_value_not_allowed; end $$')
+  await sql('create constraint trigger refuse after delete on trash_items deferrable initially deferred for each row execute function refuse()')
+  t.match(await restore(item), { successful_items: 0 })
+  await sql('drop function refuse cascade')
+  t.match((await scan({ platform_fs_slugs: [folder] })).meta.scan_stats, { new_roms: 0 })
+  t.match((await call('GET', `/api/roms/${one}`)).json(), { name: 'By hand', summary: 'Mine', missing_from_fs: false })
+  t.same(await sql('select * from rom_matches where rom_id = $1', [one]), before)
+  t.match(await restore(item), { successful_items: 1 })
+  t.match((await call('GET', `/api/roms/${one}`)).json(), { name: 'By hand' })
+  t.equal(await readFile(path('Cut.gb'), 'utf8'), 'cut')
+})
+
+t.test('an edit after a deletion that was cut short is restored, too', async (t) => {
+  await emptyTrash()
+  const { path, id } = await addPlatform({ 'Late.gb': 'late', 'Stays.gb': 'x' })
+  const one = await id('Late.gb')
+  // As if the server had been killed after it moved the file.
+  await sql('create function refuse () returns trigger language plpgsql as $$ begin raise null_value_not_allowed; end $$')
+  await sql('create trigger refuse before delete on roms for each row execute function refuse()')
+  t.equal((await call('POST', '/api/roms/delete', { roms: [one], delete_from_fs: [one] })).statusCode, 500)
+  await sql('drop function refuse cascade')
+  t.equal((await call('PUT', `/api/roms/${one}`, { name: 'Later' })).statusCode, 200)
+  await erase(one)
+  t.match(await restore(await inTrash(one)), { successful_items: 1 })
+  t.match((await call('GET', `/api/roms/${one}`)).json(), { name: 'Later' })
+  t.equal(await readFile(path('Late.gb'), 'utf8'), 'late')
 })
 
 t.test('a ROM is restored while scans read its folder, and is one ROM', async (t) => {

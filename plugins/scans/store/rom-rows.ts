@@ -2,7 +2,7 @@ import type { ArchiveMember } from '../../../core/archives/types.ts'
 import type pg from 'pg'
 import { transaction } from '../../../core/database/transaction.ts'
 import type { Rom } from '../../roms/entities.ts'
-import { claimFormerIds } from '../../roms/disk/former-rows.ts'
+import { applyLocks, claimFormerIds } from '../../roms/disk/former-rows.ts'
 import { toDatabaseJson } from '../../../core/database/json.ts'
 
 /** What the scan has to know of every ROM row of a platform. */
@@ -222,10 +222,12 @@ export function createRomStore (pool: pg.Pool) {
         const { id: platformId, library_id: library } = place
         const added = roms.flatMap(({ row }) => row.id === null ? [row] : [])
         const former = added.length > 0 ? await claimFormerIds(client, place, added) : null
-        const rows = toDatabaseJson(roms.map(({ row }) => ({ ...row, former_id: former?.get(row.fs_name) ?? null })))
+        const formerIdOf = (row: RomRow) => former?.get(row.fs_name)?.id ?? null
+        const rows = toDatabaseJson(roms.map(({ row }) => ({ ...row, former_id: formerIdOf(row) })))
         const inserted = added.length > 0
           ? (await client.query<{ id: number, fs_name: string }>(INSERT_ROMS, [platformId, rows, library])).rows
           : []
+        if (former !== null) await applyLocks(client, former.values())
         const knownIds = roms.flatMap(({ row }) => row.id ?? [])
         if (knownIds.length > 0) {
           await client.query(REBASE_COVERS, [knownIds, platformId])

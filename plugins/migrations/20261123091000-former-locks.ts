@@ -1,0 +1,25 @@
+import { Migration } from '@mikro-orm/migrations'
+
+/** The columns that a field lock is about. */
+const LOCKED = ['id', 'platform_id', 'own_fields', 'manual_metadata', 'edits', 'name', 'name_sort_key', 'summary', 'url_cover',
+  'path_cover_large', 'path_cover_small', 'url_manual', 'path_manual']
+
+/** Matches that a person chose or wrote are kept with the locks that name them. */
+const LOCKS = `case when old.own_fields <> '{}' or jsonb_typeof(old.manual_metadata) = 'object' then jsonb_build_object(
+    'rom', jsonb_build_object(${LOCKED.map((name) => `'${name}', old.${name}`).join(', ')}),
+    'matches', coalesce((select jsonb_agg(to_jsonb(m)) from rom_matches m where m.rom_id = old.id
+      and old.own_fields && array[m.provider || '_id', 'raw_' || m.provider || '_metadata']), '[]')) end`
+
+const KEEP_ROM = `create or replace function keep_former_rom () returns trigger language plpgsql as $$ begin
+  insert into former_roms (id, library_id, platform_id, fs_name, fs_size_bytes, sha1_hash, locks)
+    values (old.id, old.library_id, old.platform_id, old.fs_name, old.fs_size_bytes, old.sha1_hash, ${LOCKS});
+  return old;
+end $$`
+
+/** A ROM whose row was deleted keeps its field locks until its file is back. */
+export class Migration20261123091000 extends Migration {
+  override up (): void {
+    this.addSql('alter table "former_roms" add column "locks" jsonb null')
+    this.addSql(KEEP_ROM)
+  }
+}
