@@ -34,9 +34,25 @@ function sendUnexpected (error: FastifyError, request: FastifyRequest, reply: Fa
   void reply.code(status).send({ detail: status === 503 ? error.message : `Internal Server Error (request ${request.id})` })
 }
 
+/** Headers that describe the content which a route was about to send. */
+const CONTENT_HEADERS = ['accept-ranges', 'cache-control', 'content-disposition', 'content-encoding', 'content-length',
+  'content-range', 'content-type', 'etag', 'last-modified']
+/** RFC 9110, 14.4: the only content range that describes no content, but the refused request. */
+const UNSATISFIED_RANGE = /^bytes \*\//
+
+/** A stream may fail before its first byte, as when its file is gone. By then Fastify and Node have its headers. */
+function dropContentHeaders (reply: FastifyReply): void {
+  for (const name of CONTENT_HEADERS) {
+    if (UNSATISFIED_RANGE.test(String(reply.getHeader(name)))) continue
+    reply.removeHeader(name)
+    reply.raw.removeHeader(name)
+  }
+}
+
 /** The one place that writes an error body. */
 export default fp(async (app) => {
   app.setErrorHandler((error: FastifyError, request, reply) => {
+    dropContentHeaders(reply)
     if (error instanceof ApiError) {
       sendApiError(error, reply)
     } else if (error.validation !== undefined) {

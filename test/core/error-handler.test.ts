@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { Type } from '@sinclair/typebox'
 import fastify from 'fastify'
 import t, { type Test } from 'tap'
@@ -28,6 +29,22 @@ t.test('an expected failure is answered with its status and what it says', async
   const field = await app.inject({ url: '/field' })
   t.same([field.statusCode, field.json()],
     [422, { detail: [{ loc: ['query', 'order_by'], msg: 'Unknown column', type: 'value_error', input: 'x' }] }])
+})
+
+t.test('a stream that fails before its first byte is answered as any other failure', async (t) => {
+  const app = await build(t)
+  app.get('/file', async (_request, reply) => reply.type('application/zip').headers({
+    'content-length': 5, etag: '"x"', 'cache-control': 'private, no-cache', 'content-disposition': 'attachment'
+  }).send(new Readable({ read () { this.destroy(notFound('File not found')) } })))
+  app.get('/range', async (_request, reply) => {
+    reply.header('content-range', 'bytes */5')
+    throw new ApiError('RANGE_NOT_SATISFIABLE')
+  })
+  const reply = await app.inject({ url: '/file' })
+  t.same([reply.statusCode, reply.body], [404, JSON.stringify({ detail: 'File not found' })])
+  t.match(reply.headers, { 'content-type': 'application/json; charset=utf-8', 'content-length': String(reply.body.length) })
+  for (const name of ['etag', 'cache-control', 'content-disposition']) t.equal(reply.headers[name], undefined, name)
+  t.equal((await app.inject({ url: '/range' })).headers['content-range'], 'bytes */5')
 })
 
 t.test('every 503 says when to try again', async (t) => {
