@@ -2,8 +2,10 @@ import { ApiError, conflict } from '../errors.ts'
 
 /** SQLSTATE: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const FOREIGN_KEY = '23503'
-/** serialization_failure and deadlock_detected: nothing was done, and the same again may well succeed. */
-const CROSSED = new Set(['40001', '40P01'])
+/** unique_violation: where a statement looked before it wrote, somebody else wrote the same in between. */
+const UNIQUE = '23505'
+/** With serialization_failure and deadlock_detected: nothing was done, and the same again may well succeed. */
+const CROSSED = new Set(['40001', '40P01', UNIQUE])
 /** Of our own: the request has waited for the database as long as one may (core/database/request-time.ts). */
 export const OUT_OF_TIME = 'OUT_OF_TIME'
 /** lock_not_available, query_canceled, and the two limits of a transaction: it took longer than a request may. */
@@ -38,6 +40,7 @@ export function isAway (err: unknown): boolean {
 export function explainDatabaseError (err: unknown): ApiError | null {
   const extra = { retryAfterSeconds: RETRY_AFTER_SECONDS, cause: err }
   if (isGoneMeanwhile(err)) return conflict('Something that this request is about was deleted meanwhile; look what is left and try again')
+  if (codeOf(err) === UNIQUE) return conflict('Another request stored the same at the same moment; look what is there and try again')
   if (isCrossed(err)) return new ApiError('UNAVAILABLE', 'Other requests were in the way; try again', extra)
   if (TOO_LONG.has(codeOf(err))) return new ApiError('UNAVAILABLE', 'The database took too long to answer; try again', extra)
   if (isAway(err)) return new ApiError('UNAVAILABLE', 'The database is not ready; try again', extra)

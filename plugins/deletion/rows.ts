@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { sql } from 'kysely'
+import { inTransaction } from '../../core/database/transaction.ts'
 import type { Viewer } from '../platforms/visibility.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 
@@ -25,6 +26,21 @@ export async function selectDoomed (
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-export async function deleteRoms (em: EntityManager, ids: readonly number[]): Promise<void> {
-  await sql`delete from roms where id = any(${ids}::int[])`.execute(em.getKysely())
+/**
+ * Deletes rows, but for ROMs that have another name by now, or are given one just now: what a rename that was cut short
+ * left on disk is found by its note, which refers to the row.
+ *
+ * @returns the ids of those that are not listed any more
+ */
+export async function deleteRoms (em: EntityManager, roms: readonly DoomedRom[]): Promise<Set<number>> {
+  const ids = roms.map(({ id }) => id)
+  return await inTransaction(em, async (tx) => {
+    const db = tx.getKysely()
+    await sql`delete from roms r using unnest(${ids}::int[], ${roms.map((rom) => rom.fs_name)}::text[]) as doomed (id, fs_name)
+      where r.id = doomed.id and r.fs_name = doomed.fs_name
+        and not exists (select 1 from rom_renames n where n.rom_id = r.id)`.execute(db)
+    const { rows } = await sql<{ id: number }>`select id from roms where id = any(${ids}::int[])`.execute(db)
+    const left = new Set(rows.map(({ id }) => id))
+    return new Set(ids.filter((id) => !left.has(id)))
+  })
 }

@@ -88,8 +88,12 @@ export function createDeletion (app: FastifyInstance, config: Config) {
       else if (reason !== undefined) outcome.failed.set(id, `Failed to delete ROM ${id}: ${reason}`)
       else outcome.gone.push(rom)
     }
+    const deleted = await deleteRoms(em, outcome.gone)
+    for (const { id } of outcome.gone.filter((rom) => !deleted.has(rom.id))) {
+      outcome.failed.set(id, `Failed to delete ROM ${id}: it is being renamed or moved; try again, or scan its platform first`)
+    }
+    outcome.gone = outcome.gone.filter(({ id }) => deleted.has(id))
     const gone = outcome.gone.map(({ id }) => id)
-    await deleteRoms(em, gone)
     announceDeleted(app, config, gone, audiences)
     for (const rom of outcome.gone.filter(({ id }) => !kept.has(id))) await artwork.remove(rom.platform_id, rom.id)
     await removeEmptied(outcome.gone.filter(({ id }) => withFiles.has(id)))

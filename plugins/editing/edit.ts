@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Match, ProviderId } from '@svc/plugin-sdk'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
+import { explainDatabaseError } from '../../core/database/errors.ts'
 import { ApiError, badRequest, conflict, notFound } from '../../core/errors.ts'
 import type { CallScope } from '../../core/loader/call-scope.ts'
 import { createMemo } from '../../core/loader/memo.ts'
@@ -201,8 +202,9 @@ export function createEditor (app: FastifyInstance, config: Config) {
       await run(call, signal)
       return { refusal: null }
     } catch (err) {
-      if (!(err instanceof ApiError)) throw err
-      return { refusal: { code: err.code, message: err.message } }
+      const refusal = err instanceof ApiError ? err : explainDatabaseError(err)
+      if (refusal === null) throw err
+      return { refusal: { code: refusal.code, message: refusal.message } }
     }
   }
 }

@@ -4,6 +4,7 @@ import type pg from 'pg'
 import { transaction } from '../../core/database/transaction.ts'
 import type { Viewer } from '../platforms/visibility.ts'
 import type { TrackMeta } from '../roms/entities.ts'
+import { hasMoved } from '../roms/disk/rename-rows.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 
 /** A ROM to whose folder something is added. */
@@ -103,12 +104,23 @@ export async function selectFilesOf (em: EntityManager, romId: number, category:
   return rows
 }
 
-/** Forgets a file. What the ROM is as a whole follows from those that are left, once they are read again. */
-export async function deleteFile (pool: pg.Pool, romId: number, file: Pick<FoundFile, 'id' | 'is_top_level'>): Promise<void> {
-  await transaction(pool, async (client) => {
-    await client.query('delete from rom_files where id = $1 and rom_id = $2', [file.id, romId])
-    if (file.is_top_level) await client.query(READ_AGAIN, [romId])
-    await client.query(REFRESH, [romId])
+/**
+ * Forgets a file. What the ROM is as a whole follows from those that are left, once they are read again.
+ *
+ * @param isTaken whether its file was taken out of the library; one that was not may lie in another folder by now
+ * @returns false when it does
+ */
+export async function deleteFile (
+  pool: pg.Pool, rom: Pick<Target, 'id' | 'fs_name'>, file: Pick<FoundFile, 'id' | 'is_top_level'>, isTaken: boolean
+): Promise<boolean> {
+  return await transaction(pool, async (client) => {
+    // The lock on the ROM comes first, as when the ROM is deleted with its files.
+    const isElsewhere = await hasMoved(client, rom)
+    if (!isTaken && isElsewhere) return false
+    await client.query('delete from rom_files where id = $1 and rom_id = $2', [file.id, rom.id])
+    if (file.is_top_level) await client.query(READ_AGAIN, [rom.id])
+    await client.query(REFRESH, [rom.id])
+    return true
   })
 }
 

@@ -22,6 +22,14 @@ const REFUSED = new Map([
   ['EROFS', 'the library is read-only'], ['EACCES', 'there is no permission to write'], ['EPERM', 'there is no permission to write']
 ])
 
+/** Within the folder of the ROM, which is not made again when somebody deletes it meanwhile. */
+async function addFolder (path: string): Promise<void> {
+  await mkdir(path).catch((err: unknown) => { if (errorCode(err) !== 'EEXIST') throw err })
+}
+
+const movedMeanwhile = () =>
+  conflict('The ROM was deleted, renamed or moved at the same moment; look where it is and try again')
+
 export function createRomFiles (app: FastifyInstance, config: Config, tagger: Tagger) {
   const resourcesDir = join(config.data_dir, 'resources')
 
@@ -37,6 +45,7 @@ export function createRomFiles (app: FastifyInstance, config: Config, tagger: Ta
       return await work()
     } catch (err) {
       if (err instanceof PathRefusedError) throw badRequest(err.message)
+      if (errorCode(err) === 'ENOENT') throw movedMeanwhile()
       const reason = REFUSED.get(errorCode(err))
       throw reason === undefined ? err : conflict(`The file cannot be stored: ${reason}. Make the library writable for the server`)
     }
@@ -58,7 +67,7 @@ export function createRomFiles (app: FastifyInstance, config: Config, tagger: Ta
   ): Promise<void> {
     const folder = await ensureFolder(app.pg, libraryDir, rom)
     const path = `${rom.fs_path}/${folder}/${kind.folder}`
-    await mkdir(join(libraryDir, path), { recursive: true })
+    await addFolder(join(libraryDir, path))
     const target = join(libraryDir, path, name)
     await rename(arrived.path, target)
     const { mtimeMs, ino } = await lstat(target, { bigint: true })
@@ -91,7 +100,7 @@ export function createRomFiles (app: FastifyInstance, config: Config, tagger: Ta
     } finally {
       if (!isTaken && noted !== null) await disposal.forget([noted])
     }
-    await deleteFile(app.pg, rom.id, file)
+    if (!await deleteFile(app.pg, rom, file, isTaken)) throw movedMeanwhile()
     await disposal.finish()
     const cover = file.track_meta?.cover_path ?? null
     if (cover !== null) await rm(join(resourcesDir, cover), { force: true })

@@ -28,10 +28,8 @@ async function moveIn (place: string, fsName: string, folder: string): Promise<v
     await makeFolder(join(place, folder), folder)
     await rename(waiting, join(place, folder, fsName))
   } catch (err) {
-    if (waiting !== from) {
-      await rmdir(from).catch(() => {})
-      await rename(waiting, from)
-    }
+    await rmdir(join(place, folder)).catch(() => {})
+    if (waiting !== from) await rename(waiting, from)
     throw err
   }
 }

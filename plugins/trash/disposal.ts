@@ -15,6 +15,8 @@ const ENTRY = /^(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)-[0-9a-f]{8}$/
 /** What is said of the library's own trash where a platform lies on a disk of its own. */
 const NOT_THERE = new Set(['EXDEV', 'EROFS', 'EACCES', 'EPERM'])
 
+const TRIES_MAX = 3
+
 const nameEntry = () => `${new Date().toISOString().slice(0, 19).replaceAll(':', '-')}-${randomUUID().slice(0, 8)}`
 
 /** When what is in a folder of the trash was deleted, in milliseconds since 1970; null for any other folder. */
@@ -69,12 +71,32 @@ export function openDisposal (
   const entry = nameEntry()
   const used = new Set<string>()
 
-  async function moveTo (folder: string, from: string, path: string): Promise<void> {
+  /** @returns false when the file or folder is gone by now */
+  async function moveTo (folder: string, from: string, path: string): Promise<boolean> {
     const place = join(folder, TRASH_FOLDER, entry)
     const target = join(place, path)
-    await mkdir(dirname(target), { recursive: true })
-    used.add(place)
-    await rename(from, target)
+    for (let tries = 1; ; tries++) {
+      await mkdir(dirname(target), { recursive: true })
+      used.add(place)
+      try {
+        await rename(from, target)
+        return true
+      } catch (err) {
+        if (errorCode(err) !== 'ENOENT') throw err
+        if (!await isPresent(from)) return false
+        // Whoever empties the trash removes folders in which nothing lies yet.
+        if (tries === TRIES_MAX) throw err
+      }
+    }
+  }
+
+  async function moveOut (dir: string, file: Disposable, found: { from: string, path: string }): Promise<boolean> {
+    try {
+      return await moveTo(dir, found.from, found.path)
+    } catch (err) {
+      if (!NOT_THERE.has(errorCode(err))) throw err
+      return await moveTo(join(dir, file.fs_path), found.from, found.path)
+    }
   }
 
   return {
@@ -85,17 +107,9 @@ export function openDisposal (
     async take (file) {
       const root = await library.getWritable(file.library_id)
       const found = await locate(root, file)
-      if (found === null) {
-        await library.requireFolder(root, file.platform_id, file.fs_path)
-        return false
-      }
-      try {
-        await moveTo(root.dir, found.from, found.path)
-      } catch (err) {
-        if (!NOT_THERE.has(errorCode(err))) throw err
-        await moveTo(join(root.dir, file.fs_path), found.from, found.path)
-      }
-      return true
+      if (found !== null && await moveOut(root.dir, file, found)) return true
+      await library.requireFolder(root, file.platform_id, file.fs_path)
+      return false
     },
 
     async finish () {

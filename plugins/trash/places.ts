@@ -1,4 +1,4 @@
-import { mkdir, rename, rm, rmdir } from 'node:fs/promises'
+import { lstat, mkdir, rename, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { conflict } from '../../core/errors.ts'
@@ -37,8 +37,9 @@ function toStoredFile (item: Trashed, home: FileHome | null) {
 }
 
 /** A folder that takes the place of an empty one harms nothing; any other is refused by the disk itself. */
-async function moveBack (source: string, target: string, isFolder: boolean): Promise<void> {
-  if (isFolder) return await rename(source, target)
+async function moveBack (source: string, target: string): Promise<void> {
+  // The row may be older than the folder that a ROM was given.
+  if ((await lstat(source)).isDirectory()) return await rename(source, target)
   await settleFile(source, target)
   await rm(source, { force: true })
 }
@@ -102,7 +103,7 @@ export function createTrashPlaces ({ library }: Pick<FastifyInstance, 'library'>
       }
       await mkdir(folder, { recursive: true })
       if (await isSettled([found.path], target)) await rm(found.path)
-      else await moveBack(found.path, target, item.is_folder)
+      else await moveBack(found.path, target)
     },
 
     /**

@@ -108,3 +108,30 @@ t.test('rules for a user or a group that is deleted meanwhile are a conflict, or
     ])
   }
 })
+
+t.test('rules of one user that are set by several requests at once are those of one of them', async (t) => {
+  const test = await fresh(t)
+  const { admin } = await prepare(test)
+  const { rows: [user] } = await test.app.pg.query<{ id: number }>("select id from users where username = 'alice'")
+  const set = (granted: boolean) => () => admin.call('PUT', `/api/permissions/users/${user?.id}`, {
+    overrides: [{ entity: 'roms', action: 'write', granted }, { entity: 'collections', action: 'write', granted }]
+  })
+  for (let round = 0; round < ROUNDS; round++) {
+    await admin.call('PUT', `/api/permissions/users/${user?.id}`, { overrides: [] })
+    const replies = await cross(t, 'rules', round, [set(true), set(false), set(true), set(false)])
+    t.same(replies.map((reply) => reply.statusCode), [200, 200, 200, 200])
+    const { rows } = await test.app.pg.query('select distinct granted from permission_overrides')
+    t.equal(rows.length, 1)
+  }
+})
+
+t.test('of two notes that are given one title at once, one gets it', async (t) => {
+  const test = await fresh(t)
+  const { alice, rom } = await prepare(test)
+  for (let round = 0; round < ROUNDS; round++) {
+    const ids = await Promise.all([1, 2].map(async (note) =>
+      (await alice.call('POST', `/api/roms/${rom}/notes`, { title: `Note ${round} ${note}` })).json<{ id: number }>().id))
+    const replies = await cross(t, 'notes', round, ids.map((id) => () => alice.call('PUT', `/api/roms/${rom}/notes/${id}`, { title: `Same ${round}` })))
+    t.same(replies.map((reply) => reply.statusCode).sort(), [200, 409])
+  }
+})

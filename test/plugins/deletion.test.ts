@@ -428,6 +428,53 @@ async function makeDisk (): Promise<string | null> {
   return (await stat(disk)).dev === (await stat(libraryDir)).dev ? null : disk
 }
 
+t.test('what is deleted while it is renamed, made a folder or deleted is gone or stays, and no file is left out', async (t) => {
+  await emptyTrash()
+  const ROUNDS = 6
+  const edit = (id: number, name: string) => call('PUT', `/api/roms/${id}`, { fs_name: name })
+  const erased = (id: number) => call('POST', '/api/roms/delete', { roms: [id], delete_from_fs: [id] })
+  const eraseFile = (id: number, file: number) => call('DELETE', `/api/roms/${id}/files/${file}`)
+  interface Reply { statusCode: number, body: string }
+  const crossings: Record<string, (rom: { id: number, file: number, round: number }) => Promise<Reply>[]> = {
+    'delete, rename': ({ id, round }) => [erased(id), edit(id, `New ${round}.gb`)],
+    'delete, folder': ({ id }) => [erased(id), call('POST', `/api/roms/${id}/convert-to-folder`)],
+    'folder, delete': ({ id }) => [call('POST', `/api/roms/${id}/convert-to-folder`), erased(id)],
+    'delete, delete': ({ id }) => [erased(id), erased(id)],
+    'file, delete': ({ id, file }) => [eraseFile(id, file), erased(id)],
+    'file, rename': ({ id, file, round }) => [eraseFile(id, file), edit(id, `Other ${round}`)],
+    'file, file': ({ id, file }) => [eraseFile(id, file), eraseFile(id, file)]
+  }
+  const isFolder = (name: string) => name.startsWith('file')
+  const names = Object.keys(crossings).flatMap((name) => Array.from({ length: ROUNDS }, (_none, round) => `${name} ${round}`))
+  const { folder, path } = await addPlatform({
+    'Stays.gb': 'x',
+    ...Object.fromEntries(names.map((name) => [isFolder(name) ? `${name}/a.bin` : name, `content of ${name}`])),
+    ...Object.fromEntries(names.filter(isFolder).map((name) => [`${name}/b.bin`, `more of ${name}`]))
+  })
+  const listed = new Map((await roms(folder)).map((one) => [one.fs_name, one.id]))
+  for (const [name, begin] of Object.entries(crossings)) {
+    for (let round = 0; round < ROUNDS; round++) {
+      const id = listed.get(`${name} ${round}`) ?? 0
+      const [file] = await sql<{ id: number }>('select id from rom_files where rom_id = $1 order by file_name', [id])
+      for (const { statusCode, body } of await Promise.all(begin({ id, file: file?.id ?? 0, round }))) {
+        t.ok([200, 204, 404, 409].includes(statusCode), `${name}: ${statusCode} ${body.slice(0, 200)}`)
+        t.notMatch(body, 'ENOENT', name)
+      }
+    }
+  }
+  await scan({ platform_fs_slugs: [folder] })
+  const after = new Map((await roms(folder)).filter((one) => !one.missing_from_fs).map((one) => [one.fs_name, one.id]))
+  for (const entry of await readdir(path(), { withFileTypes: true })) {
+    if (entry.isDirectory() && (await readdir(path(entry.name))).length === 0) continue
+    t.ok(after.has(entry.name), `${entry.name} is a ROM`)
+  }
+  const items = (await listTrash()).items.map((item) => item.id)
+  for (const item of items) {
+    const { errors } = await restore(item)
+    for (const error of errors) t.match(error, /in the library again|not in the list|same moment/, error)
+  }
+})
+
 t.test('a platform on a disk of its own has its trash there', async (t) => {
   const disk = await makeDisk()
   if (disk === null) return t.pass('there is no other disk here')

@@ -28,6 +28,16 @@ export async function deleteRename (pool: pg.Pool, romId: number): Promise<void>
   await pool.query('delete from rom_renames where rom_id = $1', [romId])
 }
 
+/** Whether a ROM has another name by now, or is given one just now. Locks its row, if there is one. */
+export async function hasMoved (
+  client: pg.ClientBase, { id, fs_name: name }: { id: number, fs_name: string }
+): Promise<boolean> {
+  const { rows: [row] } = await client.query<{ has_moved: boolean }>(`select r.fs_name <> $2
+      or exists (select 1 from rom_renames n where n.rom_id = r.id) as has_moved
+    from roms r where r.id = $1 for update of r`, [id, name])
+  return row?.has_moved ?? false
+}
+
 /** Renames that were begun and did not come to their end. */
 export async function selectRenames (pool: pg.Pool): Promise<Renaming[]> {
   const { rows } = await pool.query<Renaming>(`select n.rom_id, r.library_id, r.platform_id, r.fs_path, r.fs_name as old_name,

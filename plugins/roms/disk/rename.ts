@@ -34,12 +34,13 @@ export function toFileName (given: string, isFolder: boolean, rules: ExclusionRu
   return name
 }
 
+const gone = (name: string) => notFound(`'${name}' is not in the library any more; scan its platform`)
 const clash = (name: string) => conflict(`'${name}' is there already; give another fs_name`)
 
 /** Names are listed: on a disk that ignores case, a look at the new one would find the old one. */
 async function checkFree (folder: string, { old_name: before, new_name: after }: Renaming): Promise<void> {
   const names = new Set(await readdir(folder))
-  if (!names.has(before)) throw notFound(`'${before}' is not in the library any more; scan its platform`)
+  if (!names.has(before)) throw gone(before)
   if (names.has(after)) throw clash(after)
   const [old, other] = await Promise.all([before, after].map((name) => findInode(join(folder, name))))
   if (other !== null && other !== old) throw clash(after)
@@ -64,6 +65,7 @@ function toRefusal (err: unknown, { old_name: name }: Renaming): unknown {
   const reasons: Record<string, string> = {
     EROFS: 'the library is read-only', EACCES: 'there is no permission to write', EPERM: 'there is no permission to write'
   }
+  if (errorCode(err) === 'ENOENT') return gone(name)
   const reason = reasons[errorCode(err)]
   return reason === undefined ? err : conflict(`'${name}' cannot be renamed: ${reason}. Make its folder writable for the server`)
 }
