@@ -36,6 +36,7 @@ async function readRoom (dir: string): Promise<Room | null> {
   }
 }
 
+const nameTaken = (name: string) => conflict(`There is a library '${name}' already; give another name`)
 const takeOut = ({ name }: LibraryRoot): Change => ({ path: [SECTION, name], value: undefined })
 
 const isListed = (content: unknown, name: string): boolean => getAt(content, [SECTION, name]) !== undefined
@@ -112,7 +113,7 @@ export function createLibraries (app: FastifyInstance, config: Config) {
   function checkName (name: string, roots: readonly LibraryRoot[], own: number | null): void {
     if (!NAME.test(name)) throw badRequest(`The name '${name}' does not begin with a letter or digit, or ends with a space; give another one`)
     if (!roots.some((root) => root.name === name && root.id !== own)) return
-    throw conflict(`There is a library '${name}' already; give another name`)
+    throw nameTaken(name)
   }
 
   /** The libraries as the file is to list them before one of them is changed: the one without a name gets its own. */
@@ -130,7 +131,11 @@ export function createLibraries (app: FastifyInstance, config: Config) {
       const roots = await app.library.list()
       checkName(name, roots, null)
       await checkRoot(input.path, roots, config.data_dir)
-      await app.settings.change((content) => [...listUnnamed(content, roots), ...toChanges(name, input)])
+      await app.settings.change((content) => {
+        // Of two requests at once the later one finds the library of the other in the file.
+        if (isListed(content, name)) throw nameTaken(name)
+        return [...listUnnamed(content, roots), ...toChanges(name, input)]
+      })
       const added = (await app.library.list()).find((root) => root.name === name)
       if (added === undefined) throw conflict('config.yml was changed by somebody else; look at it and try again')
       return await get(em, caller, added.id)
@@ -151,6 +156,7 @@ export function createLibraries (app: FastifyInstance, config: Config) {
       await app.settings.change((content) => {
         const first = listUnnamed(content, roots)
         if (name === undefined || name === root.name) return [...first, ...toChanges(root.name, input)]
+        if (isListed(content, name)) throw nameTaken(name)
         const isOwn = getAt(content, [SECTION, root.name, 'structure']) !== undefined
         return [...first, ...toChanges(name, { ...describe(root, isOwn), ...input }), takeOut(root)]
       })

@@ -515,6 +515,19 @@ t.test('what cannot be a library is refused with a reason', async (t) => {
   await chmod(configFile, 0o600)
 })
 
+t.test('of two libraries that are given one name at once there is one, and the other request is a conflict', async (t) => {
+  for (let round = 0; round < 4; round++) {
+    const paths = ['one', 'two'].map((name) => join(root, `${name} ${round}`))
+    for (const path of paths) await mkdir(path, { recursive: true })
+    const replies = await Promise.all(paths.map((path) => call('POST', '/api/libraries', { name: `Same ${round}`, path })))
+    t.same(replies.map((reply) => reply.statusCode).sort(), [201, 409])
+    const added = (await libraries()).filter(({ name }) => name === `Same ${round}`)
+    const made = replies.filter((reply) => reply.statusCode === 201)
+    t.same(added.map(({ path }) => path), made.map((reply) => reply.json<LibraryView>().path))
+    for (const { id } of added) await call('DELETE', `/api/libraries/${id}?forget=true`)
+  }
+})
+
 t.test('the last library cannot be taken out', async (t) => {
   const reply = await call('DELETE', '/api/libraries/1')
   t.equal(reply.statusCode, 409)
