@@ -39,7 +39,7 @@ export interface Jobs {
   /**
    * Has the scan worker do something and waits for the answer. What was not begun by then is not done later.
    *
-   * @throws ApiError UNAVAILABLE when no worker answered within `timeoutMs`.
+   * @throws ApiError UNAVAILABLE when no worker answered within `timeoutMs`, and seconds after a worker died at it.
    */
   request (name: string, input: object, timeoutMs: number, options?: JobOptions): Promise<unknown>
   /** Runs a job whenever the cron line (five fields, UTC) says so. */
@@ -63,6 +63,9 @@ type Stored = Record<string, unknown> & { [REQUEST_KEY]?: string }
 
 const UNENDED_STATES: ReadonlySet<string> = new Set(['created', 'retry', 'active'])
 const PLACE_TRIES_MAX = 3
+/** A job is taken a moment before its worker holds it, and completed a moment after. */
+const UNHELD_MS = 3_000
+const LOOK_AT_HOLDER_MS = 1_000
 const POLL_MS = [20, 30, 50, 100, 200]
 
 export default fp<JobsOptions>(async (app, { url, works }) => {
@@ -102,7 +105,7 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
       try {
         if (job === undefined) return null
         const { [REQUEST_KEY]: requestId, ...input } = job.data as Stored
-        return await asRequest(requestId, () => queue.run(input as never, job.signal))
+        return await app.workers.hold(job.id, () => asRequest(requestId, () => queue.run(input as never, job.signal)))
       } finally {
         running--
         boss.notifyWorker(worker)
@@ -148,9 +151,27 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
     throw new ApiError('UNAVAILABLE', `A job could not be queued in '${name}'; try again`)
   }
 
+  /** Tells whether the worker of a running job is gone. It is asked again and again. */
+  function watchHolder (id: string): (state: string | undefined) => Promise<boolean> {
+    let lookedAt = 0
+    let unheldSince: number | null = null
+    return async (state) => {
+      const now = Date.now()
+      if (state !== 'active') {
+        unheldSince = null
+        return false
+      }
+      if (now - lookedAt < LOOK_AT_HOLDER_MS) return false
+      lookedAt = now
+      unheldSince = await app.workers.isHeld(id) ? null : unheldSince ?? now
+      return unheldSince !== null && now - unheldSince >= UNHELD_MS
+    }
+  }
+
   async function awaitAnswer (name: string, { id, isJoined }: Placed, timeoutMs: number): Promise<unknown> {
     const boss = await useBoss()
     const deadline = Date.now() + timeoutMs
+    const isLost = watchHolder(id)
     for (let tries = 0; ; tries++) {
       await sleep(POLL_MS[Math.min(tries, POLL_MS.length - 1)])
       const isLate = Date.now() >= deadline
@@ -160,6 +181,10 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
       if (job?.state === 'completed') return job.output
       if (job?.state === 'failed') throw new ApiError('UNAVAILABLE', readFailure(job.output))
       if (isLate || job?.state === 'cancelled') break
+      if (await isLost(job?.state)) {
+        await boss.cancel(name, id)
+        throw new ApiError('UNAVAILABLE', 'The scan worker ended before it answered. Look whether it was done, and try again if not.')
+      }
     }
     throw new ApiError('UNAVAILABLE', 'No scan worker answered in time. Check that one is running.')
   }
@@ -190,7 +215,7 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
     }
   })
   app.addHook('onClose', async () => { await (await opened)?.stop({ graceful: works, timeout: 8_000, close: true }) })
-}, { name: 'jobs', fastify: '5.x', dependencies: ['database'] })
+}, { name: 'jobs', fastify: '5.x', dependencies: ['database', 'workers'] })
 
 function readFailure (output: unknown): string {
   const message = (output as { message?: unknown } | null)?.message

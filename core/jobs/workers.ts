@@ -30,6 +30,10 @@ declare module 'fastify' {
       restart (reason: Error): void
       /** Whether a duty that only one process may have is this one's: the first to ask has it until it ends. */
       claim (duty: string): Promise<boolean>
+      /** Does a piece of work while every process can see by its key that somebody does it. */
+      hold<T> (key: string, work: () => Promise<T>): Promise<T>
+      /** Whether a process that is there does the piece of work. */
+      isHeld (key: string): Promise<boolean>
       /** Calls `listener` for each notification on a channel of the database, as long as this process lives. */
       hear (channel: string, listener: (payload: string) => void): Promise<void>
     }
@@ -51,6 +55,8 @@ const SILENT_SECONDS = 20
 const LOCK_CLASS = 736_413
 /** First half of the advisory locks of duties. */
 const DUTY_CLASS = 736_414
+/** First half of the advisory locks of pieces of work. */
+const WORK_CLASS = 736_415
 
 /**
  * A process is alive while its own database session holds its advisory lock (gone the moment the process dies) and its
@@ -145,6 +151,17 @@ export default fp<WorkersOptions>(async (app, { url, role, isSupervised }) => {
       if (rows[0]?.locked === true) duties.add(duty)
       return duties.has(duty)
     },
+    hold: async (key, work) => {
+      await session.query(`select pg_advisory_lock_shared(${WORK_CLASS}, hashtext($1))`, [key])
+      try {
+        return await work()
+      } finally {
+        await session.query(`select pg_advisory_unlock_shared(${WORK_CLASS}, hashtext($1))`, [key])
+      }
+    },
+    isHeld: async (key) => (await app.pg.query(`select 1 from pg_locks where locktype = 'advisory' and classid = ${WORK_CLASS}
+      and objid = (hashtext($1)::bigint & 4294967295)::oid and granted
+      and database = (select oid from pg_database where datname = current_database())`, [key])).rowCount !== 0,
     hear: async (channel: string, listener: (payload: string) => void) => {
       session.on('notification', (notice) => { if (notice.channel === channel) listener(notice.payload ?? '') })
       await session.query(`listen ${session.escapeIdentifier(channel)}`)

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { once, EventEmitter } from 'node:events'
 import fastify from 'fastify'
+import pg from 'pg'
 import t, { type Test } from 'tap'
 import database from '../../core/database/database.ts'
 import errorHandler from '../../core/web/error-handler.ts'
 import jobs, { type Jobs } from '../../core/jobs/jobs.ts'
+import workers from '../../core/jobs/workers.ts'
 import { features } from '../../plugins/index.ts'
 import { createTestDatabase } from '../support.ts'
 import { until } from '../until.ts'
@@ -20,6 +22,7 @@ async function start (t: Pick<Test, 'teardown'>, url: string, works: boolean, de
   const app = fastify()
   await app.register(errorHandler)
   await app.register(database, { url, poolSize: 2, ...features })
+  await app.register(workers, { url, role: works ? 'worker' : 'web', isSupervised: false })
   await app.register(jobs, { url, works })
   define(app.jobs)
   t.teardown(() => app.close())
@@ -94,6 +97,43 @@ t.test('without a worker a request says so after its time and is not done later,
   const ran = once(done, 'run')
   await start(t, url, true, define)
   t.same(await ran, [{ from: 'send' }], 'it was asked for later, and one job runs at a time')
+})
+
+t.test('who waits for a job whose worker was killed is told within seconds', async (t) => {
+  const url = await createTestDatabase(t)
+  const web = await start(t, url, false, (jobs) => {
+    jobs.define('lost', { concurrency: 1, timeoutSeconds: LONG_SECONDS, run: async () => null })
+  })
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  t.teardown(() => client.end())
+  const begun = performance.now()
+  const answer = t.rejects(web.request('lost', {}, LONG_MS), { code: 'UNAVAILABLE', message: /The scan worker ended before it answered/ })
+  // What a worker leaves that is killed: a job that it took, and no lock of its session.
+  await until(async () => (await client.query(
+    "update pgboss.job set state = 'active', started_on = now() where name = 'lost' and state = 'created'")).rowCount === 1, 'the job')
+  await answer
+  t.ok(performance.now() - begun < LONG_MS / 2)
+})
+
+t.test('other processes see that a worker is at a job for as long as the job takes', async (t) => {
+  const url = await createTestDatabase(t)
+  const gate = Promise.withResolvers<null>()
+  const define: Define = (jobs) => {
+    jobs.define('long', { concurrency: 1, timeoutSeconds: LONG_SECONDS, run: async () => await gate.promise })
+  }
+  await start(t, url, true, define)
+  const web = await start(t, url, false, define)
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  t.teardown(() => client.end())
+  const countHeld = async () => (await client.query(`select 1 from pg_locks where locktype = 'advisory' and classid = 736415
+    and database = (select oid from pg_database where datname = current_database())`)).rowCount
+  const answer = web.request('long', {}, LONG_MS)
+  await until(async () => await countHeld() === 1, 'the lock of the job')
+  gate.resolve(null)
+  t.equal(await answer, null)
+  t.equal(await countHeld(), 0)
 })
 
 t.test('of a group one job runs at a time, and holds up no other', async (t) => {
@@ -207,6 +247,7 @@ t.test('a queue cannot be defined twice', async (t) => {
   const app = fastify()
   t.teardown(() => app.close())
   await app.register(database, { url, poolSize: 2, ...features })
+  await app.register(workers, { url, role: 'web', isSupervised: false })
   await app.register(jobs, { url, works: false })
   const definition = { concurrency: 1, timeoutSeconds: 1, run: async () => null }
   app.jobs.define('twice', definition)

@@ -208,6 +208,8 @@ t.test('a database that is gone is reported without a word about where it was', 
     listAlive: async () => [],
     restart: () => {},
     claim: async () => false,
+    hold: async (_key, work) => await work(),
+    isHeld: async () => false,
     hear: async () => {}
   })
   t.teardown(() => app.close())
