@@ -37,6 +37,9 @@ function isGood (entry: Entry<unknown>, version: string, moment: Moment): boolea
   return entry.version === version && (entry.scans === scansOf(moment) || moment.at - entry.at < entry.lagMs)
 }
 
+/** An entry takes so much beside its value, as measured. Without it, lists that find nothing would not count. */
+const ENTRY_BYTES = 1_024
+
 /** A scan goes on, and half of the time is over that this may be behind it. */
 const isAgeing = (entry: Entry<unknown>, moment: Moment) =>
   entry.scans !== scansOf(moment) && (moment.at - entry.at) * 2 > entry.lagMs
@@ -95,7 +98,7 @@ export function createKept<Value> ({ maxBytes, sizeOf }: KeptOptions<Value>) {
       try {
         const value = await work()
         const lagMs = Math.max(SCAN_LAG_MS, (performance.now() - started) * SCAN_LAG_FACTOR)
-        keep(id, { ...facts, lagMs, value, bytes: sizeOf(value) + id.length })
+        keep(id, { ...facts, lagMs, value, bytes: sizeOf(value) + id.length + ENTRY_BYTES })
         return value
       } finally {
         makings.delete(id)
