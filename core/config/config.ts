@@ -6,9 +6,13 @@ import { Value, type ValueError } from '@sinclair/typebox/value'
 import { FormatRegistry } from '@sinclair/typebox'
 import { parseDocument } from 'yaml'
 import { type Config, ConfigSchema } from './schema.ts'
-import { type Environment, settingsEnvironment } from './environment.ts'
+import { type Environment, NEW_PASSWORD_VARIABLE, settingsEnvironment } from './environment.ts'
 import { followConfig } from './follow.ts'
+import { describeFormat } from './formats.ts'
+import { findMisspeltVariables } from './misspelt.ts'
 import { listRoots } from './places.ts'
+import { explainDataDir } from './data-dir.ts'
+import { errorCode } from '../files/fs-error.ts'
 import { StartError } from '../errors.ts'
 
 export type { Config, ConfigFile } from './schema.ts'
@@ -30,9 +34,10 @@ export function listSettings (schema: TSchema, path: string[] = []): Setting[] {
     .flatMap(([key, property]) => listSettings(property, [...path, key]))
 }
 
-/** What a schema allows, in words. */
+/** A noun phrase for the values that a schema allows. */
 export function describeType (schema: TSchema): string {
   if (Array.isArray(schema.enum)) return `one of ${schema.enum.join(', ')}`
+  if (Array.isArray(schema.anyOf)) return schema.anyOf.map((one: TSchema) => describeType(one)).join(' or ')
   if (schema.type === 'boolean') return 'true or false'
   if (schema.type === 'integer' || schema.type === 'number') {
     const range = [schema.minimum === undefined ? '' : ` from ${schema.minimum}`,
@@ -41,9 +46,18 @@ export function describeType (schema: TSchema): string {
   }
   if (schema.type === 'array') return 'a list'
   if (schema.type === 'object') return 'a section of keys'
-  const rules = [schema.minLength === undefined ? '' : `of at least ${schema.minLength} characters`,
-    schema.pattern === undefined ? '' : `of the form ${schema.pattern}`].filter(Boolean)
-  return ['a text', ...rules].join(' ')
+  return describeFormat(schema.format) ?? describeText(schema)
+}
+
+/** Regular expressions are left out, because their readers are few; the description of the setting says what fits. */
+function describeText ({ minLength, maxLength, pattern, format, description }: TSchema): string {
+  if ((pattern !== undefined || format !== undefined) && description !== undefined) {
+    return `a text that fits "${description}"`
+  }
+  if (minLength > 1 && maxLength !== undefined) return `a text of ${minLength} to ${maxLength} characters`
+  if (minLength > 1) return `a text of at least ${minLength} characters`
+  if (maxLength !== undefined) return `a text of at most ${maxLength} characters`
+  return minLength === 1 ? 'a text that is not empty' : 'a text'
 }
 
 /** An environment variable's text as a value of the schema's type; text that does not fit is returned as it is. */
@@ -94,6 +108,29 @@ function dropNulls (value: unknown): unknown {
     .map(([key, child]) => [key, dropNulls(child)]))
 }
 
+function readText (file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (err) {
+    throw new StartError(`${file} cannot be read: ${(err as Error).message}. Give this user the right to read it, or ` +
+      'move it away.', { cause: err })
+  }
+}
+
+function parseYaml (file: string, text: string): unknown {
+  const document = parseDocument(text)
+  const [problem] = document.errors
+  if (problem !== undefined) {
+    throw new StartError(`${file} is not valid YAML: ${problem.message} Correct the file or move it away.`)
+  }
+  try {
+    return document.toJS()
+  } catch (err) {
+    // An alias without its anchor shows only here.
+    throw new StartError(`${file} is not valid YAML: ${(err as Error).message}. Correct the file or move it away.`, { cause: err })
+  }
+}
+
 /**
  * The content of a config file as an object; empty when there is no such file.
  *
@@ -101,28 +138,40 @@ function dropNulls (value: unknown): unknown {
  */
 function readConfigFile (file: string): Record<string, unknown> {
   if (!existsSync(file)) return {}
-  const document = parseDocument(readFileSync(file, 'utf8'))
-  const [problem] = document.errors
-  if (problem !== undefined) {
-    throw new StartError(`${file} is not valid YAML: ${problem.message} Correct the file or move it away.`)
-  }
-  const content: unknown = dropNulls(document.toJS() ?? {})
+  const content: unknown = dropNulls(parseYaml(file, readText(file)) ?? {})
   if (typeof content !== 'object' || content === null || Array.isArray(content)) {
     throw new StartError(`${file} must hold keys and values at its top level. Correct the file or move it away.`)
   }
   return content as Record<string, unknown>
 }
 
+/** The keys of a JSON pointer. */
+const readPointer = (pointer: string): string[] =>
+  pointer.split('/').slice(1).map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
+
+const startsWith = (path: string[], start: string[]) => start.every((key, index) => key === path[index])
+
+/** Whether the value at a path is a secret, holds one, or belongs to a plugin whose secrets only it knows. */
+const mayBeSecret = (path: string[], settings: Setting[]) => path[0] === 'plugins' ||
+  settings.some((setting) => setting.schema.writeOnly === true &&
+    (startsWith(setting.path, path) || startsWith(path, setting.path)))
+
 function describeProblem (problem: ValueError, settings: Setting[], environment: Environment, file: string): string {
-  const path = problem.path.split('/').slice(1)
-  const setting = settings.find((candidate) => candidate.path.every((key, index) => key === path[index]))
+  const path = readPointer(problem.path)
+  const setting = settings.find((candidate) => startsWith(path, candidate.path))
   const env = setting?.env
-  const fromEnvironment = env !== undefined && environment[env] !== undefined && environment[env] !== ''
+  const text = env === undefined ? undefined : environment[env]
+  const fromEnvironment = text !== undefined && text !== ''
   const key = fromEnvironment ? env : `${path.join('.')} in ${file}`
-  const isSecret = setting?.schema.writeOnly === true
-  const value = isSecret ? 'the value given' : JSON.stringify(fromEnvironment ? environment[env] : problem.value)
-  const fallback = setting?.schema.default === undefined ? '' : `, or remove it to use ${JSON.stringify(setting.schema.default)}`
-  return `${key}: ${value} is not ${describeType(problem.schema)}. Set it to ${describeType(problem.schema)}${fallback}.`
+  const expected = describeType(problem.schema)
+  if (problem.value === undefined) return `${key} is missing. Set it to ${expected}.`
+  // One entry of a list is named by itself.
+  const isEntry = setting !== undefined && path.length > setting.path.length
+  const value = mayBeSecret(path, settings) ? 'the value given' : JSON.stringify(fromEnvironment && !isEntry ? text : problem.value)
+  const fallback = setting?.schema.default === undefined || isEntry
+    ? ''
+    : `, or remove it to use ${JSON.stringify(setting.schema.default)}`
+  return `${key}: ${value} is not ${expected}. Set it to ${expected}${fallback}.`
 }
 
 /** Keys of the file that no setting has: most likely typing errors. */
@@ -136,17 +185,21 @@ function findUnknownKeys (content: unknown, schema: TSchema, path: string[] = []
   })
 }
 
+function createSecretKey (dataDir: string, file: string): void {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    writeFileSync(file, randomBytes(32).toString('hex') + '\n', { mode: 0o600, flag: 'wx' })
+  } catch (err) {
+    // Another process of this server was faster.
+    if (errorCode(err) === 'EEXIST' && existsSync(file)) return
+    throw explainDataDir(dataDir, err)
+  }
+}
+
 function readSecretKey (dataDir: string): string {
   const file = join(dataDir, 'secret.key')
-  if (!existsSync(file)) {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-    try {
-      writeFileSync(file, randomBytes(32).toString('hex') + '\n', { mode: 0o600, flag: 'wx' })
-    } catch (err) {
-      if ((err as NodeJS.ErrnoException).code !== 'EEXIST') throw err
-    }
-  }
-  const key = readFileSync(file, 'utf8').trim()
+  if (!existsSync(file)) createSecretKey(dataDir, file)
+  const key = readText(file).trim()
   if (key.length < 16) {
     throw new StartError(`${file} holds no usable key. Put at least 16 random characters into it, or set ` +
       'SVC_AUTH_SECRET_KEY.')
@@ -173,8 +226,12 @@ export function loadConfig (environment: Environment = settingsEnvironment()): L
 function readConfig (dataDir: string, file: string, environment: Environment): LoadedConfig {
   const settings = listSettings(ConfigSchema)
   const content = readConfigFile(file)
-  const warnings = findUnknownKeys(content, ConfigSchema)
-    .map((key) => `${key} in ${file} is not a setting and is ignored; see svc config for the settings there are`)
+  const warnings = [
+    ...findUnknownKeys(content, ConfigSchema)
+      .map((key) => `${key} in ${file} is not a setting and is ignored; see svc config for the settings there are`),
+    ...findMisspeltVariables(environment, [...settings.flatMap(({ env }) => env ?? []), NEW_PASSWORD_VARIABLE])
+      .map(({ name, nearest }) => `${name} is not a setting of the server and is ignored; did you mean ${nearest}?`)
+  ]
   const fixed = applyEnvironment(content, settings, environment)
   const filled = Value.Default(ConfigSchema, content)
   if (!Value.Check(ConfigSchema, filled)) {

@@ -1,6 +1,9 @@
 /** Variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
+/** Read by `svc user`; no setting of the server. */
+export const NEW_PASSWORD_VARIABLE = 'SVC_NEW_PASSWORD'
+
 /** What the operating system and the programs and libraries below this server read by themselves. */
 const SYSTEM_NAMES = new Set(['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'PWD', 'LANG', 'LANGUAGE', 'TZ', 'TZDIR', 'TERM', 'COLORTERM',
   'CI', 'DEBUG', 'TMP', 'TEMP', 'TMPDIR', 'HOSTNAME', 'NOTIFY_SOCKET', 'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'ALL_PROXY',

@@ -1,14 +1,13 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { sections } from '../composition/config.ts'
 import { StringEnum } from '../typebox.ts'
-import { Section, Switch } from './setting.ts'
+import { Formatted, Section, Switch } from './setting.ts'
 
 const ServerSchema = Section({
   host: Type.String({ default: '0.0.0.0', env: 'SVC_HOST', description: 'Address to listen on' }),
   port: Type.Integer({ default: 8080, minimum: 0, maximum: 65535, env: 'SVC_PORT', description: 'Port to listen on' }),
-  base_url: Type.String({
+  base_url: Formatted('http-base', {
     default: 'http://0.0.0.0',
-    pattern: '^https?://[^\\s?#]+$',
     env: 'SVC_BASE_URL',
     description: 'The address people use; links are absolute only when it names a real host. Its path is the prefix ' +
       'under which everything is served'
@@ -25,13 +24,13 @@ const ServerSchema = Section({
   }),
   log_level: StringEnum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
     { default: 'info', env: 'SVC_LOG_LEVEL', description: 'The least important log lines to print' }),
-  trusted_proxies: Type.Array(Type.String(), {
+  trusted_proxies: Type.Array(Formatted('network'), {
     default: [],
     env: 'SVC_TRUSTED_PROXIES',
     description: 'Addresses of proxies whose X-Forwarded-* headers are believed, such as 172.30.80.2; of a network, only one that ' +
       'no visitor comes from'
   }),
-  cors_allowed_origins: Type.Array(Type.String({ pattern: '^(\\*|[a-z][a-z0-9+.-]*://[^/?#\\s]+)$' }), {
+  cors_allowed_origins: Type.Array(Formatted('origin'), {
     default: [],
     env: 'SVC_CORS_ALLOWED_ORIGINS',
     description: 'Origins of other sites whose pages may call the API and open sockets, such as https://app.example.org; ' +
@@ -88,7 +87,7 @@ const AuthSchema = Section({
   audit_log_retention_days: Type.Integer({
     default: 90, minimum: 0, env: 'AUDIT_LOG_RETENTION_DAYS', description: 'Days security events are kept; 0 means for ever'
   }),
-  token_prefixes: Type.Array(Type.String({ pattern: '^[a-z0-9]+_$' }), {
+  token_prefixes: Type.Array(Formatted('token-prefix'), {
     default: [], env: 'SVC_TOKEN_PREFIXES', description: 'Further prefixes of client API tokens, such as rmm_'
   })
 }, 'Sign-in')
@@ -110,8 +109,7 @@ export const ConfigSchema = Type.Object({
   })),
   server: ServerSchema,
   database: Section({
-    url: Type.Optional(Type.String({
-      pattern: '^postgres(ql)?://',
+    url: Type.Optional(Formatted('database-url', {
       writeOnly: true,
       env: 'SVC_DATABASE_URL',
       description: 'PostgreSQL 15 or later to use in place of the embedded one'
@@ -129,8 +127,7 @@ export const ConfigSchema = Type.Object({
   auth: AuthSchema,
   sockets: SocketsSchema,
   outgoing: Section({
-    gateway: Type.Optional(Type.String({
-      pattern: '^https?://[^\\s?#]+$',
+    gateway: Type.Optional(Formatted('http-base', {
       env: 'SVC_SOURCES_GATEWAY',
       description: 'A server that answers in place of all metadata sources: what is for https://host/path is asked at ' +
         '<gateway>/host/path. For caches, and for recorded answers'

@@ -1,14 +1,13 @@
 import { listSettings } from '../config/config.ts'
 import { ConfigSchema } from '../config/schema.ts'
-import { isSystemVariable } from '../config/environment.ts'
+import { NEW_PASSWORD_VARIABLE, isSystemVariable } from '../config/environment.ts'
 
 /** What plugins may read of the server's settings: the outgoing mail, and the address people use. */
 const isShared = (variable: string) => variable.startsWith('SMTP_') || variable === 'SVC_BASE_URL'
 
 const SERVER_VARIABLES = new Set([
   ...listSettings(ConfigSchema).flatMap(({ env }) => env ?? []),
-  // The one that is no setting: it is read by `svc user`.
-  'SVC_NEW_PASSWORD'
+  NEW_PASSWORD_VARIABLE
 ])
 
 const compact = (text: string) => text.toUpperCase().replaceAll(/[^A-Z0-9]/g, '')

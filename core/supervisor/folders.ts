@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { StartError } from '../errors.ts'
 import { ownerSocket } from '../sockets/owner-socket.ts'
@@ -10,19 +10,30 @@ import { createRunDir, runDir } from './run-dir.ts'
 /** The length of a local socket's path, less one: 104 bytes on macOS, 108 on Linux (`man 7 unix`). */
 const SOCKET_PATH_MAX_BYTES = 103
 
+/** @throws StartError naming the variable, when the path is a file or leads nowhere. */
+function requireFolder (variable: string, path: string, remedy: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return
+  throw new StartError(`${variable}: ${path} is ${existsSync(path) ? 'a file' : 'not there'}. ${remedy}`)
+}
+
 /**
  * Makes the folders of a first start. A library folder that is there already is taken as it is, and one that is listed
  * under `libraries` is made by nobody: it may be the place of a disk that is not mounted.
  *
- * @throws StartError naming the folder that cannot be made.
+ * @throws StartError naming the folder that cannot be made or used.
  */
 export function createLayout (config: Config): void {
   createRunDir(config.data_dir)
+  if (config.server.web_dir !== undefined) {
+    requireFolder('SVC_WEB_DIR', resolve(config.server.web_dir), 'Set it to the folder with index.html, or remove it.')
+  }
   if (Object.keys(config.libraries).length > 0) return
   const roms = join(config.library_dir, config.filesystem.roms_folder)
   try {
     if (!existsSync(config.library_dir)) mkdirSync(roms, { recursive: true })
+    else requireFolder('SVC_LIBRARY_DIR', config.library_dir, 'Set it to the folder that holds the platforms.')
   } catch (err) {
+    if (err instanceof StartError) throw err
     throw new StartError(`The library folder cannot be made: ${(err as Error).message}. Give this user the right to ` +
       'write there, or set SVC_LIBRARY_DIR to another folder.', { cause: err })
   }

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { StartError } from '../errors.ts'
+import { explainDataDir } from '../config/data-dir.ts'
 
 /** What only lives as long as a server runs: the lock, its address, its workers' sockets, its code without types. */
 export const runDir = (dataDir: string) => join(dataDir, 'run')
@@ -18,7 +18,6 @@ export function createRunDir (dataDir: string): string {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     return folder
   } catch (err) {
-    throw new StartError(`The data directory ${dataDir} cannot be used: ${(err as Error).message}. Give this user the ` +
-      'right to write there, or set SVC_DATA_DIR to another folder.', { cause: err })
+    throw explainDataDir(dataDir, err)
   }
 }

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { Section, Switch } from '../../core/config/setting.ts'
+import { Formatted, Section, Switch } from '../../core/config/setting.ts'
 
 export const BackupSchema = Section({
   dir: Type.Optional(Type.String({
@@ -31,7 +31,7 @@ export const BackupSchema = Section({
     description: 'Saves the database before a new release changes its schema; the newest three are kept in the data directory'
   }),
   scheduled: Switch('ENABLE_SCHEDULED_BACKUP', 'Makes a backup on a schedule'),
-  scheduled_cron: Type.String({
-    default: '0 2 * * *', pattern: '^\\S+( \\S+){4}$', env: 'SCHEDULED_BACKUP_CRON', description: 'When, in UTC'
+  scheduled_cron: Formatted('cron', {
+    default: '0 2 * * *', env: 'SCHEDULED_BACKUP_CRON', description: 'When, in UTC'
   })
 }, 'Backups')

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { Names, Section } from '../../core/config/setting.ts'
+import { Formatted, Names, Section } from '../../core/config/setting.ts'
 import { StringEnum } from '../../core/typebox.ts'
 
 export const ExcludeSchema = Section({
@@ -40,9 +40,9 @@ export const LibrariesSchema = Type.Record(Type.String(), LibrarySchema, {
 })
 
 export const FilesystemSchema = Section({
-  roms_folder: Type.String({ default: 'roms', pattern: '^[^/\\\\]+$', description: 'Name of the folder that holds ROMs' }),
-  firmware_folder: Type.String({
-    default: 'bios', pattern: '^[^/\\\\]+$', description: 'Name of the folder that holds firmware'
+  roms_folder: Formatted('folder-name', { default: 'roms', description: 'Name of the folder that holds ROMs' }),
+  firmware_folder: Formatted('folder-name', {
+    default: 'bios', description: 'Name of the folder that holds firmware'
   }),
   skip_hash_calculation: Type.Boolean({ default: false, description: 'Reads no file contents; hash lookups find nothing' }),
   structure: Section({

@@ -1,9 +1,9 @@
 import { Type } from '@sinclair/typebox'
-import { Section, Switch } from '../../core/config/setting.ts'
+import { Formatted, Section, Switch } from '../../core/config/setting.ts'
 
 export const MetricsSchema = Section({
   enabled: Switch('SVC_METRICS', 'Measures what the server does, and tells it at /metrics in the format of Prometheus'),
-  allow: Type.Array(Type.String({ minLength: 1 }), {
+  allow: Type.Array(Formatted('network'), {
     default: [],
     env: 'SVC_METRICS_ALLOW',
     description: 'Addresses and networks such as 192.168.1.20 or 172.30.80.0/24 that need no token for /metrics; whoever comes ' +

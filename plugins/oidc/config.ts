@@ -1,7 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { Section, Switch } from '../../core/config/setting.ts'
-
-const HTTP_URL = '^https?://\\S+$'
+import { Formatted, Section, Switch } from '../../core/config/setting.ts'
 
 export const OidcSchema = Section({
   enabled: Switch('OIDC_ENABLED', 'Lets people sign in with OpenID Connect'),
@@ -12,21 +10,19 @@ export const OidcSchema = Section({
   client_secret: Type.Optional(Type.String({
     minLength: 1, writeOnly: true, env: 'OIDC_CLIENT_SECRET', description: 'Its secret there; none for a public client'
   })),
-  redirect_uri: Type.Optional(Type.String({
-    pattern: '^https?://[^\\s?#]+$',
+  redirect_uri: Type.Optional(Formatted('http-base', {
     env: 'OIDC_REDIRECT_URI',
     description: 'Where the provider sends people back; without it /api/oauth/openid under the base URL'
   })),
-  server_application_url: Type.Optional(Type.String({
-    pattern: HTTP_URL,
+  server_application_url: Type.Optional(Formatted('http-url', {
     env: 'OIDC_SERVER_APPLICATION_URL',
     description: "The provider's address (issuer), under which it serves .well-known/openid-configuration"
   })),
-  server_metadata_url: Type.Optional(Type.String({
-    pattern: HTTP_URL, env: 'OIDC_SERVER_METADATA_URL', description: 'Whole address of that document, where it is another'
+  server_metadata_url: Type.Optional(Formatted('http-url', {
+    env: 'OIDC_SERVER_METADATA_URL', description: 'Whole address of that document, where it is another'
   })),
-  end_session_endpoint: Type.Optional(Type.String({
-    pattern: HTTP_URL, env: 'OIDC_END_SESSION_ENDPOINT', description: 'Where sessions end; without it as the provider says'
+  end_session_endpoint: Type.Optional(Formatted('http-url', {
+    env: 'OIDC_END_SESSION_ENDPOINT', description: 'Where sessions end; without it as the provider says'
   })),
   tls_cacertfile: Type.Optional(Type.String({
     minLength: 1, env: 'OIDC_TLS_CACERTFILE', description: "PEM file of a CA that the provider's certificate may be from"

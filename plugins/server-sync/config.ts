@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { Section, Switch } from '../../core/config/setting.ts'
+import { Formatted, Section, Switch } from '../../core/config/setting.ts'
 
 export const SyncSchema = Section({
   folder: Type.String({
@@ -8,8 +8,8 @@ export const SyncSchema = Section({
     description: 'The folder through which devices of the sync mode file_transfer exchange saves; empty for sync in the data folder'
   }),
   push_pull: Switch('ENABLE_SYNC_PUSH_PULL', 'Syncs all devices that have an ssh_host over SSH on a schedule'),
-  push_pull_cron: Type.String({
-    default: '*/30 * * * *', pattern: '^\\S+( \\S+){4}$', env: 'SYNC_PUSH_PULL_CRON', description: 'When, in UTC'
+  push_pull_cron: Formatted('cron', {
+    default: '*/30 * * * *', env: 'SYNC_PUSH_PULL_CRON', description: 'When, in UTC'
   }),
   folder_watcher: Switch('ENABLE_SYNC_FOLDER_WATCHER', 'Takes in the saves that devices put into their folder incoming'),
   folder_scan_delay: Type.Number({
@@ -29,7 +29,7 @@ export const SyncSchema = Section({
     env: 'SYNC_SSH_KNOWN_HOSTS_PATH',
     description: 'Keys of hosts as OpenSSH keeps them: a host that is in it has to show one of its keys; empty for known_hosts in the folder'
   }),
-  ssh_networks: Type.Array(Type.String({ minLength: 1 }), {
+  ssh_networks: Type.Array(Formatted('network'), {
     default: [],
     env: 'SYNC_SSH_NETWORKS',
     description: "Networks such as 192.168.1.0/24 in which hosts of users' devices may be, besides the public internet; those of administrators may be anywhere"

@@ -1,5 +1,6 @@
 import { Value, type ValueError } from '@sinclair/typebox/value'
 import type { FastifyInstance } from 'fastify'
+import { isCron } from '../../core/config/cron.ts'
 import { ApiError, badRequest, notFound } from '../../core/errors.ts'
 import type { TaskDefinition } from './definitions.ts'
 import type { Task } from './entities.ts'
@@ -68,7 +69,8 @@ export function createCatalogue (app: FastifyInstance, start: Start) {
           await app.jobs.schedule(SCHEDULE_QUEUE, name, enabled ? cron : null, { name })
         } catch (err) {
           // A typing error in one schedule must not keep the worker from starting.
-          app.log.error({ err, task: name, cron }, 'the task cannot be scheduled; correct its five cron fields')
+          app.log.error(isCron(cron) ? { err, task: name, cron } : { task: name, cron },
+            'the task cannot be scheduled; correct its five cron fields (minute, hour, day, month, weekday)')
         }
       }
     },

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { Section, Switch } from '../../core/config/setting.ts'
+import { Formatted, Section, Switch } from '../../core/config/setting.ts'
 
 export const TasksSchema = Section({
   timeout_seconds: Type.Integer({ default: 300, minimum: 1, env: 'TASK_TIMEOUT', description: 'Seconds a task may take' }),
@@ -7,8 +7,8 @@ export const TasksSchema = Section({
     default: 86400, minimum: 1, env: 'TASK_RESULT_TTL', description: 'Seconds a finished task stays listed'
   }),
   scheduled_rescan: Switch('ENABLE_SCHEDULED_RESCAN', 'Scans the library on a schedule'),
-  scheduled_rescan_cron: Type.String({
-    default: '0 3 * * *', pattern: '^\\S+( \\S+){4}$', env: 'SCHEDULED_RESCAN_CRON', description: 'When, in UTC'
+  scheduled_rescan_cron: Formatted('cron', {
+    default: '0 3 * * *', env: 'SCHEDULED_RESCAN_CRON', description: 'When, in UTC'
   }),
   rescan_on_filesystem_change: Switch('ENABLE_RESCAN_ON_FILESYSTEM_CHANGE',
     'Watches the library and scans the platforms in which files appear or vanish'),
@@ -21,25 +21,22 @@ export const TasksSchema = Section({
   }),
   cleanup_orphaned_resources: Switch('ENABLE_SCHEDULED_CLEANUP_ORPHANED_RESOURCES',
     'Deletes artwork of ROMs that are gone on a schedule'),
-  cleanup_orphaned_resources_cron: Type.String({
+  cleanup_orphaned_resources_cron: Formatted('cron', {
     default: '0 5 * * *',
-    pattern: '^\\S+( \\S+){4}$',
     env: 'SCHEDULED_CLEANUP_ORPHANED_RESOURCES_CRON',
     description: 'When, in UTC'
   }),
   convert_images_to_webp: Switch('ENABLE_SCHEDULED_CONVERT_IMAGES_TO_WEBP',
     'Writes a WebP beside each cover on a schedule, and when the server starts'),
-  convert_images_to_webp_cron: Type.String({
+  convert_images_to_webp_cron: Formatted('cron', {
     default: '0 4 * * *',
-    pattern: '^\\S+( \\S+){4}$',
     env: 'SCHEDULED_CONVERT_IMAGES_TO_WEBP_CRON',
     description: 'When, in UTC'
   }),
   update_switch_titledb: Switch('ENABLE_SCHEDULED_UPDATE_SWITCH_TITLEDB',
     'Downloads the table of Switch titles, which the feed for Tinfoil tells, on a schedule'),
-  update_switch_titledb_cron: Type.String({
+  update_switch_titledb_cron: Formatted('cron', {
     default: '0 4 * * *',
-    pattern: '^\\S+( \\S+){4}$',
     env: 'SCHEDULED_UPDATE_SWITCH_TITLEDB_CRON',
     description: 'When, in UTC'
   }),
@@ -48,9 +45,8 @@ export const TasksSchema = Section({
     env: 'ENABLE_SCHEDULED_CLEANUP_SYNC_SESSIONS',
     description: 'Gives up sync sessions that were not completed within a day on a schedule'
   }),
-  cleanup_sync_sessions_cron: Type.String({
+  cleanup_sync_sessions_cron: Formatted('cron', {
     default: '23 * * * *',
-    pattern: '^\\S+( \\S+){4}$',
     env: 'SCHEDULED_CLEANUP_SYNC_SESSIONS_CRON',
     description: 'When, in UTC'
   })

@@ -1,5 +1,6 @@
 import fp from 'fastify-plugin'
 import type { FeatureOptions } from '../../core/app.ts'
+import { ApiError } from '../../core/errors.ts'
 import { LINK_FORM, createPageRoutes } from '../../core/web/pages/page.ts'
 import { createAccounts } from './progress/accounts.ts'
 import { createAchievements } from './progress/achievements.ts'
@@ -41,11 +42,18 @@ export default fp<FeatureOptions>(async (app, { config, role }) => {
   await app.register(createPageRoutes(config, PAGE))
 
   const { admin_username: username, admin_password: password } = config.auth
-  if (role !== 'web' || username === undefined || password === undefined) return
+  if (role !== 'web' || (username === undefined && password === undefined)) return
   app.addHook('onReady', async () => {
     if (await app.users.hasAdmin()) return
+    if (username === undefined || password === undefined) {
+      app.log.warn('the first administrator was not created: set both SVC_ADMIN_USERNAME and SVC_ADMIN_PASSWORD, or neither')
+      return
+    }
     await app.users.add(app.orm.em.fork(), null, { username, password, email: '', role: 'admin' }, '')
       .then(() => { app.log.info({ username }, 'first administrator created') })
-      .catch((err: unknown) => { app.log.warn({ err }, 'the first administrator was not created') })
+      .catch((err: unknown) => {
+        app.log.warn(err instanceof ApiError ? { reason: err.message } : { err },
+          'the first administrator was not created: correct SVC_ADMIN_USERNAME and SVC_ADMIN_PASSWORD, then start again')
+      })
   })
 }, { name: 'users', dependencies: ['database', 'auth-core', 'jobs', 'loader', 'circuits', 'tasks', 'permissions', 'audit', 'devices', 'resources', 'auth'] })

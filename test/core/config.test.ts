@@ -56,8 +56,10 @@ t.test('a wrong variable is named with its value, what is allowed and the defaul
 t.test('a wrong key of the file is named with its path, the file and its value', async (t) => {
   t.match(failureOf(t, 'server: { port: eighty }'), /^server\.port in .*config\.yml: "eighty" is not a whole number/)
   t.match(failureOf(t, 'scan: { media: [box2d, hologram] }'), /^scan\.media\.1 in .*: "hologram" is not one of cover, /)
-  t.match(failureOf(t, 'server: 5'), /^server in .*: 5 is not a section of keys/)
-  t.match(failureOf(t, 'plugins: { igdb: 5 }'), /^plugins\.igdb in .*: 5 is not a section of keys/)
+  t.match(failureOf(t, 'scan: 5'), /^scan in .*: 5 is not a section of keys/)
+  t.match(failureOf(t, 'libraries: { a: {} }'), /^libraries\.a\.path in .* is missing\. Set it to a text that is not empty\.$/m)
+  t.match(failureOf(t, 'system: { platforms: { a/b: 5 } }'), /^system\.platforms\.a\/b in .*: 5 is not a text/)
+  t.match(failureOf(t, 'plugins: { igdb: 5 }'), /^plugins\.igdb in .*: the value given is not a section of keys/)
   t.match(failureOf(t, 'emulatorjs: { cache_limit: big }'), /^emulatorjs\.cache_limit in .*: "big" is not a whole number/)
   t.match(failureOf(t, 'emulatorjs: { controls: { snes9x: { 4: { 8: { value: x } } } } }'), /^emulatorjs\.controls\.snes9x\.4 in /)
   const failure = failureOf(t, 'emulatorjs: { netplay: { ice_servers: [{ username: me, credential: hunter2 }] } }')
@@ -72,10 +74,70 @@ t.test('all that is wrong is told at once', async (t) => {
   t.ok(lines.some((line) => line.startsWith('database.pool_size in ')))
 })
 
+t.test('a wrong text is explained in words, for every setting with a format', async (t) => {
+  const formatted = listSettings(ConfigSchema).filter(({ schema, env }) =>
+    env !== undefined && [schema.format, schema.items?.format].some((format) => format !== undefined))
+  t.ok(formatted.length > 15)
+  for (const { env = '' } of formatted) {
+    const message = failureOf(t, null, { [env]: '99 3 * * */' })
+    t.match(message, new RegExp(`^${env}: .* is not .*(such as|without) .*\\. Set it to `), env)
+    t.notMatch(message, /\^|\\S|\[\^/, env)
+  }
+  for (const { path, schema } of listSettings(ConfigSchema)) {
+    t.notOk(schema.pattern ?? schema.items?.pattern, `${path.join('.')} has a format in place of a regular expression`)
+  }
+})
+
+t.test('an address, a proxy and a schedule that cannot work are refused', async (t) => {
+  for (const url of ['games.example.org', 'http://', 'http://:80', 'https://games.example.org:99999', 'http://a?b']) {
+    t.match(failureOf(t, null, { SVC_BASE_URL: url }), /^SVC_BASE_URL: ".*" is not an address that begins with http:/, url)
+  }
+  const proxies = failureOf(t, null, { SVC_TRUSTED_PROXIES: '172.30.80.2,nginx' })
+  t.match(proxies, /^SVC_TRUSTED_PROXIES: "nginx" is not an IP address or a network, such as 172/)
+  t.match(failureOf(t, 'server: { trusted_proxies: [nginx] }'), /^server\.trusted_proxies\.0 in .*: "nginx" is not an IP address/)
+  for (const cron of ['99 3 * * *', '0 3 * *', '0 24 * * *', '5-1 * * * *', '*/0 * * * *', '0 0 0 * *', '0 0 * * mo', 'daily']) {
+    const message = failureOf(t, null, { SCHEDULED_RESCAN_CRON: cron })
+    t.match(message, /^SCHEDULED_RESCAN_CRON: ".*" is not five cron fields .*remove it to use "0 3 \* \* \*"\.$/, cron)
+  }
+  for (const cron of ['*/5 0-6,22 1,15 jan-MAR mon-fri', '0 3 L * 5#2', 'H H(0-5) * * 7', '0-30/10 * * * ?']) {
+    t.equal(load(t, null, { SCHEDULED_RESCAN_CRON: cron }).config.tasks.scheduled_rescan_cron, cron)
+  }
+  for (const url of ['postgres://svc:100%@db/svc', 'postgres://svc:a@db:port/svc']) {
+    t.match(failureOf(t, null, { SVC_DATABASE_URL: url }), /^SVC_DATABASE_URL: the value given is not an address/, url)
+  }
+  for (const url of ['postgres://svc:p%40ss@db:5432/svc?sslmode=require', 'postgresql:///svc?host=/run/postgresql', 'postgres://svc:a@/svc?host=/run']) {
+    t.equal(load(t, null, { SVC_DATABASE_URL: url }).config.database.url, url)
+  }
+})
+
+t.test('a misspelt variable is named with the setting that it resembles', async (t) => {
+  const { warnings } = load(t, null, {
+    SVC_TRUSTED_PROXY: '172.30.80.2', SVC_LIBRARY: '/srv', SVC_BSAE_URL: 'http://a', SVC_APPRISE_API_URL: 'http://apprise', SVC_NEW_PASSWORD: 'x'
+  })
+  t.same(warnings, [
+    'SVC_TRUSTED_PROXY is not a setting of the server and is ignored; did you mean SVC_TRUSTED_PROXIES?',
+    'SVC_LIBRARY is not a setting of the server and is ignored; did you mean SVC_LIBRARY_DIR?',
+    'SVC_BSAE_URL is not a setting of the server and is ignored; did you mean SVC_BASE_URL?'
+  ])
+})
+
+t.test('a data directory that cannot be written, and files in it that cannot be read, are named with the remedy', async (t) => {
+  const folder = t.testdir({ file: '', data: { 'config.yml': {} }, keyed: { 'secret.key': {} } })
+  const fails = (dataDir: string, message: RegExp) => {
+    t.throws(() => loadConfig({ SVC_DATA_DIR: join(folder, dataDir) }), { exitCode: 1, message })
+  }
+  fails('file', /^The data directory .* cannot be used: .* move it away, or set SVC_DATA_DIR to another folder\.$/)
+  fails('data', /config\.yml cannot be read: .*Give this user the right to read it, or move it away\.$/)
+  fails('keyed', /secret\.key cannot be read: /)
+})
+
 t.test('a wrong secret is not shown', async (t) => {
   const message = failureOf(t, null, { SVC_DATABASE_URL: 'mysql://me:hunter2@db/svc' })
-  t.match(message, /^SVC_DATABASE_URL: the value given is not a text of the form/)
+  t.match(message, /^SVC_DATABASE_URL: the value given is not an address such as postgres:/)
   t.notMatch(message, 'hunter2')
+  for (const yaml of ['database: "postgres://me:hunter2@db/svc"', 'plugins: { igdb: hunter2 }', 'plugins: hunter2']) {
+    t.match(failureOf(t, yaml), /: the value given is not a section of keys/, yaml)
+  }
 })
 
 t.test('a key that no setting has is a warning, not an error', async (t) => {
@@ -88,6 +150,7 @@ t.test('a key that no setting has is a warning, not an error', async (t) => {
 t.test('a file that is no YAML or no mapping stops the start and is named', async (t) => {
   t.match(failureOf(t, 'server: { port: 1'), /config\.yml is not valid YAML: .* line 1.* Correct the file or move it away\./s)
   t.match(failureOf(t, '- a\n- b'), /config\.yml must hold keys and values at its top level/)
+  t.match(failureOf(t, 'scan: *nothing'), /config\.yml is not valid YAML: .*nothing.* Correct the file or move it away\.$/)
   t.match(failureOf(t, 'port: 1\nport: 2'), /config\.yml is not valid YAML: .*unique/)
 })
 
@@ -218,5 +281,5 @@ t.test('the base URL gives the prefix and, when it names a real host, absolute l
   for (const url of ['http://0.0.0.0', 'http://localhost:8080', 'http://127.0.0.2', 'http://[::1]:80', 'http://x.localhost']) {
     t.same(of(url), ['', null], url)
   }
-  t.match(failureOf(t, null, { SVC_BASE_URL: 'home.example' }), /^SVC_BASE_URL: "home\.example" is not a text of the form/)
+  t.match(failureOf(t, null, { SVC_BASE_URL: 'home.example' }), /^SVC_BASE_URL: "home\.example" is not an address that begins with http:/)
 })

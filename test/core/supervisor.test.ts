@@ -66,7 +66,7 @@ t.test('the lock of a killed process is free at once', async (t) => {
 t.test('a data directory that cannot be made is named', async (t) => {
   const dataDir = join(t.testdir({ file: '' }), 'file')
   t.throws(() => lockDataDir(dataDir), new StartError(`The data directory ${dataDir} cannot be used: EEXIST: file already exists, ` +
-    `mkdir '${dataDir}'. Give this user the right to write there, or set SVC_DATA_DIR to another folder.`))
+    `mkdir '${dataDir}'. A file is in the place of a folder: move it away, or set SVC_DATA_DIR to another folder.`))
 })
 
 t.test('the state of a server counts only while that server runs', async (t) => {
@@ -99,6 +99,16 @@ t.test('the first start makes the library folder, a later one leaves it as it is
   const other = t.testdir({ 'my-games': { nes: {} } })
   createLayout(configOf(dataDir, { SVC_LIBRARY_DIR: join(other, 'my-games') }))
   t.same(readdirSync(join(other, 'my-games')), ['nes'])
+})
+
+t.test('a library or web folder that is none stops the start and is named by its variable', async (t) => {
+  const folder = t.testdir({ file: '', data: {} })
+  const fails = (env: Record<string, string>, message: RegExp) => {
+    t.throws(() => { createLayout(configOf(join(folder, 'data'), env)) }, { exitCode: 1, message })
+  }
+  fails({ SVC_LIBRARY_DIR: join(folder, 'file') }, /^SVC_LIBRARY_DIR: .*file is a file\. Set it to the folder that holds the platforms\.$/)
+  fails({ SVC_WEB_DIR: join(folder, 'file') }, /^SVC_WEB_DIR: .*file is a file\. Set it to the folder with index\.html, or remove it\.$/)
+  fails({ SVC_WEB_DIR: join(folder, 'pages') }, /^SVC_WEB_DIR: .*pages is not there\./)
 })
 
 t.test('local sockets move to a private folder when the data directory is too deep for them', async (t) => {

@@ -5,7 +5,6 @@ import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { createLogger } from '../../core/log.ts'
 import { type PluginPackage, listPluginPackages } from '../../core/loader/packages.ts'
-import { createAddressList } from '../../plugins/metrics/access.ts'
 import type { Measured } from '../../core/metrics/measured.ts'
 import { createMeasures } from '../../core/supervisor/measures.ts'
 import { startServer } from '../core/http/server.ts'
@@ -215,10 +214,4 @@ t.test('nothing is measured unless the owner wants it', async (t) => {
   t.equal(answer.statusCode, 404)
   t.match(answer.json(), { detail: /SVC_METRICS=true/ })
   t.same(await app.metrics.readOwn(), [])
-})
-
-t.test('an address list that is none stops the start', async (t) => {
-  const { config } = server
-  t.throws(() => createAddressList({ ...config, metrics: { enabled: true, allow: ['home'] } }),
-    { message: /SVC_METRICS_ALLOW: "home" is no address or network\. Set it to/ })
 })

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { lookup } from 'node:dns/promises'
 import { type Socket, connect, isIP } from 'node:net'
 import { once } from 'node:events'
-import ipaddr from 'ipaddr.js'
+import proxyAddr from '@fastify/proxy-addr'
 import type { SFTPWrapper } from 'ssh2'
 import { AddressRefusedError, createLookup, isGlobalAddress } from '../../../core/http/addresses.ts'
 import { badRequest } from '../../../core/errors.ts'
@@ -33,16 +33,10 @@ export interface SshConnection {
   end (): void
 }
 
-function isIn (address: string, network: string): boolean {
-  const parsed = ipaddr.process(address)
-  const [base, bits] = ipaddr.parseCIDR(network.includes('/') ? network : `${network}/${isIP(network) === 4 ? 32 : 128}`)
-  return parsed.kind() === base.kind() && parsed.match(base, bits)
-}
-
 /** The name is looked up inside the connection, and every address that it has is checked. */
 async function openSocket ({ host, port }: SshSettings, rules: HostRules, signal: AbortSignal): Promise<Socket> {
-  const isAllowed = (address: string) => rules.is_admin || isGlobalAddress(address) ||
-    rules.networks.some((network) => isIn(address, network))
+  const isInNetworks = proxyAddr.compile([...rules.networks])
+  const isAllowed = (address: string) => rules.is_admin || isGlobalAddress(address) || isInNetworks(address, 0)
   const refused = () => badRequest(`The host '${host}' is not in the public internet and is refused; an administrator ` +
     'can allow its network with SYNC_SSH_NETWORKS')
   if (isIP(host) !== 0 && !isAllowed(host)) throw refused()

@@ -8,7 +8,7 @@ import { createUsers } from '../service.ts'
 import { findUser, withDatabase } from './with-database.ts'
 import { findDatabaseUrl } from '../../../core/cli/database.ts'
 import { loadConfig } from '../../../core/config/config.ts'
-import { settingsEnvironment } from '../../../core/config/environment.ts'
+import { NEW_PASSWORD_VARIABLE, settingsEnvironment } from '../../../core/config/environment.ts'
 import { StartError } from '../../../core/errors.ts'
 
 interface PasswordSource { passwordStdin?: boolean }
@@ -38,7 +38,7 @@ async function askPassword (): Promise<string> {
 }
 
 async function readPassword (options: PasswordSource): Promise<string> {
-  const fromEnvironment = settingsEnvironment().SVC_NEW_PASSWORD
+  const fromEnvironment = settingsEnvironment()[NEW_PASSWORD_VARIABLE]
   if (options.passwordStdin === true) return (await text(process.stdin)).split(/\r?\n/, 1)[0] ?? ''
   if (fromEnvironment !== undefined && fromEnvironment !== '') return fromEnvironment
   if (!process.stdin.isTTY) {

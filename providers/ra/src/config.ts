@@ -17,7 +17,7 @@ export const ConfigSchema = Type.Object({
   progress_cron: Type.Optional(Type.String({
     pattern: '^\\S+( \\S+){4}$',
     env: 'SCHEDULED_RETROACHIEVEMENTS_PROGRESS_SYNC_CRON',
-    description: 'When, in UTC'
+    description: 'When that happens: five cron fields (minute, hour, day, month, weekday), in UTC'
   }))
 })
 

@@ -1,0 +1,36 @@
+interface Field { min: number, max: number, names?: string, specials?: RegExp }
+
+/** Minute, hour, day of the month, month and weekday, in the order of a cron line. */
+const FIELDS: readonly Field[] = [
+  { min: 0, max: 59 },
+  { min: 0, max: 23 },
+  // L is the last day of the month.
+  { min: 1, max: 31, specials: /^L$/ },
+  { min: 1, max: 12, names: 'jan feb mar apr may jun jul aug sep oct nov dec' },
+  // 5L is the last Friday of the month, 5#2 the second one.
+  { min: 0, max: 7, names: 'sun mon tue wed thu fri sat', specials: /^[0-7](?:L|#[1-5])$/ }
+]
+
+function readNumber (text: string, { min, max, names }: Field): number | null {
+  const named = names === undefined ? -1 : names.split(' ').indexOf(text.toLowerCase())
+  if (named >= 0) return named + min
+  const number = /^\d{1,2}$/.test(text) ? Number(text) : -1
+  return number >= min && number <= max ? number : null
+}
+
+/** One item of a list: `*`, `5`, `mon-fri`, `H`, `H(0-29)`, each with an optional step such as `/15`. */
+function isItem (item: string, field: Field): boolean {
+  if (field.specials?.test(item) === true) return true
+  const [base = '', step, ...rest] = item.split('/')
+  if (rest.length > 0 || (step !== undefined && !/^0*[1-9]\d?$/.test(step))) return false
+  if (base === '*' || base === '?' || base === 'H') return true
+  const [from, to, ...more] = (/^H\((.+)\)$/.exec(base)?.[1] ?? base).split('-').map((text) => readNumber(text, field))
+  return more.length === 0 && from !== undefined && from !== null && to !== null && (to === undefined || from <= to)
+}
+
+/** Whether a text is a cron line of five fields, as the scheduler reads it. */
+export function isCron (text: string): boolean {
+  const fields = text.trim().split(/\s+/)
+  return fields.length === FIELDS.length && FIELDS.every((field, index) =>
+    fields[index]?.split(',').every((item) => isItem(item, field)))
+}

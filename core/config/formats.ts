@@ -1,0 +1,78 @@
+import { FormatRegistry } from '@sinclair/typebox'
+import proxyAddr from '@fastify/proxy-addr'
+import { isCron } from './cron.ts'
+
+interface Format {
+  fits: (text: string) => boolean
+  /** A noun phrase for messages: "… is not <words>". */
+  words: string
+}
+
+const hasHttp = (text: string) => /^https?:\/\/[^\s/]/.test(text) && URL.canParse(text)
+
+function isNetwork (text: string): boolean {
+  try {
+    proxyAddr.compile([text])
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The password may hold a % that no URL has, which the client of the database refuses as well. */
+function isDatabaseUrl (text: string): boolean {
+  if (!/^postgres(?:ql)?:\/\//.test(text)) return false
+  try {
+    // A host that is left out, as before a socket's folder in the query, is one that the client allows.
+    const url = new URL(text.replace('@/', '@socket/'))
+    decodeURIComponent(url.username + url.password + url.pathname)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The formats of text settings. */
+const FORMATS = {
+  'http-url': {
+    fits: hasHttp,
+    words: 'an address that begins with http:// or https://, such as https://games.example.org'
+  },
+  'http-base': {
+    fits: (text) => hasHttp(text) && !/[\s?#]/.test(text),
+    words: 'an address that begins with http:// or https:// and has no ? or #, such as https://games.example.org'
+  },
+  'database-url': {
+    fits: isDatabaseUrl,
+    words: 'an address such as postgres://user:password@host:5432/database, with %23 for # and %2F for / in the password'
+  },
+  origin: {
+    fits: (text) => text === '*' || /^[a-z][a-z0-9+.-]*:\/\/[^/?#\s]+$/.test(text),
+    words: 'a scheme and a host without a path, such as https://app.example.org, or *'
+  },
+  network: {
+    fits: isNetwork,
+    words: 'an IP address or a network, such as 172.30.80.2 or 172.30.80.0/24'
+  },
+  cron: {
+    fits: isCron,
+    words: 'five cron fields (minute, hour, day, month, weekday), such as "0 3 * * *" for 03:00 each day'
+  },
+  'folder-name': {
+    fits: (text) => /^[^/\\]+$/.test(text) && text !== '.' && text !== '..',
+    words: 'the name of one folder, without / and \\'
+  },
+  'token-prefix': {
+    fits: (text) => /^[a-z0-9]+_$/.test(text),
+    words: 'lower-case letters and digits with one _ at the end, such as rmm_'
+  }
+} as const satisfies Record<string, Format>
+
+export type FormatName = keyof typeof FORMATS
+
+for (const [name, { fits }] of Object.entries(FORMATS)) FormatRegistry.Set(name, fits)
+
+const isFormatName = (name: unknown): name is FormatName => typeof name === 'string' && name in FORMATS
+
+/** The words for a format; null for a name that is none of the formats above. */
+export const describeFormat = (name: unknown): string | null => isFormatName(name) ? FORMATS[name].words : null
