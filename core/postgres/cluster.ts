@@ -246,6 +246,11 @@ function isServer (command: string): boolean {
   return /postgres -D .* -c cluster_name=/.test(command)
 }
 
+/** Whether a process is a server that svc started. */
+export async function isServerProcess (pid: number): Promise<boolean> {
+  return (await listRunning()).some((running) => running.pid === pid && isServer(running.command))
+}
+
 async function endOrphans (cluster: Cluster, orphans: Running[]): Promise<void> {
   const servers = orphans.filter(({ command }) => isServer(command))
   signalAll(servers, 'SIGINT')

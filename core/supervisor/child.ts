@@ -6,6 +6,7 @@ import { createLogger, passLine } from '../log.ts'
 import { createAllMeasured } from './ask-all.ts'
 import { ALIVE_MS, type News, type StartOrder, isOrder } from './messages.ts'
 import type { RunningRole } from '../server.ts'
+import { endAbandonedServer } from '../postgres/abandoned.ts'
 import { releaseStartMemory } from './start-memory.ts'
 import { closeMs } from './drain.ts'
 
@@ -19,6 +20,9 @@ const modules = import('../server.ts')
 let running: RunningRole | null = null
 let isStopping = false
 let databaseUrl: string | null = null
+let databasePid: number | null = null
+/** Whether the supervisor was killed. */
+let isAbandoned = false
 /** As long as the settings are not known, no upload is under way. */
 let drainSeconds = 0
 
@@ -75,6 +79,7 @@ async function stop (uploadSeconds: number): Promise<void> {
     process.exit(1)
   }, closeMs(uploadSeconds)).unref()
   await running?.close(uploadSeconds)
+  if (isAbandoned && databasePid !== null) await endAbandonedServer(databasePid)
   process.exit(0)
 }
 
@@ -83,6 +88,16 @@ const endWell = (uploadSeconds = drainSeconds) => {
     log.error({ err }, 'the process did not close well')
     process.exit(1)
   })
+}
+
+function obey (order: StartOrder): void {
+  const isFirst = databaseUrl === null
+  const isElsewhere = !isFirst && databaseUrl !== order.database_url
+  databasePid = order.database_pid
+  databaseUrl = order.database_url
+  if (isFirst) start(order).catch(fail)
+  // The database runs elsewhere now; whoever is started in place of this process finds it. No upload can be stored.
+  if (isElsewhere) endWell(0)
 }
 
 process.on('message', (message) => {
@@ -95,18 +110,17 @@ process.on('message', (message) => {
     allMeasured.receive(message.id, message.server)
   } else if (message.type === 'stop') {
     endWell()
-  } else if (databaseUrl === null) {
-    databaseUrl = message.database_url
-    start(message).catch(fail)
-  } else if (databaseUrl !== message.database_url) {
-    // The database runs elsewhere now; whoever is started in place of this process finds it. No upload can be stored.
-    endWell(0)
+  } else {
+    obey(message)
   }
 })
 // Ctrl-C in a terminal reaches every process; the supervisor alone decides.
 process.on('SIGINT', () => {})
 process.on('SIGTERM', () => { endWell() })
-process.on('disconnect', () => { endWell(0) })
+process.on('disconnect', () => {
+  isAbandoned = true
+  endWell(0)
+})
 endAtOwnErrors(() => log, 'the process fails and is started again')
 let lastLoop = performance.eventLoopUtilization()
 setInterval(() => {

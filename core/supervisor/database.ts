@@ -9,6 +9,8 @@ export interface Database {
   /** Whether it runs in the data directory, as a process of ours. */
   isEmbedded: boolean
   url: string
+  /** The process of the embedded one; null for one elsewhere. */
+  pid: number | null
   stop (): Promise<void>
   /** Ends it without waiting for anything; the next start recovers it. */
   kill (): void
@@ -70,7 +72,7 @@ export async function openDatabase (
   config: Config, log: Logger, events: DatabaseEvents, signal = new AbortController().signal
 ): Promise<Database> {
   if (config.database.url !== undefined) {
-    return { isEmbedded: false, url: config.database.url, stop: async () => {}, kill: () => {} }
+    return { isEmbedded: false, url: config.database.url, pid: null, stop: async () => {}, kill: () => {} }
   }
   const stopping = new AbortController()
   const start = createStart(config, log)
@@ -119,6 +121,7 @@ export async function openDatabase (
   return {
     isEmbedded: true,
     get url () { return server.url },
+    get pid () { return server.pid },
     async stop () {
       stopping.abort()
       await restarted

@@ -12,6 +12,8 @@ export const OrderSchema = Type.Union([
     /** The variables that settings are read from. */
     settings: Type.Record(Type.String(), Type.Union([Type.String(), Type.Undefined()])),
     database_url: Type.String(),
+    /** The embedded server's process, for whoever outlives the supervisor; null for a database elsewhere. */
+    database_pid: Nullable(Type.Integer()),
     /** Brings the database to the current schema first, and sees to it that the data directory belongs to it. */
     migrate: Type.Boolean(),
     /** From 1; 0 for the scan worker. */

@@ -17,6 +17,7 @@ import { type DataLock, lockDataDir } from './lock.ts'
 import { createMeasures } from './measures.ts'
 import { ALIVE_MS, type ReadyNews } from './messages.ts'
 import { WEB_FLAGS, WORKER_FLAGS } from './node-flags.ts'
+import { watchNpm } from './parent.ts'
 import { checkPort } from './port.ts'
 import { type Slot, createSlot } from './slot.ts'
 import { releaseStartMemory } from './start-memory.ts'
@@ -146,6 +147,7 @@ class Run {
   async finish (): Promise<number> {
     const listener = (signal: NodeJS.Signals) => { this.#receive(signal) }
     for (const signal of STOP_SIGNALS) process.on(signal, listener)
+    const stopWatching = watchNpm(() => { if (!this.#isStopping) this.#receive('SIGTERM') })
     // To any one that is there: its log is that of them all.
     const stopReading = readLines(this.#options.log, (line) => { this.#slots.some(({ slot }) => slot.pass(line)) })
     try {
@@ -158,6 +160,7 @@ class Run {
     } finally {
       await this.#shutDown()
       stopReading()
+      stopWatching()
       for (const signal of STOP_SIGNALS) process.off(signal, listener)
     }
   }
@@ -202,6 +205,7 @@ class Run {
       name: slot.name,
       settings: this.#options.settings,
       database_url: this.#database.url,
+      database_pid: this.#database.pid,
       migrate: this.#ready === null,
       worker_number: number,
       socket_dir: this.#socketFolder?.path ?? '',

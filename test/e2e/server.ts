@@ -34,12 +34,19 @@ export function createUsedDataDir (dataDir: string): void {
 }
 
 /** Runs `svc` as a person would, with nothing of this test run's own settings. */
-export function runSvc (t: Pick<TapTest, 'teardown'>, args: string[], env: Record<string, string>): Command {
+export const runSvc = (t: Pick<TapTest, 'teardown'>, args: string[], env: Record<string, string>): Command =>
+  run(t, process.execPath, [SCRIPT, ...args], env)
+
+/** Runs npm in the folder of the server. */
+export const runNpm = (t: Pick<TapTest, 'teardown'>, args: string[], env: Record<string, string>): Command =>
+  run(t, 'npm', args, env)
+
+function run (t: Pick<TapTest, 'teardown'>, program: string, args: string[], env: Record<string, string>): Command {
   const inherited = Object.fromEntries(Object.entries(process.env)
-    .filter(([name]) => !name.startsWith('SVC_') && !name.startsWith('TAP') && name !== 'NODE_OPTIONS'))
-  const child = spawn(process.execPath, [SCRIPT, ...args], { env: { ...inherited, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+    .filter(([name]) => !name.startsWith('SVC_') && !name.startsWith('TAP') && !name.startsWith('npm_') && name !== 'NODE_OPTIONS'))
+  const child = spawn(program, args, { cwd: SERVER_DIR, env: { ...inherited, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
   const { pid } = child
-  if (pid === undefined) throw new Error('svc could not be run')
+  if (pid === undefined) throw new Error(`${program} could not be run`)
   const chunks: string[] = []
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => { chunks.push(text) })

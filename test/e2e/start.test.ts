@@ -8,11 +8,18 @@ import { readLockFile } from '../../core/postgres/cluster.ts'
 import { makeFolder } from '../folder.ts'
 import { until } from '../until.ts'
 import {
-  createUsedDataDir, isAlive, listAllChildren, listChildren, runSvc, settings, tryFetch, waitUntilListening
+  START_MS, createUsedDataDir, isAlive, listAllChildren, listChildren, runNpm, runSvc, settings, tryFetch,
+  waitUntilListening
 } from './server.ts'
+import { readServerState } from '../../core/supervisor/state.ts'
 
 const PASSWORD = 'correct-horse-battery'
 const OTHER_PASSWORD = 'staple-of-the-second'
+
+/** A busy machine has ten servers to end at once; without anybody who ends it, the database lives for ever. */
+const ENDS_MS = 30_000
+
+const findDatabase = async (dataDir: string) => Number((await readLockFile(join(dataDir, 'db')))[0])
 
 t.test('a server that starts, heals and stops', async (t) => {
   const dataDir = join(makeFolder(t), 'data')
@@ -163,7 +170,7 @@ t.test('a server that starts, heals and stops', async (t) => {
 
   await t.test('without a database the server answers to try later, and has it back by itself', async (t) => {
     await client.end()
-    const database = Number((await readLockFile(join(dataDir, 'db')))[0])
+    const database = await findDatabase(dataDir)
     process.kill(database, 'SIGKILL')
     const refused = await until(async () => {
       const answer = await tryFetch(`${url}/api/heartbeat`)
@@ -179,6 +186,7 @@ t.test('a server that starts, heals and stops', async (t) => {
     const [web, worker] = [await listChildren(server.pid, 'web'), await listChildren(server.pid, 'worker')]
     return web.length === 1 && worker.length === 1 && [...web, ...worker]
   }, 'the scan worker', server)
+  const database = await findDatabase(dataDir)
   server.child.kill('SIGKILL')
 
   await t.test('a command that needs a server says how to start it when its supervisor was killed', async (t) => {
@@ -186,6 +194,12 @@ t.test('a server that starts, heals and stops', async (t) => {
     const { code, output } = await runSvc(t, ['user', 'add', 'somebody'], { ...env, SVC_NEW_PASSWORD: 'a password' }).ended
     t.equal(code, 1)
     t.match(output, /No server is running on .*Start it with node .*svc\.js.* start/)
+  })
+
+  await t.test('the database of a killed supervisor ends by itself within seconds', {
+    skip: process.platform === 'win32' && 'Windows has no signal that the database understands'
+  }, async () => {
+    await until(() => !isAlive(database), 'the end of the database', { ...server, ms: ENDS_MS })
   })
 
   const second = runSvc(t, ['start'], env)
@@ -203,6 +217,19 @@ t.test('a server that starts, heals and stops', async (t) => {
     t.match(await second.ended, { code: 0, signal: null })
     t.same(children.filter(isAlive), [])
     t.equal(await tryFetch(`${url}/api/heartbeat`), null)
+  })
+
+  await t.test('a signal to npm alone ends the server that npm started, and its database', {
+    skip: process.platform === 'win32' && 'Windows has no signals'
+  }, async (t) => {
+    const npm = runNpm(t, ['start'], env)
+    const { pid } = await until(() => {
+      const state = readServerState(dataDir)
+      return state?.port != null && state
+    }, 'a listening server', { ...npm, ms: START_MS })
+    const database = await findDatabase(dataDir)
+    npm.child.kill('SIGTERM')
+    await until(() => !isAlive(pid) && !isAlive(database), 'the end of the server', { ...npm, ms: ENDS_MS })
   })
 
   await t.test('no line of its log shows a password or a credential', async (t) => {

@@ -1,0 +1,30 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isAlive } from '../supervisor/alive.ts'
+import { undefinedIf } from './binaries.ts'
+import { isServerProcess } from './cluster.ts'
+
+/** How long the server waits for other processes to close their connections. */
+const SMART_SHUTDOWN_MS = 3_000
+const POLL_MS = 50
+
+function signal (pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name)
+  } catch (err) {
+    undefinedIf('ESRCH')(err)
+  }
+}
+
+/**
+ * Ends an embedded server whose supervisor was killed. Every process of that supervisor calls this after it closed its
+ * own connections: the smart shutdown (SIGTERM) waits for the others, the fast one (SIGINT) ends connections of commands.
+ * Windows has no such signals; there the next start ends the server.
+ */
+export async function endAbandonedServer (pid: number): Promise<void> {
+  if (process.platform === 'win32' || !await isServerProcess(pid)) return
+  signal(pid, 'SIGTERM')
+  for (const deadline = performance.now() + SMART_SHUTDOWN_MS; performance.now() < deadline; await sleep(POLL_MS)) {
+    if (!isAlive(pid)) return
+  }
+  if (await isServerProcess(pid)) signal(pid, 'SIGINT')
+}

@@ -1,0 +1,44 @@
+import { execFileSync } from 'node:child_process'
+import { isAlive } from './alive.ts'
+
+/** How often npm is looked at: no event tells of its end. */
+const LOOK_MS = 500
+
+interface Ancestor { parent: number, command: string }
+
+function readProcess (pid: number): Ancestor | null {
+  try {
+    const args = ['-o', 'ppid=,args=', '-p', String(pid)]
+    const line = execFileSync('ps', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+    const [, parent, command] = /^\s*(\d+)\s(.*)$/m.exec(line) ?? []
+    return command === undefined ? null : { parent: Number(parent), command }
+  } catch {
+    // Neither Windows nor every container has ps.
+    return null
+  }
+}
+
+/** npm runs a shell, which runs svc.js, which may run this process. Null when none of the three parents is npm. */
+function findNpm (pid: number, generations = 3): number | null {
+  const found = generations === 0 ? null : readProcess(pid)
+  if (found === null) return null
+  return /^(?:\S*\/)?(?:node\s+\S*\/)?(?:npm|npx)\b/.test(found.command) ? pid : findNpm(found.parent, generations - 1)
+}
+
+/**
+ * Calls back once npm is gone, if it started this process: a signal to npm alone does not get through the shell between
+ * the two (only SIGINT leaves npm alive). Other parents, such as a shell that ran `svc start &`, may end before the server.
+ *
+ * @returns what stops the watch
+ */
+export function watchNpm (onGone: () => void): () => void {
+  if (process.env.npm_lifecycle_event === undefined) return () => {}
+  const parent = process.ppid
+  const npm = findNpm(parent)
+  const timer = setInterval(() => {
+    if (process.ppid === parent && (npm === null || isAlive(npm))) return
+    clearInterval(timer)
+    onGone()
+  }, LOOK_MS).unref()
+  return () => { clearInterval(timer) }
+}
