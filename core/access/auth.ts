@@ -4,7 +4,7 @@ import '@fastify/cookie'
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config/config.ts'
-import { ApiError } from '../errors.ts'
+import { ApiError, forbidden } from '../errors.ts'
 import { type Access, type GrantAction, type GrantEntity, isGranted, scopesOf } from './grants.ts'
 import { cookieNames, readCookies } from './names.ts'
 import type { Scope } from './scopes.ts'
@@ -175,6 +175,13 @@ function createCsrf (secrets: Secrets) {
   }
 }
 
+/**
+ * A request that no browser sent brings nothing along that its sender did not put there. Browsers send their cookies, and
+ * with every write the origin of the page; without the check a foreign page could sign its visitor in, or set up the server.
+ */
+const isFromBrowser = ({ headers }: FastifyRequest) => headers.cookie !== undefined || headers.origin !== undefined ||
+  headers['sec-fetch-site'] !== undefined
+
 const isGuest = (caller: Caller | null) => caller === null || caller.credential === 'kiosk'
 
 export function isSecureRequest (request: FastifyRequest, config: Config): boolean {
@@ -200,7 +207,9 @@ export default fp<{ config: Config, secrets: Secrets }>(async (app, { config, se
     if (request.routeOptions.config.csrfExempt === true) return false
     // A browser sends cookies by itself; a header credential has to be put there by a program that knows it.
     const { caller } = request
-    return isGuest(caller) ? request.headers.authorization === undefined : caller?.credential === 'session'
+    return isGuest(caller)
+      ? request.headers.authorization === undefined && isFromBrowser(request)
+      : caller?.credential === 'session'
   }
 
   /** Who calls a route. One that is open answers everybody, also those who have to wait before they sign in again. */
@@ -254,8 +263,11 @@ export default fp<{ config: Config, secrets: Secrets }>(async (app, { config, se
       const header = request.headers[CSRF_HEADER]
       const matches = typeof header === 'string' && cookies.some((cookie) => isEqualSecret(header, cookie))
       if (!matches || !csrf.isValid(header, request.caller)) {
-        return reply.code(403).type('text/plain').send('CSRF token missing or invalid; repeat with the value of the ' +
-          `cookie ${csrfCookies.join(' or ')} in the header ${CSRF_HEADER}`)
+        const refusal = 'CSRF token missing or invalid; repeat with the value of the cookie ' +
+          `${csrfCookies.join(' or ')} in the header ${CSRF_HEADER}`
+        // Pages made for RomM look for the word in a body that is no JSON.
+        if (config.server.romm_names) return reply.code(403).type('text/plain').send(refusal)
+        throw forbidden(refusal)
       }
     }
     if (!isOpen) checkAccess(request.caller, access, request.method)

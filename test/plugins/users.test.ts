@@ -370,8 +370,16 @@ t.test('an invite makes one account, with the role it was made for', async (t) =
   t.same(replies.map(({ statusCode }) => statusCode).sort(), [201, 400, 400], 'once, however many come at once')
   t.equal(replies.find(({ statusCode }) => statusCode === 201)?.json<UserView>().role, 'admin')
   t.equal((await register({})).statusCode, 400)
-  const bare = await call('POST', '/register', {}, { username: 'x', email: '', password: 'a password', token })
-  t.equal(bare.statusCode, 403, 'without the CSRF pair')
+  const registerBare = (headers: Record<string, string>) =>
+    call('POST', '/register', headers, { username: 'invited', email: '', password: 'a password', token: 'x' })
+  const browsers: Record<string, string>[] =
+    [{ cookie: 'a=b' }, { origin: 'https://evil.example' }, { origin: 'null' }, { 'sec-fetch-site': 'cross-site' }]
+  for (const headers of browsers) {
+    const refused = await registerBare(headers)
+    t.equal(refused.statusCode, 403, `a browser without the CSRF pair: ${JSON.stringify(headers)}`)
+    t.match(refused.json(), { detail: /^CSRF token missing/ })
+  }
+  t.equal((await registerBare({})).statusCode, 400, 'a program without cookies needs no CSRF pair')
   for (const wrong of ['', 'x', `${token}x`, token.split('.').toSpliced(2, 1, '').join('.')]) {
     t.equal((await register({ token: wrong })).statusCode, 400)
   }

@@ -7,8 +7,6 @@ import { GIVE_UP_MS } from './transport.ts'
 export const ANSWER_MAX_MS = Number(process.env.SOAK_ANSWER_MS ?? 5_000)
 /** What would tell how the server is made, or what it keeps to itself. */
 const INSIDES = /\$argon2|postgres(ql)?:\/\/|\n {4}at \S+ ?\(|node_modules|node:internal|Failing row contains|violates \w+ constraint|-----BEGIN/
-/** Words that the specification gives these answers. */
-const PLAIN = /^CSRF token missing or invalid/
 
 /** What searches answer, with 500, where no provider can search. */
 const NOBODY = /^\{"detail":"No (?:SteamGridDB|metadata providers) enabled"\}$/
@@ -22,7 +20,7 @@ const isFine = ({ status, headers, text }: Answer) =>
   status < 500 || (status === 503 && headers['retry-after'] !== undefined) || (status === 500 && NOBODY.test(text))
 
 function findForeignBody ({ status, text, headers }: Answer, { method, operationId }: FuzzRequest): string | null {
-  if (status < 400 || method === 'HEAD' || (status === 403 && PLAIN.test(text)) || operationId === REPORT) return null
+  if (status < 400 || method === 'HEAD' || operationId === REPORT) return null
   if (!/^application\/json/.test(headers['content-type'] ?? '')) return `an error of the type ${headers['content-type']}`
   return hasDetail(text) ? null : 'an error without detail'
 }
