@@ -48,7 +48,7 @@ export interface Breaker {
 }
 
 interface Probe { since: number, end: PromiseWithResolvers<void> }
-type Cause = 'failures' | 'pause' | 'credentials'
+export type Cause = 'failures' | 'pause' | 'credentials'
 /** A call belongs to the very state it was made in: what older calls bring says nothing about the present one. */
 type State =
   { name: 'closed' } |
@@ -61,10 +61,13 @@ type State =
  *
  * @param onOpen told whenever the circuit opens
  */
-export function createBreaker (now: () => number, onOpen: (circuit: Circuit) => void = () => {}): Breaker {
+export function createBreaker (
+  now: () => number, onOpen: (circuit: Circuit, cause: Cause) => void = () => {}
+): Breaker {
   let state: State = { name: 'closed' }
   let isAsked = false
   let failuresInARow = 0
+  let lastFailure = ''
   let coolDownMs = FIRST_COOL_DOWN_MS
   let pause = { until: 0, reason: '' }
   /** Since the last answer. */
@@ -72,7 +75,7 @@ export function createBreaker (now: () => number, onOpen: (circuit: Circuit) => 
 
   function open (cause: Cause, reason: string, retryAt: number | null): void {
     state = { name: 'open', cause, reason, openedAt: now(), retryAt }
-    onOpen(describe())
+    onOpen(describe(), cause)
   }
 
   function close (): void {
@@ -94,6 +97,7 @@ export function createBreaker (now: () => number, onOpen: (circuit: Circuit) => 
 
   function noteFailure (message: string): void {
     failuresInARow++
+    lastFailure = message
     const isProbe = state.name === 'half_open'
     if (!isProbe && failuresInARow < FAILURES_MAX) return
     if (isProbe) coolDownMs = Math.min(coolDownMs * 2, LONGEST_COOL_DOWN_MS)
@@ -147,12 +151,17 @@ export function createBreaker (now: () => number, onOpen: (circuit: Circuit) => 
     return isHeldUp ? { kind: 'refusal', reason: at.reason, retryAt: null } : null
   }
 
+  /** Why a closed circuit may open soon; null when the last call was answered. */
+  const describeFailures = () => failuresInARow === 0
+    ? null
+    : `its last ${failuresInARow === 1 ? 'call' : `${failuresInARow} calls`} failed, at last with: ${lastFailure}`
+
   function describe (): Circuit {
     const at = current()
     const paused = pause.until > now() ? pause : null
     return {
       state: at.name,
-      reason: at.name === 'closed' ? paused?.reason ?? null : at.reason,
+      reason: at.name === 'closed' ? paused?.reason ?? describeFailures() : at.reason,
       failures_in_a_row: failuresInARow,
       opened_at: at.name === 'closed' ? null : formatDate(at.openedAt),
       retry_at: formatDate(at.name === 'open' ? at.retryAt : paused?.until ?? null)

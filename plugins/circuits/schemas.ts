@@ -6,7 +6,7 @@ export const CircuitSchema = Type.Object({
   state: StringEnum(['closed', 'open', 'half_open'], {
     description: 'closed: it is asked; open: it is left alone; half_open: the next call tries whether it answers again'
   }),
-  reason: Nullable(Type.String({ description: 'Why it is not simply asked; null when it is' })),
+  reason: Nullable(Type.String({ description: 'Why it is not asked, or the error of the last call; null when that was answered' })),
   failures_in_a_row: Type.Integer({ minimum: 0 }),
   opened_at: Nullable(DateTime),
   retry_at: Nullable(Type.String({

@@ -1,21 +1,40 @@
 import type { FastifyInstance } from 'fastify'
 import { type Breaker, createBreaker } from './breaker.ts'
 
+type RefusedListener = (provider: string, reason: string) => Promise<void>
+
 /**
  * One breaker per provider for as long as the process runs, so that a scan does not begin with hammering what the last
  * one found dead.
  */
 export function createCircuits (app: FastifyInstance) {
   const breakers = new Map<string, Breaker>()
+  const listeners: RefusedListener[] = []
+  /** Providers that listeners heard of: the settings stay the same until this process is started again. */
+  const told = new Set<string>()
+
+  function noteRefusal (key: string, reason: string): void {
+    if (told.has(key)) return
+    told.add(key)
+    for (const listener of listeners) {
+      listener(key, reason).catch((err: unknown) => { app.log.error({ err, provider: key }, 'a refused key could not be reported') })
+    }
+  }
 
   function create (key: string): Breaker {
     const log = app.log.child({ provider: key })
-    const breaker = createBreaker(Date.now, (circuit) => { log.warn(circuit, 'provider is not asked any more') })
+    const breaker = createBreaker(Date.now, (circuit, cause) => {
+      log.warn(circuit, 'provider is not asked any more')
+      if (cause === 'credentials') noteRefusal(key, circuit.reason ?? '')
+    })
     breakers.set(key, breaker)
     return breaker
   }
 
   return {
+    /** Calls the listener once for each provider that refuses its credentials. */
+    onRefused: (listener: RefusedListener) => { listeners.push(listener) },
+
     /** Those that were needed so far, by provider. */
     list: (): ReadonlyMap<string, Breaker> => breakers,
 

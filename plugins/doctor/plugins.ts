@@ -1,6 +1,8 @@
+import { withApp } from '../../core/cli/app.ts'
 import type { PluginRecord } from '../../core/loader/registry.ts'
 import { findPlugins } from '../plugins/cli.ts'
-import { type Examine, type Finding, fail, ok, warn } from './finding.ts'
+import type { PluginView } from '../plugins/schemas.ts'
+import { type Examine, type Finding, type Patient, fail, ok, warn } from './finding.ts'
 
 const SUBJECT = 'plugins'
 
@@ -13,14 +15,31 @@ function toFinding ({ status, package: name, reason }: PluginRecord): Finding[] 
   return []
 }
 
+function examineCircuit ({ key, name, circuit }: PluginView): Finding[] {
+  if (circuit === null || circuit.reason === null) return []
+  const isRefused = circuit.state === 'open' && circuit.retry_at === null
+  return [warn(SUBJECT, circuit.state === 'closed'
+    ? `${name} (${key}) is asked, but ${circuit.reason}`
+    : `${name} (${key}) is not asked: ${circuit.reason}`,
+  isRefused ? 'Correct the settings that it names and restart the server' : 'Wait, or see whether its service can be reached from here')]
+}
+
+/** The circuits of the running server; none without a server, because nothing is asked then. */
+async function examineCircuits ({ config, state }: Patient): Promise<Finding[]> {
+  if (state === null) return []
+  return (await withApp(config, async (app) => await app.plugins.list())).flatMap(examineCircuit)
+}
+
 /** Plugins that work, those that are off for want of settings, and those that cannot be used. */
-export const examinePlugins: Examine = async ({ config, settings }) => {
+export const examinePlugins: Examine = async (patient) => {
+  const { config, settings } = patient
   const records = await findPlugins(config, settings)
   const active = records.filter(({ status }) => status === 'active')
   const off = records.filter(({ status }) => status === 'disabled')
   const list = off.map(({ key, reason }) => `${key} (${reason ?? ''})`).join(', ')
   return [
     ok(SUBJECT, `${active.length} work${off.length === 0 ? '' : `; ${off.length} are off until they are set up: ${list}`}`),
-    ...records.flatMap(toFinding)
+    ...records.flatMap(toFinding),
+    ...await examineCircuits(patient)
   ]
 }

@@ -10,4 +10,7 @@ declare module 'fastify' {
 export default fp<FeatureOptions>(async (app, { config }) => {
   app.decorate('heartbeat', createHeartbeat(app, config))
   await app.register(createRoutes(config))
-}, { name: 'heartbeat', dependencies: ['database', 'workers', 'jobs', 'loader', 'mail', 'permissions', 'users', 'library', 'platforms', 'setup'] })
+}, {
+  name: 'heartbeat',
+  dependencies: ['database', 'workers', 'jobs', 'loader', 'mail', 'permissions', 'users', 'library', 'platforms', 'setup', 'circuits']
+})

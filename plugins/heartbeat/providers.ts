@@ -19,10 +19,10 @@ export function createProviderChecks (app: FastifyInstance, config: Config) {
   const asked = createTimedMemo<boolean>(KEEP_MS)
   const answered = createTimedMemo<boolean>(KEEP_MS)
 
-  /** In the worker: whether the provider answers. One without a heartbeat of its own does as long as it is active. */
+  /** In the worker: whether the provider answers. One without a heartbeat of its own does unless its circuit is open. */
   async function ask (key: string, until: AbortSignal): Promise<boolean> {
     const provider = app.registry.providers.get(key)
-    if (provider === undefined) return false
+    if (provider === undefined || app.circuits.of(key).refusal() !== null) return false
     const scope = { signal: until, memo: createMemo(), preferences: readPreferences(config) }
     try {
       return await callProvider(provider, scope, async (definition, ctx) =>

@@ -14,4 +14,4 @@ export default fp<FeatureOptions>(async (app, { config }) => {
   app.decorate('notifications', createNotifications(app, config))
   followOutcomes(app, config)
   await app.register(routes)
-}, { name: 'notifications', dependencies: ['database', 'auth-core', 'sockets', 'channels', 'tasks', 'users'] })
+}, { name: 'notifications', dependencies: ['database', 'auth-core', 'sockets', 'channels', 'tasks', 'users', 'circuits', 'loader'] })

@@ -17,6 +17,7 @@ interface Install {
 interface KindData {
   scan_completed: ScanStats
   scan_failed: { error: string }
+  provider_refused: { provider: string, name: string, reason: string }
   task_completed: { title: string }
   task_failed: { title: string, error: string }
   streaming_session_ended: { rom_id: number, rom_name: string, reason: string }
@@ -50,6 +51,13 @@ const KINDS: { [K in BuiltInKind]: Kind<KindData[K]> } = {
   },
   scan_failed: {
     level: 'error', topic: 'scans', title: () => 'Scan failed', body: ({ error }) => error, path: () => '/scan'
+  },
+  provider_refused: {
+    level: 'error',
+    topic: 'scans',
+    title: ({ name }) => `${name} refuses its credentials`,
+    body: ({ reason }) => reason,
+    path: () => '/administration'
   },
   task_completed: {
     level: 'success',

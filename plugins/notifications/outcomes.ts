@@ -46,6 +46,11 @@ export function followOutcomes (app: FastifyInstance, config: Config): void {
     if (notice !== null) await notify(notice)
   })
 
+  app.circuits.onRefused(async (provider, reason) => {
+    const name = app.registry.providers.get(provider)?.definition.name ?? provider
+    await notify({ kind: 'provider_refused', to: 'admins', data: { provider, name, reason } })
+  })
+
   app.users.onRoleChanged(async ({ user, to: role, by }) => {
     await notify({ kind: 'role_changed', to: [user.id], data: { role }, actor_id: by?.id ?? null })
   })

@@ -39,7 +39,9 @@ t.test('nothing is said of a provider before it is asked', async (t) => {
 t.test('failures in a row open the circuit; an answer in between starts the count anew', async (t) => {
   const { breaker, opened } = start()
   fail(breaker, FAILURES_MAX - 1)
+  t.match(breaker.view(), { state: 'closed', reason: 'its last 7 calls failed, at last with: no route' }, 'before it opens')
   take(breaker).end(ANSWERED)
+  t.equal(breaker.view()?.reason, null)
   fail(breaker, FAILURES_MAX - 1)
   t.equal(stateOf(breaker), 'closed')
   fail(breaker, 1)

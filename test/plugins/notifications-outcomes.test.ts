@@ -1,4 +1,5 @@
 import { rename } from 'node:fs/promises'
+import { CredentialsRefusedError } from '@svc/plugin-sdk'
 import t from 'tap'
 import type { NotificationView } from '../../plugins/notifications/schemas.ts'
 import type { ScanPayload } from '../../plugins/scans/schemas.ts'
@@ -167,4 +168,16 @@ t.test('an account is told of its new role, and who gave it', async (t) => {
   t.same(rows, [
     { data: { role: 'admin' }, actor_id: adminId }, { data: { role: 'user' }, actor_id: adminId }, { data: { role: 'admin' }, actor_id: null }
   ])
+})
+
+t.test('administrators are told once that a provider refuses its credentials', async (t) => {
+  await put({ 'roms/snes/Key.sfc': 'key', 'roms/snes/Lock.sfc': 'lock' })
+  pictures.identify = () => { throw new CredentialsRefusedError('the token is wrong') }
+  const tellRefusals = async () => (await told()).filter(([, kind]) => kind === 'provider_refused')
+  await scan({ apis: ['pictures'] })
+  await until(async () => (await tellRefusals()).length === 2, 'a notification of both administrators')
+  await scan({ apis: ['pictures'], type: 'unmatched' })
+  t.same((await tellRefusals()).sort(), [['admin', 'provider_refused'], ['second', 'provider_refused']])
+  const notification = (await inbox(admin)).find(({ kind }) => kind === 'provider_refused')
+  t.match(notification, { level: 'error', data: { provider: 'pictures', name: 'Pictures', reason: /the token is wrong.*restart the server/ } })
 })
