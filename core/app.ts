@@ -44,6 +44,8 @@ export interface AppOptions {
   workerNumber?: number
   /** By default it runs by itself. */
   place?: Place
+  /** Whether a supervisor starts the scan worker that requests wait for; default as `place` says. */
+  awaitsWorker?: boolean
   /** In place of those found on disk. */
   packages?: PluginPackage[]
   /** How patiently plugins are loaded, and kept running. */
@@ -166,7 +168,8 @@ export async function buildApp (options: AppOptions): Promise<App> {
     application: works ? 'svc worker' : 'svc web',
     ...(works ? {} : { limits: REQUEST_LIMITS })
   })
-  await app.register(workers, { url, role, isSupervised: options.place?.readAllMeasured !== undefined })
+  const isSupervised = options.awaitsWorker ?? options.place?.readAllMeasured !== undefined
+  await app.register(workers, { url, role, isSupervised })
   await app.register(auth, { config, secrets })
   await app.register(sockets, { config, accepts: role === 'web', workerNumber: options.workerNumber ?? 0 })
   await app.register(jobs, { url, works })

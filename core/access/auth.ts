@@ -176,8 +176,9 @@ function createCsrf (secrets: Secrets) {
 }
 
 /**
- * A request that no browser sent brings nothing along that its sender did not put there. Browsers send their cookies, and
- * with every write the origin of the page; without the check a foreign page could sign its visitor in, or set up the server.
+ * A request that no browser sent brings nothing along that its sender did not put there. Browsers send their cookies,
+ * and with every write the origin of the page. Without the check a foreign page could sign its visitor in, or set up the
+ * server.
  */
 const isFromBrowser = ({ headers }: FastifyRequest) => headers.cookie !== undefined || headers.origin !== undefined ||
   headers['sec-fetch-site'] !== undefined

@@ -2,13 +2,15 @@ import type { Config } from '../config/config.ts'
 import { StartError } from '../errors.ts'
 import { commandLine } from '../supervisor/banner.ts'
 import { readServerState } from '../supervisor/state.ts'
+import { waitForStart } from './starting.ts'
 
 /**
- * The database that the server works on.
+ * The database that the server works on, once the server has started.
  *
  * @throws StartError when it is the embedded one and no server runs it.
  */
-export function findDatabaseUrl (config: Config): string {
+export async function findDatabaseUrl (config: Config): Promise<string> {
+  await waitForStart(config)
   if (config.database.url !== undefined) return config.database.url
   const state = readServerState(config.data_dir)
   if (state !== null) return state.database_url

@@ -17,7 +17,8 @@ function signal (pid: number, name: NodeJS.Signals): void {
 
 /**
  * Ends an embedded server whose supervisor was killed. Every process of that supervisor calls this after it closed its
- * own connections: the smart shutdown (SIGTERM) waits for the others, the fast one (SIGINT) ends connections of commands.
+ * own connections. The smart shutdown (SIGTERM) waits for the others, the fast one (SIGINT) ends connections that
+ * commands hold.
  * Windows has no such signals; there the next start ends the server.
  */
 export async function endAbandonedServer (pid: number): Promise<void> {

@@ -27,7 +27,8 @@ function findNpm (pid: number, generations = 3): number | null {
 
 /**
  * Calls back once npm is gone, if it started this process: a signal to npm alone does not get through the shell between
- * the two (only SIGINT leaves npm alive). Other parents, such as a shell that ran `svc start &`, may end before the server.
+ * the two (only SIGINT leaves npm alive). Other parents, such as a shell that ran `svc start &`, may end before the
+ * server.
  *
  * @returns what stops the watch
  */

@@ -315,6 +315,8 @@ export async function supervise (options: SuperviseOptions): Promise<number> {
   const lock = claimDataDir(config)
   try {
     clearOldSockets(config)
+    // Of a server that was killed: commands that wait for this one must not take its state for this one's.
+    removeServerState(config.data_dir)
     return await new Run(options, await checkPort(config.server)).finish()
   } finally {
     lock.release()

@@ -37,7 +37,7 @@ function toStartError (err: unknown): unknown {
 /** `svc tasks`. */
 export async function listTasks (options: ListOptions): Promise<void> {
   await withApp(loadConfig().config, async (app) => {
-    const { scheduled, manual, watcher } = app.tasks.list()
+    const { scheduled, manual, watcher } = await app.tasks.listOfServer()
     for (const task of [...scheduled, ...manual, ...watcher]) {
       const { name, description, enabled, manual_run: manualRun, cron_string: cron, destructive } = task
       const facts = [cron === '' ? null : enabled ? cron : 'not scheduled', manualRun ? null : 'not by hand', destructive ? 'destructive' : null]

@@ -19,6 +19,7 @@ export const TaskGroupsSchema = Type.Object({
   manual: Type.Array(TaskInfoSchema),
   watcher: Type.Array(TaskInfoSchema)
 }, { title: 'TaskGroups' })
+export type TaskGroups = Static<typeof TaskGroupsSchema>
 
 const execution = {
   task_name: Type.String(),

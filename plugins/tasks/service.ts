@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { UniqueConstraintViolationException } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/postgresql'
+import { Value } from '@sinclair/typebox/value'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
 import { conflict, notFound } from '../../core/errors.ts'
@@ -9,12 +10,15 @@ import { createCatalogue } from './catalogue.ts'
 import type { Runner, StartOptions } from './definitions.ts'
 import { Task } from './entities.ts'
 import { createRuns } from './runs.ts'
+import { type TaskGroups, TaskGroupsSchema } from './schemas.ts'
 
 export type { TaskDefinition, TaskRun } from './definitions.ts'
 
 /** The queue of everything in the catalogue; other tasks are in the queue of their type. */
 const TASK_QUEUE = 'tasks'
 const CONCURRENCY = 2
+const CATALOGUE_QUEUE = 'task-catalogue'
+const CATALOGUE_MS = 5_000
 /** Ended tasks are kept this long at least, though they are listed for less. */
 const KEPT_SECONDS = 7 * 86_400
 
@@ -78,6 +82,12 @@ export function createTasks (app: FastifyInstance, config: Config) {
     }
   })
 
+  app.jobs.define(CATALOGUE_QUEUE, {
+    concurrency: 1,
+    timeoutSeconds: CATALOGUE_MS / 1_000,
+    run: async () => catalogue.list()
+  })
+
   /** @throws ApiError NOT_FOUND */
   async function get (em: EntityManager, id: string): Promise<Task> {
     const uuid = readUuid(id)
@@ -94,6 +104,16 @@ export function createTasks (app: FastifyInstance, config: Config) {
     define: catalogue.define,
     schedule: catalogue.schedule,
     list: catalogue.list,
+
+    /**
+     * As the settings of the scan worker make them, which may differ from those of a command.
+     *
+     * @throws ApiError UNAVAILABLE without a scan worker
+     */
+    async listOfServer (): Promise<TaskGroups> {
+      await app.workers.requireScanWorker()
+      return Value.Parse(TaskGroupsSchema, await app.jobs.request(CATALOGUE_QUEUE, {}, CATALOGUE_MS))
+    },
     run: catalogue.run,
     startByItself: catalogue.startByItself,
 

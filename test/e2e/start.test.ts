@@ -11,6 +11,7 @@ import {
   START_MS, createUsedDataDir, isAlive, listAllChildren, listChildren, runNpm, runSvc, settings, tryFetch,
   waitUntilListening
 } from './server.ts'
+import { isDataDirLocked } from '../../core/supervisor/lock.ts'
 import { readServerState } from '../../core/supervisor/state.ts'
 
 const PASSWORD = 'correct-horse-battery'
@@ -27,6 +28,8 @@ t.test('a server that starts, heals and stops', async (t) => {
   const env = settings(dataDir, {
     WEB_SERVER_CONCURRENCY: '1',
     SVC_LOG_LEVEL: 'debug',
+    SCHEDULED_RESCAN_CRON: '7 7 * * *',
+    ENABLE_SCHEDULED_RESCAN: 'true',
     SVC_ADMIN_USERNAME: 'admin',
     SVC_ADMIN_PASSWORD: PASSWORD,
     IGDB_CLIENT_ID: 'an id',
@@ -203,6 +206,14 @@ t.test('a server that starts, heals and stops', async (t) => {
   })
 
   const second = runSvc(t, ['start'], env)
+
+  await t.test('a command right after the start waits for the server and shows its settings', async (t) => {
+    await until(() => isDataDirLocked(dataDir), 'the claim of the data directory', second)
+    const { code, output } = await runSvc(t, ['tasks', '--json'], settings(dataDir)).ended
+    t.equal(code, 0, output)
+    const tasks = output.split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as { name: string })
+    t.match(tasks.find(({ name }) => name === 'scan_library'), { enabled: true, cron_string: '7 7 * * *' })
+  })
 
   await t.test('a server whose supervisor was killed leaves nothing behind and starts again', async (t) => {
     const { state } = await waitUntilListening(second, dataDir)

@@ -7,7 +7,7 @@ import { reattachUploads } from './reattach-rows.ts'
 
 /** `svc user deleted`. */
 export async function listDeleted (): Promise<void> {
-  await withDatabase(findDatabaseUrl(loadConfig().config), async (app) => {
+  await withDatabase(await findDatabaseUrl(loadConfig().config), async (app) => {
     const accounts = await listDeletedAccounts(app.orm.em.fork())
     const lines = accounts.map(({ id, username, saves, states, screenshots, kept_until: until }) =>
       `${id}  ${username}: ${saves} saves, ${states} states, ${screenshots} screenshots, until ${formatDate(until).slice(0, 10)}`)
@@ -17,7 +17,7 @@ export async function listDeleted (): Promise<void> {
 
 /** `svc user restore`. */
 export async function restoreDeleted (accountId: number, name: string): Promise<void> {
-  await withDatabase(findDatabaseUrl(loadConfig().config), async (app) => {
+  await withDatabase(await findDatabaseUrl(loadConfig().config), async (app) => {
     const em = app.orm.em.fork()
     const user = await findUser(em, name)
     const { username, restored } = await restoreUploads(em, accountId, user.id)

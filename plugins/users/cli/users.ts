@@ -50,7 +50,7 @@ async function readPassword (options: PasswordSource): Promise<string> {
 
 /** `svc user add`. */
 export async function addUser (name: string, options: UserOptions): Promise<void> {
-  const url = findDatabaseUrl(loadConfig().config)
+  const url = await findDatabaseUrl(loadConfig().config)
   const password = await readPassword(options)
   await withDatabase(url, async (app) => {
     const user = await createUsers(app, createAccounts({ definitions: [] })).create({
@@ -62,7 +62,7 @@ export async function addUser (name: string, options: UserOptions): Promise<void
 
 /** `svc user password`: the way back in for an administrator who is locked out. */
 export async function setPassword (name: string, options: PasswordOptions): Promise<void> {
-  const url = findDatabaseUrl(loadConfig().config)
+  const url = await findDatabaseUrl(loadConfig().config)
   const password = await readPassword(options)
   await checkPassword(password)
   await withDatabase(url, async (app) => {

@@ -1,0 +1,24 @@
+import { existsSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Config } from '../config/config.ts'
+import { isDataDirLocked } from '../supervisor/lock.ts'
+import { runDir } from '../supervisor/run-dir.ts'
+import { readServerState } from '../supervisor/state.ts'
+
+/** A first start makes a database, and an upgrade changes one. */
+const START_MS = 120_000
+const LOOK_MS = 200
+
+/** Whether a server holds the data directory and does not listen yet. */
+function isStarting (dataDir: string): boolean {
+  if (!existsSync(runDir(dataDir)) || !isDataDirLocked(dataDir)) return false
+  return (readServerState(dataDir)?.port ?? null) === null
+}
+
+/** Waits for a server that starts just now, so that a command right after the start finds it. */
+export async function waitForStart ({ data_dir: dataDir }: Pick<Config, 'data_dir'>): Promise<void> {
+  if (!isStarting(dataDir)) return
+  process.stderr.write('svc: waiting for the server, which is starting\n')
+  const deadline = performance.now() + START_MS
+  while (isStarting(dataDir) && performance.now() < deadline) await sleep(LOOK_MS)
+}
