@@ -177,8 +177,8 @@ function createCsrf (secrets: Secrets) {
 
 /**
  * A request that no browser sent brings nothing along that its sender did not put there. Browsers send their cookies,
- * and with every write the origin of the page. Without the check a foreign page could sign its visitor in, or set up the
- * server.
+ * and with every write the origin of the page. Without the check a foreign page could sign its visitor in, or set up
+ * the server.
  */
 const isFromBrowser = ({ headers }: FastifyRequest) => headers.cookie !== undefined || headers.origin !== undefined ||
   headers['sec-fetch-site'] !== undefined

@@ -19,7 +19,7 @@ export function createProviderChecks (app: FastifyInstance, config: Config) {
   const asked = createTimedMemo<boolean>(KEEP_MS)
   const answered = createTimedMemo<boolean>(KEEP_MS)
 
-  /** In the worker: whether the provider answers. One without a heartbeat of its own does unless its circuit is open. */
+  /** In the worker: whether the provider answers. One without a heartbeat does unless its circuit is open. */
   async function ask (key: string, until: AbortSignal): Promise<boolean> {
     const provider = app.registry.providers.get(key)
     if (provider === undefined || app.circuits.of(key).refusal() !== null) return false
