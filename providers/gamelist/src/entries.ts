@@ -4,11 +4,10 @@ import { normalizeEntryPath } from './paths.ts'
 
 const EMULATOR_END = '</alternativeEmulator>'
 
-/** One `game` or `folder` of a gamelist.xml. */
+/** One `game` of a gamelist.xml. A `folder` element describes a folder of the list, not the game in it. */
 export interface Entry {
   /** Relative to the platform folder, without leading `./`; only the file name where the file has an absolute path. */
   readonly path: string
-  readonly isFolder: boolean
   /** The trimmed text of the children by element name; empty ones are left out, of repeated ones the first counts. */
   readonly text: ReadonlyMap<string, string>
 }
@@ -59,7 +58,7 @@ function blankEmulator (xml: string): string {
 
 function * findEntries (elements: readonly XmlElement[]): Generator<XmlElement> {
   for (const element of elements) {
-    if (element.name === 'game' || element.name === 'folder') yield element
+    if (element.name === 'game') yield element
     yield * findEntries(xmlChildren(element))
   }
 }
@@ -71,5 +70,5 @@ function toEntry (element: XmlElement): Entry | undefined {
     if (value !== '' && !text.has(child.name)) text.set(child.name, value)
   }
   const path = normalizeEntryPath(text.get('path') ?? '')
-  return path === undefined ? undefined : { path, isFolder: element.name === 'folder', text }
+  return path === undefined ? undefined : { path, text }
 }

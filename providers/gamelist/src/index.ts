@@ -14,7 +14,7 @@ export default defineProvider({
 
   async identify (rom, ctx) {
     const entry = findEntry(rom, await loadGamelist(rom.platform, ctx))
-    return entry && toMatch(entry, rom.platform, await findMedia(entry, rom.platform, ctx))
+    return entry && toMatch(entry, rom.platform, await findMedia(entry, rom, ctx))
   },
 
   async heartbeat ({ signal }) {

@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import type { Context, FileEntry, MediaKind, RomPlatform } from '@svc/plugin-sdk'
+import type { Context, FileEntry, MediaKind, Rom, RomPlatform } from '@svc/plugin-sdk'
 import type { Entry } from './entries.ts'
 import { resolveMediaPath } from './paths.ts'
 
@@ -40,10 +40,10 @@ interface FolderIndex {
 }
 
 /** The media of an entry that are really there, by key, as `file://<path relative to the library>`. */
-export async function findMedia (entry: Entry, platform: RomPlatform, ctx: Context): Promise<Map<MediaKey, string>> {
+export async function findMedia (entry: Entry, rom: Rom, ctx: Context): Promise<Map<MediaKey, string>> {
   const urls = new Map<MediaKey, string>()
   for (const medium of MEDIA) {
-    const path = await findNamed(medium, entry, platform, ctx) ?? await findBeside(medium, entry, platform, ctx)
+    const path = await findNamed(medium, entry, rom.platform, ctx) ?? await findBeside(medium, entry, rom, ctx)
     if (path !== undefined) urls.set(medium.key, `file://${path}`)
   }
   return urls
@@ -59,11 +59,13 @@ async function findNamed ({ element, type }: Medium, entry: Entry, platform: Rom
 }
 
 /** ES-DE repeats the ROMs' subfolders in its media folders and names a folder's media by the whole folder name. */
-async function findBeside ({ folder, type }: Medium, entry: Entry, platform: RomPlatform, ctx: Context) {
+async function findBeside (
+  { folder, type }: Medium, entry: Entry, { platform, fs_extension: extension }: Rom, ctx: Context
+) {
   const { base, name: stem, dir } = posix.parse(entry.path)
   for (const place of new Set([posix.join(platform.fs_path, folder, dir), posix.join(platform.fs_path, folder)])) {
     const { byStem } = await indexFolder(place, ctx)
-    for (const name of entry.isFolder ? [base] : [stem, base]) {
+    for (const name of extension === '' ? [base] : [stem, base]) {
       const file = byStem.get(name)?.find((candidate) => type.test(candidate))
       if (file !== undefined) return posix.join(place, file)
     }

@@ -148,6 +148,13 @@ t.test('media that no element names are found in the folders beside the ROMs', a
   ])
 })
 
+t.test('a folder entry gives its name to no game', async (t) => {
+  t.equal(await identifyIn(ES_DE, { fs_name: 'Discs of Chrono Harbor' }), undefined)
+  const same = '<gameList><game><path>./Harbor</path><name>Harbor</name></game>' +
+    '<folder><path>./Harbor</path><name>All parts</name></folder></gameList>'
+  t.match(await identifyIn(same, { fs_name: 'Harbor' }), { name: 'Harbor' })
+})
+
 t.test('the media of a folder have its whole name, dots included', async (t) => {
   const match = await identifyIn(ES_DE, { fs_name: 'Harbor Saga Vol. 2 (USA)' },
     `${FOLDER}/covers/Harbor Saga Vol.png`, `${FOLDER}/covers/Harbor Saga Vol. 2 (USA).png`)
