@@ -12,6 +12,11 @@ export interface Exclusions {
   }
 }
 
+/** Names in a platform's folder that belong to the server's exporters. No patterns. */
+export interface ReservedNames { files: readonly string[], folders: readonly string[] }
+
+export const NOTHING_RESERVED: ReservedNames = { files: [], folders: [] }
+
 /** Says of a name whether the library leaves it out. Folders compare without case, files with case. */
 export interface ExclusionRules {
   isExcludedPlatform: (name: string) => boolean
@@ -63,18 +68,22 @@ export const FRONTEND_FILES: readonly string[] = [
   'metadata.txt', 'noload.txt'
 ]
 
-/** The built-in rules together with the configured ones. */
-export function createExclusions (settings: Exclusions): ExclusionRules {
+/** The built-in rules together with the configured ones, and the names that exporters write. */
+export function createExclusions (settings: Exclusions, reserved: ReservedNames = NOTHING_RESERVED): ExclusionRules {
   const { single_file: single, multi_file: multi } = settings.roms
   const isSingleExtension = matchExtensions([...DEFAULT_EXCLUDED_EXTENSIONS, ...single.extensions])
   const isSingleName = matchNames([...DEFAULT_EXCLUDED_FILES, ...FRONTEND_FILES, ...single.names])
   const isOwnName = matchFolders(OWN_NAMES)
+  const isMultiName = matchFolders([...DEFAULT_EXCLUDED_FOLDERS, ...OWN_NAMES, ...MEDIA_FOLDERS, ...multi.names])
+  const reservedFiles = new Set(reserved.files)
+  const reservedFolders = new Set(reserved.folders.map((name) => name.toLowerCase()))
   const isPartExtension = matchExtensions([...DEFAULT_EXCLUDED_PART_EXTENSIONS, ...multi.parts.extensions])
   const isPartName = matchNames([...DEFAULT_EXCLUDED_FILES, ...multi.parts.names])
   return {
     isExcludedPlatform: matchFolders([...DEFAULT_EXCLUDED_FOLDERS, ...settings.platforms]),
-    isExcludedSingle: (name) => isSingleName(name) || isSingleExtension(name) || isOwnName(name),
-    isExcludedMulti: matchFolders([...DEFAULT_EXCLUDED_FOLDERS, ...OWN_NAMES, ...MEDIA_FOLDERS, ...multi.names]),
+    isExcludedSingle: (name) =>
+      reservedFiles.has(name) || isSingleName(name) || isSingleExtension(name) || isOwnName(name),
+    isExcludedMulti: (name) => reservedFolders.has(name.toLowerCase()) || isMultiName(name),
     isExcludedPart: (name) => isPartName(name) || isPartExtension(name),
     isExcludedPartFolder: matchFolders(DEFAULT_EXCLUDED_FOLDERS.filter((folder) => folder !== 'assets'))
   }

@@ -1,5 +1,6 @@
 import fp from 'fastify-plugin'
 import type { FeatureOptions } from '../../core/app.ts'
+import { listExporterNames } from './exporter-names.ts'
 import { type LongReads, openLongReads } from './long-reads.ts'
 import { type Library, createLibrary } from './service.ts'
 
@@ -11,7 +12,7 @@ declare module 'fastify' {
 }
 
 export default fp<FeatureOptions>(async (app, { config }) => {
-  app.decorate('library', createLibrary(app.pg, config))
+  app.decorate('library', createLibrary(app.pg, config, listExporterNames(app.registry)))
   app.decorate('longReads', openLongReads(app))
   app.addHook('onClose', () => app.longReads.destroy())
-}, { name: 'library', dependencies: ['database'] })
+}, { name: 'library', dependencies: ['database', 'loader'] })

@@ -2,21 +2,25 @@ import { join } from 'node:path'
 import type pg from 'pg'
 import type { Config } from '../../core/config/config.ts'
 import { ApiError, conflict, notFound } from '../../core/errors.ts'
-import { type ExclusionRules, createExclusions } from './exclusions.ts'
+import { type ExclusionRules, type ReservedNames, NOTHING_RESERVED, createExclusions } from './exclusions.ts'
 import { selectFilled, selectHomes, selectKnownFolder } from './library-rows.ts'
 import { isAway } from './away.ts'
 import { EMPTY_ROOT, type LibraryState, findRootProblem } from './root-problem.ts'
 import { type LibraryRoot, createRoots } from './roots.ts'
 import { type Structure, detectStructure, listPlatformFolders } from './structure.ts'
 
-/** The libraries as the configuration describes them. */
-export function createLibrary (pool: pg.Pool, config: Config) {
+/**
+ * The libraries as the configuration describes them.
+ *
+ * @param reserved names that are no ROMs, because exporters write them
+ */
+export function createLibrary (pool: pg.Pool, config: Config, reserved: ReservedNames = NOTHING_RESERVED) {
   const list = createRoots(pool, config)
   let made: { of: Config['exclude'], rules: ExclusionRules } | null = null
 
   function readRules (): ExclusionRules {
     const { exclude } = config
-    if (made?.of !== exclude) made = { of: exclude, rules: createExclusions(exclude) }
+    if (made?.of !== exclude) made = { of: exclude, rules: createExclusions(exclude, reserved) }
     return made.rules
   }
 

@@ -1,12 +1,35 @@
 import { link, mkdir, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { parseXml, xmlChildren, xmlText } from '@svc/plugin-sdk'
 import t from 'tap'
 import { readPreferences } from '../../core/loader/context.ts'
 import { createMemo } from '../../core/loader/memo.ts'
+import type { PluginPackage } from '../../core/loader/packages.ts'
+import type { App } from '../../core/typebox.ts'
 import { until } from '../until.ts'
 import { buildExportApp, createPicture, shareExportApp } from './exports-library.ts'
 
 const fresh = shareExportApp(t)
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+
+/** An exporter as if it came with the server, so that it needs no build and no process of its own. */
+function exporterPackage (key: string, folder: string, entry: string): PluginPackage {
+  return {
+    folder, name: `svc-exporter-${key}`, version: '1.0.0', manifest: { kind: 'exporter', key, sdk: '^1' },
+    entry: join(folder, entry), origin: 'built-in', problem: null
+  }
+}
+
+/** Scans the whole library without asking any source. */
+async function scan (app: App, headers: { authorization: string }) {
+  const { task_id: id } = (await app.inject({ method: 'POST', url: '/api/tasks/scan', headers, payload: { apis: [] } }))
+    .json<{ task_id: string }>()
+  const read = async () =>
+    (await app.inject({ url: `/api/tasks/${id}`, headers })).json<{ status: string, meta: { problems: object[] } }>()
+  await until(async () => (await read()).status === 'finished', 'the scan ends')
+  return await read()
+}
 
 /** The games of a gamelist.xml by path, each a record of its elements. */
 function readGamelist (text: string): Map<string, Record<string, string>> {
@@ -276,12 +299,8 @@ t.test('an export that fails at the end of a scan is among its problems', async 
   await mkdir(snes('gamelist.xml'), { recursive: true })
   await writeFile(snes('Alpha.sfc'), 'alpha')
   await writeFile(`${config.data_dir}/config.yml`, 'scan: {gamelist: {export: true}}\n')
-  const { task_id: id } = (await app.inject({
-    method: 'POST', url: '/api/tasks/scan', headers: admin, payload: { apis: [] }
-  })).json<{ task_id: string }>()
-  const read = async () => (await app.inject({ url: `/api/tasks/${id}`, headers: admin })).json<{ status: string, meta: { problems: object[] } }>()
-  await until(async () => (await read()).status === 'finished', 'the scan ends')
-  t.match((await read()).meta.problems.at(-1), { platform: 'snes', path: /gamelist\.xml/, reason: /^not exported: / })
+  const { meta } = await scan(app, admin)
+  t.match(meta.problems.at(-1), { platform: 'snes', path: /gamelist\.xml/, reason: /^not exported: / })
 })
 
 t.test('an export that is stopped throws the reason and leaves no half of a file', async (t) => {
@@ -312,4 +331,26 @@ t.test('a backup that is the file itself is replaced', async (t) => {
   t.equal(await readFile(`${folder}/gamelist.xml.bak`, 'utf8'), 'old')
   await mkdir(`${folder}/sub`)
   t.equal((await readTextFile(folder, 'sub/none.txt')).text, null)
+})
+
+t.test('scans leave out the files and media folders of every exporter, and the next export does not list them', async (t) => {
+  const { app, admin, call, snes } = await buildExportApp(t, {
+    packages: [
+      exporterPackage('minimal', join(ROOT, 'examples', 'exporter-minimal'), 'src/index.ts'),
+      exporterPackage('whole', join(ROOT, 'test', 'loader', 'apart', 'whole-exporter'), 'index.js')
+    ]
+  })
+  await writeFile(snes('Alpha.sfc'), 'alpha')
+  const names = async () => {
+    await scan(app, admin)
+    const { items } = (await app.inject({ url: '/api/roms', headers: admin })).json<{ items: { fs_name: string }[] }>()
+    return items.map((rom) => rom.fs_name)
+  }
+  t.same(await names(), ['Alpha.sfc'])
+  t.match(await call('minimal'), { status: 200, body: { files: [{ path: snes('games.csv'), games: 1 }] } })
+  await writeFile(snes('whole.txt'), 'written by the other exporter')
+  await mkdir(snes('papers'))
+  await writeFile(snes('papers', 'Alpha.pdf'), 'manual')
+  t.same(await names(), ['Alpha.sfc'])
+  t.match(await call('minimal'), { status: 200, body: { files: [{ games: 1, written: false }] } })
 })

@@ -1,0 +1,27 @@
+import { Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import type { Registry } from '../../core/loader/registry.ts'
+import type { ReservedNames } from './exclusions.ts'
+
+const ExporterNamesSchema = Type.Object({
+  fileName: Type.String(), media: Type.Record(Type.String(), Type.String())
+})
+
+/** The first folder of a path in the platform folder; undefined for a path that leaves it. */
+function topFolder (path: string): string | undefined {
+  const [top] = path.split('/').filter((part) => part !== '' && part !== '.')
+  return top === '..' ? undefined : top
+}
+
+/**
+ * The names that installed exporters write in platform folders. Exporters that are switched off count too, because
+ * their files are still there.
+ */
+export function listExporterNames ({ descriptions }: Pick<Registry, 'descriptions'>): ReservedNames {
+  const exporters = descriptions.flatMap(({ descriptor }) =>
+    descriptor?.kind === 'exporter' && Value.Check(ExporterNamesSchema, descriptor.data) ? [descriptor.data] : [])
+  return {
+    files: exporters.map(({ fileName }) => fileName),
+    folders: exporters.flatMap(({ media }) => Object.values(media).map(topFolder)).filter((name) => name !== undefined)
+  }
+}
