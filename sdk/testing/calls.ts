@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { Preferences } from '../src/context.ts'
 import type { InvalidSettingsError } from '../src/errors.ts'
 import type { LinkMatch, Match } from '../src/metadata.ts'
+import { CredentialsRefusedError, RateLimitedError, ServiceDownError } from '../src/errors.ts'
 import { type SuiteContext, createSuiteContext, failOnUnplanned } from './context.ts'
 import type { AnyPlugin } from './definition.ts'
 import { FAULTS, type Fault, isTypedError, wrongShapes } from './faults.ts'
@@ -157,6 +158,27 @@ export async function checkFaults (caller: Caller, call: Call, checkText: (text:
       assert.ok(mayFind || isNothing(outcome.result), `${what} must find nothing or throw, not give ${describe(outcome.result)}`)
     }
   }
+}
+
+/**
+ * A 401 to a request with a secret in it means that the key is refused, and the call must say so: after an
+ * HttpStatusError, or nothing found, the host goes on asking with that key. A source may use 401 for an outage too.
+ */
+export async function checkRefusedKey (caller: Caller, call: Call, secrets: readonly string[]) {
+  let carriesKey = false
+  const { run } = await caller.start(call, {
+    intercept (request) {
+      const text = JSON.stringify([request.url, request.headers, request.body])
+      carriesKey ||= secrets.some((secret) => text.includes(secret) || text.includes(encodeURIComponent(secret)))
+      return carriesKey ? FAULTS.get('status 401') : undefined
+    }
+  })
+  const { error, result } = await run()
+  const isRead = [CredentialsRefusedError, RateLimitedError, ServiceDownError].some((type) => error instanceof type)
+  if (!carriesKey || isRead) return
+  const outcome = error === undefined ? `gave ${describe(result)}` : `threw ${errorText(error)}`
+  throw new Error(`${call.name}, whose key was refused with status 401, ${outcome}. Pass accept: [401, 403] to the request ` +
+    'and throw CredentialsRefusedError for these', { cause: error })
 }
 
 /** JSON in which one value has another type than usual must not pass unseen into a result. */

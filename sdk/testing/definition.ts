@@ -69,7 +69,7 @@ export function checkProviderDefinition (definition: ProviderDefinition, config:
     assert.equal(definition.metadata.type, 'object', 'metadata must be an object schema: Type.Object({ … })')
   }
   if (definition.tag !== undefined) {
-    assert.match(definition.tag, /^[a-z0-9+-]+$/, `the tag "${definition.tag}" must be lower-case letters and digits`)
+    assert.match(definition.tag, /^[a-z][a-z0-9-]*$/, `the tag "${definition.tag}" must be lower-case letters, digits and "-", a letter first`)
     assert.equal(typeof definition.getById, 'function', `the tag "${definition.tag}" fixes an id, so getById is needed`)
   }
   const known = new Set(PLATFORMS.map((platform) => platform.slug))

@@ -7,7 +7,9 @@ import { listPlatformIds } from '../src/platforms.ts'
 import type { Preferences } from '../src/context.ts'
 import { InvalidSettingsError } from '../src/errors.ts'
 import { type CoverGroup, PLAY_STATUSES, type Provider, type ProviderDefinition } from '../src/provider.ts'
-import { type Call, type Caller, checkAbort, checkBrokenFiles, checkFaults, checkWrongShapes, createCaller } from './calls.ts'
+import {
+  type Call, type Caller, checkAbort, checkBrokenFiles, checkFaults, checkRefusedKey, checkWrongShapes, createCaller
+} from './calls.ts'
 import { type SuiteContext, createPluginContext } from './context.ts'
 import { checkDefinition, checkNoSecrets, checkProviderDefinition, secretValues } from './definition.ts'
 import { checkIsolation } from './isolation.ts'
@@ -96,7 +98,12 @@ export async function testProvider (t: TestRunner, provider: Provider, suite: Pr
   await t.test('nothing but the context is used', async () => {
     await checkIsolation(() => caller.succeed(lookup))
   })
-  for (const call of calls) await testCall(t, caller, call, checkText)
+  for (const call of calls) {
+    await testCall(t, caller, call, checkText)
+    // A heartbeat may say that a source is there although the source refuses the key.
+    if (secrets.length === 0 || call.name === 'heartbeat') continue
+    await t.test(`${call.name} says that a key is refused`, () => checkRefusedKey(caller, call, secrets))
+  }
   const { files } = suite
   if (files !== undefined) {
     await t.test('damaged files are taken as such', () => checkBrokenFiles(caller, lookup, files))

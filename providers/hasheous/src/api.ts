@@ -1,5 +1,5 @@
 import {
-  type HttpResponse, HttpStatusError, ServiceDownError, type Fields, isFields, readId
+  CredentialsRefusedError, type HttpResponse, HttpStatusError, ServiceDownError, type Fields, isFields, readId
 } from '@svc/plugin-sdk'
 import type { HasheousContext } from './config.ts'
 import type { LookupItem } from './hashes.ts'
@@ -18,7 +18,7 @@ export type Game = Fields & { readonly id: number }
 
 /**
  * The game these files belong to, or undefined when none is known. @throws ServiceDownError when the answer is
- * nonsense
+ * nonsense · CredentialsRefusedError when the application key is refused
  */
 export async function lookUp (items: readonly LookupItem[], ctx: HasheousContext): Promise<Game | undefined> {
   const response = await ctx.http.request(toUrl(ctx, '/Lookup/ByHash'), {
@@ -26,10 +26,13 @@ export async function lookUp (items: readonly LookupItem[], ctx: HasheousContext
     query: { returnAllSources: true, returnFields: 'Signatures, Metadata, Attributes' },
     headers: toHeaders(ctx),
     json: items,
-    accept: [404],
+    accept: [401, 404],
     timeoutMs: LOOKUP_TIMEOUT_MS,
     retry: true
   })
+  if (response.status === 401) {
+    throw new CredentialsRefusedError('Hasheous refused the application key; check HASHEOUS_CLIENT_API_KEY')
+  }
   const game = readAnswer(response)
   if (game === undefined || isGame(game)) return game
   throw new ServiceDownError('Hasheous answered a lookup without the id of the game; try again later')
