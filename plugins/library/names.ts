@@ -10,8 +10,6 @@ export interface ParsedName {
   revision: string | null
   version: string | null
   tags: string[]
-  /** `(igdb-1234)` gives `{ igdb: 1234 }`; any word counts, so a provider looks for its own key. */
-  provider_tags: Record<string, number>
   /** A Switch id of 14 or 16 digits or a PlayStation serial such as `SLUS-00594`; null when there is none. */
   serial: string | null
 }
@@ -80,7 +78,9 @@ const TAG_GROUP = /\(([^()]*)\)|\[([^[\]]*)\]/g
 const VERSION_TAG = /^(?:version|ver|v)(?:[\s._-]+([^\s._-].*)|(\d.*))$/is
 const REGION_TAG = /^reg[\s|-]+([^\s|-].*)$/is
 const REVISION_TAG = /^rev[\s|-]+([^\s|-].*)$/is
-const PROVIDER_TAG = /^([a-z][a-z0-9]*)-(\d{1,15})$/i
+const INTEGER_ID = /^\d{1,15}$/
+/** Characters that need no escaping in an address; dots alone would climb out of its path. */
+const TEXT_ID = /^(?!\.+$)[\w.~-]{1,64}$/
 const EXTENSION_PART = /^[\p{L}\p{N}_]+$/u
 const LOWER_CASE_PART = /^[a-z]+$/
 // A folder called `S.T.A.L.K.E.R` or `Game v1.2` has no extension, one called `Game.m3u` has.
@@ -111,6 +111,19 @@ export function parseName (fsName: string, { isFolder = false } = {}): ParsedNam
     ...parseTags(fsName),
     serial: findSerial(fsName)
   }
+}
+
+/** The id in a tag such as `(igdb-1234)`: the first that has the provider's own word and fits the type of its ids. */
+export function findTaggedId (fsName: string, word: string, type: 'integer' | 'string'): number | string | null {
+  const beginning = `${word}-`
+  for (const [, round = ''] of fsName.matchAll(TAG_GROUP)) {
+    const text = round.trim()
+    if (!text.toLowerCase().startsWith(beginning)) continue
+    const id = text.slice(beginning.length)
+    if (type === 'integer' && INTEGER_ID.test(id)) return Number(id)
+    if (type === 'string' && TEXT_ID.test(id)) return id
+  }
+  return null
 }
 
 /** The codes of the region priority setting for region names; regions without a code are left out. */
@@ -180,25 +193,19 @@ function trailingGroupStart (text: string, end: number): number {
   return -1
 }
 
-type ParsedTags = Pick<ParsedName, 'regions' | 'languages' | 'revision' | 'version' | 'tags' | 'provider_tags'>
+type ParsedTags = Pick<ParsedName, 'regions' | 'languages' | 'revision' | 'version' | 'tags'>
 
 function parseTags (name: string): ParsedTags {
   const parsed: ParsedTags = {
-    regions: [], languages: [], revision: null, version: null, tags: [], provider_tags: {}
+    regions: [], languages: [], revision: null, version: null, tags: []
   }
   for (const [, round, square] of name.matchAll(TAG_GROUP)) {
-    if (round !== undefined) addProviderTag(parsed.provider_tags, round.trim())
     for (const part of (round ?? square ?? '').split(',')) {
       const tag = part.trim()
       if (tag !== '') addTag(parsed, tag)
     }
   }
   return parsed
-}
-
-function addProviderTag (tags: Record<string, number>, text: string): void {
-  const [, key, digits] = PROVIDER_TAG.exec(text) ?? []
-  if (key !== undefined && !Object.hasOwn(tags, key.toLowerCase())) tags[key.toLowerCase()] = Number(digits)
 }
 
 function addTag (parsed: ParsedTags, tag: string): void {

@@ -1,6 +1,5 @@
 import type { Config } from '../../../core/config/config.ts'
 import type { Registry } from '../../../core/loader/registry.ts'
-import { parseName } from '../../library/names.ts'
 import { createIdCheck } from '../../plugins/providers.ts'
 import type { Progress } from '../tell/progress.ts'
 import type { ScanChoice } from '../scan-types.ts'
@@ -44,7 +43,7 @@ function toAsk ({ due, rom, stored, platform }: LoadedRom): RomToAsk {
     isNew: due.isNew,
     isSettled: due.isSettled,
     platform_slug: platform.slug,
-    provider_tags: parseName(rom.fs_name, { isFolder: rom.is_folder }).provider_tags,
+    fs_name: rom.fs_name,
     stored: new Map([...withoutLinked(stored)].map(([key, found]) => [key, idOf(found)]))
   }
 }

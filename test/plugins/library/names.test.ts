@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { nameSortKey, parseName, regionCodes, sortComparator } from '../../../plugins/library/names.ts'
+import { findTaggedId, nameSortKey, parseName, regionCodes, sortComparator } from '../../../plugins/library/names.ts'
 import { anyString } from '../../any-string.ts'
 
 function tagsOf (name: string) {
@@ -18,7 +18,6 @@ t.test('a name is taken apart into title, extension and tags', async (t) => {
     revision: '1',
     version: '1.2',
     tags: ['!', 'Beta'],
-    provider_tags: {},
     serial: null
   })
 })
@@ -91,11 +90,19 @@ t.test('empty and unbalanced groups give no tags, and a repeated tag counts once
   t.same(tagsOf('x (USA) (U)').regions, ['USA'])
 })
 
-t.test('a tag with a number can fix the id at any provider', async (t) => {
-  t.same(parseName('x (IGDB-1234) y (ssfr-5) (igdb-9) (launchbox-07).zip').provider_tags,
-    { igdb: 1234, ssfr: 5, launchbox: 7 })
-  t.same(parseName('x (igdb-) (igdb-1a) [igdb-3] igdb-4 (igdb-99999999999999999999)').provider_tags, {})
-  t.same(parseName('x (constructor-1) (__proto__-2)').provider_tags, { constructor: 1 })
+t.test('a tag of the file name gives a whole number to a provider whose ids are numbers', async (t) => {
+  const name = 'x (IGDB-1234) y (ssfr-5) (igdb-9) (tide-table-11) (launchbox-07).zip'
+  const read = (word: string) => findTaggedId(name, word, 'integer')
+  t.same(['igdb', 'ssfr', 'launchbox', 'tide-table', 'tide', 'moby'].map(read), [1234, 5, 7, 11, null, null])
+  const odd = 'x (igdb-) (igdb-1a) [igdb-3] igdb-4 (igdb-99999999999999999999)'
+  t.equal(findTaggedId(odd, 'igdb', 'integer'), null)
+})
+
+t.test('a tag of the file name gives text to a provider whose ids are text, but no path', async (t) => {
+  const read = (name: string) => findTaggedId(name, 'tide', 'string')
+  t.equal(read('x (Tide-Ab_9.c-~) (USA).sfc'), 'Ab_9.c-~')
+  t.equal(read('x (tide-..) (tide-a/b) (tide-a%2f) (tide-) (tide-a b) (tide-7).sfc'), '7')
+  t.equal(read(`x (tide-${'a'.repeat(65)}).sfc`), null)
 })
 
 t.test('serials are found in the shapes people use', async (t) => {

@@ -1,5 +1,6 @@
 import type { ProviderDefinition, ProviderId } from '@svc/plugin-sdk'
 import type { Loaded } from '../../../../core/loader/registry.ts'
+import { findTaggedId } from '../../../library/names.ts'
 import type { Question } from './one-rom.ts'
 import type { ScanChoice, ScanType } from '../../scan-types.ts'
 
@@ -7,8 +8,8 @@ import type { ScanChoice, ScanType } from '../../scan-types.ts'
 export interface RomToAsk {
   isNew: boolean
   platform_slug: string
-  /** Ids that stand in the file name, by the provider's tag. */
-  provider_tags: Record<string, number>
+  /** Its tags may hold ids of providers. */
+  fs_name: string
   /** Stored ids by provider key; null for a provider that gives ids of others only. */
   stored: ReadonlyMap<string, ProviderId | null>
   /** Already looked up by this scan, before its worker went down. */
@@ -25,8 +26,8 @@ export function knowsPlatform (definition: ProviderDefinition, slug: string): bo
   return definition.platforms === undefined || definition.platforms[slug] !== undefined
 }
 
-function tagOf (definition: ProviderDefinition, rom: RomToAsk): ProviderId | null {
-  return definition.tag === undefined ? null : rom.provider_tags[definition.tag] ?? null
+function tagOf ({ tag, id }: ProviderDefinition, rom: RomToAsk): ProviderId | null {
+  return tag === undefined || id === undefined ? null : findTaggedId(rom.fs_name, tag, id)
 }
 
 function isAsked (type: ScanType, definition: ProviderDefinition, rom: RomToAsk): boolean {
