@@ -1,10 +1,13 @@
-import { type ContextOf, type ProviderId, Type, defineProvider, findBestTitle } from '@svc/plugin-sdk'
+import {
+  type ContextOf, CredentialsRefusedError, type ProviderId, Type, defineProvider, findBestTitle
+} from '@svc/plugin-sdk'
 import { MetadataSchema, readGame, readGames } from './map.ts'
 
 // Below this, two titles are more often two games than two spellings of one.
 const THRESHOLD = 0.75
 
 const ConfigSchema = Type.Object({
+  apiKey: Type.String({ writeOnly: true, env: 'MINIMAL_API_KEY', description: 'Key of your account' }),
   baseUrl: Type.String({
     default: 'https://games.example/api', pattern: '^https?://', env: 'MINIMAL_API_URL', description: 'Address of the API'
   })
@@ -27,8 +30,8 @@ export default defineProvider({
     return game && { ...game, score: best.score }
   },
 
-  async getById (id, _rom, { config, http }) {
-    const response = await http.request(`${config.baseUrl}/games/${id}`, { accept: [404] })
+  async getById (id, _rom, ctx) {
+    const response = await ask(`/games/${id}`, ctx)
     return response.status === 404 ? undefined : readGame(response.json())
   },
 
@@ -37,6 +40,19 @@ export default defineProvider({
   }
 })
 
-async function findGames (title: string, platform: readonly ProviderId[], ctx: ContextOf<typeof ConfigSchema>) {
-  return readGames(await ctx.http.json(`${ctx.config.baseUrl}/games`, { query: { title, platform } }))
+type Ctx = ContextOf<typeof ConfigSchema>
+
+async function findGames (title: string, platform: readonly ProviderId[], ctx: Ctx) {
+  const response = await ask('/games', ctx, { title, platform })
+  return response.status === 404 ? [] : readGames(response.json())
+}
+
+/** Every request carries the key, so each has to notice that the key is refused: the host then asks no more. */
+async function ask (path: string, { config, http }: Ctx, query: Record<string, string | readonly ProviderId[]> = {}) {
+  const headers = { authorization: `Bearer ${config.apiKey}` }
+  const response = await http.request(`${config.baseUrl}${path}`, { query, headers, accept: [401, 403, 404] })
+  if (response.status === 401 || response.status === 403) {
+    throw new CredentialsRefusedError(`the key was refused with status ${response.status}; check apiKey`)
+  }
+  return response
 }
