@@ -1,5 +1,5 @@
-import { cpSync, existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
-import { basename, join, resolve } from 'node:path'
+import { cpSync, existsSync, readFileSync, readdirSync, realpathSync, writeFileSync } from 'node:fs'
+import { basename, delimiter, join, resolve } from 'node:path'
 import { ManifestSchema, type PluginKind } from '@svc/plugin-sdk'
 import { Value } from '@sinclair/typebox/value'
 import { loadConfig } from '../../core/config/config.ts'
@@ -8,17 +8,17 @@ import { listPluginPackages } from '../../core/loader/packages.ts'
 import { SERVER_DIR } from '../../core/server-dir.ts'
 
 /** What tests and builds leave in an example. */
-const LEFT_OUT = new Set(['node_modules', 'dist', '.tap'])
+const LEFT_OUT = new Set(['node_modules', 'dist', '.tap', '.tsimp'])
 const FIRST_VERSION = '0.1.0'
 
 /** @throws StartError for a key that no plugin of this kind may have here. */
-function checkKey (kind: PluginKind, key: string): void {
+function checkKey (kind: PluginKind, key: string, dataDir: string): void {
   const isKey: boolean = Value.Check(ManifestSchema.properties.key, key)
   if (!isKey) {
     throw new StartError(`'${key}' is no key of a plugin. Use lower-case letters, digits and '-', at most 32, a letter first.`,
       { exitCode: 2 })
   }
-  const taken = listPluginPackages(loadConfig().config.data_dir).find(({ manifest }) =>
+  const taken = listPluginPackages(dataDir).find(({ manifest }) =>
     Value.Check(ManifestSchema, manifest) && manifest.kind === kind && manifest.key === key)
   if (taken !== undefined) {
     throw new StartError(`The ${kind} '${key}' is already there, from ${taken.name}. Choose another key.`, { exitCode: 2 })
@@ -53,9 +53,25 @@ function packedName (sdk: string): string {
   return `${name.replace('@', '').replace('/', '-')}-${version}.tgz`
 }
 
+/** Whether the `svc` that a shell finds is this server's, as in the image, where it gives up root's rights first. */
+function isOnPath (): boolean {
+  const own = ['svc.js', join('cli', 'container.sh')].map((name) => realpathSync(join(SERVER_DIR, 'core', name)))
+  // Those that npm puts before the others are gone once `npx svc` ends.
+  const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => !folder.includes('node_modules'))
+  const program = folders.map((folder) => join(folder, 'svc')).find(existsSync)
+  return program !== undefined && own.includes(realpathSync(program))
+}
+
+/** Runs a command of this server from any folder. There, `npx svc` would offer a stranger's package of that name. */
+function serverCommand (dataDir: string): string {
+  const program = isOnPath() ? 'svc' : `node "${join(SERVER_DIR, 'core', 'svc.js')}"`
+  return `${program} --data-dir "${dataDir}"`
+}
+
 /** `svc plugins create`: the minimal example of a kind under another key, a package whose own tests pass. */
 export function createPlugin (kind: PluginKind, key: string, given?: string): void {
-  checkKey(kind, key)
+  const { config: { data_dir: dataDir } } = loadConfig()
+  checkKey(kind, key, dataDir)
   const folder = resolve(given ?? `svc-${kind}-${key}`)
   checkFolder(folder)
   cpSync(join(SERVER_DIR, 'examples', `${kind}-minimal`), folder, {
@@ -69,7 +85,8 @@ export function createPlugin (kind: PluginKind, key: string, given?: string): vo
   setVersion(folder)
   const sdk = join(SERVER_DIR, 'sdk')
   process.stdout.write([`${folder} is the ${kind} '${key}'. Next:`,
-    `  cd ${folder}`,
+    `  cd "${folder}"`,
     `  npm pack "${sdk}" && npm install --save-dev ./${packedName(sdk)}`,
-    '  npm test && npm run build && svc plugins add .', ''].join('\n'))
+    '  npm test && npm run build',
+    `  ${serverCommand(dataDir)} plugins add .`, ''].join('\n'))
 }

@@ -13,7 +13,7 @@ import { SERVER_DIR } from '../../core/server-dir.ts'
 import { WEB_FLAGS } from '../../core/supervisor/node-flags.ts'
 import { VERSION } from '../../core/version.ts'
 import { runSvc, settings } from '../e2e/server.ts'
-import { KINDS, addCreated, createTested, seeListed } from './created-plugin.ts'
+import { KEY, KINDS, addCreated, createTested, seeListed } from './created-plugin.ts'
 
 const execute = promisify(execFile)
 
@@ -69,7 +69,7 @@ t.test('a plugin is added from a folder, listed and removed', async (t) => {
 
 t.test('a plugin that was created passes its own tests and is listed, without another edit', async (t) => {
   const folder = t.testdir({})
-  const env = settings(join(folder, 'data'))
+  const env = settings(join(folder, 'data'), KEY)
   for (const kind of KINDS) await createTested(t, kind, join(folder, kind), env)
   await addCreated(t, 'provider', join(folder, 'provider'), env)
   await seeListed(t, ['provider'], env)

@@ -10,12 +10,15 @@ import { buildPackage } from '../loader/build.ts'
 
 export const KINDS = ['provider', 'channel', 'exporter'] as const
 type Kind = typeof KINDS[number]
+/** What the created provider needs to be active. */
+export const KEY = { TIDE_TABLE_API_KEY: 'not-a-real-key' }
 type Settings = Record<string, string>
 
 /** Has a plugin of this kind created in `own`, and its own tests run there. */
 export async function createTested (t: Test, kind: Kind, own: string, env: Settings): Promise<void> {
   const created = await runSvc(t, ['plugins', 'create', kind, 'tide-table', own], env).ended
   t.match(created, { code: 0, output: 'npm test' })
+  t.match(created.output, `node "${join(SERVER_DIR, 'core', 'svc.js')}" --data-dir "${env.SVC_DATA_DIR ?? ''}" plugins add .\n`)
   t.match(created.output, `npm pack "${join(SERVER_DIR, 'sdk')}" && npm install --save-dev ./svc-plugin-sdk-${SDK_VERSION}.tgz`)
   symlinkSync(join(SERVER_DIR, 'node_modules'), join(own, 'node_modules'), 'junction')
   const args = ['--conditions=svc:source', '--disable-warning=ExperimentalWarning', 'test/index.test.ts']

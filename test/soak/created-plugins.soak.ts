@@ -1,14 +1,30 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { KINDS, addCreated, createTested, seeListed } from '../core/created-plugin.ts'
-import { settings } from '../e2e/server.ts'
+import { KEY, KINDS, addCreated, createTested, seeListed } from '../core/created-plugin.ts'
+import { runSvc, settings } from '../e2e/server.ts'
+import { run } from './image/namespace.ts'
 
 t.test('plugins of every kind that were created pass their own tests and are listed together, without another edit', async (t) => {
   const folder = t.testdir({})
-  const env = settings(join(folder, 'data'))
+  const env = settings(join(folder, 'data'), KEY)
   for (const kind of KINDS) {
     await createTested(t, kind, join(folder, kind), env)
     await addCreated(t, kind, join(folder, kind), env)
   }
   await seeListed(t, KINDS, env)
+})
+
+t.test('the printed steps can be run as they are, and the tests pass again after the first time', async (t) => {
+  // Elsewhere than this repository, whose packages Node would find from a folder of it.
+  const place = mkdtempSync(join(tmpdir(), 'svc-created-'))
+  t.teardown(() => { rmSync(place, { recursive: true, force: true }) })
+  const env = settings(join(place, 'data'), KEY)
+  const created = await runSvc(t, ['plugins', 'create', 'provider', 'tide-table', join(place, 'own')], env).ended
+  const steps = created.output.split('\n').filter((line) => line.startsWith('  '))
+  t.equal(steps.length, 4)
+  const own = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_|TAP|NODE_OPTIONS|SVC_)/i.test(name)))
+  const output = await run('sh', ['-c', ['set -e', ...steps, 'npm test'].join('\n')], { cwd: place, env: { ...own, ...KEY } })
+  t.match(output, 'svc-provider-tide-table 0.1.0: active')
 })
