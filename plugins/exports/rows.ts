@@ -11,22 +11,24 @@ export const GAME_FIELDS = gameFieldsIn('exports')
 export type ExportedFields = Pick<GameValues, typeof GAME_FIELDS[number]>
 
 export type RomRow = ExportedFields & Pick<GameValues, 'player_count'> &
-  Pick<Rom, 'id' | 'fs_name' | 'fs_path' | 'fs_name_no_tags' | 'is_folder' | 'tags' | 'path_screenshots' | 'media'> &
-  Record<'name' | 'summary' | 'path_cover_large' | 'path_manual' | 'nested_path', string | null>
+  Pick<Rom, 'id' | 'fs_name' | 'fs_path' | 'fs_name_no_tags' | 'fs_extension' | 'is_folder' | 'tags' | 'path_screenshots' | 'media'> &
+  Record<'name' | 'summary' | 'path_cover_large' | 'path_manual', string | null> & {
+    /** The names of the files directly in a ROM's folder, the first few hundred; empty for a ROM that is a file. */
+    top_files: string[]
+  }
 
 export const PAGE_ROMS = 1_000
 /** First half of the advisory locks that exports hold: any number that is ours alone. */
 const LOCK_CLASS = 736_421
 
-/** `nested_path` is the only file directly in a ROM's folder: it is what a frontend starts. */
-const SELECT_PAGE = `select r.id, r.fs_name, r.fs_path, r.fs_name_no_tags, r.is_folder, r.name, r.summary, r.tags,
+/** A folder with more files is a game as a whole. */
+const TOP_FILES_MAX = 500
+
+const SELECT_PAGE = `select r.id, r.fs_name, r.fs_path, r.fs_name_no_tags, r.fs_extension, r.is_folder, r.name, r.summary, r.tags,
     ${selectGameFields([...GAME_FIELDS, 'player_count'])}, r.path_cover_large, r.path_screenshots, r.path_manual, r.media,
-    nested.path as nested_path
-  from roms r left join lateral (
-    select min(f.file_path || '/' || f.file_name) as path from rom_files f
-    where r.has_nested_single_file and f.rom_id = r.id and f.is_top_level having count(*) = 1
-  ) nested on true
-  where r.platform_id = $1 and r.library_id = $3 and not r.missing_from_fs and r.fs_name > $2
+    array(select f.file_name from rom_files f where r.is_folder and f.rom_id = r.id and f.is_top_level
+      order by f.file_name limit ${TOP_FILES_MAX}) as top_files
+  from roms r where r.platform_id = $1 and r.library_id = $3 and not r.missing_from_fs and r.fs_name > $2
   order by r.fs_name limit ${PAGE_ROMS}`
 
 /** A platform in one library. */

@@ -216,6 +216,32 @@ t.test('games in folders keep their folder, and so do their media', async (t) =>
   await stat(snes('covers/Hacks/New/Deep.png'))
 })
 
+t.test('a folder of discs is the one entry that starts them, and a folder of several games is none', async (t) => {
+  const { app, admin, call, snes } = await fresh(t, {
+    library: {
+      roms: {
+        snes: {
+          'Four Discs': { 'Four Discs.m3u': 'Disc 1.chd', 'Disc 1.chd': '1', 'Disc 2.chd': '2' },
+          'One Disc': { 'One Disc.cue': 'FILE "One Disc (Track 1).bin" BINARY', 'One Disc (Track 1).bin': '1', 'notes.txt': 'mine' },
+          'Two Discs': { 'Disc 1.cue': 'FILE "1.bin" BINARY', '1.bin': '1', 'Disc 2.cue': 'FILE "2.bin" BINARY', '2.bin': '2' },
+          'All Hacks': { 'One.sfc': '1', 'Two.sfc': '2', 'read me.txt': 'mine' },
+          'Own Manual': { 'Own Manual.sfc': '1', 'manual.pdf': '2' },
+          'PC Game': { 'game.exe': '1', 'setup.exe': '2', data: { 'a.bin': '1' } },
+          'Folder.m3u': { 'Folder.m3u': 'Disc 1.chd', 'Disc 1.chd': '1' }
+        }
+      }
+    }
+  })
+  await scan(app, admin)
+  const { body: { files: [file] } } = await call('gamelist-xml')
+  const paths = readGamelist(await readFile(snes('gamelist.xml'), 'utf8'))
+  t.same([...paths.keys()], [
+    './Folder.m3u', './Four Discs/Four Discs.m3u', './One Disc/One Disc.cue', './Own Manual/Own Manual.sfc', './PC Game'
+  ])
+  t.equal(file.games, 5)
+  t.match(file.skipped, [{ reason: /"One\.sfc" and "Two\.sfc"\. Add an \.m3u/ }, { reason: /"Disc 1\.cue" and "Disc 2\.cue"/ }])
+})
+
 t.test('in structure B the files lie in the ROM folder of each platform', async (t) => {
   const { addPlatform, addRom, call, libraryDir } = await fresh(t, { library: { snes: { roms: {} } } })
   await addRom(await addPlatform('snes'), { fs_name: 'Alpha.sfc', fs_path: 'snes/roms' })

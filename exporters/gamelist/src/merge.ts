@@ -9,6 +9,8 @@ import { escapeText } from './text.ts'
 export interface Entry {
   /** Relative to the platform folder, no leading `./`. */
   readonly path: string
+  /** The folder of a game that is started by a file in it: earlier exports named the folder. */
+  readonly folder: string | null
   readonly fields: readonly Field[]
 }
 
@@ -24,11 +26,12 @@ export function mergeGamelist (text: string, entries: readonly Entry[]): string 
   const roots = parseGamelist(text)
   const list = roots.find(({ name }) => name === 'gameList')
   if (list === undefined) return appendList(text, roots, entries)
-  const byPath = new Map(entries.map((entry) => [entry.path, entry]))
+  const games = list.children.filter(({ name }) => name === 'game').map((game) =>
+    ({ game, path: normalizePath(game.children.find(({ name }) => name === 'path')?.text ?? '') }))
+  const byPath = indexEntries(entries, new Set(games.map(({ path }) => path)))
   const found = new Set<string>()
   const edits: Edit[] = []
-  for (const game of list.children.filter(({ name }) => name === 'game')) {
-    const path = normalizePath(game.children.find(({ name }) => name === 'path')?.text ?? '')
+  for (const { game, path } of games) {
     const entry = path === null ? undefined : byPath.get(path)
     if (entry === undefined) continue
     found.add(entry.path)
@@ -37,6 +40,13 @@ export function mergeGamelist (text: string, entries: readonly Entry[]): string 
   const added = entries.filter(({ path }) => !found.has(path))
   if (added.length > 0) edits.push(appendGames(text, list, added))
   return applyEdits(text, edits)
+}
+
+/** The entries by path; by their folder too where the file has no game with the path itself. */
+function indexEntries (entries: readonly Entry[], there: ReadonlySet<string | null>): Map<string, Entry> {
+  const byFolder = entries.filter(({ path, folder }) => folder !== null && !there.has(path))
+    .map((entry): [string, Entry] => [entry.folder ?? '', entry])
+  return new Map([...byFolder, ...entries.map((entry): [string, Entry] => [entry.path, entry])])
 }
 
 /** A whole new file. */
@@ -67,7 +77,7 @@ function updateGame (text: string, game: ElementSpan, { path, fields }: Entry): 
   for (const field of fields) {
     const [first, ...repeats] = game.children.filter(({ name }) => name === field.name)
     if (first === undefined) missing.push(field)
-    else if (first.text !== field.value || first.children.length > 0) edits.push(replaceText(text, first, field.value))
+    else if (!says(first, field)) edits.push(replaceText(text, first, field.value))
     edits.push(...repeats.map((repeat) => removeElement(text, repeat)))
   }
   const written = new Set(fields.map(({ name }) => name))
@@ -75,6 +85,12 @@ function updateGame (text: string, game: ElementSpan, { path, fields }: Entry): 
   edits.push(...stale.map((child) => removeElement(text, child)))
   if (missing.length > 0) edits.push(appendFields(text, game, missing))
   return edits
+}
+
+/** Whether an element says what it shall. Several genres in one text stay when the first of them is ours. */
+function says ({ name, text, children }: ElementSpan, { value }: Field): boolean {
+  if (children.length > 0) return false
+  return text === value || (name === 'genre' && text.startsWith(value) && /^\s*[-,/;|]/.test(text.slice(value.length)))
 }
 
 function replaceText (text: string, element: ElementSpan, value: string): Edit {

@@ -1,3 +1,4 @@
+import { posix } from 'node:path'
 import type { ExportGame, ExportResult } from '@svc/plugin-sdk'
 import { listFields } from './fields.ts'
 import type { MediaChoice } from './media.ts'
@@ -18,11 +19,17 @@ export function renderGamelist (
   for (const game of games) {
     const reason = findObstacle(game, entries)
     if (reason !== null) skipped.push({ rom_id: game.rom_id, reason })
-    else entries.set(game.path, { path: game.path, fields: listFields(game, choice) })
+    else entries.set(game.path, { path: game.path, folder: findFolder(game), fields: listFields(game, choice) })
   }
   const isNew = existing === null || existing.trim() === ''
   const text = isNew ? writeGamelist([...entries.values()]) : mergeGamelist(existing, [...entries.values()])
   return { text, skipped }
+}
+
+/** The game's own folder when the path leads to a file in it. */
+function findFolder ({ path, fs_name: name }: ExportGame): string | null {
+  const folder = posix.dirname(path)
+  return posix.basename(folder) === name ? folder : null
 }
 
 function findObstacle ({ path }: ExportGame, entries: ReadonlyMap<string, Entry>): string | null {

@@ -136,6 +136,26 @@ t.test('an entry is found by its whole path, however it is written', async (t) =
   }
 })
 
+t.test('a genre text that begins with our genre stays, and another is replaced', async (t) => {
+  const genreOf = (text: string) => [...renderAround(`    <genre>${text}</genre>\n`, createGame({ genres: ['Role-Playing'] }))
+    .matchAll(/<genre>(.*)<\/genre>/g)].map(([, genre]) => genre).join()
+  for (const text of ['Role-Playing', 'Role-Playing-Race, Driving', 'Role-Playing, Action', 'Role-Playing / Tactics']) {
+    t.equal(genreOf(text), text)
+  }
+  for (const text of ['Role', 'Action-Role-Playing', 'Role-Playings', '']) t.equal(genreOf(text), 'Role-Playing')
+})
+
+t.test('an entry for the folder of a game becomes the one for the file that starts it', async (t) => {
+  const game = createGame({ path: 'Tide/Tide.m3u', fs_name: 'Tide' })
+  const before = '<gameList>\n  <game>\n    <path>./Tide</path>\n    <favorite>true</favorite>\n  </game>\n</gameList>\n'
+  const after = render([game], before)
+  t.match(readGames(after), [{ path: './Tide/Tide.m3u' }])
+  t.match(after, '<favorite>true</favorite>')
+  t.equal(render([game], after), after)
+  const both = before.replace('</gameList>', '  <game><path>./Tide/Tide.m3u</path></game>\n</gameList>')
+  t.match(render([game], both), '<path>./Tide</path>', 'a folder beside its file is another entry')
+})
+
 t.test('two entries for one ROM are both brought up to date and both kept', async (t) => {
   const entry = '<game><path>./Tide.nes</path><name>Old</name></game>'
   const [first, second, ...others] = readGames(render([createGame()], `<gameList>${entry}${entry}</gameList>`))

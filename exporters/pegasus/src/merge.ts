@@ -9,6 +9,8 @@ import { decodeText } from './text.ts'
 export interface Entry {
   /** Relative to the platform folder, no leading `./`. */
   readonly path: string
+  /** The folder of a game that is started by a file in it: earlier exports named the folder. */
+  readonly folder: string | null
   readonly fields: readonly Field[]
 }
 
@@ -23,16 +25,19 @@ export function mergeMetadata (text: string, collection: readonly Field[], entri
   const blocks = parseMetadata(edits.lines)
   const games = blocks.filter(({ kind }) => kind === 'game')
   const owners = findOwners(games)
-  const byPath = new Map(entries.map((entry) => [entry.path, entry]))
+  const byPath = indexEntries(entries, owners)
+  const found = new Set<string>()
   for (const game of games) {
     const path = listFiles(game).find((file) => byPath.has(file) && owners.get(file) === game)
     const entry = path === undefined ? undefined : byPath.get(path)
-    if (entry !== undefined) updateGame(edits, game, entry)
+    if (entry === undefined) continue
+    found.add(entry.path)
+    updateGame(edits, game, entry)
   }
   const own = findCollection(blocks, collection)
   if (own === undefined) insertCollection(edits, blocks, collection)
   else updateCollection(edits, own, collection)
-  const added = entries.filter(({ path }) => !owners.has(path))
+  const added = entries.filter(({ path }) => !owners.has(path) && !found.has(path))
   edits.insertAfter(findEnd(edits.lines, blocks, own), added.flatMap(writeGame))
   return edits.apply()
 }
@@ -52,19 +57,34 @@ function findOwners (games: readonly Block[]): Map<string, Block> {
   return owners
 }
 
+/** The entries by path; by their folder too where no game names the path itself. */
+function indexEntries (entries: readonly Entry[], owners: ReadonlyMap<string, Block>): Map<string, Entry> {
+  const byFolder = entries.filter(({ path, folder }) => folder !== null && !owners.has(path))
+    .map((entry): [string, Entry] => [entry.folder ?? '', entry])
+  return new Map([...byFolder, ...entries.map((entry): [string, Entry] => [entry.path, entry])])
+}
+
 function listFiles ({ properties }: Block): string[] {
   return properties.filter(({ key }) => key === 'file').flatMap(({ values }) => values)
     .map(normalizePath).filter((path) => path !== null)
 }
 
-function updateGame (edits: LineEdits, game: Block, { path, fields }: Entry) {
+/** Names the file that starts the game in place of its folder. A list of several files is the user's own. */
+function replaceFolder (edits: LineEdits, old: readonly Property[], field: Field, folder: string | null) {
+  const [first] = old.flatMap(({ values }) => values)
+  const isFolder = folder !== null && first !== undefined && normalizePath(first) === folder
+  if (isFolder && old.length === 1 && old[0]?.values.length === 1) replaceProperties(edits, old, field)
+}
+
+function updateGame (edits: LineEdits, game: Block, { path, folder, fields }: Entry) {
   const missing: Field[] = []
   for (const field of fields) {
     const old = game.properties.filter(({ key }) => key === field.key)
     if (old.length === 0) missing.push(field)
     else if (field.key === 'tag') addTags(edits, old, field)
     // The game was found by its files, and may have others besides this ROM's.
-    else if (field.key !== 'file' && !isEqual(old, field)) replaceProperties(edits, old, field)
+    else if (field.key === 'file') replaceFolder(edits, old, field, folder)
+    else if (!isEqual(old, field)) replaceProperties(edits, old, field)
   }
   const written = new Set(fields.map(({ key }) => key))
   game.properties

@@ -1,3 +1,4 @@
+import { posix } from 'node:path'
 import type { ExportGame, ExportPlatform, ExportResult } from '@svc/plugin-sdk'
 import { listCollectionFields, listGameFields } from './fields.ts'
 import { type Entry, mergeMetadata, writeMetadata } from './merge.ts'
@@ -16,12 +17,18 @@ export function renderPegasus (
   for (const game of games) {
     const reason = findObstacle(game, entries)
     if (reason !== null) skipped.push({ rom_id: game.rom_id, reason })
-    else entries.set(game.path, { path: game.path, fields: listGameFields(game) })
+    else entries.set(game.path, { path: game.path, folder: findFolder(game), fields: listGameFields(game) })
   }
   const collection = listCollectionFields(platform, launch)
   const isNew = existing === null || existing.trim() === ''
   const list = [...entries.values()]
   return { text: isNew ? writeMetadata(collection, list) : mergeMetadata(existing, collection, list), skipped }
+}
+
+/** The game's own folder when the path leads to a file in it. */
+function findFolder ({ path, fs_name: name }: ExportGame): string | null {
+  const folder = posix.dirname(path)
+  return posix.basename(folder) === name ? folder : null
 }
 
 function findObstacle ({ path, fs_name: fileName }: ExportGame, entries: ReadonlyMap<string, Entry>): string | null {

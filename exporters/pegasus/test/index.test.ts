@@ -149,6 +149,20 @@ t.test('a game is found by its whole path, however it is written', async (t) => 
   }
 })
 
+t.test('a game that names its folder names the file that starts it, and keeps a list of several files', async (t) => {
+  const game = createGame({ path: 'Tide/Tide.m3u', fs_name: 'Tide' })
+  const before = 'collection: Mine\nshortname: nes\n\ngame: Tide\nfile: ./Tide\nx-mine: 1\n'
+  const after = render([game], before)
+  t.match(after, /^file: \.\/Tide\/Tide\.m3u$/m)
+  t.notMatch(after, /^file: \.\/Tide$/m)
+  t.match(after, 'x-mine: 1')
+  t.equal(after.match(/^game:/gm)?.length, 1)
+  t.equal(render([game], after), after)
+  const several = render([game], before.replace('file: ./Tide\n', 'files:\n  ./Tide\n  ./Other.nes\n'))
+  t.match(several, /^ {2}\.\/Tide$/m)
+  t.equal(several.match(/^game:/gm)?.length, 1)
+})
+
 t.test('a game of several files takes the data of the first, and none is added for the others', async (t) => {
   const discs = [createGame({ path: '2.nes', name: 'Disc 2' }), createGame({ path: '1.nes', name: 'Disc 1' })]
   const text = render(discs, 'game: Both\nfiles:\n  1.nes\n  2.nes\n\ngame: Again\nfile: 2.nes\n')

@@ -6,6 +6,7 @@ import { mapGameFields } from '../../roms/game-fields.ts'
 import { toReason } from '../files/fs-reason.ts'
 import { type ExportedFields, type ExportedPlace, GAME_FIELDS, PAGE_ROMS, type RomRow, selectRomPage } from '../rows.ts'
 import type { SkippedRom } from '../schemas.ts'
+import { findStartFile } from './start-file.ts'
 
 /** A game before its media are in place. */
 export interface GameDraft {
@@ -49,11 +50,21 @@ function addRow (page: GamePage, row: RomRow, folder: string): void {
   }
 }
 
-/** @throws PathRefusedError when the stored path leaves the platform's folder. */
+/**
+ * @throws PathRefusedError when the stored path leaves the platform's folder
+ * @throws ApiError EXPORT_FAILED for a folder of several games
+ */
 function toDraft (row: RomRow, folder: string): GameDraft {
-  const path = safeRelativePath(toRelative(row.nested_path ?? `${row.fs_path}/${row.fs_name}`, folder))
-  const isFolder = row.is_folder && row.nested_path === null
+  const own = toRelative(`${row.fs_path}/${row.fs_name}`, folder)
+  const file = row.is_folder ? startFileOf(row) : null
+  const path = safeRelativePath(file === null ? own : `${own}/${file}`)
+  const isFolder = row.is_folder && file === null
   return { game: toGame(row, path), stem: isFolder ? path : dropExtension(path), sources: listSources(row) }
+}
+
+/** ES-DE takes a folder whose name has an extension for one file, whatever lies in the folder. */
+function startFileOf ({ fs_extension: extension, top_files: names }: RomRow): string | null {
+  return extension !== '' && names.length > 1 ? null : findStartFile(names)
 }
 
 function toGame (row: RomRow, path: string): GameDraft['game'] {
