@@ -1,4 +1,4 @@
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { resetScripts, scriptOf } from './fixtures/script.ts'
@@ -17,6 +17,22 @@ t.test('a library that was never filled says where ROMs go', async (t) => {
   const id = await start()
   t.equal((await finished(id)).status, 'failed')
   t.match(await error(id), /holds no platform folders. Put ROMs into .*roms\/<platform>\/ and scan again/)
+})
+
+t.test('a library of platform folders alone is told how a link makes it one, and the link does', async (t) => {
+  await mkdir(at('wonderswan'))
+  await writeFile(at('wonderswan/Alpha.ws'), 'alpha')
+  const id = await start()
+  t.equal((await finished(id)).status, 'failed')
+  t.match(await error(id), /such as "wonderswan", as in the ROM folder of ES-DE, .* ln -s ".*" library\/roms, .* mount the folder at \/library\/roms/)
+  const own = join(t.testdir({}), 'ROMs')
+  await mkdir(own)
+  await rename(at('wonderswan'), join(own, 'wonderswan'))
+  await symlink(own, at('roms'))
+  await scan({ apis: [] })
+  t.match(await roms('wonderswan'), [{ fs_name: 'Alpha.ws', missing_from_fs: false }])
+  await rm(at('roms'))
+  await sql('delete from platforms')
 })
 
 t.test('a renamed file keeps its row and what was found about it', async (t) => {

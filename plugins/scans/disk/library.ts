@@ -5,7 +5,7 @@ import type { ExclusionRules } from '../../library/exclusions.ts'
 import { ApiError } from '../../../core/errors.ts'
 import { errorCode } from '../../../core/files/fs-error.ts'
 import type { LibraryRoot } from '../../library/roots.ts'
-import { type Structure, detectStructure, listPlatformFolders, romsPath } from '../../library/structure.ts'
+import { type Structure, detectStructure, listFolders, listPlatformFolders, romsPath } from '../../library/structure.ts'
 import type { Progress } from '../tell/progress.ts'
 import type { ScanPayload, ScanProblem } from '../schemas.ts'
 import type { KnownPlatform } from './rows.ts'
@@ -77,6 +77,17 @@ async function sortOut (
   return { root, known, structure, folders: platforms, unclear, problems: found }
 }
 
+/** What to do about platforms that lie directly in the library; empty for a library without folders. */
+async function adviseOnLayout (
+  { dir, filesystem: { roms_folder: romsFolder } }: LibraryRoot, rules: ExclusionRules
+): Promise<string> {
+  const { platforms } = await listFolders(dir, '', rules)
+  if (platforms.length === 0) return ''
+  return ` If its folders are platforms, such as ${JSON.stringify(platforms[0])}, as in the ROM folder of ES-DE, make a library ` +
+    `whose "${romsFolder}" leads there: mkdir library && ln -s "${dir}" library/${romsFolder}, then name it in SVC_LIBRARY_DIR. ` +
+    `In a container, mount the folder at /library/${romsFolder}.`
+}
+
 /** @throws ApiError LIBRARY_EMPTY when it is none, or vanished; LibraryUnreadableError when it cannot be read. */
 export async function readLibrary (
   root: LibraryRoot, rules: ExclusionRules, known: readonly KnownPlatform[], progress: Pick<Progress, 'problem'>
@@ -85,7 +96,7 @@ export async function readLibrary (
   checkNotVanished(root, listed?.platforms ?? [], known)
   if (listed === null) {
     throw new ApiError('LIBRARY_EMPTY', `The library ${root.dir} holds no platform folders. Put ROMs into ` +
-      `${join(root.dir, root.filesystem.roms_folder)}/<platform>/ and scan again.`)
+      `${join(root.dir, root.filesystem.roms_folder)}/<platform>/ and scan again.${await adviseOnLayout(root, rules)}`)
   }
   const { problems, ...library } = await sortOut(root, rules, known, listed)
   for (const problem of problems) progress.problem(problem)
