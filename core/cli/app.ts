@@ -1,26 +1,57 @@
-import { pino } from 'pino'
-import { buildApp } from '../app.ts'
+import { type Logger, pino } from 'pino'
+import { type AppOptions, buildApp } from '../app.ts'
 import { loadFeatures } from '../composition/features.ts'
 import { findDatabaseUrl } from './database.ts'
+import { withDatabase } from './migrate.ts'
+import { waitForStart } from './starting.ts'
 import type { Config } from '../config/config.ts'
 import { createLogger } from '../log.ts'
+import { prepareDatabase } from '../server.ts'
+import { createLayout } from '../supervisor/folders.ts'
 import { readServerState } from '../supervisor/state.ts'
 import type { App } from '../typebox.ts'
 
-/** The server's features on the running server's database, for as long as `work` takes. Nothing listens. */
-export async function withApp<T> (config: Config, work: (app: App) => Promise<T>): Promise<T> {
-  const databaseUrl = await findDatabaseUrl(config)
-  const awaitsWorker = readServerState(config.data_dir) !== null
-  // Plugins that are left out are the server's news; here they would only stand in the way of the answer.
+/** Plugins that are left out are the server's news; here they would only stand in the way of the answer. */
+function quieten (config: Config, level: 'error' | 'fatal' = 'error'): { config: Config, logger: Logger } {
   const quiet: Config = {
-    ...config, server: { ...config.server, log_level: 'error' }, metrics: { ...config.metrics, enabled: false }
+    ...config, server: { ...config.server, log_level: level }, metrics: { ...config.metrics, enabled: false }
   }
-  const logger = createLogger(quiet, 'svc-cli', pino.destination({ dest: 2, sync: true }))
-  const app = await buildApp({ config: quiet, role: 'web', databaseUrl, logger, awaitsWorker, features: await loadFeatures() })
+  return { config: quiet, logger: createLogger(quiet, 'svc-cli', pino.destination({ dest: 2, sync: true })) }
+}
+
+async function runApp<T> (
+  options: Pick<AppOptions, 'config' | 'logger' | 'role' | 'databaseUrl' | 'awaitsWorker'>, work: (app: App) => Promise<T>
+): Promise<T> {
+  const app = await buildApp({ ...options, features: await loadFeatures() })
   try {
     await app.ready()
     return await work(app)
   } finally {
     await app.close()
   }
+}
+
+/** The server's features on the running server's database, for as long as `work` takes. Nothing listens. */
+export async function withApp<T> (config: Config, work: (app: App) => Promise<T>): Promise<T> {
+  const databaseUrl = await findDatabaseUrl(config)
+  const awaitsWorker = readServerState(config.data_dir) !== null
+  return await runApp({ ...quieten(config), role: 'web', databaseUrl, awaitsWorker }, work)
+}
+
+/** Whether a scan worker works on a database that several machines may use. */
+async function findsWorker (config: Config): Promise<boolean> {
+  return config.database.url !== undefined && await withApp(config, (app) => app.workers.isAlive('worker'))
+}
+
+/** The server's features with a scan worker: the running server's, else this process for as long as `work` takes. */
+export async function withWorker<T> (config: Config, work: (app: App) => Promise<T>): Promise<T> {
+  await waitForStart(config)
+  if (readServerState(config.data_dir) !== null || await findsWorker(config)) return await withApp(config, work)
+  // What fails in a task is told by the command that asked for it.
+  const quiet = quieten(config, 'fatal')
+  createLayout(config)
+  return await withDatabase(quiet.config, async (databaseUrl) => {
+    await prepareDatabase({ config: quiet.config, databaseUrl, log: quiet.logger })
+    return await runApp({ ...quiet, role: 'worker', databaseUrl }, work)
+  })
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { get } from 'node:http'
 import { getPriority } from 'node:os'
 import { join } from 'node:path'
@@ -241,6 +241,21 @@ t.test('a server that starts, heals and stops', async (t) => {
     const database = await findDatabase(dataDir)
     npm.child.kill('SIGTERM')
     await until(() => !isAlive(pid) && !isAlive(database), 'the end of the server', { ...npm, ms: ENDS_MS })
+  })
+
+  await t.test('an export without a server scans when asked, and writes the files by itself', async (t) => {
+    const ownDir = join(dataDir, '..', 'export')
+    createUsedDataDir(ownDir)
+    const folder = join(ownDir, 'library', 'roms', 'snes')
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(join(folder, 'Alpha.sfc'), 'alpha')
+    // Nobody listens there, so no source is asked.
+    const alone = settings(ownDir, { SVC_SOURCES_GATEWAY: 'http://127.0.0.1:9' })
+    const empty = await runSvc(t, ['export', 'gamelist'], alone).ended
+    t.match(empty, { code: 0, output: /No platform is known yet\. Repeat this with --scan/ })
+    const { code, output } = await runSvc(t, ['export', 'gamelist', '--scan'], alone).ended
+    t.match({ code, output }, { code: 0, output: /gamelist\.xml: games 1/ })
+    t.match(readFileSync(join(folder, 'gamelist.xml'), 'utf8'), '<path>./Alpha.sfc</path>')
   })
 
   await t.test('no line of its log shows a password or a credential', async (t) => {

@@ -1,10 +1,11 @@
 import type { ExportOutcome } from '../schemas.ts'
-import { withApp } from '../../../core/cli/app.ts'
+import { withWorker } from '../../../core/cli/app.ts'
 import { loadConfig } from '../../../core/config/config.ts'
 import { StartError } from '../../../core/errors.ts'
 import type { App } from '../../../core/typebox.ts'
+import { runScan } from '../../scans/cli/scan.ts'
 
-export interface ExportOptions { platform?: string[], json?: boolean }
+export interface ExportOptions { platform?: string[], json?: boolean, scan?: boolean }
 
 const USAGE = 2
 
@@ -35,16 +36,24 @@ function printLines (outcome: ExportOutcome): void {
 /** `svc export`: 0 when every file was written. */
 export async function exportLibrary (format: string, options: ExportOptions): Promise<number> {
   const { config } = loadConfig()
-  return await withApp(config, async (app) => {
+  return await withWorker(config, async (app) => {
     const formats = pickFormats(app, format)
+    if (options.scan === true) {
+      const { platform, json } = options
+      const code = await runScan(app, { type: 'quick', wait: true, ...platform && { platform }, ...json && { json } })
+      if (code !== 0) return code
+    }
     const ids = await app.exports.findPlatforms(app.orm.em.fork(), null, options.platform ?? [], [])
     let failures = 0
+    let files = 0
     for (const key of formats) {
       const outcome = await app.exports.request(key, ids, null)
       if (options.json === true) printJson(outcome)
       else printLines(outcome)
       failures += outcome.errors.length
+      files += outcome.files.length
     }
+    if (failures + files === 0) process.stderr.write('svc: No platform is known yet. Repeat this with --scan.\n')
     return failures === 0 ? 0 : 1
   })
 }

@@ -98,13 +98,15 @@ async function follow (app: App, task: Task, view: ScanView): Promise<number> {
   return INTERRUPTED
 }
 
+/** Scans as the options of `svc scan` say. @returns the exit code */
+export async function runScan (app: App, options: ScanOptions): Promise<number> {
+  const task = await app.scans.request(await readPayload(app, options), null)
+  const view = createView(options)
+  view.queued(task.id)
+  return options.wait ? await follow(app, task, view) : 0
+}
+
 /** `svc scan`. */
 export async function scan (options: ScanOptions): Promise<number> {
-  const { config } = loadConfig()
-  return await withApp(config, async (app) => {
-    const task = await app.scans.request(await readPayload(app, options), null)
-    const view = createView(options)
-    view.queued(task.id)
-    return options.wait ? await follow(app, task, view) : 0
-  })
+  return await withApp(loadConfig().config, (app) => runScan(app, options))
 }
