@@ -23,6 +23,9 @@ export interface Media { kind: MediaKind, url: string }
 /** A provider's identifier of a game or platform. */
 export type ProviderId = number | string
 
+/** The last moment that a `Date` can hold. */
+const LATEST_MS = 8.64e15
+
 /** The fields every provider may fill. Absent means "not known"; an empty value never overwrites another's. */
 export const GameFieldsSchema = Type.Partial(Type.Object({
   name: Type.String({ description: 'What is longer than 350 characters is cut' }),
@@ -42,7 +45,9 @@ export const GameFieldsSchema = Type.Partial(Type.Object({
   regions: Type.Array(Type.String()),
   languages: Type.Array(Type.String()),
   player_count: Type.String({ description: '`1`, `1-4`, …; `1` counts as not known' }),
-  first_release_date: Type.Integer({ description: 'Milliseconds since 1970-01-01 UTC' }),
+  first_release_date: Type.Integer({
+    minimum: -LATEST_MS, maximum: LATEST_MS, description: 'Milliseconds since 1970-01-01 UTC'
+  }),
   average_rating: Type.Number({ minimum: 0, maximum: 100 }),
   youtube_video_id: Type.String()
 }))
@@ -144,7 +149,10 @@ export interface Rom extends Hashes {
 export const MatchSchema = Type.Intersect([
   GameFieldsSchema,
   Type.Object({
-    id: Type.Optional(Type.Union([Type.Integer(), Type.String({ minLength: 1 })])),
+    id: Type.Optional(Type.Union([
+      Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }),
+      Type.String({ minLength: 1 })
+    ])),
     score: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
     ids: Type.Optional(Type.Record(Type.String(), Type.Union([Type.Integer(), Type.String()]))),
     media: Type.Optional(Type.Array(MediaSchema)),

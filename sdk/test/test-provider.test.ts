@@ -131,6 +131,8 @@ t.test('a match that is wrong fails', async (t) => {
     [changeMatch(() => null), /nothing found is undefined, not null/],
     [changeMatch((match) => ({ ...match, id: 12 })), /the id of the match/],
     [changeMatch((match) => ({ ...match, id: 'x' })), /the id "x" is no integer/],
+    [changeMatch((match) => ({ ...match, id: 1e300 })), /\/id must be <= 9007199254740991/],
+    [changeMatch((match) => ({ ...match, first_release_date: 1e300 })), /first_release_date must be <= 8640000000000000/],
     [changeMatch((match) => ({ ...match, name: 'Another' })), /the name of the match/],
     [changeMatch((match) => ({ ...match, name: 7 })), /\/name must be string; it is 7/],
     [changeMatch((match) => ({ ...match, summery: 'x' })), /"summery" is no field of a match/],
@@ -146,6 +148,23 @@ t.test('a match that is wrong fails', async (t) => {
     const { failed } = await failuresOf(changes)
     t.match(failed.get('a known ROM gives a match that fits the schemas'), message)
   }
+})
+
+t.test('a match with undefined fields and ids passes', async (t) => {
+  const { failed } = await failuresOf({
+    links: ['igdb', 'ra'], ...changeMatch((match) => ({ ...match, summary: undefined, ids: { igdb: undefined, ra: 7 } }))
+  })
+  t.strictSame([...failed], [])
+})
+
+t.test('a match of ids needs the ids and has no id of its own', async (t) => {
+  const failureOf = async (match: object) => {
+    const { failed } = await failuresOf({ kind: 'ids', id: undefined, links: ['igdb'], ...changeMatch(() => match) }, { known: { rom: suite.known.rom } })
+    return failed.get('a known ROM gives a match that fits the schemas')
+  }
+  t.equal(await failureOf({ ids: { igdb: undefined } }), undefined)
+  t.match(await failureOf({ score: 1 }), /needs 'ids'/)
+  t.match(await failureOf({ id: 1, ids: { igdb: 2 } }), /has no id of its own/)
 })
 
 t.test('a provider that throws for, or guesses, an unknown ROM fails', async (t) => {

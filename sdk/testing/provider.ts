@@ -233,8 +233,10 @@ function checkMatch (definition: ProviderDefinition, match: unknown, secrets: re
   for (const key of Object.keys(match)) {
     assert.ok(MATCH_KEYS.has(key), `"${key}" is no field of a match; the raw record belongs in metadata`)
   }
-  if (definition.kind === 'ids') assert.equal(id, undefined, "a match of the kind 'ids' has no id of its own")
-  else assert.equal(typeof id === 'string' ? 'string' : 'integer', definition.id, `the id ${JSON.stringify(id)} is no ${definition.id}`)
+  if (definition.kind === 'ids') {
+    assert.equal(id, undefined, "a match of the kind 'ids' has no id of its own")
+    assert.ok('ids' in match, "a match of the kind 'ids' needs 'ids'")
+  } else assert.equal(typeof id === 'string' ? 'string' : 'integer', definition.id, `the id ${JSON.stringify(id)} is no ${definition.id}`)
   for (const key of Object.keys(ids)) {
     assert.ok(definition.links?.includes(key), `ids.${key} is there, so links must have "${key}"`)
   }

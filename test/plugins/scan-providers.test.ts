@@ -185,6 +185,14 @@ t.test('nonsense from a source is refused with what is wrong about it', async (t
   }
 })
 
+t.test('an undefined id of another source does not spoil a match', async (t) => {
+  const folder = await platform('One.bin')
+  alpha.identify = () => ({ id: 1, name: 'By Alpha', summary: undefined, ids: { beta: undefined } })
+  const status = await scan({ platform_fs_slugs: [folder], apis: ['alpha'] })
+  t.same(reasons(status), [])
+  t.match(await rom(folder, 'One.bin'), { name: 'By Alpha', ids: { alpha: '1' } })
+})
+
 t.test('texts that the database cannot hold are stored without what it refuses', async (t) => {
   const folder = await platform('One.bin', 'Two.bin')
   alpha.identify = (game) => ({

@@ -66,6 +66,13 @@ t.test('Demozoo gives the ids at Pouët and CSDb, each is asked by its own, and 
   for (const page of PAGES) t.equal(summary?.split(page).length, 2, `${page} stands there once`)
 })
 
+t.test('a production without links is matched by Demozoo and Pouët', async (t) => {
+  await put({ 'roms/c64/Lone Buoy.d64': 'b' })
+  const task = await scan({ platform_fs_slugs: ['c64'] })
+  t.match(task.meta, { problems: [], scan_stats: { failed_lookups: 0 } })
+  t.match(await rom('c64', 'Lone Buoy.d64'), { name: 'Lone Buoy', ids: { demozoo: '900003', pouet: '900103' } })
+})
+
 t.test('what is no production is left to the other sources, after one search of each', async (t) => {
   await put({ 'roms/c64/Harbor Master.d64': 'y' })
   await scan({ platform_fs_slugs: ['c64'] })

@@ -40,6 +40,11 @@ t.test('conforms', (t) => testProvider(t, provider, {
   term: 'Copper Tides'
 }))
 
+t.test('conforms with a production of which nearly nothing is known', (t) => testProvider(t, provider, {
+  responses: FIXTURES,
+  known: { rom: { fs_name: 'Lone Buoy.d64', platform: { slug: 'c64' } }, id: 900003, name: 'Lone Buoy' }
+}))
+
 t.test('a production is found by its title and its group, and gives all its fields', async (t) => {
   const ctx = open()
   const match = await identify('Copper_Tides (1993)(LANTERN).d64', ctx, { tags: ['1993', 'LANTERN'] })

@@ -6,7 +6,7 @@ import provider from '../src/index.ts'
 const { definition } = provider
 const FIXTURES = new URL('fixtures', import.meta.url)
 const PLANNED = loadResponses(FIXTURES)
-const { prod: PROD } = PLANNED[2]?.json as { prod: Record<string, unknown> }
+const { prod: PROD } = PLANNED.find(({ query }) => query?.id === 900101)?.json as { prod: Record<string, unknown> }
 const PAGE = 'https://www.pouet.net/prod.php?which=900101'
 
 function open (responses: readonly PlannedResponse[] | URL = FIXTURES, found: Record<string, Match | LinkMatch> = {}) {
@@ -23,6 +23,12 @@ t.test('conforms', (t) => testProvider(t, provider, {
   packageUrl: new URL('../package.json', import.meta.url),
   responses: FIXTURES,
   known: { rom: { fs_name: 'Copper Tides (1993)(Lantern).d64', platform: { slug: 'c64' } }, id: 900101, name: 'Copper Tides' },
+  term: 'copper'
+}))
+
+t.test('conforms with a production of which nearly nothing is known', (t) => testProvider(t, provider, {
+  responses: FIXTURES,
+  known: { rom: { fs_name: 'Lone Buoy.d64', platform: { slug: 'c64' } }, id: 900103, name: 'Lone Buoy' },
   term: 'copper'
 }))
 
