@@ -1,3 +1,5 @@
+import { regionCode } from '@svc/plugin-sdk'
+
 /** What a file or folder name says about a game. */
 export interface ParsedName {
   fs_name_no_ext: string
@@ -14,34 +16,34 @@ export interface ParsedName {
   serial: string | null
 }
 
-const REGIONS: readonly (readonly [code: string, name: string, priorityCode: string | null])[] = [
-  ['A', 'Australia', 'au'],
-  ['AS', 'Asia', 'asi'],
-  ['B', 'Brazil', 'br'],
-  ['C', 'Canada', 'ca'],
-  ['CH', 'China', 'cn'],
-  ['E', 'Europe', 'eu'],
-  ['F', 'France', 'fr'],
-  ['FN', 'Finland', 'fi'],
-  ['G', 'Germany', 'de'],
-  ['GR', 'Greece', 'gr'],
-  ['H', 'Holland', 'nl'],
-  ['HK', 'Hong Kong', 'hk'],
-  ['I', 'Italy', 'it'],
-  ['J', 'Japan', 'jp'],
-  ['K', 'Korea', 'kr'],
-  ['NL', 'Netherlands', 'nl'],
-  ['NO', 'Norway', 'no'],
-  ['PD', 'Public Domain', null],
-  ['R', 'Russia', 'ru'],
-  ['S', 'Spain', 'sp'],
-  ['SW', 'Sweden', 'se'],
-  ['T', 'Taiwan', 'tw'],
-  ['U', 'USA', 'us'],
-  ['UK', 'England', 'uk'],
-  ['UNK', 'Unknown', null],
-  ['UNL', 'Unlicensed', null],
-  ['W', 'World', 'wor']
+const REGIONS: readonly (readonly [code: string, name: string])[] = [
+  ['A', 'Australia'],
+  ['AS', 'Asia'],
+  ['B', 'Brazil'],
+  ['C', 'Canada'],
+  ['CH', 'China'],
+  ['E', 'Europe'],
+  ['F', 'France'],
+  ['FN', 'Finland'],
+  ['G', 'Germany'],
+  ['GR', 'Greece'],
+  ['H', 'Holland'],
+  ['HK', 'Hong Kong'],
+  ['I', 'Italy'],
+  ['J', 'Japan'],
+  ['K', 'Korea'],
+  ['NL', 'Netherlands'],
+  ['NO', 'Norway'],
+  ['PD', 'Public Domain'],
+  ['R', 'Russia'],
+  ['S', 'Spain'],
+  ['SW', 'Sweden'],
+  ['T', 'Taiwan'],
+  ['U', 'USA'],
+  ['UK', 'England'],
+  ['UNK', 'Unknown'],
+  ['UNL', 'Unlicensed'],
+  ['W', 'World']
 ]
 
 const LANGUAGES: readonly (readonly [code: string, name: string])[] = [
@@ -71,7 +73,6 @@ const REGION_BY_CODE = new Map(REGIONS.map(([code, name]) => [code, name]))
 const LANGUAGE_BY_CODE = new Map(LANGUAGES.map(([code, name]) => [code, name]))
 const REGION_BY_WORD = byWord(REGIONS)
 const LANGUAGE_BY_WORD = byWord(LANGUAGES)
-const PRIORITY_CODES = new Map(REGIONS.map(([, name, priorityCode]) => [name, priorityCode]))
 
 // Every expression below is linear: no two neighbouring repetitions can match the same character.
 const TAG_GROUP = /\(([^()]*)\)|\[([^[\]]*)\]/g
@@ -128,12 +129,7 @@ export function findTaggedId (fsName: string, word: string, type: 'integer' | 's
 
 /** The codes of the region priority setting for region names; regions without a code are left out. */
 export function regionCodes (regions: readonly string[]): string[] {
-  const codes = new Set<string>()
-  for (const region of regions) {
-    const code = PRIORITY_CODES.get(region)
-    if (code) codes.add(code)
-  }
-  return [...codes]
+  return [...new Set(regions.flatMap((region) => regionCode(region) ?? []))]
 }
 
 /** The key that lists are sorted by: lower case, no leading article, numbers in numeric order. */
@@ -148,7 +144,7 @@ export function sortComparator (name: string): string {
   return name.trim().toLowerCase().replace(COMPARED_ARTICLE, '').trim()
 }
 
-function byWord (table: readonly (readonly [code: string, name: string, ...rest: unknown[]])[]): Map<string, string> {
+function byWord (table: readonly (readonly [code: string, name: string])[]): Map<string, string> {
   return new Map(table.flatMap(([code, name]) => [[code.toLowerCase(), name], [name.toLowerCase(), name]]))
 }
 

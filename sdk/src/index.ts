@@ -43,6 +43,7 @@ export {
 export { parseDate, type PartialDate } from './dates.ts'
 export { toPlainText } from './text.ts'
 export { minimumAge, strictestAge } from './ages.ts'
+export { languageName, regionCode, regionName } from './regions.ts'
 export { listMedia } from './media.ts'
 export { completeDescription, describeProduction, type SceneProduction } from './scene.ts'
 export { youtubeVideoId } from './videos.ts'

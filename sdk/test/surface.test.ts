@@ -10,10 +10,10 @@ const VALUES = [
   'MEDIA_KINDS', 'ManifestSchema', 'MatchSchema', 'MediaSchema', 'PLATFORMS', 'PLAY_STATUSES', 'RateLimitedError',
   'SDK_VERSION', 'ServiceDownError', 'Type', 'XmlError', 'compareTitles', 'completeDescription', 'contentHashes',
   'createXmlElement', 'defineChannel', 'defineExporter', 'defineProvider', 'describeProduction', 'findBestCandidate',
-  'findBestTitle', 'isFields', 'lastPart', 'listMedia', 'listPlatformIds', 'minimumAge', 'normalizeTitle', 'parseDate',
+  'findBestTitle', 'isFields', 'languageName', 'lastPart', 'listMedia', 'listPlatformIds', 'minimumAge', 'normalizeTitle', 'parseDate',
   'parseJson', 'parseXml', 'parseXmlFragment', 'platformIds',
   'rankCandidates', 'readDate', 'readFields', 'readHtml', 'readId', 'readInteger', 'readNames', 'readNumber',
-  'readNumeric', 'readRating', 'readText', 'readTexts', 'readUrl', 'readXmlRecords', 'renderXml',
+  'readNumeric', 'readRating', 'readText', 'readTexts', 'readUrl', 'readXmlRecords', 'regionCode', 'regionName', 'renderXml',
   'strictestAge', 'toFieldsList', 'toPlainText', 'toQuery', 'toSearchTerm', 'unique', 'withoutEmpty', 'xmlChildren',
   'xmlText', 'youtubeVideoId'
 ]

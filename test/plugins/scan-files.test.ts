@@ -140,7 +140,7 @@ t.test('a gamelist.xml made to blow up is reported, and the ROMs are stored', as
     `<!ENTITY a${index + 1} "${`&a${index};`.repeat(10)}">`), ']>',
   '<gameList><game><path>./A.bin</path><name>&a20;</name></game></gameList>'].join('\n')
   await put({ 'roms/atari2600/gamelist.xml': bomb, 'roms/atari2600/A.bin': 'a' })
-  await put({ 'roms/atari7800/gamelist.xml': '<gameList><game><path>./A.bin</path><name>Listed</name></game></gameList>', 'roms/atari7800/A.bin': 'a' })
+  await put({ 'roms/atari7800/gamelist.xml': '<gameList><game><path>./A.bin</path><name>Listed</name><desc>A game.</desc></game></gameList>', 'roms/atari7800/A.bin': 'a' })
   const status = await scan({ platform_fs_slugs: ['atari2600', 'atari7800'], apis: ['gamelist'] })
   t.equal(status.status, 'finished')
   t.match(await roms('atari2600'), [{ fs_name: 'A.bin', name: 'A' }])

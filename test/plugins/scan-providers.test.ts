@@ -193,6 +193,17 @@ t.test('an undefined id of another source does not spoil a match', async (t) => 
   t.match(await rom(folder, 'One.bin'), { name: 'By Alpha', ids: { alpha: '1' } })
 })
 
+t.test('regions and languages of the file name win over those of a source', async (t) => {
+  const folder = await platform('Tagged (USA) (En).bin', 'Untagged.bin')
+  alpha.identify = ({ fs_name: name }) => ({ id: name === 'Untagged.bin' ? 1 : 2, regions: ['Japan'], languages: ['Japanese'] })
+  for (const type of ['quick', 'update']) {
+    await scan({ platform_fs_slugs: [folder], type, apis: ['alpha'] })
+    const rows = await sql(`select regions, languages from roms r join platforms p on p.id = r.platform_id
+      where p.fs_slug = $1 order by r.fs_name`, [folder])
+    t.same(rows, [{ regions: ['USA'], languages: ['English'] }, { regions: ['Japan'], languages: ['Japanese'] }], type)
+  }
+})
+
 t.test('texts that the database cannot hold are stored without what it refuses', async (t) => {
   const folder = await platform('One.bin', 'Two.bin')
   alpha.identify = (game) => ({

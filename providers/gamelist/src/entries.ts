@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import { type XmlElement, parseXml, xmlChildren, xmlText } from '@svc/plugin-sdk'
+import { type XmlElement, parseXml, readId, readText, xmlChildren, xmlText } from '@svc/plugin-sdk'
 import { normalizeEntryPath } from './paths.ts'
 
 const EMULATOR_END = '</alternativeEmulator>'
@@ -10,6 +10,8 @@ export interface Entry {
   readonly path: string
   /** The trimmed text of the children by element name; empty ones are left out, of repeated ones the first counts. */
   readonly text: ReadonlyMap<string, string>
+  /** The game at ScreenScraper, for an entry that was scraped there. */
+  readonly ssId: number | undefined
 }
 
 /** The entries of a file by path and by file name; of equal ones the last counts. */
@@ -70,5 +72,10 @@ function toEntry (element: XmlElement): Entry | undefined {
     if (value !== '' && !text.has(child.name)) text.set(child.name, value)
   }
   const path = normalizeEntryPath(text.get('path') ?? '')
-  return path === undefined ? undefined : { path, text }
+  return path === undefined ? undefined : { path, text, ssId: readSsId(element) }
+}
+
+/** Scrapers write the id as an attribute, with the name of the service beside it. */
+function readSsId ({ attributes }: XmlElement): number | undefined {
+  return /^screenscraper\b/i.test(readText(attributes, 'source') ?? '') ? readId(attributes, 'id') : undefined
 }

@@ -36,7 +36,7 @@ async function readGamelist (file: string, platform: RomPlatform, ctx: Context):
 function warnOfOutsidePaths ({ byPath }: Gamelist, file: string, platform: RomPlatform, ctx: Context): void {
   const refused: string[] = []
   for (const { text } of byPath.values()) {
-    for (const { element } of MEDIA) {
+    for (const element of MEDIA.flatMap(({ elements }): readonly string[] => elements)) {
       const path = text.get(element)
       if (path !== undefined && resolveMediaPath(platform.fs_path, path) === undefined) refused.push(path)
     }

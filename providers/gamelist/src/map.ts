@@ -1,21 +1,31 @@
 import { createHash } from 'node:crypto'
-import type { GameFields, Match, Media, RomPlatform } from '@svc/plugin-sdk'
+import {
+  type GameFields, type Match, type Media, type RomPlatform, languageName, regionName
+} from '@svc/plugin-sdk'
 import type { Entry } from './entries.ts'
 import { MEDIA, type MediaKey } from './media.ts'
 import type { GamelistMetadata } from './metadata.ts'
 
 const SORT_DIGITS = 12
 const DAY_MS = 24 * 60 * 60 * 1000
-/** Scrapers write `Sports / Soccer-Sports` for two genres, and `Role-Playing` or `Shoot-'Em-Up` for one. */
-const BETWEEN_GENRES = /(?<!\b(?:Role|and|Em|Sci|Co|Turn|Real|First|Third|Side|Top|Text|Multi))-(?=[\p{Lu}\p{Lo}\d])/u
+/** `Sports / Soccer-Sports` is two genres; `Role-Playing`, `Puzzle-Game` and `Shoot-'Em-Up` are one each. */
+const BETWEEN_GENRES = /(?<!\b(?:Role|and|Em|Sci|Co|Turn|Real|First|Third|Side|Top|Text|Multi))-(?!Games?\b)(?=[\p{Lu}\p{Lo}\d])/u
 
-/** The match of an entry. Its id is a hash of the platform and the entry's path, the same in every scan. */
+/**
+ * The match of an entry. Its id is a hash of the platform and the entry's path, the same in every scan. An entry that
+ * says no more than a name is no match: frontends write one for every file they find.
+ */
 export function toMatch (
   entry: Entry, platform: RomPlatform, urls: ReadonlyMap<MediaKey, string>
-): Match<GamelistMetadata, string> {
+): Match<GamelistMetadata, string> | undefined {
+  const { name, sort_name: sortName, ...fields } = toFields(entry.text)
+  if (urls.size === 0 && Object.values(fields).every((value) => value === undefined)) return undefined
   return {
     id: createHash('sha1').update(`${platform.slug}/${entry.path}`).digest('hex'),
-    ...toFields(entry.text),
+    name,
+    sort_name: sortName,
+    ...fields,
+    ids: { ss: entry.ssId },
     media: toMedia(urls),
     metadata: toMetadata(entry.text, urls)
   }
@@ -28,8 +38,8 @@ function toFields (text: Entry['text']): GameFields {
     name: text.get('name'),
     sort_name: toSortKey(text.get('sortname')),
     summary: text.get('desc'),
-    regions: toList(text.get('region')),
-    languages: toList(text.get('lang')),
+    regions: toList(text.get('region'), regionName),
+    languages: toList(text.get('lang'), languageName),
     companies: toCompanies(text),
     developers: toNames([text.get('developer')]),
     publishers: toNames([text.get('publisher')]),
@@ -62,7 +72,7 @@ function toMedia (urls: ReadonlyMap<MediaKey, string>): Media[] {
     const url = urls.get(key)
     if (url !== undefined && kind !== null) media.push({ kind, url })
   }
-  const image = urls.get('image')
+  const image = urls.get('thumbnail') ?? urls.get('image')
   if (image !== undefined && !urls.has('box2d')) media.unshift({ kind: 'cover', url: image })
   return media
 }
@@ -76,8 +86,9 @@ function toGenres (text = ''): string[] | undefined {
   return toNames(text.split(BETWEEN_GENRES))
 }
 
-function toList (text = ''): string[] | undefined {
-  return toNames(text.split(','))
+/** @param nameOf the name that a code stands for; a text that is no code stays */
+function toList (text = '', nameOf: (code: string) => string | undefined = () => undefined): string[] | undefined {
+  return toNames(text.split(',').map((part) => nameOf(part) ?? part))
 }
 
 /** Frontends write `unknown` where they know nothing. */
@@ -103,7 +114,7 @@ function toTime (text = ''): number | undefined {
 }
 
 function toPlayerCount (text = ''): string | undefined {
-  return /^\d/.test(text) ? text : undefined
+  return /^[1-9]/.test(text) ? text : undefined
 }
 
 function toMd5 (text = ''): string | undefined {

@@ -8,27 +8,29 @@ const FILM = /\.(?:mp4|m4v|mkv|webm|avi|wmv|mov)$/i
 const DOCUMENT = /\.pdf$/i
 
 /**
- * What an entry can carry: the key in `gamelist_metadata`, the element, the folder beside the ROMs that stands in for
- * it, the files it may be, and the kind it is offered as. `image` is a cover only when there is no other, and
- * `thumbnail` is a smaller copy of one of the rest.
+ * The media of an entry: the key in `gamelist_metadata`, the elements that name the file, most telling first, the
+ * folder beside the ROMs that stands in for them, the allowed files, and the kind it is offered as. Batocera and
+ * RetroBat have the box in `thumbnail`; `image` holds a box in the lists of older frontends, and anything in others. So
+ * the two are covers only where nothing better is there.
  */
 export const MEDIA = [
-  { key: 'box2d', element: 'cover', folder: 'covers', type: PICTURE, kind: 'cover' },
-  { key: 'image', element: 'image', folder: 'images', type: PICTURE, kind: null },
-  { key: 'screenshot', element: 'screenshot', folder: 'screenshots', type: PICTURE, kind: 'screenshot' },
-  { key: 'title_screen', element: 'title_screen', folder: 'titlescreens', type: PICTURE, kind: 'title_screen' },
-  { key: 'box2d_back', element: 'backcover', folder: 'backcovers', type: PICTURE, kind: 'box2d_back' },
-  { key: 'box3d', element: 'box3d', folder: '3dboxes', type: PICTURE, kind: 'box3d' },
-  { key: 'physical', element: 'physicalmedia', folder: 'physicalmedia', type: PICTURE, kind: 'physical' },
-  { key: 'miximage', element: 'miximage', folder: 'miximages', type: PICTURE, kind: 'miximage' },
-  { key: 'miximage_v2', element: 'miximage_v2', folder: 'miximages_v2', type: PICTURE, kind: 'miximage_v2' },
-  { key: 'marquee', element: 'marquee', folder: 'marquees', type: PICTURE, kind: 'marquee' },
-  { key: 'fanart', element: 'fanart', folder: 'fanart', type: PICTURE, kind: 'fanart' },
-  { key: 'thumbnail', element: 'thumbnail', folder: 'thumbnails', type: PICTURE, kind: null },
-  { key: 'video', element: 'video', folder: 'videos', type: FILM, kind: 'video' },
-  { key: 'manual', element: 'manual', folder: 'manuals', type: DOCUMENT, kind: 'manual' }
+  { key: 'box2d', elements: ['cover'], folder: 'covers', type: PICTURE, kind: 'cover' },
+  { key: 'image', elements: ['image'], folder: 'images', type: PICTURE, kind: null },
+  { key: 'screenshot', elements: ['screenshot'], folder: 'screenshots', type: PICTURE, kind: 'screenshot' },
+  { key: 'title_screen', elements: ['title_screen', 'titleshot'], folder: 'titlescreens', type: PICTURE, kind: 'title_screen' },
+  { key: 'box2d_back', elements: ['backcover', 'boxback'], folder: 'backcovers', type: PICTURE, kind: 'box2d_back' },
+  { key: 'box3d', elements: ['box3d'], folder: '3dboxes', type: PICTURE, kind: 'box3d' },
+  { key: 'physical', elements: ['physicalmedia', 'cartridge'], folder: 'physicalmedia', type: PICTURE, kind: 'physical' },
+  { key: 'miximage', elements: ['miximage', 'mix'], folder: 'miximages', type: PICTURE, kind: 'miximage' },
+  { key: 'miximage_v2', elements: ['miximage_v2'], folder: 'miximages_v2', type: PICTURE, kind: 'miximage_v2' },
+  { key: 'marquee', elements: ['marquee'], folder: 'marquees', type: PICTURE, kind: 'marquee' },
+  { key: 'fanart', elements: ['fanart'], folder: 'fanart', type: PICTURE, kind: 'fanart' },
+  { key: 'bezel', elements: ['bezel'], folder: 'bezels', type: PICTURE, kind: 'bezel' },
+  { key: 'thumbnail', elements: ['thumbnail'], folder: 'thumbnails', type: PICTURE, kind: null },
+  { key: 'video', elements: ['video'], folder: 'videos', type: FILM, kind: 'video' },
+  { key: 'manual', elements: ['manual'], folder: 'manuals', type: DOCUMENT, kind: 'manual' }
 ] as const satisfies readonly {
-  key: string, element: string, folder: string, type: RegExp, kind: MediaKind | null
+  key: string, elements: readonly string[], folder: string, type: RegExp, kind: MediaKind | null
 }[]
 export type MediaKey = typeof MEDIA[number]['key']
 type Medium = typeof MEDIA[number]
@@ -49,13 +51,15 @@ export async function findMedia (entry: Entry, rom: Rom, ctx: Context): Promise<
   return urls
 }
 
-async function findNamed ({ element, type }: Medium, entry: Entry, platform: RomPlatform, ctx: Context) {
-  const text = entry.text.get(element)
-  const path = text === undefined ? undefined : resolveMediaPath(platform.fs_path, text)
-  if (path === undefined || !type.test(path)) return undefined
-  const { dir, base } = posix.parse(path)
-  const { names } = await indexFolder(dir, ctx)
-  return names.has(base) ? path : undefined
+async function findNamed ({ elements, type }: Medium, entry: Entry, platform: RomPlatform, ctx: Context) {
+  for (const element of elements) {
+    const path = resolveMediaPath(platform.fs_path, entry.text.get(element) ?? '')
+    if (path === undefined || !type.test(path)) continue
+    const { dir, base } = posix.parse(path)
+    const { names } = await indexFolder(dir, ctx)
+    if (names.has(base)) return path
+  }
+  return undefined
 }
 
 /** ES-DE repeats the ROMs' subfolders in its media folders and names a folder's media by the whole folder name. */

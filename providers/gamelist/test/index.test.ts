@@ -50,8 +50,8 @@ t.test('an entry beside a second root element gives its texts, lists, date and r
     name: 'Chrono Harbor',
     sort_name: 'chrono harbor 000000000001',
     summary: 'Sail a chain of islands.\nTrade & explore.',
-    regions: ['us'],
-    languages: ['en', 'fr'],
+    regions: ['USA'],
+    languages: ['English', 'French'],
     companies: ['Harbor Works', 'Tidal Works, Inc.'],
     developers: ['Harbor Works'],
     publishers: ['Tidal Works, Inc.'],
@@ -86,6 +86,8 @@ t.test('a comma is part of a company\'s or genre\'s name, and several genres are
     ['Platform-Action / Adventure-3D', ['Platform', 'Action / Adventure', '3D']],
     ['アクション-シューティング', ['アクション', 'シューティング']],
     ['Role-Playing', ['Role-Playing']],
+    ['Puzzle-Game', ['Puzzle-Game']],
+    ['Action-Puzzle-Game-Casual', ['Action', 'Puzzle-Game', 'Casual']],
     ['Shoot-\'Em-Up-Puzzle', ['Shoot-\'Em-Up', 'Puzzle']],
     ['Hack-and-Slash', ['Hack-and-Slash']]
   ]
@@ -93,7 +95,7 @@ t.test('a comma is part of a company\'s or genre\'s name, and several genres are
 })
 
 t.test('an emulator whose name is not escaped does not lose the list', async (t) => {
-  const list = createGame('./Chrono Harbor (USA).sfc', { name: 'Chrono Harbor' })
+  const list = createGame('./Chrono Harbor (USA).sfc', { name: 'Chrono Harbor', desc: 'Sail.' })
   const EMULATORS = [
     '<alternativeEmulator label="Tide & Sons"/>', '<alternativeEmulator label="Tide & Sons">\n</alternativeEmulator>',
     '<alternativeEmulator>\n  <label>Tide & Sons</label>\n</alternativeEmulator>'
@@ -115,7 +117,7 @@ t.test('a list of Skraper is read', async (t) => {
   const xml = '\uFEFF<?xml version="1.0"?><gameList><provider><System>Super Nintendo</System></provider>' +
     `<game id="7" source="ScreenScraper.fr">${children}<image>./Imgs/harbor.png</image></game></gameList>`
   t.match(await identifyIn(xml, HARBOR, `${FOLDER}/Imgs/harbor.png`), {
-    name: 'Chrono : Harbor', player_count: '8+', media: [{ kind: 'cover', url: `file://${FOLDER}/Imgs/harbor.png` }]
+    name: 'Chrono : Harbor', player_count: '8+', ids: { ss: 7 }, media: [{ kind: 'cover', url: `file://${FOLDER}/Imgs/harbor.png` }]
   })
 })
 
@@ -224,9 +226,35 @@ t.test('values that make no sense are dropped one by one', async (t) => {
   const xml = readFixture('odd-values.xml')
   const odd = await identifyIn(xml, { fs_name: 'Odd Values.sfc' })
   const metadata = { player_count: '1', genres: ['Puzzle'] }
-  t.same({ ...odd, id: '' }, { id: '', name: 'Odd Values', genres: ['Puzzle'], media: [], metadata })
-  const unrated = await identifyIn(xml, { fs_name: 'Unrated.sfc' })
-  t.same({ ...unrated, id: '' }, { id: '', media: [], metadata: {} })
+  t.same({ ...odd, id: '' }, { id: '', name: 'Odd Values', genres: ['Puzzle'], ids: {}, media: [], metadata })
+})
+
+t.test('an entry of path, name and hashes alone is no match', async (t) => {
+  const xml = readFixture('retrobat.xml')
+  t.equal(await identifyIn(xml, { fs_name: 'Lone Buoy (Europe).sfc' }), undefined)
+  t.equal(await identifyIn(readFixture('odd-values.xml'), { fs_name: 'Unrated.sfc' }), undefined)
+  t.match(await identifyIn(xml, { fs_name: 'Lone Buoy (Europe).sfc' }, `${FOLDER}/covers/Lone Buoy (Europe).png`),
+    { name: 'Lone Buoy' }, 'a picture beside it counts')
+})
+
+t.test('codes of regions and languages become names, and other texts stay', async (t) => {
+  const read = async (children: Record<string, string>) =>
+    identifyIn(createGame('./Chrono Harbor (USA).sfc', children), HARBOR)
+  t.match(await read({ region: 'us,jp, wr,BR,USA,Moonland' }), { regions: ['USA', 'Japan', 'World', 'Brazil', 'Moonland'] })
+  t.match(await read({ lang: 'en,jp,zh,Klingon' }), { languages: ['English', 'Japanese', 'Chinese', 'Klingon'] })
+})
+
+t.test('an entry of RetroBat gives its box, back and bezel, and its id at ScreenScraper', async (t) => {
+  const xml = readFixture('retrobat.xml')
+  const art = `${FOLDER}/images/Gull`
+  const match = await identifyIn(xml, { fs_name: 'Gull.sfc' }, `${art}-thumb.png`, `${art}-image.png`, `${art}-boxback.png`,
+    `${art}-bezel.png`)
+  t.match(match, { regions: ['World'], languages: ['English'], player_count: undefined, ids: { ss: 4711 } })
+  t.same(match?.media, [
+    { kind: 'cover', url: `file://${art}-thumb.png` }, { kind: 'box2d_back', url: `file://${art}-boxback.png` },
+    { kind: 'bezel', url: `file://${art}-bezel.png` }
+  ])
+  t.match(await identifyIn(xml, { fs_name: 'Tern.sfc' }), { name: 'Tern', ids: { ss: undefined } }, 'an id of another service')
 })
 
 t.test('release dates that no calendar has are dropped', async (t) => {

@@ -1,11 +1,13 @@
-import { HttpStatusError, type Match, type Rom, type SearchQuery, ServiceDownError, readText } from '@svc/plugin-sdk'
+import {
+  HttpStatusError, type Match, type Rom, type SearchQuery, ServiceDownError, readText, regionCode
+} from '@svc/plugin-sdk'
 import { type LaunchBoxContext, usesDump } from './config.ts'
 import { type LocalEntry, findEntry, ownId } from './entries.ts'
 import { findFiles } from './files.ts'
 import { toMatch } from './map.ts'
 import type { Metadata } from './metadata.ts'
 import { platformName } from './names.ts'
-import { createRegionRank, regionCode } from './regions.ts'
+import { createRegionRank } from './regions.ts'
 import { type RemoteGame, type Wanted, findByTitles, findGame, getGame } from './remote.ts'
 
 /** Whose game is looked for. */
@@ -75,7 +77,7 @@ async function describe (
   const { platform, stems = [], regions = [] } = subject ?? {}
   const fields = { ...game?.fields, ...entry?.fields }
   const names = [...stems, readText(fields, 'Name') ?? '']
-  const own = [regionCode(entry?.region), ...regions].filter((code) => code !== undefined)
+  const own = [regionCode(entry?.region ?? ''), ...regions].filter((code) => code !== undefined)
   return toMatch({
     id,
     fields,

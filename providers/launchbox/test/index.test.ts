@@ -109,6 +109,8 @@ t.test('the pictures of the dump are media of their kinds, the cover that of the
     { kind: 'screenshot', url: `${IMAGES}/title.jpg` }
   ])
   t.equal((await media(['jp']))[0]?.url, `${IMAGES}/jp%20front.PNG`)
+  const ofJapan = await identify({ fs_name: 'Chrono Harbor - Second Tide.sfc' }, open({ regions: ['jp', 'us'] }))
+  t.equal(ofJapan?.media?.[0]?.url, `${IMAGES}/jp%20front.PNG`, 'the preferred region decides where the name has none')
   t.equal((await media(['eu']))[0]?.url, `${IMAGES}/us.jpg`, 'what the owner prefers comes after the own region')
 })
 

@@ -23,7 +23,7 @@ export async function findArtwork (
 }
 
 async function findPicture (name: string, system: string, art: ArtFolder, ctx: Context): Promise<Artwork | undefined> {
-  const found = findFile(name, await loadListing(system, art.folder, ctx))
+  const found = findFile(name, await loadListing(system, art.folder, ctx), ctx.preferences.regions)
   return found && { ...art, ...found }
 }
 

@@ -1,10 +1,10 @@
-import { findBestTitle, normalizeTitle } from '@svc/plugin-sdk'
+import { findBestTitle, normalizeTitle, regionCode } from '@svc/plugin-sdk'
 
 /** The pictures of a listing, ready to be searched. */
 export interface ListingIndex {
   /** By lower-case name without extension. */
   readonly byName: ReadonlyMap<string, string>
-  /** By normalised title without round-bracket groups; all of a title in listing order. */
+  /** By normalised title without bracketed groups; all of a title in listing order. */
   readonly byTitle: ReadonlyMap<string, readonly string[]>
   /** A title as first listed for each key of `byTitle`, in the same order. */
   readonly titles: readonly string[]
@@ -15,7 +15,7 @@ export interface Finding { readonly file: string, readonly score: number }
 
 // https://docs.libretro.com/guides/roms-playlists-thumbnails/, and `"`, which its file check also refuses.
 const REPLACED = /[&*/:`"<>?\\|]/g
-const GROUP = /\(([^()]*)\)/g
+const GROUP = /\(([^()]*)\)|\[([^[\]]*)\]/g
 const EXTENSION = /\.[^.]+$/
 const THRESHOLD = 0.8
 
@@ -40,9 +40,14 @@ export function createListingIndex (files: readonly string[]): ListingIndex {
 
 /**
  * The picture for a name without extension: of the same name, else of the most similar title. Of several pictures with
- * that title the one that shares most tags with the name, such as its region, is taken.
+ * that title the one that shares most tags with the name is taken, then the one of the most wanted region, then the
+ * one with the fewest tags.
+ *
+ * @param regions codes of the wanted regions, most wanted first
  */
-export function findFile (name: string, { byName, byTitle, titles }: ListingIndex): Finding | undefined {
+export function findFile (
+  name: string, { byName, byTitle, titles }: ListingIndex, regions: readonly string[] = []
+): Finding | undefined {
   const wanted = name.replace(REPLACED, '_')
   const exact = byName.get(wanted.toLowerCase())
   if (exact !== undefined) return { file: exact, score: 1 }
@@ -50,25 +55,23 @@ export function findFile (name: string, { byName, byTitle, titles }: ListingInde
   const same = byTitle.has(normalizeTitle(title)) ? { title, score: 1 } : undefined
   const best = same ?? findBestTitle(title, titles, { threshold: THRESHOLD })
   const variants = best && byTitle.get(normalizeTitle(best.title))
-  const file = closestVariant(wanted, variants ?? [])
+  const file = closestVariant(wanted, variants ?? [], regions)
   return best && file !== undefined ? { file, score: best.score } : undefined
 }
 
-function closestVariant (name: string, variants: readonly string[]): string | undefined {
-  const tags = toTags(name)
-  let closest: string | undefined
-  let most = -1
-  for (const file of variants) {
-    const shared = [...toTags(file)].filter((tag) => tags.has(tag)).length
-    if (shared <= most) continue
-    closest = file
-    most = shared
-  }
-  return closest
+function closestVariant (name: string, variants: readonly string[], regions: readonly string[]): string | undefined {
+  const wanted = toTags(name)
+  const [closest] = variants.map((file) => {
+    const tags = [...toTags(file)]
+    const places = tags.map((tag) => regions.indexOf(regionCode(tag) ?? '')).filter((place) => place >= 0)
+    const shared = tags.filter((tag) => wanted.has(tag)).length
+    return { file, shared, place: Math.min(regions.length, ...places), count: tags.length }
+  }).toSorted((a, b) => b.shared - a.shared || a.place - b.place || a.count - b.count)
+  return closest?.file
 }
 
 function toTags (name: string): Set<string> {
-  const groups = [...name.matchAll(GROUP)].flatMap(([, group = '']) => group.split(','))
+  const groups = [...name.matchAll(GROUP)].flatMap(([, round, square]) => (round ?? square ?? '').split(','))
   return new Set(groups.map((tag) => tag.trim().toLowerCase()))
 }
 

@@ -41,6 +41,10 @@ function find (name: string, ...files: string[]): string | undefined {
   return findFile(name, createListingIndex(files))?.file
 }
 
+function findFor (regions: string[], name: string, ...files: string[]): string | undefined {
+  return findFile(name, createListingIndex(files), regions)?.file
+}
+
 t.test('conforms', (t) => testProvider(t, provider, {
   packageUrl: new URL('../package.json', import.meta.url),
   responses: RESPONSES,
@@ -114,6 +118,24 @@ t.test('of pictures with the same title the one with most of the tags of the ROM
   t.equal(find('Harbor (USA) (Rev 1)', ...files), 'Harbor (USA, Canada) (Rev 1).png')
   t.equal(find('Harbor (Canada)', ...files), 'Harbor (USA, Canada).png')
   t.equal(find('Harbor (Japan)', ...files), 'Harbor (Europe).png')
+  t.end()
+})
+
+t.test('without a region in the name the preferred region decides, then the fewest tags', async (t) => {
+  const files = ['Harbor (Europe) (Beta).png', 'Harbor (Europe).png', 'Harbor (Japan).png', 'Harbor (USA, Canada) (Demo).png', 'Harbor (USA, Canada).png']
+  t.equal(findFor(['us', 'eu', 'jp'], 'Harbor', ...files), 'Harbor (USA, Canada).png')
+  t.equal(findFor(['jp', 'us'], 'Harbor', ...files), 'Harbor (Japan).png')
+  t.equal(findFor(['jp', 'us'], 'Harbor (Europe)', ...files), 'Harbor (Europe).png')
+  t.equal(findFor([], 'Harbor', ...files), 'Harbor (Europe).png')
+  const ctx = createContext({ responses: RESPONSES, preferences: { ...COVER_ONLY, regions: ['us', 'eu'] }, t })
+  t.match(await definition.identify?.(createGameBoyRom('Chrono Harbor.gb'), ctx),
+    { media: [{ url: `${SYSTEM}/Named_Boxarts/Chrono%20Harbor%20%28USA%29.png` }] })
+})
+
+t.test('square brackets are tags as round ones are', (t) => {
+  t.equal(find('Crash Harbor (USA) [SCUS-94900]', 'Crash Harbor (USA).png'), 'Crash Harbor (USA).png')
+  t.equal(find('Harbor (Europe) [b2]', 'Harbor (USA).png', 'Harbor (Europe).png'), 'Harbor (Europe).png')
+  t.equal(find('Harbor [b2]', 'Harbor 2 (USA).png'), undefined)
   t.end()
 })
 

@@ -94,11 +94,11 @@ const RULES = {
 }
 
 /** What is stored of one of the common fields. */
-export function mergeField (name: GameFieldName, matches: readonly Match[], otherwise?: readonly string[]): unknown {
+export function mergeField (name: GameFieldName, matches: readonly Match[]): unknown {
   const { merge, none } = GAME_FIELDS[name]
   if (merge === 'first') {
-    const value = pick(matches, name, none) ?? otherwise ?? none
-    return Array.isArray(value) ? tidy(value as string[]) : value
+    const value = pick(matches, name, none) ?? none
+    return Array.isArray(value) ? tidy(value) : value
   }
   const numbers = matches.map((match) => match[name]).filter((value) => typeof value === 'number')
   return numbers.length === 0 ? none : RULES[merge](numbers)
@@ -169,8 +169,10 @@ export function mergeMatches (founds: Founds, base: MergeBase, priorities: Prior
   const sortName = base.own.name !== undefined ? null : pick(isEmpty(pick(named, 'name')) ? texts : named, 'sort_name')
   const own = claimed(priorities.cover, 'media')
   return {
-    ...mapGameFields<GameFieldName, GameValues>(GAME_FIELD_NAMES,
-      (field) => mergeField(field, texts, field === 'regions' || field === 'languages' ? base[field] : undefined)),
+    ...mapGameFields<GameFieldName, GameValues>(GAME_FIELD_NAMES, (field) => mergeField(field, texts)),
+    // Providers fill only what the file name leaves open, because its tags describe this very dump.
+    ...base.regions.length > 0 && { regions: base.regions },
+    ...base.languages.length > 0 && { languages: base.languages },
     name,
     name_sort_key: nameSortKey(sortName ?? name),
     summary: chooseText('summary', isEmpty(kept.summary) ? null : kept.summary ?? null),
