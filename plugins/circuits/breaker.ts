@@ -22,7 +22,7 @@ export type Outcome =
   { kind: 'failed', message: string } |
   /** It asks to be left alone for so many milliseconds. */
   { kind: 'paused', message: string, ms: number } |
-  /** Only a change of its settings helps. */
+  /** It does not accept the credentials. */
   { kind: 'refused', message: string } |
   /** The caller gave up, which says nothing about the provider. */
   { kind: 'cancelled' }
@@ -41,7 +41,10 @@ export interface Breaker {
   turn (): Turn
   /** What a call would be refused with, for callers that would have to queue for their turn. */
   refusal (): Refusal | null
-  /** Lets the next call try a provider that failed, without waiting for the cool-down. */
+  /**
+   * Lets the next call try a provider that failed, without waiting for the cool-down, or that refused the credentials,
+   * because a key may be renewed at the service. A pause that it asked for is kept.
+   */
   probeNow (): void
   /** Null before the first call. */
   view (): Circuit | null
@@ -180,7 +183,7 @@ export function createBreaker (
       return { kind: 'wait', ms: since + PROBE_PATIENCE_MS - now(), sooner: end.promise }
     },
     probeNow () {
-      if (state.name === 'open' && state.cause === 'failures') halfOpen(state)
+      if (state.name === 'open' && state.cause !== 'pause') halfOpen(state)
     },
     view: () => isAsked ? describe() : null
   }

@@ -10,7 +10,7 @@ export const CircuitSchema = Type.Object({
   failures_in_a_row: Type.Integer({ minimum: 0 }),
   opened_at: Nullable(DateTime),
   retry_at: Nullable(Type.String({
-    format: 'date-time', description: 'When it is asked again; null when it is asked now or only after a restart'
+    format: 'date-time', description: 'When it is asked again; null when it is asked now, or not before the next scan'
   }))
 }, { title: 'Circuit' })
 export type Circuit = Static<typeof CircuitSchema>

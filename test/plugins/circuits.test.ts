@@ -119,7 +119,7 @@ t.test('what calls from before the circuit opened bring changes nothing', async 
   t.match(breaker.view(), { state: 'closed', failures_in_a_row: 0 })
 })
 
-t.test('who starts a scan may try at once what failed, but neither refused credentials nor a used-up quota', async (t) => {
+t.test('a new scan tries once what failed or refused the key, and keeps a pause', async (t) => {
   const down = start().breaker
   fail(down, FAILURES_MAX)
   down.probeNow()
@@ -128,8 +128,15 @@ t.test('who starts a scan may try at once what failed, but neither refused crede
   const { clock, breaker: refused } = start()
   take(refused).end({ kind: 'refused', message: 'the key is wrong; set DEMO_KEY' })
   clock.now += 10 * LONGEST_COOL_DOWN_MS
-  refused.probeNow()
   t.match(refused.view(), { state: 'open', reason: 'the key is wrong; set DEMO_KEY', retry_at: null })
+  refused.probeNow()
+  const probe = take(refused)
+  t.equal(refused.turn().kind, 'wait', 'others wait for what it finds out')
+  probe.end({ kind: 'refused', message: 'the key is still wrong' })
+  t.match(refused.view(), { state: 'open', reason: 'the key is still wrong', retry_at: null })
+  refused.probeNow()
+  take(refused).end(ANSWERED)
+  t.equal(stateOf(refused), 'closed')
 
   const used = start().breaker
   take(used).end(paused(LONGEST_PAUSE_MS + 1))

@@ -49,8 +49,8 @@ export function createRomLookup (
     const provider = providers.get(key)
     if (provider === undefined) continue
     const breaker = breakerOf(key)
-    // A scan, of which many are started because the provider is back, tries one that was down without waiting for its
-    // cool-down. That costs it one call.
+    // Many scans are started because the provider is back, or its key was renewed. So each scan tries once a provider
+    // that was down or refused the key, which costs one call.
     breaker.probeNow()
     queues.set(key, createProviderQueue(provider, breaker, scope.signal))
   }
