@@ -1,10 +1,14 @@
-import { type Fields, ServiceDownError, isFields, readFields, readId, readText, toFieldsList } from '@svc/plugin-sdk'
+import {
+  type Fields, RateLimitedError, ServiceDownError, isFields, readFields, readId, readText, toFieldsList
+} from '@svc/plugin-sdk'
 import type { SteamContext } from './config.ts'
 
 const STORE_URL = 'https://store.steampowered.com/api'
 const CAPSULES_URL = 'https://shared.akamai.steamstatic.com/store_item_assets/steam/apps'
 const TIMEOUT_MS = 120_000
 const CAPSULE_TIMEOUT_MS = 15_000
+/** The store counts requests in windows of five minutes, and says nothing of the time left. */
+const THROTTLED_MS = 60_000
 
 /** The store's names of languages: https://partner.steamgames.com/doc/store/localization/languages */
 const LANGUAGES: ReadonlyMap<string, string> = new Map(Object.entries({
@@ -73,6 +77,6 @@ async function askStore (call: string, query: object, country: string, ctx: Stea
     query: { ...query, cc: country, l: language ?? 'english' }, timeoutMs: TIMEOUT_MS
   })
   if (isFields(answer)) return answer
-  // The store says so by `null`, beside the status 429.
-  throw new ServiceDownError(`The Steam store answered ${call} with nothing, as it does when it is asked too often; try again later`)
+  if (answer === null) throw new RateLimitedError(`The Steam store answered ${call} with null, because it is asked too often`, THROTTLED_MS)
+  throw new ServiceDownError(`The Steam store answered ${call} with something that is no object; try again later`)
 }

@@ -193,7 +193,10 @@ t.test('a search by hand lists apps of every name, those most like the words fir
 t.test('null, too many requests and a page in place of JSON are told', async (t) => {
   const run = (response: Partial<PlannedResponse>) => async () =>
     await identify('Chrono Harbor', open([{ url: '*', ...response }]))
-  await t.rejects(run({ json: null }), ServiceDownError)
+  const throttled: unknown = await run({ json: null })().catch((err: unknown) => err)
+  t.ok(throttled instanceof RateLimitedError)
+  t.match(throttled, { retryAfterMs: 60_000 })
+  await t.rejects(run({ json: [] }), ServiceDownError)
   await t.rejects(run({ text: '<html></html>' }), ServiceDownError)
   await t.rejects(run({ status: 429 }), RateLimitedError)
 })
