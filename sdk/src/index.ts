@@ -30,7 +30,7 @@ export {
 } from './exporter.ts'
 export { PLATFORMS, listPlatformIds, platformIds, type PlatformFacts } from './platforms.ts'
 export {
-  compareTitles, findBestCandidate, findBestTitle, lastPart, normalizeTitle, rankCandidates, toQuery,
+  compareTitles, findBestCandidate, findBestTitle, lastPart, normalizeTitle, rankCandidates, splitTitles, toQuery,
   toSearchTerm, type BestTitle, type BestTitleOptions, type RankedCandidate, type TitleOptions
 } from './titles.ts'
 export { createXmlElement, parseXml, parseXmlFragment, readXmlRecords, renderXml, xmlChildren, XmlError, xmlText }

@@ -73,6 +73,17 @@ export function toSearchTerm (fsName: string): string {
   }
 }
 
+/**
+ * The titles that a file name holds: ` ~ ` stands between the names of one game in several languages, each of which a
+ * source may know. The whole comes last, as some titles have the sign themselves.
+ *
+ * @example splitTitles('Uta ~ Harbor Song') // ['Uta', 'Harbor Song', 'Uta ~ Harbor Song']
+ */
+export function splitTitles (name: string): string[] {
+  const parts = name.split(' ~ ').map((part) => part.trim()).filter((part) => part !== '')
+  return [...new Set([...parts, name])]
+}
+
 /** Where the bracketed group that ends the text starts; -1 when it does not end with one. */
 function findLastGroup (text: string): number {
   const close = text.slice(-1)

@@ -14,7 +14,7 @@ const VALUES = [
   'parseJson', 'parseXml', 'parseXmlFragment', 'platformIds',
   'rankCandidates', 'readDate', 'readFields', 'readHtml', 'readId', 'readInteger', 'readNames', 'readNumber',
   'readNumeric', 'readRating', 'readText', 'readTexts', 'readUrl', 'readXmlRecords', 'regionCode', 'regionName', 'renderXml',
-  'strictestAge', 'toFieldsList', 'toPlainText', 'toQuery', 'toSearchTerm', 'unique', 'withoutEmpty', 'xmlChildren',
+  'splitTitles', 'strictestAge', 'toFieldsList', 'toPlainText', 'toQuery', 'toSearchTerm', 'unique', 'withoutEmpty', 'xmlChildren',
   'xmlText', 'youtubeVideoId'
 ]
 const TYPES = [

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import t from 'tap'
 import {
-  compareTitles, findBestCandidate, findBestTitle, lastPart, normalizeTitle, rankCandidates, toQuery, toSearchTerm
+  compareTitles, findBestCandidate, findBestTitle, lastPart, normalizeTitle, rankCandidates, splitTitles, toQuery,
+  toSearchTerm
 } from '../src/titles.ts'
 
 const UNITS = ['', 'i', 'ii', 'iii', 'iv', 'v', 'vi', 'vii', 'viii', 'ix']
@@ -236,4 +237,10 @@ t.test('whatever the words of a title are, its last part is one of its own and i
     const last = lastPart(title)
     return title.includes(last) && (last === title || lastPart(last) === last)
   }))
+})
+
+t.test('titles in several languages are told apart', async (t) => {
+  t.same(splitTitles('Minato no Uta ~ Harbor Song'), ['Minato no Uta', 'Harbor Song', 'Minato no Uta ~ Harbor Song'])
+  t.same(splitTitles('Harbor Song ~Tide~'), ['Harbor Song ~Tide~'])
+  t.same([splitTitles(' ~ Harbor'), splitTitles('~'), splitTitles('')], [['Harbor', ' ~ Harbor'], ['~'], ['']])
 })

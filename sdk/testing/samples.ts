@@ -1,7 +1,7 @@
 import type { OutgoingNotification } from '../src/channel.ts'
 import type { ExportGame } from '../src/exporter.ts'
 import type { Rom, RomFile, RomPlatform } from '../src/metadata.ts'
-import { toSearchTerm } from '../src/titles.ts'
+import { splitTitles, toSearchTerm } from '../src/titles.ts'
 
 export interface RomOverrides extends Partial<Omit<Rom, 'platform' | 'files'>> {
   platform?: Partial<RomPlatform>
@@ -26,7 +26,7 @@ export function createRom (overrides: RomOverrides = {}): Rom {
     regions: [],
     languages: [],
     tags: [],
-    titles: [toSearchTerm(name)],
+    titles: splitTitles(toSearchTerm(name)),
     region_codes: [],
     ...given,
     platform

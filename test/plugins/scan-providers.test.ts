@@ -204,6 +204,17 @@ t.test('regions and languages of the file name win over those of a source', asyn
   }
 })
 
+t.test('a source is told each title of a name that holds several', async (t) => {
+  const folder = await platform('Minato no Uta ~ Harbor Song (Japan).bin')
+  let titles: readonly string[] = []
+  alpha.identify = (game) => {
+    titles = game.titles
+    return null
+  }
+  await scan({ platform_fs_slugs: [folder], apis: ['alpha'] })
+  t.same(titles, ['Minato no Uta', 'Harbor Song', 'Minato no Uta ~ Harbor Song'])
+})
+
 t.test('texts that the database cannot hold are stored without what it refuses', async (t) => {
   const folder = await platform('One.bin', 'Two.bin')
   alpha.identify = (game) => ({
@@ -247,7 +258,7 @@ t.test('a source that slows down again and again loses no lookup', async (t) => 
   t.same(reasons(status), [])
 })
 
-// What follows leaves the circuits of two sources open for the rest of the file.
+// What follows leaves the circuit of one source open for the rest of the file.
 
 t.test('a source that asks for a very long pause is left out until then', async (t) => {
   const folder = await platform(...games(12))
@@ -263,10 +274,10 @@ t.test('a source that asks for a very long pause is left out until then', async 
   t.match(await circuitOf('digest'), { state: 'open', failures_in_a_row: 0, retry_at: /^20/ })
 })
 
-t.test('a source that refuses its credentials is not asked again, and the setting is named', async (t) => {
+t.test('a source that refuses its credentials is tried once per scan, and the setting is named', async (t) => {
   const folder = await platform(...games(12))
   pictures.identify = () => { throw new CredentialsRefusedError('the token of Pictures is wrong') }
-  for (const [type, calls] of [['quick', 4], ['unmatched', 0]]) {
+  for (const [type, calls] of [['quick', 4], ['unmatched', 1]]) {
     pictures.calls = []
     const status = await scan({ platform_fs_slugs: [folder], type, apis: ['pictures'] })
     t.match(reasons(status).at(-1),
@@ -274,11 +285,16 @@ t.test('a source that refuses its credentials is not asked again, and the settin
     t.equal(pictures.calls.length, calls)
   }
   t.match(await circuitOf('pictures'), { state: 'open', reason: /PICTURES_TOKEN/, opened_at: /^20/, retry_at: null })
+  pictures.calls = []
+  pictures.identify = () => ({ id: 'p' })
+  const status = await scan({ platform_fs_slugs: [folder], type: 'unmatched', apis: ['pictures'] })
+  t.same([reasons(status), pictures.calls.length], [[], 12], 'a key that was renewed there is used again')
+  t.match(await circuitOf('pictures'), { state: 'closed' })
 })
 
 t.test('a plugin that was not asked, or is no source, has no circuit', async (t) => {
   const rows = (await app.inject({ url: '/api/plugins', headers: admin })).json<PluginView[]>()
   t.same(rows.map(({ key, circuit }) => [key, circuit?.state ?? null]), [
-    ['alpha', 'closed'], ['beta', 'closed'], ['digest', 'open'], ['pictures', 'open']
+    ['alpha', 'closed'], ['beta', 'closed'], ['digest', 'open'], ['pictures', 'closed']
   ])
 })

@@ -1,6 +1,6 @@
 import {
   type Hashes, type PlatformFacts, type Preferences, type ProviderDefinition, type Rom as SdkRom, type RomFile,
-  type RomPlatform, listPlatformIds
+  type RomPlatform, listPlatformIds, splitTitles
 } from '@svc/plugin-sdk'
 import type { Config } from '../../../core/config/config.ts'
 import { parseName, regionCodes } from '../../library/names.ts'
@@ -81,7 +81,7 @@ export function toSdkRom (
     ...toHashes(rom),
     ra_hash: rom.ra_hash ?? undefined,
     serial: serialOf(rom) ?? undefined,
-    titles: [...new Set([...titles, rom.fs_name_no_tags])],
+    titles: [...new Set([...titles, ...splitTitles(rom.fs_name_no_tags)])],
     files: files.map(toSdkFile),
     region_codes: sortRegions(rom, config)
   }

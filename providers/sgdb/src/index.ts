@@ -16,7 +16,7 @@ export default defineProvider({
   attribution: 'Covers by the members of SteamGridDB, https://www.steamgriddb.com',
   limits: { concurrency: 4, timeoutMs: 120_000, rates: [{ requests: 4, perMs: 1_000 }] },
 
-  identify: (rom, ctx) => findCover(rom.fs_name_no_tags, ctx),
+  identify: (rom, ctx) => findCover(rom.titles[0] ?? '', ctx),
 
   async getById (id, _rom, ctx) {
     const game = Number.isSafeInteger(id) && id > 0 ? await getGame(id, 'id', ctx) : undefined

@@ -17,7 +17,7 @@ export default defineProvider({
   limits: { timeoutMs: 300_000, rates: [{ requests: 3, perMs: 5_000, hosts: ['store.steampowered.com'] }] },
 
   async identify (rom, ctx) {
-    const found = await findGame(rom.fs_name_no_tags, rom.platform.slug, ctx)
+    const found = await findGame(rom.titles[0] ?? '', rom.platform.slug, ctx)
     return found && toMatch(found.id, found.app, await findCapsule(found.id, ctx), found.score)
   },
 
