@@ -40,7 +40,7 @@ export function toMatch (known: Known): Match<Metadata, number> {
 }
 
 function toMetadata ({ fields, images, files }: Known): Metadata {
-  const released = readDate(fields, 'ReleaseDate')
+  const released = readDate(fields, 'ReleaseDate') ?? readDate(fields, 'ReleaseYear')
   return {
     first_release_date: released === undefined ? null : released.at / 1000,
     max_players: readCount(fields, 'MaxPlayers'),

@@ -2,7 +2,7 @@ import { type Fields, type XmlElement, xmlChildren, xmlText } from '@svc/plugin-
 
 /** What is read of a game, by the names of the dump. */
 const GAME_FIELDS: ReadonlySet<string> = new Set([
-  'DatabaseID', 'Name', 'Platform', 'Overview', 'ReleaseDate', 'MaxPlayers', 'ReleaseType', 'Cooperative', 'VideoURL',
+  'DatabaseID', 'Name', 'Platform', 'Overview', 'ReleaseDate', 'ReleaseYear', 'MaxPlayers', 'ReleaseType', 'Cooperative', 'VideoURL',
   'CommunityRating', 'CommunityRatingCount', 'WikipediaURL', 'ESRB', 'Genres', 'Developer', 'Publisher'
 ])
 

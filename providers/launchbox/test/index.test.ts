@@ -114,6 +114,11 @@ t.test('the pictures of the dump are media of their kinds, the cover that of the
   t.equal((await media(['eu']))[0]?.url, `${IMAGES}/us.jpg`, 'what the owner prefers comes after the own region')
 })
 
+t.test('the year counts where the day is not known', async (t) => {
+  const match = await definition.getById?.(2, undefined, open())
+  t.match(match, { id: 2, first_release_date: Date.UTC(1997), metadata: { first_release_date: Date.UTC(1997) / 1000 } })
+})
+
 t.test('values that make no sense are left out one by one', async (t) => {
   const match = await identify({ fs_name: 'Legend of Quay, The - Dawn.sfc' })
   t.match(match, { id: 3, name: 'The Legend of Quay: Dawn', average_rating: undefined, first_release_date: undefined })
