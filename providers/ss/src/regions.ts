@@ -3,6 +3,14 @@ import { type Fields, type Preferences, type Rom, readText, toFieldsList, toPlai
 /** `ss` is what the site shows itself, `cus` is made by fans. */
 const DEFAULTS = ['us', 'wor', 'ss', 'eu', 'jp', 'cus']
 const UNKNOWN = 'unk'
+/** The regions that the service files others under, by `regionsListe.php`; what has no text of its own has theirs. */
+const CHILDREN: readonly (readonly [parent: string, ...children: string[]])[] = [
+  ['ame', 'br', 'ca', 'cl', 'mex', 'pe', 'us'],
+  ['asi', 'cn', 'hk', 'jp', 'kr', 'tw'],
+  ['eu', 'bg', 'cz', 'de', 'dk', 'fi', 'fr', 'gr', 'hu', 'it', 'nl', 'no', 'pl', 'pt', 'ru', 'se', 'sk', 'sp', 'uk'],
+  ['oce', 'au', 'nz']
+]
+const PARENTS = new Map(CHILDREN.flatMap(([parent, ...children]) => children.map((child) => [child, parent] as const)))
 
 /** For whom a game is described: codes, most wanted first. */
 export interface Viewpoint {
@@ -17,10 +25,18 @@ export interface Viewpoint {
 export function createViewpoint (rom: Pick<Rom, 'region_codes'> | undefined, { regions, languages }: Preferences): Viewpoint {
   const own = rom?.region_codes ?? []
   return {
-    regions: unique([...own, ...regions, ...DEFAULTS, UNKNOWN]),
-    mediaRegions: unique([...regions, ...own, ...DEFAULTS, UNKNOWN]),
+    regions: unique([...withParents(own), ...withParents(regions), ...DEFAULTS, UNKNOWN]),
+    mediaRegions: unique([...withParents(regions), ...withParents(own), ...DEFAULTS, UNKNOWN]),
     languages: languages.length > 0 ? languages : ['en']
   }
+}
+
+/** Each region, and the one it belongs to right after it unless that is wanted anyway. */
+function withParents (codes: readonly string[]): string[] {
+  return codes.flatMap((code) => {
+    const parent = PARENTS.get(code)
+    return parent === undefined || codes.includes(parent) ? [code] : [code, parent]
+  })
 }
 
 /** The entries of the first of these regions that has any. */

@@ -141,6 +141,19 @@ test("names, dates and artwork are those of the ROM's region, then of the owner'
     { name: 'Tide "Runner"', first_release_date: Date.UTC(1992, 10, 24) }, 'a date that is none is passed over')
 })
 
+test('what a region has no text for is that of the region it belongs to', async (t) => {
+  const noms = [{ region: 'us', text: 'Of America' }, { region: 'eu', text: 'Of Europe' }, { region: 'asi', text: 'Of Asia' }]
+  const medias = noms.map(({ region }) => ({ type: 'ss', parent: 'jeu', region, url: `https://api.screenscraper.fr/${region}` }))
+  const found = (own: string[], regions: string[]) => {
+    const match = toMatch({ id: 1, fields: { noms, medias } }, createViewpoint({ region_codes: own }, { regions, languages: ['en'], media: [] }))
+    return [match.name, match.media?.find(({ kind }) => kind === 'screenshot')?.url]
+  }
+  const picture = (region: string) => `https://api.screenscraper.fr/${region}`
+  t.same(found(['de'], ['de', 'us', 'wor']), ['Of Europe', picture('eu')])
+  t.same(found(['kr'], ['us', 'wor']), ['Of Asia', picture('us')], 'pictures are those that the owner prefers')
+  t.same(found([], ['fr', 'us', 'eu']), ['Of America', picture('us')], 'a region that is wanted keeps its place')
+})
+
 test('the summary is in a language that the owner wants, or there is none', async (t) => {
   const summary = async (languages: string[]) => (await identify(known, open({ preferences: { languages } })))?.summary
   t.equal(await summary(['fr', 'en']), 'Courez avec la marée.')
