@@ -11,7 +11,8 @@ const OPTIONS: HtmlToText.HtmlToTextOptions = {
     ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({ selector, options: { uppercase: false } }))
   ]
 }
-const MARKUP = /<[a-z/!]/i
+/** Markup that makes lines of its own. Beside inline marks alone, the lines of the text are those that were meant. */
+const LINE_MARKUP = /<\/?(?:p|br|div|h[1-6]|hr|[uod]l|li|d[td]|table|t[rdh]|blockquote|pre|section|article)\b/i
 // Text of sources is far shorter; what is longer is not worth the time.
 const MAX_CHARACTERS = 200_000
 
@@ -29,6 +30,6 @@ function createConverters () {
 /** The text of HTML, or of plain text with HTML's entities in it: paragraphs, lists and lines are kept, tags go. */
 export function toPlainText (html: string): string {
   converters ??= createConverters()
-  const convert = MARKUP.test(html) ? converters.markup : converters.lines
+  const convert = LINE_MARKUP.test(html) ? converters.markup : converters.lines
   return convert(html.slice(0, MAX_CHARACTERS)).replaceAll('\u00a0', ' ').trim()
 }

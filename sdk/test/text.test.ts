@@ -17,6 +17,12 @@ t.test('plain text stays as it is, with its lines, but for entities', async (t) 
   t.equal(toPlainText('Tom &#39;n&#39; Jerry\nsail: 1 < 2'), "Tom 'n' Jerry\nsail: 1 < 2")
 })
 
+t.test('paragraphs of plain text survive inline marks', async (t) => {
+  t.equal(toPlainText('Sail a <i>chain</i> of islands.\n\nTrade &amp; <b>explore</b>.'), 'Sail a chain of islands.\n\nTrade & explore.')
+  t.equal(toPlainText('<p>One\nline</p><p>another</p>'), 'One line\n\nanother')
+  t.equal(toPlainText('One\nline<br>another'), 'One line\nanother')
+})
+
 /** Any character; the `binary` of fast-check makes a table of all million of them first. */
 const character = fc.oneof(fc.integer({ min: 0, max: 0xd7ff }), fc.integer({ min: 0xe000, max: 0x10ffff }))
   .map((code) => String.fromCodePoint(code))
