@@ -30,10 +30,16 @@ export function toMatch (
 
 /** What the sources before this one say of the same release, the most complete first. */
 function listTwins (id: number, found: ReadonlyMap<string, Match | LinkMatch>): Match[] {
-  return ['pouet', 'demozoo'].flatMap((key) => {
+  const [pouet, demozoo] = ['pouet', 'demozoo'].map((key) => {
     const match = found.get(key)
-    return match !== undefined && 'id' in match && match.ids?.csdb === id ? [match] : []
+    return match !== undefined && 'id' in match ? match : undefined
   })
+  const isTwin = (match: Match | undefined) => match?.ids?.csdb === id
+  // Demozoo often leaves it to Pouët to name the release at CSDb.
+  const isSame = demozoo !== undefined && pouet !== undefined &&
+    (demozoo.ids?.pouet === pouet.id || pouet.metadata?.demozoo_id === demozoo.id)
+  return [pouet, demozoo].filter((match) => match !== undefined)
+    .filter((match) => isTwin(match) || (match === demozoo && isSame && isTwin(pouet)))
 }
 
 function toMetadata (id: number, release: XmlElement, at: number | undefined): Metadata {

@@ -119,6 +119,17 @@ t.test('what others say of the same release is kept, and its page stands there o
   }
 })
 
+t.test('a picture of Demozoo is kept where only Pouët names the release', async (t) => {
+  const media = [{ kind: 'cover' as const, url: 'https://media.demozoo.org/a.png' }]
+  const pouet: Match = { id: 900101, name: 'Copper Tides', ids: { csdb: 900201 }, media: [], metadata: { demozoo_id: 900001 } }
+  const linked: Match = { id: 900001, name: 'Copper Tides', ids: { pouet: 900101, csdb: undefined }, media }
+  for (const demozoo of [linked, { ...linked, ids: {} }]) {
+    t.same((await read(900201, open(FIXTURES, { demozoo, pouet })))?.media, [])
+  }
+  const stranger = { ...linked, id: 5, ids: { pouet: 6 } }
+  t.match(await read(900201, open(FIXTURES, { demozoo: stranger, pouet })), { media: [{ kind: 'cover' }, { kind: 'screenshot' }] })
+})
+
 t.test('values of another kind are not known', async (t) => {
   t.match(await readOf('<ID/><Rating>high</Rating><ScreenShot>javascript:alert(1)</ScreenShot><Credits><Credit/></Credits>' +
     '<DownloadLinks><DownloadLink><Link>tides.d64</Link><Status>Ok</Status></DownloadLink></DownloadLinks><Achievement/>'), {
