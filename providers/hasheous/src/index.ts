@@ -2,7 +2,7 @@ import { defineProvider, platformIds } from '@svc/plugin-sdk'
 import { checkHealth, lookUp, readIgdbGame } from './api.ts'
 import { ConfigSchema } from './config.ts'
 import { listLookupItems } from './hashes.ts'
-import { readIds, toMatch } from './map.ts'
+import { LINKS, readIds, toMatch } from './map.ts'
 import { MetadataSchema } from './metadata.ts'
 
 export default defineProvider({
@@ -12,7 +12,7 @@ export default defineProvider({
   config: ConfigSchema,
   metadata: MetadataSchema,
   platforms: platformIds('hasheous_id'),
-  links: ['igdb', 'ra', 'tgdb'],
+  links: LINKS,
   usesHashes: true,
   limits: { concurrency: 4, timeoutMs: 150_000 },
 

@@ -5,8 +5,10 @@ import type { Metadata } from './metadata.ts'
 
 /** The key of a provider by what Hasheous calls it, in lower case: the case differs between versions of Hasheous. */
 const PROVIDER_KEYS: ReadonlyMap<string, string> = new Map([
-  ['igdb', 'igdb'], ['thegamesdb', 'tgdb'], ['retroachievements', 'ra']
+  ['igdb', 'igdb'], ['thegamesdb', 'tgdb'], ['retroachievements', 'ra'], ['screenscraper', 'ss'],
+  ['launchbox', 'launchbox'], ['mobygames', 'moby'], ['steamgriddb', 'sgdb'], ['steam', 'steam']
 ])
+export const LINKS = [...PROVIDER_KEYS.values()]
 
 /** A match from the answer to a lookup and, when it is known, the game's record at IGDB. */
 export function toMatch (game: Game, igdbGame: Fields | undefined, baseUrl: string): Match<Metadata, number> {

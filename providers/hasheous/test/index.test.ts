@@ -145,6 +145,16 @@ test('the names of sources are compared without case', async (t) => {
   t.match(match.metadata, { nointro_match: true, mame_redump_match: true, puredos_match: true, redump_match: false })
 })
 
+test('every id at a provider of the server is passed on, and what is not mapped is not', async (t) => {
+  const sources = ['IGDB', 'TheGamesDb', 'RetroAchievements', 'ScreenScraper', 'LaunchBox', 'MobyGames', 'SteamGridDb', 'Steam', 'GiantBomb']
+  const metadata = sources.map((source, index) => ({ objectType: 'Game', id: `${index + 1}`, immutableId: `${index + 1}`, status: 'Mapped', source }))
+  const { ids } = toMatch({ id: 1, metadata }, undefined, BASE_URL)
+  t.same(ids, { igdb: 1, tgdb: 2, ra: 3, ss: 4, launchbox: 5, moby: 6, sgdb: 7, steam: 8 })
+  t.same(Object.keys(ids ?? {}).filter((key) => !definition.links?.includes(key)), [])
+  const unmapped = sources.map((source) => ({ source, id: '', immutableId: '', status: 'NotMapped', matchMethod: 'NoMatch' }))
+  t.same(toMatch({ id: 1, metadata: unmapped }, undefined, BASE_URL).ids, {})
+})
+
 test('with an application key the record of IGDB fills the common fields and pictures', async (t) => {
   const ctx = open({ clientApiKey: 'app-key' })
   t.match(await definition.identify?.(ROM, ctx), {
