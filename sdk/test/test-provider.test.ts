@@ -270,6 +270,18 @@ t.test('a value of the wrong type that is passed on fails', async (t) => {
   t.match(careless.failed.get('identify takes no value of the wrong type'), /cover = null, gave a result that is not allowed/)
 })
 
+t.test('a provider for which a missing field is a surprise fails', async (t) => {
+  const { failed } = await failuresOf({
+    async identify (rom, ctx) {
+      const match = await identifyWell(rom, ctx)
+      const game = match && await ctx.http.json(`${BASE}/games/11`)
+      if (game !== undefined && !Object.hasOwn(Object(game), 'cover')) throw new TypeError('no cover')
+      return match
+    }
+  })
+  t.match(failed.get('identify takes no value of the wrong type'), /every second field left out, .* TypeError: no cover/)
+})
+
 t.test('a provider that mixes up calls in parallel fails', async (t) => {
   let last: Match | undefined
   const { failed } = await failuresOf({

@@ -5,7 +5,7 @@ import type { LinkMatch, Match } from '../src/metadata.ts'
 import { CredentialsRefusedError, RateLimitedError, ServiceDownError } from '../src/errors.ts'
 import { type SuiteContext, createSuiteContext, failOnUnplanned } from './context.ts'
 import type { AnyPlugin } from './definition.ts'
-import { FAULTS, type Fault, isTypedError, wrongShapes } from './faults.ts'
+import { FAULTS, type Fault, isTypedError, poorShapes, wrongShapes } from './faults.ts'
 import { type PlannedResponse, type RecordedRequest, type Responses, fitsRequest, loadResponses } from './responses.ts'
 import { errorText } from './values.ts'
 
@@ -181,11 +181,12 @@ export async function checkRefusedKey (caller: Caller, call: Call, secrets: read
     'and throw CredentialsRefusedError for these', { cause: error })
 }
 
-/** JSON in which one value has another type than usual must not pass unseen into a result. */
+/** JSON in which a value has another type, or half of the fields are missing, must not pass unseen into a result. */
 export async function checkWrongShapes (caller: Caller, call: Call, checkText: (text: string) => void) {
   const { answers } = await caller.succeed(call)
   for (const planned of new Set(answers)) {
-    for (const { change, value } of wrongShapes(readJson(planned))) {
+    const usual = readJson(planned)
+    for (const { change, value } of [...wrongShapes(usual), ...poorShapes(usual)]) {
       const json = JSON.stringify(value)
       const { run } = await caller.start(call, {
         intercept: (request) => fitsRequest(planned, request) ? { ...planned, bytes: Buffer.from(json) } : undefined,

@@ -53,6 +53,21 @@ export function wrongShapes (json: unknown): Variant[] {
     }))
 }
 
+/** Copies of a JSON value that lack every second field: a service leaves out what it does not know. */
+export function poorShapes (json: unknown): Variant[] {
+  return [0, 1].map((kept) => ({
+    change: `every second field left out, the ${kept === 0 ? 'first' : 'second'} one kept`, value: thin(json, kept)
+  }))
+}
+
+function thin (value: unknown, kept: number): unknown {
+  if (Array.isArray(value)) return value.map((part) => thin(part, kept))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value)
+    .filter((_, index) => index % 2 === kept)
+    .map(([name, part]) => [name, thin(part, kept)]))
+}
+
 function typeOf (value: unknown): string {
   if (value === null) return 'null'
   return Array.isArray(value) ? 'list' : typeof value
