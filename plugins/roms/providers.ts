@@ -21,16 +21,17 @@ export interface RomProviders {
   identifying: readonly string[]
   /** Those that tell how a user fares. */
   telling: readonly string[]
-  /** What they tell of a ROM that none of them knows, besides that. */
-  unknown: Readonly<Record<string, null>>
+  /** The provider fields of a ROM without a match: each id is null, each metadata object is empty. */
+  unknown: Readonly<Record<string, null | object>>
 }
 
-const fieldsOf = ({ key, hasMetadata }: RomProvider): string[] =>
-  [`${key}_id`, ...(hasMetadata ? [`${key}_metadata`] : [])]
+/** Apps read keys of the metadata objects without a check, so a ROM without a match has empty ones. */
+const fieldsOf = ({ key, hasMetadata }: RomProvider): [string, null | object][] =>
+  [[`${key}_id`, null], ...(hasMetadata ? [[`${key}_metadata`, {}] satisfies [string, object]] : [])]
 
 /** From JSON come objects that V8 copies at once; those that are filled by computed names it copies field by field. */
 const createUnknown = (providers: readonly RomProvider[]): RomProviders['unknown'] =>
-  JSON.parse(JSON.stringify(Object.fromEntries(providers.flatMap(fieldsOf).map((field) => [field, null])))) as RomProviders['unknown']
+  JSON.parse(JSON.stringify(Object.fromEntries(providers.flatMap(fieldsOf)))) as RomProviders['unknown']
 
 /** The providers clients know, then every other provider that is registered. */
 export function createRomProviders (registry: Registry): RomProviders {

@@ -79,7 +79,7 @@ export type SiblingView = Static<typeof SiblingSchema>
 
 const MetadatumSchema = Type.Object({ rom_id: Type.Integer(), ...gameSchemas('metadatum') }, { title: 'RomMetadatum' })
 
-const Free = Nullable(Type.Object({}, { additionalProperties: true }))
+const Free = Type.Object({}, { additionalProperties: true })
 
 /** What does not depend on the providers that are installed. */
 const RomFields = Type.Object({
@@ -104,13 +104,13 @@ const RomFields = Type.Object({
   youtube_video_id: Nullable(Type.String()),
   metadatum: MetadatumSchema,
   manual_metadata: Free,
-  path_cover_small: Nullable(Type.String()),
-  path_cover_large: Nullable(Type.String()),
-  url_cover: Nullable(Type.String()),
+  path_cover_small: Type.String({ description: 'Empty when there is none' }),
+  path_cover_large: Type.String({ description: 'Empty when there is none' }),
+  url_cover: Type.String({ description: 'Empty when there is none' }),
   has_manual: Type.Boolean(),
   has_soundtrack: Type.Boolean(),
-  path_manual: Nullable(Type.String({ description: 'Relative to the resources folder' })),
-  url_manual: Nullable(Type.String()),
+  path_manual: Type.String({ description: 'Relative to the resources folder, empty when there is none' }),
+  url_manual: Type.String({ description: 'Empty when there is none' }),
   path_video: Nullable(Type.String({ description: 'Relative to the resources folder' })),
   is_identifying: Type.Boolean({ description: 'True only in events of a scan' }),
   is_unidentified: Type.Boolean(),
@@ -180,7 +180,7 @@ function providerFields ({ all }: RomProviders): Record<string, TSchema> {
   for (const { key, id, metadata, hasMetadata, progress } of all) {
     fields[`${key}_id`] = Nullable(id === 'integer' ? Type.Integer() : Type.String())
     if (progress !== null) fields[`${key}_progress`] = Nullable({ ...progress, title: `${key}_progress` })
-    if (hasMetadata) fields[`${key}_metadata`] = metadata === null ? Free : Nullable(Type.Partial(metadata, { title: `${key}_metadata` }))
+    if (hasMetadata) fields[`${key}_metadata`] = metadata === null ? Free : Type.Partial(metadata, { title: `${key}_metadata` })
   }
   return fields
 }

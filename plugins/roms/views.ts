@@ -62,16 +62,16 @@ function toSiblingViews (rows: readonly SiblingRow[]): SiblingView[] {
 const readId = (provider: RomProvider, id: string | null) =>
   id === null ? null : provider.id === 'integer' ? Number(id) : id
 
+type Metadata = NonNullable<MatchRow['metadata']>
+
 /** Beside each `<kind>_url` whose file is stored, where: `<kind>_path`. */
-function withPaths (
-  metadata: MatchRow['metadata'], media: RomRow['media'], addresses: Addresses
-): MatchRow['metadata'] {
+function withPaths (metadata: Metadata, media: RomRow['media'], addresses: Addresses): Metadata {
   const paths = Object.entries(media).flatMap(([kind, { url, path }]) =>
-    path !== null && metadata?.[`${kind}_url`] === url ? [[`${kind}_path`, addresses.place(path)] as const] : [])
+    path !== null && metadata[`${kind}_url`] === url ? [[`${kind}_path`, addresses.place(path)] as const] : [])
   return paths.length === 0 ? metadata : { ...metadata, ...Object.fromEntries(paths) }
 }
 
-/** `<key>_id` and `<key>_metadata` of every provider; null where it does not know the ROM. */
+/** `<key>_id` and `<key>_metadata` of every provider; null and an empty object where it does not know the ROM. */
 function toProviderFields (
   { media, matches }: RomRow, providers: RomProviders, addresses: Addresses
 ): Record<string, unknown> {
@@ -80,7 +80,7 @@ function toProviderFields (
     const provider = providers.byKey.get(key)
     if (provider === undefined) continue
     fields[`${key}_id`] = readId(provider, id)
-    if (provider.hasMetadata) fields[`${key}_metadata`] = withPaths(metadata, media, addresses)
+    if (provider.hasMetadata) fields[`${key}_metadata`] = withPaths(metadata ?? {}, media, addresses)
   }
   return fields
 }
@@ -102,9 +102,9 @@ export const stillOf = ({ media, path_screenshots: [first] }: Pick<RomRow, 'medi
 
 /** Achievements with the addresses of the badges that are stored; everything else as the provider gave it. */
 function toAchievements (
-  { id, platform_id: platformId, badges }: RomRow, metadata: MatchRow['metadata'], addresses: Addresses
-): MatchRow['metadata'] {
-  if (metadata === null || !Array.isArray(metadata.achievements)) return metadata
+  { id, platform_id: platformId, badges }: RomRow, metadata: Metadata, addresses: Addresses
+): Metadata {
+  if (!Array.isArray(metadata.achievements)) return metadata
   const names = new Map(badges.map((name) => [badgeStem(name), name]))
   const locate = (url: unknown) => {
     const name = typeof url === 'string' ? names.get(badgeStem(url)) : undefined
@@ -129,15 +129,15 @@ function toMetadatum (row: RomRow): RomView['metadatum'] {
 function toArtwork (row: RomRow, addresses: Addresses) {
   const version = formatDate(row.updated_at)
   const cover = (path: string | null) => path === null || path === '' ? '' : addresses.locate(path, version)
-  const place = (path: string | null | undefined) => path === null || path === undefined || path === '' ? null : addresses.place(path)
+  const place = (path: string | null | undefined) => path === null || path === undefined || path === '' ? '' : addresses.place(path)
   return {
     path_cover_small: cover(row.path_cover_small),
     path_cover_large: cover(row.path_cover_large),
-    url_cover: row.url_cover,
+    url_cover: row.url_cover ?? '',
     has_manual: row.path_manual !== null && row.path_manual !== '',
     path_manual: place(row.path_manual),
-    url_manual: row.url_manual,
-    path_video: place(row.media.video?.path ?? row.media.video_normalized?.path),
+    url_manual: row.url_manual ?? '',
+    path_video: place(row.media.video?.path ?? row.media.video_normalized?.path) || null,
     merged_screenshots: row.path_screenshots.map((path) => addresses.locate(path, version))
   }
 }
@@ -180,7 +180,7 @@ function toFields (row: RomRow) {
 
 /** What everybody gets of a ROM in every list, event and detail. */
 export function toSharedView (row: RomRow, providers: RomProviders, addresses: Addresses): SharedRomView {
-  const achievements = row.matches.find((match) => match.provider === 'ra')?.metadata ?? null
+  const achievements = row.matches.find((match) => match.provider === 'ra')?.metadata ?? {}
   return {
     // First, as the largest part is copied at once.
     ...toProviderFields(row, providers, addresses),
@@ -189,7 +189,7 @@ export function toSharedView (row: RomRow, providers: RomProviders, addresses: A
     platform_display_name: row.platform_custom_name ?? row.platform_name,
     alternative_names: row.alternative_names.toSorted(),
     metadatum: toMetadatum(row),
-    manual_metadata: row.manual_metadata,
+    manual_metadata: row.manual_metadata ?? {},
     is_identifying: false,
     is_unidentified: !row.is_identified,
     has_simple_single_file: !row.has_nested_single_file && !row.has_multiple_files,

@@ -52,13 +52,13 @@ interface Detail {
   full_path: string
   regions: string[]
   tags: string[]
-  url_cover: string | null
+  url_cover: string
   path_cover_large: string
   path_cover_small: string
-  path_manual: string | null
+  path_manual: string
   vault_id: number | null
   shelf_id: string | null
-  manual_metadata: object | null
+  manual_metadata: object
   metadatum: { genres: string[] }
   files: { file_name: string, full_path: string }[]
 }
@@ -118,7 +118,7 @@ t.test('what a person wrote stays through a complete scan, and is given back whe
   t.match((await edit(id, { summary: 'Islands' })).json(), { summary: 'Islands' })
   t.same(await locked(id), ['name', 'manual_metadata'], 'what the source says as well is its own')
   t.match((await edit(id, { name: '' }, '?unlock=manual_metadata')).json(),
-    { name: 'Chrono Harbor', name_sort_key: 'chrono harbor', manual_metadata: null, metadatum: { genres: ['Racing'] } })
+    { name: 'Chrono Harbor', name_sort_key: 'chrono harbor', manual_metadata: {}, metadatum: { genres: ['Racing'] } })
   t.same(await locked(id), [])
 })
 
@@ -200,14 +200,14 @@ t.test('a cover comes by address, by upload, or not at all, and stays through a 
   await scan({ platform_fs_slugs: [folder], type: 'complete' })
   t.same(await contentAt((await get(id)).path_cover_large), RED)
   const uploaded = await editForm(id, BLUE)
-  t.match(uploaded.json(), { url_cover: null }, uploaded.body)
+  t.match(uploaded.json(), { url_cover: '' }, uploaded.body)
   await scan({ platform_fs_slugs: [folder], type: 'complete' })
   t.same(await contentAt((await get(id)).path_cover_large), BLUE)
   const [stored] = await sql<{ path: string }>('select path_cover_large as path from roms where id = $1', [id])
   t.equal((await readdir(join(resources, stored?.path ?? '', '..'))).filter((name) => name.startsWith('own-')).length, 2, 'the former cover is gone')
-  t.match((await edit(id, { url_cover: '' }, '?remove_cover=true')).json(), { url_cover: null, path_cover_large: '', path_cover_small: '' })
+  t.match((await edit(id, { url_cover: '' }, '?remove_cover=true')).json(), { url_cover: '', path_cover_large: '', path_cover_small: '' })
   await scan({ platform_fs_slugs: [folder], type: 'complete' })
-  t.match(await get(id), { path_cover_large: '', url_cover: null })
+  t.match(await get(id), { path_cover_large: '', url_cover: '' })
   await edit(id, {}, '?unlock=url_cover')
   t.same(await contentAt((await get(id)).path_cover_large), BLUE, 'the source gives its own at once')
 })
@@ -220,7 +220,7 @@ t.test('an address that may not be asked, and what is no picture, are refused an
   }
   t.equal((await editForm(id, Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'))).statusCode, 400)
   t.equal((await editForm(id, PDF)).statusCode, 400)
-  t.match(await get(id), { name: 'Chrono', url_cover: null })
+  t.match(await get(id), { name: 'Chrono', url_cover: '' })
   await until(async () => (await readdir(join(resources, '.unfinished'))).length === 0, 'nothing is left of what was sent')
 })
 

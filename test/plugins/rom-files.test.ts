@@ -230,7 +230,7 @@ t.test('a manual outside of the library comes as a form or a body, replaces the 
   await scan({ platform_fs_slugs: [folder], type: 'complete' })
   t.match(await get(id), { has_manual: true })
   t.equal((await remove(id, 'manuals')).statusCode, 200)
-  t.match(await get(id), { has_manual: false, path_manual: null, url_manual: null })
+  t.match(await get(id), { has_manual: false, path_manual: '', url_manual: '' })
   t.match((await remove(id, 'manuals')).json(), { detail: 'No manual found for this ROM' })
 })
 
