@@ -1,4 +1,5 @@
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { Parser } from '@asyncapi/parser'
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import t from 'tap'
 import { shareTestApp } from '../support.ts'
@@ -18,6 +19,9 @@ async function lint (text: string, name: string): Promise<string[]> {
   return problems.map(({ ruleId, message, location }) => `${ruleId} at ${location.map(({ pointer }) => pointer).join()}: ${message}`)
 }
 
+/** The severity of what makes a document invalid. */
+const ERROR = 0
+
 /** Forms are made from the schemas of plugins; no operation refers to those. */
 const OF_PLUGIN = /^no-unused-components at #\/components\/schemas\/(provider|channel|exporter)_\w+:/
 
@@ -29,6 +33,15 @@ t.test('both documents pass the recommended rules of a linter', async (t) => {
   }
   const problems = await lint('{"openapi":"3.1.0","info":{},"paths":{}}', 'broken.json')
   t.match(problems.join(), 'The field `title` must be present', 'the linter sees what is wrong')
+})
+
+t.test('the document of events is valid for the AsyncAPI parser', async (t) => {
+  const { app } = await fresh(t)
+  const parser = new Parser()
+  const listErrors = async (text: string) => (await parser.validate(text))
+    .filter(({ severity }) => Number(severity) === ERROR).map(({ path, message }) => `${path.join('/')}: ${message}`)
+  t.same(await listErrors((await app.inject({ url: '/asyncapi.json' })).body), [])
+  t.not((await listErrors('{"asyncapi":"3.0.0","info":{}}')).length, 0, 'the parser sees what is missing')
 })
 
 interface Events {

@@ -24,9 +24,8 @@ export function createShownSchema (app: FastifyInstance, title: string, flags: T
   const { required = [], properties = {} } = (app.roms.schemas.find(({ $id }) => $id === 'SimpleRom') ?? {}) as Partial<TObject>
   const isShown = (name: string) => !PRIVATE_FIELDS.includes(name)
   const shown = Object.fromEntries(Object.entries(properties).filter(([name]) => isShown(name)))
-  return {
-    type: 'object', title, properties: { ...shown, ...flags }, required: [...required.filter(isShown), ...Object.keys(flags)]
-  }
+  const names = new Set([...required.filter(isShown), ...Object.keys(flags)])
+  return { type: 'object', title, properties: { ...shown, ...flags }, required: [...names] }
 }
 
 /** What everybody who may see a ROM is told of it. */
