@@ -56,8 +56,12 @@ export interface RouteAccess {
   orScopes?: readonly Scope[]
   /** Beside the scopes the caller has to be an administrator. */
   admin?: boolean
-  /** Beside the scopes the caller has to be signed in: no token that was handed out does, whatever its scopes. */
-  signedIn?: boolean
+  /**
+   * The caller has to be signed in beside the scopes: a client token does not suffice, whatever its scopes. An OAuth2
+   * sign-in needs all scopes of the account; `within-scopes` also admits one with some, because the route gives away
+   * nothing beyond them.
+   */
+  signedIn?: boolean | 'within-scopes'
   /** Beside the scopes the caller needs this grant for things that are not its own. */
   grant?: readonly [GrantEntity, GrantAction]
   /** Anyone may call. */
@@ -128,8 +132,8 @@ function isSignedIn ({ credential, scopes, access }: Caller): boolean {
 }
 
 /** @throws ApiError FORBIDDEN for a token, which must not become more than it is. */
-export function requireSignIn (caller: Caller): void {
-  if (isSignedIn(caller)) return
+export function requireSignIn (caller: Caller, access: true | 'within-scopes' = true): void {
+  if (isSignedIn(caller) || (access === 'within-scopes' && caller.credential === 'oauth')) return
   throw new ApiError('FORBIDDEN', 'A token may not do this, whatever its scopes; sign in, or send username and password by ' +
     'HTTP Basic')
 }
@@ -147,7 +151,7 @@ function checkAccess (caller: Caller | null, access: RouteAccess, method: string
   if (!holdsScopes(caller, access)) throw new ApiError('FORBIDDEN')
   if (access.admin === true && caller.role !== 'admin') throw new ApiError('INSUFFICIENT_PERMISSIONS')
   if (access.grant !== undefined) requireGrant(caller, ...access.grant)
-  if (access.signedIn === true) requireSignIn(caller)
+  if (access.signedIn !== undefined && access.signedIn !== false) requireSignIn(caller, access.signedIn)
 }
 
 function checkDeclared (route: RouteOptions): void {

@@ -78,7 +78,7 @@ function describeAccess (access: RouteAccess): string {
   const lists = alternativesOf(access).map((scopes) => scopes.join(', ') || 'none')
   const admin = access.admin === true ? 'Administrators only. ' : ''
   const grant = access.grant === undefined ? '' : `Grant: ${access.grant.join(' ')}. `
-  const signedIn = access.signedIn === true ? 'Not for client tokens. ' : ''
+  const signedIn = (access.signedIn ?? false) === false ? '' : 'Not for client tokens. '
   return `${admin}${grant}${signedIn}Scopes: ${lists.join(', or ')}.`
 }
 

@@ -14,7 +14,7 @@ const routes: Routes = async (app) => {
       operationId: 'createClientToken', tags, summary: 'Create a token', body: CreateTokenSchema,
       response: { 201: ClientTokenCreateSchema }
     },
-    config: { scopes: ['me.write'], signedIn: true }
+    config: { scopes: ['me.write'], signedIn: 'within-scopes' }
   }, async (request, reply) => {
     const { token, raw } = await app.tokens.create(request.em, actorOf(request), request.body)
     return reply.code(201).send({ ...toTokenView(token), raw_token: raw })
