@@ -42,9 +42,12 @@ export function readFields (secrets: Secrets, input: UpdateDevice, stored: SyncC
 /** Whether a registration is that of the specification: apps of the other kind say which client they are. */
 export const isNumbered = ({ client, client_version: version }: RegisterDevice): boolean => !client && !version
 
+const readIdentifier = ({ client_device_identifier: identifier }: RegisterDevice) => identifier?.toWellFormed() ?? null
+
 async function findKnown (tx: EntityManager, userId: number, input: RegisterDevice): Promise<Device | null> {
   const mac = readMac(input)
   const id = await findDevice(tx, userId, {
+    identifier: readIdentifier(input),
     mac: mac ? normalizeMac(mac) : null, hostname: input.hostname || null, platform: input.platform || null
   })
   return id === null ? null : await tx.findOne(Device, { id })
@@ -57,6 +60,8 @@ async function meetAgain (tx: EntityManager, device: Device, input: RegisterDevi
   }
   device.last_seen = new Date()
   if (input.capabilities) device.capabilities = toStorable(input.capabilities)
+  // The lookup prefers the identifier, so no other device of the user has it.
+  device.client_device_identifier ??= readIdentifier(input)
   await tx.flush()
   if (input.reset_syncs === true) await deleteSyncs(tx, device.id)
   return device
@@ -68,8 +73,13 @@ async function findOrAdd (
   const known = input.allow_duplicate === true ? null : await findKnown(tx, userId, input)
   if (known !== null) return { device: await meetAgain(tx, known, input), isNew: false }
   await checkQuota(tx, userId)
+  const identifier = readIdentifier(input)
+  // A duplicate leaves the identifier to the device that has it.
+  const isTaken = identifier !== null &&
+    await tx.count(Device, { user: userId, client_device_identifier: identifier }) > 0
   const device = tx.create(Device, {
     ...readFields(secrets, input, null),
+    client_device_identifier: isTaken ? null : identifier,
     is_numbered: isNumbered(input),
     user: tx.getReference(User, userId), last_seen: new Date()
   })

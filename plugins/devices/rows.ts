@@ -38,20 +38,26 @@ export async function touchDevice (em: EntityManager, id: number): Promise<void>
 
 /** How a device may be known again. */
 export interface Marks {
+  /** Stable for one installation of an app. */
+  identifier: string | null
   /** Lower case, without separators. */
   mac: string | null
   hostname: string | null
   platform: string | null
 }
 
-/** A user's device with the same hardware address, whatever its notation; else with the same host name and platform. */
+/**
+ * A user's device with the same identifier of its app; else with the same hardware address, whatever its notation; else
+ * with the same host name and platform.
+ */
 export async function findDevice (
-  em: EntityManager, userId: number, { mac, hostname, platform }: Marks
+  em: EntityManager, userId: number, { identifier, mac, hostname, platform }: Marks
 ): Promise<number | null> {
   const [known] = await em.execute<{ id: number }[]>(`select d.id from devices d,
-      lateral (select coalesce(translate(lower(d.mac_address), ':-', '') = ?::text, false) as has_mac) m
-    where d.user_id = ? and (m.has_mac or (d.hostname = ?::text and d.platform = ?::text))
-    order by m.has_mac desc, d.id limit 1`, [mac, userId, hostname, platform])
+      lateral (select coalesce(d.client_device_identifier = ?::text, false) as has_identifier,
+        coalesce(translate(lower(d.mac_address), ':-', '') = ?::text, false) as has_mac) m
+    where d.user_id = ? and (m.has_identifier or m.has_mac or (d.hostname = ?::text and d.platform = ?::text))
+    order by m.has_identifier desc, m.has_mac desc, d.id limit 1`, [identifier, mac, userId, hostname, platform])
   return known?.id ?? null
 }
 

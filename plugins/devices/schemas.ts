@@ -50,6 +50,9 @@ const fields = {
 
 export const RegisterDeviceSchema = Type.Object({
   ...fields,
+  client_device_identifier: Type.Optional(Nullable(StoredText({
+    minLength: 1, maxLength: 255, description: 'Stable for one installation; a device is known again by it first'
+  }))),
   allow_existing: Type.Optional(Type.Boolean({ default: true, description: 'Answers with the device if it is known' })),
   allow_duplicate: Type.Optional(Type.Boolean({ default: false, description: 'Always makes a new one' })),
   reset_syncs: Type.Optional(Type.Boolean({ default: false, description: 'Forgets what a known device has of the saves' }))

@@ -96,6 +96,23 @@ t.test('host name and platform together tell a device, neither does alone, and t
   }
 })
 
+t.test('a device is known again by the identifier of its app before anything else', async (t) => {
+  const register = async (body: object) => await alice.post('/api/devices', { client: 'app', ...body })
+  const first = await register({ client_device_identifier: 'installation-1', hostname: 'one', platform: 'linux' })
+  t.match(first, { status: 201, body: { client_device_identifier: 'installation-1' } })
+  const second = await register({ hostname: 'two', platform: 'linux' })
+  t.match(await register({ client_device_identifier: 'installation-1', hostname: 'two', platform: 'linux' }),
+    { status: 200, body: { device_id: first.body.device_id, hostname: 'one' } })
+  t.match(await register({ client_device_identifier: 'installation-2', hostname: 'two', platform: 'linux' }),
+    { status: 200, body: { device_id: second.body.device_id, client_device_identifier: 'installation-2' } }, 'it learns the identifier')
+  t.match(await register({ client_device_identifier: 'installation-1', allow_duplicate: true }),
+    { status: 201, body: { client_device_identifier: null } }, 'a duplicate does not take it')
+  t.match(await bob.post('/api/devices', { client: 'app', client_device_identifier: 'installation-1' }), { status: 201 })
+  for (const wrong of ['', 'x'.repeat(256), 'a\0', 7]) {
+    t.equal((await register({ client_device_identifier: wrong })).status, 422, String(wrong).slice(0, 5))
+  }
+})
+
 t.test('a device of somebody else is never met', async (t) => {
   const id = await register({ mac: 'AA:BB:CC:DD:EE:FF' })
   const { status, body } = await bob.post('/api/devices', { mac: 'AA:BB:CC:DD:EE:FF' })
