@@ -33,7 +33,7 @@ function findDialect (entry: PlaySessionEntry, place: Place): Dialect {
   const used = DIALECTS.filter((dialect) => namesOf(dialect).some((name) => entry[name] !== undefined))
   const [dialect] = used
   if (dialect === undefined || used.length > 1) {
-    throw invalid([...place], 'Give start, end and duration_seconds, or else start_time, end_time and duration_ms', entry)
+    throw invalid([...place], 'Give start and end, or else start_time and end_time', entry)
   }
   return dialect
 }
@@ -56,6 +56,7 @@ export function readEntry (entry: PlaySessionEntry, place: Place): Played {
   if (end <= start) {
     throw invalid([...place, dialect.end], `Must be after ${dialect.start}, both cut to whole seconds`, entry[dialect.end])
   }
-  const duration = requireField(entry[dialect.duration], place, dialect.duration) * dialect.unit_ms
-  return { rom_id: entry.rom_id ?? null, start, end, duration_ms: duration, save_slot: entry.save_slot ?? null }
+  const duration = entry[dialect.duration]
+  const playedMs = duration === undefined ? end.getTime() - start.getTime() : duration * dialect.unit_ms
+  return { rom_id: entry.rom_id ?? null, start, end, duration_ms: playedMs, save_slot: entry.save_slot ?? null }
 }

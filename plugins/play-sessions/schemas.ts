@@ -2,7 +2,8 @@ import { type Static, Type } from '@sinclair/typebox'
 import { DateTime, ID_MAX, LIMIT_MAX, Limit, Nullable, Offset, StoredText, StringEnum, idOf } from '../../core/typebox.ts'
 import { DeviceReference } from '../devices/schemas.ts'
 
-const DIALECTS = 'Needed are start, end and duration_seconds, or else start_time, end_time and duration_ms'
+const DIALECTS = 'Needed are start and end, with duration_seconds, or else start_time and end_time, with ' +
+  'duration_ms. Without a duration it is the time between both'
 const UtcTime = Type.String({ maxLength: 64, description: 'ISO 8601; without an offset it is UTC' })
 const Time = Type.Optional(UtcTime)
 const Duration = Type.Optional(Type.Integer({ minimum: 0 }))

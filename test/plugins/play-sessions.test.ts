@@ -98,6 +98,16 @@ t.test('sessions come in a list of either name, or one by itself', async (t) => 
   t.ok(queries < 5, `${queries} connections`)
 })
 
+t.test('a play session without a duration lasted from its start to its end', async (t) => {
+  const rom = await addRom(test, { fs_name: 'Timeless.sfc' })
+  const sent = [
+    { rom_id: rom, start_time: '2025-05-01T10:00:00Z', end_time: '2025-05-01T10:00:30.9Z' },
+    { rom_id: rom, start: '2025-05-02T10:00:00Z', end: '2025-05-02T11:00:00Z' }
+  ]
+  t.match(await post({ sessions: sent }), { created_count: 2 })
+  t.same((await list(`?rom_id=${rom}`)).map(({ duration_ms: duration }) => duration), [3_600_000, 30_000])
+})
+
 t.test('a body with a wrong entry is refused whole, by the place of what is wrong', async (t) => {
   const cases: [object, string][] = [
     [{ start: '2026-01-01T10:00:00Z', duration_seconds: 1 }, 'end'],
