@@ -31,6 +31,8 @@ const routes: Routes = async (app) => {
       operationId: 'completeSyncSession', tags, summary: 'Close a session, with what was played meanwhile',
       params: SessionParams, body: CompleteSchema, response: { 200: SyncCompleteSchema }
     },
+    // Apps that have nothing to tell send no body.
+    preValidation: async (request) => { request.body ??= {} as never },
     config: { scopes: ['devices.write'] }
   }, async (request) =>
     await app.sync.complete(request.em, callerOf(request).id, request.params.session_id, request.body))
