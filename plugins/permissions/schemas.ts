@@ -103,7 +103,7 @@ export const UpdateUserRulesSchema = Type.Object({
   set_age_settings: SetAge,
   age_limit: Type.Optional(Nullable(AgeLimit)),
   hide_unrated_roms: Type.Optional(Nullable(Type.Boolean()))
-}, { title: 'UpdateUserRules' })
+}, { title: 'UpdateUserRules', additionalProperties: false })
 export type UpdateUserRules = Static<typeof UpdateUserRulesSchema>
 
 /** Of `user_id` and `group_id` exactly one; the entity is checked by the service, which answers 400. */

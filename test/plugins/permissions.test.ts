@@ -82,6 +82,7 @@ t.test('what cannot be is refused', async (t) => {
   t.equal((await call('PUT', `users/${aliceId}`, { set_group: true, permission_group_id: 99_999 })).statusCode, 404)
   t.equal((await call('PUT', `users/${aliceId}`, { overrides: [{ entity: 'roms', action: 'read' }] })).statusCode, 422)
   t.equal((await call('PUT', 'users/x', {})).statusCode, 422)
+  t.match(await call('PUT', `users/${aliceId}`, { override: [], grants: [] }), { statusCode: 422, body: /override/ }, 'a misspelt key')
 })
 
 t.test('overrides widen and shrink an account and its tokens at once', async (t) => {
