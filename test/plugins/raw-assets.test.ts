@@ -40,6 +40,10 @@ t.test('pictures are shown', async (t) => {
     const reply = await get(`${home}/profile/avatar.png`, headers)
     t.equal(reply.statusCode, 200)
     t.match(reply.headers, { 'content-type': 'image/png', 'content-disposition': /^inline/ })
+    const url = `/assets/romm/assets/${home}/profile/avatar.png?ts=1`
+    t.match(await app.inject({ url, headers }), { statusCode: 200, headers: { 'content-type': 'image/png' } }, 'as RomM\'s pages ask')
+    t.match(await app.inject({ url, headers, method: 'HEAD' }), { statusCode: 200, body: '' })
+    t.equal((await app.inject({ url })).statusCode, 401)
   }
 })
 

@@ -12,12 +12,15 @@ function open (app: FastifyInstance, request: FastifyRequest, path: string) {
   return AVATAR.test(path) ? app.users.openAvatar(path) : app.assets.openAt(request.em, callerOf(request), path)
 }
 
-/** What users uploaded by its path, as older apps ask for it. */
+/** Older apps ask for uploads at the first, the pages of RomM for avatars at the second. */
+const URLS = ['/api/raw/assets/*', '/assets/romm/assets/*']
+
+/** Uploads of users by their paths. */
 const routes: Routes = async (app) => {
-  for (const method of ['HEAD', 'GET'] as const) {
+  for (const url of URLS) {
     app.route({
-      method,
-      url: '/api/raw/assets/*',
+      method: ['HEAD', 'GET'],
+      url,
       exposeHeadRoute: false,
       schema: { hide: true, params: Params },
       config: { scopes: ['assets.read'] },
