@@ -39,8 +39,14 @@ const ServerSchema = Section({
   web_dir: Type.Optional(Type.String({
     minLength: 1, env: 'SVC_WEB_DIR', description: 'Folder of web pages to serve: its files, and index.html for the rest'
   })),
+  web_connect_origins: Type.Array(Type.String({ pattern: '^(https?|wss?)://[A-Za-z0-9.*:[\\]-]+$' }), {
+    default: [],
+    env: 'SVC_WEB_CONNECT_ORIGINS',
+    description: 'Other sites that the pages in web_dir may ask, such as https://api.github.com'
+  }),
   romm_names: Switch('SVC_ROMM_NAMES',
-    'Cookies also go by the names that pages made for RomM read, and new client API tokens begin with rmm_')
+    'Cookies also go by the names that pages made for RomM read, new client API tokens begin with rmm_, and the page ' +
+    'that approves devices is that of web_dir')
 }, 'The HTTP server')
 
 const AuthSchema = Section({

@@ -7,11 +7,31 @@ import { isNothingThere, openInside } from '../../core/files/safe-path.ts'
 
 /** Below these a wrong address is an error; it is never a page. */
 const NO_PAGES = /^\/(?:api|ws|netplay|assets\/(?:svc|romm)\/resources)(?:\/|$)/
-/** Pages bring emulators, which compile code, and show pictures of metadata sources. */
-const PAGES_CSP = "default-src 'self'; script-src 'self' 'unsafe-eval' blob:; worker-src 'self' blob:; " +
-  "style-src 'self' 'unsafe-inline'; img-src 'self' https: data: blob:; media-src 'self' https: blob:; " +
-  "font-src 'self' data:; connect-src 'self' data: blob:; frame-src 'self' https:; frame-ancestors 'none'"
+/** The pages in which RomM runs emulators. */
+const PLAYERS = /^(?:\/rom\/[^/]+\/ejs|\/console\/rom\/[^/]+\/play)\/?$/
 const INDEX = 'index.html'
+
+/** Pages bring emulators, which compile code, and show pictures of metadata providers. */
+const createPolicy = (origins: readonly string[]) =>
+  "default-src 'self'; script-src 'self' 'unsafe-eval' blob:; worker-src 'self' blob:; " +
+  "style-src 'self' 'unsafe-inline'; img-src 'self' https: data: blob:; media-src 'self' https: blob:; " +
+  `font-src 'self' data:; connect-src ${["'self'", 'data:', 'blob:', ...origins].join(' ')}; frame-src 'self' https:; ` +
+  "frame-ancestors 'none'"
+
+/** The hash of a bundle: of Vite in the folder of assets itself, or one of many hexadecimal digits anywhere. */
+const HASH = /^assets\/[^/]*-([\w-]{8})\.\w+(?:\.map)?$|[-.]([0-9a-f]{16,})\.\w+(?:\.map)?$/
+
+/** Whether a name changes with the content of its file. Eight letters alone may be a word, and are taken for one. */
+function isHashed (name: string): boolean {
+  const [, short, long] = HASH.exec(name) ?? []
+  const hash = short ?? long ?? ''
+  return /\d/.test(hash) && /[A-Za-z]/.test(hash)
+}
+
+function cacheControlOf (name: string): string {
+  if (!name.startsWith('assets/')) return 'no-cache'
+  return isHashed(name) ? 'public, max-age=31536000, immutable' : 'public, max-age=3600, must-revalidate'
+}
 
 function readPath (url: string): string | null {
   try {
@@ -22,9 +42,13 @@ function readPath (url: string): string | null {
 }
 
 /** The pages of a folder that the owner names, wherever the server itself has nothing. */
-export default fp<FeatureOptions>(async (app, { config: { server: { web_dir: webDir } }, role }) => {
+export default fp<FeatureOptions>(async (app, { config: { server }, role }) => {
+  const { web_dir: webDir } = server
   if (webDir === undefined || role !== 'web') return
   const root = resolve(webDir)
+  const policy = createPolicy(server.web_connect_origins)
+  // Pages of the server itself are for people who have no others. Pages made for RomM approve devices themselves.
+  const replaced = new Set<string | undefined>(server.romm_names ? ['/', '/pair/device'] : ['/'])
   await app.register(fastifyStatic, { root, serve: false, index: false, dotfiles: 'deny', cacheControl: false })
 
   async function isFile (path: string): Promise<boolean> {
@@ -45,20 +69,21 @@ export default fp<FeatureOptions>(async (app, { config: { server: { web_dir: web
     return !path.startsWith('/assets/') && await isFile(INDEX) ? INDEX : null
   }
 
-  function sendPage (reply: FastifyReply, name: string): FastifyReply {
-    const isAsset = name.startsWith('assets/')
-    reply.header('content-security-policy', PAGES_CSP)
-    reply.header('cache-control', isAsset ? 'public, max-age=3600, must-revalidate' : 'no-cache')
+  function sendPage (reply: FastifyReply, path: string, name: string): FastifyReply {
+    reply.header('content-security-policy', policy)
+    reply.header('cache-control', cacheControlOf(name))
+    // Browsers give shared memory, which threads of emulators need, to pages that load nothing unasked from elsewhere.
+    if (PLAYERS.test(path)) reply.header('cross-origin-embedder-policy', 'require-corp')
     return reply.sendFile(name)
   }
 
   app.addHook('onRequest', async (request, reply) => {
-    // What the server itself says at its root is for people who have no pages.
-    const isFree = request.is404 || request.routeOptions.url === '/'
+    const isFree = request.is404 || replaced.has(request.routeOptions.url)
     if (!isFree || !['GET', 'HEAD'].includes(request.method)) return
     const path = readPath(request.url)
-    const name = path === null || NO_PAGES.test(path) ? null : await findFile(path)
-    if (name !== null) return sendPage(reply, name)
+    if (path === null || NO_PAGES.test(path)) return
+    const name = await findFile(path)
+    if (name !== null) return sendPage(reply, path, name)
   })
   app.addHook('onSend', async (request, reply) => {
     // Nobody was asked who is calling: a cookie would be a stranger's, and take the place of the visitor's own.
