@@ -6,6 +6,7 @@ import { KNOWN_PROVIDERS } from '../plugins/known-providers.ts'
 import { idTypeOf, listProviders } from '../plugins/providers.ts'
 import type { Registry } from '../../core/loader/registry.ts'
 import { formatDate } from '../../core/typebox.ts'
+import { createFamily, findFamily } from './families.ts'
 import { type PlatformView, PLATFORM_ID_KEYS, PLATFORM_SLUG_KEYS } from './schemas.ts'
 
 /** How many ROMs of a platform a viewer sees, and how large they are. */
@@ -64,11 +65,14 @@ const isRecord = (entry: Entry): entry is PlatformRecord =>
 /** Anything else would reach clients as an address to open. */
 const isWebAddress = (url: string | undefined) => url !== undefined && /^https?:\/\//i.test(url)
 
-/** What providers say of a platform besides their ids: each from the first that knows it. */
+/** Family and logo of a platform, each from the first provider that knows it. The table of families comes last. */
 function providerFacts (providers: readonly ProviderDefinition[], facts: PlatformFacts | null) {
   const records = providers.map((provider) => entryOf(provider, facts)).filter(isRecord)
+  const given = records.find(({ family_name: name }) => name !== undefined && name !== '')?.family_name
+  const family = given !== undefined ? createFamily(given) : facts === null ? null : findFamily(facts.slug)
   return {
-    family_name: records.find(({ family_name: name }) => name !== undefined && name !== '')?.family_name ?? null,
+    family_name: family?.family_name ?? null,
+    family_slug: family?.family_slug ?? null,
     url_logo: records.find(({ url_logo: url }) => isWebAddress(url))?.url_logo ?? null
   }
 }
@@ -85,7 +89,6 @@ export function toPlatformView (
     category: facts?.category ?? null,
     generation: facts?.generation ?? null,
     ...providerFacts(providers, facts),
-    family_slug: null,
     url: null,
     firmware: firmware.map(toFirmwareView),
     created_at: formatDate(row.created_at),

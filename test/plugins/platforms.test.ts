@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import families from '../../plugins/platforms/data/families.json' with { type: 'json' }
 import { Platform } from '../../plugins/platforms/entities.ts'
 import { Firmware } from '../../plugins/firmware/entities.ts'
 import { Rom } from '../../plugins/roms/entities.ts'
@@ -111,6 +112,22 @@ t.test('every known platform is listed once, the stored ones as they are', async
   t.equal(new Set(views.map((view) => view.slug)).size, views.length)
   t.match(views.find((view) => view.slug === 'psx'), { fs_slug: 'psx' }, 'the folder named as the slug wins')
   t.match(views.find((view) => view.slug === 'n64'), { id: -1, fs_slug: 'n64', rom_count: 0, url_logo: '' })
+})
+
+t.test('platforms name their family, each of which has known platforms only', async (t) => {
+  const test = await fresh(t)
+  const views = (await test.app.inject({ url: '/api/platforms/supported', headers: test.admin })).json<View[]>()
+  const familyOf = (wanted: string) => {
+    const view = views.find(({ slug }) => slug === wanted)
+    return [view?.family_name, view?.family_slug]
+  }
+  t.same(familyOf('snes'), ['Nintendo', 'nintendo'])
+  t.same(familyOf('psp'), ['PlayStation', 'playstation'])
+  t.same(familyOf('ti-83'), ['Texas Instruments', 'texas-instruments'])
+  t.same(familyOf('arcade'), [null, null], 'arcades are of many makers')
+  const slugs = Object.values(families).flat()
+  t.same(slugs.filter((slug) => !views.some((view) => view.slug === slug)), [])
+  t.equal(new Set(slugs).size, slugs.length, 'each platform is of one family')
 })
 
 t.test('folders without a row are shown with the slug they would get', async (t) => {

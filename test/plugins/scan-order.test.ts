@@ -225,8 +225,8 @@ t.test('a source knows a platform by several ids or none, and says what else it 
   t.same(Object.fromEntries(seen), { arcade: [71, 72], psx: [] })
   const platforms = (await app.inject({ url: '/api/platforms', headers: admin })).json<Record<string, unknown>[]>()
   t.match(platforms.find(({ slug }) => slug === 'arcade'),
-    { atlas_id: 71, family_name: 'Coin-op', url_logo: 'https://atlas.example/arcade.png' })
-  t.match(platforms.find(({ slug }) => slug === 'psx'), { atlas_id: null, family_name: null, url_logo: null })
+    { atlas_id: 71, family_name: 'Coin-op', family_slug: 'coin-op', url_logo: 'https://atlas.example/arcade.png' })
+  t.match(platforms.find(({ slug }) => slug === 'psx'), { atlas_id: null, family_name: 'PlayStation', url_logo: null })
 })
 
 t.test("a ROM's own regions are told in both modes, and go before the list only where the owner wants that", async (t) => {

@@ -1,0 +1,14 @@
+import families from './data/families.json' with { type: 'json' }
+
+/** The maker of a platform, or the name that its makers share. */
+interface Family { family_name: string, family_slug: string }
+
+export function createFamily (name: string): Family {
+  return { family_name: name, family_slug: name.toLowerCase().replace(/[^a-z0-9]+/g, '-').replace(/^-|-$/g, '') }
+}
+
+const BY_PLATFORM: ReadonlyMap<string, Family> = new Map(Object.entries(families).flatMap(([name, slugs]) =>
+  slugs.map((slug) => [slug, createFamily(name)] as const)))
+
+/** The family of a platform by its canonical slug; null for a platform that belongs to none. */
+export const findFamily = (slug: string): Family | null => BY_PLATFORM.get(slug) ?? null
