@@ -3,7 +3,7 @@ import { type Config, basePath } from '../config/config.ts'
 import { SOCKET_PATH } from '../sockets/request.ts'
 import type { ListedEvent } from '../sockets/sockets.ts'
 import { nameSchemas } from './components.ts'
-import { makeOptional } from './keywords.ts'
+import { describeBody, describeTypes } from './keywords.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -38,7 +38,7 @@ function pickSchemas (value: unknown, schemas: Json): Json {
 
 function describeMessage ({ name, summary, schema, scopes, from }: ListedEvent): Json {
   const note = scopes.length === 0 ? {} : { description: `Scopes: ${scopes.join(', ')}.` }
-  return { name, title: name, summary, ...note, payload: from === 'client' ? makeOptional(schema) : schema }
+  return { name, title: name, summary, ...note, payload: describeTypes(from === 'client' ? describeBody(schema) : schema) }
 }
 
 const SCHEMES = {

@@ -26,13 +26,14 @@ const oneOf = (plural: string) => plural.replace(/([^s])s$/, '$1')
 /**
  * Gives each schema with a `title` a place of its own among the components, under that name, and refers to it wherever
  * it was: clients that are made from the document have types with names then. An object of several fields inside of
- * such a schema is called after the schema and the field that holds it. Of schemas that differ and have the same name,
- * as plugins may bring them, the later ones get a number.
+ * such a schema is called after the schema and the field that holds it, unless one that is the same has a name already.
+ * Of schemas that differ and have the same name, as plugins may bring them, the later ones get a number.
  *
  * @param components the schemas that have such a place
  */
 export function nameSchemas (paths: Json, components: Json): { paths: Json, schemas: Json } {
   const schemas: Record<string, unknown> = {}
+  const names = new Map<string, string>()
 
   function isTaken (name: string, schema: unknown): boolean {
     const known = schemas[name] ?? components[name]
@@ -43,8 +44,14 @@ export function nameSchemas (paths: Json, components: Json): { paths: Json, sche
   function place (name: string, schema: unknown): string {
     let free = name
     for (let number = 2; isTaken(free, schema); number++) free = `${name}_${number}`
-    schemas[free] = schema
+    keep(free, schema)
     return free
+  }
+
+  function keep (name: string, schema: unknown): void {
+    schemas[name] = schema
+    const text = JSON.stringify(schema)
+    if (!names.has(text)) names.set(text, name)
   }
 
   const readFields = (fields: Json, owner: string | null): Json => Object.fromEntries(Object.entries(fields)
@@ -67,11 +74,12 @@ export function nameSchemas (paths: Json, components: Json): { paths: Json, sche
     const name = title ?? (hasFields(value) ? owner : null)
     const whole = readInside(value, title ?? owner)
     if (name === null) return whole
-    return { $ref: `#/components/schemas/${place(name, whole)}` }
+    const known = title === null ? names.get(JSON.stringify(whole)) : undefined
+    return { $ref: `#/components/schemas/${known ?? place(name, whole)}` }
   }
 
   for (const [name, schema] of Object.entries(components)) {
-    schemas[name] = isObject(schema) ? readInside(schema, name) : schema
+    keep(name, isObject(schema) ? readInside(schema, name) : schema)
   }
   return { paths: readInside(paths, null), schemas }
 }

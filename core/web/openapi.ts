@@ -7,7 +7,7 @@ import { type Config, basePath } from '../config/config.ts'
 import { ErrorSchema, ValidationErrorSchema } from '../typebox.ts'
 import { nameSchemas } from './components.ts'
 import createDocsPages, { LOGO_PATH } from './docs-pages.ts'
-import { markKeywords, takeDefaults } from './keywords.ts'
+import { describeTypes, markKeywords, takeDefaults } from './keywords.ts'
 import { describeMedia, keepForm } from './media.ts'
 import { type Operation, describeResponses } from './responses.ts'
 
@@ -149,8 +149,8 @@ export default fp<OpenapiOptions>(async (app, { config, version, tags, introduct
     transformObject: (document) => {
       const api = 'openapiObject' in document ? document.openapiObject : {}
       const described = describeResponses((api.paths ?? {}) as Record<string, Record<string, Operation>>)
-      const { paths, schemas } = nameSchemas(
-        describeMedia(described), { ...api.components?.schemas, ...pluginSchemas() })
+      const { paths, schemas } = nameSchemas(describeTypes(describeMedia(described)) as Record<string, unknown>,
+        describeTypes({ ...api.components?.schemas, ...pluginSchemas() }) as Record<string, unknown>)
       return {
         ...api,
         paths,
@@ -160,13 +160,12 @@ export default fp<OpenapiOptions>(async (app, { config, version, tags, introduct
     }
   })
 
-  /** Every plugin's own schemas, so that forms and clients can be made from the document. */
+  /** The settings of every plugin, so that forms can be made from the document. ROMs show its metadata. */
   function pluginSchemas (): Record<string, unknown> {
     const named: [string, unknown][] = app.registry.definitions.flatMap(({ kind, definition }): [string, unknown][] => {
       const name = `${kind}_${definition.key}`
       return [
         [`${name}_config`, definition.config],
-        [`${name}_metadata`, 'metadata' in definition ? definition.metadata : undefined],
         [`${name}_settings`, 'settings' in definition ? definition.settings : undefined]
       ]
     })

@@ -124,13 +124,14 @@ t.test('the schemas of every plugin are in the document', async (t) => {
   const { definitions } = testApp.app.registry
   t.ok(definitions.length > 0)
   for (const { kind, definition } of definitions) {
+    const { key } = definition
     const parts = {
-      config: definition.config, metadata: 'metadata' in definition ? definition.metadata : undefined,
-      settings: 'settings' in definition ? definition.settings : undefined
+      [`${kind}_${key}_config`]: definition.config,
+      [`${key}_metadata`]: 'metadata' in definition ? definition.metadata : undefined,
+      [`${kind}_${key}_settings`]: 'settings' in definition ? definition.settings : undefined
     }
-    for (const [part, schema] of Object.entries(parts)) {
-      if (schema === undefined) continue
-      t.match(schemas[`${kind}_${definition.key}_${part}`], { type: 'object' }, `${kind} ${definition.key}: ${part}`)
+    for (const [name, schema] of Object.entries(parts)) {
+      if (schema !== undefined) t.match(schemas[name], { type: 'object' }, name)
     }
   }
 })
@@ -150,7 +151,7 @@ t.test('whatever has fields and is sent or answered has a name in the document, 
   for (const [name, schema] of Object.entries(components.schemas)) {
     t.same(listNameless(Object.values(schema ?? {}), name), [])
   }
-  for (const name of ['SimpleRom', 'Platform', 'Save', 'Device', 'User', 'Negotiate', 'NegotiateRom', 'igdb_metadata_expansion']) t.ok(name in components.schemas, name)
+  for (const name of ['SimpleRom', 'Platform', 'Save', 'Device', 'User', 'Negotiate', 'NegotiateRom', 'igdb_metadata_age_rating']) t.ok(name in components.schemas, name)
   t.match(JSON.stringify(components.schemas.SimpleRom), /#\/components\/schemas\/igdb_metadata/)
 })
 
@@ -175,6 +176,23 @@ t.test('files that are sent and taken are described as files, with the parts of 
   t.match(get?.responses?.['206'], { content: { 'application/octet-stream': { schema: { format: 'binary' } } } })
   t.match(head, { operationId: 'headRomContent', security: get?.security })
   t.notMatch(JSON.stringify(head?.responses?.['200']), 'content')
+})
+
+t.test('generators of clients learn wide integers, optional properties and names without twins', async (t) => {
+  const { components: { schemas } } = await readDocument(await fresh(t))
+  const fieldsOf = (name: string) => (schemas[name] as { properties: Record<string, object> }).properties
+  t.match(fieldsOf('SimpleRom').fs_size_bytes, { type: 'integer', format: 'int64' })
+  t.match(fieldsOf('PlaySession').duration_ms, { type: 'integer', format: 'int64' })
+  t.notOk('format' in (fieldsOf('SimpleRom').id ?? {}), 'ids have 32 bits')
+  t.match(fieldsOf('DeviceSave').rom_id, { anyOf: [{ type: 'integer', maximum: Number }, { type: 'string', pattern: String }] })
+  t.notMatch(JSON.stringify(schemas), /"type":\[/, 'what has several types has one form')
+
+  const { own_only: ownOnly = {} } = fieldsOf('GivenGrant')
+  t.match(ownOnly, { description: 'Only for things of the user. Default: false' })
+  t.notOk('default' in ownOnly, 'generators take a property with a default for one that is always there')
+
+  const texts = Object.values(schemas).map((schema) => JSON.stringify({ ...schema as object, title: '' }))
+  t.same(texts.filter((text, i) => texts.indexOf(text) !== i), [])
 })
 
 t.test('what has a default need not be sent', async (t) => {
