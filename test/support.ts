@@ -12,8 +12,12 @@ import { inspectPlugins } from '../core/loader/inspect.ts'
 import type { PluginPackage } from '../core/loader/packages.ts'
 import { fingerprintOf, storeDescriptions } from '../core/loader/snapshot.ts'
 import type { App } from '../core/typebox.ts'
-import { features } from '../plugins/index.ts'
+import { features as all } from '../plugins/index.ts'
 import { insertUser } from '../plugins/users/service.ts'
+import documentedStatuses from './documented-statuses.ts'
+
+/** The first sees the answers of all others. */
+const features = { ...all, plugins: [documentedStatuses, ...all.plugins] }
 
 type Test = Pick<TapTest, 'testdir' | 'teardown'>
 

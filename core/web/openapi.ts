@@ -1,17 +1,17 @@
 import swagger from '@fastify/swagger'
-import type { TSchema } from '@sinclair/typebox'
+import { type TSchema, Type } from '@sinclair/typebox'
 import type { RouteOptions } from 'fastify'
 import fp from 'fastify-plugin'
-import type { RouteAccess } from '../access/auth.ts'
+import { type RouteAccess, SAFE_METHODS } from '../access/auth.ts'
 import { type Config, basePath } from '../config/config.ts'
 import { ErrorSchema, ValidationErrorSchema } from '../typebox.ts'
 import { nameSchemas } from './components.ts'
 import createDocsPages, { LOGO_PATH } from './docs-pages.ts'
-import { describeTypes, markKeywords, takeDefaults } from './keywords.ts'
+import { describeTypes, isId, markKeywords, takeDefaults } from './keywords.ts'
 import { describeMedia, keepForm } from './media.ts'
 import { type Operation, describeResponses } from './responses.ts'
 
-interface OperationSchema {
+export interface OperationSchema {
   operationId?: string
   tags?: readonly string[]
   hide?: boolean
@@ -50,21 +50,45 @@ function createOperationCheck () {
 
 const refTo = (schema: { $id?: string }) => ({ $ref: `${schema.$id}#` })
 
-/** The answers that follow from what an operation takes, and from whom. */
-function commonResponses (schema: OperationSchema, isPublic: boolean): Record<string, unknown> {
-  const { body, params, querystring, consumes, response } = schema
-  const takesInput = body !== undefined || params !== undefined || querystring !== undefined
-  const takesBody = body !== undefined || consumes !== undefined
-  const statuses = [
-    ...(isPublic ? [429] : [401, 403]), ...(params === undefined ? [] : [404]), ...(takesBody ? [413, 415] : []), 503
+const isFile = (response: unknown) => (response as { format?: unknown } | undefined)?.format === 'binary'
+
+/** The errors that follow from what an operation takes, what it changes, and who may call it. */
+function listCommonErrors (schema: OperationSchema, access: RouteAccess, method: string): number[] {
+  const { body, params, querystring, consumes } = schema
+  const changes = !SAFE_METHODS.has(method)
+  const isPublic = access.public === true
+  const needsCsrf = changes && access.csrfExempt !== true
+  const takesBody = changes || body !== undefined || consumes !== undefined
+  const takesInput = takesBody || params !== undefined || querystring !== undefined
+  const { properties = {} } = (querystring ?? {}) as { properties?: object }
+  const namesThings = params !== undefined || body !== undefined || Object.keys(properties).some(isId)
+  return [
+    // What a request is about may be gone when it is written.
+    ...(changes ? [400, 409] : []),
+    ...(isPublic ? [] : [401]),
+    ...(isPublic && !needsCsrf ? [] : [403]),
+    ...(namesThings ? [404] : []),
+    ...(takesBody ? [413, 415] : []),
+    ...(takesInput ? [422] : []),
+    // Guests are counted before anything else.
+    429,
+    503
   ]
+}
+
+/** The answers of an operation by status: its own, and those that follow from what it takes, sends and changes. */
+export function listResponses (schema: OperationSchema, access: RouteAccess, method: string): Record<string, unknown> {
+  const { response = {} } = schema
   const error = refTo(ErrorSchema)
-  // Those that send a browser elsewhere: what else they answer is an error.
-  const isRedirect = !Object.keys(response ?? {}).some((status) => status.startsWith('2'))
+  const common = listCommonErrors(schema, access, method)
+    .map((status) => [status, status === 422 ? refTo(ValidationErrorSchema) : error] as const)
+  // An operation that sends a browser elsewhere: anything else that it answers is an error.
+  const isRedirect = !Object.keys(response).some((status) => status.startsWith('2'))
   return {
-    ...Object.fromEntries(statuses.map((status) => [status, error])),
-    ...(takesInput ? { 422: refTo(ValidationErrorSchema) } : {}),
-    ...(isRedirect ? { default: error } : {})
+    ...Object.fromEntries(common),
+    ...(Object.values(response).some(isFile) ? { 304: Type.Null(), 416: error } : {}),
+    ...(isRedirect ? { default: error } : {}),
+    ...response
   }
 }
 
@@ -142,7 +166,7 @@ export default fp<OpenapiOptions>(async (app, { config, version, tags, introduct
           security: isPublic
             ? []
             : alternativesOf(access).flatMap((scopes) => securityOf(access).map((name) => ({ [name]: scopes }))),
-          response: { ...commonResponses(operation, isPublic), ...operation.response }
+          response: listResponses(operation, access, [route.method].flat()[0] ?? 'GET')
         }
       }
     },

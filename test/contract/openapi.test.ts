@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { Validator } from '@seriousme/openapi-schema-validator'
-import type { InjectOptions } from 'fastify'
+import { Type } from '@sinclair/typebox'
+import fastify, { type InjectOptions } from 'fastify'
 import t, { type Test } from 'tap'
 import { nameSchemas } from '../../core/web/components.ts'
+import documentedStatuses from '../documented-statuses.ts'
 import { type TestApp, buildTestApp, shareTestApp } from '../support.ts'
 
 const fresh = shareTestApp(t)
@@ -193,6 +195,20 @@ t.test('generators of clients learn wide integers, optional properties and names
 
   const texts = Object.values(schemas).map((schema) => JSON.stringify({ ...schema as object, title: '' }))
   t.same(texts.filter((text, i) => texts.indexOf(text) !== i), [])
+})
+
+t.test('an answer with a status that the document does not name fails the test that meets it', async (t) => {
+  const app = fastify()
+  await app.register(documentedStatuses)
+  const schema: object = { operationId: 'addThing', response: { 200: Type.Null() } }
+  app.post('/things', { schema, config: { public: true, csrfExempt: true } },
+    async ({ headers }, reply) => reply.code(Number(headers.wanted)).send({ detail: 'x' }))
+  const post = async (wanted: string) => await app.inject({ method: 'POST', url: '/things', headers: { wanted } })
+  for (const status of [400, 409, 413, 415, 422, 429, 503]) t.equal((await post(String(status))).statusCode, status)
+  const undocumented = await post('410')
+  t.equal(undocumented.statusCode, 500)
+  t.match(undocumented.json(), { detail: /POST \/things answered 410.*add it to schema\.response/ })
+  t.equal((await post('403')).statusCode, 500, 'nobody is refused here')
 })
 
 t.test('what has a default need not be sent', async (t) => {

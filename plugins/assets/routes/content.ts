@@ -22,7 +22,7 @@ const routes: Routes = async (app) => {
           summary: `The file of a ${kind}, your own or one that is public`,
           params: IdParams,
           querystring: ContentQuery,
-          response: { 200: Bytes, 206: Bytes, 404: ErrorSchema }
+          response: { 200: Bytes, 206: Bytes, 404: ErrorSchema, 409: ErrorSchema }
         },
         config: { scopes: ['assets.read'] },
         handler: async (request, reply) => {

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { RouteAccess } from '../../../core/access/auth.ts'
 import { callerOf } from '../../../core/access/auth.ts'
 import { badRequest } from '../../../core/errors.ts'
-import { Bytes, type Routes, idOf } from '../../../core/typebox.ts'
+import { Bytes, ErrorSchema, type Routes, idOf } from '../../../core/typebox.ts'
 import { ScopeQuery } from '../filters/list-query.ts'
 import { type Download, readIdList } from '../downloads/downloads.ts'
 
@@ -67,7 +67,7 @@ const routes: Routes = async (app) => {
         tags,
         summary: 'A zip of several ROMs',
         querystring: ManyQuery,
-        response: { 200: Bytes, 206: Bytes }
+        response: { 200: Bytes, 206: Bytes, 400: ErrorSchema }
       },
       config: { scopes: ['roms.read'] },
       handler: async (request, reply) => {

@@ -20,7 +20,7 @@ const createRoutes = ({ invites, changes, accounts }: Services): Routes => async
       tags,
       summary: 'Create a user; while no administrator exists anyone may create the first',
       body: CreateUserSchema,
-      response: { 201: UserSchema, 400: ErrorSchema, 429: ErrorSchema }
+      response: { 201: UserSchema, 400: ErrorSchema, 401: ErrorSchema, 403: ErrorSchema, 429: ErrorSchema }
     },
     config: { public: true }
   }, async (request, reply) => {
@@ -36,7 +36,7 @@ const createRoutes = ({ invites, changes, accounts }: Services): Routes => async
       tags,
       summary: 'Invite somebody; while no administrator exists anyone may',
       querystring: InviteQuery,
-      response: { 201: InviteLinkSchema, 400: ErrorSchema }
+      response: { 201: InviteLinkSchema, 400: ErrorSchema, 401: ErrorSchema }
     },
     config: { public: true }
   }, async (request, reply) => {

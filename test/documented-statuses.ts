@@ -1,0 +1,24 @@
+import { Readable } from 'node:stream'
+import fp from 'fastify-plugin'
+import { type OperationSchema, listResponses } from '../core/web/openapi.ts'
+
+/** An error of the server itself is no answer that a document names. */
+const UNEXPECTED = 500
+
+/** Turns each answer whose status the document does not name into one that says so: the test that met it fails. */
+export default fp(async (app) => {
+  app.addHook('onSend', (request, reply, payload, done) => {
+    const { method, routeOptions: { url, config, schema } } = request
+    const operation = schema as OperationSchema | undefined
+    const status = reply.statusCode
+    const isOperation = !request.is404 && operation?.operationId !== undefined && operation.hide !== true
+    if (!isOperation || status === UNEXPECTED) return done(null, payload)
+    const documented = listResponses(operation, config, method)
+    if (String(status) in documented || 'default' in documented) return done(null, payload)
+    if (payload instanceof Readable) payload.resume()
+    reply.code(UNEXPECTED).removeHeader('content-length').type('application/json')
+    done(null, JSON.stringify({
+      detail: `${method} ${url} answered ${status}, which the document does not name; add it to schema.response`
+    }))
+  })
+}, { name: 'documented-statuses', fastify: '5.x' })
