@@ -54,7 +54,7 @@ export interface RouteAccess {
   scopes?: readonly Scope[]
   /** Or else all of these. */
   orScopes?: readonly Scope[]
-  /** Beside the scopes the caller has to be an administrator. */
+  /** Beside the scopes the caller has to be an administrator; a token needs `users.write` to act as one. */
   admin?: boolean
   /**
    * The caller has to be signed in beside the scopes: a client token does not suffice, whatever its scopes. An OAuth2
@@ -138,6 +138,14 @@ export function requireSignIn (caller: Caller, access: true | 'within-scopes' = 
     'HTTP Basic')
 }
 
+/**
+ * Whether the caller acts as an administrator. A token that an administrator made for less does not: without the scope
+ * to manage accounts, it is good for what its scopes name alone.
+ */
+export function isAdministrator (caller: Caller): boolean {
+  return caller.role === 'admin' && (isSignedIn(caller) || caller.scopes.has('users.write'))
+}
+
 function holdsScopes (caller: Caller, { scopes = [], orScopes }: RouteAccess): boolean {
   const holdsAll = (wanted: readonly Scope[]) => wanted.every((scope) => caller.scopes.has(scope))
   return holdsAll(scopes) || (orScopes !== undefined && holdsAll(orScopes))
@@ -149,7 +157,7 @@ function checkAccess (caller: Caller | null, access: RouteAccess, method: string
   // Some things that change the library need no more than leave to read it; a guest changes nothing.
   if (caller.credential === 'kiosk' && !SAFE_METHODS.has(method)) throw new ApiError('FORBIDDEN')
   if (!holdsScopes(caller, access)) throw new ApiError('FORBIDDEN')
-  if (access.admin === true && caller.role !== 'admin') throw new ApiError('INSUFFICIENT_PERMISSIONS')
+  if (access.admin === true && !isAdministrator(caller)) throw new ApiError('INSUFFICIENT_PERMISSIONS')
   if (access.grant !== undefined) requireGrant(caller, ...access.grant)
   if (access.signedIn !== undefined && access.signedIn !== false) requireSignIn(caller, access.signedIn)
 }

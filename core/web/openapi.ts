@@ -100,7 +100,7 @@ const securityOf = ({ download }: RouteAccess) => download === true ? DOWNLOAD_S
 
 function describeAccess (access: RouteAccess): string {
   const lists = alternativesOf(access).map((scopes) => scopes.join(', ') || 'none')
-  const admin = access.admin === true ? 'Administrators only. ' : ''
+  const admin = access.admin === true ? 'Administrators only; a token needs `users.write` too. ' : ''
   const grant = access.grant === undefined ? '' : `Grant: ${access.grant.join(' ')}. `
   const signedIn = (access.signedIn ?? false) === false ? '' : 'Not for client tokens. '
   return `${admin}${grant}${signedIn}Scopes: ${lists.join(', or ')}.`

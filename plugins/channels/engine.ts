@@ -5,7 +5,7 @@ import {
   type Busy, type Delivery, type DisabledChannel, type Results, WAKE_EVENT, createDeliveries
 } from './delivery-rows.ts'
 import type { Failure, Host, Outcome } from './host.ts'
-import { UNREADABLE_ERROR, openSettings } from './sealed.ts'
+import { UNREADABLE_ERROR, isTrusted, openSettings } from './sealed.ts'
 
 export type DisabledListener = (channel: DisabledChannel) => Promise<void>
 
@@ -83,7 +83,8 @@ export function createEngine (app: FastifyInstance, host: Host, listeners: reado
     if (hasDied && deaths > 1) return { ok: false, failure: DIED }
     const kept = openSettings(app.secrets, sealed)
     if (kept === null) return { ok: false, failure: UNREADABLE }
-    const subject = { type, settings: kept.settings, secret_keys: kept.view.stored_secrets ?? [], is_admin: isAdmin }
+    const { settings, view: { stored_secrets: keys } } = kept
+    const subject = { type, settings, secret_keys: keys ?? [], is_admin: isTrusted(kept, isAdmin) }
     return await host.deliver(subject, notification, closing.signal)
   }
 

@@ -23,7 +23,14 @@ export interface Inspected {
 }
 
 /** What is sealed: an address is often a secret too, so all settings are. */
-export interface KeptSettings extends Inspected { settings: Settings }
+export interface KeptSettings extends Inspected {
+  settings: Settings
+  /** Whether an administrator entered them; older ones do not say so, and the role of the owner decides alone. */
+  is_trusted?: boolean
+}
+
+/** Whether settings may lead into the server's own network: an administrator entered them, and owns the channel. */
+export const isTrusted = (kept: KeptSettings, isAdmin: boolean): boolean => isAdmin && kept.is_trusted !== false
 
 const PURPOSE = 'channel'
 export const UNREADABLE: SettingsView = {

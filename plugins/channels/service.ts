@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { ChannelDefinition, OutgoingNotification } from '@svc/plugin-sdk'
 import type { FastifyInstance } from 'fastify'
 import { Value } from '@sinclair/typebox/value'
-import type { Caller } from '../../core/access/auth.ts'
+import { type Caller, isAdministrator } from '../../core/access/auth.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { badRequest, invalid, notFound } from '../../core/errors.ts'
 import type { Loaded } from '../../core/loader/registry.ts'
@@ -17,7 +17,7 @@ import {
   type AppriseService, AppriseServiceSchema, type CreateChannel, type Parsed, ParsedSchema, type TestResult,
   type UpdateChannel, UpdateChannelSchema
 } from './schemas.ts'
-import { type KeptSettings, type Settings, UNREADABLE, UNREADABLE_ERROR, openSettings, sealSettings } from './sealed.ts'
+import { type KeptSettings, type Settings, UNREADABLE, UNREADABLE_ERROR, isTrusted, openSettings, sealSettings } from './sealed.ts'
 import { checkMove, checkSettings, isSame, mergeSettings, touchesSettings } from './settings.ts'
 
 const CHANNELS_MAX = 20
@@ -80,20 +80,25 @@ export function createChannels (app: FastifyInstance, calls: Calls, codes: Retur
     throw badRequest(`There are ${CHANNELS_MAX} channels already; delete one first`)
   }
 
-  const toSubject = (caller: Caller, type: string, settings: Settings, keys: readonly string[] | null = []): Subject =>
-    ({ type, settings, secret_keys: keys ?? [], is_admin: caller.role === 'admin' })
+  const toSubject = (caller: Caller, type: string, kept: KeptSettings): Subject => ({
+    type,
+    settings: kept.settings,
+    secret_keys: kept.view.stored_secrets ?? [],
+    is_admin: isTrusted(kept, caller.role === 'admin')
+  })
 
   /** Settings with what may be shown of them, once they are checked. */
   async function readSettings (caller: Caller, loaded: Channel, settings: Settings): Promise<KeptSettings> {
-    checkSettings(loaded, settings, caller.role === 'admin')
-    return { settings, ...await calls.inspect(caller.id, toSubject(caller, loaded.key, settings)) }
+    const isAdmin = isAdministrator(caller)
+    checkSettings(loaded, settings, isAdmin)
+    const subject = { type: loaded.key, settings, secret_keys: [], is_admin: isAdmin }
+    return { settings, is_trusted: isAdmin, ...await calls.inspect(caller.id, subject) }
   }
 
   /** Null for a kind of channel that needs no proof. */
   async function sendCode (caller: Caller, { key, definition }: Channel, kept: KeptSettings): Promise<SentCode | null> {
-    const { settings, view } = kept
     if (definition.confirm === undefined) return null
-    return await codes.send(caller.id, toSubject(caller, key, settings, view.stored_secrets), view.target)
+    return await codes.send(caller.id, toSubject(caller, key, kept), kept.view.target)
   }
 
   async function create (em: EntityManager, caller: Caller, input: CreateChannel): Promise<NotificationChannel> {
@@ -126,7 +131,8 @@ export function createChannels (app: FastifyInstance, calls: Calls, codes: Retur
     if (!touchesSettings(definition, given)) return {}
     const kept = open(row)
     const settings = mergeSettings(definition, given, kept)
-    if (isSame(settings, kept?.settings)) return {}
+    const becomesTrusted = kept?.is_trusted === false && isAdministrator(caller)
+    if (isSame(settings, kept?.settings) && !becomesTrusted) return {}
     const next = await readSettings(caller, loaded, settings)
     if (kept !== null) checkMove(definition, given, kept, next)
     const code = await sendCode(caller, loaded, next)
@@ -162,8 +168,7 @@ export function createChannels (app: FastifyInstance, calls: Calls, codes: Retur
   async function deliverSample (caller: Caller, row: NotificationChannel): Promise<string | null> {
     const kept = open(row)
     if (kept === null) return UNREADABLE_ERROR
-    const subject = toSubject(caller, row.type, kept.settings, kept.view.stored_secrets)
-    const outcome = await calls.deliver(caller.id, subject, createSample())
+    const outcome = await calls.deliver(caller.id, toSubject(caller, row.type, kept), createSample())
     return outcome.ok ? null : outcome.failure.message
   }
 

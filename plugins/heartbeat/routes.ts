@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import type { FastifyRequest } from 'fastify'
+import { isAdministrator } from '../../core/access/auth.ts'
 import { type Config, basePath } from '../../core/config/config.ts'
 import { ErrorSchema, type Routes } from '../../core/typebox.ts'
 import { VERSION } from '../../core/version.ts'
@@ -9,7 +9,6 @@ import { HeartbeatSchema, LivenessSchema, ReadinessSchema, ProviderParams } from
 const tags = ['heartbeat']
 
 const LIVENESS: Static<typeof LivenessSchema> = { status: 'ok' }
-const isAdmin = ({ caller }: FastifyRequest) => caller?.role === 'admin'
 
 const createRoutes = (config: Config): Routes => async (app) => {
   const { providers, health } = app.heartbeat
@@ -44,8 +43,9 @@ const createRoutes = (config: Config): Routes => async (app) => {
       operationId: 'getLiveness', tags, summary: 'Whether this process answers; to administrators also what is wrong on the way to it', response: { 200: LivenessSchema }
     },
     config: { public: true }
-  }, async (request) => {
-    return isAdmin(request) ? { ...LIVENESS, problems: describeProblems(app.signs.list(), config) } : LIVENESS
+  }, async ({ caller }) => {
+    const isAdmin = caller !== null && isAdministrator(caller)
+    return isAdmin ? { ...LIVENESS, problems: describeProblems(app.signs.list(), config) } : LIVENESS
   })
 
   app.get('/api/health/ready', {

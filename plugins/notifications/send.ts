@@ -1,7 +1,6 @@
-import type { Caller } from '../../core/access/auth.ts'
+import { type Caller, isAdministrator } from '../../core/access/auth.ts'
 import { forbidden, invalid, notFound } from '../../core/errors.ts'
 import { toDatabaseJson } from '../../core/database/json.ts'
-import { isUserAdmin } from '../users/accounts/admins.ts'
 import { type Draft, isBuiltIn } from './kinds.ts'
 import { isInternalLink } from './link.ts'
 import type { SendNotification } from './schemas.ts'
@@ -60,7 +59,7 @@ export function readDraft ({ title, body, level = 'info', kind = 'custom', link,
 export function readRecipients (caller: Caller, given: SendNotification['recipients']): Recipients {
   const to = given ?? [caller.id]
   const isOwn = typeof to !== 'string' && to.every((id) => id === caller.id)
-  if (isOwn || isUserAdmin(caller)) return to
+  if (isOwn || isAdministrator(caller)) return to
   throw forbidden('Only an administrator with the scope users.write may send to others; leave recipients out to send to yourself')
 }
 

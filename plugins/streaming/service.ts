@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
-import type { Caller } from '../../core/access/auth.ts'
+import { type Caller, isAdministrator } from '../../core/access/auth.ts'
 import type { Config } from '../../core/config/config.ts'
 import { ApiError, badRequest, conflict, forbidden, notFound } from '../../core/errors.ts'
 import { type Broker, createBroker } from './broker.ts'
@@ -30,8 +30,6 @@ const BY_ADMIN = 'Ended by an administrator'
 
 /** A session with the machine it is on. */
 interface Held { session: SessionRow, container: UsableContainer }
-
-const isAdmin = ({ role }: Caller) => role === 'admin'
 
 export function createStreaming (app: FastifyInstance, config: Config) {
   const broker: Broker = createBroker(app, () => config.streaming.save_timeout_seconds)
@@ -65,7 +63,7 @@ export function createStreaming (app: FastifyInstance, config: Config) {
   async function findHeld (caller: Caller, platform: string): Promise<Held> {
     if (listOf(platform).length === 0) throw noContainer(platform)
     const held = await listHeld(platform)
-    const found = held.find(isOwn(caller)) ?? (isAdmin(caller) ? held[0] : undefined)
+    const found = held.find(isOwn(caller)) ?? (isAdministrator(caller) ? held[0] : undefined)
     if (found !== undefined) return found
     throw held.length > 0
       ? forbidden(CLAIMED)
@@ -215,7 +213,7 @@ export function createStreaming (app: FastifyInstance, config: Config) {
         session.state !== 'draining' && (container === undefined || session.container === container))
       const found = held.find(isOwn(caller)) ?? held[0]
       if (found === undefined) return false
-      if (found.session.user_id !== caller.id && !isAdmin(caller)) throw forbidden(CLAIMED)
+      if (found.session.user_id !== caller.id && !isAdministrator(caller)) throw forbidden(CLAIMED)
       if (save) await broker.saveAndExit(found.container, 0, true)
       const isOver = await endings.end(found.session, endingOf(caller, found.session, reason))
       await stopActivity(em, caller, found.session)

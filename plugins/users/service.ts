@@ -1,10 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
-import { type Caller, requireSignIn } from '../../core/access/auth.ts'
+import { type Caller, isAdministrator, requireSignIn } from '../../core/access/auth.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { ApiError, forbidden, notFound } from '../../core/errors.ts'
 import { checkPassword, hashPassword } from '../auth/passwords/passwords.ts'
-import { isUserAdmin } from './accounts/admins.ts'
 import { lockFirstAdmin } from './rows.ts'
 import type { Accounts } from './progress/accounts.ts'
 import { User } from './entities.ts'
@@ -34,7 +33,7 @@ export async function checkMayAdd (em: EntityManager, caller: Caller | null, rol
   if (!await hasAdminIn(em)) return
   if (caller === null) throw new ApiError('NOT_AUTHENTICATED')
   if (!caller.scopes.has('users.write')) throw forbidden()
-  if (role === 'admin' && caller.role !== 'admin') throw forbidden('Only an administrator can make an administrator')
+  if (role === 'admin' && !isAdministrator(caller)) throw forbidden('Only an administrator can make an administrator')
   requireSignIn(caller)
 }
 
@@ -76,7 +75,7 @@ export function createUsers (app: FastifyInstance, accounts: Accounts) {
       const role = readRole(input.role)
       await checkMayAdd(em, caller, role)
       // Without a caller it is whoever sets the server up.
-      const fields = { ...await readNewUser(input), email_confirmed: caller === null || isUserAdmin(caller) }
+      const fields = { ...await readNewUser(input), email_confirmed: caller === null || isAdministrator(caller) }
       const user = await inTransaction(em, async (tx) => {
         await lockFirstAdmin(tx)
         await checkMayAdd(tx, caller, role)

@@ -1,7 +1,9 @@
 import { createHmac } from 'node:crypto'
 import t from 'tap'
 import { startServer } from '../core/http/server.ts'
+import { openSettings, sealSettings } from '../../plugins/channels/sealed.ts'
 import { buildTestApp } from '../support.ts'
+import { until } from '../until.ts'
 import { createChannelTools, packages, startMailServer, startReceiver } from './channels-support.ts'
 
 const lines: string[] = []
@@ -269,6 +271,41 @@ t.test("a member's channel reaches nothing private, even when it was saved by ot
   await app.pg.query("update notification_channels set user_id = (select id from users where username = 'alice') where id = $1", [id])
   t.match((await call('POST', `/${id}/test`, undefined, alice)).json(), { ok: false, error: /not in the public internet/ })
   t.equal(receiver.arrivals.length, 1)
+  await app.pg.query('delete from notification_channels')
+})
+
+t.test("a narrow token of an administrator makes no channel that reaches the server's network", async (t) => {
+  const receiver = await startReceiver(t, (_arrival, response) => response.writeHead(500).end('inside knowledge'))
+  const { raw_token: raw } = (await app.inject({
+    method: 'POST', url: '/api/client-tokens', headers: admin, payload: { name: 'x', scopes: ['me.read', 'me.write'] }
+  })).json<{ raw_token: string }>()
+  const token = { authorization: `Bearer ${raw}` }
+  const settings = { type: 'webhook', name: 'x', url: `${receiver.url}/x` }
+  t.match(await call('POST', '', settings, token), { statusCode: 400, body: /not in the public internet/ })
+  t.match(await call('POST', '', { type: 'apprise', name: 'x', service: 'gotify', fields: {} }, token), { statusCode: 400, body: /Only administrators/ })
+  t.equal((await call('GET', '/apprise-services', undefined, token)).statusCode, 403)
+
+  const { id } = await create(settings)
+  t.equal((await call('PATCH', `/${id}`, { secret: 'topsecret' }, token)).statusCode, 400)
+  t.equal((await call('PATCH', `/${id}`, { name: 'y' }, token)).statusCode, 200)
+  t.match((await call('POST', `/${id}/test`)).json(), { error: /inside knowledge/ })
+
+  // As if the token had entered a public name that leads inside by now.
+  const { rows: [row] } = await app.pg.query<{ sealed: string }>('select sealed from notification_channels where id = $1', [id])
+  const kept = openSettings(app.secrets, row?.sealed ?? '')
+  if (kept === null) throw new Error('The settings cannot be read')
+  await app.pg.query('update notification_channels set sealed = $2 where id = $1',
+    [id, sealSettings(app.secrets, { ...kept, is_trusted: false })])
+  const count = receiver.arrivals.length
+  for (const headers of [token, admin]) {
+    t.match((await call('POST', `/${id}/test`, undefined, headers)).json(), { error: /not in the public internet/ })
+  }
+  const message = { title: 'x', body: 'x' }
+  t.equal((await app.inject({ method: 'POST', url: '/api/notifications', headers: admin, payload: message })).statusCode, 201)
+  await until(async () => (await app.pg.query('select from channel_deliveries where attempts > 0')).rowCount === 1, 'a failed try')
+  t.equal(receiver.arrivals.length, count, 'nothing was sent')
+  t.equal((await call('PATCH', `/${id}`, { url: settings.url })).statusCode, 200)
+  t.match((await call('POST', `/${id}/test`)).json(), { error: /inside knowledge/ }, 'an administrator who saves it again trusts it')
   await app.pg.query('delete from notification_channels')
 })
 

@@ -564,6 +564,22 @@ t.test('V8, streaming: who may only look neither takes a machine nor takes one o
   t.equal((await claim(bob)).status, 409)
 })
 
+t.test("a narrow token of an administrator neither sees nor ends other people's games", async (t) => {
+  const { alice, chief, call, play, act, isFree } = await setUp(t, [{ ...SNES, desktop: true }])
+  const tokenOf = async (scopes: string[]) =>
+    bearer(String((await call('POST', '/api/client-tokens', chief, { name: 'x', scopes })).body.raw_token))
+  const player = await tokenOf(['roms.read', 'roms.user.write'])
+  const { body: { container } } = await play(alice)
+  for (const [method, url, body] of [
+    ['GET', CLAIM], ['DELETE', CLAIM], ['GET', '/api/streaming/containers'], ['POST', '/api/streaming/desktop', { container }],
+    ['DELETE', `${CLAIM}/snes`], ['POST', `${CLAIM}/snes/save-and-exit`, {}], ['POST', `${CLAIM}/snes/volume`, { level: 0 }]
+  ] as [Method, string, object?][]) t.equal((await call(method, url, player, body)).status, 403, `${method} ${url}`)
+  t.notOk(await isFree())
+  const manager = await tokenOf(['roms.user.write', 'users.write'])
+  t.equal((await act(manager, 'volume', { level: 1 })).status, 200)
+  t.equal((await call('DELETE', `${CLAIM}/snes`, manager)).status, 200)
+})
+
 t.test('STREAMING_BROKER_SECRET goes before what a machine has of its own', async (t) => {
   const { alice, play } = await setUp(t, [SNES], { broker_secret: 'for all' })
   await play(alice)

@@ -1,6 +1,5 @@
 import { Type } from '@sinclair/typebox'
 import { callerOf } from '../../../core/access/auth.ts'
-import { forbidden } from '../../../core/errors.ts'
 import { DateTime, ErrorSchema, IdParams, type Routes, formatDate, idOf } from '../../../core/typebox.ts'
 import { listDeletedAccounts, restoreUploads } from '../restore/deleted-account-rows.ts'
 import { reattachUploads } from '../restore/reattach-rows.ts'
@@ -43,11 +42,10 @@ const routes: Routes = async (app) => {
       body: RestoreSchema,
       response: { 200: RestoredSchema, 403: ErrorSchema, 404: ErrorSchema }
     },
-    config
+    // Whoever only manages accounts could read another's saves so.
+    config: { ...config, admin: true, signedIn: true }
   }, async (request) => {
     const caller = callerOf(request)
-    // Whoever only manages accounts could read another's saves so.
-    if (caller.role !== 'admin') throw forbidden('Only an administrator may restore the saves of a deleted account')
     const { id, user_id: userId } = { ...request.params, ...request.body }
     const { username, restored } = await restoreUploads(request.em, id, userId)
     await reattachUploads(app.pg)

@@ -1,13 +1,13 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
-import { type Caller, requireSignIn } from '../../../core/access/auth.ts'
+import { type Caller, isAdministrator, requireSignIn } from '../../../core/access/auth.ts'
 import { badRequest, forbidden, invalid, notFound } from '../../../core/errors.ts'
 import { inTransaction } from '../../../core/database/transaction.ts'
 import { OneTimeToken, Session } from '../../auth/entities.ts'
 import { type Kept, replacePassword } from '../../auth/passwords/new-password.ts'
 import { checkPassword, hashPassword } from '../../auth/passwords/passwords.ts'
 import { lockSignedIn } from '../../auth/signed-in.ts'
-import { checkOwnOrAdmin, isUserAdmin } from './admins.ts'
+import { checkOwnOrAdmin } from './admins.ts'
 import { isLastAdmin } from '../rows.ts'
 import type { Accounts } from '../progress/accounts.ts'
 import type { Avatars, StagedAvatar } from '../profile/avatars.ts'
@@ -60,7 +60,7 @@ const changesAccess = (columns: Columns, user: User) =>
 /** An address that an administrator saves, also once more, is confirmed by that; one that its user changes is not. */
 function isConfirmedBy (caller: Caller, columns: Columns, user: User): boolean {
   if (columns.email === undefined) return user.email_confirmed
-  return isUserAdmin(caller) || (user.email_confirmed && columns.email === user.email)
+  return isAdministrator(caller) || (user.email_confirmed && columns.email === user.email)
 }
 
 function readAvatar (avatar: unknown): Buffer | null {
@@ -181,7 +181,7 @@ export function createChanges (app: FastifyInstance, avatars: Avatars, roles: Ro
       const gone = await inTransaction(em, async (tx) => {
         const isLast = await isLastAdmin(tx, id)
         const user = await find(tx, id)
-        if (user.role === 'admin' && !isUserAdmin(caller)) throw forbidden('Only an administrator may delete an administrator')
+        if (user.role === 'admin' && !isAdministrator(caller)) throw forbidden('Only an administrator may delete an administrator')
         if (isLast) throw badRequest(`'${user.username}' is the last administrator; make another one first`)
         for (const listener of deletions) await listener(tx, id)
         await tx.nativeDelete(User, { id })
