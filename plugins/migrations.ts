@@ -41,6 +41,7 @@ import { Migration20261122193000 } from './migrations/20261122193000-trash-items
 import { Migration20261122210100 } from './migrations/20261122210100-rom-games.ts'
 import { Migration20261122220100 } from './migrations/20261122220100-covering-indexes.ts'
 import { Migration20261122221500 } from './migrations/20261122221500-delivery-requests.ts'
+import { Migration20261123000200 } from './migrations/20261123000200-trusted-devices.ts'
 import { Migration20261123091000 } from './migrations/20261123091000-former-locks.ts'
 
 /** Every migration in the order they run. A released one is never changed. */
@@ -87,5 +88,6 @@ export const migrations: Migrations = [
   { name: '20261122210100-rom-games', class: Migration20261122210100 },
   { name: '20261122220100-covering-indexes', class: Migration20261122220100 },
   { name: '20261122221500-delivery-requests', class: Migration20261122221500 },
+  { name: '20261123000200-trusted-devices', class: Migration20261123000200 },
   { name: '20261123091000-former-locks', class: Migration20261123091000 }
 ]

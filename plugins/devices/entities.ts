@@ -29,6 +29,8 @@ export const Device = defineEntity({
     sync_mode: p.text().$type<typeof SYNC_MODES[number]>().default('push_pull'),
     sync_enabled: columns.flag(true),
     sync_config: p.json<Record<string, unknown> | null>().nullable(),
+    /** Whether an administrator entered the settings for SSH, which may then lead into the server's own network. */
+    is_ssh_trusted: columns.flag(true),
     paths: p.json<Record<string, string> | null>().nullable(),
     capabilities: p.json<Record<string, boolean> | null>().nullable(),
     last_seen: columns.time().nullable(),

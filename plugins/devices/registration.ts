@@ -10,6 +10,7 @@ import { Device } from './entities.ts'
 import { checkQuota } from './quota.ts'
 import { bindToken, deleteSyncs, findDevice } from './rows.ts'
 import type { RegisterDevice, UpdateDevice } from './schemas.ts'
+import { NEW_DEVICE, checkServerSync } from './server-sync-access.ts'
 import { type SyncConfig, checkSize, sealSyncConfig } from './sync-config.ts'
 
 const normalizeMac = (mac: string) => mac.toLowerCase().replaceAll(/[:-]/g, '')
@@ -68,20 +69,22 @@ async function meetAgain (tx: EntityManager, device: Device, input: RegisterDevi
 }
 
 async function findOrAdd (
-  tx: EntityManager, secrets: Secrets, userId: number, input: RegisterDevice
+  tx: EntityManager, secrets: Secrets, caller: Caller, input: RegisterDevice
 ): Promise<{ device: Device, isNew: boolean }> {
-  const known = input.allow_duplicate === true ? null : await findKnown(tx, userId, input)
+  const known = input.allow_duplicate === true ? null : await findKnown(tx, caller.id, input)
   if (known !== null) return { device: await meetAgain(tx, known, input), isNew: false }
-  await checkQuota(tx, userId)
+  const trust = checkServerSync(caller, input, NEW_DEVICE)
+  await checkQuota(tx, caller.id)
   const identifier = readIdentifier(input)
   // A duplicate leaves the identifier to the device that has it.
   const isTaken = identifier !== null &&
-    await tx.count(Device, { user: userId, client_device_identifier: identifier }) > 0
+    await tx.count(Device, { user: caller.id, client_device_identifier: identifier }) > 0
   const device = tx.create(Device, {
     ...readFields(secrets, input, null),
+    ...trust,
     client_device_identifier: isTaken ? null : identifier,
     is_numbered: isNumbered(input),
-    user: tx.getReference(User, userId), last_seen: new Date()
+    user: tx.getReference(User, caller.id), last_seen: new Date()
   })
   await tx.persist(device).flush()
   return { device, isNew: true }
@@ -91,15 +94,15 @@ async function findOrAdd (
  * Registers a device of the caller, or meets one again that is known. The token that does it becomes the device's own,
  * unless it is another's or the device has one.
  *
- * @throws ApiError CONFLICT when it is known and that is not allowed
+ * @throws ApiError CONFLICT when it is known and that is not allowed, FORBIDDEN for settings that need more scopes
  */
 export async function registerDevice (
-  em: EntityManager, secrets: Secrets, caller: Pick<Caller, 'id' | 'token_id'>, input: RegisterDevice
+  em: EntityManager, secrets: Secrets, caller: Caller, input: RegisterDevice
 ): Promise<{ device: Device, isNew: boolean }> {
   return await inTransaction(em, async (tx) => {
     // One registration of a user after the other, so that two at once do not make two devices.
     await lockUser(tx, caller.id)
-    const registered = await findOrAdd(tx, secrets, caller.id, input)
+    const registered = await findOrAdd(tx, secrets, caller, input)
     const { device: { id }, isNew } = registered
     await bindToken(tx, { device_id: id, token_id: caller.token_id, is_new: isNew })
     return registered

@@ -32,14 +32,19 @@ const fields = {
   client_version: text(50),
   sync_mode: Type.Optional(Nullable(StringEnum(SYNC_MODES, { default: 'push_pull' }))),
   sync_config: Type.Optional(Nullable(Type.Object({
-    ssh_password: text(4_096, { description: `Shown as ${SECRET_MASK}, and kept when it comes back as that` }),
+    ssh_password: text(4_096, {
+      description: `Shown as ${SECRET_MASK}, and kept when it comes back as that for the same host, port and user`
+    }),
     ssh_private_key: text(16_384, { description: 'In PEM or as OpenSSH writes it; likewise' }),
     ssh_passphrase: text(4_096, { description: 'Of the private key; likewise' }),
     ssh_key_path: text(4_096, { description: 'A file in SYNC_SSH_KEYS_PATH; likewise' }),
     ssh_host_key: text(200, {
       description: 'SHA-256 of the key that the host shows, as `ssh-keygen -lf` prints it. The first one is kept; null forgets it'
     })
-  }, { additionalProperties: true, description: 'Settings of the way files go' }))),
+  }, {
+    additionalProperties: true,
+    description: 'Settings of the way files go. A change of `ssh_*` or `save_directories` needs the scopes `assets.read` and `assets.write` too'
+  }))),
   paths: Type.Optional(Nullable(Type.Record(Key, StoredText({ maxLength: PATH_LENGTH_MAX }), {
     maxProperties: PATHS_MAX, additionalProperties: false, description: 'Folders on the device: roms, saves, states'
   }))),

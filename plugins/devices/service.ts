@@ -11,6 +11,7 @@ import { findBrowserDevice } from './browser.ts'
 import { Device } from './entities.ts'
 import { DEVICE_NAMESPACE, type DeviceEvents } from './events.ts'
 import { readFields, registerDevice } from './registration.ts'
+import { checkServerSync } from './server-sync-access.ts'
 import { holdDevice, listOnline, pinHostKey } from './rows.ts'
 import type { RegisterDevice, UpdateDevice } from './schemas.ts'
 
@@ -80,7 +81,8 @@ export function createDevices (app: FastifyInstance, publish: Publish<DeviceEven
     /** Changes what was sent and nothing else; null clears. */
     async update (em: EntityManager, caller: Caller, reference: string | number, input: UpdateDevice): Promise<Device> {
       const device = await find(em, caller.id, reference)
-      em.assign(device, readFields(app.secrets, input, device.sync_config ?? null))
+      const trust = checkServerSync(caller, input, device)
+      em.assign(device, { ...readFields(app.secrets, input, device.sync_config ?? null), ...trust })
       await em.flush()
       return device
     },

@@ -1,9 +1,12 @@
+import { isDeepStrictEqual } from 'node:util'
 import { invalid } from '../../core/errors.ts'
 import type { Secrets } from '../../core/access/secrets.ts'
 
 export type SyncConfig = Record<string, unknown>
 
 export const SECRET_MASK = '********'
+export const SSH_PORT = 22
+export const SSH_USER = 'root'
 /** For what the secrets in a device's settings are sealed. */
 export const SYNC_SEAL = 'device-sync'
 const SECRET_KEYS = ['ssh_password', 'ssh_private_key', 'ssh_passphrase', 'ssh_key_path'] as const
@@ -29,8 +32,25 @@ export function maskSyncConfig (config: SyncConfig | null): SyncConfig | null {
   return masked
 }
 
+const textOf = (value: unknown) => typeof value === 'string' ? value.trim() : ''
+const isEmpty = (value: unknown) => value === undefined || value === null || value === ''
+const portOf = ({ ssh_port: port }: SyncConfig) => isEmpty(port) ? SSH_PORT : Number(port)
 const isSameHost = (one: SyncConfig, other: SyncConfig) =>
-  one.ssh_host === other.ssh_host && (one.ssh_port ?? null) === (other.ssh_port ?? null)
+  textOf(one.ssh_host) === textOf(other.ssh_host) && portOf(one) === portOf(other)
+const isSameLogin = (one: SyncConfig, other: SyncConfig) => isSameHost(one, other) &&
+  (textOf(one.ssh_username) || SSH_USER) === (textOf(other.ssh_username) || SSH_USER)
+
+/** Settings by which the server itself opens a device and finds saves there. */
+const isConnectionKey = (key: string) => key.startsWith('ssh_') || key === 'save_directories'
+
+/** Whether new settings have the server connect to a device in another way. */
+export function changesConnection (given: SyncConfig | null, stored: SyncConfig | null): boolean {
+  const [before, after] = [maskSyncConfig(stored) ?? {}, given ?? {}]
+  const keys = new Set([...Object.keys(before), ...Object.keys(after)].filter(isConnectionKey))
+  // A host key that is not sent stays, as long as the host does.
+  if (after[HOST_KEY] === undefined && isSameHost(before, after)) keys.delete(HOST_KEY)
+  return [...keys].some((key) => !isDeepStrictEqual(before[key] ?? null, after[key] ?? null))
+}
 
 /** The secrets among settings as they were given; those that cannot be read any more are left out. */
 export function openSyncSecrets (
@@ -43,13 +63,17 @@ export function openSyncSecrets (
   }))
 }
 
-/** As it is kept: secrets sealed, those that came back as their mask as they were, and the key of the same host. */
+/**
+ * Settings as they are stored, with secrets sealed. A mask keeps the stored secret for the same host, port and user: a
+ * secret goes to no other place than the one it was entered for. The host key stays for the same host and port.
+ */
 export function sealSyncConfig (secrets: Secrets, given: SyncConfig, stored: SyncConfig | null): SyncConfig {
   const isKept = given[HOST_KEY] === undefined && isSet(stored?.[HOST_KEY]) && isSameHost(given, stored)
   const sealed: SyncConfig = isKept ? { ...given, [HOST_KEY]: stored[HOST_KEY] } : { ...given }
+  const kept = stored !== null && isSameLogin(given, stored) ? stored : {}
   for (const key of SECRET_KEYS) {
     const value = given[key]
-    if (isSet(value)) sealed[key] = value === SECRET_MASK ? stored?.[key] ?? null : secrets.seal(SYNC_SEAL, value)
+    if (isSet(value)) sealed[key] = value === SECRET_MASK ? kept[key] ?? null : secrets.seal(SYNC_SEAL, value)
   }
   return sealed
 }

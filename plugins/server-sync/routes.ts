@@ -17,7 +17,7 @@ const createRoutes = (serverSync: ServerSync): Routes => async (app) => {
       params: DeviceParams,
       response: { 200: SyncSessionSchema, 400: ErrorSchema, 404: ErrorSchema, 503: ErrorSchema }
     },
-    config: { scopes: ['devices.write'] }
+    config: { scopes: ['devices.write', 'assets.read', 'assets.write'] }
   }, async (request) =>
     toSessionView(await serverSync.request(request.em, callerOf(request), request.params.device_id)))
 }

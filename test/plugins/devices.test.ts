@@ -5,7 +5,7 @@ import { buildTestApp } from '../support.ts'
 import { until } from '../until.ts'
 import { pairDevice } from './devices-support.ts'
 import { addRom } from './roms-support.ts'
-import { createCaller } from './tokens-support.ts'
+import { bearer, createCaller } from './tokens-support.ts'
 
 const test = await buildTestApp(t)
 const { app } = test
@@ -23,6 +23,12 @@ async function register (body: object = {}): Promise<number> {
   const reply = await alice.post('/api/devices', body)
   if (reply.status !== 201) throw new Error(`not registered: ${reply.status} ${JSON.stringify(reply.body)}`)
   return reply.body.id
+}
+
+/** Calls with a new token of alice. */
+async function withToken (scopes: string[]) {
+  const { body } = await alice.post('/api/client-tokens', { name: 'narrow', scopes })
+  return createCaller(app, bearer(body.raw_token))
 }
 
 /** As one that saves were synced with. */
@@ -263,7 +269,7 @@ t.test('V17: the secrets of a device are shown as a mask, kept when it comes bac
   await alice.put(`/api/devices/${id}`, { sync_config: { ...masked, ssh_password: 'new', ssh_host: 'other.example.org' } })
   const second = await stored()
   t.equal(app.secrets.open('device-sync', second.ssh_password ?? ''), 'new')
-  t.equal(second.ssh_key_path, first.ssh_key_path)
+  t.equal(second.ssh_key_path, null, 'a secret is not sent to another host')
   t.equal(second.ssh_host, 'other.example.org')
   t.same((await alice.put(`/api/devices/${id}`, { sync_config: { ssh_password: null } })).body.sync_config, { ssh_password: null })
   t.same((await alice.put(`/api/devices/${id}`, { sync_config: { ssh_password: '********' } })).body.sync_config,
@@ -280,6 +286,69 @@ t.test('a mask that comes back keeps any secret, and nothing secret is ever show
     for (const key of ['ssh_password', 'ssh_key_path']) t.ok([undefined, null, '', '********'].includes(shown[key] as string))
     for (const key of ['ssh_host', 'port']) t.equal(shown[key], second[key])
   }), { numRuns: 50 })
+})
+
+t.test('secrets are dropped when host, port or user changes', async (t) => {
+  const secrets = { ssh_password: '********', ssh_private_key: '********', ssh_passphrase: '********', ssh_key_path: '********' }
+  const dropped = { ssh_password: null, ssh_private_key: null, ssh_passphrase: null, ssh_key_path: null }
+  const given = { ssh_host: 'example.org', ssh_password: 'a', ssh_private_key: 'b', ssh_passphrase: 'c', ssh_key_path: 'd' }
+  const moves: [object, object][] = [
+    [{ ssh_host: 'evil.example' }, dropped],
+    [{ ssh_port: 2222 }, dropped],
+    [{ ssh_username: 'other' }, dropped],
+    [{ ssh_host: null }, dropped],
+    [{ ssh_host: ' example.org ', ssh_port: '22', ssh_username: 'root' }, secrets],
+    [{ save_directories: [{ platform_slug: 'snes', path: '/saves' }] }, secrets]
+  ]
+  for (const [change, shown] of moves) {
+    const id = await register({ sync_config: given })
+    const sent = { ssh_host: 'example.org', ...secrets, ...change }
+    t.match((await alice.put(`/api/devices/${id}`, { sync_config: sent })).body.sync_config, shown, JSON.stringify(change))
+  }
+})
+
+t.test('a token needs the scopes for saves to change how the server itself syncs a device', async (t) => {
+  const narrow = await withToken(['devices.read', 'devices.write'])
+  const wide = await withToken(['devices.read', 'devices.write', 'assets.read', 'assets.write'])
+  const config = {
+    ssh_host: 'example.org', ssh_host_key: 'SHA256:x', ssh_password: 'hunter2', save_directories: [{ platform_slug: 'snes', path: '/saves' }], note: 'a'
+  }
+  const masked = { ...config, ssh_password: '********' }
+  const id = await register({ sync_config: config })
+  const api = await register({ sync_mode: 'api' })
+  const paused = await register()
+  await alice.put(`/api/devices/${paused}`, { sync_enabled: false })
+  const changes: [number, object][] = [
+    [id, { sync_config: { ...masked, ssh_host: 'evil.example' } }],
+    [id, { sync_config: { ...masked, ssh_port: 2222 } }],
+    [id, { sync_config: { ...masked, ssh_password: 'x' } }],
+    [id, { sync_config: { ...masked, ssh_username: 'x' } }],
+    [id, { sync_config: { ...masked, ssh_host_key: null } }],
+    [id, { sync_config: { ...masked, save_directories: [] } }],
+    [id, { sync_config: { note: 'b' } }],
+    [id, { sync_config: null }],
+    [id, { sync_mode: 'file_transfer' }],
+    [api, { sync_mode: 'push_pull' }],
+    [api, { sync_mode: null }],
+    [paused, { sync_enabled: true }],
+    [paused, { sync_enabled: null, sync_mode: 'file_transfer' }]
+  ]
+  for (const [device, change] of changes) {
+    const before = await alice.get(`/api/devices/${device}`)
+    const refused = await narrow.put(`/api/devices/${device}`, change)
+    t.match(refused, { status: 403, body: { detail: /assets\.read and assets\.write/ } }, JSON.stringify(change))
+    t.same((await alice.get(`/api/devices/${device}`)).body, before.body)
+    t.equal((await wide.put(`/api/devices/${device}`, change)).status, 200)
+    await alice.put(`/api/devices/${id}`, { sync_mode: 'push_pull', sync_config: config })
+    await alice.put(`/api/devices/${api}`, { sync_mode: 'api' })
+    await alice.put(`/api/devices/${paused}`, { sync_mode: 'push_pull', sync_enabled: false })
+  }
+  t.equal((await narrow.put(`/api/devices/${id}`, { name: 'New', sync_mode: 'api', sync_config: { ...masked, note: 'b' } })).status, 200)
+  for (const body of [{ sync_config: { ssh_host: 'evil.example' } }, { sync_mode: 'file_transfer' }]) {
+    t.equal((await narrow.post('/api/devices', body)).status, 403)
+    t.equal((await wide.post('/api/devices', body)).status, 201)
+  }
+  t.equal((await narrow.post('/api/devices', { sync_mode: 'push_pull', sync_config: { note: 'a' } })).status, 201)
 })
 
 t.test("another's device is not there", async (t) => {

@@ -280,6 +280,40 @@ t.test('V15: devices of others than administrators are in the public internet, a
   t.equal((await read(true)).privateKey, host.userKey)
 })
 
+t.test('a token without the scopes for saves starts no sync over SSH', async (t) => {
+  const { test, client, reach, ask } = await start(t)
+  const device = await reach(await startDeviceHost(t))
+  const askWith = async (scopes: string[]) => {
+    const { raw_token: raw } = (await client.call('POST', '/api/client-tokens', { name: 'x', scopes })).json<{ raw_token: string }>()
+    return await createOwner(test, { authorization: `Bearer ${raw}` }).ask(device)
+  }
+  for (const scopes of [['devices.write'], ['devices.write', 'assets.read'], ['devices.write', 'assets.write']]) {
+    t.equal((await askWith(scopes)).statusCode, 403, scopes.join())
+  }
+  t.equal((await askWith(['devices.write', 'assets.read', 'assets.write'])).statusCode, 200)
+  t.equal((await ask(device)).statusCode, 200)
+})
+
+t.test('settings that a token of an administrator made do not reach the private network', async (t) => {
+  const { test, client, reach, get, sync, configure } = await start(t)
+  const host = await startDeviceHost(t)
+  host.put('/saves/snes/x.srm', 'x')
+  const scopes = ['me.read', 'devices.read', 'devices.write', 'assets.read', 'assets.write']
+  const { raw_token: raw } = (await client.call('POST', '/api/client-tokens', { name: 'x', scopes })).json<{ raw_token: string }>()
+  const app = createOwner(test, { authorization: `Bearer ${raw}` })
+  const refused = { status: 'FAILED', error_message: /not in the public internet and is refused/ }
+  const made = await app.reach(host)
+  t.match(await sync(made), refused)
+  const own = await reach(host)
+  t.equal((await sync(own)).status, 'COMPLETED', 'those of an administrator do')
+  await app.configure(own, { ...(await get(own)).sync_config, note: 'x' })
+  t.equal((await app.sync(own)).status, 'COMPLETED', 'also after a change of something else')
+  await app.configure(own, { ...(await get(own)).sync_config, save_directories: [] })
+  t.match(await sync(own), refused)
+  await configure(own, { ...(await get(own)).sync_config, save_directories: [DIRECTORY] })
+  t.equal((await sync(own)).status, 'COMPLETED', 'signed in, the administrator makes them its own')
+})
+
 t.test('a sync over SSH is refused where it cannot be done, and says in its session why it failed', async (t) => {
   const { test, register, ask, sync, reach, ended } = await start(t)
   const refusals: [object, string | RegExp][] = [

@@ -5,11 +5,8 @@ import { badRequest } from '../../../core/errors.ts'
 import { isNothingThere, resolveInside } from '../../../core/files/safe-path.ts'
 import type { Secrets } from '../../../core/access/secrets.ts'
 import type { Device } from '../../devices/entities.ts'
-import { type SyncConfig, openSyncSecrets } from '../../devices/sync-config.ts'
+import { SSH_PORT, SSH_USER, type SyncConfig, openSyncSecrets } from '../../devices/sync-config.ts'
 import { keysFolder } from '../places.ts'
-
-const DEFAULT_PORT = 22
-const DEFAULT_USER = 'root'
 
 /** A folder on a device with the saves of one platform. */
 export interface SaveDirectory {
@@ -41,7 +38,7 @@ export function requireHost ({ sync_config: config }: Pick<Device, 'sync_config'
 }
 
 function readPort ({ ssh_port: given }: SyncConfig): number {
-  const port = given === undefined || given === null || given === '' ? DEFAULT_PORT : Number(given)
+  const port = given === undefined || given === null || given === '' ? SSH_PORT : Number(given)
   if (Number.isInteger(port) && port > 0 && port < 65_536) return port
   throw badRequest(`The device's 'ssh_port' is ${JSON.stringify(given)}; set it to a number from 1 to 65535`)
 }
@@ -93,7 +90,7 @@ export async function readSshSettings (
   return {
     host: requireHost(device),
     port: readPort(given),
-    username: textOf(given.ssh_username) || DEFAULT_USER,
+    username: textOf(given.ssh_username) || SSH_USER,
     host_key: hostKey === '' ? null : hostKey,
     ...(privateKey === null ? {} : { privateKey }),
     ...(passphrase === undefined ? {} : { passphrase }),

@@ -46,7 +46,7 @@ export function createSshSync (app: FastifyInstance, config: Config, run: Runner
     if (session === null) return
     try {
       const { device, caller } = await loadOwned(app, app.orm.em.fork(), session.device.id)
-      const { settings, transport } = await connect(device, caller.role === 'admin', signal)
+      const { settings, transport } = await connect(device, caller.role === 'admin' && device.is_ssh_trusted, signal)
       try {
         const platforms = [...new Set(settings.directories.map((one) => one.platform))]
         const result = await run({ session, device, caller, transport, signal }, await transport.list(), platforms)
