@@ -5,7 +5,7 @@ import { noteEdit } from '../library/version-rows.ts'
 import { createEntryHasher } from '../scans/hashing/entry-hasher.ts'
 import { createScanHasher } from '../scans/hashing/scan-hasher.ts'
 import { createRomStore } from '../scans/store/rom-rows.ts'
-import type { TaskDefinition, TaskRun } from '../tasks/definitions.ts'
+import { DELETES_ROMS, type TaskDefinition, type TaskRun } from '../tasks/definitions.ts'
 import { type Archives, createArchives } from './archive-in-thread.ts'
 import { type Around, createAround } from './around.ts'
 import { createChdman, requireChdman } from './chdman.ts'
@@ -136,7 +136,7 @@ export function defineConversion (app: FastifyInstance, config: Config): TaskDef
     enabled: true,
     manual_run: true,
     cron_string: '',
-    destructive: true,
+    destructive: DELETES_ROMS,
     isSingle: true,
     timeoutSeconds: TIMEOUT_SECONDS,
     arguments: ConversionArgumentsSchema,

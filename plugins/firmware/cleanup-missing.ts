@@ -45,7 +45,7 @@ export function defineCleanupMissing (app: FastifyInstance): TaskDefinition {
     enabled: true,
     manual_run: true,
     cron_string: '',
-    destructive: true,
+    destructive: { scope: 'firmware.write', grant: ['firmware', 'delete'] },
     isSingle: true,
     arguments: Type.Object({}, { additionalProperties: false }),
     run

@@ -1,7 +1,8 @@
 import { Value, type ValueError } from '@sinclair/typebox/value'
 import type { FastifyInstance } from 'fastify'
+import { type Caller, requireGrant } from '../../core/access/auth.ts'
 import { isCron } from '../../core/config/cron.ts'
-import { ApiError, badRequest, notFound } from '../../core/errors.ts'
+import { ApiError, badRequest, forbidden, notFound } from '../../core/errors.ts'
 import type { TaskDefinition } from './definitions.ts'
 import type { Task } from './entities.ts'
 import type { TaskInfo } from './schemas.ts'
@@ -12,8 +13,11 @@ const SCHEDULE_SECONDS = 60
 type Start = (definition: TaskDefinition, args: Record<string, unknown>, userId: number | null) => Promise<Task>
 
 function toInfo (definition: TaskDefinition): TaskInfo {
-  const { name, type, title, description, enabled, manual_run: manual, cron_string: cron, destructive } = definition
-  return { name, type, title, description, enabled, manual_run: manual, cron_string: cron, destructive }
+  const { name, type, title, description, enabled, manual_run: manual, cron_string: cron } = definition
+  return {
+    name, type, title, description, enabled, manual_run: manual, cron_string: cron,
+    destructive: definition.destructive !== false
+  }
 }
 
 const describe = ({ schema, message }: ValueError) =>
@@ -27,6 +31,15 @@ function checkArguments (definition: TaskDefinition, args: Record<string, unknow
       type: 'value_error', loc: ['body', ...error.path.split('/').slice(1)], msg: describe(error), input: error.value
     }))
   })
+}
+
+/** @throws ApiError FORBIDDEN or INSUFFICIENT_PERMISSIONS for who may not delete what the task deletes. */
+function checkRight ({ name, destructive: right }: TaskDefinition, caller: Caller): void {
+  if (right === false) return
+  if (!caller.scopes.has(right.scope)) {
+    throw forbidden(`The task '${name}' deletes, and needs the scope ${right.scope} too; use a token with it, or sign in`)
+  }
+  requireGrant(caller, ...right.grant)
 }
 
 /** The tasks that people and schedules start by name. */
@@ -87,14 +100,20 @@ export function createCatalogue (app: FastifyInstance, start: Start) {
       if (definition !== undefined) await startOrSkip(definition, args)
     },
 
-    /** @throws ApiError NOT_FOUND, BAD_REQUEST, CONFLICT, INVALID or UNAVAILABLE. */
-    async run (name: string, args: Record<string, unknown>, userId: number | null): Promise<Task> {
+    /**
+     * Starts a task for a caller; null is whoever runs the server, by its command line.
+     *
+     * @throws ApiError NOT_FOUND, BAD_REQUEST, CONFLICT, INVALID, UNAVAILABLE, FORBIDDEN or INSUFFICIENT_PERMISSIONS.
+     */
+    async run (name: string, args: Record<string, unknown>, caller: Caller | null): Promise<Task> {
+      const userId = caller?.id ?? null
       const definition = definitions.get(name)
       if (definition === undefined || definition.group === 'watcher') {
         const names = [...definitions.values()].filter((entry) => entry.group !== 'watcher').map((entry) => entry.name)
         throw notFound(`Task '${name}' not found. There are: ${names.join(', ')}`)
       }
       if (!definition.manual_run) throw badRequest(`Task '${name}' cannot be run`)
+      if (caller !== null) checkRight(definition, caller)
       checkArguments(definition, args)
       await app.workers.requireScanWorker()
       await definition.check?.(args)

@@ -1,4 +1,6 @@
 import type { TObject } from '@sinclair/typebox'
+import type { GrantAction, GrantEntity } from '../../core/access/grants.ts'
+import type { Scope } from '../../core/access/scopes.ts'
 import type { Task } from './entities.ts'
 
 /** What a task sees of its own run. */
@@ -13,6 +15,12 @@ export interface TaskRun<Payload = Record<string, unknown>> {
   report (meta: Record<string, unknown>): Promise<void>
 }
 
+/** What a caller needs besides `tasks.run`: as much as for the route that deletes the same things. */
+export interface DeletionRight { scope: Scope, grant: readonly [GrantEntity, GrantAction] }
+
+/** Of tasks that delete or replace files of the library. */
+export const DELETES_ROMS: DeletionRight = { scope: 'roms.write', grant: ['roms', 'delete'] }
+
 /** An entry of the task catalogue. */
 export interface TaskDefinition {
   name: string
@@ -26,7 +34,7 @@ export interface TaskDefinition {
   manual_run: boolean
   /** Five fields, UTC; empty when it has no schedule. */
   cron_string: string
-  destructive: boolean
+  destructive: false | DeletionRight
   /** Whether it may wait or run only once at a time. */
   isSingle: boolean
   /** Seconds it may take when that is more than TASK_TIMEOUT. */

@@ -71,12 +71,13 @@ const createRoutes = (config: Config): Routes => async (app) => {
       summary: 'Queue a task by its name',
       params: Type.Object({ task_name: Type.String({ description: 'Name of a task, as the list has it' }) }),
       body: Type.Union([Type.Object({}, { additionalProperties: true }), Type.Null()]),
-      response: { 200: TaskExecutionSchema }
+      description: 'One that is destructive needs the scope and the grant for what it deletes, too.',
+      response: { 200: TaskExecutionSchema, 403: ErrorSchema }
     },
     preValidation: async (request) => { request.body ??= null },
     config: { scopes }
   }, async (request) => {
-    const task = await app.tasks.run(request.params.task_name, request.body ?? {}, callerOf(request).id)
+    const task = await app.tasks.run(request.params.task_name, request.body ?? {}, callerOf(request))
     await app.audit.record({
       event: 'task.run', user: request.caller, address: request.ip, details: { task_name: request.params.task_name }
     })

@@ -7,7 +7,7 @@ import { isFolder } from '../library/directory.ts'
 import { TRASH_FOLDER } from '../library/exclusions.ts'
 import { listWritableFolders } from '../library/find-place.ts'
 import type { LibraryRoot } from '../library/roots.ts'
-import type { TaskDefinition, TaskRun } from '../tasks/definitions.ts'
+import { DELETES_ROMS, type TaskDefinition, type TaskRun } from '../tasks/definitions.ts'
 import { readEntry } from './disposal.ts'
 import { createTrashPlaces } from './places.ts'
 import { type OldItem, selectEntry, selectOld } from './rows.ts'
@@ -87,7 +87,7 @@ export function defineEmptyTrash (app: FastifyInstance, config: Config): TaskDef
     enabled: true,
     manual_run: true,
     cron_string: CRON,
-    destructive: true,
+    destructive: DELETES_ROMS,
     isSingle: true,
     arguments: ArgumentsSchema,
     run

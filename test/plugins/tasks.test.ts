@@ -129,6 +129,35 @@ t.test('only who may run tasks sees and starts them', async (t) => {
   t.equal(answer.statusCode, 403)
 })
 
+t.test('a destructive task needs the scope and the grant for what it deletes', async (t) => {
+  const tokenOf = async (scopes: string[]) => {
+    const { raw_token: raw } = (await app.inject({
+      method: 'POST', url: '/api/client-tokens', headers: admin, payload: { name: 'x', scopes: ['tasks.run', ...scopes] }
+    })).json<{ raw_token: string }>()
+    return { authorization: `Bearer ${raw}` }
+  }
+  const start = async (name: string, headers: Record<string, string>, payload: object = {}) =>
+    await app.inject({ method: 'POST', url: `/api/tasks/run/${name}`, headers, payload })
+  const runner = await tokenOf([])
+  const groups = (await get('/api/tasks')).json<Record<string, TaskInfo[]>>()
+  const names = Object.values(groups).flat().filter(({ destructive }) => destructive).map(({ name }) => name)
+  t.same(names.toSorted(), ['cleanup_assets', 'cleanup_missing_firmware', 'cleanup_missing_roms', 'cleanup_orphaned_resources', 'convert_library', 'empty_trash'])
+  for (const name of names) t.equal((await start(name, runner)).statusCode, 403, name)
+  t.match((await start('empty_trash', runner, { everything: true })).json(), { detail: /needs the scope roms\.write too/ })
+  t.equal((await start('cleanup_missing_firmware', await tokenOf(['roms.write']))).statusCode, 403)
+  for (const [name, scope] of [['empty_trash', 'roms.write'], ['cleanup_missing_firmware', 'firmware.write']] as const) {
+    const reply = await start(name, await tokenOf([scope]))
+    t.equal(reply.statusCode, 200, name)
+    await finished(reply.json<{ task_id: string }>().task_id)
+  }
+  const user = await test.createUser('keeper')
+  await sql(`insert into permission_grants (group_id, entity, action, own_only)
+    select id, entity, 'write', false from permission_groups, unnest(array['tasks', 'roms']) entity
+    where is_default on conflict do nothing`)
+  t.match((await start('empty_trash', user)).json(), { detail: 'Insufficient permissions' })
+  await sql("delete from permission_grants where entity in ('tasks', 'roms') and action = 'write'")
+})
+
 t.test('an id that no task has is not found, whatever it looks like', async (t) => {
   for (const id of [crypto.randomUUID(), 'x', '------------------------------------', '1', "'; drop table tasks"]) {
     const answer = await get(`/api/tasks/${encodeURIComponent(id)}`)

@@ -115,7 +115,7 @@ export function createJanitor (app: FastifyInstance, config: Config, files: File
     enabled: true,
     manual_run: true,
     cron_string: CRON,
-    destructive: true,
+    destructive: { scope: 'assets.write', grant: ['assets', 'delete'] },
     isSingle: true,
     arguments: Type.Object({ set_aside: Type.Optional(Type.Boolean()) }, { additionalProperties: false }),
     async run ({ signal, report, payload }) {

@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../../core/config/config.ts'
 import { conflict } from '../../../core/errors.ts'
-import type { TaskDefinition, TaskRun } from '../../tasks/definitions.ts'
+import { DELETES_ROMS, type TaskDefinition, type TaskRun } from '../../tasks/definitions.ts'
 import { createArtworkFolders } from './folders.ts'
 import { selectOwners } from './rows.ts'
 
@@ -58,7 +58,7 @@ export function defineCleanupResources (app: FastifyInstance, config: Config): T
     enabled: config.tasks.cleanup_orphaned_resources,
     manual_run: true,
     cron_string: config.tasks.cleanup_orphaned_resources_cron,
-    destructive: true,
+    destructive: DELETES_ROMS,
     isSingle: true,
     arguments: ArgumentsSchema,
     run

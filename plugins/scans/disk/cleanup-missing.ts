@@ -6,7 +6,7 @@ import type { Config } from '../../../core/config/config.ts'
 import { errorCode } from '../../../core/files/fs-error.ts'
 import { findReadable } from '../../library/readable.ts'
 import { Rom } from '../../roms/entities.ts'
-import type { TaskDefinition, TaskRun } from '../../tasks/definitions.ts'
+import { DELETES_ROMS, type TaskDefinition, type TaskRun } from '../../tasks/definitions.ts'
 import { createArtworkFolders } from '../artwork/folders.ts'
 import { type MissingRom, selectMissing } from './rows.ts'
 
@@ -64,7 +64,7 @@ export function defineCleanupMissing (app: FastifyInstance, config: Config): Tas
     enabled: true,
     manual_run: true,
     cron_string: '',
-    destructive: true,
+    destructive: DELETES_ROMS,
     isSingle: true,
     arguments: ArgumentsSchema,
     run
