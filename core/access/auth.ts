@@ -57,11 +57,10 @@ export interface RouteAccess {
   /** Beside the scopes the caller has to be an administrator; a token needs `users.write` to act as one. */
   admin?: boolean
   /**
-   * The caller has to be signed in beside the scopes: a client token does not suffice, whatever its scopes. An OAuth2
-   * sign-in needs all scopes of the account; `within-scopes` also admits one with some, because the route gives away
-   * nothing beyond them.
+   * Beside the scopes the caller has to be signed in: no token that was handed out does, whatever its scopes. An OAuth2
+   * sign-in counts with all scopes of its account, or with some of them where the route says `partly`.
    */
-  signedIn?: boolean | 'within-scopes'
+  signedIn?: boolean | 'partly'
   /** Beside the scopes the caller needs this grant for things that are not its own. */
   grant?: readonly [GrantEntity, GrantAction]
   /** Anyone may call. */
@@ -126,14 +125,14 @@ export function requireGrant (caller: Caller, entity: GrantEntity, action: Grant
  * Whether a session or a password says that the caller is the account's owner, and not something that was let in for
  * less. An OAuth2 sign-in begins and ends with the password; with all the account's scopes it is worth a session.
  */
-function isSignedIn ({ credential, scopes, access }: Caller): boolean {
-  if (credential === 'oauth') return scopesOf(access).every((scope) => scopes.has(scope))
+function isSignedIn ({ credential, scopes, access }: Caller, isPartEnough = false): boolean {
+  if (credential === 'oauth') return isPartEnough || scopesOf(access).every((scope) => scopes.has(scope))
   return credential === 'session' || credential === 'basic'
 }
 
 /** @throws ApiError FORBIDDEN for a token, which must not become more than it is. */
-export function requireSignIn (caller: Caller, access: true | 'within-scopes' = true): void {
-  if (isSignedIn(caller) || (access === 'within-scopes' && caller.credential === 'oauth')) return
+export function requireSignIn (caller: Caller, isPartEnough = false): void {
+  if (isSignedIn(caller, isPartEnough)) return
   throw new ApiError('FORBIDDEN', 'A token may not do this, whatever its scopes; sign in, or send username and password by ' +
     'HTTP Basic')
 }
@@ -159,7 +158,7 @@ function checkAccess (caller: Caller | null, access: RouteAccess, method: string
   if (!holdsScopes(caller, access)) throw new ApiError('FORBIDDEN')
   if (access.admin === true && !isAdministrator(caller)) throw new ApiError('INSUFFICIENT_PERMISSIONS')
   if (access.grant !== undefined) requireGrant(caller, ...access.grant)
-  if (access.signedIn !== undefined && access.signedIn !== false) requireSignIn(caller, access.signedIn)
+  if (access.signedIn) requireSignIn(caller, access.signedIn === 'partly')
 }
 
 function checkDeclared (route: RouteOptions): void {

@@ -1,6 +1,6 @@
 import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
-import type { Caller } from '../../core/access/auth.ts'
+import { type Caller, isAdministrator } from '../../core/access/auth.ts'
 import type { Config } from '../../core/config/config.ts'
 import { badRequest, forbidden, notFound } from '../../core/errors.ts'
 import { sha256 } from '../../core/access/secrets.ts'
@@ -96,10 +96,24 @@ export function createTokens (app: FastifyInstance, config: Config) {
       return fresh
     },
 
-    delete: async (em: EntityManager, by: Actor, id: number) => revoke(em, by, await own(em, by.caller, id)),
+    /** @throws ApiError NOT_FOUND, or FORBIDDEN for a token that may revoke itself alone. */
+    async delete (em: EntityManager, by: Actor, id: number): Promise<void> {
+      const { scopes, token_id: itself } = by.caller
+      if (!scopes.has('me.write') && itself !== id) {
+        throw forbidden('Without the scope me.write a token may revoke itself only; use one with that scope')
+      }
+      await revoke(em, by, await own(em, by.caller, id))
+    },
 
-    /** Any user's token. */
-    deleteAny: async (em: EntityManager, by: Actor, id: number) => revoke(em, by, await find(em, { id }, id))
+    /** Any user's token. @throws ApiError NOT_FOUND, or FORBIDDEN for an administrator's unless the caller is one. */
+    async deleteAny (em: EntityManager, by: Actor, id: number): Promise<void> {
+      const token = await find(em, { id }, id)
+      const { role } = await em.findOneOrFail(User, token.user.id)
+      if (role === 'admin' && !isAdministrator(by.caller)) {
+        throw forbidden("Only an administrator may revoke an administrator's token")
+      }
+      await revoke(em, by, token)
+    }
   }
 }
 export type Tokens = ReturnType<typeof createTokens>

@@ -88,18 +88,53 @@ t.test('a narrow token cannot take its owner over, nor hand out what it does not
   t.same(await readDoors(app), before)
 })
 
-t.test('an OAuth2 sign-in with some scopes creates tokens with these scopes only', async (t) => {
-  const { app, createUser } = await fresh(t)
+t.test('an OAuth2 sign-in with some scopes creates tokens with some of these, and nothing more', async (t) => {
+  const { app, admin, createUser } = await fresh(t)
   await createUser('alice')
-  const create = async (held: string[], scopes: string[]) =>
-    await createCaller(app, await signInByOauth(app, 'alice', held)).post('/api/client-tokens', { name: 'handheld', scopes })
-  const created = await create(['me.write', 'me.read', 'roms.read'], ['me.read', 'roms.read'])
-  t.match(created, { status: 201, body: { raw_token: String, scopes: ['me.read', 'roms.read'] } })
-  const device = createCaller(app, bearer(created.body.raw_token))
-  t.equal((await device.get('/api/roms')).status, 200)
-  t.equal((await device.post('/api/client-tokens', { name: 'x', scopes: ['me.read'] })).status, 403, 'a token creates none')
-  t.match(await create(['me.write', 'me.read'], ['roms.read']), { status: 403, body: { detail: /do not hold.*roms\.read/ } })
-  t.equal((await create(['me.read', 'roms.read'], ['me.read'])).status, 403, 'me.write is needed')
+  const create = async (headers: Headers, scopes: string[]) =>
+    await createCaller(app, headers).post('/api/client-tokens', { name: 'x', scopes })
+  for (const name of ['alice', 'admin']) {
+    const oauth = await signInByOauth(app, name, ['me.read', 'me.write', 'roms.read'])
+    const made = await create(oauth, ['me.write', 'roms.read'])
+    t.match(made, { status: 201, body: { scopes: ['me.write', 'roms.read'] } })
+    t.match(await create(oauth, ['assets.read']), { status: 403, body: { detail: /do not hold the scopes: assets.read/ } })
+    t.equal((await create(bearer(made.body.raw_token), ['me.write'])).status, 403, 'a token makes none')
+    t.equal((await create(await signInByOauth(app, name, ['me.read', 'roms.read']), ['roms.read'])).status, 403, 'without me.write')
+  }
+  t.equal((await create(admin, ['users.write'])).status, 201)
+})
+
+t.test("an administrator's token with users.write gives no saves away and revokes no token", async (t) => {
+  const { app, admin, createUser } = await fresh(t)
+  const alice = await createUser('alice')
+  const [other, hers] = [await createToken(app, admin, ['me.read']), await createToken(app, alice, ['me.read'])]
+  await app.pg.query("insert into deleted_accounts (id, username, assets, versions) values (1, 'gone', '[]', '[]')")
+  const { headers } = await createToken(app, admin, ['users.read', 'users.write'])
+  const restore: Step = ['post', '/api/users/deleted/1/restore', { user_id: await idOf(app, 'alice') }]
+  const steps: Step[] = [restore, ...[other, hers].map(({ id }): Step => ['delete', `/api/client-tokens/${id}/admin`])]
+  for (const step of steps) t.match(await run(app, headers, step), { status: 403, body: { detail: /sign in/ } }, nameOf(step))
+  await app.pg.query(`insert into permission_grants (group_id, entity, action, own_only)
+    select id, 'users', 'write', false from permission_groups where is_default on conflict do nothing`)
+  t.match(await run(app, alice, restore), { status: 403 }, 'who manages accounts is no administrator')
+  t.match(await run(app, alice, ['delete', `/api/client-tokens/${other.id}/admin`]), { status: 403, body: { detail: /administrator/ } })
+  t.equal((await run(app, alice, ['delete', `/api/client-tokens/${hers.id}/admin`])).status, 200)
+  t.equal((await run(app, admin, ['delete', `/api/client-tokens/${other.id}/admin`])).status, 200)
+  t.equal((await run(app, admin, restore)).status, 200)
+})
+
+t.test('a token with me.read revokes itself and no other', async (t) => {
+  const { app, createUser } = await fresh(t)
+  const alice = await createUser('alice')
+  const [reader, other, foreign] = [
+    await createToken(app, alice, ['me.read']), await createToken(app, alice, ['roms.read']),
+    await createToken(app, await createUser('bob'), ['me.read'])
+  ]
+  const revoke = async (headers: Headers, id: number) => (await createCaller(app, headers).delete(`/api/client-tokens/${id}`)).status
+  for (const { id } of [other, foreign, { id: 9999 }]) t.equal(await revoke(reader.headers, id), 403)
+  t.equal(await revoke(other.headers, other.id), 403, 'without me.read not even itself')
+  t.equal(await revoke(reader.headers, reader.id), 200)
+  t.equal(await revoke(reader.headers, reader.id), 401)
+  t.equal(await revoke((await createToken(app, alice, ['me.write'])).headers, other.id), 200)
 })
 
 t.test("an administrator's token, whatever its scopes, takes nobody over and makes no administrators", async (t) => {

@@ -11,10 +11,14 @@ const TokenParams = Type.Object({ token_id: idOf('a token') })
 const routes: Routes = async (app) => {
   app.post('/api/client-tokens', {
     schema: {
-      operationId: 'createClientToken', tags, summary: 'Create a token', body: CreateTokenSchema,
+      operationId: 'createClientToken',
+      tags,
+      summary: 'Create a token',
+      description: 'It can have the scopes of the caller at most.',
+      body: CreateTokenSchema,
       response: { 201: ClientTokenCreateSchema }
     },
-    config: { scopes: ['me.write'], signedIn: 'within-scopes' }
+    config: { scopes: ['me.write'], signedIn: 'partly' }
   }, async (request, reply) => {
     const { token, raw } = await app.tokens.create(request.em, actorOf(request), request.body)
     return reply.code(201).send({ ...toTokenView(token), raw_token: raw })
@@ -30,10 +34,14 @@ const routes: Routes = async (app) => {
 
   app.delete('/api/client-tokens/:token_id', {
     schema: {
-      operationId: 'deleteClientToken', tags, summary: 'Revoke a token', params: TokenParams,
+      operationId: 'deleteClientToken',
+      tags,
+      summary: 'Revoke a token of yours',
+      description: 'Without `me.write` a token can revoke itself only.',
+      params: TokenParams,
       response: { 200: Type.Null() }
     },
-    config: { scopes: ['me.write'] }
+    config: { scopes: ['me.write'], orScopes: ['me.read'] }
   }, async (request) => {
     await app.tokens.delete(request.em, actorOf(request), request.params.token_id)
     return null
@@ -63,7 +71,7 @@ const routes: Routes = async (app) => {
       operationId: 'deleteAnyClientToken', tags, summary: "Revoke anybody's token", params: TokenParams,
       response: { 200: Type.Null() }
     },
-    config: { scopes: ['users.write'] }
+    config: { scopes: ['users.write'], signedIn: true }
   }, async (request) => {
     await app.tokens.deleteAny(request.em, actorOf(request), request.params.token_id)
     return null
