@@ -268,7 +268,10 @@ export default fp<{ config: Config, secrets: Secrets }>(async (app, { config, se
     }
     const isOpen = access.public === true || (access.download === true && config.auth.disable_download_endpoint_auth) ||
       access.opensFor?.(request) === true
-    request.caller = await identify(request, isOpen)
+    const caller = await identify(request, isOpen)
+    // Whoever knows nothing but the address gets a file as a guest; a token for something else gets no more.
+    const isOther = isOpen && access.download === true && caller !== null && !holdsScopes(caller, access)
+    request.caller = isOther ? null : caller
     if (isGuest(request.caller)) await app.limitGuest(request)
     if (needsCsrf(request)) {
       const cookies = readCookies(request.cookies, csrfCookies)

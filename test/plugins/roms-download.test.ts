@@ -371,4 +371,17 @@ t.test('downloads are open to anyone only when they are meant to be', async (t) 
   const id = await addRom(test, { fs_name: 'game.sfc' })
   t.equal((await test.app.inject({ url: `/api/roms/${id}/content/x` })).body, BYTES)
   t.equal((await test.app.inject({ url: `/api/roms/download?rom_ids=${id}` })).statusCode, 401)
+
+  const statusOf = async (scopes: string[]) => {
+    const { raw_token: raw } = (await test.app.inject({
+      method: 'POST', url: '/api/client-tokens', headers: test.admin, payload: { name: 'x', scopes }
+    })).json<{ raw_token: string }>()
+    return (await test.app.inject({ url: `/api/roms/${id}/content/x`, headers: { authorization: `Bearer ${raw}` } })).statusCode
+  }
+  t.equal(await statusOf(['me.read']), 200)
+  await test.app.pg.query(`insert into hidden_entities (entity, entity_id, group_id)
+    select 'roms', $1, id from permission_groups where is_default`, [id])
+  t.equal((await test.app.inject({ url: `/api/roms/${id}/content/x` })).statusCode, 404, 'a guest does not see it')
+  t.equal(await statusOf(['me.read']), 404, 'nor does a token that may not read ROMs')
+  t.equal(await statusOf(['roms.read']), 200)
 })
