@@ -8,21 +8,19 @@ import { type Kind, findOwner } from './rows.ts'
 export const unknownCollection = (id: number | string) => notFound(`Collection with id '${id}' not found`)
 const refused = (id: number) => forbidden(`Permission denied for collection with id '${id}'`)
 
-/** @throws ApiError NOT_FOUND, or FORBIDDEN for what another user keeps private */
+/** @throws ApiError NOT_FOUND, also for what another user keeps private */
 export async function requireReadable (em: EntityManager, viewer: Viewer, kind: Kind, id: number): Promise<void> {
   const owner = await findOwner(em, kind, id)
-  if (owner === null) throw unknownCollection(id)
-  if (owner.user_id !== viewer?.id && !owner.is_public) throw refused(id)
+  if (owner === null || (owner.user_id !== viewer?.id && !owner.is_public)) throw unknownCollection(id)
 }
 
-/** @throws ApiError NOT_FOUND, or FORBIDDEN for what is another's, administrators included */
+/** @throws ApiError NOT_FOUND, or FORBIDDEN for a public one of another user, administrators included */
 export async function requireOwn (
   em: EntityManager, caller: Caller, kind: Kind, id: number
 ): Promise<{ is_public: boolean }> {
   const owner = await findOwner(em, kind, id)
-  if (owner === null) throw unknownCollection(id)
-  if (owner.user_id !== caller.id) throw refused(id)
-  return owner
+  if (owner?.user_id === caller.id) return owner
+  throw owner?.is_public === true ? refused(id) : unknownCollection(id)
 }
 
 /** @throws ApiError INVALID for a name that shows nothing */

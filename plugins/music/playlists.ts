@@ -28,11 +28,10 @@ async function withName<T> (name: string | null | undefined, work: () => Promise
   }
 }
 
-/** @throws ApiError NOT_FOUND, or FORBIDDEN for what another user keeps private */
+/** @throws ApiError NOT_FOUND, also for what another user keeps private */
 export async function requireReadable (em: EntityManager, viewer: Viewer, id: number): Promise<void> {
   const playlist = await em.findOne(MusicPlaylist, { id })
-  if (playlist === null) throw unknownPlaylist(id)
-  if (playlist.user.id !== viewer?.id && !playlist.is_public) throw refused(id)
+  if (playlist === null || (playlist.user.id !== viewer?.id && !playlist.is_public)) throw unknownPlaylist(id)
 }
 
 async function get (em: EntityManager, viewer: Viewer, id: number): Promise<MusicPlaylistView> {
@@ -44,7 +43,7 @@ async function get (em: EntityManager, viewer: Viewer, id: number): Promise<Musi
 /**
  * Does something to a playlist of the caller that nobody else changes meanwhile.
  *
- * @throws ApiError NOT_FOUND, or FORBIDDEN for what is another's, administrators included
+ * @throws ApiError NOT_FOUND, or FORBIDDEN for a public one of another user, administrators included
  */
 async function change<T> (
   em: EntityManager, caller: Caller, id: number, work: (tx: EntityManager, playlist: MusicPlaylist) => Promise<T>
@@ -52,7 +51,7 @@ async function change<T> (
   return await inTransaction(em, async (tx) => {
     const playlist = await tx.findOne(MusicPlaylist, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true })
     if (playlist === null) throw unknownPlaylist(id)
-    if (playlist.user.id !== caller.id) throw refused(id)
+    if (playlist.user.id !== caller.id) throw playlist.is_public ? refused(id) : unknownPlaylist(id)
     const done = await work(tx, playlist)
     await tx.flush()
     return done

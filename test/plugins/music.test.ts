@@ -216,10 +216,15 @@ t.test('playlists are made, changed and deleted by their owners, and heard by ev
   }
   t.equal((await anna.ask('GET', 'playlists/0')).statusCode, 422)
   t.match((await anna.ask('GET', 'playlists/999')).json(), { detail: "Playlist with id '999' not found" })
-  for (const [caller, method, id] of [[admin, 'GET', other.id], [ben, 'PUT', made.id], [admin, 'DELETE', open.id]] as const) {
+  const refused = (id: number) => [403, { detail: `Permission denied for playlist with id '${id}'` }] as const
+  const unknown = (id: number) => [404, { detail: `Playlist with id '${id}' not found` }] as const
+  for (const [caller, method, id, [status, body]] of [
+    [admin, 'GET', other.id, unknown(other.id)], [ben, 'PUT', other.id, unknown(other.id)],
+    [ben, 'PUT', made.id, refused(made.id)], [admin, 'DELETE', open.id, refused(open.id)]
+  ] as const) {
     const reply = await caller.ask(method, `playlists/${id}`, method === 'PUT' ? { name: 'x' } : undefined)
-    t.equal(reply.statusCode, 403)
-    t.match(reply.json(), { detail: `Permission denied for playlist with id '${id}'` })
+    t.equal(reply.statusCode, status)
+    t.match(reply.json(), body)
   }
   t.equal((await anna.ask('DELETE', `playlists/${made.id}`)).statusCode, 204)
   t.equal((await anna.ask('GET', `playlists/${made.id}`)).statusCode, 404)
