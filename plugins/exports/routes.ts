@@ -23,7 +23,7 @@ function createRoute ({ key, name, fileName }: ExporterDefinition, route: string
         response: { 200: ExportOutcomeSchema, 404: ErrorSchema, 500: ErrorSchema, 503: ErrorSchema }
       },
       preValidation: async (request) => { request.body ??= null },
-      config: { scopes: ['roms.read'], audit: 'export.written' }
+      config: { scopes: ['roms.write'], audit: 'export.written' }
     }, async (request) => {
       const { em, body, query: { platform_ids: ids = [] } } = request
       const caller = callerOf(request)

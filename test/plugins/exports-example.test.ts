@@ -15,7 +15,7 @@ t.test('the example exports a library, reads both files back and finds all they 
   await addRom(id, { fs_name: 'Alpha & Omega.sfc', summary: 'One: two\n\nthree', path_cover_large: cover })
   await addRom(id, { fs_name: 'Not there.sfc' })
   const { raw_token: token } = (await app.inject({
-    method: 'POST', url: '/api/client-tokens', headers: admin, payload: { name: 'example', scopes: ['roms.read'] }
+    method: 'POST', url: '/api/client-tokens', headers: admin, payload: { name: 'example', scopes: ['roms.write'] }
   })).json<{ raw_token: string }>()
   const url = await app.listen({ port: 0 })
 

@@ -173,11 +173,11 @@ t.test('platforms are named by slug, folder or id; none means all that are on di
   t.equal((await call('pegasus', { query: '?platform_ids=x' })).status, 422)
 })
 
-t.test('exports need a credential with roms.read and an exporter that is active', async (t) => {
+t.test('exports need a credential with roms.write and an exporter that is active', async (t) => {
   const { app, addPlatform, createUser, call } = await fresh(t)
   await addPlatform('snes')
   t.equal((await call('gamelist-xml', { headers: { authorization: 'Bearer svc_none' } })).status, 401)
-  t.equal((await call('gamelist-xml', { headers: await createUser('alice') })).status, 200)
+  t.equal((await call('gamelist-xml', { headers: await createUser('alice') })).status, 403)
   t.equal((await call('atlantis')).status, 404)
   const token = await app.inject({
     method: 'POST', url: '/api/client-tokens', headers: await createUser('bob'),
@@ -264,7 +264,9 @@ t.test('more ROMs than one page holds are all exported, in the order of their na
 t.test('only administrators are told where on the machine the library lies', async (t) => {
   const { app, addPlatform, addRom, libraryDir, createUser, snes } = await fresh(t)
   await addRom(await addPlatform('snes'), { fs_name: 'Alpha.sfc' })
-  const headers = await createUser('reader')
+  const headers = await createUser('writer')
+  await app.pg.query(`insert into permission_grants (group_id, entity, action, own_only)
+    select id, 'roms', 'write', false from permission_groups where is_default`)
   const ask = () => app.inject({ method: 'POST', url: '/api/export/gamelist-xml', headers, payload: {} })
   const reply = await ask()
   t.match(reply.json(), { files: [{ path: '<library>/roms/snes/gamelist.xml' }] })
