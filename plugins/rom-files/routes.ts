@@ -13,7 +13,7 @@ const FileParams = Type.Object({ id: idOf('a ROM'), file_id: idOf('a file of a R
 const ADDED = {
   201: Type.Null(), 400: ErrorSchema, 404: ErrorSchema, 409: ErrorSchema, 503: ErrorSchema, 507: ErrorSchema
 }
-const deletes = { ...writes, audit: 'rom_file.deleted' as const }
+const deletes = { ...writes, grant: ['roms', 'delete'] as const, audit: 'rom_file.deleted' as const }
 const AnyFileParams = Type.Object({ rom_id: idOf('a ROM'), file_id: idOf('a file of a ROM') })
 const REMOVED = { 200: Type.Null(), 404: ErrorSchema, 409: ErrorSchema, 503: ErrorSchema }
 const consumes = ['multipart/form-data', 'application/octet-stream']
@@ -87,7 +87,7 @@ const routes: Routes = async (app) => {
       }),
       response: REMOVED
     },
-    config: { ...deletes, grant: ['roms', 'delete'] }
+    config: deletes
   }, async (request) => {
     const { em, params: { rom_id: id, file_id: fileId }, query } = request
     await app.romFiles.removeAny(em, callerOf(request), id, fileId, query.permanently)

@@ -99,6 +99,24 @@ t.test('a manual goes into the ROM\'s folder, which a single file gets for it, a
   t.notOk(await fileOf(id, 'Führer é.pdf'))
 })
 
+t.test('deleting a manual, a screenshot or music needs the grant to delete, and goes to the trash', async (t) => {
+  const { id } = await addRom()
+  const kinds = [['manuals/files', 'a.pdf', PDF], ['screenshots', 'a.png', PNG], ['soundtracks', 'a.mp3', makeTrack()]] as const
+  for (const [path, name, content] of kinds) t.equal((await upload(id, path, content, { name })).statusCode, 201, name)
+  t.equal((await upload(id, 'manuals', PDF)).statusCode, 201)
+  await sql(`insert into permission_grants (group_id, entity, action, own_only)
+    select id, 'roms', 'write', false from permission_groups where is_default on conflict do nothing`)
+  const paths = ['manuals', ...await Promise.all(kinds.map(async ([path, name]) => `${path}/${(await fileOf(id, name))?.id ?? 0}`))]
+  for (const path of paths) {
+    const reply = await app.inject({ method: 'DELETE', url: `/api/roms/${id}/${path}`, headers: zoe })
+    t.match(reply.json(), { detail: 'Insufficient permissions' }, path)
+  }
+  await sql("delete from permission_grants where entity = 'roms' and action = 'write'")
+  for (const path of paths) t.equal((await remove(id, path)).statusCode, 200, path)
+  const { items } = (await app.inject({ url: '/api/trash', headers: admin })).json<{ items: unknown[] }>()
+  for (const [, name] of kinds) t.match(JSON.stringify(items), name)
+})
+
 t.test('a file of another kind, name or part is refused and changes nothing', async (t) => {
   const { id, path } = await addRom()
   t.match((await upload(id, 'screenshots', PDF)).json(), { detail: /'guide\.pdf'.*\.png/ })
