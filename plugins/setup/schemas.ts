@@ -1,5 +1,8 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import { Nullable, StringEnum } from '../../core/typebox.ts'
+import { SetupCodeSchema } from '../users/schemas.ts'
+
+export const SetupQuery = Type.Object({ setup_code: SetupCodeSchema })
 
 /** @param platform the schema of what `GET /api/platforms/supported` lists */
 export const createSetupLibrarySchema = (platform: TSchema) => Type.Object({

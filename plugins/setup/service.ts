@@ -1,7 +1,7 @@
 import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { EntityManager } from '@mikro-orm/postgresql'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Caller } from '../../core/access/auth.ts'
 import { badRequest, forbidden } from '../../core/errors.ts'
 import { LibraryUnreadableError } from '../library/directory.ts'
@@ -67,14 +67,16 @@ export function createSetup (app: FastifyInstance) {
     }
   }
 
-  /** Anyone may set up a server without an administrator; afterwards the scope is needed. */
-  const isAllowed = async (caller: Caller | null, scope: Scope): Promise<boolean> =>
-    caller?.scopes.has(scope) === true || !await app.users.hasAdmin()
-
   return {
-    /** @throws ApiError FORBIDDEN */
-    async checkAccess (caller: Caller | null, scope: Scope): Promise<void> {
-      if (!await isAllowed(caller, scope)) throw forbidden()
+    /**
+     * Checks that the caller holds the scope, or owns a server that has no administrator yet.
+     *
+     * @throws ApiError FORBIDDEN, TOO_MANY_REQUESTS after many wrong codes
+     */
+    async checkAccess (request: FastifyRequest, scope: Scope, code: string | undefined): Promise<void> {
+      if (request.caller?.scopes.has(scope) === true) return
+      if (await app.users.hasAdmin()) throw forbidden()
+      await app.users.checkSetup(request, code)
     },
 
     /** The platform folders on disk. Those who ask at once share one look. */

@@ -24,7 +24,7 @@ export const UserSchema = Type.Object({
 export type UserView = Static<typeof UserSchema> & Readonly<Record<string, unknown>>
 
 /** What the first administrator needs who does not sit at the server. */
-const SetupCode = Type.Optional(Type.String({
+export const SetupCodeSchema = Type.Optional(Type.String({
   description: 'While there is no administrator, and over the network: the code that the server printed when it started'
 }))
 
@@ -34,14 +34,14 @@ export const CreateUserSchema = Type.Object({
   email: Type.String({ description: 'Empty for none' }),
   password: Type.String(),
   role: Type.String({ description: '`admin` makes an administrator, anything else a user' }),
-  setup_code: SetupCode
+  setup_code: SetupCodeSchema
 }, { title: 'CreateUser' })
 export type CreateUser = Static<typeof CreateUserSchema>
 
 export const InviteQuery = Type.Object({
   role: Type.String({ description: '`user` or `admin`' }),
   expiration: Type.Optional(Type.Integer({ description: 'Seconds it is good for; else as configured' })),
-  setup_code: SetupCode
+  setup_code: SetupCodeSchema
 })
 export type InviteQuery = Static<typeof InviteQuery>
 

@@ -77,6 +77,28 @@ t.test('folders that cannot be made are named', async (t) => {
   t.ok(existsSync(join(libraryDir, 'roms', 'gb')))
 })
 
+t.test('over the network the wizard asks for the setup code', async (t) => {
+  const testApp = await fresh(t, { library: { roms: { snes: {} } } })
+  await dropUsers(testApp)
+  const { app } = testApp
+  const headers = await strangerHeaders(testApp)
+  const code = await app.users.findSetupCode()
+  const read = (query: string, remoteAddress = '198.51.100.7') => app.inject({ url: `/api/setup/library${query}`, headers, remoteAddress })
+  const write = (query: string, remoteAddress = '198.51.100.7') => app.inject({
+    method: 'POST', url: `/api/setup/platforms${query}`, headers, remoteAddress, payload: ['gb']
+  })
+  for (const query of ['', '?setup_code=', '?setup_code=guess']) {
+    for (const ask of [read, write]) t.match((await ask(query)).json(), { detail: /setup code/ }, query)
+  }
+  t.notOk(existsSync(join(testApp.libraryDir, 'roms', 'gb')))
+  t.equal((await read(`?setup_code=${code}`)).statusCode, 200)
+  t.equal((await write(`?setup_code=${code}`)).statusCode, 201)
+  t.equal((await read('', '127.0.0.1')).statusCode, 200, 'on the machine itself it does not')
+  const statuses: number[] = []
+  for (let index = 0; index < 15; index++) statuses.push((await read('?setup_code=guess', '198.51.100.8')).statusCode)
+  t.ok(statuses.includes(429), 'guesses are limited')
+})
+
 t.test('once there is an administrator the wizard is closed to strangers and to those without the scope', async (t) => {
   const testApp = await fresh(t)
   const { app, createUser, admin } = testApp

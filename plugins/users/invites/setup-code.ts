@@ -17,6 +17,9 @@ const limitFor = (address: string) => ({
   key: `setup-code:${networkOf(address)}`, free: 10, forgetSeconds: 3_600, waitSeconds: 30, waitMaxSeconds: 900
 })
 
+const refused = () => forbidden('A server is set up on its own machine, or with the setup code that it printed when it ' +
+  'started; send the code as setup_code')
+
 /**
  * What proves to a server without an administrator that somebody owns it: the server prints it when it starts. It is
  * made from the server's key, so that all processes know it.
@@ -32,12 +35,11 @@ export function createSetupCode (app: FastifyInstance) {
     /** @throws ApiError FORBIDDEN for somebody who comes over the network without the code, TOO_MANY_REQUESTS */
     async checkSetup (request: FastifyRequest, given: string | undefined): Promise<void> {
       if (isLocal(request) || await app.users.hasAdmin()) return
+      // A request without a code is no guess.
+      if (given === undefined) throw refused()
       const limit = limitFor(request.ip)
       await throttle.take([limit])
-      if (given === undefined || !isEqualSecret(given.trim(), code)) {
-        throw forbidden('The first administrator is made on the machine of the server, or with the setup code that the ' +
-          'server printed when it started; send it as setup_code')
-      }
+      if (!isEqualSecret(given.trim(), code)) throw refused()
       await throttle.forget([limit.key])
     }
   }
