@@ -72,7 +72,7 @@ t.test('V3: a private collection is told to nobody but its owner, not even to an
   for (const other of others) {
     for (const path of [`/api/collections/${plain}`, `/api/collections/smart/${smart}`]) {
       const { statusCode, body } = await other.call('GET', path)
-      t.equal(statusCode, 403, path)
+      t.equal(statusCode, 404, path)
       t.notMatch(body, 'secret')
     }
     t.same(await other.get('/api/collections/identifiers'), [shown])
@@ -97,7 +97,9 @@ t.test('V4: nobody but its owner changes or deletes a collection, public or not'
   const read = async () => [await alice.get('/api/collections'), await alice.get('/api/collections/smart')]
   const before = await read()
   for (const other of others) {
-    for (const id of [plain, shown]) {
+    for (const [id, status, detail] of [
+      [plain, 404, `Collection with id '${plain}' not found`], [shown, 403, `Permission denied for collection with id '${shown}'`]
+    ] as const) {
       const replies = [
         await other.call('DELETE', `/api/collections/${id}`),
         await other.call('POST', `/api/collections/${id}/roms`, { rom_ids: [rom] }),
@@ -105,11 +107,11 @@ t.test('V4: nobody but its owner changes or deletes a collection, public or not'
         await other.send('PUT', `/api/collections/${id}`, { is_public: true, remove_cover: true }, [{ name: 'rom_ids', content: '[]' }])
       ]
       for (const reply of replies) {
-        t.match([reply.statusCode, reply.json()], [403, { detail: `Permission denied for collection with id '${id}'` }])
+        t.match([reply.statusCode, reply.json()], [status, { detail }])
       }
     }
-    t.equal((await other.call('DELETE', `/api/collections/smart/${smart}`)).statusCode, 403)
-    t.equal((await other.send('PUT', `/api/collections/smart/${smart}`, { is_public: true }, [])).statusCode, 403)
+    t.equal((await other.call('DELETE', `/api/collections/smart/${smart}`)).statusCode, 404)
+    t.equal((await other.send('PUT', `/api/collections/smart/${smart}`, { is_public: true }, [])).statusCode, 404)
   }
   t.same(await read(), before)
 })
