@@ -199,6 +199,8 @@ t.test('what is hidden cannot be downloaded, marked or exported either', async (
   t.same(leaksIn(zip.rawPayload.toString('latin1')), [], 'of many only those that she sees')
 
   const exported = (headers: Headers, payload: object = {}) => call({ method: 'POST', url: '/api/export/gamelist-xml', payload }, headers)
+  await app.pg.query(`insert into permission_grants (group_id, entity, action, own_only)
+    select id, 'roms', 'write', false from permission_groups where is_default`)
   const outcome = await exported(alice)
   t.same([outcome.statusCode, leaksIn(outcome.body)], [200, []])
   t.match(outcome.json(), { files: [{ platform: 'snes', games: 1 }] })
