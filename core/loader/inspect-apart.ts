@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { type Environment, settingsEnvironment } from '../config/environment.ts'
 import { StartError } from '../errors.ts'
 import { SERVER_DIR } from '../server-dir.ts'
+import { DISABLE_DEBUGGER } from '../supervisor/node-flags.ts'
 import { inheritedFlags } from '../supervisor/stripped.ts'
 import type { Inspection } from './inspect.ts'
 import type { PluginPackage } from './packages.ts'
@@ -17,7 +18,7 @@ export interface InspectOrder {
 export type InspectNews = { inspection: Inspection, problem: null } | { inspection: null, problem: string }
 
 const ENTRY = join(SERVER_DIR, 'core', 'loader', 'inspect-process.ts')
-const FLAGS = ['--conditions=svc:source', '--disable-warning=ExperimentalWarning', '--max-semi-space-size=4']
+const FLAGS = ['--conditions=svc:source', '--disable-warning=ExperimentalWarning', DISABLE_DEBUGGER, '--max-semi-space-size=4']
 /** Loading, setting up and closing have five seconds each, once all processes are started. */
 const INSPECT_MS = 30_000
 

@@ -1,4 +1,10 @@
-const FLAGS = ['--conditions=svc:source', '--disable-warning=ExperimentalWarning']
+/**
+ * Keeps SIGUSR1 from opening Node's debugger, which runs any code in a process for whoever reaches its port. Node has
+ * the flag since 23.7, and `core/svc.js` starts nothing older than 24.
+ */
+export const DISABLE_DEBUGGER = '--disable-sigusr1'
+
+const FLAGS = ['--conditions=svc:source', '--disable-warning=ExperimentalWarning', DISABLE_DEBUGGER]
 
 /** V8 would let its nursery for new objects grow to 64 MB in each process. */
 export const WEB_FLAGS = [...FLAGS, '--max-semi-space-size=4']

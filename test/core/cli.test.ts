@@ -10,6 +10,7 @@ import { findAdded } from '../../plugins/plugins/npm.ts'
 import { createProgram } from '../../core/cli/program.ts'
 import { commands } from '../../core/composition/commands.ts'
 import { SERVER_DIR } from '../../core/server-dir.ts'
+import { NODE_LEVEL } from '../../core/loader/process/node-level.ts'
 import { WEB_FLAGS } from '../../core/supervisor/node-flags.ts'
 import { VERSION } from '../../core/version.ts'
 import { runSvc, settings } from '../e2e/server.ts'
@@ -114,4 +115,7 @@ t.test('the flags of the start script are those of the processes it leads to', a
   const script = readFileSync(join(SERVER_DIR, 'core', 'svc.js'), 'utf8')
   const flags = /FLAGS = \[(.*)\]/.exec(script)?.[1]?.split(', ').map((flag) => flag.replaceAll("'", ''))
   t.same(flags, WEB_FLAGS)
+  t.ok(flags?.includes('--disable-sigusr1'))
+  const since = /PLUGINS_NODE = '(.*)'/.exec(script)?.[1]
+  t.match(NODE_LEVEL, `>=${since} `, 'and the Node that it prefers is one that runs plugins')
 })

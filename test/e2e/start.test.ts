@@ -1,7 +1,9 @@
+import { execFile } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { get } from 'node:http'
 import { getPriority } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import pg from 'pg'
 import t from 'tap'
 import { readLockFile } from '../../core/postgres/cluster.ts'
@@ -82,6 +84,18 @@ t.test('a server that starts, heals and stops', async (t) => {
     }
     const reply = await fetch(`${url}/api/plugins`, { headers: { authorization } })
     t.match((await reply.json() as { key: string }[]).find(({ key }) => key === 'igdb'), { status: 'active' })
+  })
+
+  await t.test('a signal opens no debugger in any process of the server', {
+    skip: process.platform === 'win32' && 'Windows has no signals'
+  }, async (t) => {
+    const commands = await Promise.all([server.pid, ...await listChildren(server.pid, 'web'), ...await listChildren(server.pid, 'worker')]
+      .map(async (pid) => (await promisify(execFile)('ps', ['-o', 'args=', '-p', String(pid)])).stdout))
+    t.equal(commands.length, 3)
+    for (const command of commands) t.match(command, /--disable-sigusr1 /)
+    process.kill(server.pid, 'SIGUSR1')
+    t.notMatch(server.output(), 'Debugger listening')
+    t.equal((await fetch(`${url}/api/heartbeat`)).status, 200)
   })
 
   await t.test('a second start on the same data directory is refused with 75 and says what to do', async (t) => {
