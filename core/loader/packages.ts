@@ -2,6 +2,7 @@ import { existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, readlinkSy
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { SERVER_DIR } from '../server-dir.ts'
+import { isPackageName, listDependencyNames } from './dependencies.ts'
 
 /** A folder that may hold a plugin. */
 export interface PluginPackage {
@@ -47,6 +48,7 @@ function readPackage (folder: string, origin: PluginPackage['origin']): PluginPa
     const json: unknown = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
     if (typeof json !== 'object' || json === null) return { ...unreadable, problem: 'its package.json is not an object' }
     const { name, version, svc } = json as Record<string, unknown>
+    const invalid = listDependencyNames(json as Record<string, unknown>).find((needed) => !isPackageName(needed))
     return {
       folder,
       origin,
@@ -54,7 +56,9 @@ function readPackage (folder: string, origin: PluginPackage['origin']): PluginPa
       version: typeof version === 'string' ? version : null,
       manifest: svc,
       entry: findEntry(folder, json as Record<string, unknown>, origin),
-      problem: null
+      problem: invalid === undefined
+        ? null
+        : `its package.json depends on '${invalid}', which is no name of an npm package; remove it there`
     }
   } catch (err) {
     return { ...unreadable, problem: `its package.json cannot be read: ${(err as Error).message}` }

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
 import { readFile, realpath } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { dirname, join, sep } from 'node:path'
 import { SERVER_DIR } from '../../server-dir.ts'
+import { isPackageName, listDependencyNames } from '../dependencies.ts'
 import type { PluginPackage } from '../packages.ts'
 
 /** What the script in the process consists of. */
@@ -10,11 +11,10 @@ const SDK = '@svc/plugin-sdk'
 
 async function readDependencies (folder: string): Promise<string[]> {
   try {
-    const { dependencies = {}, optionalDependencies = {}, peerDependencies = {} } =
-      JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as Record<string, Record<string, string> | undefined>
-    return Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })
+    const json: unknown = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))
+    return listDependencyNames(json as Record<string, unknown>).filter(isPackageName)
   } catch {
-    // Whoever imports it is told.
+    // The import fails and tells the owner.
     return []
   }
 }
@@ -28,24 +28,42 @@ function findPackage (name: string, from: string): string | null {
   }
 }
 
-/** A package and everything it depends on. */
-async function collect (folder: string, known: Set<string>): Promise<void> {
+const isInside = (path: string, folders: readonly string[]) =>
+  folders.some((folder) => path === folder || path.startsWith(folder + sep))
+
+/** @param homes folders that dependencies may lie in, besides that of the plugin itself */
+async function collect (folder: string, homes: readonly string[], known: Set<string>): Promise<void> {
   const real = await realpath(folder)
   known.add(folder)
   if (known.has(real) && folder !== real) return
   known.add(real)
   for (const name of await readDependencies(real)) {
     const found = findPackage(name, real) ?? findPackage(name, folder)
-    if (found !== null && !known.has(found)) await collect(found, known)
+    if (found === null || known.has(found)) continue
+    if (isInside(await realpath(found), homes)) await collect(found, homes, known)
   }
 }
 
-/** What the process of a plugin may read: the plugin, what that depends on, the SDK, and its own script. */
+/** The `node_modules` that npm installed the plugin into, beside its dependencies; null for a folder elsewhere. */
+function findModules (folder: string): string | null {
+  const parts = folder.split(sep)
+  const place = parts.lastIndexOf('node_modules')
+  return place === -1 ? null : parts.slice(0, place + 1).join(sep)
+}
+
+/**
+ * Paths that the process of a plugin may read: the plugin, its dependencies, the SDK, and the script of the process. A
+ * dependency counts where npm installs one: below the plugin's folder, beside it, or in the server's `node_modules`.
+ */
 export async function listReadable (pack: PluginPackage): Promise<string[]> {
+  const sdk = await realpath(join(SERVER_DIR, 'node_modules', SDK))
+  const places = [pack.folder, findModules(pack.folder), join(SERVER_DIR, 'node_modules')].filter((place) => place !== null)
+  const homes = [...await Promise.all(places.map((place) => realpath(place))), sdk]
   const folders = new Set<string>()
-  await collect(pack.folder, folders)
+  await collect(pack.folder, homes, folders)
   const linked = findPackage(SDK, pack.folder)
-  if (linked !== null) folders.add(linked)
-  await collect(join(SERVER_DIR, 'node_modules', SDK), folders)
+  if (linked !== null && await realpath(linked) === sdk) folders.add(linked)
+  await collect(sdk, homes, folders)
+  folders.add(join(SERVER_DIR, 'node_modules', SDK))
   return [...folders, ...SCRIPT.map((path) => join(SERVER_DIR, path))]
 }
