@@ -7,7 +7,7 @@ import { type Config, coerceText, describeType, getAt, listSettings } from '../c
 import { ConfigSchema } from '../config/schema.ts'
 import { type Environment, settingsEnvironment } from '../config/environment.ts'
 import { errorCode } from '../files/fs-error.ts'
-import { mayRead } from './plugin-variables.ts'
+import { isMail, isShared, mayRead } from './plugin-variables.ts'
 
 /** A plugin's configuration after its schema was applied. */
 export type PluginConfig =
@@ -35,18 +35,31 @@ function readShared (name: string, config: Config): unknown {
   return shared === undefined ? undefined : getAt(config, shared.path)
 }
 
-function collect (kind: string, key: string, properties: Record<string, TSchema>, config: Config, env: Environment) {
+const readVariable = (schema: TSchema, env: Environment): unknown => {
+  const text = typeof schema.env === 'string' ? env[schema.env] : undefined
+  return text === undefined || text === '' ? undefined : coerceText(text, schema)
+}
+
+/** What the owner set for the plugin, in `config.yml` or by its variables. */
+function collectOwn (kind: string, key: string, properties: Record<string, TSchema>, config: Config, env: Environment) {
   const values = structuredClone(sectionOf(config[placeOf(kind)], key))
   if (kind === 'exporter') delete values.export
   for (const [property, schema] of Object.entries(properties)) {
-    const text = typeof schema.env === 'string' ? env[schema.env] : undefined
-    if (text !== undefined && text !== '') values[property] = coerceText(text, schema)
-    else if (typeof schema.env === 'string' && values[property] === undefined) {
-      const shared = readShared(schema.env, config)
-      if (shared !== undefined) values[property] = shared
-    }
+    const value = isShared(String(schema.env)) ? undefined : readVariable(schema, env)
+    if (value !== undefined) values[property] = value
   }
   return values
+}
+
+/** Settings that the plugin shares with the server: the variable, else the plugin's section, else the server's. */
+function collectShared (
+  own: Record<string, unknown>, properties: Record<string, TSchema>, config: Config, env: Environment
+) {
+  const shared = Object.entries(properties).filter(([, schema]) => isShared(String(schema.env)))
+  return Object.fromEntries(shared.flatMap(([property, schema]) => {
+    const value = readVariable(schema, env) ?? own[property] ?? readShared(String(schema.env), config)
+    return value === undefined ? [] : [[property, value]]
+  }))
 }
 
 /** The settings that make up a plugin's account, named as they are set: its secrets, and what has no default. */
@@ -58,18 +71,26 @@ export function nameCredentials (kind: string, key: string, schema: TSchema | un
     .map(([name, property]) => nameOf(key, name, property, placeOf(kind)))
 }
 
-/** The owner's addresses are trusted by exact host and port. */
+/**
+ * Addresses that the owner set for this plugin are trusted by exact host and port. A default of the schema is the
+ * plugin's choice, and a value that the plugin shares with the server was set for the server.
+ */
 function findOrigins (values: Record<string, unknown>): string[] {
   return Object.values(values).flatMap((value) =>
     typeof value === 'string' && /^https?:\/\//.test(value) && URL.canParse(value) ? [originOf(value)] : [])
 }
 
 /** Why the variables that a plugin names are refused, or undefined. */
-function refuseVariables (plugin: ConfiguredPlugin, properties: Record<string, TSchema>): string | undefined {
+function refuseVariables (
+  kind: string, plugin: ConfiguredPlugin, properties: Record<string, TSchema>
+): string | undefined {
   const [refused] = Object.entries(properties)
-    .filter(([, { env }]) => typeof env === 'string' && !mayRead(plugin, env))
+    .filter(([, { env }]) => typeof env === 'string' && !mayRead(kind, plugin, env))
   if (refused === undefined) return undefined
   const [property, { env }] = refused
+  if (isMail(String(env))) {
+    return `its setting ${property} names the variable ${String(env)}, which is for channels: the mail server's account is no ${kind}'s`
+  }
   const own = plugin.key.toUpperCase().replaceAll('-', '_')
   return `its setting ${property} names the variable ${String(env)}, which is not its own: name one that begins with ${own}_, ` +
     `such as ${own}_${property.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase()}`
@@ -115,9 +136,10 @@ export function readPluginConfig (
     return { status: 'failed', reason: 'its config is no schema that Type.Object of @svc/plugin-sdk made' }
   }
   const properties: Record<string, TSchema> = schema?.properties ?? {}
-  const refusal = refuseVariables(plugin, properties) ?? refuseFolderSchemas(properties)
+  const refusal = refuseVariables(kind, plugin, properties) ?? refuseFolderSchemas(properties)
   if (refusal !== undefined) return { status: 'failed', reason: refusal }
-  const values = collect(kind, key, properties, config, env)
+  const own = collectOwn(kind, key, properties, config, env)
+  const values = { ...own, ...collectShared(own, properties, config, env) }
   if (values.enabled === false) {
     return { status: 'disabled', reason: `switched off by ${nameOf(key, 'enabled', properties.enabled ?? {} as TSchema, placeOf(kind))}` }
   }
@@ -152,7 +174,7 @@ export function readPluginConfig (
     const name = nameOf(key, property, properties[property] ?? {} as TSchema, placeOf(kind))
     return { status: 'failed', reason: `${name}: '${path}' ${reason}` }
   }
-  return { status: 'ready', value: filled, secrets, origins: findOrigins(filled), folders }
+  return { status: 'ready', value: filled, secrets, origins: findOrigins(own), folders }
 }
 
 /** Has an exporter's settings follow `config.yml`, as its section does. What does not fit leaves them as they were. */

@@ -2,8 +2,11 @@ import { listSettings } from '../config/config.ts'
 import { ConfigSchema } from '../config/schema.ts'
 import { NEW_PASSWORD_VARIABLE, isSystemVariable } from '../config/environment.ts'
 
-/** What plugins may read of the server's settings: the outgoing mail, and the address people use. */
-const isShared = (variable: string) => variable.startsWith('SMTP_') || variable === 'SVC_BASE_URL'
+/** Settings of the outgoing mail, its password included. */
+export const isMail = (variable: string) => variable.startsWith('SMTP_')
+
+/** Settings of the server that plugins may share: the outgoing mail, and the address that people use. */
+export const isShared = (variable: string) => isMail(variable) || variable === 'SVC_BASE_URL'
 
 const SERVER_VARIABLES = new Set([
   ...listSettings(ConfigSchema).flatMap(({ env }) => env ?? []),
@@ -20,10 +23,11 @@ function containsName (words: readonly string[], names: readonly string[]): bool
 
 /**
  * Whether a plugin may name this variable: one that contains its key or its name, such as `DEMO_API_KEY` or
- * `SVC_DEMO_URL`, or one of the shared ones. What the server or the system is set by is never a plugin's own.
+ * `SVC_DEMO_URL`, the address that people use, and for channels the outgoing mail. What the server or the system is
+ * set by is never a plugin's own.
  */
-export function mayRead (plugin: { key: string, name: string }, variable: string): boolean {
-  if (isShared(variable)) return true
+export function mayRead (kind: string, plugin: { key: string, name: string }, variable: string): boolean {
+  if (isShared(variable)) return kind === 'channel' || !isMail(variable)
   if (SERVER_VARIABLES.has(variable) || isSystemVariable(variable)) return false
   const names = [plugin.key, plugin.name].map(compact).filter((name) => name !== '')
   const words = variable.split('_')

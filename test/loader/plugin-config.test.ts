@@ -39,6 +39,35 @@ t.test('a variable that is also one of the server is taken as the server was set
   t.match(readMail('mail: { host: mail.lan }', { SMTP_HOST: 'env.lan' }), { value: { host: 'env.lan' } })
 })
 
+t.test('an address is trusted only when the owner set it for the plugin', async (t) => {
+  const local = Type.Object({
+    url: Type.String({ default: 'http://127.0.0.1:8080', env: 'DEMO_URL' }),
+    base: Type.Optional(Type.String({ env: 'SVC_BASE_URL' }))
+  })
+  const read = (yaml: string, env: Record<string, string> = {}) => readPluginConfig('provider', demoOf(local), configOf(t, yaml), env)
+  const originsOf = (yaml: string, env: Record<string, string> = {}) => {
+    const settings = read(yaml, env)
+    return settings.status === 'ready' ? settings.origins : settings.reason
+  }
+  t.match(read('server: { base_url: "http://192.168.1.2:8080" }'), { value: { base: 'http://192.168.1.2:8080' } })
+  t.same(originsOf('server: { base_url: "http://192.168.1.2:8080" }'), [])
+  t.same(originsOf('', { SVC_BASE_URL: 'http://192.168.1.2:8080' }), [])
+  t.same(originsOf('', { DEMO_URL: 'http://127.0.0.1:99' }), ['127.0.0.1:99'])
+  t.same(originsOf('plugins: { demo: { url: "http://127.0.0.1:98" } }'), ['127.0.0.1:98'])
+})
+
+t.test('settings of the outgoing mail are for channels only', async (t) => {
+  const mail = Type.Object({ password: Type.Optional(Type.String({ env: 'SMTP_PASSWORD' })) })
+  const read = (kind: string) => readPluginConfig(kind, demoOf(mail), configOf(t), { SMTP_PASSWORD: 'hunter2' })
+  t.match(read('channel'), { status: 'ready', value: { password: 'hunter2' } })
+  for (const kind of ['provider', 'exporter']) {
+    t.match(read(kind), {
+      status: 'failed', reason: 'its setting password names the variable SMTP_PASSWORD, which is for channels: ' +
+      `the mail server's account is no ${kind}'s`
+    })
+  }
+})
+
 t.test('its secrets are told apart, and the addresses its owner chose', async (t) => {
   t.match(readDemo(t, 'plugins: { demo: { baseUrl: "http://nas.local:81/x" } }', { DEMO_KEY: 'hunter2' }), {
     secrets: ['hunter2'], origins: ['nas.local:81']
@@ -98,7 +127,7 @@ t.test('a schema that is none fails the plugin', async (t) => {
 })
 
 t.test('a plugin reads variables of its own and the shared ones; any other fails it', async (t) => {
-  const read = (plugin: { key: string, name: string }, variable: string) => readPluginConfig('provider',
+  const read = (plugin: { key: string, name: string }, variable: string) => readPluginConfig('channel',
     { ...plugin, config: Type.Object({ apiKey: Type.Optional(Type.String({ env: variable })) }) }, configOf(t), { [variable]: 'hunter2' })
   const OWN: [string, string, string[]][] = [
     ['igdb', 'IGDB', ['IGDB_CLIENT_ID', 'IGDB_CLIENT_SECRET']],
