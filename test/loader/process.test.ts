@@ -66,7 +66,7 @@ t.test('it reaches servers, and files of the library, by its host alone', async 
   t.equal(await tell('files a.txt'), 'true a.txt,plugins some text')
 })
 
-t.test('it reads nothing but itself and what it needs, writes nothing, starts nothing and sees no variable', async (t) => {
+t.test('a plugin reads its own files and its dependencies only, and sees no variable', async (t) => {
   const { dataDir, tell } = troublemaker
   const secret = join(dataDir, 'config.yml')
   writeFileSync(secret, 'password: secret')
@@ -78,8 +78,6 @@ t.test('it reads nothing but itself and what it needs, writes nothing, starts no
   }
   const own = join(APART, 'troublemaker', 'package.json')
   t.equal(await tell(`read ${own}`), readFileSync(own, 'utf8'))
-  await t.rejects(tell(`write ${join(APART, 'troublemaker', 'new')}`), { code: 'ERR_ACCESS_DENIED' })
-  await t.rejects(tell('run ls'), { code: 'ERR_ACCESS_DENIED' })
   t.equal(await tell('environment'), '{}')
 })
 
@@ -132,8 +130,11 @@ t.test('whatever one does, all requests are answered, another works, and owners 
 })
 
 t.test('one that takes too much memory is ended', async (t) => {
-  const { tell } = troublemaker
+  const { tell, untilBack } = troublemaker
   await t.rejects(tell('grow'), { message: /more than 512 MiB of memory/ })
+  if (process.platform !== 'linux') return
+  await untilBack()
+  await t.rejects(tell('grow-at-once'), { message: /more than 512 MiB of memory/ }, 'also without a pause')
 })
 
 t.test('crashes and hangs while loading and setting up cost no other plugin anything', async (t) => {
@@ -164,13 +165,12 @@ t.test('who looks at plugins waits as long as the starts of their processes may 
 })
 
 t.test('with a Node that cannot keep it from the rest it is left out, and says so', async (t) => {
-  const { allowedNodeEnvironmentFlags: flags } = process
-  t.teardown(() => { Object.defineProperty(process, 'allowedNodeEnvironmentFlags', { value: flags }) })
-  const value = new Set(['--experimental-permission'])
-  Object.defineProperty(process, 'allowedNodeEnvironmentFlags', { configurable: true, value })
+  const { versions } = process
+  t.teardown(() => { Object.defineProperty(process, 'versions', { value: versions }) })
+  Object.defineProperty(process, 'versions', { configurable: true, value: { ...versions, node: '24.0.0' } })
   const { dataDir, packages } = install(t, ['troublemaker'], APART)
   const { records } = await load(t, dataDir, packages)
-  t.match(records, [{ status: 'unsupported', reason: /^Node v24.* start the server with the Node that comes with it/ }])
+  t.match(records, [{ status: 'unsupported', reason: /^Node v24.* cannot keep it from .* start the server with Node >=24\.17\.0/ }])
 })
 
 t.test('every broken package says the same in a process of its own', async (t) => {

@@ -1,11 +1,15 @@
+import { Socket } from 'node:net'
 import { createMemo } from '../memo.ts'
+import { CHANNEL_FD, createChannel } from './channel.ts'
+import { confine } from './confinement.ts'
 import { type CallFacts, createRemoteContext } from './context.ts'
 import { type Descriptor, METHODS, describePlugin, findMethod } from './descriptor.ts'
-import { type Incoming, type Message, createPeer } from './peer.ts'
+import type { Message } from './messages.ts'
+import { type Incoming, createPeer } from './peer.ts'
 
 /**
  * Entry of the process that one plugin of the community runs in; its argument is the largest memory in MiB. It may read
- * the plugin and what that imports, and nothing else.
+ * the plugin and what that imports, and nothing else; `confine` takes the rest away before the plugin's code loads.
  */
 const MEMORY_WATCH_MS = 250
 const OUT_OF_MEMORY = 90
@@ -49,22 +53,26 @@ async function serve ({ method, args, id, signal }: Incoming): Promise<unknown> 
   return await found(...args.with(at, context))
 }
 
-const peer = createPeer({
-  // A host that is gone is told nothing; what cannot be sent is the caller's error.
-  send: (message) => { process.send?.(message, undefined, undefined, () => {}) },
-  serve
+const { memoryUsage } = process
+const exit = process.exit.bind(process)
+const stream = new Socket({ fd: CHANNEL_FD })
+const channel = createChannel(stream, {
+  onMessage: (message) => { peer.receive(message as Message) },
+  onFault: () => { exit(1) }
 })
+const peer = createPeer({ send: (message) => { channel.send(message) }, serve })
 
-process.on('message', (message) => { peer.receive(message as Message) })
+// The host is gone.
+stream.once('close', () => { exit(0) })
 // Ctrl-C in a terminal reaches every process; the host decides.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
-process.on('disconnect', () => { process.exit(0) })
 process.on('uncaughtException', (err: unknown) => {
   const message = err instanceof Error ? err.message : String(err)
-  process.send?.({ type: 'tell', method: 'fatal', args: [message], scope: 0 }, undefined, undefined, () => { process.exit(1) })
+  channel.send({ type: 'tell', method: 'fatal', args: [message], scope: 0 } satisfies Message, () => { exit(1) })
 })
 // Buffers do not count for the heap's limit.
 setInterval(() => {
-  if (process.memoryUsage.rss() > Number(memoryMiB) * 1024 ** 2) process.exit(OUT_OF_MEMORY)
+  if (memoryUsage.rss() > Number(memoryMiB) * 1024 ** 2) exit(OUT_OF_MEMORY)
 }, MEMORY_WATCH_MS).unref()
+confine(stream)
 peer.tell('ready', [])

@@ -1,19 +1,23 @@
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import {
   CredentialsRefusedError, DeliveryRefusedError, HttpStatusError, InvalidSettingsError, RateLimitedError,
   ServiceDownError
 } from '@svc/plugin-sdk'
 
+const Maybe = <Schema extends TSchema>(schema: Schema) => Type.Optional(Type.Union([schema, Type.Undefined()]))
+
 /** An error on its way to another process. */
-export interface ErrorFields {
-  name: string
-  message: string
+export const ErrorFieldsSchema = Type.Object({
+  name: Type.String(),
+  message: Type.String(),
   /** The number under which the end that threw it first keeps it, and which end that is. */
-  ref: { owner: string, number: number } | null
-  retryAfterMs?: number | undefined
-  status?: number | undefined
-  body?: string | undefined
-  code?: string | undefined
-}
+  ref: Type.Union([Type.Object({ owner: Type.String(), number: Type.Number() }), Type.Null()]),
+  retryAfterMs: Maybe(Type.Number()),
+  status: Maybe(Type.Number()),
+  body: Maybe(Type.String()),
+  code: Maybe(Type.String())
+})
+export type ErrorFields = Static<typeof ErrorFieldsSchema>
 
 /** Errors that may come back: far more than are ever on their way. */
 const KEPT_MAX = 256

@@ -1,13 +1,5 @@
-import { type ErrorFields, createErrorBook } from './errors.ts'
-
-/** What the two ends of a channel send each other. */
-export type Message =
-  | { type: 'call', id: number, method: string, args: readonly unknown[], scope: number }
-  | { type: 'abort', id: number, reason: ErrorFields }
-  | { type: 'result', id: number, value: unknown }
-  | { type: 'error', id: number, error: ErrorFields }
-  /** Nobody waits for an answer. */
-  | { type: 'tell', method: string, args: readonly unknown[], scope: number }
+import { createErrorBook } from './errors.ts'
+import type { Message } from './messages.ts'
 
 /** One call that the other end makes. */
 export interface Incoming {
@@ -26,6 +18,8 @@ export interface PeerOptions {
   serve (call: Incoming): unknown
   /** The other end no longer answers a call that was aborted; it may be stuck. */
   onAbort? (): void
+  /** How many calls of the other end are answered at once, with the streams that it has open. */
+  callsMax?: number
 }
 
 const NEVER = new AbortController().signal
@@ -49,12 +43,13 @@ const mapValues = (record: Record<string, unknown>, change: (inner: unknown) => 
  * One end of a channel between two processes: both call each other, calls are aborted, errors keep their classes, and
  * what is long travels as it is asked for.
  */
-export function createPeer ({ send, serve, onAbort }: PeerOptions) {
+export function createPeer ({ send, serve, onAbort, callsMax = Infinity }: PeerOptions) {
   const errors = createErrorBook()
   const waiting = new Map<number, Waiting>()
   const served = new Map<number, AbortController>()
   const iterators = new Map<number, { iterator: AsyncIterator<unknown>, onEnd: () => void }>()
   let lastId = 0
+  let answering = 0
 
   function keep (iterable: AsyncIterable<unknown>, onEnd: () => void = () => {}): { $stream: number } {
     const id = ++lastId
@@ -103,8 +98,13 @@ export function createPeer ({ send, serve, onAbort }: PeerOptions) {
   }
 
   async function answer ({ id, method, args, scope }: Extract<Message, { type: 'call' }>): Promise<void> {
+    if (answering + iterators.size >= callsMax) {
+      send({ type: 'error', id, error: errors.toFields(new Error(`More than ${callsMax} calls at once; wait for some to end`)) })
+      return
+    }
     const controller = new AbortController()
     served.set(id, controller)
+    answering++
     const end = () => { served.delete(id) }
     try {
       const value = await run({ id, method, args, scope, signal: controller.signal })
@@ -114,6 +114,8 @@ export function createPeer ({ send, serve, onAbort }: PeerOptions) {
     } catch (err) {
       end()
       send({ type: 'error', id, error: errors.toFields(err) })
+    } finally {
+      answering--
     }
   }
 

@@ -1,29 +1,40 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { type ChildProcess, fork } from 'node:child_process'
-import { realpathSync } from 'node:fs'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { readFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Duplex } from 'node:stream'
 import { pathToFileURL } from 'node:url'
+import { Value } from '@sinclair/typebox/value'
 import { type Logger, type ProviderContext, ServiceDownError } from '@svc/plugin-sdk'
 import PQueue from 'p-queue'
 import { SERVER_DIR } from '../../server-dir.ts'
+import { DISABLE_DEBUGGER } from '../../supervisor/node-flags.ts'
 import { restartDelay } from '../../supervisor/slot.ts'
 import { NEVER, limitTime } from '../limit-time.ts'
 import { LoadError, limitLoading } from '../load-error.ts'
 import type { PluginPackage } from '../packages.ts'
+import { CHANNEL_FD, createChannel } from './channel.ts'
 import type { CallFacts } from './context.ts'
 import { askContext, isOfOneCall } from './context-calls.ts'
 import { type Descriptor, METHODS } from './descriptor.ts'
 import { listReadable } from './folders.ts'
-import { type Incoming, type Message, type Peer, createPeer } from './peer.ts'
+import { MessageSchema } from './messages.ts'
+import { NODE_LEVEL, canConfine } from './node-level.ts'
+import { type Incoming, type Peer, createPeer } from './peer.ts'
 
 const ENTRY = join(SERVER_DIR, 'core', 'loader', 'process', 'entry.ts')
 /** Of the heap, and of everything together. */
 const HEAP_MIB = 256
 const MEMORY_MIB = 512
-/** Node 20 has it under another name, as an experiment: too little to rely on. */
-const PERMISSION = '--permission'
-const FLAGS = [PERMISSION, '--conditions=svc:source', '--disable-warning=ExperimentalWarning',
-  '--max-semi-space-size=4', `--max-old-space-size=${HEAP_MIB}`]
+const MEMORY_WATCH_MS = 250
+/** The longest message of a plugin: an exporter's file, a batch of an index. */
+const MESSAGE_MAX_BYTES = 32 * 1024 ** 2
+/** Of answers that a plugin asked for and does not read. */
+const BACKLOG_MAX_BYTES = 128 * 1024 ** 2
+/** What a plugin may ask of its contexts at once: far more than a scan needs. */
+const CALLS_MAX = 1_000
+const FLAGS = ['--permission', '--no-experimental-sqlite', DISABLE_DEBUGGER, '--conditions=svc:source',
+  '--disable-warning=ExperimentalWarning', '--max-semi-space-size=4', `--max-old-space-size=${HEAP_MIB}`]
 /** A machine that starts many of them is slow: the plugin's own time begins afterwards. */
 const BOOT_MS = 30_000
 const BOOTS_AT_ONCE = 2
@@ -62,8 +73,25 @@ interface Scope { ctx: ProviderContext, run: ReturnType<typeof AsyncLocalStorage
 /** By the number of the call. */
 type Scopes = Map<number, Scope>
 
+const OVER_MEMORY = `it took more than ${MEMORY_MIB} MiB of memory`
+
+/**
+ * The memory of a process, on Linux. Each process watches its own memory too, but code that never pauses prevents that.
+ * https://man7.org/linux/man-pages/man5/proc_pid_status.5.html
+ */
+function readMemory (pid: number): number | undefined {
+  if (process.platform !== 'linux') return undefined
+  try {
+    const kib = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+    return kib === undefined ? undefined : Number(kib) * 1024
+  } catch {
+    // The process ended just now.
+    return undefined
+  }
+}
+
 function explainExit (code: number | null, signal: NodeJS.Signals | null): string {
-  if (code === OUT_OF_MEMORY) return `it took more than ${MEMORY_MIB} MiB of memory`
+  if (code === OUT_OF_MEMORY) return OVER_MEMORY
   if (signal === 'SIGABRT') return `it ended itself, perhaps for want of more than ${HEAP_MIB} MiB of memory`
   return `it ended with ${signal ?? `code ${code}`}`
 }
@@ -102,33 +130,44 @@ export function createPluginProcess (options: PluginProcessOptions) {
   async function boot (): Promise<Running> {
     const ready = Promise.withResolvers<undefined>()
     lastWords = null
-    if (!process.allowedNodeEnvironmentFlags.has(PERMISSION)) {
+    if (!canConfine()) {
       throw new LoadError('unsupported', `Node ${process.version} cannot keep it from what is not its own; ` +
-        'start the server with the Node that comes with it, or with 22.13 or later')
+        `start the server with Node ${NODE_LEVEL}, such as the newest 24 from https://nodejs.org`)
     }
     const readable = await listReadable(pack)
     if (isClosed) throw downError()
-    const child = fork(ENTRY, [String(MEMORY_MIB)], {
-      execArgv: [...FLAGS, ...readable.map((path) => `--allow-fs-read=${path}`)],
-      env: environment(), cwd: realpathSync(pack.folder), serialization: 'advanced', stdio: ['ignore', 'ignore', 'ignore', 'ipc']
+    const child = spawn(process.execPath, [...FLAGS, ...readable.map((path) => `--allow-fs-read=${path}`), ENTRY, String(MEMORY_MIB)], {
+      env: environment(), cwd: realpathSync(pack.folder), stdio: ['ignore', 'ignore', 'ignore', 'overlapped'], windowsHide: true
+    })
+    const channel = createChannel(child.stdio[CHANNEL_FD] as Duplex, {
+      onMessage (message) {
+        Value.Assert(MessageSchema, message)
+        peer.receive(message)
+      },
+      onFault: ({ message }) => { endBecause(child, message) },
+      maxBytes: MESSAGE_MAX_BYTES,
+      backlogBytes: BACKLOG_MAX_BYTES
     })
     const peer = createPeer({
-      send: (message) => { child.send(message, () => { /* its exit is what counts */ }) },
+      send: (message) => { channel.send(message) },
       serve: (call) => {
         if (call.method === 'ready') ready.resolve(undefined)
         else return serve(call)
       },
-      onAbort: () => { void ping(started) }
+      onAbort: () => { void ping(started) },
+      callsMax: CALLS_MAX
     })
     const started: Running = { child, peer, startedAt: performance.now() }
-    child.on('message', (message) => { peer.receive(message as Message) })
-    // What cannot be told ends it, or has ended it.
+    // What cannot be started has no exit.
     child.on('error', (err) => {
       child.kill('SIGKILL')
       ready.reject(err)
     })
-    child.once('exit', (code, signal) => {
-      const reason = lastWords ?? explainExit(code, signal)
+    const watch = setInterval(() => { watchMemory(child) }, MEMORY_WATCH_MS).unref()
+    // Not at its exit: what it sent last may not have been read by then.
+    child.once('close', (code, signal) => {
+      clearInterval(watch)
+      const reason = endReasons.get(child) ?? lastWords ?? explainExit(code, signal)
       ready.reject(new Error(reason))
       bury(started, reason)
     })
@@ -138,7 +177,7 @@ export function createPluginProcess (options: PluginProcessOptions) {
   }
 
   function bury (dead: Running, reason: string): void {
-    if (running === dead) downBecause = isStuck.has(dead.child) ? `it did not answer for ${pingMs / 1_000} s` : reason
+    if (running === dead) downBecause = reason
     dead.peer.fail(downError())
     if (running !== dead) return
     running = null
@@ -146,7 +185,17 @@ export function createPluginProcess (options: PluginProcessOptions) {
     scheduleRestart()
   }
 
-  const isStuck = new WeakSet<ChildProcess>()
+  /** Why processes were ended from here. */
+  const endReasons = new WeakMap<ChildProcess, string>()
+
+  function endBecause (child: ChildProcess, reason: string): void {
+    if (!endReasons.has(child)) endReasons.set(child, reason)
+    child.kill('SIGKILL')
+  }
+
+  function watchMemory (child: ChildProcess): void {
+    if (child.pid !== undefined && (readMemory(child.pid) ?? 0) > MEMORY_MIB * 1024 ** 2) endBecause(child, OVER_MEMORY)
+  }
 
   /** Ends it when it does not answer a question that needs no thought. */
   async function ping (asked: Running): Promise<void> {
@@ -155,8 +204,7 @@ export function createPluginProcess (options: PluginProcessOptions) {
     try {
       await limitTime('It is silent for', pingMs, NEVER, () => asked.peer.call('ping', []))
     } catch {
-      if (running === asked) isStuck.add(asked.child)
-      asked.child.kill('SIGKILL')
+      endBecause(asked.child, `it did not answer for ${pingMs / 1_000} s`)
     } finally {
       isPinging = false
     }

@@ -1,5 +1,5 @@
-import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { RateLimitedError, Type, defineProvider } from '@svc/plugin-sdk'
 
 /** Without end, as a loop is, but at no cost to whatever else the machine does. */
@@ -43,12 +43,15 @@ const DEEDS = {
   async read (path) {
     return readFileSync(path, 'utf8')
   },
-  async write (path) {
-    writeFileSync(path, 'written')
+  /** Runs code that the test sends, with what any module has. */
+  async code (text, ctx) {
+    // eslint-disable-next-line no-eval
+    return await eval(`(async (ctx, require) => { ${text} })`)(ctx, createRequire(import.meta.url))
   },
-  async run (program) {
-    const { error } = spawnSync(program)
-    throw error
+  async 'grow-at-once' () {
+    const kept = []
+    for (let count = 0; count < 10; count++) kept.push(Buffer.alloc(64 * 1024 * 1024, 1))
+    hang()
   },
   async environment () {
     return JSON.stringify(process.env)

@@ -1,0 +1,92 @@
+import type { Duplex } from 'node:stream'
+import { deserialize, serialize } from 'node:v8'
+
+/** The file descriptor of the channel in the plugin's process. */
+export const CHANNEL_FD = 3
+const HEADER_BYTES = 4
+
+export interface ChannelOptions {
+  onMessage (message: unknown): void
+  /** The other end sent what is no message, or reads too slowly. */
+  onFault (fault: Error): void
+  /** The longest message that is read. */
+  maxBytes?: number
+  /** How much may wait for the other end to read it. */
+  backlogBytes?: number
+}
+
+const inMiB = (bytes: number) => `${Math.round(bytes / 1024 ** 2)} MiB`
+
+/**
+ * Messages over a stream: four bytes of length, then the structured clone. Node's own channel of child processes is not
+ * used, because its receiver has no size limit, and some messages that a child can forge end the parent.
+ */
+export function createChannel (
+  stream: Duplex, { onMessage, onFault, maxBytes = Infinity, backlogBytes = Infinity }: ChannelOptions
+) {
+  let chunks: Buffer[] = []
+  let bytes = 0
+  /** Length of the message that arrives now; null before its header is there. */
+  let length: number | null = null
+  let isFaulty = false
+
+  function fault (message: string): void {
+    isFaulty = true
+    chunks = []
+    onFault(new Error(message))
+  }
+
+  function take (count: number): Buffer {
+    const all = chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)
+    bytes -= count
+    chunks = bytes === 0 ? [] : [all.subarray(count)]
+    return all.subarray(0, count)
+  }
+
+  function deliver (body: Buffer): void {
+    try {
+      onMessage(deserialize(body))
+    } catch (err) {
+      fault(`it sent what is no message: ${err instanceof Error ? err.message : String(err)}`)
+    }
+  }
+
+  stream.on('data', (chunk: Buffer) => {
+    if (isFaulty) return
+    chunks.push(chunk)
+    bytes += chunk.length
+    while (!isFaulty) {
+      if (length === null) {
+        if (bytes < HEADER_BYTES) return
+        length = take(HEADER_BYTES).readUInt32BE()
+        if (length > maxBytes) {
+          fault(`it sent a message of ${inMiB(length)}; ${inMiB(maxBytes)} are allowed`)
+          return
+        }
+      }
+      if (bytes < length) return
+      const body = take(length)
+      length = null
+      deliver(body)
+    }
+  })
+  // A broken stream means that the other end is gone, which its exit or the end of the stream tells.
+  stream.on('error', () => {})
+
+  return {
+    /** @throws when the message cannot be cloned, such as one with a function */
+    send (message: unknown, onSent?: () => void): void {
+      const body = serialize(message)
+      const header = Buffer.alloc(HEADER_BYTES)
+      header.writeUInt32BE(body.length)
+      stream.cork()
+      stream.write(header)
+      stream.write(body, onSent)
+      stream.uncork()
+      if (stream.writableLength > backlogBytes && !isFaulty) {
+        fault(`it left more than ${inMiB(backlogBytes)} of answers unread`)
+      }
+    }
+  }
+}
+export type Channel = ReturnType<typeof createChannel>

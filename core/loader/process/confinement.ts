@@ -1,0 +1,89 @@
+import { registerHooks, syncBuiltinESMExports } from 'node:module'
+import type { Socket } from 'node:net'
+import { GLOBALS, MODULES, PROCESS } from './allowed.ts'
+
+/** Streaming compilation of WebAssembly loads Node's HTTP client. */
+const WEBASSEMBLY_REFUSED = ['compileStreaming', 'instantiateStreaming']
+/** Crypto can load a library of the system. */
+const CRYPTO_REFUSED = ['setEngine', 'setFips']
+const KEPT_METHODS_OF_PIPE = new Set(['constructor'])
+
+/** The hooks use nothing that the plugin could replace, such as methods of strings. */
+const ALLOWED_URLS: Readonly<Record<string, true>> = Object.freeze(Object.assign(
+  Object.create(null) as Record<string, true>,
+  Object.fromEntries(Object.keys(MODULES).map((name) => [`node:${name}`, true]))
+))
+
+const isBuiltinUrl = (url: string) =>
+  url[0] === 'n' && url[1] === 'o' && url[2] === 'd' && url[3] === 'e' && url[4] === ':'
+
+function checkUrl (url: string): void {
+  if (!isBuiltinUrl(url) || ALLOWED_URLS[url] === true) return
+  throw new Error(`A plugin may not import '${url}'. Its process has no network, no other processes and no threads: use ctx.http ` +
+    "and the rest of the context; sdk/README.md, 'Where it runs', lists the modules")
+}
+
+/** Every way to a module of Node goes through these: import, import(), require and createRequire. */
+function refuseModules (): void {
+  registerHooks({
+    resolve (specifier, context, next) {
+      const resolved = next(specifier, context)
+      checkUrl(resolved.url)
+      return resolved
+    },
+    load (url, context, next) {
+      checkUrl(url)
+      return next(url, context)
+    }
+  })
+}
+
+/** @throws when a member cannot be removed, because the plugin must not run then */
+function remove (from: object, keys: readonly PropertyKey[], name: string): void {
+  for (const key of keys) {
+    if (!Reflect.deleteProperty(from, key)) throw new Error(`${name}.${String(key)} cannot be taken from plugins by this Node`)
+  }
+}
+
+function keepOnly (members: readonly PropertyKey[], of: object, name: string): void {
+  const kept = new Set(members)
+  remove(of, Reflect.ownKeys(of).filter((key) => typeof key === 'string' && !kept.has(key)), name)
+}
+
+/** A plugin that gets hold of the channel, such as by a patched prototype, could make sockets of the same classes. */
+function stripSocket (channel: Socket): void {
+  const handle: unknown = Reflect.get(channel, '_handle')
+  if (typeof handle !== 'object' || handle === null) throw new Error('The channel to the server has no handle')
+  const pipe = Object.getPrototypeOf(handle) as object
+  remove(pipe, Reflect.ownKeys(pipe).filter((key) => typeof key !== 'string' || !KEPT_METHODS_OF_PIPE.has(key)), 'Pipe')
+  remove(Object.getPrototypeOf(channel) as object, ['connect'], 'Socket')
+}
+
+/** Node's HTTP client makes the agent that opens connections unless there is one. */
+function refuseAgent (): void {
+  for (const version of [1, 2, 3]) {
+    Object.defineProperty(globalThis, Symbol.for(`undici.globalDispatcher.${version}`), { value: Object.freeze({}) })
+  }
+}
+
+/**
+ * Takes from this process what the plugin must not reach, once the process has all it needs itself. Node's permission
+ * model closes files, programs, threads and native code; this closes what the model leaves open: the network, signals,
+ * the debugger and Node's internals. It cannot be undone.
+ */
+export function confine (channel: Socket): void {
+  // Node makes the streams at their first use, with functions of fs that are gone by then.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
+  const builtin = (name: string) => process.getBuiltinModule(name) as object
+  for (const [name, members] of Object.entries(MODULES)) {
+    if (members !== null) keepOnly(members, builtin(name), name)
+  }
+  remove(builtin('crypto'), CRYPTO_REFUSED, 'crypto')
+  remove(Reflect.get(globalThis, 'WebAssembly') as object, WEBASSEMBLY_REFUSED, 'WebAssembly')
+  stripSocket(channel)
+  refuseAgent()
+  refuseModules()
+  keepOnly(PROCESS, process, 'process')
+  keepOnly(GLOBALS, globalThis, 'globalThis')
+  syncBuiltinESMExports()
+}

@@ -1,0 +1,201 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { builtinModules } from 'node:module'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join, sep } from 'node:path'
+import { ServiceDownError } from '@svc/plugin-sdk'
+import t from 'tap'
+import { GLOBALS, MODULES, PROCESS } from '../../core/loader/process/allowed.ts'
+import { listReadable } from '../../core/loader/process/folders.ts'
+import { canConfine } from '../../core/loader/process/node-level.ts'
+import { SERVER_DIR } from '../../core/server-dir.ts'
+import { startTroublemaker } from './troublemaker.ts'
+
+/** Modules of Node that plugins do not get. A new module of Node belongs here or into `MODULES`: decide which. */
+const REFUSED = [
+  '_http_agent', '_http_client', '_http_common', '_http_incoming', '_http_outgoing', '_http_server', '_stream_duplex',
+  '_stream_passthrough', '_stream_readable', '_stream_transform', '_stream_wrap', '_stream_writable', '_tls_common', '_tls_wrap',
+  'child_process', 'cluster', 'dgram', 'dns', 'dns/promises', 'domain', 'http', 'http2', 'https', 'inspector', 'inspector/promises',
+  'net', 'repl', 'sea', 'sqlite', 'test', 'test/reporters', 'tls', 'trace_events', 'v8', 'vm', 'wasi', 'worker_threads'
+]
+const known = new Set([...builtinModules.map((name) => name.replace(/^node:/, '')), ...REFUSED])
+
+const plugin = await startTroublemaker(t)
+/** Runs code in the plugin's process, as the plugin. */
+const run = (code: string) => plugin.tell(`code ${code}`)
+
+t.test('each module of Node is allowed to plugins or refused, by decision', async (t) => {
+  const undecided = [...known].filter((name) => !(name in MODULES) && !REFUSED.includes(name))
+  t.same(undecided, [], 'list new modules in MODULES of core/loader/process/allowed.ts, or in REFUSED here')
+  t.same(REFUSED.filter((name) => name in MODULES), [])
+})
+
+t.test('a refused module is refused by every loader', async (t) => {
+  const WAYS: Record<string, (name: string) => string> = {
+    import: (name) => `return await import('${name}')`,
+    'static import': (name) => `return await import('data:text/javascript,import * as x from "${name}"; export default x')`,
+    'import in a function': (name) => `return await Function('return import("${name}")')()`,
+    require: (name) => `return require('${name}')`,
+    createRequire: (name) => `return require('module').createRequire('/')('${name}')`,
+    'Module._load': (name) => `return require('module')._load('${name}')`,
+    'Module.prototype.require': (name) => `return require('module').prototype.require.call(module, '${name}')`,
+    'Module._resolveFilename': (name) => "const { Module } = require('module'); const before = Module._resolveFilename; " +
+      `Module._resolveFilename = () => '${name}'; try { return require('./x') } finally { Module._resolveFilename = before }`,
+    'methods of strings and sets': (name) => 'const { startsWith } = String.prototype; const { has } = Set.prototype; ' +
+      `String.prototype.startsWith = () => false; Set.prototype.has = () => true; try { return await import('${name}') } finally { ` +
+      'String.prototype.startsWith = startsWith; Set.prototype.has = has }',
+    'process.getBuiltinModule': (name) => `return process.getBuiltinModule('${name}')`,
+    'process.binding': (name) => `return process.binding('${name}')`
+  }
+  for (const name of REFUSED.map((name) => `node:${name}`)) {
+    for (const [way, code] of Object.entries(WAYS)) await t.rejects(run(code(name)), Error, `${name} by ${way}`)
+  }
+  await t.rejects(run("return await import('net')"), { message: /^A plugin may not import 'node:net'.* use ctx\.http/ })
+})
+
+t.test('an allowed module has the listed members only', async (t) => {
+  for (const [name, members] of Object.entries(MODULES)) {
+    const found = JSON.parse(await run(`return JSON.stringify(Object.keys(require('node:${name}')))`)) as string[]
+    if (members !== null) t.same(found.filter((member) => !members.includes(member)), [], name)
+    t.ok(found.length > 0, name)
+  }
+  const written = await run("const fs = await import('node:fs'); return [fs.writeFileSync, fs.promises.writeFile, fs.default.openAsBlob].join()")
+  t.equal(written, ',,', 'also as they are imported')
+})
+
+t.test('a plugin cannot replace the hooks that refuse modules', async (t) => {
+  t.equal(await run("const { Module } = require('module'); return [Module.registerHooks, Module.register, " +
+    'Module.prototype.constructor.registerHooks].join()'), ',,')
+  await t.rejects(run("const { registerHooks } = await import('node:module'); registerHooks({})"))
+})
+
+t.test('process has no signals, debugger, native code, descriptors or users', async (t) => {
+  const gone = ['kill', '_kill', '_debugProcess', '_debugEnd', 'dlopen', 'execve', 'binding', '_linkedBinding', 'getBuiltinModule', 'chdir',
+    'send', 'channel', '_channel', 'disconnect', '_getActiveHandles', '_getActiveRequests', 'report', 'setuid', 'setgid', 'setgroups',
+    'initgroups', 'loadEnvFile', 'mainModule', 'setUncaughtExceptionCaptureCallback', 'openStdin', 'umask']
+  t.equal(await run(`return ${JSON.stringify(gone)}.filter((name) => process[name] !== undefined)`), '')
+  t.equal(await run('return Object.getOwnPropertySymbols(process).map(String).sort().join()'),
+    'Symbol(Symbol.toStringTag),Symbol(kCapture),Symbol(shapeMode)')
+  const found = JSON.parse(await run('return JSON.stringify(Object.getOwnPropertyNames(process))')) as string[]
+  t.same(found.filter((name) => !PROCESS.includes(name)), [])
+})
+
+t.test('no global opens a connection', async (t) => {
+  const found = JSON.parse(await run('return JSON.stringify(Object.getOwnPropertyNames(globalThis))')) as string[]
+  t.same(found.filter((name) => !GLOBALS.includes(name)), [])
+  t.equal(await run("return ['fetch', 'WebSocket', 'EventSource', 'Response', 'BroadcastChannel'].map((name) => typeof globalThis[name]).join()"),
+    'undefined,undefined,undefined,undefined,undefined')
+  t.equal(await run('return [WebAssembly.compileStreaming, WebAssembly.instantiateStreaming].join()'), ',')
+  t.equal(await run("return Object.keys(globalThis[Symbol.for('undici.globalDispatcher.1')]).length"), '0')
+})
+
+t.test('a plugin that gets hold of its channel connects to nothing by its classes', async (t) => {
+  const socketPath = join(plugin.dataDir, 'socket')
+  let connections = 0
+  const server = createServer(() => { connections++ })
+  await new Promise<void>((resolve) => server.listen(socketPath, resolve))
+  t.teardown(() => server.close())
+  // Each message that arrives is emitted by the socket.
+  const steal = `const { EventEmitter } = require('events'); const { emit } = EventEmitter.prototype
+    const stolen = await new Promise((resolve) => {
+      EventEmitter.prototype.emit = function (...args) {
+        if (this._handle) { EventEmitter.prototype.emit = emit; resolve(this) }
+        return emit.apply(this, args)
+      }
+      ctx.cache.get('key')
+    })
+    const pipe = new stolen._handle.constructor(0)
+    `
+  t.equal(await run(`${steal} return ['connect', 'listen', 'bind', 'open', 'fchmod'].map((name) => typeof pipe[name]).join()`),
+    Array.from({ length: 5 }, () => 'undefined').join())
+  await t.rejects(run(`${steal} new stolen.constructor().connect(${JSON.stringify(socketPath)})`), { message: /connect is not a function/ })
+  await t.rejects(run(`${steal} stolen.constructor.prototype.connect.call(new stolen.constructor(), 1)`))
+  t.equal(connections, 0)
+  t.equal(await plugin.tell('answer there'), 'there')
+})
+
+t.test('no file is written or read outside by a gap of the permission model', async (t) => {
+  const { dataDir } = plugin
+  const secret = join(dataDir, 'secret.key')
+  writeFileSync(secret, 'secret')
+  const READS = [
+    "require('fs').readFileSync(P)", "await require('fs/promises').readFile(P)", "require('fs').openSync(P)", "require('fs').statSync(P)",
+    "(await require('fs').promises.open(P)).close()", "require('fs').opendirSync(P + '/..')", "require('fs').realpathSync.native(P)",
+    "require('fs').readdirSync(P + '/..')", "require('fs').readFileSync(Buffer.from(P))", "require('fs').readFileSync(new URL('file://' + P))",
+    "require('fs').readFileSync('../'.repeat(20) + P)", 'require(P)', 'await import(P)', 'process.loadEnvFile(P)',
+    "require('crypto').createPrivateKey('file:' + P)", "require('module')._extensions['.js']({ _compile: (text) => { throw text } }, P)",
+    "require('module').findPackageJSON(P)"
+  ]
+  for (const code of READS) {
+    const outcome = await run(`const P = ${JSON.stringify(secret)}; return ${code}`).catch((err: unknown) => String(err))
+    t.match(outcome, /Error|undefined/, code)
+  }
+  const file = join(dataDir, 'written')
+  const WRITES = [
+    "require('fs').writeFileSync(P, '')", "await require('fs/promises').writeFile(P, '')", "require('fs').createWriteStream(P)",
+    "require('fs').openSync(P, 'w')", "await require('fs').promises.open(P, 'w')", "new (require('fs').WriteStream)(P)",
+    'process.report.writeReport(P)', "require('module').enableCompileCache(P)"
+  ]
+  for (const code of WRITES) await run(`const P = ${JSON.stringify(file)}; return ${code}`).catch(() => {})
+  t.notOk(existsSync(file))
+  t.equal(readFileSync(secret, 'utf8'), 'secret')
+})
+
+t.test('a dependency is readable only where npm installs it', async (t) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'svc-readable-'))
+  t.teardown(() => { rmSync(dataDir, { recursive: true }) })
+  const modules = join(dataDir, 'plugins', 'node_modules')
+  const write = (folder: string, dependencies: string[] = []) => {
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(join(folder, 'package.json'), JSON.stringify({
+      peerDependencies: Object.fromEntries(dependencies.map((name) => [name, '*']))
+    }))
+  }
+  const folder = join(modules, 'svc-provider-climber')
+  write(folder, ['beside', '@scope/beside', '../../../..', '../..', '.', '..', '@scope/../..', 'a/../../..', 'link', 'own'])
+  write(join(modules, 'beside'), ['../../..'])
+  write(join(modules, '@scope', 'beside'))
+  write(join(folder, 'node_modules', 'own'))
+  symlinkSync(dataDir, join(modules, 'link'))
+  // Where an import from the plugin would look further up.
+  write(join(dataDir, 'node_modules', 'above'))
+  write(join(modules, 'beside', 'node_modules', 'nested'), ['above'])
+  const pack = { folder, name: 'svc-provider-climber', version: null, manifest: undefined, entry: null, origin: 'community' as const, problem: null }
+  const readable = await listReadable(pack)
+  t.same(readable.filter((path) => path.startsWith(dataDir)).sort(),
+    [join(modules, '@scope', 'beside'), join(modules, 'beside'), folder, join(folder, 'node_modules', 'own')].sort())
+  const others = readable.filter((path) => !path.startsWith(dataDir))
+  t.same(others.filter((path) => !path.startsWith(join(SERVER_DIR, 'node_modules') + sep) && !path.startsWith(join(SERVER_DIR, 'sdk'))),
+    ['core/loader/process', 'core/loader/memo.ts', 'core/http/mask.ts', 'core/http/response.ts', 'package.json'].map((path) => join(SERVER_DIR, path)))
+})
+
+t.test('a message that is none ends the plugin and nothing else', async (t) => {
+  const { tell, untilBack, changes } = plugin
+  const FORGED: [number[], RegExp][] = [
+    [[255, 255, 255, 255], /a message of 4096 MiB; 32 MiB are allowed/],
+    [[0, 0, 0, 2, 1, 2], /what is no message/],
+    // null
+    [[0, 0, 0, 3, 255, 15, 48], /what is no message/]
+  ]
+  for (const [bytes, reason] of FORGED) {
+    const forge = `new process.stdout.constructor(3).write(Buffer.from([${bytes.join()}])); await new Promise(() => {})`
+    await t.rejects(run(forge), ServiceDownError)
+    t.match(changes.at(-1), reason)
+    await untilBack()
+  }
+  await t.rejects(run("ctx.log.info({}, 'x'.repeat(40 * 1024 * 1024)); await new Promise(() => {})"), { message: /32 MiB are allowed/ })
+  await untilBack()
+  t.equal(await tell('answer here'), 'here')
+})
+
+t.test('a plugin asks for a bounded number of things at once', async (t) => {
+  const many = 'const asked = await Promise.allSettled(Array.from({ length: 1200 }, () => ctx.files.stream("a")[Symbol.asyncIterator]().next())); ' +
+    'return asked.filter(({ reason }) => /More than 1000 calls at once/.test(reason)).length > 0'
+  t.equal(await run(many), 'true')
+  t.equal(await plugin.tell('answer there'), 'there')
+})
+
+t.test('plugins are left to releases of Node whose permission model is mended', async (t) => {
+  t.same(['24.0.0', '24.16.0', '24.17.0', '24.21.0', '25.9.0', '26.3.0', '26.3.1', '27.0.0'].map(canConfine),
+    [false, false, true, true, false, false, true, true])
+})
